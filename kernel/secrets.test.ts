@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openSecrets, Secrets } from './secrets.ts'
+
+const codeOf = (action: () => unknown) => {
+  try {
+    action()
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? error.code : error
+  }
+  return undefined
+}
+
+describe('Secrets', () => {
+  const secrets = new Secrets(randomBytes(32))
+
+  it('gives back every text it encrypted', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+        const sealed = secrets.encrypt(text)
+        expect(secrets.isEncrypted(sealed)).toBe(true)
+        expect(secrets.decrypt(sealed)).toBe(text)
+      }),
+    )
+  })
+
+  it('writes enc: and the base64 of a 12-byte nonce, the ciphertext and a 16-byte tag', () => {
+    const sealed = secrets.encrypt('provider-key')
+    expect(sealed).toMatch(/^enc:[A-Za-z0-9+/]+=*$/)
+    expect(Buffer.from(sealed.slice(4), 'base64')).toHaveLength(12 + 'provider-key'.length + 16)
+  })
+
+  it('turns equal texts into different ciphertexts', () => {
+    const sealed = Array.from({ length: 100 }, () => secrets.encrypt('same'))
+    expect(new Set(sealed).size).toBe(100)
+    expect(new Set(sealed.map((text) => text.slice(0, 20))).size).toBe(100)
+  })
+
+  it('notices a change of any single bit', () => {
+    const sealed = Buffer.from(secrets.encrypt('provider-key').slice(4), 'base64')
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: sealed.length * 8 - 1 }), (bit) => {
+        const altered = Buffer.from(sealed)
+        altered[bit >> 3] = (altered[bit >> 3] as number) ^ (1 << (bit & 7))
+        expect(codeOf(() => secrets.decrypt(`enc:${altered.toString('base64')}`))).toBe('SECRET_UNREADABLE')
+      }),
+    )
+  })
+
+  it('notices a value that was cut short', () => {
+    const sealed = Buffer.from(secrets.encrypt('a longer provider key').slice(4), 'base64')
+    const cut = `enc:${sealed.subarray(0, -4).toString('base64')}`
+    expect(codeOf(() => secrets.decrypt(cut))).toBe('SECRET_UNREADABLE')
+  })
+
+  it('refuses a value of another key with an error that says what to do and holds no secret', () => {
+    const sealed = new Secrets(randomBytes(32)).encrypt('provider-key')
+    expect(codeOf(() => secrets.decrypt(sealed))).toBe('SECRET_UNREADABLE')
+    expect(() => secrets.decrypt(sealed)).toThrow(/SERVICE_ENCRYPTION_KEY/)
+    expect(() => secrets.decrypt(sealed)).not.toThrow(sealed.slice(4))
+  })
+
+  it('reads values of a former key and encrypts under the present one', () => {
+    const former = randomBytes(32)
+    const both = new Secrets(randomBytes(32), former)
+    expect(both.decrypt(new Secrets(former).encrypt('old'))).toBe('old')
+    expect(codeOf(() => new Secrets(former).decrypt(both.encrypt('new')))).toBe('SECRET_UNREADABLE')
+  })
+
+  it.each([
+    '',
+    'sk-plain',
+    'enc:',
+    'enc:AAAA',
+    'enc:not base64 at all, but long enough to be one',
+    'ENC:AAAA',
+  ])('does not take %j for an encrypted value', (text) => {
+    expect(secrets.isEncrypted(text)).toBe(false)
+    expect(codeOf(() => secrets.decrypt(text))).toBe('SECRET_MALFORMED')
+  })
+})
+
+describe('openSecrets', () => {
+  let dataDir = ''
+  beforeEach(async () => {
+    dataDir = await mkdtemp(path.join(tmpdir(), 'secrets-'))
+  })
+  afterEach(async () => {
+    await rm(dataDir, { recursive: true, force: true })
+  })
+  const inSecrets = (name = '') => path.join(dataDir, 'secrets', name)
+
+  it('makes a 32-byte key at the first start that the next start uses', async () => {
+    const sealed = (await openSecrets({ dataDir })).encrypt('provider-key')
+    expect(Buffer.from(await readFile(inSecrets('encryption.key'), 'utf8'), 'base64')).toHaveLength(32)
+    expect((await openSecrets({ dataDir })).decrypt(sealed)).toBe('provider-key')
+  })
+
+  it('keeps folder and key to the owner and leaves no drafts', async () => {
+    await openSecrets({ dataDir })
+    expect((await stat(inSecrets())).mode & 0o777).toBe(0o700)
+    expect((await stat(inSecrets('encryption.key'))).mode & 0o777).toBe(0o600)
+    expect(await readdir(inSecrets())).toEqual(['encryption.key'])
+  })
+
+  it('gives starts that race one and the same key', async () => {
+    const starts = await Promise.all(Array.from({ length: 20 }, () => openSecrets({ dataDir })))
+    const sealed = starts.map((secrets) => secrets.encrypt('x'))
+    for (const secrets of starts) for (const text of sealed) expect(secrets.decrypt(text)).toBe('x')
+    expect(await readdir(inSecrets())).toEqual(['encryption.key'])
+  })
+
+  it('derives the key from a passphrase and a kept salt', async () => {
+    const sealed = (await openSecrets({ dataDir, passphrase: 'correct horse' })).encrypt('provider-key')
+    expect((await openSecrets({ dataDir, passphrase: 'correct horse' })).decrypt(sealed)).toBe('provider-key')
+    expect(await readdir(inSecrets())).toEqual(['encryption.salt'])
+  })
+
+  it('refuses what another passphrase encrypted', async () => {
+    const sealed = (await openSecrets({ dataDir, passphrase: 'one' })).encrypt('provider-key')
+    const other = await openSecrets({ dataDir, passphrase: 'two' })
+    expect(codeOf(() => other.decrypt(sealed))).toBe('SECRET_UNREADABLE')
+    const none = await openSecrets({ dataDir })
+    expect(codeOf(() => none.decrypt(sealed))).toBe('SECRET_UNREADABLE')
+  })
+
+  it('gives one passphrase different keys in different data folders', async () => {
+    const here = await openSecrets({ dataDir, passphrase: 'one' })
+    const there = await openSecrets({ dataDir: path.join(dataDir, 'other'), passphrase: 'one' })
+    expect(codeOf(() => there.decrypt(here.encrypt('x')))).toBe('SECRET_UNREADABLE')
+  })
+
+  it('still reads what the generated key encrypted once a passphrase is set', async () => {
+    const sealed = (await openSecrets({ dataDir })).encrypt('provider-key')
+    expect((await openSecrets({ dataDir, passphrase: 'later' })).decrypt(sealed)).toBe('provider-key')
+  })
+
+  it('refuses a damaged key file instead of replacing it', async () => {
+    await openSecrets({ dataDir })
+    await writeFile(inSecrets('encryption.key'), 'short')
+    await expect(openSecrets({ dataDir })).rejects.toMatchObject({ code: 'SECRETS_STORAGE' })
+    expect(await readFile(inSecrets('encryption.key'), 'utf8')).toBe('short')
+  })
+
+  it('says why when the folder cannot be made', async () => {
+    await writeFile(path.join(dataDir, 'secrets'), 'in the way')
+    await expect(openSecrets({ dataDir })).rejects.toMatchObject({ code: 'SECRETS_STORAGE' })
+  })
+})
