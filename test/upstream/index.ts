@@ -1,0 +1,5 @@
+export { openai } from './openai/index.ts'
+export type { RecordedRequest } from './record.ts'
+export type { Match, MatchFields, Script, ScriptedError, ScriptedToolCall } from './script.ts'
+export { startUpstream, type Upstream, type UpstreamOptions } from './server.ts'
+export type { Answer, Rules, Wire } from './wire.ts'
