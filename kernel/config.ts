@@ -1,0 +1,165 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { fromText } from './config/coerce.ts'
+import { type Path, type Problem, pathKey, readDocument, type SourceDocument } from './config/document.ts'
+import { configJsonSchema, type SchemaNode, schemaAt } from './config/keys.ts'
+import { explain, valueAt } from './config/problems.ts'
+import type { Environment } from './config/references.ts'
+import { environment, type Settings, schema } from './config/schema.ts'
+
+export { fromTexts } from './config/coerce.ts'
+export { type ConfigKey, configJsonSchema, configKeys, type SchemaNode } from './config/keys.ts'
+
+/**
+ * What the service was started with. Sizes are bytes, durations milliseconds, folders absolute paths; what was left
+ * out has its default. `modules.*.config` and `modules.*.when` are as written, for their owners to check; texts in
+ * them that came from the environment become numbers and booleans by `fromTexts`.
+ */
+export type Config = Settings & {
+  /** SERVICE_ENCRYPTION_KEY, the passphrase of the secrets. */
+  readonly encryptionKey: string | undefined
+  /** Absolute path of the file that was read. */
+  readonly file: string | undefined
+  /** Where the value of a dotted key of service.yaml is from, when it is not the default. */
+  readonly sources: Readonly<Record<string, 'environment' | 'file'>>
+}
+
+/** Everything that is wrong with the configuration, at once: one readable line each, without secrets. */
+export class ConfigError extends Error {
+  readonly code = 'CONFIG_INVALID'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'))
+    this.name = 'ConfigError'
+    this.problems = problems
+  }
+}
+
+export interface ConfigOrigin {
+  readonly env: Environment
+  /** The folder that relative paths of the environment start from. */
+  readonly cwd: string
+}
+
+/**
+ * Reads the environment and the file it names, or ./service.yaml if there is one; the environment wins. Relative
+ * paths in the file start from the file's folder. Throws a ConfigError that names every problem.
+ */
+export function loadConfig({ env, cwd }: ConfigOrigin): Config {
+  const { file, yaml } = findFile(env, cwd)
+  const jsonSchema = configJsonSchema()
+  const source = readDocument(yaml, env, jsonSchema)
+  const variables = variablesOf(env)
+  const value = overlay(source.value, env, variables, jsonSchema)
+
+  const parsed = schema.safeParse(value)
+  const hidden = (at: Path) => source.positions.get(pathKey(at))?.expanded === true
+  const issues = parsed.error ? explain(parsed.error.issues, value, jsonSchema, hidden) : []
+  const known = new Set(source.problems.map((problem) => pathKey(problem.path)))
+  const problems = [...source.problems, ...issues.filter((issue) => !known.has(pathKey(issue.path)))]
+  if (!parsed.data || problems.length > 0) {
+    throw new ConfigError(render(problems, source, file && (path.relative(cwd, file) || file), variables))
+  }
+
+  const sources = sourcesOf(value, source, variables)
+  const folder = file ? path.dirname(file) : cwd
+  return {
+    ...parsed.data,
+    dataDir: path.resolve(sources.data_dir === 'file' ? folder : cwd, parsed.data.dataDir),
+    pluginDirs: parsed.data.pluginDirs.map((dir) => path.resolve(folder, dir)),
+    encryptionKey: env.SERVICE_ENCRYPTION_KEY || undefined,
+    file,
+    sources,
+  }
+}
+
+function findFile(env: Environment, cwd: string): { file: string | undefined; yaml: string } {
+  const file = path.resolve(cwd, env.SERVICE_CONFIG || 'service.yaml')
+  try {
+    return { file, yaml: readFileSync(file, 'utf8') }
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' && !env.SERVICE_CONFIG) return { file: undefined, yaml: '' }
+    const reason = code === 'ENOENT' ? 'there is no such file' : message
+    throw new ConfigError([
+      `${env.SERVICE_CONFIG ? 'SERVICE_CONFIG' : 'service.yaml'}: cannot read ${file}: ${reason}`,
+    ])
+  }
+}
+
+/** The variables that are set and not empty, by the key each stands for. */
+function variablesOf(env: Environment): ReadonlyMap<string, string> {
+  const set = [...environment].filter(([variable]) => env[variable])
+  return new Map(set.map(([variable, at]) => [pathKey(at), variable]))
+}
+
+function overlay(
+  value: unknown,
+  env: Environment,
+  variables: ReadonlyMap<string, string>,
+  jsonSchema: SchemaNode,
+): unknown {
+  return [...variables].reduce((content, [key, variable]) => {
+    const at = key.split('\0')
+    return withValue(content, at, fromText(env[variable] ?? '', schemaAt(jsonSchema, at)))
+  }, value)
+}
+
+/** A copy with one value set; content that cannot hold it stays, for the schema to refuse. */
+function withValue(content: unknown, [key, ...rest]: Path, value: unknown): unknown {
+  if (key === undefined) return value
+  if (typeof content !== 'object' || Array.isArray(content))
+    return content ?? withValue({}, [key, ...rest], value)
+  const record = (content ?? {}) as Readonly<Record<string, unknown>>
+  return { ...record, [key]: withValue(record[key], rest, value) }
+}
+
+/** One line for each problem, in the order of the file; variables first. */
+function render(
+  problems: readonly Problem[],
+  source: SourceDocument,
+  file: string | undefined,
+  variables: ReadonlyMap<string, string>,
+): string[] {
+  return problems
+    .map((problem) => {
+      const variable = variables.get(pathKey(problem.path))
+      if (variable) return { line: 0, text: `${variable}: ${problem.message}` }
+      const line = problem.line ?? lineOf(problem.path, source)
+      const where = [
+        ...(file ? [`${file} line ${line}`] : []),
+        ...(problem.path.length ? [dotted(problem.path)] : []),
+      ]
+      return { line, text: [...where, problem.message].join(': ') }
+    })
+    .sort((a, b) => a.line - b.line)
+    .map(({ text }) => text)
+}
+
+/** Line of a key, or, where the key is missing, of the nearest one around it. */
+function lineOf(at: Path, source: SourceDocument): number {
+  const found = source.positions.get(pathKey(at))
+  if (found || at.length === 0) return found?.line ?? 1
+  return lineOf(at.slice(0, -1), source)
+}
+
+/** A path as it is written: `providers.groq.keys[0].weight`. */
+const dotted = (at: Path) =>
+  at.map((key, n) => (/^\d+$/.test(key) ? `[${key}]` : n ? `.${key}` : key)).join('')
+
+function sourcesOf(
+  value: unknown,
+  source: SourceDocument,
+  variables: ReadonlyMap<string, string>,
+): Config['sources'] {
+  const paths = [...source.positions.keys()].map((key) => key.split('\0'))
+  const groups = new Set(paths.flatMap((at) => at.map((_, length) => pathKey(at.slice(0, length)))))
+  const leaves = paths.filter((at) => !groups.has(pathKey(at)) && valueAt(value, at) !== undefined)
+  return {
+    ...Object.fromEntries(leaves.map((at) => [dotted(at), 'file' as const])),
+    ...Object.fromEntries(
+      [...variables.keys()].map((key) => [dotted(key.split('\0')), 'environment' as const]),
+    ),
+  }
+}

@@ -1,0 +1,47 @@
+import { closest } from 'fastest-levenshtein'
+import type { z } from 'zod'
+import type { Path, Problem } from './document.ts'
+import { configKeys, type SchemaNode, schemaAt } from './keys.ts'
+
+/** What is wrong with the parsed content, one entry for each key at fault. `hidden` says whose value not to repeat. */
+export function explain(
+  issues: readonly z.core.$ZodIssue[],
+  value: unknown,
+  schema: SchemaNode,
+  hidden: (path: Path) => boolean,
+): Problem[] {
+  return issues.flatMap((issue) => {
+    const path = issue.path.map(String)
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => ({ path: [...path, key], message: unknownKey(path, key, schema) }))
+    }
+    if (issue.code === 'invalid_key') {
+      return [{ path, message: `${issue.issues[0]?.message ?? 'unexpected name'}, as the name` }]
+    }
+    const got = describe(valueAt(value, path), schemaAt(schema, path), hidden(path))
+    return [{ path, message: `${issue.message}, got ${got}` }]
+  })
+}
+
+function unknownKey(path: Path, key: string, schema: SchemaNode): string {
+  const here = Object.keys(schemaAt(schema, path)?.properties ?? {})
+  const elsewhere = configKeys().find((known) => !known.path.includes('<') && known.path.endsWith(`.${key}`))
+  const nearest = elsewhere?.path ?? [...path, closest(key, here)].join('.')
+  return `unknown key; the nearest known one is ${nearest}`
+}
+
+/** What is at a path inside a value. */
+export function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((inner, key) => (inner as Record<string, unknown> | undefined)?.[key], value)
+}
+
+/** A value for a message: itself where that is short and cannot be a secret, else only its kind. */
+function describe(value: unknown, node: SchemaNode | undefined, hidden: boolean): string {
+  if (value === undefined || value === null) return 'nothing'
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'object') return 'a map'
+  if (typeof value !== 'string') return node?.['x-secret'] ? `a ${typeof value}` : String(value)
+  const plain =
+    node !== undefined && !node['x-secret'] && !node.properties && !node.items && !node.additionalProperties
+  return plain && !hidden && value.length <= 60 ? JSON.stringify(value) : 'text'
+}

@@ -1,0 +1,165 @@
+import type { z } from 'zod'
+import {
+  addressRange,
+  amount,
+  duration,
+  flag,
+  free,
+  httpUrl,
+  listOf,
+  named,
+  oneOf,
+  origin,
+  secret,
+  section,
+  size,
+  text,
+  whole,
+} from './fields.ts'
+
+const providerName = text().regex(/^[a-z0-9][a-z0-9_-]*$/, {
+  error: 'expected a name of lower-case letters, digits, - and _',
+})
+
+const pricedModel = text().regex(/^[^\s/]+\/\S+$/, {
+  error: 'expected provider/model, such as openai/gpt-4o',
+})
+
+const provider = section({
+  type: text().optional().describe('The provider whose protocol it speaks; its own name by default.'),
+  base_url: httpUrl().optional().describe("Address of its API, instead of the provider's own."),
+  api_key: secret().optional().describe('The one key to use.'),
+  keys: listOf(
+    section({
+      api_key: secret().describe('One key of the pool.'),
+      weight: amount().default(1).describe('Its share of the calls.'),
+    }),
+  )
+    .optional()
+    .describe('A pool of keys to share the calls among, instead of api_key.'),
+  org_id: text().optional().describe('The organisation to bill, where the provider knows organisations.'),
+  models: listOf(text())
+    .optional()
+    .describe('Which models it serves, as names or patterns such as mycorp-*.'),
+  headers: named(secret()).optional().describe('Headers to send with each call.'),
+}).refine((entry) => entry.apiKey === undefined || entry.keys === undefined, {
+  error: 'expected either api_key or keys, not both',
+})
+
+const moduleEntry = section({
+  enabled: flag().optional().describe('Whether it runs; what its manifest says by default.'),
+  config: free().optional().describe('Its settings, by its own schema.'),
+  when: free().optional().describe('Which calls it applies to; all by default.'),
+  order: whole(-1_000_000, 1_000_000).optional().describe('Its place inside its stage; lower comes first.'),
+})
+
+const route = section({
+  match: text().describe('A model name, or a pattern such as gpt-*.'),
+  provider: text().describe('The provider that gets such calls.'),
+  model: text().optional().describe("The model's name there, if it is another."),
+})
+
+const usd = (what: string) => amount().optional().describe(`USD for a million ${what}.`)
+
+const price = section({
+  input_usd_per_m: amount().describe('USD for a million prompt tokens.'),
+  output_usd_per_m: amount().describe('USD for a million generated tokens.'),
+  cached_read_usd_per_m: usd('prompt tokens read from the cache; as other input by default'),
+  cache_write_5m_usd_per_m: usd(
+    'prompt tokens written to the cache for 5 minutes; as other input by default',
+  ),
+  cache_write_1h_usd_per_m: usd('prompt tokens written to it for an hour; as those for 5 minutes by default'),
+  reasoning_usd_per_m: usd('reasoning tokens; as other output by default'),
+  audio_in_usd_per_m: usd('audio tokens in the prompt; as other input by default'),
+  audio_out_usd_per_m: usd('generated audio tokens; as other output by default'),
+  image_in_usd_per_m: usd('image tokens in the prompt; as other input by default'),
+  call_usd: amount().optional().describe('USD for each call, beside its tokens; none by default.'),
+})
+
+const server = section({
+  threads: whole(1, 1024)
+    .refine((threads) => threads === 1, { error: 'several threads are not available yet: expected 1' })
+    .default(1)
+    .describe('How many threads answer requests.'),
+  trusted_proxies: listOf(addressRange())
+    .default([])
+    .describe('Proxies in front whose X-Forwarded-For is believed.'),
+  cors_origins: listOf(origin()).default([]).describe('Web pages that may call the API from a browser.'),
+  body_limit: size().prefault('10mb').describe('Largest body of a management request.'),
+  proxy_body_limit: size().prefault('32mb').describe('Largest body of a /v1 request.'),
+})
+
+const storage = section({
+  engine: oneOf('level', 'postgres')
+    .refine((engine) => engine === 'level', { error: 'postgres is not available yet: expected level' })
+    .default('level')
+    .describe('Where the data lives: level is the embedded store in data_dir.'),
+  url: secret().optional().describe('Address of the database, for engines that have one.'),
+})
+
+/** Everything service.yaml may say: the one source of types, defaults, checks and documentation. */
+export const schema = section({
+  host: text().default('127.0.0.1').describe('Address to listen on.'),
+  port: whole(0, 65535).default(4200).describe('Port to listen on; 0 takes a free one.'),
+  data_dir: text().default('./data').describe('Folder of everything that is kept.'),
+  admin_key: secret().optional().describe('The admin key; without it one is made at the first start.'),
+  log_level: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')
+    .default('info')
+    .describe('The least important messages to log.'),
+  drain: duration()
+    .prefault('10s')
+    .describe('How long running calls may take to end when the service stops.'),
+  providers: named(provider, providerName).prefault({}).describe('Upstream providers, by name.'),
+  modules: named(moduleEntry).prefault({}).describe('Modules of the chain, by name.'),
+  routes: listOf(route).prefault([]).describe('Which provider gets which model; the first match counts.'),
+  prices: named(price, pricedModel)
+    .prefault({})
+    .describe('Prices that replace those of the catalogue, by provider/model; a model may end in *.'),
+  plugins: listOf(text()).default([]).describe('Installed packages to load as plugins.'),
+  plugin_dirs: listOf(text()).default([]).describe('Folders of plugins, beside the built-in ones.'),
+  storage: storage.prefault({}).describe('The store.'),
+  server: server.prefault({}).describe('The HTTP server.'),
+  auth: section({
+    open_signup: flag().default(true).describe('Whether anybody may sign up.'),
+    admin_proxy: flag().default(true).describe('Whether an admin key may make /v1 calls.'),
+  })
+    .prefault({})
+    .describe('Who gets in.'),
+  plans: section({
+    enforce: flag().default(false).describe('Whether the limits and gates of plans act.'),
+  })
+    .prefault({})
+    .describe('Plans and tiers.'),
+  license: section({
+    key: secret().optional().describe('A license token.'),
+    public_key: text().optional().describe('The Ed25519 public key that license tokens are checked against.'),
+  })
+    .prefault({})
+    .describe('The license of an enforced installation.'),
+  egress: section({
+    allow: listOf(text()).default([]).describe('Private hosts, addresses and ranges that plugins may reach.'),
+  })
+    .prefault({})
+    .describe('Outbound requests to addresses that users name.'),
+  openapi: section({
+    public: flag().default(false).describe('Whether GET /api/openapi.json needs no key.'),
+  })
+    .prefault({})
+    .describe('The API description.'),
+})
+
+export type Settings = z.output<typeof schema>
+
+/** Whether the content at a path is checked by somebody else and kept as it is written. */
+export const isFree = (path: readonly string[]) =>
+  path[0] === 'modules' && (path[2] === 'config' || path[2] === 'when')
+
+/** Which environment variables stand for which keys; they win over the file. */
+export const environment: ReadonlyMap<string, readonly string[]> = new Map([
+  ['SERVICE_HOST', ['host']],
+  ['SERVICE_PORT', ['port']],
+  ['SERVICE_DATA_DIR', ['data_dir']],
+  ['SERVICE_ADMIN_KEY', ['admin_key']],
+  ['SERVICE_LOG_LEVEL', ['log_level']],
+  ['SERVICE_LICENSE_KEY', ['license', 'key']],
+])
