@@ -1,0 +1,157 @@
+import { LRUCache } from 'lru-cache'
+import type { Config } from './config.ts'
+import { nanoOf } from './money.ts'
+import { catalogueVersion, findEntry } from './prices/catalogue.ts'
+import { type Amounts, amountsOf, type Rates } from './prices/rates.ts'
+import type { Usage } from './usage.ts'
+
+export type { Amounts, Rate, Rates } from './prices/rates.ts'
+
+/** What a call cost, in whole nano-dollars, and by which price. */
+export interface Cost extends Amounts {
+  /** `openai/gpt-4o` in the catalogue, the key of the override, or `provider` for the provider's own figure. */
+  readonly priceId: string
+  readonly source: 'catalogue' | 'override' | 'provider'
+}
+
+export interface PriceDescription {
+  readonly priceId: string
+  readonly source: 'catalogue' | 'override'
+  /** USD per million tokens by class, at the time asked for. */
+  readonly rates: Rates
+  /** Where the figures are from: the price data and its version, or service.yaml. */
+  readonly origin: string
+  /** Tokens the model can take, where that is known. */
+  readonly contextWindow: number | undefined
+}
+
+export interface PriceOptions {
+  /** By `provider/model`, where a model may end in `*`; they win over the catalogue. */
+  readonly overrides?: Config['prices']
+  /** Providers of the operator's own names whose prices are those of a provider the catalogue knows. */
+  readonly providers?: Readonly<Record<string, string>>
+}
+
+export interface Prices {
+  /**
+   * What a usage costs. Undefined when no price for the model is known, or the usage itself is not: never a guess.
+   * `at`, in ms since the epoch, matters for prices that depend on date or hour; now by default.
+   */
+  cost(provider: string, model: string, usage: Usage, at?: number): Cost | undefined
+  describe(provider: string, model: string, at?: number): PriceDescription | undefined
+}
+
+interface Entry {
+  readonly priceId: string
+  readonly source: 'catalogue' | 'override'
+  readonly rates: Rates
+  readonly contextWindow: number | undefined
+  /** The second the rates are of, for a model whose price changes with time. */
+  readonly second: number | undefined
+}
+
+/** Longer names are no model's, and are not worth the memory. */
+const maxName = 256
+const cachedModels = 4096
+
+/** Prices by provider and model. Each model is looked up once (each second, when its price depends on time). */
+export function createPrices({ overrides = {}, providers = {} }: PriceOptions = {}): Prices {
+  const known = new LRUCache<string, { readonly entry: Entry | undefined }>({ max: cachedModels })
+  const patterns = Object.keys(overrides)
+    .filter((key) => key.endsWith('*'))
+    .sort((a, b) => b.length - a.length)
+  const origin = catalogueVersion()
+
+  function overrideFor(name: string): Entry | undefined {
+    const key = Object.hasOwn(overrides, name) ? name : patterns.find((p) => name.startsWith(p.slice(0, -1)))
+    const price = key === undefined ? undefined : overrides[key]
+    if (key === undefined || price === undefined) return undefined
+    return {
+      priceId: key,
+      source: 'override',
+      rates: ratesOf(price),
+      contextWindow: undefined,
+      second: undefined,
+    }
+  }
+
+  function lookUp(provider: string, model: string, name: string, at: number): Entry | undefined {
+    const override = overrideFor(name)
+    const catalogueName = Object.hasOwn(providers, provider) ? providers[provider] : provider
+    const found = findEntry(catalogueName ?? provider, model, new Date(at))
+    if (override) return { ...override, contextWindow: found?.contextWindow }
+    return (
+      found && {
+        priceId: found.id,
+        source: 'catalogue',
+        rates: found.rates,
+        contextWindow: found.contextWindow,
+        second: found.timed ? Math.floor(at / 1000) : undefined,
+      }
+    )
+  }
+
+  function find(provider: string, model: string, at: number): Entry | undefined {
+    if (model.length > maxName || provider.length > maxName) return undefined
+    const name = `${provider}/${model}`
+    const cached = known.get(name)
+    if (cached) {
+      const second = cached.entry?.second
+      if (second === undefined || second === Math.floor(at / 1000)) return cached.entry
+    }
+    const entry = lookUp(provider, model, name, at)
+    known.set(name, { entry })
+    return entry
+  }
+
+  return {
+    cost(provider, model, usage, at = Date.now()) {
+      if (usage.source === 'none') return undefined
+      const entry = find(provider, model, at)
+      const amounts = entry && amountsOf(entry.rates, usage)
+      return amounts && { ...amounts, priceId: entry.priceId, source: entry.source }
+    },
+
+    describe(provider, model, at = Date.now()) {
+      const entry = find(provider, model, at)
+      if (!entry) return undefined
+      const { priceId, source, rates, contextWindow } = entry
+      return {
+        priceId,
+        source,
+        rates,
+        origin: source === 'override' ? 'service.yaml' : origin,
+        contextWindow,
+      }
+    },
+  }
+}
+
+/** The cost as the provider itself reported it, in USD; it says nothing about classes. */
+export function reportedCost(usd: number): Cost {
+  const totalNano = nanoOf(usd)
+  return {
+    totalNano,
+    inputNano: 0,
+    outputNano: 0,
+    cacheNano: 0,
+    otherNano: totalNano,
+    priceId: 'provider',
+    source: 'provider',
+  }
+}
+
+function ratesOf(price: Config['prices'][string]): Rates {
+  return {
+    input: price.inputUsdPerM,
+    output: price.outputUsdPerM,
+    cachedRead: price.cachedReadUsdPerM,
+    cacheWrite5m: price.cacheWrite5mUsdPerM,
+    cacheWrite1h: price.cacheWrite1hUsdPerM,
+    reasoning: price.reasoningUsdPerM,
+    audioIn: price.audioInUsdPerM,
+    audioOut: price.audioOutUsdPerM,
+    imageIn: price.imageInUsdPerM,
+    callUsd: price.callUsd,
+  }
+}

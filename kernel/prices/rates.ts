@@ -1,0 +1,79 @@
+import { nanoOf } from '../money.ts'
+import type { Usage } from '../usage.ts'
+
+/** USD per million tokens: one price, or one that changes for the whole call once its prompt is longer than `start`. */
+export type Rate =
+  | number
+  | { readonly base: number; readonly tiers: readonly { readonly start: number; readonly price: number }[] }
+
+/** What a model costs. A class without a rate costs what the rest of the prompt, or of the answer, costs. */
+export interface Rates {
+  readonly input?: Rate | undefined
+  readonly output?: Rate | undefined
+  readonly cachedRead?: Rate | undefined
+  readonly cacheWrite5m?: Rate | undefined
+  readonly cacheWrite1h?: Rate | undefined
+  readonly reasoning?: Rate | undefined
+  readonly audioIn?: Rate | undefined
+  readonly audioOut?: Rate | undefined
+  readonly imageIn?: Rate | undefined
+  /** USD for the call itself, beside its tokens. */
+  readonly callUsd?: number | undefined
+}
+
+/** Whole nano-dollars. The total is exactly the sum of the other four. */
+export interface Amounts {
+  readonly totalNano: number
+  /** The part of the prompt that is neither from or for a cache nor audio or image. */
+  readonly inputNano: number
+  /** The answer, reasoning included, without audio. */
+  readonly outputNano: number
+  /** What was read from and written to the provider's prompt cache. */
+  readonly cacheNano: number
+  /** Audio, images, and what the call costs beside its tokens. */
+  readonly otherNano: number
+}
+
+/**
+ * What a usage costs, each token counted once: every class is taken out of the class it is part of. Classes that
+ * together exceed their whole leave nothing of it. Undefined when there are tokens the rates have no price for.
+ */
+export function amountsOf(rates: Rates, usage: Usage): Amounts | undefined {
+  const { input, output } = rates
+  if ((input === undefined && usage.input > 0) || (output === undefined && usage.output > 0)) return undefined
+  const prompt = usage.input
+  const of = (tokens: number, rate: Rate | undefined) => (tokens > 0 ? nano(tokens, rate ?? 0, prompt) : 0)
+
+  const { cachedRead, cacheWrite5m, cacheWrite1h, audioIn, imageIn, reasoning, audioOut } = usage
+  const plainInput = prompt - cachedRead - cacheWrite5m - cacheWrite1h - audioIn - imageIn
+  const plainOutput = usage.output - reasoning - audioOut
+  const inputNano = of(plainInput, input)
+  const outputNano = of(plainOutput, output) + of(reasoning, rates.reasoning ?? output)
+  const cacheNano =
+    of(cachedRead, rates.cachedRead ?? input) +
+    of(cacheWrite5m, rates.cacheWrite5m ?? input) +
+    of(cacheWrite1h, rates.cacheWrite1h ?? rates.cacheWrite5m ?? input)
+  const otherNano =
+    of(audioIn, rates.audioIn ?? input) +
+    of(imageIn, rates.imageIn ?? input) +
+    of(audioOut, rates.audioOut ?? output) +
+    nanoOf(rates.callUsd ?? 0)
+  return {
+    totalNano: inputNano + outputNano + cacheNano + otherNano,
+    inputNano,
+    outputNano,
+    cacheNano,
+    otherNano,
+  }
+}
+
+/** Dollars per million tokens are thousands of nano-dollars per token. */
+function nano(tokens: number, rate: Rate, prompt: number): number {
+  return Math.round(tokens * 1000 * (typeof rate === 'number' ? rate : tierPrice(rate, prompt)))
+}
+
+function tierPrice({ base, tiers }: Exclude<Rate, number>, prompt: number): number {
+  let price = base
+  for (const tier of tiers) if (prompt > tier.start) price = tier.price
+  return price
+}
