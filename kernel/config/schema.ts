@@ -122,6 +122,7 @@ export const schema = section({
   auth: section({
     open_signup: flag().default(true).describe('Whether anybody may sign up.'),
     admin_proxy: flag().default(true).describe('Whether an admin key may make /v1 calls.'),
+    admin_rpm: whole(1, 1_000_000).default(120).describe('Management requests a minute for each admin key.'),
   })
     .prefault({})
     .describe('Who gets in.'),

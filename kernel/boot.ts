@@ -1,0 +1,161 @@
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { openLevel } from '../storage/level.ts'
+import { Accounts } from './accounts.ts'
+import type { Config } from './config.ts'
+import { createRoot, type DependencyContainer } from './container.ts'
+import { Directory } from './directory.ts'
+import { Dispatcher } from './dispatch.ts'
+import { Events } from './events.ts'
+import { createManagement } from './http/management.ts'
+import { HttpServer } from './http/server.ts'
+import { createLog, type Log } from './log.ts'
+import { discover } from './manifest.ts'
+import { createPrices } from './prices.ts'
+import { Prober } from './probe.ts'
+import { ProviderKeys } from './provider-keys.ts'
+import { ModuleChanged, Registry } from './registry.ts'
+import { Scope } from './scope.ts'
+import { openSecrets } from './secrets.ts'
+import { kernelServices } from './services.ts'
+import { type SettingChange, settingChange, storedSetting } from './setting.ts'
+import { Transport } from './transport.ts'
+import { packageVersion } from './version.ts'
+
+/** How long calls may go on with a generation that was replaced. */
+const retireMs = 30 * 60_000
+
+/** A running gateway. */
+export interface Kernel {
+  readonly url: string
+  readonly registry: Registry
+  readonly directory: Directory
+  readonly container: DependencyContainer
+  /** The admin key that was made at this first boot; it is shown once and kept nowhere. */
+  readonly newAdminKey: string | undefined
+  /** Drains: running calls may end, data is flushed, everything is given back. */
+  close(): Promise<void>
+}
+
+export interface BootOptions {
+  readonly config: Config
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly log?: Log
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** Each step owns what it opens; when one fails, the steps before it are undone in reverse. */
+export async function boot({ config, env, log = createLog({ level: config.logLevel }) }: BootOptions): Promise<Kernel> {
+  const scope = new Scope('kernel')
+  try {
+    const secrets = await openSecrets({ dataDir: config.dataDir, passphrase: config.encryptionKey })
+    const engine = await openLevel(path.join(config.dataDir, 'db'))
+    scope.own(() => engine.close())
+    const store = engine.namespace('kernel')
+
+    const accounts = new Accounts(store)
+    const newAdminKey = await ensureAdmin(accounts, config)
+    const providerKeys = new ProviderKeys(store, secrets)
+    await providerKeys.migrate(log)
+
+    const events = new Events((error, event) => log.error({ err: error, event }, 'a listener failed'))
+    const container = createRoot()
+    scope.own(() => container.dispose())
+    const directory = new Directory(config, env)
+    const transport = new Transport()
+    scope.own(() => transport.close())
+    const dispatcher = new Dispatcher(directory, providerKeys, transport)
+    const registry = new Registry({
+      container,
+      events,
+      log,
+      store: engine.namespace('plugins'),
+      settings: store.collection('settings', { schema: storedSetting }),
+      configured: configuredPlugins(config),
+      dispatch: dispatcher.dispatch,
+      retireMs,
+    })
+    const prices = createPrices({ overrides: config.prices, providers: priceNames(config) })
+    const prober = new Prober(registry, transport)
+    const runtime = { version: packageVersion(), startedAt: Date.now() }
+    const services = { accounts, config, directory, prices, prober, providerKeys, registry, runtime, secrets }
+    for (const [name, useValue] of Object.entries(services)) {
+      container.register(kernelServices[name as keyof typeof services], { useValue })
+    }
+
+    const roots = [path.join(root, 'modules'), path.join(root, 'plugins')]
+    const found = await Promise.all([
+      ...roots.map((folder) => discover(folder, 'builtin')),
+      ...config.pluginDirs.map((folder) => discover(folder, 'local')),
+    ])
+    const learnProviders = (): void => directory.update(providerSpecs(registry))
+    events.on(ModuleChanged, learnProviders)
+    scope.own(() => registry.close())
+    await registry.start(found.flat())
+    learnProviders()
+
+    const edge = {
+      accounts,
+      events,
+      log,
+      prices,
+      generation: () => registry.generation,
+      trustedProxies: config.server.trustedProxies,
+    }
+    const management = createManagement({
+      ...edge,
+      corsOrigins: config.server.corsOrigins,
+      bodyLimit: config.server.bodyLimit,
+      adminRpm: config.auth.adminRpm,
+    })
+    const server = new HttpServer({
+      ...edge,
+      management,
+      bodyLimit: config.server.proxyBodyLimit,
+      adminProxy: config.auth.adminProxy,
+    })
+    const address = await server.listen(config.port, config.host)
+    scope.own(() => server.close(config.drain))
+    const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
+    return {
+      url: `http://${host}:${address.port}`,
+      registry,
+      directory,
+      container,
+      newAdminKey,
+      close: () => scope.dispose(),
+    }
+  } catch (error) {
+    await scope.dispose().catch(() => {})
+    throw error
+  }
+}
+
+/** Knows the configured admin key, or makes one at the first boot. Returns a new key, to be shown once. */
+async function ensureAdmin(accounts: Accounts, { adminKey }: Config): Promise<string | undefined> {
+  if (adminKey) {
+    accounts.adopt(adminKey)
+    return undefined
+  }
+  if (await accounts.hasAdmin()) return undefined
+  return (await accounts.issueKey({ type: 'admin' }, { name: 'first boot' })).secret
+}
+
+/** What the file says of plugins. */
+function configuredPlugins(config: Config): Record<string, SettingChange> {
+  return Object.fromEntries(Object.entries(config.modules).map(([id, entry]) => [id, settingChange.parse(entry)]))
+}
+
+/** Providers of the operator's own names cost what the provider they are like costs. */
+function priceNames({ providers }: Config): Record<string, string> {
+  return Object.fromEntries(Object.entries(providers).flatMap(([name, { type }]) => (type ? [[name, type]] : [])))
+}
+
+function providerSpecs(registry: Registry) {
+  return new Map(
+    registry.plugins.flatMap(({ id, manifest, instance }) =>
+      instance && manifest?.kind === 'provider' && manifest.provider ? [[id, manifest.provider] as const] : [],
+    ),
+  )
+}

@@ -1,0 +1,60 @@
+type Listener = (reason: Error) => void
+
+/**
+ * Ends work early. An AbortController costs microseconds on every call and an AbortSignal.any more; this costs one
+ * small object, and makes a real AbortSignal only for who asks for one.
+ */
+export class Cancel {
+  #reason: Error | undefined
+  #listeners: Set<Listener> | undefined
+  #controller: AbortController | undefined
+
+  get aborted(): boolean {
+    return this.#reason !== undefined
+  }
+
+  get reason(): Error | undefined {
+    return this.#reason
+  }
+
+  /** For APIs that take an AbortSignal. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController()
+      if (this.#reason) this.#controller.abort(this.#reason)
+    }
+    return this.#controller.signal
+  }
+
+  /** Calls every listener once; later calls do nothing. */
+  abort(reason: Error): void {
+    if (this.#reason) return
+    this.#reason = reason
+    this.#controller?.abort(reason)
+    const listeners = this.#listeners
+    this.#listeners = undefined
+    if (listeners) for (const listener of listeners) listener(reason)
+  }
+
+  /** Called at once when it is already over. The returned function forgets the listener. */
+  onAbort(listener: Listener): () => void {
+    if (this.#reason) {
+      listener(this.#reason)
+      return () => {}
+    }
+    this.#listeners ??= new Set()
+    this.#listeners.add(listener)
+    return () => this.#listeners?.delete(listener)
+  }
+
+  /** A part that can end alone, and ends with the whole. Release it when the part is done. */
+  child(): { readonly cancel: Cancel; release(): void } {
+    const cancel = new Cancel()
+    return { cancel, release: this.onAbort((reason) => cancel.abort(reason)) }
+  }
+
+  /** Throws the reason when it is over. */
+  check(): void {
+    if (this.#reason) throw this.#reason
+  }
+}

@@ -1,0 +1,188 @@
+import type { Call } from './call.ts'
+import type { Entry } from './entry.ts'
+import { failed } from './entry.ts'
+import type { Next } from './hooks.ts'
+import { stages } from './hooks.ts'
+import type { Outcome } from './outcome.ts'
+import { redactRequest } from './redact.ts'
+import type { Reply } from './reply.ts'
+import { revealed, rewritten } from './rewrite.ts'
+import type { Attempt } from './trail.ts'
+
+/** The entries between two `around` hooks, and the `around` that wraps what follows. */
+interface Segment {
+  readonly entries: readonly Entry[]
+  readonly around: Entry | undefined
+  readonly rewrites: boolean
+  /** Set on the first segment entry after the stages that inspect: from there on the request may be recorded. */
+  readonly recordAt: number
+}
+
+const recordFrom = stages.indexOf('shape')
+
+/**
+ * The ordered hooks of one generation, compiled: entries without a hook are not there, synchronous hooks are called
+ * without a promise, and a call costs one async function for each `around` on its way.
+ */
+export class Chain {
+  readonly #segments: readonly Segment[]
+  readonly #attempts: readonly Entry[]
+  readonly #reveals: readonly Entry[]
+  readonly #settles: readonly Entry[]
+  readonly #dispatch: Next
+
+  constructor(entries: readonly Entry[], dispatch: Next) {
+    this.#segments = segmented(entries)
+    this.#attempts = entries.filter((entry) => entry.hooks.attempt)
+    this.#reveals = entries.filter((entry) => entry.hooks.reveal)
+    this.#settles = entries.filter((entry) => entry.hooks.settled)
+    this.#dispatch = dispatch
+  }
+
+  /** Runs a call down to the provider and its answer back up. */
+  run(call: Call): Promise<Reply> {
+    return this.#run(call, 0)
+  }
+
+  /** What the client alone gets to see of an answer. */
+  reveal(reply: Reply, call: Call): Reply {
+    return this.#reveals.length === 0 ? reply : revealed(reply, applying(this.#reveals, call), call)
+  }
+
+  /** Asks everybody about a try at a provider; whoever refuses throws. */
+  attempt(attempt: Attempt, call: Call, headers: Record<string, string>): void {
+    for (const entry of this.#attempts) {
+      if (entry.when && !entry.when(call)) continue
+      try {
+        entry.hooks.attempt!(attempt, call, headers)
+      } catch (error) {
+        failed(entry, 'attempt', error, call)
+      }
+    }
+  }
+
+  /** Tells everybody how the call ended. Failures are metered and go nowhere else. */
+  async settled(outcome: Outcome, call: Call): Promise<void> {
+    for (const entry of this.#settles) {
+      if (entry.when && !entry.when(call)) continue
+      try {
+        const result = entry.hooks.settled!(outcome, call)
+        if (result instanceof Promise) await result
+      } catch (error) {
+        entry.meter.fail('settled', error)
+      }
+    }
+  }
+
+  async #run(original: Call, index: number): Promise<Reply> {
+    const segment = this.#segments[index]
+    if (!segment) return this.#dispatch(original)
+    let call = original
+    let answer: Reply | undefined
+    const passed: Entry[] = []
+    for (const [i, entry] of segment.entries.entries()) {
+      if (i === segment.recordAt) call.trail.request = call.request
+      if (entry.when && !entry.when(call)) continue
+      let result = asks(entry) ? inspected(entry, call) : undefined
+      if (result instanceof Promise) result = await result
+      if (result && 'kind' in result) {
+        answer = result
+        break
+      }
+      if (result) call = result
+      passed.push(entry)
+    }
+    answer ??= await this.#inner(call, index, segment, passed)
+    return segment.rewrites ? await rewritten(answer, passed, call) : answer
+  }
+
+  #inner(call: Call, index: number, { around }: Segment, passed: readonly Entry[]): Promise<Reply> {
+    if (!around || passed.at(-1) !== around) return this.#run(call, index + 1)
+    return wrapped(around, call, (inner) => this.#run(inner, index + 1))
+  }
+}
+
+const asks = ({ hooks }: Entry): boolean => hooks.request !== undefined || hooks.detect?.request !== undefined
+
+function applying(entries: readonly Entry[], call: Call): Entry[] {
+  return entries.filter((entry) => !entry.when || entry.when(call))
+}
+
+/** Runs what a module has for requests. */
+function inspected(entry: Entry, call: Call): Call | Reply | undefined | Promise<Call | Reply | undefined> {
+  const started = performance.now()
+  const finish = (): void => timed(entry, 'request', started, call)
+  try {
+    const { detect, request } = entry.hooks
+    const seen = detect?.request ? redactRequest(call, { module: entry.id, detection: detect.request }) : call
+    const result = request ? request(seen) : undefined
+    if (result instanceof Promise) {
+      return result
+        .catch((error) => failed(entry, 'request', error, call) as undefined)
+        .then((value) => value ?? (seen === call ? undefined : seen))
+        .finally(finish)
+    }
+    finish()
+    return result ?? (seen === call ? undefined : seen)
+  } catch (error) {
+    finish()
+    failed(entry, 'request', error, call)
+    return undefined
+  }
+}
+
+/** Runs an `around`. Errors from inside pass through it as they are; its own fall under its failure policy. */
+async function wrapped(entry: Entry, call: Call, next: Next): Promise<Reply> {
+  let inner: { reply: Reply } | { error: unknown } | undefined
+  const watched: Next = async (to) => {
+    try {
+      const reply = await next(to)
+      inner = { reply }
+      return reply
+    } catch (error) {
+      inner = { error }
+      throw error
+    }
+  }
+  try {
+    return await entry.hooks.around!(call, watched)
+  } catch (error) {
+    if (inner && 'error' in inner && inner.error === error) throw error
+    call.cancel.check()
+    failed(entry, 'around', error, call)
+    if (!inner) return next(call)
+    if ('error' in inner) throw inner.error
+    return inner.reply
+  }
+}
+
+function timed(entry: Entry, hook: string, started: number, call: Call): void {
+  const ms = performance.now() - started
+  entry.meter.add(hook, ms)
+  call.trail.timings.push({ module: entry.id, hook, ms })
+}
+
+function segmented(entries: readonly Entry[]): Segment[] {
+  const segments: Segment[] = []
+  let part: Entry[] = []
+  let recordable = false
+  let recordAt = -1
+  const close = (around: Entry | undefined): void => {
+    const rewrites = part.some(({ hooks }) => hooks.reply ?? hooks.stream ?? hooks.detect?.reply)
+    if (part.length > 0) segments.push({ entries: part, around, rewrites, recordAt })
+    part = []
+    recordAt = -1
+  }
+  for (const entry of entries) {
+    const { request, around, reply, stream, detect } = entry.hooks
+    if (!(request ?? around ?? reply ?? stream ?? detect)) continue
+    if (!recordable && stages.indexOf(entry.stage) >= recordFrom) {
+      recordable = true
+      recordAt = part.length
+    }
+    part.push(entry)
+    if (around) close(entry)
+  }
+  close(undefined)
+  return segments
+}

@@ -1,0 +1,41 @@
+import type { Call } from './call.ts'
+import { type GatewayError, internalError, isGatewayError } from './errors.ts'
+import type { Hooks, Stage } from './hooks.ts'
+import type { Meter } from './meter.ts'
+
+/** One module in its place in the chain. */
+export interface Entry {
+  readonly id: string
+  readonly stage: Stage
+  readonly hooks: Hooks
+  /** What happens when the module itself fails: the call passes, or is refused. */
+  readonly failure: 'open' | 'closed'
+  /** Which calls it applies to; all of them without it. */
+  readonly when: ((call: Call) => boolean) | undefined
+  readonly meter: Meter
+}
+
+/**
+ * What a hook's throw means: a coded error is a refusal and goes on; anything else is the module's own failure,
+ * which refuses the call (`closed`) or is recorded and passed over (`open`: returns).
+ */
+export function failed(entry: Entry, hook: string, error: unknown, call: Call): void {
+  if (isGatewayError(error)) throw refused(entry, error, call)
+  entry.meter.fail(hook, error)
+  call.trail.note(entry.id, 'failed', { hook })
+  if (entry.failure === 'closed') {
+    throw internalError(`The module ${entry.id} failed, and its policy is to refuse then.`, {
+      module: entry.id,
+      cause: error,
+    })
+  }
+}
+
+function refused(entry: Entry, error: GatewayError, call: Call): GatewayError {
+  if (error.module === undefined) {
+    error.module = entry.id
+    entry.meter.refuse(error.code)
+    call.trail.note(entry.id, 'refused', { code: error.code, status: error.status })
+  }
+  return error
+}

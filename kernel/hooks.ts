@@ -1,0 +1,63 @@
+import type { Call } from './call.ts'
+import type { Completion } from './canonical.ts'
+import type { Detection } from './detect.ts'
+import type { Outcome } from './outcome.ts'
+import type { Reply } from './reply.ts'
+import type { Filter } from './stream/filter.ts'
+import type { Attempt } from './trail.ts'
+
+/** The stages of the chain, outermost first: a request runs down the list, an answer back up. */
+export const stages = [
+  'record',
+  'access',
+  'limits',
+  'inspect',
+  'shape',
+  'cache',
+  'verify',
+  'route',
+  'deliver',
+] as const
+
+export type Stage = (typeof stages)[number]
+
+export type Awaitable<T> = T | Promise<T>
+
+/** The rest of the chain, down to the provider. May be called never, once or many times. */
+export type Next = (call: Call) => Promise<Reply>
+
+interface Steps {
+  /** Inspect, change (return a copy), refuse (throw a coded error) or answer (return a reply). */
+  request?(call: Call): Awaitable<Call | Reply | undefined>
+  /**
+   * Wrap everything inside. When `next` rejects, nothing of that answer has reached the client; when it resolves
+   * with a stream, the first content is there and the stream can no longer be exchanged.
+   */
+  around?(call: Call, next: Next): Promise<Reply>
+  /** Texts of requests and answers to mask, redact or block: the kernel finds the places, whole or streamed. */
+  detect?: { readonly request?: Detection; readonly reply?: Detection }
+  /**
+   * Each try at a provider, after target and key are chosen and before anything is sent: refuse by throwing, or add
+   * to `headers`.
+   */
+  attempt?(attempt: Attempt, call: Call, headers: Record<string, string>): void
+  /**
+   * What the client alone gets to see, applied after everything else: caches, records and other modules keep the
+   * form without it.
+   */
+  reveal?: Detection
+  /** Learn how the call ended: once, after the last byte, the failure or the departure. Never delays anybody. */
+  settled?(outcome: Outcome, call: Call): Awaitable<void>
+}
+
+/** Who rewrites answers says what happens to streamed ones, so that none slips through. */
+type Rewrites =
+  | { reply?: never; stream?: (call: Call) => Filter | undefined }
+  | {
+      /** Return another body, or nothing to leave it as it is. */
+      reply(body: Completion, call: Call): Awaitable<Completion | undefined>
+      /** A filter over the chunks, or `buffer` to hold the stream until `reply` has seen the whole of it. */
+      stream: 'buffer' | ((call: Call) => Filter | undefined)
+    }
+
+export type Hooks = Steps & Rewrites

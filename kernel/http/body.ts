@@ -1,0 +1,37 @@
+import type { IncomingMessage } from 'node:http'
+import { badRequest, ClientGone, tooLarge } from '../errors.ts'
+
+/** Reads a body up to a limit in bytes. Over it, refuses at once, before reading the rest. */
+export function readBody(req: IncomingMessage, limit: number): Promise<Buffer> {
+  const announced = Number(req.headers['content-length'] ?? 0)
+  if (announced > limit) return Promise.reject(overLimit(limit))
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = []
+    let size = 0
+    req.on('data', (part: Buffer) => {
+      size += part.length
+      if (size > limit) {
+        req.pause()
+        reject(overLimit(limit))
+      } else parts.push(part)
+    })
+    req.on('end', () => resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts)))
+    req.on('error', () => reject(new ClientGone()))
+    req.on('close', () => {
+      if (!req.complete) reject(new ClientGone())
+    })
+  })
+}
+
+/** The JSON value of a body. */
+export function parseJson(bytes: Buffer): unknown {
+  if (bytes.length === 0) throw badRequest('The body is empty; send a JSON object.')
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch (error) {
+    throw badRequest(`The body is not valid JSON: ${(error as Error).message.replace(/".*"/s, 'text')}.`)
+  }
+}
+
+const overLimit = (limit: number) =>
+  tooLarge(`The body is larger than ${Math.round(limit / 1024 / 1024)} MB, the limit here.`)

@@ -1,0 +1,231 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Accounts } from '../accounts.ts'
+import { Call } from '../call.ts'
+import type { FinishReason } from '../canonical.ts'
+import { ClientGone, forbidden, type GatewayError, toGatewayError } from '../errors.ts'
+import type { Events } from '../events.ts'
+import type { Generation } from '../generation.ts'
+import { newId } from '../id.ts'
+import type { Log } from '../log.ts'
+import { CallFirstContent, CallSettled, CallStarted } from '../outcome.ts'
+import type { Prices } from '../prices.ts'
+import type { StreamReply, WholeReply } from '../reply.ts'
+import { outcomeOf, type Served } from '../settle.ts'
+import { type Chunk, finishChunk } from '../stream/chunk.ts'
+import type { StreamEncoder, Wire } from '../wire.ts'
+import { parseJson, readBody } from './body.ts'
+import { authenticate } from './caller.ts'
+import { clientAddress } from './client.ts'
+import { contextOf } from './context.ts'
+
+/** What serving proxied calls takes. */
+export interface ExchangeParts {
+  readonly accounts: Accounts
+  readonly events: Events
+  readonly prices: Prices
+  readonly log: Log
+  readonly trustedProxies: readonly string[]
+  readonly bodyLimit: number
+  readonly adminProxy: boolean
+}
+
+/**
+ * One proxied request from its headers to its settlement. Runs beside Koa, not in it: a plain call has a tenth of a
+ * millisecond, and the framework would take a good part of it.
+ */
+export class Exchange {
+  readonly #parts: ExchangeParts
+  readonly #req: IncomingMessage
+  readonly #res: ServerResponse
+  readonly #wire: Wire
+  readonly #generation: Generation
+  readonly #id = newId('tr_')
+  #call: Call | undefined
+  #finishReason: FinishReason | undefined
+  #chunks = 0
+
+  constructor(parts: ExchangeParts, req: IncomingMessage, res: ServerResponse, wire: Wire, generation: Generation) {
+    this.#parts = parts
+    this.#req = req
+    this.#res = res
+    this.#wire = wire
+    this.#generation = generation
+  }
+
+  /** Serves the request; never rejects. The generation is leased until everything has settled. */
+  async run(): Promise<void> {
+    this.#generation.lease()
+    let failure: unknown
+    let body: Served['body']
+    try {
+      const call = (this.#call = await this.#accept())
+      const { chain } = this.#generation
+      const reply = await chain.run(call)
+      if (reply.kind === 'whole') body = () => reply.body
+      const shown = chain.reveal(reply, call)
+      if (shown.kind === 'whole') this.#whole(shown, call)
+      else await this.#stream(shown, call)
+    } catch (error) {
+      failure = error
+      this.#refuse(error)
+    }
+    await this.#settle(failure, body)
+    this.#generation.release()
+  }
+
+  async #accept(): Promise<Call> {
+    const { accounts, trustedProxies, bodyLimit, adminProxy } = this.#parts
+    const found = authenticate(this.#req, accounts)
+    const principal = found instanceof Promise ? await found : found
+    if (principal.type === 'admin' && !adminProxy) {
+      throw forbidden('Admin keys make no model calls here (auth.admin_proxy is false); use a user key.')
+    }
+    const request = this.#wire.decode(parseJson(await readBody(this.#req, bodyLimit)))
+    const call = new Call({
+      id: this.#id,
+      operation: this.#wire.operation,
+      wire: this.#wire.id,
+      principal,
+      request,
+      context: contextOf(this.#req, clientAddress(this.#req, trustedProxies), this.#generation.number),
+    })
+    this.#res.once('close', () => {
+      if (!this.#res.writableFinished) call.cancel.abort(new ClientGone())
+    })
+    if (principal.type === 'admin') warn(call)
+    this.#parts.events.emit(CallStarted, { call })
+    return call
+  }
+
+  #whole(reply: WholeReply, call: Call): void {
+    const bytes =
+      reply.raw && reply.wire === this.#wire.id
+        ? reply.raw
+        : Buffer.from(JSON.stringify(this.#wire.encode(reply.body, call.request)))
+    this.#head(200, 'application/json', bytes.length)
+    call.trail.firstContentAt = performance.now()
+    this.#res.end(bytes)
+  }
+
+  async #stream(reply: StreamReply, call: Call): Promise<void> {
+    const encoder = this.#wire.encoder(reply.wire, call.request)
+    let last: readonly Chunk[] = []
+    try {
+      for await (const batch of reply.chunks) {
+        call.cancel.check()
+        last = batch
+        await this.#write(encoder.chunks(batch), batch, call)
+      }
+      call.cancel.check()
+    } catch (error) {
+      if (this.#res.headersSent && !(error instanceof ClientGone)) this.#breakOff(encoder, last, toGatewayError(error))
+      throw error
+    }
+    if (!this.#res.headersSent) this.#streamHead()
+    this.#res.end(encoder.end())
+  }
+
+  #write(bytes: Buffer | string, batch: readonly Chunk[], call: Call): void | Promise<void> {
+    if (!this.#res.headersSent) {
+      this.#streamHead()
+      call.trail.firstContentAt = performance.now()
+      this.#parts.events.emit(CallFirstContent, { call })
+    }
+    this.#chunks += batch.length
+    for (const { seen } of batch) {
+      for (const choice of seen?.choices ?? []) if (choice.finish_reason) this.#finishReason = choice.finish_reason
+    }
+    if (bytes.length > 0 && !this.#res.write(bytes)) return drained(this.#res)
+  }
+
+  /** Ends a stream that has begun: blocked content with its finish reason, everything with an error of the wire. */
+  #breakOff(encoder: StreamEncoder, last: readonly Chunk[], error: GatewayError): void {
+    const like = last.at(-1)
+    const blocked = error.type === 'content_blocked' && like
+    const cut = blocked ? encoder.chunks([finishChunk(like.data, [0], 'content_filter')]) : ''
+    this.#res.write(cut)
+    this.#res.end(encoder.fail(error, this.#id))
+  }
+
+  #refuse(thrown: unknown): void {
+    if (this.#res.headersSent || thrown instanceof ClientGone) {
+      if (!this.#res.writableEnded) this.#res.destroy()
+      return
+    }
+    const error = toGatewayError(thrown)
+    if (error.code === 'internal_error') {
+      this.#parts.log.error({ err: error.cause ?? error, request_id: this.#id, module: error.module }, 'a call failed')
+    }
+    if (error.retryAfterS !== undefined) this.#res.setHeader('retry-after', Math.ceil(error.retryAfterS))
+    if (!this.#req.complete) this.#res.setHeader('connection', 'close')
+    const bytes = Buffer.from(JSON.stringify(this.#wire.error(error, this.#id)))
+    this.#head(error.status, 'application/json', bytes.length)
+    this.#res.end(bytes)
+  }
+
+  #streamHead(): void {
+    this.#res.setHeader('cache-control', 'no-cache')
+    this.#res.setHeader('x-accel-buffering', 'no')
+    this.#head(200, 'text/event-stream; charset=utf-8', undefined)
+  }
+
+  #head(status: number, type: string, length: number | undefined): void {
+    const trail = this.#call?.trail
+    const headers: Record<string, string | number> = {
+      'content-type': type,
+      'x-request-id': this.#id,
+      'x-trace-id': this.#id,
+      ...trail?.headers,
+    }
+    if (length !== undefined) headers['content-length'] = length
+    if (trail && trail.paramsChanged.length > 0) {
+      trail.header('x-params-changed', trail.paramsChanged.join(', '))
+      headers['x-params-changed'] = trail.headers['x-params-changed']!
+    }
+    this.#res.writeHead(status, headers)
+  }
+
+  /** Everything that follows an answer: the client has its last byte already. */
+  async #settle(failure: unknown, body: Served['body']): Promise<void> {
+    const call = this.#call
+    if (!call) return
+    const status = failure instanceof ClientGone && !this.#res.headersSent ? 499 : this.#res.statusCode
+    const finishReason = this.#finishReason ?? wholeFinish(body)
+    const served: Served = { status, error: failure, finishReason, chunks: this.#chunks, body: body ?? call.trail.body }
+    try {
+      const outcome = outcomeOf(call, served, this.#parts.prices)
+      await this.#generation.chain.settled(outcome, call)
+      this.#parts.events.emit(CallSettled, { outcome, call })
+    } catch (error) {
+      this.#parts.log.error({ err: error, request_id: this.#id }, 'a call could not be settled')
+    }
+    call.cancel.abort(over)
+  }
+}
+
+const over = new Error('the call is over')
+
+function wholeFinish(body: Served['body']): FinishReason | undefined {
+  try {
+    return body?.()?.choices?.[0]?.finish_reason ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+function warn(call: Call): void {
+  call.trail.header('x-service-warning', 'admin keys are not meant for model calls; use a user key')
+}
+
+/** Waits until a slow client has room again, or is gone. */
+function drained(res: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      res.off('drain', done)
+      res.off('close', done)
+      resolve()
+    }
+    res.once('drain', done)
+    res.once('close', done)
+  })
+}

@@ -1,0 +1,160 @@
+import { PassThrough } from 'node:stream'
+import Router, { type RouterContext } from '@koa/router'
+import Koa from 'koa'
+import { HttpMethodEnum, koaBody } from 'koa-body'
+import { z } from 'zod'
+import type { Accounts } from '../accounts.ts'
+import type { Principal } from '../call.ts'
+import { badRequest, envelope, forbidden, notFound, toGatewayError, tooLarge } from '../errors.ts'
+import type { Generation } from '../generation.ts'
+import { newId } from '../id.ts'
+import type { Log } from '../log.ts'
+import type { LiveRoute, ServerEvent } from '../route.ts'
+import { authenticate, keyOf } from './caller.ts'
+import { clientAddress } from './client.ts'
+import { cors } from './cors.ts'
+import { KeyLimit } from './key-limit.ts'
+
+export interface ManagementParts {
+  readonly accounts: Accounts
+  readonly log: Log
+  readonly generation: () => Generation
+  readonly trustedProxies: readonly string[]
+  readonly corsOrigins: readonly string[]
+  readonly bodyLimit: number
+  /** Requests a minute for each admin key. */
+  readonly adminRpm: number
+}
+
+/** The Koa application of everything below `/api`: the live generation's routes, with access, limits and errors. */
+export function createManagement(parts: ManagementParts): Koa {
+  const app = new Koa()
+  const limit = new KeyLimit(parts.adminRpm)
+  const routers = new WeakMap<Generation, Router>()
+  app.on('error', () => {})
+  app.use(async (ctx, next) => {
+    const id = newId('req_')
+    ctx.set('x-request-id', id)
+    ctx.state['requestId'] = id
+    try {
+      await next()
+      if (ctx.status === 404 && ctx.body === undefined) throw notFound(`There is nothing at ${ctx.method} ${ctx.path}.`)
+    } catch (thrown) {
+      const error = toGatewayError(httpError(thrown))
+      if (error.code === 'internal_error') parts.log.error({ err: error.cause ?? error, request_id: id }, 'a request failed')
+      ctx.status = error.status
+      if (error.retryAfterS !== undefined) ctx.set('retry-after', String(Math.ceil(error.retryAfterS)))
+      ctx.body = envelope(error, id)
+    }
+  })
+  app.use(cors(parts.corsOrigins))
+  app.use(async (ctx, next) => {
+    const generation = parts.generation()
+    generation.lease()
+    ctx.res.once('close', () => generation.release())
+    let router = routers.get(generation)
+    if (!router) routers.set(generation, (router = routerOf(generation.routes, parts, limit)))
+    return router.routes()(ctx as RouterContext, next)
+  })
+  return app
+}
+
+function routerOf(routes: readonly LiveRoute[], parts: ManagementParts, limit: KeyLimit): Router {
+  const router = new Router({ strict: false })
+  const parse = koaBody({
+    jsonLimit: parts.bodyLimit,
+    multipart: false,
+    urlencoded: false,
+    text: false,
+    parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
+  })
+  for (const route of routes) {
+    const path = route.path.replaceAll(/\{([^}]+)\}/g, ':$1')
+    router[route.method](path, async (ctx) => {
+      const principal = await admitted(ctx, route, parts, limit)
+      if (route.body) await parse(ctx, async () => {})
+      await answer(ctx, route, principal, parts)
+    })
+  }
+  return router
+}
+
+async function admitted(
+  ctx: RouterContext,
+  { access }: LiveRoute,
+  parts: ManagementParts,
+  limit: KeyLimit,
+): Promise<Principal | undefined> {
+  if (access === 'public' && keyOf(ctx.req) === undefined) return undefined
+  const principal = await authenticate(ctx.req, parts.accounts)
+  if (principal.type === 'admin') limit.take(principal.keyId, (name, value) => ctx.set(name, value))
+  if (access === 'admin' && principal.type !== 'admin') throw forbidden('This needs an admin key.')
+  if (access === 'user' && principal.userId === undefined) throw forbidden('This needs a user key: it is about the caller.')
+  return principal
+}
+
+async function answer(
+  ctx: RouterContext,
+  route: LiveRoute,
+  principal: Principal | undefined,
+  parts: ManagementParts,
+): Promise<void> {
+  const aborted = new AbortController()
+  ctx.res.once('close', () => aborted.abort(new Error('the client left')))
+  const result = await route.handle({
+    params: parsed(route.params, ctx['params'], 'path'),
+    query: parsed(route.query, { ...ctx.query }, 'query'),
+    body: parsed(route.body, (ctx.request as { body?: unknown }).body ?? {}, 'body'),
+    principal,
+    ip: clientAddress(ctx.req, parts.trustedProxies),
+    requestId: ctx.state['requestId'] as string,
+    headers: ctx.headers,
+    signal: aborted.signal,
+  })
+  if (route.returns === 'events') return stream(ctx, result as AsyncIterable<ServerEvent>)
+  if (route.returns === 'text') {
+    ctx.body = result
+    return
+  }
+  ctx.status = route.status ?? 200
+  ctx.body = route.returns.parse(result)
+}
+
+function parsed(schema: z.ZodType | undefined, value: unknown, where: string): unknown {
+  if (!schema) return undefined
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const issue = result.error.issues[0]!
+  const unknown = issue.code === 'unrecognized_keys' ? issue.keys : []
+  const param = [...issue.path, ...unknown.slice(0, 1)].join('.') || where
+  throw badRequest(`${where} ${param}: ${issue.message}.`, {
+    param,
+    details: { problems: result.error.issues.slice(0, 20).map((i) => ({ path: i.path.join('.'), message: i.message })) },
+  })
+}
+
+function stream(ctx: RouterContext, events: AsyncIterable<ServerEvent>): void {
+  const body = new PassThrough()
+  ctx.type = 'text/event-stream'
+  ctx.set('cache-control', 'no-cache')
+  ctx.set('x-accel-buffering', 'no')
+  ctx.body = body
+  const write = async (): Promise<void> => {
+    for await (const { id, event, data } of events) {
+      body.write(`${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+    }
+  }
+  write().then(
+    () => body.end(),
+    () => body.destroy(),
+  )
+}
+
+/** Errors of Koa and of its body parser, in our words. */
+function httpError(thrown: unknown): unknown {
+  const { status, type } = (thrown ?? {}) as { status?: number; type?: string }
+  if (type === 'entity.too.large' || status === 413) return tooLarge('The body is too large.', { cause: thrown })
+  if (status === 400) return badRequest('The body is not a JSON object.', { cause: thrown })
+  if (status === 415) return badRequest('The body must be JSON, sent as application/json.', { status: 415, cause: thrown })
+  return thrown
+}

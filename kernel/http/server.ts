@@ -1,0 +1,88 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type Koa from 'koa'
+import { envelope, GatewayError } from '../errors.ts'
+import type { Generation } from '../generation.ts'
+import { newId } from '../id.ts'
+import { Exchange, type ExchangeParts } from './exchange.ts'
+
+interface ServerParts extends ExchangeParts {
+  readonly generation: () => Generation
+  readonly management: Koa
+}
+
+/** The one port: model calls to their wires, everything else to the management application. */
+export class HttpServer {
+  readonly #parts: ServerParts
+  readonly #server: Server
+  readonly #running = new Set<Promise<void>>()
+  readonly #management: (req: IncomingMessage, res: ServerResponse) => Promise<void>
+  #draining = false
+
+  constructor(parts: ServerParts) {
+    this.#parts = parts
+    this.#management = parts.management.callback()
+    this.#server = createServer({ keepAliveTimeout: 65_000, headersTimeout: 20_000, requestTimeout: 300_000 }, (req, res) =>
+      this.#route(req, res),
+    )
+    this.#server.on('clientError', (_, socket) => {
+      if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+    })
+  }
+
+  /** Resolves with the address once it accepts connections. */
+  async listen(port: number, host: string): Promise<AddressInfo> {
+    this.#server.listen({ port, host, backlog: 4096 })
+    await once(this.#server, 'listening')
+    return this.#server.address() as AddressInfo
+  }
+
+  /**
+   * Refuses new calls, waits for running ones up to the deadline, then closes what is left. It listens until then, so
+   * that a client on its way here is told to come back instead of finding nobody.
+   */
+  async close(deadlineMs: number): Promise<void> {
+    this.#draining = true
+    const timer = Promise.withResolvers<void>()
+    const timeout = setTimeout(timer.resolve, deadlineMs)
+    await Promise.race([this.#quiet(), timer.promise])
+    clearTimeout(timeout)
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    this.#server.closeAllConnections()
+    await closed
+    await this.#quiet()
+  }
+
+  async #quiet(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running)
+  }
+
+  #route(req: IncomingMessage, res: ServerResponse): void {
+    const url = req.url ?? '/'
+    const wire = req.method === 'POST' ? this.#wire(url) : undefined
+    if (this.#draining && url !== '/health') return refuse(res)
+    const generation = this.#parts.generation()
+    const run = wire
+      ? new Exchange(this.#parts, req, res, wire, generation).run()
+      : Promise.resolve(this.#management(req, res))
+    this.#running.add(run)
+    void run.finally(() => this.#running.delete(run))
+  }
+
+  #wire(url: string) {
+    const { wires } = this.#parts.generation()
+    const end = url.indexOf('?')
+    return wires.get(end === -1 ? url : url.slice(0, end))
+  }
+}
+
+function refuse(res: ServerResponse): void {
+  const error = new GatewayError('internal_error', 'The gateway is shutting down; try again in a moment.', {
+    status: 503,
+    type: 'shutting_down',
+  })
+  const body = JSON.stringify(envelope(error, newId('req_')))
+  res.writeHead(503, { 'content-type': 'application/json', 'retry-after': '5', connection: 'close' })
+  res.end(body)
+}

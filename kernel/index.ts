@@ -1,0 +1,52 @@
+/** The contract: what plugins are written against. Everything else in this folder is the kernel's own. */
+export type { Call, CallContext, Principal, Timeouts } from './call.ts'
+export type * from './canonical.ts'
+export { Cancel } from './cancel.ts'
+export { type Token, token } from './container.ts'
+export type { Detection, Place, Span } from './detect.ts'
+export { type KeySelector, KeySelection } from './dispatch.ts'
+export {
+  badRequest,
+  circuitOpen,
+  conflict,
+  contentBlocked,
+  type ErrorCode,
+  envelope,
+  forbidden,
+  GatewayError,
+  internalError,
+  isGatewayError,
+  isUpstreamError,
+  notFound,
+  providerError,
+  rateLimited,
+  tooLarge,
+  unauthorized,
+  UpstreamError,
+} from './errors.ts'
+export { defineEvent, type EventType, type Occurrence } from './events.ts'
+export type { Awaitable, Hooks, Next } from './hooks.ts'
+export { newId } from './id.ts'
+export type { Log } from './log.ts'
+export { CallFirstContent, CallSettled, CallStarted, type Outcome } from './outcome.ts'
+export { type Context, defineArea, defineModule, defineProvider } from './plugin.ts'
+export type {
+  Credential,
+  Protocol,
+  Provider,
+  StreamDecoder,
+  Target,
+  UpstreamHead,
+  UpstreamRequest,
+} from './provider.ts'
+export { ModuleChanged } from './registry.ts'
+export { type Reply, StreamReply, WholeReply } from './reply.ts'
+export type { Route, RouteInput, ServerEvent } from './route.ts'
+export { kernelServices, type Runtime } from './services.ts'
+export { Chunk } from './stream/chunk.ts'
+export type { Filter, Out } from './stream/filter.ts'
+export type { Attempt, Decision, Note, Trail } from './trail.ts'
+export { fromWireUsage, noUsage, type Usage } from './usage.ts'
+export { type When, whenSchema } from './when.ts'
+export type { StreamEncoder, Wire } from './wire.ts'
+export type { Collection, Counters, Log as RowLog, LogQuery, Page, Sequence, Store } from '../storage/index.ts'

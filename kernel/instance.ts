@@ -1,0 +1,142 @@
+import type { Store } from '../storage/index.ts'
+import type { Call } from './call.ts'
+import type { DependencyContainer, Token } from './container.ts'
+import type { EventType, Events, Occurrence } from './events.ts'
+import type { Hooks } from './hooks.ts'
+import type { Log } from './log.ts'
+import type { Manifest } from './manifest.ts'
+import type { Meter } from './meter.ts'
+import type { Context } from './plugin.ts'
+import type { Protocol } from './provider.ts'
+import type { LiveRoute } from './route.ts'
+import { Scope } from './scope.ts'
+import type { Wire } from './wire.ts'
+
+/** What one setup of a plugin made: collected first, put to work by a generation. */
+export interface Instance {
+  readonly id: string
+  readonly scope: Scope
+  hooks: Hooks
+  readonly routes: LiveRoute[]
+  readonly wires: Wire[]
+  readonly protocols: Protocol[]
+  readonly services: Map<Token<unknown>, unknown>
+  /** Generations that hold it. */
+  holders: number
+}
+
+export const emptyInstance = (id: string): Instance => ({
+  id,
+  scope: new Scope(id),
+  hooks: {},
+  routes: [],
+  wires: [],
+  protocols: [],
+  services: new Map(),
+  holders: 0,
+})
+
+/** What contexts are made from. */
+export interface ContextParts {
+  readonly container: DependencyContainer
+  readonly events: Events
+  readonly store: Store
+  readonly log: Log
+  /** A service that some live plugin offers. */
+  readonly service: (token: Token<unknown>) => unknown
+}
+
+/** The context of one instance. `memory` is the plugin's, kept by the registry. */
+export function contextOf<S>(
+  parts: ContextParts,
+  manifest: Manifest,
+  instance: Instance,
+  settings: S,
+  memory: Map<string, unknown>,
+  meter: Meter,
+): Context<S> {
+  const { id, scope } = instance
+  const log = parts.log.child({ plugin: id })
+  const find = <T>(token: Token<T>): T | undefined => {
+    const offered = parts.service(token) ?? instance.services.get(token)
+    if (offered !== undefined) return offered as T
+    if (!manifest.permissions.includes('kernel') || !parts.container.isRegistered(token, true)) return undefined
+    return parts.container.resolve<T>(token)
+  }
+  return {
+    id,
+    settings,
+    log,
+    signal: scope.signal,
+    store: parts.store.namespace(id),
+    memory<T>(name: string, create: () => T): T {
+      if (!memory.has(name)) memory.set(name, create())
+      return memory.get(name) as T
+    },
+    slot<T>(create: () => T) {
+      const key = Symbol(id)
+      return (call: Call) => call.trail.slot(key, create)
+    },
+    every(ms, run) {
+      const stop = repeat(ms, run, (error) => log.error({ err: error }, 'a periodic task failed'))
+      scope.own(stop)
+    },
+    on<T>(type: EventType<T>, listener: (data: T, occurrence: Occurrence<T>) => unknown) {
+      scope.own(parts.events.on(type, listener))
+    },
+    onAny(listener) {
+      scope.own(parts.events.onAny(listener))
+    },
+    emit: (type, data) => parts.events.emit(type, data),
+    provide(token, value) {
+      instance.services.set(token, value)
+    },
+    find,
+    use<T>(token: Token<T>): T {
+      const found = find(token)
+      if (found === undefined) throw new Error(`${id} needs the service ${token.description}, which nobody offers`)
+      return found
+    },
+    own: (release) => scope.own(release),
+    report: (kind, detail) => meter.event(kind, detail),
+    route(route) {
+      demand(manifest, 'routes', 'adds a route')
+      instance.routes.push({ ...route, plugin: id } as unknown as LiveRoute)
+    },
+    wire(wire) {
+      demand(manifest, 'routes', 'adds a wire')
+      instance.wires.push(wire)
+    },
+    protocol(protocol) {
+      demand(manifest, 'providers', 'adds a protocol')
+      instance.protocols.push(protocol)
+    },
+  }
+}
+
+function demand(manifest: Manifest, permission: Manifest['permissions'][number], does: string): void {
+  if (manifest.permissions.includes(permission)) return
+  throw new Error(`${manifest.id} ${does} without the permission "${permission}" in its manifest`)
+}
+
+/** Runs again and again, the next run only after the one before; returns what ends it. */
+function repeat(ms: number, run: () => unknown, onError: (error: unknown) => void): () => Promise<void> {
+  let running: Promise<void> | undefined
+  const timer = setInterval(() => {
+    if (running) return
+    running = (async () => {
+      try {
+        await run()
+      } catch (error) {
+        onError(error)
+      } finally {
+        running = undefined
+      }
+    })()
+  }, ms)
+  timer.unref()
+  return async () => {
+    clearInterval(timer)
+    await running
+  }
+}

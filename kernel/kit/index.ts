@@ -1,0 +1,11 @@
+/** Pure helpers for plugins: nothing here holds state or does I/O. */
+export { listOf, listQuery, listed } from './listing.ts'
+export { estimateTokens } from './tokens.ts'
+export { inAny } from '../http/client.ts'
+export { mapReplyTexts, mapRequestTexts, requestTexts } from '../texts.ts'
+export { Assembler, toChunks } from '../stream/assemble.ts'
+export { collect, replyWith } from '../stream/collect.ts'
+export { eventData, finishChunk, hasContent } from '../stream/chunk.ts'
+export { carriesData, encodeEvent, EventSplitter, isDone } from '../stream/sse.ts'
+export { filterStream } from '../stream/filter.ts'
+export { compileGlobs } from '../when.ts'

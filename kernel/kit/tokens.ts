@@ -1,0 +1,2 @@
+/** A rough count: four characters a token, for where no tokenizer is known. Mark what is computed with it. */
+export const estimateTokens = (text: string): number => Math.ceil(text.length / 4)

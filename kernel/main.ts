@@ -1,0 +1,3 @@
+import { createCli } from './cli/cli.ts'
+
+await createCli().parseAsync()

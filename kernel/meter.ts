@@ -1,0 +1,73 @@
+/** Something a module reported about itself. */
+export interface MeterEvent {
+  readonly at: string
+  readonly kind: string
+  readonly detail: string
+}
+
+const ring = 200
+/** Bucket i holds durations under 2^(i/2) µs: a factor of 1.41 apart, up to about 11 s. */
+const buckets = 48
+
+/** Calls, failures, refusals and time of one module; kept by the kernel, so that no module keeps its own. */
+export class Meter {
+  calls = 0
+  errors = 0
+  refusals = 0
+  readonly hooks = new Map<string, { calls: number; totalMs: number }>()
+  #histogram = new Uint32Array(buckets)
+  #events: MeterEvent[] = []
+
+  /** Adds one run of a hook. */
+  add(hook: string, ms: number): void {
+    this.calls += 1
+    const entry = this.hooks.get(hook)
+    if (entry) {
+      entry.calls += 1
+      entry.totalMs += ms
+    } else this.hooks.set(hook, { calls: 1, totalMs: ms })
+    const bucket = Math.max(0, Math.min(buckets - 1, Math.ceil(2 * Math.log2(ms * 1000 + 1e-9))))
+    this.#histogram[bucket]! += 1
+  }
+
+  fail(hook: string, error: unknown): void {
+    this.errors += 1
+    this.event('failed', `${hook}: ${error instanceof Error ? error.name : typeof error}`)
+  }
+
+  refuse(code: string): void {
+    this.refusals += 1
+    this.event('refused', code)
+  }
+
+  /** Keeps the last 200. */
+  event(kind: string, detail: string): void {
+    if (this.#events.length === ring) this.#events.shift()
+    this.#events.push({ at: new Date().toISOString(), kind, detail })
+  }
+
+  /** Newest first. */
+  get events(): MeterEvent[] {
+    return this.#events.toReversed()
+  }
+
+  /** Upper bound of the duration below which this share of runs lay, in microseconds. */
+  quantileUs(share: number): number {
+    const wanted = Math.ceil(this.calls * share)
+    let seen = 0
+    for (const [i, count] of this.#histogram.entries()) {
+      seen += count
+      if (seen >= wanted && seen > 0) return Math.round(2 ** (i / 2) * 10) / 10
+    }
+    return 0
+  }
+
+  reset(): void {
+    this.calls = 0
+    this.errors = 0
+    this.refusals = 0
+    this.hooks.clear()
+    this.#histogram.fill(0)
+    this.#events = []
+  }
+}

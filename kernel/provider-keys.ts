@@ -1,0 +1,96 @@
+import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
+import type { Collection, Store } from '../storage/index.ts'
+import type { Log } from './log.ts'
+import type { Credential } from './provider.ts'
+import type { Secrets } from './secrets.ts'
+
+const record = z.object({
+  user_id: z.string(),
+  provider: z.string(),
+  /** Encrypted: `enc:` and what the secrets made of it. */
+  secret: z.string(),
+  status: z.enum(['unverified', 'configured', 'invalid']),
+  last_verified_at: z.string().optional(),
+  created_at: z.string(),
+  updated_at: z.string(),
+})
+type Record = z.infer<typeof record>
+
+/** What may be told of a stored key. */
+export type ProviderKeyView = Omit<Record, 'secret' | 'user_id'>
+
+/** Users' own provider keys: encrypted at rest, decrypted for the outbound call only. */
+export class ProviderKeys {
+  readonly #rows: Collection<Record>
+  readonly #secrets: Secrets
+  /** Who has none is remembered too: most users have none, and every call asks. */
+  readonly #known = new LRUCache<string, Credential | 'none'>({ max: 20_000 })
+
+  constructor(store: Store, secrets: Secrets) {
+    this.#rows = store.collection('provider_keys', { schema: record, indexes: { user: (row) => row.user_id } })
+    this.#secrets = secrets
+    this.#rows.watch(({ id }) => this.#known.delete(id))
+  }
+
+  /** Encrypts what an earlier version or a hand left in plain text. */
+  async migrate(log: Log): Promise<void> {
+    for await (const [id, row] of this.#rows.scan()) {
+      if (this.#secrets.isEncrypted(row.secret)) continue
+      await this.#rows.update(id, (now) => now && { ...now, secret: this.#secrets.encrypt(now.secret) })
+      log.info({ provider: row.provider }, 'a provider key found in plain text was encrypted')
+    }
+  }
+
+  /** The user's own key for a provider; known answers come without a promise. */
+  find(userId: string, provider: string): Credential | undefined | Promise<Credential | undefined> {
+    const id = idOf(userId, provider)
+    const known = this.#known.get(id)
+    if (known !== undefined) return known === 'none' ? undefined : known
+    return this.#load(id)
+  }
+
+  async #load(id: string): Promise<Credential | undefined> {
+    const row = await this.#rows.get(id)
+    if (!row) {
+      this.#known.set(id, 'none')
+      return undefined
+    }
+    const secret = this.#secrets.decrypt(row.secret)
+    const credential: Credential = { id, secret, hint: secret.slice(-4), weight: 1, owner: 'user' }
+    this.#known.set(id, credential)
+    return credential
+  }
+
+  async list(userId: string): Promise<ProviderKeyView[]> {
+    const { items } = await this.#rows.list({ index: 'user', equals: userId, limit: 500 })
+    return items.map(view)
+  }
+
+  async set(userId: string, provider: string, secret: string): Promise<ProviderKeyView> {
+    const now = new Date().toISOString()
+    const row = await this.#rows.update(idOf(userId, provider), (before) => ({
+      user_id: userId,
+      provider,
+      secret: this.#secrets.encrypt(secret),
+      status: 'unverified',
+      created_at: before?.created_at ?? now,
+      updated_at: now,
+    }))
+    return view(row!)
+  }
+
+  /** What a check with this key has shown. */
+  async mark(userId: string, provider: string, status: 'configured' | 'invalid'): Promise<void> {
+    const now = new Date().toISOString()
+    await this.#rows.update(idOf(userId, provider), (row) => row && { ...row, status, last_verified_at: now })
+  }
+
+  delete(userId: string, provider: string): Promise<boolean> {
+    return this.#rows.delete(idOf(userId, provider))
+  }
+}
+
+const idOf = (userId: string, provider: string): string => `${userId}/${provider}`
+
+const view = ({ secret: _, user_id: __, ...rest }: Record): ProviderKeyView => rest

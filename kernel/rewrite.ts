@@ -1,0 +1,152 @@
+import type { Call } from './call.ts'
+import type { Completion } from './canonical.ts'
+import type { Detector } from './detect.ts'
+import { type Entry, failed } from './entry.ts'
+import type { GatewayError } from './errors.ts'
+import { redactReply, redactStream } from './redact.ts'
+import { type Reply, StreamReply, WholeReply } from './reply.ts'
+import { toChunks } from './stream/assemble.ts'
+import type { Chunk } from './stream/chunk.ts'
+import { collect } from './stream/collect.ts'
+import { type Filter, filterStream, type Out } from './stream/filter.ts'
+
+/** An answer on its way up through these entries, last entry first. */
+export async function rewritten(reply: Reply, entries: readonly Entry[], call: Call): Promise<Reply> {
+  const steps = stepsOf(entries)
+  if (steps.length === 0) return reply
+  return reply.kind === 'whole' ? wholeThrough(reply, steps, call) : streamThrough(reply, steps, call)
+}
+
+/** An answer with what these entries reveal to the client alone. */
+export function revealed(reply: Reply, entries: readonly Entry[], call: Call): Reply {
+  const detectors = entries.map(({ id, hooks }) => ({ module: id, detection: hooks.reveal! }))
+  if (detectors.length === 0) return reply
+  if (reply.kind === 'stream') return reply.through(filterStream(reply.chunks, [redactStream(detectors, call)]))
+  const body = redactReply(reply.body, detectors, call)
+  return body === reply.body ? reply : WholeReply.of(body)
+}
+
+/** What happens to an answer: one module's rewriting, or the detections of neighbours, which share one window. */
+type Step = { readonly entry: Entry } | { readonly detectors: Detector[] }
+
+function stepsOf(entries: readonly Entry[]): Step[] {
+  const steps: Step[] = []
+  for (const entry of entries.toReversed()) {
+    const { reply, stream, detect } = entry.hooks
+    if (detect?.reply) {
+      const last = steps.at(-1)
+      const detector = { module: entry.id, detection: detect.reply }
+      if (last && 'detectors' in last) last.detectors.push(detector)
+      else steps.push({ detectors: [detector] })
+    }
+    if (reply ?? stream) steps.push({ entry })
+  }
+  return steps
+}
+
+async function wholeThrough(reply: WholeReply, steps: readonly Step[], call: Call): Promise<Reply> {
+  let body: Completion | undefined
+  for (const step of steps) {
+    const before: Completion = body ?? reply.body
+    const after = 'entry' in step ? await runReply(step.entry, before, call) : redactReply(before, step.detectors, call)
+    if (after !== before) body = after
+  }
+  return body ? WholeReply.of(body) : reply
+}
+
+async function runReply(entry: Entry, body: Completion, call: Call): Promise<Completion> {
+  if (!entry.hooks.reply) return body
+  const started = performance.now()
+  try {
+    return (await entry.hooks.reply(body, call)) ?? body
+  } catch (error) {
+    failed(entry, 'reply', error, call)
+    return body
+  } finally {
+    const ms = performance.now() - started
+    entry.meter.add('reply', ms)
+    call.trail.timings.push({ module: entry.id, hook: 'reply', ms })
+  }
+}
+
+function streamThrough(reply: StreamReply, steps: readonly Step[], call: Call): StreamReply {
+  let current = reply
+  let filters: Filter[] = []
+  const flush = (): void => {
+    if (filters.length > 0) current = current.through(filterStream(current.chunks, filters))
+    filters = []
+  }
+  for (const step of steps) {
+    if ('detectors' in step) {
+      filters.push(redactStream(step.detectors, call))
+    } else if (step.entry.hooks.stream === 'buffer') {
+      flush()
+      current = new StreamReply('', buffered(step.entry, current, call))
+    } else {
+      const filter = step.entry.hooks.stream?.(call)
+      if (filter) filters.push(new Guarded(step.entry, filter, call))
+    }
+  }
+  flush()
+  return current
+}
+
+/** Holds a stream until its module has seen the whole answer; unchanged answers leave chunk by chunk as they came. */
+async function* buffered(entry: Entry, reply: StreamReply, call: Call): AsyncGenerator<readonly Chunk[]> {
+  const held: Chunk[] = []
+  for await (const batch of reply.chunks) held.push(...batch)
+  const body = await collect(new StreamReply('', once(held)))
+  const after = await runReply(entry, body, call)
+  yield after === body ? held : toChunks(after)
+}
+
+async function* once(chunks: readonly Chunk[]): AsyncGenerator<readonly Chunk[]> {
+  yield chunks
+}
+
+/** A module's filter under its failure policy: when it breaks, the stream goes on without it, or ends. */
+class Guarded implements Filter {
+  readonly #entry: Entry
+  readonly #filter: Filter
+  readonly #call: Call
+  #ms = 0
+  #broken = false
+
+  constructor(entry: Entry, filter: Filter, call: Call) {
+    this.#entry = entry
+    this.#filter = filter
+    this.#call = call
+  }
+
+  push(chunk: Chunk, out: Out): void {
+    if (this.#broken) return out.emit(chunk)
+    const started = performance.now()
+    try {
+      this.#filter.push(chunk, out)
+    } catch (error) {
+      if (this.#survive(error, out)) out.emit(chunk)
+    }
+    this.#ms += performance.now() - started
+  }
+
+  end(out: Out): void {
+    try {
+      if (!this.#broken) this.#filter.end?.(out)
+    } catch (error) {
+      this.#survive(error, out)
+    }
+    this.#entry.meter.add('stream', this.#ms)
+    this.#call.trail.timings.push({ module: this.#entry.id, hook: 'stream', ms: this.#ms })
+  }
+
+  #survive(error: unknown, out: Out): boolean {
+    this.#broken = true
+    try {
+      failed(this.#entry, 'stream', error, this.#call)
+      return true
+    } catch (refusal) {
+      out.fail(refusal as GatewayError)
+      return false
+    }
+  }
+}

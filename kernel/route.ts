@@ -1,0 +1,50 @@
+import type { z } from 'zod'
+import type { Principal } from './call.ts'
+import type { Awaitable } from './hooks.ts'
+
+/** Who may call a route: anybody, any key, a user's key, an admin key. */
+export type Access = 'public' | 'any' | 'user' | 'admin'
+
+export interface RouteInput<P, Q, B> {
+  readonly params: P
+  readonly query: Q
+  readonly body: B
+  /** Absent on public routes called without a key. */
+  readonly principal: Principal | undefined
+  readonly ip: string
+  readonly requestId: string
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** Aborts when the client leaves. */
+  readonly signal: AbortSignal
+}
+
+/** A server-sent event. */
+export interface ServerEvent {
+  readonly event: string
+  readonly data: unknown
+  readonly id?: string
+}
+
+/** A route is data: validation, access and documentation are projections of it. */
+export interface Route<P, Q, B, R> {
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
+  /** With `{name}` for parameters, as in the documentation. */
+  readonly path: string
+  readonly access: Access
+  readonly summary: string
+  /** Which group it is listed under; the plugin's id without it. */
+  readonly tag?: string
+  readonly params?: z.ZodType<P>
+  readonly query?: z.ZodType<Q>
+  readonly body?: z.ZodType<B>
+  /** 200 without it. */
+  readonly status?: number
+  /** What may leave: fields that it does not name are dropped. `events` for server-sent events, `text` for plain text. */
+  readonly returns: z.ZodType<R> | 'events' | 'text'
+  handle(input: RouteInput<P, Q, B>): Awaitable<R> | AsyncIterable<ServerEvent> | Awaitable<string>
+}
+
+/** A route in a generation: whose it is, its types erased. */
+export interface LiveRoute extends Route<unknown, unknown, unknown, unknown> {
+  readonly plugin: string
+}

@@ -1,0 +1,64 @@
+type Release = () => unknown
+
+/** Owns what a plugin acquired, and gives it back in reverse order, each thing once. */
+export class Scope {
+  readonly name: string
+  readonly #controller = new AbortController()
+  #releases: Release[] = []
+  #disposed: Promise<void> | undefined
+
+  constructor(name: string) {
+    this.name = name
+  }
+
+  /** Aborts when the scope is disposed. */
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  get closed(): boolean {
+    return this.#disposed !== undefined
+  }
+
+  /** Takes over a release. On a closed scope it runs at once, and acquiring is an error. */
+  own(release: Release): void {
+    if (this.closed) {
+      release()
+      throw new Error(`${this.name} is disposed; nothing can be acquired through it any more`)
+    }
+    this.#releases.push(release)
+  }
+
+  /** Like `own`, for things that may be given back early: returns the function that does so. */
+  lend(release: Release): () => void {
+    let held = true
+    const once = (): unknown => {
+      if (!held) return
+      held = false
+      this.#releases = this.#releases.filter((other) => other !== once)
+      return release()
+    }
+    this.own(once)
+    return () => void once()
+  }
+
+  /** Releases everything, last acquired first; failures are collected and thrown together at the end. */
+  dispose(): Promise<void> {
+    this.#disposed ??= this.#release()
+    return this.#disposed
+  }
+
+  async #release(): Promise<void> {
+    this.#controller.abort(new Error(`${this.name} is disposed`))
+    const failures: unknown[] = []
+    for (const release of this.#releases.toReversed()) {
+      try {
+        await release()
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+    this.#releases = []
+    if (failures.length > 0) throw new AggregateError(failures, `${this.name} could not release everything`)
+  }
+}

@@ -1,0 +1,118 @@
+import type { Call } from './call.ts'
+import type { Completion, FinishReason } from './canonical.ts'
+import { ClientGone, type GatewayError, isUpstreamError, toGatewayError } from './errors.ts'
+import type { Ending, Outcome } from './outcome.ts'
+import type { Cost, Prices } from './prices.ts'
+import { addUsage, fromWireUsage, noUsage, type Usage } from './usage.ts'
+
+/** What the side that served the client knows at the end. */
+export interface Served {
+  readonly status: number
+  /** What ended it, if anything did. */
+  readonly error: unknown
+  readonly finishReason: FinishReason | undefined
+  /** Content chunks of a stream that reached the client. */
+  readonly chunks: number
+  readonly body: (() => Completion | undefined) | undefined
+}
+
+/** The outcome of a call: what it used and cost, over all its attempts, and who is to blame. */
+export function outcomeOf(call: Call, served: Served, prices: Prices): Outcome {
+  const { trail } = call
+  const now = performance.now()
+  const error = served.error === undefined || served.error instanceof ClientGone ? undefined : toGatewayError(served.error)
+  const ending = endingOf(served, error)
+  const last = trail.attempts.at(-1)
+  const { usage, cost } = billed(call, served, ending, prices)
+  const body = served.body
+  return {
+    ending,
+    status: served.status,
+    error,
+    usage,
+    cost,
+    saved: trail.cached ? saved(call, served, prices) : undefined,
+    finishReason: served.finishReason,
+    provider: last?.provider,
+    model: last?.model,
+    latencyMs: now - trail.started,
+    ttftMs: trail.firstContentAt === undefined ? undefined : trail.firstContentAt - trail.started,
+    upstreamMs: trail.attempts.reduce((sum, { latencyMs }) => sum + (latencyMs ?? 0), 0),
+    body: () => body?.(),
+  }
+}
+
+function endingOf({ error: thrown, finishReason }: Served, error: GatewayError | undefined): Ending {
+  if (thrown instanceof ClientGone) return 'client_abort'
+  if (!error) return finishReason === 'length' ? 'length' : finishReason === 'content_filter' ? 'blocked' : 'ok'
+  if (error.type === 'content_blocked') return 'blocked'
+  if (error.type === 'timeout') return 'timeout'
+  if (isUpstreamError(error)) return 'upstream_error'
+  return error.code === 'internal_error' ? 'gateway_error' : 'refused'
+}
+
+/**
+ * What is billed: everything a provider reported, for every attempt. An attempt whose answer was read by the client
+ * without a report (it left early) is billed by a marked estimate; one that failed without a report is not billed.
+ */
+function billed(call: Call, served: Served, ending: Ending, prices: Prices): { usage: Usage; cost: Cost | undefined } {
+  let usage = noUsage
+  let cost: Cost | undefined
+  let priced = true
+  for (const attempt of call.trail.attempts) {
+    const answered = attempt.error === undefined && attempt.status !== undefined && attempt.status < 400
+    const used = reported(attempt.usage) ?? (answered ? estimated(call, served, ending) : undefined)
+    if (!used) continue
+    usage = addUsage(usage, used)
+    const part = prices.cost(attempt.provider, attempt.model, used, call.trail.startedAt)
+    if (part) cost = cost ? addCost(cost, part) : part
+    else priced = false
+  }
+  if (call.trail.attempts.length === 0 && call.trail.cached) usage = wireUsageOf(served) ?? noUsage
+  return { usage, cost: priced ? cost : undefined }
+}
+
+function reported(read: (() => Usage | undefined) | undefined): Usage | undefined {
+  try {
+    return read?.()
+  } catch {
+    return undefined
+  }
+}
+
+/** Four characters a token, one token a chunk: rough, and marked as an estimate wherever it shows. */
+function estimated(call: Call, served: Served, ending: Ending): Usage | undefined {
+  if (ending === 'upstream_error') return undefined
+  const text = JSON.stringify(call.trail.request?.messages ?? call.trail.request?.prompt ?? call.trail.request?.input ?? '')
+  const answer = call.stream || !served.body ? '' : JSON.stringify(served.body()?.choices ?? '')
+  return {
+    ...noUsage,
+    input: Math.ceil(text.length / 4),
+    output: call.stream ? served.chunks : Math.ceil(answer.length / 4),
+    source: 'estimated',
+  }
+}
+
+function wireUsageOf({ body }: Served): Usage | undefined {
+  const usage = body?.()?.usage
+  return usage ? fromWireUsage(usage) : undefined
+}
+
+/** What the answer from the cache would have cost at its provider. */
+function saved(call: Call, served: Served, prices: Prices): Cost | undefined {
+  const usage = wireUsageOf(served)
+  const model = served.body?.()?.model ?? call.request.model
+  return usage ? prices.cost('', model, usage, call.trail.startedAt) : undefined
+}
+
+function addCost(a: Cost, b: Cost): Cost {
+  return {
+    totalNano: a.totalNano + b.totalNano,
+    inputNano: a.inputNano + b.inputNano,
+    outputNano: a.outputNano + b.outputNano,
+    cacheNano: a.cacheNano + b.cacheNano,
+    otherNano: a.otherNano + b.otherNano,
+    priceId: b.priceId,
+    source: a.source === b.source ? a.source : 'catalogue',
+  }
+}

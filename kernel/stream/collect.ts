@@ -1,0 +1,27 @@
+import type { Call } from '../call.ts'
+import type { Completion } from '../canonical.ts'
+import { type Reply, StreamReply, WholeReply } from '../reply.ts'
+import { Assembler, toChunks } from './assemble.ts'
+import type { Chunk } from './chunk.ts'
+
+/** The body of an answer; a stream is read to its end. */
+export async function collect(reply: Reply): Promise<Completion> {
+  if (reply.kind === 'whole') return reply.body
+  const assembler = new Assembler()
+  for await (const batch of reply.chunks) for (const chunk of batch) assembler.add(chunk.data)
+  return assembler.completion()
+}
+
+/** An answer in the form the call asked for: streamed as a provider would have, or whole. */
+export function replyWith(call: Call, body: Completion): Reply {
+  return call.stream ? new StreamReply('', batchesOf(toChunks(body))) : WholeReply.of(body)
+}
+
+/** A stream that is not read before somebody asks for it. */
+export async function* lazily(chunks: () => Promise<readonly Chunk[]>): AsyncGenerator<readonly Chunk[]> {
+  yield await chunks()
+}
+
+async function* batchesOf(chunks: readonly Chunk[]): AsyncGenerator<readonly Chunk[]> {
+  for (const chunk of chunks) yield [chunk]
+}

@@ -1,0 +1,141 @@
+import type { CompletionChunk, FinishReason } from '../canonical.ts'
+import type { GatewayError } from '../errors.ts'
+import { Chunk, finishChunk } from './chunk.ts'
+
+/** Where a filter puts what may go on. */
+export interface Out {
+  emit(chunk: Chunk): void
+  /**
+   * Ends these choices (the first, if none are named) here with this reason: what comes after is dropped and the
+   * provider is told to stop.
+   */
+  finish(reason: FinishReason, choices?: Iterable<number>): void
+  /** Ends the answer here with an in-band error. */
+  fail(error: GatewayError): void
+}
+
+/**
+ * A transform over the chunks of one answer. Synchronous, so that a stream of thousands of chunks through a dozen
+ * filters costs no promise. A chunk that goes on as it came keeps its bytes.
+ */
+export interface Filter {
+  push(chunk: Chunk, out: Out): void
+  /** The answer is complete: let go of what was held back. */
+  end?(out: Out): void
+}
+
+/** Passes batches through filters, first filter first. */
+export function filterStream(
+  source: AsyncIterable<readonly Chunk[]>,
+  filters: readonly Filter[],
+): AsyncIterable<readonly Chunk[]> {
+  return { [Symbol.asyncIterator]: () => new Filtering(source, filters) }
+}
+
+class Filtering implements AsyncIterator<readonly Chunk[]> {
+  readonly #source: AsyncIterator<readonly Chunk[]>
+  readonly #stages: Stage[]
+  #batch: Chunk[] = []
+  #stopped = false
+  #failure: GatewayError | undefined
+
+  constructor(source: AsyncIterable<readonly Chunk[]>, filters: readonly Filter[]) {
+    this.#source = source[Symbol.asyncIterator]()
+    this.#stages = filters.map((filter, i) => new Stage(filter, i, this))
+  }
+
+  async next(): Promise<IteratorResult<readonly Chunk[], undefined>> {
+    while (!this.#stopped) {
+      const step = await this.#source.next()
+      if (step.done) this.#end()
+      else for (const chunk of step.value) if (!this.#stopped) this.enter(0, chunk)
+      if (this.#batch.length > 0) return { done: false, value: this.#take() }
+    }
+    await this.#source.return?.()
+    if (this.#failure) {
+      const failure = this.#failure
+      this.#failure = undefined
+      throw failure
+    }
+    return { done: true, value: undefined }
+  }
+
+  async return(): Promise<IteratorResult<readonly Chunk[], undefined>> {
+    this.#stopped = true
+    await this.#source.return?.()
+    return { done: true, value: undefined }
+  }
+
+  /** Hands a chunk to the filter at this place, or out of the last one. */
+  enter(place: number, chunk: Chunk): void {
+    if (this.#stopped) return
+    const stage = this.#stages[place]
+    if (stage) stage.push(chunk)
+    else this.#leave(chunk)
+  }
+
+  /** A filter ended the answer; `last` is what those after it still get to see. */
+  stop(place: number, last: Chunk | undefined, failure?: GatewayError): void {
+    if (this.#stopped) return
+    if (last) this.enter(place + 1, last)
+    for (const stage of this.#stages.slice(place + 1)) stage.end()
+    this.#failure = failure
+    this.#stopped = true
+  }
+
+  #end(): void {
+    for (const stage of this.#stages) stage.end()
+    this.#stopped = true
+  }
+
+  #leave(chunk: Chunk): void {
+    this.#batch.push(chunk)
+  }
+
+  #take(): Chunk[] {
+    const batch = this.#batch
+    this.#batch = []
+    return batch
+  }
+}
+
+/** One filter in its place; also the `out` it writes to. */
+class Stage implements Out {
+  readonly #filter: Filter
+  readonly #place: number
+  readonly #run: Filtering
+  #current: Chunk | undefined
+  #ended = false
+
+  constructor(filter: Filter, place: number, run: Filtering) {
+    this.#filter = filter
+    this.#place = place
+    this.#run = run
+  }
+
+  push(chunk: Chunk): void {
+    if (this.#ended) return
+    this.#current = chunk
+    this.#filter.push(chunk, this)
+  }
+
+  end(): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#filter.end?.(this)
+  }
+
+  emit(chunk: Chunk): void {
+    this.#run.enter(this.#place + 1, chunk)
+  }
+
+  finish(reason: FinishReason, choices: Iterable<number> = [0]): void {
+    this.#run.stop(this.#place, finishChunk(this.#current?.data ?? blank, choices, reason))
+  }
+
+  fail(error: GatewayError): void {
+    this.#run.stop(this.#place, undefined, error)
+  }
+}
+
+const blank: CompletionChunk = { object: 'chat.completion.chunk', choices: [] }

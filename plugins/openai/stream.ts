@@ -1,0 +1,106 @@
+import { type Call, Chunk, type CompletionChunk, type StreamDecoder, type Target, UpstreamError } from '#kernel'
+import { carriesData, eventData, EventSplitter, isDone } from '#kit'
+import type { Quirks } from './quirks.ts'
+
+const usageField = Buffer.from('"usage"')
+const finishField = Buffer.from('"finish_reason"')
+const errorField = Buffer.from('"error"')
+const nullLetter = 0x6e
+
+/**
+ * Cuts a stream into chunks that keep their bytes. Parses only those that tell something the gateway needs to know:
+ * usage, the end of a choice, an error.
+ */
+export class EventDecoder implements StreamDecoder {
+  readonly #target: Target
+  readonly #usageAt: string | undefined
+  readonly #call: Call
+  readonly #splitter = new EventSplitter()
+  #ended = false
+
+  constructor(target: Target, quirks: Quirks, call: Call) {
+    this.#target = target
+    this.#usageAt = quirks.usageAt
+    this.#call = call
+  }
+
+  push(bytes: Buffer): Chunk[] {
+    const chunks: Chunk[] = []
+    for (const event of this.#split(bytes)) {
+      const chunk = this.#chunk(event)
+      if (chunk) chunks.push(chunk)
+    }
+    return chunks
+  }
+
+  end(): Chunk[] {
+    const rest = this.#splitter.end()
+    const chunk = rest && this.#chunk(rest)
+    if (!this.#ended) throw this.#broken('ended its stream in the middle of the answer')
+    return chunk ? [chunk] : []
+  }
+
+  #split(bytes: Buffer): Buffer[] {
+    try {
+      return this.#splitter.push(bytes)
+    } catch (error) {
+      throw this.#broken('sent an event that is too large', error)
+    }
+  }
+
+  #chunk(event: Buffer): Chunk | undefined {
+    if (!carriesData(event)) return undefined
+    if (isDone(event)) {
+      this.#ended = true
+      return undefined
+    }
+    if (!tells(event, usageField) && !tells(event, finishField) && !event.includes(errorField)) return Chunk.fromBytes(event)
+    const data = this.#parse(event)
+    if (data.choices.some(({ finish_reason }) => finish_reason)) this.#ended = true
+    return Chunk.fromBytes(event, data)
+  }
+
+  #parse(event: Buffer): CompletionChunk {
+    let data: CompletionChunk & { error?: { message?: string; code?: unknown } }
+    try {
+      data = JSON.parse(eventData(event))
+    } catch (error) {
+      throw this.#broken('sent an event that is not JSON', error)
+    }
+    if (data.error) throw this.#reported(data.error)
+    if (!Array.isArray(data.choices)) return { ...data, choices: [] }
+    const elsewhere = this.#usageAt === undefined ? undefined : data[this.#usageAt]
+    const usage = (elsewhere as { usage?: CompletionChunk['usage'] } | undefined)?.usage
+    return usage && !data.usage ? { ...data, usage } : data
+  }
+
+  #reported({ message, code }: { message?: string; code?: unknown }): UpstreamError {
+    return this.#error(`reported an error: ${String(message ?? 'no message').slice(0, 500)}`, String(code ?? 'error'))
+  }
+
+  #broken(what: string, cause?: unknown): UpstreamError {
+    return this.#error(what, undefined, cause)
+  }
+
+  #error(what: string, native: string | undefined, cause?: unknown): UpstreamError {
+    const { provider, model } = this.#target
+    return new UpstreamError('provider_error', `The provider ${provider.name} ${what}.`, {
+      provider: provider.name,
+      model,
+      fault: 'protocol',
+      retryable: !this.#call.cancel.aborted,
+      native,
+      cause,
+    })
+  }
+}
+
+/** Whether a field is there with a value other than null, found without parsing. */
+function tells(event: Buffer, field: Buffer): boolean {
+  for (let at = event.indexOf(field); at !== -1; at = event.indexOf(field, at + field.length)) {
+    let next = at + field.length
+    while (event[next] === 0x20 || event[next] === 0x3a) next += 1
+    if (event[next] !== nullLetter) return true
+  }
+  return false
+}

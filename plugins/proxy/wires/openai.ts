@@ -1,0 +1,79 @@
+import type { z } from 'zod'
+import {
+  badRequest,
+  type Chunk,
+  type CompletionChunk,
+  envelope,
+  type ModelRequest,
+  type StreamEncoder,
+  type Wire,
+} from '#kernel'
+import { encodeEvent } from '#kit'
+
+type Parts = Pick<Wire, 'id' | 'path' | 'operation' | 'summary'> & { readonly body: z.ZodType<object> }
+
+/** The wires of OpenAI differ in their bodies only: the canonical forms are theirs. */
+export function openaiWire(parts: Parts): Wire {
+  return {
+    ...parts,
+    decode: (body) => decode(parts.body, body),
+    encode: (body) => body,
+    encoder: (wire, request) => new OpenaiEncoder(wire === parts.id, request.stream_options?.include_usage === true),
+    error: envelope,
+  }
+}
+
+/** Checks what the gateway relies on; fields it does not know go on as they are. */
+function decode(schema: z.ZodType<object>, body: unknown): ModelRequest {
+  const result = schema.safeParse(body)
+  if (result.success) return body as ModelRequest
+  const issue = result.error.issues[0]!
+  const param = issue.path.join('.') || undefined
+  throw badRequest(param ? `${param}: ${issue.message}.` : 'The body must be a JSON object.', { param })
+}
+
+class OpenaiEncoder implements StreamEncoder {
+  readonly #sameWire: boolean
+  readonly #wantsUsage: boolean
+
+  constructor(sameWire: boolean, wantsUsage: boolean) {
+    this.#sameWire = sameWire
+    this.#wantsUsage = wantsUsage
+  }
+
+  /** Events that nobody changed go out as the bytes they came in, neighbours in one piece. */
+  chunks(batch: readonly Chunk[]): Buffer | string {
+    const parts: Buffer[] = []
+    let run: Buffer | undefined
+    for (const chunk of batch) {
+      if (!this.#wantsUsage && reportsUsageOnly(chunk.seen)) continue
+      const bytes = chunk.raw && this.#sameWire ? chunk.raw : Buffer.from(encodeEvent(this.#shown(chunk.data)))
+      if (run && follows(run, bytes)) run = Buffer.from(run.buffer, run.byteOffset, run.length + bytes.length)
+      else {
+        if (run) parts.push(run)
+        run = bytes
+      }
+    }
+    if (!run) return ''
+    return parts.length === 0 ? run : Buffer.concat([...parts, run])
+  }
+
+  end(): string {
+    return 'data: [DONE]\n\n'
+  }
+
+  fail(...[error, requestId]: Parameters<typeof envelope>): string {
+    return encodeEvent(envelope(error, requestId))
+  }
+
+  #shown(data: CompletionChunk): CompletionChunk {
+    if (this.#wantsUsage || !data.usage) return data
+    const { usage: _, ...rest } = data
+    return rest
+  }
+}
+
+/** Usage is asked for on every stream; who did not ask does not get the chunk that exists only for it. */
+const reportsUsageOnly = (data: CompletionChunk | undefined): boolean => !!data?.usage && data.choices.length === 0
+
+const follows = (a: Buffer, b: Buffer): boolean => a.buffer === b.buffer && a.byteOffset + a.length === b.byteOffset

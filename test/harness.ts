@@ -1,0 +1,80 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { stringify } from 'yaml'
+import { boot, type Kernel } from '../kernel/boot.ts'
+import { loadConfig } from '../kernel/config.ts'
+import { createLog } from '../kernel/log.ts'
+
+/** A gateway of a test: in this process, on a port of its own, with a store of its own. */
+export interface TestGateway {
+  readonly url: string
+  readonly kernel: Kernel
+  readonly adminKey: string
+  readonly dataDir: string
+  /** Lines that were logged. */
+  readonly logged: string[]
+  /** A management request with the admin key; returns the parsed body and the status. */
+  api(method: string, path: string, body?: unknown, key?: string): Promise<{ status: number; body: any; headers: Headers }>
+  /** A new user and its key. */
+  signUp(name?: string): Promise<{ userId: string; key: string }>
+  /** Toggles or reconfigures a module; throws when that is refused. */
+  module(name: string, change: Record<string, unknown>): Promise<void>
+  close(): Promise<void>
+}
+
+export interface GatewayOptions {
+  /** Contents of service.yaml. */
+  readonly config?: Record<string, unknown>
+  /** A base URL for the provider `openai`, with a key; the usual case. */
+  readonly upstream?: { readonly url: string }
+  readonly env?: Record<string, string>
+  /** A data folder to use, and to leave in place. */
+  readonly dataDir?: string
+}
+
+export const adminKey = 'sy_admin_test_0123456789abcdefghijklmnop'
+
+/** Boots the real kernel with real storage; close it when done. */
+export async function startGateway(options: GatewayOptions = {}): Promise<TestGateway> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'switchyard-test-'))
+  const dataDir = options.dataDir ?? path.join(folder, 'data')
+  const providers = options.upstream ? { openai: { base_url: `${options.upstream.url}`, api_key: 'sk-upstream-key' } } : {}
+  const settings = { auth: { admin_rpm: 1_000_000 }, providers, ...options.config }
+  const file = path.join(folder, 'service.yaml')
+  await import('node:fs/promises').then((fs) => fs.writeFile(file, stringify(settings)))
+  const env = { SERVICE_CONFIG: file, SERVICE_PORT: '0', SERVICE_DATA_DIR: dataDir, SERVICE_ADMIN_KEY: adminKey, ...options.env }
+  const logged: string[] = []
+  const log = createLog({ level: 'info', stream: { write: (line: string) => void logged.push(line) } })
+  const kernel = await boot({ config: loadConfig({ env, cwd: folder }), env, log })
+
+  const api: TestGateway['api'] = async (method, at, body, key = adminKey) => {
+    const response = await fetch(kernel.url + at, {
+      method,
+      headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, body: text === '' ? undefined : JSON.parse(text), headers: response.headers }
+  }
+  return {
+    url: kernel.url,
+    kernel,
+    adminKey,
+    dataDir,
+    logged,
+    api,
+    async signUp(name = 'tester') {
+      const { body } = await api('POST', '/api/auth/signup', { email: `${name}@example.com`, name })
+      return { userId: body.user_id, key: body.api_key }
+    },
+    async module(name, change) {
+      const { status, body } = await api('PUT', `/api/proxy/modules/${name}`, change)
+      if (status !== 200) throw new Error(`${name}: ${JSON.stringify(body)}`)
+    },
+    async close() {
+      await kernel.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
