@@ -1,0 +1,81 @@
+import { hasGateway, startGateway } from './gateway.ts'
+import { describeMachine } from './machine.ts'
+import { measure } from './measure.ts'
+import { startPortkey } from './portkey.ts'
+import { LOAD_CORE, NodeProcess, pinSelf } from './process.ts'
+import { type Chapter, chapterText, saveChapter } from './results.ts'
+import { measureCold } from './scenarios/cold.ts'
+import { measureModules } from './scenarios/modules.ts'
+import { measurePlain } from './scenarios/plain.ts'
+import { measureBursts, measurePaced } from './scenarios/streams.ts'
+import { readSettings, type Settings, USAGE } from './settings.ts'
+import type { Table } from './table.ts'
+import { direct, startBare, startKoa, type Target } from './target.ts'
+
+const WARMUP = { connections: 32, warmupMs: 0, durationMs: 2000 }
+
+function report(line: string): void {
+  process.stderr.write(`${line}\n`)
+}
+
+async function run(settings: Settings): Promise<Table[]> {
+  const tables: Table[] = []
+  const wants = (...names: Settings['scenarios']) => names.some((name) => settings.scenarios.includes(name))
+  await using stack = new AsyncDisposableStack()
+  const upstream = new NodeProcess({
+    file: new URL('upstream.ts', import.meta.url).pathname,
+    core: LOAD_CORE,
+  })
+  stack.defer(() => upstream.stop())
+  const port = await upstream.receive('port')
+
+  if (wants('plain', 'streams', 'cold')) {
+    const { targets, bare } = await startTargets(upstream, port, settings, stack)
+    report('warming up')
+    for (const target of targets) await measure(target, WARMUP)
+    for (const target of targets) await measure(target, { ...WARMUP, pace: 'burst' })
+    if (wants('plain')) tables.push(await measurePlain(targets, bare, settings, report))
+    if (wants('streams')) {
+      tables.push(await measureBursts(targets, bare, settings, report))
+      tables.push(await measurePaced(targets, bare, settings, report))
+    }
+    if (wants('cold')) tables.push(await measureCold(targets, settings, report))
+    for (const target of targets) await target.stop()
+  }
+  if (wants('modules') && hasGateway()) tables.push(await measureModules(upstream, port, settings, report))
+  return tables
+}
+
+/** The upstream itself first, then the floor, what stands on this stack, the gateway, and a peer if asked for. */
+async function startTargets(
+  upstream: NodeProcess,
+  port: number,
+  settings: Settings,
+  stack: AsyncDisposableStack,
+): Promise<{ targets: Target[]; bare: Target }> {
+  const started = <T extends Target>(target: T) => stack.adopt(target, (target) => target.stop())
+  const bare = started(await startBare(port))
+  const targets = [direct(upstream, port), bare, started(await startKoa(port))]
+  if (hasGateway()) targets.push(started(await startGateway(port)))
+  else report('kernel/main.ts is not there: measuring the baselines only')
+  if (settings.portkey) targets.push(started(await startPortkey(port)))
+  return { targets, bare }
+}
+
+function chapterOf(settings: Settings, tables: readonly Table[]): Chapter {
+  const length = `Medians of ${settings.rounds} interleaved rounds of ${settings.durationMs / 1000} s each.`
+  return { title: 'Gateway and baselines', machine: describeMachine(), notes: [length], tables }
+}
+
+let settings: Settings
+try {
+  settings = readSettings(process.argv.slice(2))
+} catch (error) {
+  report(`${(error as Error).message}\n${USAGE}`)
+  process.exit(2)
+}
+
+pinSelf()
+const chapter = chapterOf(settings, await run(settings))
+if (!settings.json && !settings.quick) saveChapter(chapter)
+process.stdout.write(`${settings.json ? JSON.stringify(chapter, null, 2) : chapterText(chapter)}\n`)
