@@ -1,4 +1,5 @@
 /** The contract: what plugins are written against. Everything else in this folder is the kernel's own. */
+export type { Placement } from './arrangement.ts'
 export type { Call, CallContext, Principal, Timeouts } from './call.ts'
 export type * from './canonical.ts'
 export { Cancel } from './cancel.ts'
@@ -39,10 +40,11 @@ export type {
   UpstreamHead,
   UpstreamRequest,
 } from './provider.ts'
-export { ModuleChanged } from './registry.ts'
+export { ModuleChanged, type Plugin, type PluginState, type Registry } from './registry.ts'
 export { type Reply, StreamReply, WholeReply } from './reply.ts'
 export type { Route, RouteInput, ServerEvent } from './route.ts'
 export { kernelServices, type Runtime } from './services.ts'
+export { type SettingChange, settingChange } from './setting.ts'
 export { Chunk } from './stream/chunk.ts'
 export type { Filter, Out } from './stream/filter.ts'
 export type { Attempt, Decision, Note, Trail } from './trail.ts'

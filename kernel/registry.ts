@@ -1,17 +1,15 @@
 import { z } from 'zod'
 import type { Collection } from '../storage/index.ts'
-import type { Entry } from './entry.ts'
-import { badRequest, conflict, internalError, isGatewayError, notFound } from './errors.ts'
+import { entryOf, type Placement, placesOf } from './arrangement.ts'
+import { badRequest, conflict, isGatewayError, notFound } from './errors.ts'
 import { defineEvent, type Events } from './events.ts'
 import { type Dispatch, Generation } from './generation.ts'
 import { type ContextParts, contextOf, emptyInstance, type Instance } from './instance.ts'
 import { load } from './loader.ts'
 import { type Discovered, explain, type Manifest } from './manifest.ts'
 import { Meter } from './meter.ts'
-import { inOrder } from './order.ts'
 import type { ModuleDefinition, PluginDefinition } from './plugin.ts'
 import { changed, effective, type Setting, type SettingChange, type StoredSetting } from './setting.ts'
-import { compileWhen } from './when.ts'
 
 export type PluginState = 'active' | 'disabled' | 'waiting' | 'failed' | 'invalid'
 
@@ -64,6 +62,11 @@ export class Registry {
 
   get plugins(): Plugin[] {
     return [...this.#plugins.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  }
+
+  /** Every module in chain order, those included that do not run. */
+  get places(): Placement[] {
+    return placesOf(this.#plugins.values())
   }
 
   /** Throws a not found that says what there is. */
@@ -240,11 +243,7 @@ export class Registry {
 
   #arranged(): Generation {
     const live = [...this.#plugins.values()].flatMap((plugin) => plugin.instance ?? [])
-    const placed = [...this.#plugins.values()].flatMap((plugin) => {
-      const { manifest, setting } = plugin
-      return manifest?.kind === 'module' && setting ? [{ plugin, manifest, order: setting.order }] : []
-    })
-    const entries = inOrder(placed).flatMap(({ plugin }) => entryOf(plugin, this.stateOf(plugin)))
+    const entries = placesOf(this.#plugins.values()).flatMap(({ plugin }) => entryOf(plugin, this.stateOf(plugin)))
     return new Generation(this.#generation.number + 1, live, entries, this.#parts.dispatch, this.#onRetireError)
   }
 
@@ -257,20 +256,4 @@ export class Registry {
   readonly #onRetireError = (error: unknown): void => {
     this.#parts.log.error({ err: error }, 'a plugin could not release everything')
   }
-}
-
-/** The module's place in the chain. One that should guard and cannot start refuses, rather than let calls pass. */
-function entryOf(plugin: Plugin, state: PluginState): Entry[] {
-  const { manifest, instance, setting, meter, id } = plugin
-  if (manifest?.kind !== 'module' || !setting?.enabled) return []
-  const { stage, failure } = manifest
-  const when = compileWhen(setting.when)
-  if (instance) return [{ id, stage, failure, when, meter, hooks: instance.hooks }]
-  if (failure === 'open' || state === 'disabled') return []
-  const refuse = (): never => {
-    throw internalError(`The module ${id} is switched on and could not start: ${plugin.problem ?? state}.`, {
-      module: id,
-    })
-  }
-  return [{ id, stage, failure, when, meter, hooks: { request: refuse } }]
 }

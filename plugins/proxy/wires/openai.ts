@@ -18,7 +18,8 @@ export function openaiWire(parts: Parts): Wire {
     ...parts,
     decode: (body) => decode(parts.body, body),
     encode: (body) => body,
-    encoder: (wire, request) => new OpenaiEncoder(wire === parts.id, request.stream_options?.include_usage === true),
+    encoder: (wire, request) =>
+      new OpenaiEncoder(wire === parts.id, request.stream_options?.include_usage === true),
     error: envelope,
   }
 }
@@ -47,7 +48,8 @@ class OpenaiEncoder implements StreamEncoder {
     let run: Buffer | undefined
     for (const chunk of batch) {
       if (!this.#wantsUsage && reportsUsageOnly(chunk.seen)) continue
-      const bytes = chunk.raw && this.#sameWire ? chunk.raw : Buffer.from(encodeEvent(this.#shown(chunk.data)))
+      const bytes =
+        chunk.raw && this.#sameWire ? chunk.raw : Buffer.from(encodeEvent(this.#shown(chunk.data)))
       if (run && follows(run, bytes)) run = Buffer.from(run.buffer, run.byteOffset, run.length + bytes.length)
       else {
         if (run) parts.push(run)
@@ -74,6 +76,8 @@ class OpenaiEncoder implements StreamEncoder {
 }
 
 /** Usage is asked for on every stream; who did not ask does not get the chunk that exists only for it. */
-const reportsUsageOnly = (data: CompletionChunk | undefined): boolean => !!data?.usage && data.choices.length === 0
+const reportsUsageOnly = (data: CompletionChunk | undefined): boolean =>
+  !!data?.usage && data.choices.length === 0
 
-const follows = (a: Buffer, b: Buffer): boolean => a.buffer === b.buffer && a.byteOffset + a.length === b.byteOffset
+const follows = (a: Buffer, b: Buffer): boolean =>
+  a.buffer === b.buffer && a.byteOffset + a.length === b.byteOffset

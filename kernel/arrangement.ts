@@ -1,0 +1,43 @@
+import type { Entry } from './entry.ts'
+import { internalError } from './errors.ts'
+import type { ModuleManifest } from './manifest.ts'
+import { inOrder, reasonOf } from './order.ts'
+import type { Plugin, PluginState } from './registry.ts'
+import { compileWhen } from './when.ts'
+
+/** A module's place among all modules. */
+export interface Placement {
+  readonly plugin: Plugin
+  readonly manifest: ModuleManifest
+  /** Why it stands here, for people. */
+  readonly reason: string
+}
+
+/** The modules among these plugins in chain order, whether they run or not. */
+export function placesOf(plugins: Iterable<Plugin>): Placement[] {
+  const placed = [...plugins].flatMap((plugin) => {
+    const { manifest, setting } = plugin
+    return manifest?.kind === 'module' && setting ? [{ plugin, manifest, order: setting.order }] : []
+  })
+  return inOrder(placed).map(({ plugin, manifest, order }) => ({
+    plugin,
+    manifest,
+    reason: reasonOf({ manifest, order }),
+  }))
+}
+
+/** The module's place in the chain. One that should guard and cannot start refuses, rather than let calls pass. */
+export function entryOf(plugin: Plugin, state: PluginState): Entry[] {
+  const { manifest, instance, setting, meter, id } = plugin
+  if (manifest?.kind !== 'module' || !setting?.enabled) return []
+  const { stage, failure } = manifest
+  const when = compileWhen(setting.when)
+  if (instance) return [{ id, stage, failure, when, meter, hooks: instance.hooks }]
+  if (failure === 'open' || state === 'disabled') return []
+  const refuse = (): never => {
+    throw internalError(`The module ${id} is switched on and could not start: ${plugin.problem ?? state}.`, {
+      module: id,
+    })
+  }
+  return [{ id, stage, failure, when, meter, hooks: { request: refuse } }]
+}

@@ -1,0 +1,148 @@
+import { z } from 'zod'
+import type { Placement, Plugin, Registry } from '#kernel'
+
+/** A module as the management API shows it. What is optional is for admins only. */
+export const moduleItem = z.object({
+  name: z.string(),
+  title: z.string(),
+  description: z.string(),
+  category: z.string().meta({ description: 'The stage of the chain it stands in.' }),
+  enabled: z.boolean(),
+  state: z.enum(['active', 'disabled', 'waiting', 'failed', 'invalid']),
+  priority: z
+    .int()
+    .meta({ description: 'Its place among all modules; smaller is further out. 0 when it has none.' }),
+  in_chain: z.boolean().meta({ description: 'Whether it does anything to calls right now.' }),
+  mode: z.literal('inproc').meta({ description: "Where it runs: in the gateway's own process." }),
+  failure: z
+    .enum(['open', 'closed'])
+    .meta({ description: 'When it fails itself: calls pass, or are refused.' }),
+  version: z.string(),
+  source: z.enum(['builtin', 'local']),
+  config: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .meta({ description: 'What was set, by file or at runtime.' }),
+  when: z.unknown().optional().meta({ description: 'Which calls it applies to; null for all.' }),
+  order: z.int().optional().meta({ description: "The operator's order inside the stage; 0 by default." }),
+  problem: z
+    .string()
+    .nullish()
+    .meta({ description: 'Why it does not run, or why the last change was not taken.' }),
+  stats: z
+    .object({
+      calls: z.int(),
+      errors: z.int(),
+      refusals: z.int(),
+      p50_us: z.number(),
+      p99_us: z.number(),
+    })
+    .optional()
+    .meta({ description: 'Since the start or the last reset; durations are of one run of a hook.' }),
+  warnings: z.array(z.string()).optional(),
+  updated_at: z.string().nullable().optional().meta({ description: 'When it was last changed at runtime.' }),
+})
+
+/** One module with everything about its settings. */
+export const moduleDetail = moduleItem.extend({
+  config_effective: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .meta({ description: 'What holds: what was set, and the defaults of everything else.' }),
+  config_schema: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .meta({ description: 'JSON Schema of the settings.' }),
+})
+
+export type ModuleItem = z.infer<typeof moduleItem>
+export type ModuleDetail = z.infer<typeof moduleDetail>
+
+/** All modules in chain order; folders whose manifest cannot be read come last, so that somebody sees them. */
+export function modulesOf(registry: Registry): Plugin[] {
+  const unreadable = registry.plugins.filter(({ manifest }) => !manifest)
+  return [...registry.places.map(({ plugin }) => plugin), ...unreadable]
+}
+
+/** Projects modules for a caller; one for many, so that the order is computed once. */
+export function itemsOf(registry: Registry, isAdmin: boolean): (plugin: Plugin) => ModuleItem {
+  const places = new Map(registry.places.map((place, i) => [place.plugin.id, { place, priority: i + 1 }]))
+  const working = new Set(
+    registry.generation.entries.filter(({ hooks }) => Object.keys(hooks).length > 0).map(({ id }) => id),
+  )
+  return (plugin) => {
+    const placed = places.get(plugin.id)
+    const item = publicItem(registry, plugin, placed?.place)
+    item.priority = placed?.priority ?? 0
+    item.in_chain = working.has(plugin.id)
+    return isAdmin ? { ...item, ...privateFields(plugin, item) } : item
+  }
+}
+
+/** A module with its settings, their defaults and their schema, which may have to be imported first. */
+export async function detailOf(registry: Registry, plugin: Plugin, isAdmin: boolean): Promise<ModuleDetail> {
+  const item = itemsOf(registry, isAdmin)(plugin)
+  if (!isAdmin) return item
+  const schema = await registry.schema(plugin).catch(() => undefined)
+  if (!schema) return item
+  const parsed = schema.safeParse(plugin.setting?.config ?? {})
+  return {
+    ...item,
+    ...(parsed.success && { config_effective: parsed.data as Record<string, unknown> }),
+    config_schema: jsonSchemaOf(schema),
+  }
+}
+
+/** The JSON Schema of a module's settings, for forms and checks. */
+export function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> {
+  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+}
+
+function publicItem(registry: Registry, plugin: Plugin, place?: Placement): ModuleItem {
+  const { id, found, manifest, setting } = plugin
+  return {
+    name: id,
+    title: manifest?.title ?? id,
+    description: manifest?.description ?? 'Its manifest cannot be read.',
+    category: place?.manifest.stage ?? 'unknown',
+    enabled: setting?.enabled ?? false,
+    state: registry.stateOf(plugin),
+    priority: 0,
+    in_chain: false,
+    mode: 'inproc',
+    failure: place?.manifest.failure ?? 'open',
+    version: manifest?.version ?? '0.0.0',
+    source: found.source,
+  }
+}
+
+function privateFields({ setting, stored, meter, problem }: Plugin, item: ModuleItem): Partial<ModuleItem> {
+  return {
+    config: { ...setting?.config },
+    when: setting?.when ?? null,
+    order: setting?.order ?? 0,
+    problem: problem ?? null,
+    stats: {
+      calls: meter.calls,
+      errors: meter.errors,
+      refusals: meter.refusals,
+      p50_us: meter.quantileUs(0.5),
+      p99_us: meter.quantileUs(0.99),
+    },
+    warnings: warningsOf(item, problem),
+    updated_at: stored?.updated_at ?? null,
+  }
+}
+
+function warningsOf(
+  { enabled, state, in_chain, failure }: ModuleItem,
+  problem: string | undefined,
+): string[] {
+  if (!enabled) return []
+  if (state === 'active') {
+    if (problem) return [`The last change was not taken: ${problem}`]
+    return in_chain ? [] : ['It is on, but with these settings it has nothing to do.']
+  }
+  const effect = failure === 'closed' ? 'calls are refused until it does' : 'calls pass without it'
+  return [`It is on and does not run (${problem ?? state}): ${effect}.`]
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import { badRequest, type Context, kernelServices, settingChange } from '#kernel'
+import { listed, listOf, listQuery } from '#kit'
+import { detailOf, itemsOf, moduleDetail, moduleItem, modulesOf } from './module-item.ts'
+
+/** Path parameter of every route about one module. */
+export const moduleParams = z.strictObject({ name: z.string() })
+
+const filter = listQuery.extend({
+  category: z.string().optional().meta({ description: 'Only modules of this stage.' }),
+  enabled: z.enum(['true', 'false']).optional().meta({ description: 'Only those that are on, or off.' }),
+  /** All modules fit on one page. */
+  limit: listQuery.shape.limit.default(200),
+})
+
+/** The list of modules, and one module: to read, toggle and configure. */
+export function addModuleRoutes({ route, use }: Context<unknown>): void {
+  route({
+    method: 'get',
+    path: '/api/proxy/modules',
+    access: 'any',
+    summary: 'List the modules in chain order; their settings are for admins',
+    query: filter,
+    returns: listOf('modules', moduleItem).extend({
+      enabled: z.int().meta({ description: 'How many are on.' }),
+    }),
+    handle({ query, principal }) {
+      const registry = use(kernelServices.registry)
+      const all = modulesOf(registry).map(itemsOf(registry, principal?.type === 'admin'))
+      const matching = all.filter(
+        (item) =>
+          (query.category === undefined || item.category === query.category) &&
+          (query.enabled === undefined || String(item.enabled) === query.enabled),
+      )
+      const items = matching.slice(query.offset, query.offset + query.limit)
+      return {
+        ...listed('modules', { items, total: matching.length }, query),
+        enabled: matching.filter(({ enabled }) => enabled).length,
+      }
+    },
+  })
+
+  route({
+    method: 'get',
+    path: '/api/proxy/modules/{name}',
+    access: 'any',
+    summary: "One module's state; its settings and their schema are for admins",
+    params: moduleParams,
+    returns: moduleDetail,
+    handle({ params, principal }) {
+      const registry = use(kernelServices.registry)
+      return detailOf(registry, registry.get(params.name, 'module'), principal?.type === 'admin')
+    },
+  })
+
+  route({
+    method: 'put',
+    path: '/api/proxy/modules/{name}',
+    access: 'admin',
+    summary: 'Toggle or configure a module; the next call runs on it',
+    params: moduleParams,
+    body: settingChange,
+    returns: moduleDetail,
+    async handle({ params, body }) {
+      const registry = use(kernelServices.registry)
+      const { id } = registry.get(params.name, 'module')
+      if (Object.keys(body).length === 0) {
+        throw badRequest('The body says nothing to change: give enabled, config, when or order.', {
+          param: 'body',
+        })
+      }
+      return detailOf(registry, await registry.change(id, body), true)
+    },
+  })
+}
