@@ -77,7 +77,7 @@ export class Accounts {
   async #look(digest: string): Promise<Principal | undefined> {
     const { items } = await this.#keys.list({ index: 'hash', equals: digest, limit: 1 })
     const key = items[0]
-    if (!key || key.status !== 'active') return undefined
+    if (key?.status !== 'active') return undefined
     const user = key.user_id === undefined ? undefined : await this.#users.get(key.user_id)
     if (key.user_id !== undefined && !user) return undefined
     const known: Known = {
@@ -90,18 +90,24 @@ export class Accounts {
   }
 
   #accept(known: Known, digest: string): Principal | undefined {
-    return timingSafeEqual(known.hash, Buffer.from(digest)) && Date.now() < known.expires ? known.principal : undefined
+    return timingSafeEqual(known.hash, Buffer.from(digest)) && Date.now() < known.expires
+      ? known.principal
+      : undefined
   }
 
   /** Accepts a key of the configuration as an admin's, as long as this process runs. */
   adopt(secret: string): void {
     const principal: Principal = { type: 'admin', keyId: 'key_configured', userId: undefined, plan: 'team' }
-    this.#adopted = { digest: hashOf(secret), known: { principal, hash: Buffer.from(hashOf(secret)), expires: Infinity } }
+    this.#adopted = {
+      digest: hashOf(secret),
+      known: { principal, hash: Buffer.from(hashOf(secret)), expires: Infinity },
+    }
   }
 
   /** Whether some stored admin key is active. */
   async hasAdmin(): Promise<boolean> {
-    for await (const [, key] of this.#keys.scan({ index: 'type', equals: 'admin' })) if (key.status === 'active') return true
+    for await (const [, key] of this.#keys.scan({ index: 'type', equals: 'admin' }))
+      if (key.status === 'active') return true
     return false
   }
 
@@ -141,13 +147,20 @@ export class Accounts {
     return next!
   }
 
-  async issueKey(owner: { type: Key['type']; userId?: string }, options: { name?: string; expiresAt?: string } = {}): Promise<IssuedKey> {
+  async issueKey(
+    owner: { type: Key['type']; userId?: string },
+    options: { name?: string; expiresAt?: string } = {},
+  ): Promise<IssuedKey> {
     const secret = `${owner.type === 'admin' ? 'sy_admin_' : 'sy_live_'}${secretToken()}`
     return { key: await this.addKey(secret, owner, options), secret }
   }
 
   /** Stores a key that exists already, hashed. */
-  async addKey(secret: string, owner: { type: Key['type']; userId?: string }, options: { name?: string; expiresAt?: string } = {}): Promise<Key> {
+  async addKey(
+    secret: string,
+    owner: { type: Key['type']; userId?: string },
+    options: { name?: string; expiresAt?: string } = {},
+  ): Promise<Key> {
     const now = new Date().toISOString()
     const key: Key = {
       id: newId('key_'),
@@ -189,8 +202,12 @@ export class Accounts {
   /** A new key for an old one, which is refused from now on, or after the grace. */
   async rotateKey(userId: string, keyId: string, graceSeconds = 0): Promise<IssuedKey> {
     const old = await this.keyOf(userId, keyId)
-    if (old.status === 'revoked') throw conflict(`The key ${keyId} is revoked; create a new one.`, { param: 'keyId' })
-    const issued = await this.issueKey({ type: old.type, userId }, old.name === undefined ? {} : { name: old.name })
+    if (old.status === 'revoked')
+      throw conflict(`The key ${keyId} is revoked; create a new one.`, { param: 'keyId' })
+    const issued = await this.issueKey(
+      { type: old.type, userId },
+      old.name === undefined ? {} : { name: old.name },
+    )
     const end = new Date(Date.now() + graceSeconds * 1000).toISOString()
     await this.#set(keyId, graceSeconds > 0 ? { expires_at: end } : { status: 'revoked' })
     return issued

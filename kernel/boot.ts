@@ -46,7 +46,11 @@ export interface BootOptions {
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** Each step owns what it opens; when one fails, the steps before it are undone in reverse. */
-export async function boot({ config, env, log = createLog({ level: config.logLevel }) }: BootOptions): Promise<Kernel> {
+export async function boot({
+  config,
+  env,
+  log = createLog({ level: config.logLevel }),
+}: BootOptions): Promise<Kernel> {
   const scope = new Scope('kernel')
   try {
     const secrets = await openSecrets({ dataDir: config.dataDir, passphrase: config.encryptionKey })
@@ -144,18 +148,24 @@ async function ensureAdmin(accounts: Accounts, { adminKey }: Config): Promise<st
 
 /** What the file says of plugins. */
 function configuredPlugins(config: Config): Record<string, SettingChange> {
-  return Object.fromEntries(Object.entries(config.modules).map(([id, entry]) => [id, settingChange.parse(entry)]))
+  return Object.fromEntries(
+    Object.entries(config.modules).map(([id, entry]) => [id, settingChange.parse(entry)]),
+  )
 }
 
 /** Providers of the operator's own names cost what the provider they are like costs. */
 function priceNames({ providers }: Config): Record<string, string> {
-  return Object.fromEntries(Object.entries(providers).flatMap(([name, { type }]) => (type ? [[name, type]] : [])))
+  return Object.fromEntries(
+    Object.entries(providers).flatMap(([name, { type }]) => (type ? [[name, type]] : [])),
+  )
 }
 
 function providerSpecs(registry: Registry) {
   return new Map(
     registry.plugins.flatMap(({ id, manifest, instance }) =>
-      instance && manifest?.kind === 'provider' && manifest.provider ? [[id, manifest.provider] as const] : [],
+      instance && manifest?.kind === 'provider' && manifest.provider
+        ? [[id, manifest.provider] as const]
+        : [],
     ),
   )
 }

@@ -49,7 +49,7 @@ describe('without a file', () => {
         bodyLimit: 10 * 1024 * 1024,
         proxyBodyLimit: 32 * 1024 * 1024,
       },
-      auth: { openSignup: true, adminProxy: true },
+      auth: { openSignup: true, adminProxy: true, adminRpm: 120 },
       plans: { enforce: false },
       license: {},
       egress: { allow: [] },

@@ -84,7 +84,10 @@ export function standIn(span: Span, text: string, place: Place): string {
 
 /** Tells module, trail and statistics of a finding. */
 export function report(span: Found, place: Place, call: Call): void {
-  call.trail.note(span.detector.module, verdicts[span.action], { label: span.label, direction: place.direction })
+  call.trail.note(span.detector.module, verdicts[span.action], {
+    label: span.label,
+    direction: place.direction,
+  })
   span.detector.detection.found?.(span, place, call)
 }
 

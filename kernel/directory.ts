@@ -27,13 +27,23 @@ export class Directory {
   readonly #env: Environment
   #listed = new Map<string, Listed>()
   #protocolSpecs = new Map<string, ProviderSpec>()
-  readonly #routes: readonly { matches: (model: string) => boolean; provider: string; model: string | undefined; match: string }[]
+  readonly #routes: readonly {
+    matches: (model: string) => boolean
+    provider: string
+    model: string | undefined
+    match: string
+  }[]
   readonly #resolved = new LRUCache<string, readonly Route[]>({ max: 5000 })
 
   constructor(config: Pick<Config, 'providers' | 'routes'>, env: Environment) {
     this.#config = config
     this.#env = env
-    this.#routes = config.routes.map(({ match, provider, model }) => ({ matches: compileGlobs([match]), provider, model, match }))
+    this.#routes = config.routes.map(({ match, provider, model }) => ({
+      matches: compileGlobs([match]),
+      provider,
+      model,
+      match,
+    }))
   }
 
   /** Takes in the providers that are switched on; the configuration's own come on top. */
@@ -61,9 +71,12 @@ export class Directory {
     const provider = this.find(name)
     if (provider) return provider
     const configured = this.providers.filter((p) => p.configured).map((p) => p.name)
-    throw badRequest(`There is no provider called ${name}. Configured are: ${configured.join(', ') || 'none'}.`, {
-      param: 'X-Provider',
-    })
+    throw badRequest(
+      `There is no provider called ${name}. Configured are: ${configured.join(', ') || 'none'}.`,
+      {
+        param: 'X-Provider',
+      },
+    )
   }
 
   /**
@@ -90,9 +103,13 @@ export class Directory {
     if (named) return [{ provider: named, model: model.slice(slash + 1), reason: 'named in the model' }]
     const route = this.#routes.find(({ matches }) => matches(model))
     if (route) {
-      return [{ provider: this.get(route.provider), model: route.model ?? model, reason: `route ${route.match}` }]
+      return [
+        { provider: this.get(route.provider), model: route.model ?? model, reason: `route ${route.match}` },
+      ]
     }
-    const serving = [...this.#listed.values()].flatMap(({ provider, serves }) => (serves(model) ? [provider] : []))
+    const serving = [...this.#listed.values()].flatMap(({ provider, serves }) =>
+      serves(model) ? [provider] : [],
+    )
     const known = [
       ...serving.filter(({ configured }) => configured),
       ...serving.filter(({ configured }) => !configured),
@@ -108,16 +125,21 @@ export class Directory {
 
   #fallbacks(): Provider[] {
     const others = this.providers.filter(({ spec }) => !spec.fallback)
-    return others.some(({ configured }) => configured) ? [] : this.providers.filter(({ spec }) => spec.fallback)
+    return others.some(({ configured }) => configured)
+      ? []
+      : this.providers.filter(({ spec }) => spec.fallback)
   }
 
   #unknown(model: string): Error {
     const names = this.names
     const near = names.length > 0 ? closest(model, names) : undefined
     const hint = near === undefined ? '' : ` Did you mean ${near}?`
-    return notFound(`No provider serves the model ${model}.${hint} Write provider/model to name the provider outright.`, {
-      param: 'model',
-    })
+    return notFound(
+      `No provider serves the model ${model}.${hint} Write provider/model to name the provider outright.`,
+      {
+        param: 'model',
+      },
+    )
   }
 
   /** Model names that are known exactly. */
@@ -131,10 +153,15 @@ export class Directory {
     const base = own ?? (entry?.type === undefined ? undefined : this.#protocolSpecs.get(entry.type))
     if (!base && !entry?.type) return undefined
     const spec = providerSpec.parse({
-      ...(own ?? { protocol: base?.protocol ?? entry!.type, operations: base?.operations, quirks: base?.quirks }),
+      ...(own ?? {
+        protocol: base?.protocol ?? entry!.type,
+        operations: base?.operations,
+        quirks: base?.quirks,
+      }),
       ...(entry?.models ? { models: entry.models } : {}),
     })
-    const baseUrl = entry?.baseUrl ?? (spec.base_url_env && this.#env[spec.base_url_env]) ?? spec.base_url ?? ''
+    const baseUrl =
+      entry?.baseUrl ?? (spec.base_url_env && this.#env[spec.base_url_env]) ?? spec.base_url ?? ''
     const { keys, keySource } = this.#keys(name, spec)
     const optional = spec.key !== 'required' || (entry?.baseUrl !== undefined && !own)
     return {
@@ -158,7 +185,9 @@ export class Directory {
     const secret = spec.key_env.map((variable) => this.#env[variable]).find((value) => value)
     if (secret) return { keys: [credential(name, secret, 1)], keySource: 'environment' }
     const configured = entry?.keys ?? (entry?.apiKey ? [{ apiKey: entry.apiKey, weight: 1 }] : [])
-    const keys = configured.filter(({ apiKey }) => apiKey !== '').map(({ apiKey, weight }) => credential(name, apiKey, weight))
+    const keys = configured
+      .filter(({ apiKey }) => apiKey !== '')
+      .map(({ apiKey, weight }) => credential(name, apiKey, weight))
     return { keys, keySource: keys.length > 0 ? 'config' : 'none' }
   }
 }

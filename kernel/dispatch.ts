@@ -6,7 +6,7 @@ import type { Generation } from './generation.ts'
 import type { Credential, Protocol, Provider, Target } from './provider.ts'
 import type { ProviderKeys } from './provider-keys.ts'
 import { type Reply, StreamReply } from './reply.ts'
-import { hasContent, type Chunk } from './stream/chunk.ts'
+import { type Chunk, hasContent } from './stream/chunk.ts'
 import { collect, replyWith } from './stream/collect.ts'
 import type { Attempt } from './trail.ts'
 import type { Transport, UpstreamAnswer } from './transport.ts'
@@ -80,7 +80,13 @@ export class Dispatcher {
     )
   }
 
-  async #attempt(call: Call, target: Target, protocol: Protocol, generation: Generation, attempt: Attempt): Promise<Reply> {
+  async #attempt(
+    call: Call,
+    target: Target,
+    protocol: Protocol,
+    generation: Generation,
+    attempt: Attempt,
+  ): Promise<Reply> {
     const headers: Record<string, string> = {}
     generation.chain.attempt(attempt, call, headers)
     if (protocol.answer) return this.#finish(await protocol.answer(call, target), protocol, attempt)
@@ -97,7 +103,10 @@ export class Dispatcher {
       const reply = protocol.decode(answer, await answer.whole(), call, target)
       return this.#finish(reply, protocol, attempt)
     }
-    if (!answer.headers['content-type']?.includes('event-stream') && answer.headers['content-type']?.includes('json')) {
+    if (
+      !answer.headers['content-type']?.includes('event-stream') &&
+      answer.headers['content-type']?.includes('json')
+    ) {
       const whole = protocol.decode(answer, await answer.whole(), call, target)
       return this.#finish(replyWith(call, await collect(whole)), protocol, attempt)
     }
@@ -159,11 +168,17 @@ function fail(attempt: Attempt, error: UpstreamError): void {
 }
 
 /** The chunks of an answer, batch by batch as its bytes come. Leaving it early closes the connection. */
-async function* chunksOf(answer: UpstreamAnswer, protocol: Protocol, call: Call, target: Target): AsyncGenerator<readonly Chunk[]> {
+async function* chunksOf(
+  answer: UpstreamAnswer,
+  protocol: Protocol,
+  call: Call,
+  target: Target,
+): AsyncGenerator<readonly Chunk[]> {
   const decoder = protocol.decoder(answer, call, target)
   try {
     for (let batch = await answer.read(); batch; batch = await answer.read()) {
-      const chunks = batch.length === 1 ? decoder.push(batch[0]!) : batch.flatMap((bytes) => decoder.push(bytes))
+      const chunks =
+        batch.length === 1 ? decoder.push(batch[0]!) : batch.flatMap((bytes) => decoder.push(bytes))
       if (chunks.length > 0) yield chunks
     }
     const rest = decoder.end()
@@ -174,7 +189,11 @@ async function* chunksOf(answer: UpstreamAnswer, protocol: Protocol, call: Call,
 }
 
 /** Watches for what a stream reports, without looking into chunks that nobody parsed. */
-async function* noted(chunks: AsyncIterable<readonly Chunk[]>, protocol: Protocol, attempt: Attempt): AsyncGenerator<readonly Chunk[]> {
+async function* noted(
+  chunks: AsyncIterable<readonly Chunk[]>,
+  protocol: Protocol,
+  attempt: Attempt,
+): AsyncGenerator<readonly Chunk[]> {
   let reported: unknown
   attempt.usage = () => (reported ? protocol.usage(reported) : undefined)
   try {
@@ -205,7 +224,10 @@ async function committed(chunks: AsyncIterable<readonly Chunk[]>): Promise<Async
 }
 
 /** An iterator that first gives what was held. */
-function resumed(held: readonly Chunk[], source: AsyncIterator<readonly Chunk[]>): AsyncIterator<readonly Chunk[]> {
+function resumed(
+  held: readonly Chunk[],
+  source: AsyncIterator<readonly Chunk[]>,
+): AsyncIterator<readonly Chunk[]> {
   let given = held.length === 0
   return {
     next: () => {

@@ -2,9 +2,9 @@ import type { Call } from './call.ts'
 import { Chain } from './chain.ts'
 import type { Token } from './container.ts'
 import type { Entry } from './entry.ts'
-import type { Reply } from './reply.ts'
 import type { Instance } from './instance.ts'
 import type { Protocol } from './provider.ts'
+import type { Reply } from './reply.ts'
 import type { LiveRoute } from './route.ts'
 import type { Wire } from './wire.ts'
 
@@ -44,7 +44,9 @@ export class Generation {
     this.#instances = instances
     this.#onError = onError
     this.wires = unique(instances, 'path', (i) => i.wires.map((wire) => [wire.path, wire]))
-    this.protocols = unique(instances, 'protocol', (i) => i.protocols.map((protocol) => [protocol.id, protocol]))
+    this.protocols = unique(instances, 'protocol', (i) =>
+      i.protocols.map((protocol) => [protocol.id, protocol]),
+    )
     this.services = unique(instances, 'service', (i) => [...i.services])
     this.routes = [
       ...unique(instances, 'route', (i) =>
@@ -117,4 +119,5 @@ function unique<K, V>(
   return all
 }
 
-const describe = (key: unknown): string => (typeof key === 'symbol' ? (key.description ?? 'unnamed') : String(key))
+const describe = (key: unknown): string =>
+  typeof key === 'symbol' ? (key.description ?? 'unnamed') : String(key)

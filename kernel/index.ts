@@ -1,11 +1,21 @@
 /** The contract: what plugins are written against. Everything else in this folder is the kernel's own. */
+
+export type {
+  Collection,
+  Counters,
+  Log as RowLog,
+  LogQuery,
+  Page,
+  Sequence,
+  Store,
+} from '../storage/index.ts'
 export type { Placement } from './arrangement.ts'
 export type { Call, CallContext, Principal, Timeouts } from './call.ts'
-export type * from './canonical.ts'
 export { Cancel } from './cancel.ts'
+export type * from './canonical.ts'
 export { type Token, token } from './container.ts'
 export type { Detection, Place, Span } from './detect.ts'
-export { type KeySelector, KeySelection } from './dispatch.ts'
+export { KeySelection, type KeySelector } from './dispatch.ts'
 export {
   badRequest,
   circuitOpen,
@@ -22,8 +32,8 @@ export {
   providerError,
   rateLimited,
   tooLarge,
-  unauthorized,
   UpstreamError,
+  unauthorized,
 } from './errors.ts'
 export { defineEvent, type EventType, type Occurrence } from './events.ts'
 export type { Awaitable, Hooks, Next } from './hooks.ts'
@@ -51,4 +61,3 @@ export type { Attempt, Decision, Note, Trail } from './trail.ts'
 export { fromWireUsage, noUsage, type Usage } from './usage.ts'
 export { type When, whenSchema } from './when.ts'
 export type { StreamEncoder, Wire } from './wire.ts'
-export type { Collection, Counters, Log as RowLog, LogQuery, Page, Sequence, Store } from '../storage/index.ts'

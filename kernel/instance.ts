@@ -1,7 +1,7 @@
 import type { Store } from '../storage/index.ts'
 import type { Call } from './call.ts'
 import type { DependencyContainer, Token } from './container.ts'
-import type { EventType, Events, Occurrence } from './events.ts'
+import type { Events, EventType, Occurrence } from './events.ts'
 import type { Hooks } from './hooks.ts'
 import type { Log } from './log.ts'
 import type { Manifest } from './manifest.ts'
@@ -60,7 +60,8 @@ export function contextOf<S>(
   const find = <T>(token: Token<T>): T | undefined => {
     const offered = parts.service(token) ?? instance.services.get(token)
     if (offered !== undefined) return offered as T
-    if (!manifest.permissions.includes('kernel') || !parts.container.isRegistered(token, true)) return undefined
+    if (!manifest.permissions.includes('kernel') || !parts.container.isRegistered(token, true))
+      return undefined
     return parts.container.resolve<T>(token)
   }
   return {
@@ -94,7 +95,8 @@ export function contextOf<S>(
     find,
     use<T>(token: Token<T>): T {
       const found = find(token)
-      if (found === undefined) throw new Error(`${id} needs the service ${token.description}, which nobody offers`)
+      if (found === undefined)
+        throw new Error(`${id} needs the service ${token.description}, which nobody offers`)
       return found
     },
     own: (release) => scope.own(release),

@@ -13,5 +13,10 @@ export async function load(entry: string): Promise<ModuleDefinition | PluginDefi
 function isDefinition(value: unknown): value is ModuleDefinition | PluginDefinition {
   if (typeof value !== 'object' || value === null) return false
   const { settings, setup } = value as Record<string, unknown>
-  return typeof setup === 'function' && typeof settings === 'object' && settings !== null && 'safeParse' in settings
+  return (
+    typeof setup === 'function' &&
+    typeof settings === 'object' &&
+    settings !== null &&
+    'safeParse' in settings
+  )
 }

@@ -78,7 +78,9 @@ async function read(folder: string, source: Discovered['source']): Promise<Disco
   const entry = await firstFile(folder, ['index.js', 'index.ts'])
   const found = { id, folder, source, entry }
   try {
-    const manifest = manifestSchema.parse(JSON.parse(await readFile(path.join(folder, 'manifest.json'), 'utf8')))
+    const manifest = manifestSchema.parse(
+      JSON.parse(await readFile(path.join(folder, 'manifest.json'), 'utf8')),
+    )
     const problem = mismatch(manifest, found)
     return { ...found, manifest, problem }
   } catch (error) {
@@ -86,19 +88,28 @@ async function read(folder: string, source: Discovered['source']): Promise<Disco
   }
 }
 
-function mismatch(manifest: Manifest, { id, entry }: { id: string; entry: string | undefined }): string | undefined {
+function mismatch(
+  manifest: Manifest,
+  { id, entry }: { id: string; entry: string | undefined },
+): string | undefined {
   if (manifest.id !== id) return `manifest.json: id is "${manifest.id}" but the folder is "${id}"`
   if (!semver.satisfies(apiVersion, manifest.api)) {
     return `manifest.json: written for contract ${manifest.api}, this gateway has ${apiVersion}`
   }
-  if (!entry && !(manifest.kind === 'provider' && manifest.provider)) return 'there is no index.ts or index.js'
+  if (!entry && !(manifest.kind === 'provider' && manifest.provider))
+    return 'there is no index.ts or index.js'
   return undefined
 }
 
 async function firstFile(folder: string, names: readonly string[]): Promise<string | undefined> {
   for (const name of names) {
     const file = path.join(folder, name)
-    if (await stat(file).then((s) => s.isFile()).catch(() => false)) return file
+    if (
+      await stat(file)
+        .then((s) => s.isFile())
+        .catch(() => false)
+    )
+      return file
   }
   return undefined
 }

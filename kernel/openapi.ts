@@ -60,7 +60,7 @@ function wireOperation(wire: Wire): Schema {
     summary: wire.summary,
     operationId: `post ${wire.path}`,
     tags: ['proxy'],
-    security: security['any'],
+    security: security.any,
     requestBody: { required: true, content: json(schemaOf(wire.body, 'input')) },
     responses: {
       200: {
@@ -80,7 +80,10 @@ function routeOperation(route: LiveRoute): Schema {
     security: security[route.access],
     parameters: [...parameters(route.params, 'path'), ...parameters(route.query, 'query')],
     ...(route.body && { requestBody: { required: true, content: json(schemaOf(route.body, 'input')) } }),
-    responses: { [route.status ?? 200]: { description: 'Done.', content: contentOf(route) }, default: failure },
+    responses: {
+      [route.status ?? 200]: { description: 'Done.', content: contentOf(route) },
+      default: failure,
+    },
   }
 }
 

@@ -65,6 +65,9 @@ export interface PluginDefinition<C extends z.ZodType = z.ZodType> {
   setup(context: Context<Settings<C>>): Awaitable<void>
 }
 
-export const defineModule = <C extends z.ZodType>(definition: ModuleDefinition<C>): ModuleDefinition<C> => definition
-export const defineArea = <C extends z.ZodType>(definition: PluginDefinition<C>): PluginDefinition<C> => definition
-export const defineProvider = <C extends z.ZodType>(definition: PluginDefinition<C>): PluginDefinition<C> => definition
+export const defineModule = <C extends z.ZodType>(definition: ModuleDefinition<C>): ModuleDefinition<C> =>
+  definition
+export const defineArea = <C extends z.ZodType>(definition: PluginDefinition<C>): PluginDefinition<C> =>
+  definition
+export const defineProvider = <C extends z.ZodType>(definition: PluginDefinition<C>): PluginDefinition<C> =>
+  definition

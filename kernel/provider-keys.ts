@@ -28,7 +28,10 @@ export class ProviderKeys {
   readonly #known = new LRUCache<string, Credential | 'none'>({ max: 20_000 })
 
   constructor(store: Store, secrets: Secrets) {
-    this.#rows = store.collection('provider_keys', { schema: record, indexes: { user: (row) => row.user_id } })
+    this.#rows = store.collection('provider_keys', {
+      schema: record,
+      indexes: { user: (row) => row.user_id },
+    })
     this.#secrets = secrets
     this.#rows.watch(({ id }) => this.#known.delete(id))
   }

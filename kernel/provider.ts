@@ -11,7 +11,7 @@ import type { Usage } from './usage.ts'
  * a known protocol needs no code.
  */
 export const providerSpec = z.strictObject({
-  /** The protocol's id, such as `openai`. */
+  /** The protocol's id. */
   protocol: z.string(),
   base_url: z.url().optional(),
   /** Environment variables that may hold the key, first one set wins. */

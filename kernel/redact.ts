@@ -121,7 +121,9 @@ class Redaction implements Filter {
     out.emit(Chunk.of({ ...envelope, choices: [{ ...choice, finish_reason: null }] }))
     this.#flush(choice.index, out)
     const { index, finish_reason = null } = choice
-    return choice.text === undefined ? { index, delta: {}, finish_reason } : { index, text: '', finish_reason }
+    return choice.text === undefined
+      ? { index, delta: {}, finish_reason }
+      : { index, text: '', finish_reason }
   }
 
   #delta(index: number, delta: Delta): Delta {
@@ -138,7 +140,7 @@ class Redaction implements Filter {
     if (calls?.some((call, i) => call !== delta.tool_calls![i])) {
       const left = calls.filter((call) => call !== undefined)
       next = { ...next, tool_calls: left }
-      if (left.length === 0) delete next['tool_calls']
+      if (left.length === 0) delete next.tool_calls
     }
     return next as Delta
   }
@@ -169,7 +171,8 @@ class Redaction implements Filter {
     this.#windows.delete(index)
     for (const [name, window] of windows) {
       const text = window.push('', true)
-      if (text !== '') out.emit(Chunk.of({ ...envelopeOf(this.#last.data), choices: [heldChoice(index, name, text)] }))
+      if (text !== '')
+        out.emit(Chunk.of({ ...envelopeOf(this.#last.data), choices: [heldChoice(index, name, text)] }))
     }
   }
 }

@@ -86,7 +86,9 @@ export class Registry {
   /** Takes in what was found and starts what is enabled. Whoever fails is recorded; the rest runs. */
   async start(found: readonly Discovered[]): Promise<void> {
     for (const item of found) this.#plugins.set(item.id, await this.#admit(item))
-    const enabled = [...this.#plugins.values()].filter((plugin) => plugin.setting?.enabled && !plugin.found.problem)
+    const enabled = [...this.#plugins.values()].filter(
+      (plugin) => plugin.setting?.enabled && !plugin.found.problem,
+    )
     await Promise.all(enabled.map((plugin) => this.#define(plugin).catch(() => {})))
     await this.#startWaiting()
     this.#swap(this.#arranged())
@@ -145,7 +147,9 @@ export class Registry {
     } catch (error) {
       if (plugin.instance !== before.instance) await plugin.instance?.scope.dispose()
       Object.assign(plugin, before, { problem: explain(error) })
-      throw isGatewayError(error) ? error : conflict(`${id} could not be started: ${explain(error)}`, { cause: error })
+      throw isGatewayError(error)
+        ? error
+        : conflict(`${id} could not be started: ${explain(error)}`, { cause: error })
     }
     if (!setting.enabled) plugin.memory.clear()
     if (setting.enabled && (await this.#startWaiting())) this.#swap(this.#arranged())
@@ -162,7 +166,9 @@ export class Registry {
   #refuseIfNeeded({ id }: Plugin): void {
     const dependants = this.plugins.filter((other) => other.instance && other.manifest?.requires.includes(id))
     if (dependants.length > 0) {
-      throw conflict(`${id} is needed by ${dependants.map((other) => other.id).join(', ')}; disable those first.`)
+      throw conflict(
+        `${id} is needed by ${dependants.map((other) => other.id).join(', ')}; disable those first.`,
+      )
     }
   }
 
@@ -191,7 +197,8 @@ export class Registry {
       if (plugin.found.entry) {
         const { setup } = await this.#define(plugin)
         const { manifest, memory, meter } = plugin
-        instance.hooks = (await setup(contextOf(this.#parts, manifest!, instance, settings, memory, meter))) ?? {}
+        instance.hooks =
+          (await setup(contextOf(this.#parts, manifest!, instance, settings, memory, meter))) ?? {}
       }
       return instance
     } catch (error) {
@@ -206,7 +213,8 @@ export class Registry {
     for (let progress = true; progress; ) {
       progress = false
       for (const plugin of this.#plugins.values()) {
-        if (plugin.instance || !plugin.setting?.enabled || plugin.found.problem || this.#tried.has(plugin)) continue
+        if (plugin.instance || !plugin.setting?.enabled || plugin.found.problem || this.#tried.has(plugin))
+          continue
         const missing = this.#missing(plugin)
         plugin.problem = missing.length > 0 ? `waits for ${missing.join(', ')}` : undefined
         if (missing.length > 0) continue
@@ -243,8 +251,16 @@ export class Registry {
 
   #arranged(): Generation {
     const live = [...this.#plugins.values()].flatMap((plugin) => plugin.instance ?? [])
-    const entries = placesOf(this.#plugins.values()).flatMap(({ plugin }) => entryOf(plugin, this.stateOf(plugin)))
-    return new Generation(this.#generation.number + 1, live, entries, this.#parts.dispatch, this.#onRetireError)
+    const entries = placesOf(this.#plugins.values()).flatMap(({ plugin }) =>
+      entryOf(plugin, this.stateOf(plugin)),
+    )
+    return new Generation(
+      this.#generation.number + 1,
+      live,
+      entries,
+      this.#parts.dispatch,
+      this.#onRetireError,
+    )
   }
 
   #swap(generation: Generation): void {

@@ -21,7 +21,8 @@ export async function rewritten(reply: Reply, entries: readonly Entry[], call: C
 export function revealed(reply: Reply, entries: readonly Entry[], call: Call): Reply {
   const detectors = entries.map(({ id, hooks }) => ({ module: id, detection: hooks.reveal! }))
   if (detectors.length === 0) return reply
-  if (reply.kind === 'stream') return reply.through(filterStream(reply.chunks, [redactStream(detectors, call)]))
+  if (reply.kind === 'stream')
+    return reply.through(filterStream(reply.chunks, [redactStream(detectors, call)]))
   const body = redactReply(reply.body, detectors, call)
   return body === reply.body ? reply : WholeReply.of(body)
 }
@@ -48,7 +49,8 @@ async function wholeThrough(reply: WholeReply, steps: readonly Step[], call: Cal
   let body: Completion | undefined
   for (const step of steps) {
     const before: Completion = body ?? reply.body
-    const after = 'entry' in step ? await runReply(step.entry, before, call) : redactReply(before, step.detectors, call)
+    const after =
+      'entry' in step ? await runReply(step.entry, before, call) : redactReply(before, step.detectors, call)
     if (after !== before) body = after
   }
   return body ? WholeReply.of(body) : reply
@@ -119,7 +121,10 @@ class Guarded implements Filter {
   }
 
   push(chunk: Chunk, out: Out): void {
-    if (this.#broken) return out.emit(chunk)
+    if (this.#broken) {
+      out.emit(chunk)
+      return
+    }
     const started = performance.now()
     try {
       this.#filter.push(chunk, out)

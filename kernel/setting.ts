@@ -45,7 +45,8 @@ export function effective(manifest: Manifest, ...layers: readonly (SettingChange
 export function changed(stored: StoredSetting | undefined, change: SettingChange): StoredSetting {
   const { config, ...rest } = change
   const next: StoredSetting = { ...stored, updated_at: new Date().toISOString() }
-  for (const [key, value] of Object.entries(rest)) if (value !== undefined) Object.assign(next, { [key]: value })
+  for (const [key, value] of Object.entries(rest))
+    if (value !== undefined) Object.assign(next, { [key]: value })
   if (config) next.config = { ...stored?.config, ...config }
   return next
 }

@@ -20,7 +20,10 @@ export interface Served {
 export function outcomeOf(call: Call, served: Served, prices: Prices): Outcome {
   const { trail } = call
   const now = performance.now()
-  const error = served.error === undefined || served.error instanceof ClientGone ? undefined : toGatewayError(served.error)
+  const error =
+    served.error === undefined || served.error instanceof ClientGone
+      ? undefined
+      : toGatewayError(served.error)
   const ending = endingOf(served, error)
   const last = trail.attempts.at(-1)
   const { usage, cost } = billed(call, served, ending, prices)
@@ -44,7 +47,8 @@ export function outcomeOf(call: Call, served: Served, prices: Prices): Outcome {
 
 function endingOf({ error: thrown, finishReason }: Served, error: GatewayError | undefined): Ending {
   if (thrown instanceof ClientGone) return 'client_abort'
-  if (!error) return finishReason === 'length' ? 'length' : finishReason === 'content_filter' ? 'blocked' : 'ok'
+  if (!error)
+    return finishReason === 'length' ? 'length' : finishReason === 'content_filter' ? 'blocked' : 'ok'
   if (error.type === 'content_blocked') return 'blocked'
   if (error.type === 'timeout') return 'timeout'
   if (isUpstreamError(error)) return 'upstream_error'
@@ -55,7 +59,12 @@ function endingOf({ error: thrown, finishReason }: Served, error: GatewayError |
  * What is billed: everything a provider reported, for every attempt. An attempt whose answer was read by the client
  * without a report (it left early) is billed by a marked estimate; one that failed without a report is not billed.
  */
-function billed(call: Call, served: Served, ending: Ending, prices: Prices): { usage: Usage; cost: Cost | undefined } {
+function billed(
+  call: Call,
+  served: Served,
+  ending: Ending,
+  prices: Prices,
+): { usage: Usage; cost: Cost | undefined } {
   let usage = noUsage
   let cost: Cost | undefined
   let priced = true
@@ -83,7 +92,9 @@ function reported(read: (() => Usage | undefined) | undefined): Usage | undefine
 /** Four characters a token, one token a chunk: rough, and marked as an estimate wherever it shows. */
 function estimated(call: Call, served: Served, ending: Ending): Usage | undefined {
   if (ending === 'upstream_error') return undefined
-  const text = JSON.stringify(call.trail.request?.messages ?? call.trail.request?.prompt ?? call.trail.request?.input ?? '')
+  const text = JSON.stringify(
+    call.trail.request?.messages ?? call.trail.request?.prompt ?? call.trail.request?.input ?? '',
+  )
   const answer = call.stream || !served.body ? '' : JSON.stringify(served.body()?.choices ?? '')
   return {
     ...noUsage,

@@ -5,7 +5,8 @@ type Change = (text: string, place: Place) => string
 
 /** The request with every text passed through `change`; the same object when nothing changed. */
 export function mapRequestTexts(request: ModelRequest, change: Change): ModelRequest {
-  const messages = request.messages && mapArray(request.messages, (message) => mapMessage(message, 'request', change))
+  const messages =
+    request.messages && mapArray(request.messages, (message) => mapMessage(message, 'request', change))
   const place: Place = { direction: 'request', role: 'user', kind: 'content' }
   const prompt = mapInput(request.prompt, place, change)
   const input = mapInput(request.input, place, change)
@@ -38,7 +39,9 @@ export function requestTexts(request: ModelRequest): { text: string; place: Plac
 function mapInput(input: ModelRequest['input'], place: Place, change: Change): ModelRequest['input'] {
   if (typeof input === 'string') return change(input, place)
   if (!Array.isArray(input) || typeof input[0] !== 'string') return input
-  return mapArray(input as readonly string[], (text) => (typeof text === 'string' ? change(text, place) : text))
+  return mapArray(input as readonly string[], (text) =>
+    typeof text === 'string' ? change(text, place) : text,
+  )
 }
 
 function mapChoice(choice: Choice, change: Change): Choice {
@@ -68,9 +71,10 @@ function mapMessage(message: Message, direction: Place['direction'], change: Cha
     if (next !== text) changed[field] = next
   }
   const content = mapContent(message.content, { direction, role, kind: 'content' }, change)
-  if (content !== message.content) changed['content'] = content
-  const calls = message.tool_calls && mapArray(message.tool_calls, (call) => mapToolCall(call, direction, role, change))
-  if (calls !== message.tool_calls) changed['tool_calls'] = calls
+  if (content !== message.content) changed.content = content
+  const calls =
+    message.tool_calls && mapArray(message.tool_calls, (call) => mapToolCall(call, direction, role, change))
+  if (calls !== message.tool_calls) changed.tool_calls = calls
   for (const _ in changed) return { ...message, ...changed }
   return message
 }

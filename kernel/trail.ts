@@ -60,7 +60,9 @@ export class Trail {
   /** When the first content left for the client, on the monotonic clock. */
   firstContentAt: number | undefined
   /** Set by who answers without an attempt. */
-  cached: { readonly kind: 'exact' | 'semantic'; readonly ageS: number; readonly similarity?: number } | undefined
+  cached:
+    | { readonly kind: 'exact' | 'semantic'; readonly ageS: number; readonly similarity?: number }
+    | undefined
   /** Facts of modules for the trace, by name: `template`, `experiment`, `stream` … */
   readonly facts: Record<string, unknown> = {}
   /** The request as it may be recorded: after the guards, as it was last sent on. */

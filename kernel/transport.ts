@@ -14,7 +14,12 @@ export class Transport {
   readonly #pools = new Map<string, Pool>()
 
   /** Sends a request; resolves when the status line is there. Rejects with an UpstreamError or the cancel's reason. */
-  send(request: UpstreamRequest, target: Target, cancel: Cancel, timeouts: Timeouts): Promise<UpstreamAnswer> {
+  send(
+    request: UpstreamRequest,
+    target: Target,
+    cancel: Cancel,
+    timeouts: Timeouts,
+  ): Promise<UpstreamAnswer> {
     const url = new URL(request.url)
     const answer = new UpstreamAnswer(target, cancel, timeouts)
     this.#pool(url.origin).dispatch(
@@ -113,7 +118,11 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
     else this.#arm(this.#timeouts.firstByteMs, 'no answer')
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>): void {
+  onResponseStart(
+    _: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
     if (status < 200) return
     this.status = status
     for (const name in headers) {

@@ -4,7 +4,10 @@ import { readFileSync } from 'node:fs'
 export function packageVersion(): string {
   for (const up of ['../package.json', '../../package.json']) {
     try {
-      const { name, version } = JSON.parse(readFileSync(new URL(up, import.meta.url), 'utf8')) as Record<string, string>
+      const { name, version } = JSON.parse(readFileSync(new URL(up, import.meta.url), 'utf8')) as Record<
+        string,
+        string
+      >
       if (name === 'switchyard' && version) return version
     } catch {
       // Built files lie one folder deeper: the next place is tried.

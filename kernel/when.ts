@@ -10,7 +10,10 @@ export const whenSchema = z.strictObject({
   keys: names.meta({ description: 'Key ids.' }),
   plans: names.meta({ description: 'Plan ids.' }),
   models: names.meta({ description: 'Globs over the model as asked for.' }),
-  tags: z.record(z.string(), z.string()).optional().meta({ description: 'Tags that must have these values.' }),
+  tags: z
+    .record(z.string(), z.string())
+    .optional()
+    .meta({ description: 'Tags that must have these values.' }),
   percent: z.number().min(0).max(100).optional().meta({ description: 'Share of calls, chosen by call id.' }),
 })
 
@@ -33,7 +36,10 @@ export function compileWhen(when: When | undefined): ((call: Call) => boolean) |
 
 type Test = (call: Call) => boolean
 
-function oneOf(values: readonly string[] | undefined, read: (call: Call) => string | undefined): Test | undefined {
+function oneOf(
+  values: readonly string[] | undefined,
+  read: (call: Call) => string | undefined,
+): Test | undefined {
   if (!values) return undefined
   const set = new Set(values)
   return (call) => {

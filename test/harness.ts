@@ -1,10 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { stringify } from 'yaml'
 import { boot, type Kernel } from '../kernel/boot.ts'
 import { loadConfig } from '../kernel/config.ts'
 import { createLog } from '../kernel/log.ts'
+import type { Upstream } from './upstream/index.ts'
 
 /** A gateway of a test: in this process, on a port of its own, with a store of its own. */
 export interface TestGateway {
@@ -15,7 +16,13 @@ export interface TestGateway {
   /** Lines that were logged. */
   readonly logged: string[]
   /** A management request with the admin key; returns the parsed body and the status. */
-  api(method: string, path: string, body?: unknown, key?: string): Promise<{ status: number; body: any; headers: Headers }>
+  api(
+    method: string,
+    path: string,
+    body?: unknown,
+    key?: string,
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+  ): Promise<{ status: number; body: any; headers: Headers }>
   /** A new user and its key. */
   signUp(name?: string): Promise<{ userId: string; key: string }>
   /** Toggles or reconfigures a module; throws when that is refused. */
@@ -26,8 +33,8 @@ export interface TestGateway {
 export interface GatewayOptions {
   /** Contents of service.yaml. */
   readonly config?: Record<string, unknown>
-  /** A base URL for the provider `openai`, with a key; the usual case. */
-  readonly upstream?: { readonly url: string }
+  /** Stands in for the provider `openai`, with its key; the usual case. */
+  readonly upstream?: Upstream
   readonly env?: Record<string, string>
   /** A data folder to use, and to leave in place. */
   readonly dataDir?: string
@@ -39,11 +46,23 @@ export const adminKey = 'sy_admin_test_0123456789abcdefghijklmnop'
 export async function startGateway(options: GatewayOptions = {}): Promise<TestGateway> {
   const folder = await mkdtemp(path.join(tmpdir(), 'switchyard-test-'))
   const dataDir = options.dataDir ?? path.join(folder, 'data')
-  const providers = options.upstream ? { openai: { base_url: `${options.upstream.url}`, api_key: 'sk-upstream-key' } } : {}
-  const settings = { auth: { admin_rpm: 1_000_000 }, providers, ...options.config }
+  const providers = options.upstream
+    ? { openai: { base_url: options.upstream.baseUrl(), api_key: 'sk-test' } }
+    : {}
+  const settings = {
+    auth: { admin_rpm: 1_000_000 },
+    ...options.config,
+    providers: { ...providers, ...(options.config?.providers as object | undefined) },
+  }
   const file = path.join(folder, 'service.yaml')
-  await import('node:fs/promises').then((fs) => fs.writeFile(file, stringify(settings)))
-  const env = { SERVICE_CONFIG: file, SERVICE_PORT: '0', SERVICE_DATA_DIR: dataDir, SERVICE_ADMIN_KEY: adminKey, ...options.env }
+  await writeFile(file, stringify(settings))
+  const env = {
+    SERVICE_CONFIG: file,
+    SERVICE_PORT: '0',
+    SERVICE_DATA_DIR: dataDir,
+    SERVICE_ADMIN_KEY: adminKey,
+    ...options.env,
+  }
   const logged: string[] = []
   const log = createLog({ level: 'info', stream: { write: (line: string) => void logged.push(line) } })
   const kernel = await boot({ config: loadConfig({ env, cwd: folder }), env, log })
@@ -51,11 +70,18 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   const api: TestGateway['api'] = async (method, at, body, key = adminKey) => {
     const response = await fetch(kernel.url + at, {
       method,
-      headers: { authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     const text = await response.text()
-    return { status: response.status, body: text === '' ? undefined : JSON.parse(text), headers: response.headers }
+    return {
+      status: response.status,
+      body: text === '' ? undefined : JSON.parse(text),
+      headers: response.headers,
+    }
   }
   return {
     url: kernel.url,

@@ -56,7 +56,9 @@ function greeting({ url, registry, directory, newAdminKey }: Kernel, ms: number)
   const modules = registry.plugins.filter(({ manifest }) => manifest?.kind === 'module')
   const on = modules.filter(({ instance }) => instance)
   const ready = directory.providers.filter(({ configured, spec }) => configured && !spec.fallback)
-  const broken = registry.plugins.filter((plugin) => ['failed', 'invalid', 'waiting'].includes(registry.stateOf(plugin)))
+  const broken = registry.plugins.filter((plugin) =>
+    ['failed', 'invalid', 'waiting'].includes(registry.stateOf(plugin)),
+  )
   const key = newAdminKey ?? '<key>'
   return [
     `Switchyard listens on ${url} (${Math.round(ms)} ms)`,

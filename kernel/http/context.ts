@@ -24,7 +24,8 @@ export function contextOf(req: IncomingMessage, ip: string, generation: number):
 function single(value: string | string[] | undefined, name: string, longest = 200): string | undefined {
   if (value === undefined || value === '') return undefined
   if (typeof value !== 'string') throw badRequest(`${name} was sent more than once.`, { param: name })
-  if (value.length > longest) throw badRequest(`${name} is longer than ${longest} characters.`, { param: name })
+  if (value.length > longest)
+    throw badRequest(`${name} is longer than ${longest} characters.`, { param: name })
   return value
 }
 
@@ -38,7 +39,8 @@ function tagsOf(header: string | undefined): Readonly<Record<string, string>> {
 function tagOf(pair: string): [string, string] {
   const [name, ...rest] = pair.split('=').map(decode)
   if (!name || rest.length !== 1) throw wrongTags('must be key=value pairs, separated by commas')
-  if (Buffer.byteLength(`${name}=${rest[0]}`) > maxTagBytes) throw wrongTags(`has a tag over ${maxTagBytes} bytes`)
+  if (Buffer.byteLength(`${name}=${rest[0]}`) > maxTagBytes)
+    throw wrongTags(`has a tag over ${maxTagBytes} bytes`)
   return [name, rest[0]!]
 }
 

@@ -44,7 +44,13 @@ export class Exchange {
   #finishReason: FinishReason | undefined
   #chunks = 0
 
-  constructor(parts: ExchangeParts, req: IncomingMessage, res: ServerResponse, wire: Wire, generation: Generation) {
+  constructor(
+    parts: ExchangeParts,
+    req: IncomingMessage,
+    res: ServerResponse,
+    wire: Wire,
+    generation: Generation,
+  ) {
     this.#parts = parts
     this.#req = req
     this.#res = res
@@ -58,7 +64,8 @@ export class Exchange {
     let failure: unknown
     let body: Served['body']
     try {
-      const call = (this.#call = await this.#accept())
+      const call = await this.#accept()
+      this.#call = call
       const { chain } = this.#generation
       const reply = await chain.run(call)
       if (reply.kind === 'whole') body = () => reply.body
@@ -118,7 +125,8 @@ export class Exchange {
       }
       call.cancel.check()
     } catch (error) {
-      if (this.#res.headersSent && !(error instanceof ClientGone)) this.#breakOff(encoder, last, toGatewayError(error))
+      if (this.#res.headersSent && !(error instanceof ClientGone))
+        this.#breakOff(encoder, last, toGatewayError(error))
       throw error
     }
     if (!this.#res.headersSent) this.#streamHead()
@@ -133,7 +141,8 @@ export class Exchange {
     }
     this.#chunks += batch.length
     for (const { seen } of batch) {
-      for (const choice of seen?.choices ?? []) if (choice.finish_reason) this.#finishReason = choice.finish_reason
+      for (const choice of seen?.choices ?? [])
+        if (choice.finish_reason) this.#finishReason = choice.finish_reason
     }
     if (bytes.length > 0 && !this.#res.write(bytes)) return drained(this.#res)
   }
@@ -154,7 +163,10 @@ export class Exchange {
     }
     const error = toGatewayError(thrown)
     if (error.code === 'internal_error') {
-      this.#parts.log.error({ err: error.cause ?? error, request_id: this.#id, module: error.module }, 'a call failed')
+      this.#parts.log.error(
+        { err: error.cause ?? error, request_id: this.#id, module: error.module },
+        'a call failed',
+      )
     }
     if (error.retryAfterS !== undefined) this.#res.setHeader('retry-after', Math.ceil(error.retryAfterS))
     if (!this.#req.complete) this.#res.setHeader('connection', 'close')
@@ -191,7 +203,13 @@ export class Exchange {
     if (!call) return
     const status = failure instanceof ClientGone && !this.#res.headersSent ? 499 : this.#res.statusCode
     const finishReason = this.#finishReason ?? wholeFinish(body)
-    const served: Served = { status, error: failure, finishReason, chunks: this.#chunks, body: body ?? call.trail.body }
+    const served: Served = {
+      status,
+      error: failure,
+      finishReason,
+      chunks: this.#chunks,
+      body: body ?? call.trail.body,
+    }
     try {
       const outcome = outcomeOf(call, served, this.#parts.prices)
       await this.#generation.chain.settled(outcome, call)

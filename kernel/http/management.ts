@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import Router, { type RouterContext } from '@koa/router'
 import Koa from 'koa'
 import { HttpMethodEnum, koaBody } from 'koa-body'
-import { z } from 'zod'
+import type { z } from 'zod'
 import type { Accounts } from '../accounts.ts'
 import type { Principal } from '../call.ts'
 import { badRequest, envelope, forbidden, notFound, toGatewayError, tooLarge } from '../errors.ts'
@@ -35,13 +35,15 @@ export function createManagement(parts: ManagementParts): Koa {
   app.use(async (ctx, next) => {
     const id = newId('req_')
     ctx.set('x-request-id', id)
-    ctx.state['requestId'] = id
+    ctx.state.requestId = id
     try {
       await next()
-      if (ctx.status === 404 && ctx.body === undefined) throw notFound(`There is nothing at ${ctx.method} ${ctx.path}.`)
+      if (ctx.status === 404 && ctx.body === undefined)
+        throw notFound(`There is nothing at ${ctx.method} ${ctx.path}.`)
     } catch (thrown) {
       const error = toGatewayError(httpError(thrown))
-      if (error.code === 'internal_error') parts.log.error({ err: error.cause ?? error, request_id: id }, 'a request failed')
+      if (error.code === 'internal_error')
+        parts.log.error({ err: error.cause ?? error, request_id: id }, 'a request failed')
       ctx.status = error.status
       if (error.retryAfterS !== undefined) ctx.set('retry-after', String(Math.ceil(error.retryAfterS)))
       ctx.body = envelope(error, id)
@@ -52,8 +54,8 @@ export function createManagement(parts: ManagementParts): Koa {
     const generation = parts.generation()
     generation.lease()
     ctx.res.once('close', () => generation.release())
-    let router = routers.get(generation)
-    if (!router) routers.set(generation, (router = routerOf(generation.routes, parts, limit)))
+    const router = routers.get(generation) ?? routerOf(generation.routes, parts, limit)
+    routers.set(generation, router)
     return router.routes()(ctx as RouterContext, next)
   })
   return app
@@ -89,7 +91,8 @@ async function admitted(
   const principal = await authenticate(ctx.req, parts.accounts)
   if (principal.type === 'admin') limit.take(principal.keyId, (name, value) => ctx.set(name, value))
   if (access === 'admin' && principal.type !== 'admin') throw forbidden('This needs an admin key.')
-  if (access === 'user' && principal.userId === undefined) throw forbidden('This needs a user key: it is about the caller.')
+  if (access === 'user' && principal.userId === undefined)
+    throw forbidden('This needs a user key: it is about the caller.')
   return principal
 }
 
@@ -102,12 +105,12 @@ async function answer(
   const aborted = new AbortController()
   ctx.res.once('close', () => aborted.abort(new Error('the client left')))
   const result = await route.handle({
-    params: parsed(route.params, ctx['params'], 'path'),
+    params: parsed(route.params, ctx.params, 'path'),
     query: parsed(route.query, { ...ctx.query }, 'query'),
     body: parsed(route.body, (ctx.request as { body?: unknown }).body ?? {}, 'body'),
     principal,
     ip: clientAddress(ctx.req, parts.trustedProxies),
-    requestId: ctx.state['requestId'] as string,
+    requestId: ctx.state.requestId as string,
     headers: ctx.headers,
     signal: aborted.signal,
   })
@@ -129,7 +132,9 @@ function parsed(schema: z.ZodType | undefined, value: unknown, where: string): u
   const param = [...issue.path, ...unknown.slice(0, 1)].join('.') || where
   throw badRequest(`${where} ${param}: ${issue.message}.`, {
     param,
-    details: { problems: result.error.issues.slice(0, 20).map((i) => ({ path: i.path.join('.'), message: i.message })) },
+    details: {
+      problems: result.error.issues.slice(0, 20).map((i) => ({ path: i.path.join('.'), message: i.message })),
+    },
   })
 }
 
@@ -153,8 +158,10 @@ function stream(ctx: RouterContext, events: AsyncIterable<ServerEvent>): void {
 /** Errors of Koa and of its body parser, in our words. */
 function httpError(thrown: unknown): unknown {
   const { status, type } = (thrown ?? {}) as { status?: number; type?: string }
-  if (type === 'entity.too.large' || status === 413) return tooLarge('The body is too large.', { cause: thrown })
+  if (type === 'entity.too.large' || status === 413)
+    return tooLarge('The body is too large.', { cause: thrown })
   if (status === 400) return badRequest('The body is not a JSON object.', { cause: thrown })
-  if (status === 415) return badRequest('The body must be JSON, sent as application/json.', { status: 415, cause: thrown })
+  if (status === 415)
+    return badRequest('The body must be JSON, sent as application/json.', { status: 415, cause: thrown })
   return thrown
 }

@@ -23,11 +23,13 @@ export class HttpServer {
   constructor(parts: ServerParts) {
     this.#parts = parts
     this.#management = parts.management.callback()
-    this.#server = createServer({ keepAliveTimeout: 65_000, headersTimeout: 20_000, requestTimeout: 300_000 }, (req, res) =>
-      this.#route(req, res),
+    this.#server = createServer(
+      { keepAliveTimeout: 65_000, headersTimeout: 20_000, requestTimeout: 300_000 },
+      (req, res) => this.#route(req, res),
     )
     this.#server.on('clientError', (_, socket) => {
-      if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+      if (socket.writable)
+        socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
     })
   }
 
@@ -61,7 +63,10 @@ export class HttpServer {
   #route(req: IncomingMessage, res: ServerResponse): void {
     const url = req.url ?? '/'
     const wire = req.method === 'POST' ? this.#wire(url) : undefined
-    if (this.#draining && url !== '/health') return refuse(res)
+    if (this.#draining && url !== '/health') {
+      refuse(res)
+      return
+    }
     const generation = this.#parts.generation()
     const run = wire
       ? new Exchange(this.#parts, req, res, wire, generation).run()

@@ -58,7 +58,14 @@ export class Assembler {
   #draft(index: number): Draft {
     let draft = this.#drafts.get(index)
     if (!draft) {
-      draft = { index, text: undefined, message: undefined, tools: new Map(), finish: null, logprobs: undefined }
+      draft = {
+        index,
+        text: undefined,
+        message: undefined,
+        tools: new Map(),
+        finish: null,
+        logprobs: undefined,
+      }
       this.#drafts.set(index, draft)
     }
     return draft
@@ -72,7 +79,7 @@ function addDelta(draft: Draft, delta: Delta): void {
     const value = delta[field]
     if (value === undefined || value === null) continue
     if (field === 'tool_calls') for (const call of delta.tool_calls ?? []) addTool(draft, call)
-    else if (field === 'role') message['role'] = value
+    else if (field === 'role') message.role = value
     else if (typeof value === 'string') message[field] = ((message[field] as string | null) ?? '') + value
     else if (Array.isArray(value)) message[field] = [...((message[field] as unknown[]) ?? []), ...value]
     else message[field] = value
@@ -105,14 +112,16 @@ function finished(draft: Draft): Choice {
   if (draft.message) {
     const message = draft.message
     if (draft.tools.size > 0) {
-      message['tool_calls'] = [...draft.tools.entries()]
+      message.tool_calls = [...draft.tools.entries()]
         .sort(([a], [b]) => a - b)
-        .map(([, tool]): ToolCall => ({
-          ...tool.rest,
-          id: tool.id,
-          type: 'function',
-          function: { name: tool.name, arguments: tool.arguments },
-        }))
+        .map(
+          ([, tool]): ToolCall => ({
+            ...tool.rest,
+            id: tool.id,
+            type: 'function',
+            function: { name: tool.name, arguments: tool.arguments },
+          }),
+        )
     }
     choice.message = message as unknown as Message
   }
@@ -143,12 +152,16 @@ export function toChunks(body: Completion, pieceLength = 80): Chunk[] {
     for (const [field, value] of Object.entries(rest)) {
       if (value === null || value === undefined) continue
       if (typeof value !== 'string') emit({ index, delta: { [field]: value }, finish_reason: null })
-      else for (const piece of pieces(value, pieceLength)) emit({ index, delta: { [field]: piece }, finish_reason: null })
+      else
+        for (const piece of pieces(value, pieceLength))
+          emit({ index, delta: { [field]: piece }, finish_reason: null })
     }
     if (typeof content === 'string') {
-      for (const piece of pieces(content, pieceLength)) emit({ index, delta: { content: piece }, finish_reason: null })
+      for (const piece of pieces(content, pieceLength))
+        emit({ index, delta: { content: piece }, finish_reason: null })
     }
-    for (const delta of toolDeltas(tool_calls ?? [])) emit({ index, delta: { tool_calls: [delta] }, finish_reason: null })
+    for (const delta of toolDeltas(tool_calls ?? []))
+      emit({ index, delta: { tool_calls: [delta] }, finish_reason: null })
     emit({ index, delta: {}, finish_reason, ...extra })
   }
   if (usage) chunks.push(Chunk.of({ ...base, choices: [], usage }))

@@ -75,6 +75,10 @@ export function finishChunk(like: CompletionChunk, indexes: Iterable<number>, re
 }
 
 /** The fields that all chunks of one answer share. */
-export function envelopeOf({ choices: _, usage: __, ...rest }: CompletionChunk): Omit<CompletionChunk, 'choices'> {
+export function envelopeOf({
+  choices: _,
+  usage: __,
+  ...rest
+}: CompletionChunk): Omit<CompletionChunk, 'choices'> {
   return rest
 }

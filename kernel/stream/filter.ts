@@ -1,6 +1,6 @@
 import type { CompletionChunk, FinishReason } from '../canonical.ts'
 import type { GatewayError } from '../errors.ts'
-import { Chunk, finishChunk } from './chunk.ts'
+import { type Chunk, finishChunk } from './chunk.ts'
 
 /** Where a filter puts what may go on. */
 export interface Out {

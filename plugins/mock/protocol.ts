@@ -58,11 +58,12 @@ const usageOf = (prompt: number, completion: number): WireUsage => ({
 })
 
 function embeddings(request: ModelRequest, model: string, tokens: number): Completion {
-  const inputs = Array.isArray(request.input) && typeof request.input[0] !== 'number' ? request.input : [request.input]
-  const dimensions = typeof request['dimensions'] === 'number' ? request['dimensions'] : 256
+  const inputs =
+    Array.isArray(request.input) && typeof request.input[0] !== 'number' ? request.input : [request.input]
+  const dimensions = typeof request.dimensions === 'number' ? request.dimensions : 256
   const data = inputs.map((input, index) => {
     const vector = vectorOf(JSON.stringify(input), dimensions)
-    const embedding = request['encoding_format'] === 'base64' ? base64(vector) : vector
+    const embedding = request.encoding_format === 'base64' ? base64(vector) : vector
     return { object: 'embedding', index, embedding }
   })
   return { object: 'list', data, model, usage: { prompt_tokens: tokens, total_tokens: tokens } }
@@ -71,7 +72,9 @@ function embeddings(request: ModelRequest, model: string, tokens: number): Compl
 /** A unit vector that depends on the text alone. */
 function vectorOf(text: string, dimensions: number): number[] {
   const bytes = Buffer.concat(
-    Array.from({ length: Math.ceil(dimensions / 32) }, (_, i) => Buffer.from(hash('sha256', `${i} ${text}`, 'hex'), 'hex')),
+    Array.from({ length: Math.ceil(dimensions / 32) }, (_, i) =>
+      Buffer.from(hash('sha256', `${i} ${text}`, 'hex'), 'hex'),
+    ),
   )
   const raw = Array.from({ length: dimensions }, (_, i) => bytes[i]! / 127.5 - 1)
   const length = Math.hypot(...raw) || 1

@@ -16,17 +16,25 @@ const kept: Readonly<Record<number, ErrorCode>> = {
 }
 
 /** What a provider's error answer means to the caller: its own mistakes keep their status, the provider's are 502. */
-export function upstreamError(head: UpstreamHead, body: Buffer, { provider, model, key }: Target): UpstreamError {
+export function upstreamError(
+  head: UpstreamHead,
+  body: Buffer,
+  { provider, model, key }: Target,
+): UpstreamError {
   const { message, type, code, param } = wireError(body)
   const { status } = head
   const about = { provider: provider.name, model, fault: 'status', providerStatus: status } as const
   if (status === 401 || status === 403) {
     const whose = key?.owner === 'user' ? 'your own key' : "the gateway's key"
-    return new UpstreamError('provider_error', `${provider.name} refused ${whose} for it (status ${status}).`, {
-      ...about,
-      retryable: false,
-      native: text(code) ?? text(type),
-    })
+    return new UpstreamError(
+      'provider_error',
+      `${provider.name} refused ${whose} for it (status ${status}).`,
+      {
+        ...about,
+        retryable: false,
+        native: text(code) ?? text(type),
+      },
+    )
   }
   const said = text(message)?.slice(0, 1000) ?? `it answered with status ${status}`
   return new UpstreamError(kept[status] ?? 'provider_error', `${provider.name}: ${said}`, {
@@ -63,4 +71,5 @@ function wireError(body: Buffer): WireError {
   }
 }
 
-const text = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined

@@ -63,12 +63,16 @@ function checked(reply: WholeReply, { provider, model }: Target): WholeReply {
   } catch {
     // Not JSON: the same failure as JSON that is no object.
   }
-  throw new UpstreamError('provider_error', `The provider ${provider.name} answered with something that is not JSON.`, {
-    provider: provider.name,
-    model,
-    fault: 'protocol',
-    retryable: true,
-  })
+  throw new UpstreamError(
+    'provider_error',
+    `The provider ${provider.name} answered with something that is not JSON.`,
+    {
+      provider: provider.name,
+      model,
+      fault: 'protocol',
+      retryable: true,
+    },
+  )
 }
 
 function headersOf({ provider, key }: Target): Record<string, string> {
@@ -89,7 +93,7 @@ function bodyOf(call: Call, target: Target): object {
   const quirks = quirksOf(target.provider)
   const body: Record<string, unknown> = { ...request, model: target.model }
   if (call.stream && call.operation !== 'embedding' && !quirks.noStreamUsage) {
-    body['stream_options'] = { ...request.stream_options, include_usage: true }
+    body.stream_options = { ...request.stream_options, include_usage: true }
   }
   return body
 }

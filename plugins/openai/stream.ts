@@ -1,5 +1,12 @@
-import { type Call, Chunk, type CompletionChunk, type StreamDecoder, type Target, UpstreamError } from '#kernel'
-import { carriesData, eventData, EventSplitter, isDone } from '#kit'
+import {
+  type Call,
+  Chunk,
+  type CompletionChunk,
+  type StreamDecoder,
+  type Target,
+  UpstreamError,
+} from '#kernel'
+import { carriesData, EventSplitter, eventData, isDone } from '#kit'
 import type { Quirks } from './quirks.ts'
 
 const usageField = Buffer.from('"usage"')
@@ -54,7 +61,8 @@ export class EventDecoder implements StreamDecoder {
       this.#ended = true
       return undefined
     }
-    if (!tells(event, usageField) && !tells(event, finishField) && !event.includes(errorField)) return Chunk.fromBytes(event)
+    if (!tells(event, usageField) && !tells(event, finishField) && !event.includes(errorField))
+      return Chunk.fromBytes(event)
     const data = this.#parse(event)
     if (data.choices.some(({ finish_reason }) => finish_reason)) this.#ended = true
     return Chunk.fromBytes(event, data)
@@ -75,7 +83,10 @@ export class EventDecoder implements StreamDecoder {
   }
 
   #reported({ message, code }: { message?: string; code?: unknown }): UpstreamError {
-    return this.#error(`reported an error: ${String(message ?? 'no message').slice(0, 500)}`, String(code ?? 'error'))
+    return this.#error(
+      `reported an error: ${String(message ?? 'no message').slice(0, 500)}`,
+      String(code ?? 'error'),
+    )
   }
 
   #broken(what: string, cause?: unknown): UpstreamError {

@@ -1,0 +1,92 @@
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { discover } from '../kernel/manifest.ts'
+
+interface Source {
+  readonly file: string
+  readonly text: string
+  readonly imports: readonly string[]
+}
+
+const plugins = [
+  ...(await discover(path.resolve('modules'), 'builtin')),
+  ...(await discover(path.resolve('plugins'), 'builtin')),
+]
+const sources = (await Promise.all(['kernel', 'storage', 'modules', 'plugins'].map(read))).flat()
+const own = sources.filter(({ file }) => !file.endsWith('.test.ts'))
+
+test('modules and plugins import their own folder, the contract, the kit and packages, and nothing else', () => {
+  const wrong = own
+    .filter(({ file }) => /^(modules|plugins)\//.test(file))
+    .flatMap((source) =>
+      source.imports.filter((name) => !allowed(source, name)).map((name) => `${source.file}: ${name}`),
+    )
+  expect(wrong).toEqual([])
+})
+
+test('the store imports nothing of ours', () => {
+  const wrong = own
+    .filter(({ file }) => file.startsWith('storage/'))
+    .flatMap(({ file, imports }) =>
+      imports
+        .filter(
+          (name) =>
+            name.startsWith('#') || (name.startsWith('.') && !resolved(file, name).startsWith('storage/')),
+        )
+        .map((name) => `${file}: ${name}`),
+    )
+  expect(wrong).toEqual([])
+})
+
+test('the kernel imports no plugin and names none', () => {
+  const ids = plugins.filter(({ manifest }) => manifest?.kind !== 'area').map(({ id }) => id)
+  const kernel = own.filter(({ file }) => file.startsWith('kernel/'))
+  const named = kernel.flatMap(({ file, text }) =>
+    ids.filter((id) => new RegExp(`['"\`]${id}['"\`]`).test(text)).map((id) => `${file} names ${id}`),
+  )
+  const imported = kernel.flatMap(({ file, imports }) =>
+    imports
+      .filter((name) => /^(modules|plugins)\//.test(resolved(file, name)))
+      .map((name) => `${file}: ${name}`),
+  )
+  expect([...named, ...imported]).toEqual([])
+})
+
+test('only definitions of plugins are default exports', () => {
+  const wrong = own.filter(
+    ({ file, text }) => /^export default/m.test(text) && !/^(modules|plugins)\/[^/]+\/index\.ts$/.test(file),
+  )
+  expect(wrong.map(({ file }) => file)).toEqual([])
+})
+
+test('no module or plugin keeps mutable state outside its setup', () => {
+  const wrong = own.filter(
+    ({ file, text }) => /^(modules|plugins)\//.test(file) && /^(export )?let /m.test(text),
+  )
+  expect(wrong.map(({ file }) => file)).toEqual([])
+})
+
+async function read(folder: string): Promise<Source[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+  return Promise.all(
+    files.map(async (entry) => {
+      const file = path.join(entry.parentPath, entry.name)
+      const text = await readFile(file, 'utf8')
+      const imports = [...text.matchAll(/(?:from|import) '([^']+)'|import\('([^']+)'\)/g)].map(
+        (m) => (m[1] ?? m[2])!,
+      )
+      return { file, text, imports }
+    }),
+  )
+}
+
+function allowed({ file }: Source, name: string): boolean {
+  if (name.startsWith('.'))
+    return resolved(file, name).startsWith(`${file.split('/').slice(0, 2).join('/')}/`)
+  return name === '#kernel' || name === '#kit' || !name.startsWith('#')
+}
+
+const resolved = (file: string, name: string): string =>
+  name.startsWith('.') ? path.normalize(path.join(path.dirname(file), name)) : name

@@ -1,0 +1,58 @@
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { discover, type ModuleManifest } from '../kernel/manifest.ts'
+import { inOrder } from '../kernel/order.ts'
+
+/** The whole chain, outermost first. Order is behaviour: changing this list is a decision, not a repair. */
+const chain = [
+  'record: streamsnap',
+  'access: ipfence',
+  'access: keyscope',
+  'limits: idlekill',
+  'limits: outputcap',
+  'limits: rateshield',
+  'inspect: maskmode',
+  'inspect: secretscan',
+  'shape: paramnorm',
+  'cache: cachelayer',
+  'verify: structuredshield',
+  'route: keypool',
+  'route: modelalias',
+  'deliver: fallbackrouter',
+  'deliver: mockllm',
+  'deliver: retrypilot',
+]
+
+test('the chain has this order', async () => {
+  const found = await discover(path.resolve('modules'), 'builtin')
+  const modules = found.flatMap(({ manifest }) =>
+    manifest?.kind === 'module' ? [{ manifest, order: 0 }] : [],
+  )
+  expect(inOrder(modules).map(({ manifest }) => `${manifest.stage}: ${manifest.id}`)).toEqual(chain)
+})
+
+test('wishes hold inside a stage, and the order does not depend on where modules are found', () => {
+  const module = (id: string, wishes: Partial<ModuleManifest> = {}) => ({
+    manifest: { id, stage: 'limits', before: [], after: [], ...wishes } as unknown as ModuleManifest,
+    order: 0,
+  })
+  const modules = [module('c', { before: ['a'] }), module('a'), module('b', { after: ['d'] }), module('d')]
+  const ids = (list: typeof modules) => inOrder(list).map(({ manifest }) => manifest.id)
+  expect(ids(modules)).toEqual(['c', 'a', 'd', 'b'])
+  expect(ids(modules.toReversed())).toEqual(['c', 'a', 'd', 'b'])
+})
+
+test('the operator has the last word, and a cycle still gives an order', () => {
+  const module = (id: string, after: string[], order = 0) => ({
+    manifest: { id, stage: 'limits', before: [], after } as unknown as ModuleManifest,
+    order,
+  })
+  expect(inOrder([module('a', []), module('b', ['a'], -1)]).map(({ manifest }) => manifest.id)).toEqual([
+    'b',
+    'a',
+  ])
+  expect(inOrder([module('a', ['b']), module('b', ['a'])]).map(({ manifest }) => manifest.id)).toEqual([
+    'a',
+    'b',
+  ])
+})
