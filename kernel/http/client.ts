@@ -35,4 +35,4 @@ function rangeOf(range: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
 
 /** IPv4 addresses in IPv6 clothes become plain ones, so that a rule for one holds for the other. */
 const normal = (address: string): string =>
-  ipaddr.isValid(address) ? ipaddr.process(address).toString() : address
+  address.includes(':') && ipaddr.isValid(address) ? ipaddr.process(address).toString() : address
