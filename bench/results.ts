@@ -14,7 +14,7 @@ export interface Chapter {
 
 export function chapterText({ title, machine, notes, tables }: Chapter): string {
   const facts = Object.entries(machine).map(([name, value]) => `- ${name.replaceAll('_', ' ')}: ${value}`)
-  return [`## ${title}`, facts.join('\n'), ...notes, ...tables.map(markdown)].join('\n\n')
+  return [`## ${title}`, facts.join('\n'), ...notes, ...tables.map((table) => markdown(table))].join('\n\n')
 }
 
 /** Puts the chapter into results.md, in place of the one of that title; the other chapters stay. */

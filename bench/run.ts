@@ -7,6 +7,7 @@ import { type Chapter, chapterText, saveChapter } from './results.ts'
 import { measureCold } from './scenarios/cold.ts'
 import { measureModules } from './scenarios/modules.ts'
 import { measurePlain } from './scenarios/plain.ts'
+import { measureStore } from './scenarios/store.ts'
 import { measureBursts, measurePaced } from './scenarios/streams.ts'
 import { readSettings, type Settings, USAGE } from './settings.ts'
 import type { Table } from './table.ts'
@@ -18,8 +19,14 @@ function report(line: string): void {
   process.stderr.write(`${line}\n`)
 }
 
-async function run(settings: Settings): Promise<Table[]> {
-  const tables: Table[] = []
+async function* run(settings: Settings): AsyncGenerator<Chapter> {
+  const machine = describeMachine()
+  const chapter = (title: string, tables: readonly Table[], notes = [roundsOf(settings)]): Chapter => ({
+    title,
+    machine,
+    notes,
+    tables,
+  })
   const wants = (...names: Settings['scenarios']) => names.some((name) => settings.scenarios.includes(name))
   await using stack = new AsyncDisposableStack()
   const upstream = new NodeProcess({
@@ -30,6 +37,7 @@ async function run(settings: Settings): Promise<Table[]> {
   const port = await upstream.receive('port')
 
   if (wants('plain', 'streams', 'cold')) {
+    const tables: Table[] = []
     const { targets, bare } = await startTargets(upstream, port, settings, stack)
     report('warming up')
     for (const target of targets) await measure(target, WARMUP)
@@ -41,9 +49,16 @@ async function run(settings: Settings): Promise<Table[]> {
     }
     if (wants('cold')) tables.push(await measureCold(targets, settings, report))
     for (const target of targets) await target.stop()
+    yield chapter('Gateway and baselines', tables)
   }
-  if (wants('modules') && hasGateway()) tables.push(await measureModules(upstream, port, settings, report))
-  return tables
+  if (wants('modules') && hasGateway()) {
+    yield chapter('Module chain', [await measureModules(upstream, port, settings, report)])
+  }
+  if (wants('store')) yield chapter('Store', await measureStore(settings.traces, report), [])
+}
+
+function roundsOf({ rounds, durationMs }: Settings): string {
+  return `Medians of ${rounds} interleaved rounds of ${durationMs / 1000} s each.`
 }
 
 /** The upstream itself first, then the floor, what stands on this stack, the gateway, and a peer if asked for. */
@@ -62,11 +77,6 @@ async function startTargets(
   return { targets, bare }
 }
 
-function chapterOf(settings: Settings, tables: readonly Table[]): Chapter {
-  const length = `Medians of ${settings.rounds} interleaved rounds of ${settings.durationMs / 1000} s each.`
-  return { title: 'Gateway and baselines', machine: describeMachine(), notes: [length], tables }
-}
-
 let settings: Settings
 try {
   settings = readSettings(process.argv.slice(2))
@@ -76,6 +86,10 @@ try {
 }
 
 pinSelf()
-const chapter = chapterOf(settings, await run(settings))
-if (!settings.json && !settings.quick) saveChapter(chapter)
-process.stdout.write(`${settings.json ? JSON.stringify(chapter, null, 2) : chapterText(chapter)}\n`)
+const chapters: Chapter[] = []
+for await (const chapter of run(settings)) {
+  chapters.push(chapter)
+  if (!settings.json && !settings.quick) saveChapter(chapter)
+  if (!settings.json) process.stdout.write(`${chapterText(chapter)}\n\n`)
+}
+if (settings.json) process.stdout.write(`${JSON.stringify(chapters, null, 2)}\n`)
