@@ -5,7 +5,7 @@ import { Chain } from './chain.ts'
 import type { Detection } from './detect.ts'
 import type { Entry } from './entry.ts'
 import { badRequest, type GatewayError, UpstreamError } from './errors.ts'
-import type { Hooks } from './hooks.ts'
+import type { Hooks, Visit } from './hooks.ts'
 import { Meter } from './meter.ts'
 import type { Outcome } from './outcome.ts'
 import { type Reply, StreamReply, WholeReply } from './reply.ts'
@@ -246,4 +246,19 @@ test('everybody learns of the end, also when a neighbour fails at it', async () 
   )
   await chain.settled({ ending: 'ok' } as Outcome, callOf())
   expect(told).toEqual(['good'])
+})
+
+test('a visit is refused by whoever refuses it, and modules with a condition are not asked', () => {
+  const visit: Visit = { ip: '10.0.0.1', method: 'GET', path: '/api/status', principal: undefined }
+  const hooks: Hooks = {
+    admit: ({ ip }) => {
+      throw badRequest(`not from ${ip}`)
+    },
+  }
+  const fence = entry('fence', hooks)
+  expect(() => new Chain([fence], echo).admit(visit)).toThrow(
+    expect.objectContaining({ module: 'fence', message: 'not from 10.0.0.1' }),
+  )
+  expect(fence.meter.refusals).toBe(1)
+  expect(() => new Chain([entry('some', hooks, { when: () => true })], echo).admit(visit)).not.toThrow()
 })

@@ -1,7 +1,7 @@
 import type { Call } from './call.ts'
 import type { Entry } from './entry.ts'
 import { failed } from './entry.ts'
-import type { Next } from './hooks.ts'
+import type { Next, Visit } from './hooks.ts'
 import { stages } from './hooks.ts'
 import type { Outcome } from './outcome.ts'
 import { redactRequest } from './redact.ts'
@@ -26,6 +26,7 @@ const recordFrom = stages.indexOf('shape')
  */
 export class Chain {
   readonly #segments: readonly Segment[]
+  readonly #admits: readonly Entry[]
   readonly #attempts: readonly Entry[]
   readonly #reveals: readonly Entry[]
   readonly #settles: readonly Entry[]
@@ -33,10 +34,22 @@ export class Chain {
 
   constructor(entries: readonly Entry[], dispatch: Next) {
     this.#segments = segmented(entries)
+    this.#admits = entries.filter((entry) => entry.hooks.admit && !entry.when)
     this.#attempts = entries.filter((entry) => entry.hooks.attempt)
     this.#reveals = entries.filter((entry) => entry.hooks.reveal)
     this.#settles = entries.filter((entry) => entry.hooks.settled)
     this.#dispatch = dispatch
+  }
+
+  /** Asks everybody about a request at the door; whoever refuses throws. */
+  admit(visit: Visit): void {
+    for (const entry of this.#admits) {
+      try {
+        entry.hooks.admit!(visit)
+      } catch (error) {
+        failed(entry, 'admit', error)
+      }
+    }
   }
 
   /** Runs a call down to the provider and its answer back up. */

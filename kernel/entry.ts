@@ -19,10 +19,10 @@ export interface Entry {
  * What a hook's throw means: a coded error is a refusal and goes on; anything else is the module's own failure,
  * which refuses the call (`closed`) or is recorded and passed over (`open`: returns).
  */
-export function failed(entry: Entry, hook: string, error: unknown, call: Call): void {
+export function failed(entry: Entry, hook: string, error: unknown, call?: Call): void {
   if (isGatewayError(error)) throw refused(entry, error, call)
   entry.meter.fail(hook, error)
-  call.trail.note(entry.id, 'failed', { hook })
+  call?.trail.note(entry.id, 'failed', { hook })
   if (entry.failure === 'closed') {
     throw internalError(`The module ${entry.id} failed, and its policy is to refuse then.`, {
       module: entry.id,
@@ -31,11 +31,11 @@ export function failed(entry: Entry, hook: string, error: unknown, call: Call): 
   }
 }
 
-function refused(entry: Entry, error: GatewayError, call: Call): GatewayError {
+function refused(entry: Entry, error: GatewayError, call: Call | undefined): GatewayError {
   if (error.module === undefined) {
     error.module = entry.id
     entry.meter.refuse(error.code)
-    call.trail.note(entry.id, 'refused', { code: error.code, status: error.status })
+    call?.trail.note(entry.id, 'refused', { code: error.code, status: error.status })
   }
   return error
 }

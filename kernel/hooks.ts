@@ -1,4 +1,4 @@
-import type { Call } from './call.ts'
+import type { Call, Principal } from './call.ts'
 import type { Completion } from './canonical.ts'
 import type { Detection } from './detect.ts'
 import type { Outcome } from './outcome.ts'
@@ -26,7 +26,24 @@ export type Awaitable<T> = T | Promise<T>
 /** The rest of the chain, down to the provider. May be called never, once or many times. */
 export type Next = (call: Call) => Promise<Reply>
 
+/** A request at the gateway's door, whatever it is for. */
+export interface Visit {
+  /** The client's address; a proxy's word counts only for configured proxies. */
+  readonly ip: string
+  readonly method: string
+  /** Without the query. */
+  readonly path: string
+  /** Absent while the key has not been looked at, and for public routes called without one. */
+  readonly principal: Principal | undefined
+}
+
 interface Steps {
+  /**
+   * Every request over HTTP, for a model or for management, before its key is looked at; where no chain follows,
+   * again once the caller is known. Refuse by throwing. A module with a `when` is not asked: a `when` speaks of
+   * calls, and this is none yet.
+   */
+  admit?(visit: Visit): void
   /** Inspect, change (return a copy), refuse (throw a coded error) or answer (return a reply). */
   request?(call: Call): Awaitable<Call | Reply | undefined>
   /**

@@ -5,6 +5,7 @@ import type { Events, EventType, Occurrence } from './events.ts'
 import type { Hooks } from './hooks.ts'
 import type { Log } from './log.ts'
 import type { Manifest } from './manifest.ts'
+import type { Memory } from './memory.ts'
 import type { Meter } from './meter.ts'
 import type { Context } from './plugin.ts'
 import type { Protocol } from './provider.ts'
@@ -52,7 +53,7 @@ export function contextOf<S>(
   manifest: Manifest,
   instance: Instance,
   settings: S,
-  memory: Map<string, unknown>,
+  memory: Memory,
   meter: Meter,
 ): Context<S> {
   const { id, scope } = instance
@@ -70,10 +71,7 @@ export function contextOf<S>(
     log,
     signal: scope.signal,
     store: parts.store.namespace(id),
-    memory<T>(name: string, create: () => T): T {
-      if (!memory.has(name)) memory.set(name, create())
-      return memory.get(name) as T
-    },
+    memory: (name, create) => memory.value(name, create),
     slot<T>(create: () => T) {
       const key = Symbol(id)
       return (call: Call) => call.trail.slot(key, create)

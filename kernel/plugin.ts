@@ -22,8 +22,8 @@ export interface Context<S> {
   /** A part of the store that is this plugin's own. Make collections in setup. */
   readonly store: Store
   /**
-   * A value that survives reconfigure and reload, and goes when the plugin is disabled. Plain data only: objects of a
-   * class would keep old code alive.
+   * A value that survives reconfigure and reload, and a plugin's being off for less than ten minutes. Plain data only:
+   * objects of a class would keep old code alive.
    */
   memory<T>(name: string, create: () => T): T
   /** A value for each call, made at first use, the same in all hooks of the call. */

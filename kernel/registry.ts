@@ -6,7 +6,9 @@ import { defineEvent, type Events } from './events.ts'
 import { type Dispatch, Generation } from './generation.ts'
 import { type ContextParts, contextOf, emptyInstance, type Instance } from './instance.ts'
 import { load } from './loader.ts'
+import { type Actor, refuseLockout } from './lockout.ts'
 import { type Discovered, explain, type Manifest } from './manifest.ts'
+import { Memory } from './memory.ts'
 import { Meter } from './meter.ts'
 import type { ModuleDefinition, PluginDefinition } from './plugin.ts'
 import { changed, effective, type Setting, type SettingChange, type StoredSetting } from './setting.ts'
@@ -19,7 +21,7 @@ export interface Plugin {
   readonly found: Discovered
   readonly manifest: Manifest | undefined
   readonly meter: Meter
-  readonly memory: Map<string, unknown>
+  readonly memory: Memory
   stored: StoredSetting | undefined
   setting: Setting | undefined
   definition: ModuleDefinition | PluginDefinition | undefined
@@ -33,6 +35,9 @@ export const ModuleChanged = defineEvent(
   z.object({ name: z.string(), enabled: z.boolean(), state: z.string(), generation: z.int() }),
   { description: 'A plugin was toggled or reconfigured.' },
 )
+
+/** How long a plugin that was switched off is remembered. */
+const memoryMs = 10 * 60_000
 
 interface Parts extends ContextParts {
   readonly events: Events
@@ -96,10 +101,10 @@ export class Registry {
 
   /**
    * Toggles or reconfigures. Resolves when the change is on disk and every new call runs on it; when it rejects,
-   * nothing has changed and what ran before still runs.
+   * nothing has changed and what ran before still runs. A change that would shut out its actor is refused.
    */
-  change(id: string, change: SettingChange): Promise<Plugin> {
-    const result = this.#changes.then(() => this.#change(this.get(id), change))
+  change(id: string, change: SettingChange, actor?: Actor): Promise<Plugin> {
+    const result = this.#changes.then(() => this.#change(this.get(id), change, actor))
     this.#changes = result.catch(() => {})
     return result
   }
@@ -123,11 +128,11 @@ export class Registry {
     const stored = manifest && (await this.#parts.settings.get(id))
     const setting = manifest && effective(manifest, this.#parts.configured[id], stored)
     const problem = found.problem
-    const other = { memory: new Map(), meter: new Meter(), definition: undefined, instance: undefined }
+    const other = { memory: new Memory(), meter: new Meter(), definition: undefined, instance: undefined }
     return { id, found, manifest, stored, setting, problem, ...other }
   }
 
-  async #change(plugin: Plugin, change: SettingChange): Promise<Plugin> {
+  async #change(plugin: Plugin, change: SettingChange, actor: Actor | undefined): Promise<Plugin> {
     const { id, manifest } = plugin
     if (!manifest || plugin.found.problem) throw conflict(`${id} cannot run: ${plugin.problem}`)
     const stored = changed(plugin.stored, change)
@@ -135,23 +140,27 @@ export class Registry {
     if (!setting.enabled) this.#refuseIfNeeded(plugin)
     const before = { setting: plugin.setting, instance: plugin.instance }
     plugin.setting = setting
+    let next: Generation | undefined
     try {
       const missing = this.#missing(plugin)
       plugin.instance = setting.enabled && missing.length === 0 ? await this.#setup(plugin) : undefined
       if (!setting.enabled) await this.#settingsOf(plugin)
-      const generation = this.#arranged()
+      next = this.#arranged()
+      if (actor) refuseLockout(next.chain, actor)
       await this.#parts.settings.put(id, stored)
       plugin.stored = stored
       plugin.problem = missing.length > 0 && setting.enabled ? `waits for ${missing.join(', ')}` : undefined
-      this.#swap(generation)
+      this.#swap(next)
     } catch (error) {
+      await next?.retire(0)
       if (plugin.instance !== before.instance) await plugin.instance?.scope.dispose()
       Object.assign(plugin, before, { problem: explain(error) })
       throw isGatewayError(error)
         ? error
         : conflict(`${id} could not be started: ${explain(error)}`, { cause: error })
     }
-    if (!setting.enabled) plugin.memory.clear()
+    if (setting.enabled) plugin.memory.keep()
+    else plugin.memory.fade(memoryMs)
     if (setting.enabled && (await this.#startWaiting())) this.#swap(this.#arranged())
     const state = this.stateOf(plugin)
     this.#parts.events.emit(ModuleChanged, {

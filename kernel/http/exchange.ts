@@ -82,6 +82,9 @@ export class Exchange {
 
   async #accept(): Promise<Call> {
     const { accounts, trustedProxies, bodyLimit, adminProxy } = this.#parts
+    const ip = clientAddress(this.#req, trustedProxies)
+    const { chain, number } = this.#generation
+    chain.admit({ ip, method: 'POST', path: this.#wire.path, principal: undefined })
     const found = authenticate(this.#req, accounts)
     const principal = found instanceof Promise ? await found : found
     if (principal.type === 'admin' && !adminProxy) {
@@ -94,7 +97,7 @@ export class Exchange {
       wire: this.#wire.id,
       principal,
       request,
-      context: contextOf(this.#req, clientAddress(this.#req, trustedProxies), this.#generation.number),
+      context: contextOf(this.#req, ip, number),
     })
     this.#res.once('close', () => {
       if (!this.#res.writableFinished) call.cancel.abort(new ClientGone())

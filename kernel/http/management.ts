@@ -7,6 +7,7 @@ import type { Accounts } from '../accounts.ts'
 import type { Principal } from '../call.ts'
 import { badRequest, envelope, forbidden, notFound, toGatewayError, tooLarge } from '../errors.ts'
 import type { Generation } from '../generation.ts'
+import type { Visit } from '../hooks.ts'
 import { newId } from '../id.ts'
 import type { Log } from '../log.ts'
 import type { LiveRoute, ServerEvent } from '../route.ts'
@@ -54,14 +55,15 @@ export function createManagement(parts: ManagementParts): Koa {
     const generation = parts.generation()
     generation.lease()
     ctx.res.once('close', () => generation.release())
-    const router = routers.get(generation) ?? routerOf(generation.routes, parts, limit)
+    generation.chain.admit(visitOf(ctx, parts))
+    const router = routers.get(generation) ?? routerOf(generation, parts, limit)
     routers.set(generation, router)
     return router.routes()(ctx as RouterContext, next)
   })
   return app
 }
 
-function routerOf(routes: readonly LiveRoute[], parts: ManagementParts, limit: KeyLimit): Router {
+function routerOf({ routes, chain }: Generation, parts: ManagementParts, limit: KeyLimit): Router {
   const router = new Router({ strict: false })
   const parse = koaBody({
     jsonLimit: parts.bodyLimit,
@@ -74,12 +76,20 @@ function routerOf(routes: readonly LiveRoute[], parts: ManagementParts, limit: K
     const path = route.path.replaceAll(/\{([^}]+)\}/g, ':$1')
     router[route.method](path, async (ctx) => {
       const principal = await admitted(ctx, route, parts, limit)
+      if (principal) chain.admit({ ...visitOf(ctx, parts), principal })
       if (route.body) await parse(ctx, async () => {})
       await answer(ctx, route, principal, parts)
     })
   }
   return router
 }
+
+const visitOf = ({ req, method, path }: Koa.Context, { trustedProxies }: ManagementParts): Visit => ({
+  ip: clientAddress(req, trustedProxies),
+  method,
+  path,
+  principal: undefined,
+})
 
 async function admitted(
   ctx: RouterContext,
