@@ -45,6 +45,8 @@ export interface ContextParts {
   readonly log: Log
   /** A service that some live plugin offers. */
   readonly service: (token: Token<unknown>) => unknown
+  /** Whether this instance is the plugin's latest, and not one that only lasts until its calls have ended. */
+  readonly current: (instance: Instance) => boolean
 }
 
 /** The context of one instance. `memory` is the plugin's, kept by the registry. */
@@ -65,6 +67,11 @@ export function contextOf<S>(
       return undefined
     return parts.container.resolve<T>(token)
   }
+  /** While two instances exist, an event is for one of them: heard twice, a call would be counted twice. */
+  const whileCurrent =
+    <D, O>(listener: (data: D, occurrence: O) => unknown) =>
+    (data: D, occurrence: O) =>
+      parts.current(instance) ? listener(data, occurrence) : undefined
   return {
     id,
     settings,
@@ -81,10 +88,10 @@ export function contextOf<S>(
       scope.own(stop)
     },
     on<T>(type: EventType<T>, listener: (data: T, occurrence: Occurrence<T>) => unknown) {
-      scope.own(parts.events.on(type, listener))
+      scope.own(parts.events.on(type, whileCurrent(listener)))
     },
     onAny(listener) {
-      scope.own(parts.events.onAny(listener))
+      scope.own(parts.events.onAny(whileCurrent(listener)))
     },
     emit: (type, data) => parts.events.emit(type, data),
     provide(token, value) {

@@ -56,8 +56,12 @@ export class Registry {
   #generation: Generation
   #changes: Promise<unknown> = Promise.resolve()
 
-  constructor(parts: Omit<Parts, 'service'>) {
-    this.#parts = { ...parts, service: (token) => this.#service(token) }
+  constructor(parts: Omit<Parts, 'service' | 'current'>) {
+    this.#parts = {
+      ...parts,
+      service: (token) => this.#service(token),
+      current: (instance) => this.#plugins.get(instance.id)?.instance === instance,
+    }
     this.#generation = new Generation(0, [], [], parts.dispatch, this.#onRetireError)
   }
 

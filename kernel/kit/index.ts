@@ -1,6 +1,7 @@
 /** Pure helpers for plugins: nothing here holds state or does I/O. */
 
 export { inAny } from '../http/client.ts'
+export { nanoOf, usdOf } from '../money.ts'
 export { Assembler, toChunks } from '../stream/assemble.ts'
 export { eventData, finishChunk, hasContent } from '../stream/chunk.ts'
 export { collect, replyWith } from '../stream/collect.ts'
