@@ -1,103 +1,77 @@
 import { z } from 'zod'
-import { type Call, type Chunk, defineModule, type Filter } from '#kernel'
+import { type Call, defineModule } from '#kernel'
 import { compileGlobs } from '#kit'
+import { Cut } from './cut.ts'
 
 const cap = z.int().min(1)
+const names = z.array(z.string().min(1)).min(1).optional()
 
 const rule = z.strictObject({
-  models: z
-    .array(z.string())
-    .default(['*'])
-    .meta({ title: 'Models', description: 'Globs over the model asked for.' }),
-  plans: z
-    .array(z.string())
-    .optional()
-    .meta({ title: 'Plans', description: 'Plans it holds for; all without it.' }),
-  projects: z.array(z.string()).optional().meta({ title: 'Projects', description: 'Projects it holds for.' }),
-  max_tokens: cap.meta({ title: 'Most tokens', description: 'Most tokens an answer may have.' }),
+  models: names.meta({ title: 'Models', description: 'Globs over the model asked for; all without it.' }),
+  plans: names.meta({ title: 'Plans', description: 'Plans it holds for; all without it.' }),
+  projects: names.meta({ title: 'Projects', description: 'Projects it holds for; all without it.' }),
+  max_tokens: cap.meta({
+    title: 'Most tokens',
+    description: 'Most tokens each choice of an answer may have.',
+  }),
 })
 
 export default defineModule({
   settings: z.strictObject({
     default_max_tokens: cap.optional().meta({
       title: 'Default cap',
-      description: 'Most tokens an answer may have where no rule says otherwise.',
+      description: 'Most tokens each choice of an answer may have where no rule says otherwise.',
     }),
-    rules: z
-      .array(rule)
-      .default([])
-      .meta({ title: 'Rules', description: 'Caps by model, plan and project; first match wins.' }),
+    rules: z.array(rule).default([]).meta({
+      title: 'Rules',
+      description:
+        'Caps by model, plan and project. The first that matches counts, so put the special before the general.',
+    }),
   }),
 
   setup({ settings, slot }) {
     const { default_max_tokens: fallback, rules } = settings
     if (fallback === undefined && rules.length === 0) return {}
 
-    const compiled = rules.map(({ models, ...rest }) => ({ ...rest, serves: compileGlobs(models) }))
-    const capOf = ({ request, principal, context }: Call): number | undefined => {
-      const match = compiled.find(
+    const compiled = rules.map((rule) => ({ ...rule, serves: compileGlobs(rule.models ?? ['*']) }))
+    const capOf = ({ operation, request, principal, context }: Call): number | undefined => {
+      if (operation === 'embedding') return undefined
+      const rule = compiled.find(
         ({ serves, plans, projects }) =>
           serves(request.model) &&
-          (!plans || plans.includes(principal.plan)) &&
-          (!projects || projects.includes(context.project)),
+          (plans?.includes(principal.plan) ?? true) &&
+          (projects?.includes(context.project) ?? true),
       )
-      return match?.max_tokens ?? fallback
+      return rule?.max_tokens ?? fallback
     }
-    /** The cap is decided by the model asked for, before aliases and fallbacks change it. */
-    const decided = slot<{ cap?: number | undefined }>(() => ({}))
+    /** Decided by the model that was asked for: aliases and fallbacks further in do not change it. */
+    const decided = slot<{ tokens?: number }>(() => ({}))
 
     return {
       request(call) {
-        const most = capOf(call)
-        decided(call).cap = most
-        return most === undefined || call.operation === 'embedding' ? undefined : clamped(call, most)
+        const tokens = capOf(call)
+        if (tokens === undefined) return undefined
+        decided(call).tokens = tokens
+        return clamped(call, tokens)
       },
       stream(call) {
-        const most = decided(call).cap
-        return most === undefined ? undefined : new Cut(most)
+        const { tokens } = decided(call)
+        return tokens === undefined ? undefined : new Cut(tokens, call.request.n ?? 1)
       },
     }
   },
 })
 
-/** The call with its own limit lowered, or one set. Which of the two fields it uses stays as the client wrote it. */
-function clamped(call: Call, most: number): Call | undefined {
-  const { max_completion_tokens, max_tokens } = call.request
-  const field =
-    max_completion_tokens !== undefined && max_completion_tokens !== null
-      ? 'max_completion_tokens'
-      : 'max_tokens'
-  const asked = max_completion_tokens ?? max_tokens
-  if (typeof asked === 'number' && asked <= most) return undefined
-  call.trail.note('outputcap', 'clamped', { field, from: asked ?? null, to: most })
-  return call.withRequest({ [field]: most })
+const limits = ['max_completion_tokens', 'max_tokens'] as const
+
+/** The call with the client's own limits lowered to the cap, or with the cap where it has none. */
+function clamped(call: Call, tokens: number): Call | undefined {
+  const own = limits.filter((field) => typeof call.request[field] === 'number')
+  const over =
+    own.length === 0 ? (['max_tokens'] as const) : own.filter((field) => call.request[field]! > tokens)
+  if (over.length === 0) return undefined
+  for (const field of over) {
+    call.trail.note('outputcap', 'clamped', { field, from: call.request[field] ?? null, to: tokens })
+  }
+  return call.withRequest(Object.fromEntries(over.map((field) => [field, tokens])))
 }
-
-/** Ends a stream whose provider ignored the limit. Counts by estimate, generously: the provider's own count is exact. */
-class Cut implements Filter {
-  readonly #most: number
-  readonly #used = new Map<number, number>()
-
-  constructor(most: number) {
-    this.#most = most
-  }
-
-  push(...[chunk, out]: Parameters<Filter['push']>): void {
-    out.emit(chunk)
-    if (this.#over(chunk)) out.finish('length', this.#used.keys())
-  }
-
-  #over({ data }: Chunk): boolean {
-    let over = false
-    for (const { index, delta, text, finish_reason } of data.choices) {
-      const written = (text ?? '') + (delta?.content ?? '') + (delta?.reasoning_content ?? '')
-      const used = (this.#used.get(index) ?? 0) + written.length
-      this.#used.set(index, used)
-      if (!finish_reason && used / 4 > this.#most * slack) over = true
-    }
-    return over
-  }
-}
-
-/** An estimate may be off by this factor before a stream is cut for it. */
-const slack = 1.5
