@@ -1,9 +1,9 @@
-import { hash } from 'node:crypto'
-import { closest } from 'fastest-levenshtein'
+import { distance } from 'fastest-levenshtein'
 import { LRUCache } from 'lru-cache'
 import type { Config } from './config.ts'
+import { type Environment, providerOf } from './directory/provider.ts'
 import { badRequest, notFound } from './errors.ts'
-import { type Credential, type Provider, type ProviderSpec, providerSpec } from './provider.ts'
+import type { Provider, ProviderSpec } from './provider.ts'
 import { compileGlobs } from './when.ts'
 
 /** Where a model name leads: providers in order of preference, each with the model's name there. */
@@ -19,20 +19,19 @@ interface Listed {
   readonly serves: (model: string) => boolean
 }
 
-type Environment = Readonly<Record<string, string | undefined>>
-
 /** The providers as manifests, configuration and environment make them, and which of them gets a model. */
 export class Directory {
   readonly #config: Pick<Config, 'providers' | 'routes'>
   readonly #env: Environment
   #listed = new Map<string, Listed>()
-  #protocolSpecs = new Map<string, ProviderSpec>()
   readonly #routes: readonly {
     matches: (model: string) => boolean
     provider: string
     model: string | undefined
     match: string
   }[]
+  /** Models that providers have listed themselves. */
+  readonly #learned = new Map<string, readonly string[]>()
   readonly #resolved = new LRUCache<string, readonly Route[]>({ max: 5000 })
 
   constructor(config: Pick<Config, 'providers' | 'routes'>, env: Environment) {
@@ -48,11 +47,10 @@ export class Directory {
 
   /** Takes in the providers that are switched on; the configuration's own come on top. */
   update(specs: ReadonlyMap<string, ProviderSpec>): void {
-    this.#protocolSpecs = new Map(specs)
     const names = new Set([...Object.keys(this.#config.providers), ...specs.keys()])
     this.#listed = new Map()
     for (const name of names) {
-      const provider = this.#build(name)
+      const provider = providerOf(name, this.#config.providers[name], specs, this.#env)
       if (provider) this.#listed.set(name, { provider, serves: compileGlobs(provider.spec.models) })
     }
     this.#resolved.clear()
@@ -131,69 +129,47 @@ export class Directory {
   }
 
   #unknown(model: string): Error {
-    const names = this.names
-    const near = names.length > 0 ? closest(model, names) : undefined
-    const hint = near === undefined ? '' : ` Did you mean ${near}?`
+    const near = nearest(model, this.names)
+    const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`
     return notFound(
       `No provider serves the model ${model}.${hint} Write provider/model to name the provider outright.`,
-      {
-        param: 'model',
-      },
+      { param: 'model' },
     )
   }
 
-  /** Model names that are known exactly. */
+  /** Model names that are known exactly, of all providers. */
   get names(): string[] {
-    return this.providers.flatMap(({ spec }) => spec.models.filter((name) => !/[*?]/.test(name)))
+    return [...new Set(this.providers.flatMap(({ name }) => this.namesOf(name)))]
   }
 
-  #build(name: string): Provider | undefined {
-    const entry = this.#config.providers[name]
-    const own = this.#protocolSpecs.get(name)
-    const base = own ?? (entry?.type === undefined ? undefined : this.#protocolSpecs.get(entry.type))
-    if (!base && !entry?.type) return undefined
-    const spec = providerSpec.parse({
-      ...(own ?? {
-        protocol: base?.protocol ?? entry!.type,
-        operations: base?.operations,
-        quirks: base?.quirks,
-      }),
-      ...(entry?.models ? { models: entry.models } : {}),
-    })
-    const baseUrl =
-      entry?.baseUrl ?? (spec.base_url_env && this.#env[spec.base_url_env]) ?? spec.base_url ?? ''
-    const { keys, keySource } = this.#keys(name, spec)
-    const optional = spec.key !== 'required' || (entry?.baseUrl !== undefined && !own)
-    return {
-      name,
-      spec,
-      protocol: spec.protocol,
-      baseUrl: baseUrl.replace(/\/+$/, ''),
-      headers: {
-        ...spec.headers,
-        ...(entry?.orgId === undefined ? {} : { 'openai-organization': entry.orgId }),
-        ...entry?.headers,
-      },
-      keys,
-      keySource,
-      configured: keys.length > 0 || (optional && (entry !== undefined || spec.key === 'none')),
-    }
+  /** The names of a provider's models: those it has listed itself, else those its manifest or entry names. */
+  namesOf(provider: string): readonly string[] {
+    const listed = this.#learned.get(provider)
+    return listed ?? this.find(provider)?.spec.models.filter((name) => !/[*?]/.test(name)) ?? []
   }
 
-  #keys(name: string, spec: ProviderSpec): { keys: Credential[]; keySource: Provider['keySource'] } {
-    const entry = this.#config.providers[name]
-    const secret = spec.key_env.map((variable) => this.#env[variable]).find((value) => value)
-    if (secret) return { keys: [credential(name, secret, 1)], keySource: 'environment' }
-    const configured = entry?.keys ?? (entry?.apiKey ? [{ apiKey: entry.apiKey, weight: 1 }] : [])
-    const keys = configured
-      .filter(({ apiKey }) => apiKey !== '')
-      .map(({ apiKey, weight }) => credential(name, apiKey, weight))
-    return { keys, keySource: keys.length > 0 ? 'config' : 'none' }
+  /** Takes in the models that a provider has listed. Calls are routed as before: a list is no promise. */
+  learn(provider: string, models: readonly string[]): void {
+    this.#learned.set(provider, models)
+  }
+
+  /** The name under which the price data knows a provider. */
+  priceId(provider: string): string {
+    return this.find(provider)?.priceId ?? provider
+  }
+
+  /** Names in the configuration that no plugin knows and no `type` explains: they cannot be used. */
+  get unusable(): string[] {
+    return Object.keys(this.#config.providers).filter((name) => !this.#listed.has(name))
   }
 }
 
-/** A key of the operator's. Its id says nothing of it, and stays the same while the key does. */
-function credential(provider: string, secret: string, weight: number): Credential {
-  const id = `${provider}/${hash('sha256', secret).slice(0, 12)}`
-  return { id, secret, hint: secret.slice(-4), weight, owner: 'global' }
+/** Up to three names that differ from this one in less than half of its letters, nearest first. */
+function nearest(name: string, names: readonly string[]): string[] {
+  return names
+    .map((other) => ({ other, far: distance(name.toLowerCase(), other.toLowerCase()) }))
+    .filter(({ other, far }) => far * 2 < Math.max(name.length, other.length))
+    .sort((a, b) => a.far - b.far || (a.other < b.other ? -1 : 1))
+    .slice(0, 3)
+    .map(({ other }) => other)
 }

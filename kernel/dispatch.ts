@@ -89,7 +89,7 @@ export class Dispatcher {
   ): Promise<Reply> {
     const headers: Record<string, string> = {}
     generation.chain.attempt(attempt, call, headers)
-    if (protocol.answer) return this.#finish(await protocol.answer(call, target), protocol, attempt)
+    if (protocol.answer) return this.#finish(await protocol.answer(call, target), protocol, target, attempt)
     const request = await protocol.encode(call, target)
     const answer = await this.#transport.send(
       { ...request, headers: { ...request.headers, ...headers } },
@@ -101,28 +101,33 @@ export class Dispatcher {
     if (answer.status >= 400) throw protocol.error(answer, await answer.whole(), target)
     if (!call.stream) {
       const reply = protocol.decode(answer, await answer.whole(), call, target)
-      return this.#finish(reply, protocol, attempt)
+      return this.#finish(reply, protocol, target, attempt)
     }
     if (
       !answer.headers['content-type']?.includes('event-stream') &&
       answer.headers['content-type']?.includes('json')
     ) {
       const whole = protocol.decode(answer, await answer.whole(), call, target)
-      return this.#finish(replyWith(call, await collect(whole)), protocol, attempt)
+      return this.#finish(replyWith(call, await collect(whole)), protocol, target, attempt)
     }
     const wire = protocol.wires[call.operation]!
-    return this.#finish(new StreamReply(wire, chunksOf(answer, protocol, call, target)), protocol, attempt)
+    return this.#finish(
+      new StreamReply(wire, chunksOf(answer, protocol, call, target)),
+      protocol,
+      target,
+      attempt,
+    )
   }
 
   /** Waits for a stream's first content, and sees to it that usage is noted whichever way it is reported. */
-  async #finish(reply: Reply, protocol: Protocol, attempt: Attempt): Promise<Reply> {
+  async #finish(reply: Reply, protocol: Protocol, target: Target, attempt: Attempt): Promise<Reply> {
     if (reply.kind === 'whole') {
       attempt.latencyMs = performance.now() - attempt.startedAt
       attempt.status ??= 200
-      attempt.usage = () => (reply.body.usage ? protocol.usage(reply.body.usage) : undefined)
+      account(attempt, protocol, target, () => reply.body.usage)
       return reply
     }
-    return reply.through(await committed(noted(reply.chunks, protocol, attempt)))
+    return reply.through(await committed(noted(reply.chunks, protocol, target, attempt)))
   }
 }
 
@@ -161,6 +166,18 @@ function begin(call: Call, { provider, model, key }: Target): Attempt {
   return attempt
 }
 
+/** Has the attempt tell usage and cost from what is reported, once that is read. */
+function account(attempt: Attempt, protocol: Protocol, target: Target, reported: () => unknown): void {
+  const read =
+    <T>(of: (value: unknown) => T) =>
+    (): T | undefined => {
+      const value = reported()
+      return value ? of(value) : undefined
+    }
+  attempt.usage = read((value) => protocol.usage(value, target))
+  if (protocol.costUsd) attempt.costUsd = read((value) => protocol.costUsd!(value, target))
+}
+
 function fail(attempt: Attempt, error: UpstreamError): void {
   attempt.latencyMs = performance.now() - attempt.startedAt
   attempt.status ??= error.providerStatus
@@ -192,10 +209,11 @@ async function* chunksOf(
 async function* noted(
   chunks: AsyncIterable<readonly Chunk[]>,
   protocol: Protocol,
+  target: Target,
   attempt: Attempt,
 ): AsyncGenerator<readonly Chunk[]> {
   let reported: unknown
-  attempt.usage = () => (reported ? protocol.usage(reported) : undefined)
+  account(attempt, protocol, target, () => reported)
   try {
     for await (const batch of chunks) {
       for (const { seen } of batch) if (seen?.usage) reported = seen.usage

@@ -7,7 +7,13 @@ import { noUsage, type Usage } from './usage.ts'
 
 const usage = (part: Partial<Usage>): Usage => ({ ...noUsage, source: 'provider', ...part })
 const noon = Date.parse('2026-06-15T12:00:00Z')
-const prices = createPrices()
+const priceIds = new Map([
+  ['gemini', 'google'],
+  ['vertex', 'google'],
+  ['xai', 'x-ai'],
+  ['bedrock', 'aws'],
+])
+const prices = createPrices({ priceId: (provider) => priceIds.get(provider) ?? provider })
 
 /** A usage whose parts fit into their wholes, as providers report it. */
 const anyUsage = fc
@@ -199,7 +205,7 @@ describe('overrides', () => {
       },
       'mycorp/gift': { inputUsdPerM: 0, outputUsdPerM: 0 },
     },
-    providers: { 'openai-eu': 'openai' },
+    priceId: (provider) => (provider === 'openai-eu' ? 'openai' : provider),
   })
 
   it('win over the price data', () => {

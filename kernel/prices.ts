@@ -28,8 +28,8 @@ export interface PriceDescription {
 export interface PriceOptions {
   /** By `provider/model`, where a model may end in `*`; they win over the catalogue. */
   readonly overrides?: Config['prices']
-  /** Providers of the operator's own names whose prices are those of a provider the catalogue knows. */
-  readonly providers?: Readonly<Record<string, string>>
+  /** The name under which the catalogue knows a provider; its own by default. */
+  readonly priceId?: (provider: string) => string
 }
 
 export interface Prices {
@@ -55,7 +55,10 @@ const maxName = 256
 const cachedModels = 4096
 
 /** Prices by provider and model. Each model is looked up once (each second, when its price depends on time). */
-export function createPrices({ overrides = {}, providers = {} }: PriceOptions = {}): Prices {
+export function createPrices({
+  overrides = {},
+  priceId = (provider) => provider,
+}: PriceOptions = {}): Prices {
   const known = new LRUCache<string, { readonly entry: Entry | undefined }>({ max: cachedModels })
   const patterns = Object.keys(overrides)
     .filter((key) => key.endsWith('*'))
@@ -75,10 +78,9 @@ export function createPrices({ overrides = {}, providers = {} }: PriceOptions = 
     }
   }
 
-  function lookUp(provider: string, model: string, name: string, at: number): Entry | undefined {
+  function lookUp(catalogueName: string, model: string, name: string, at: number): Entry | undefined {
     const override = overrideFor(name)
-    const catalogueName = Object.hasOwn(providers, provider) ? providers[provider] : provider
-    const found = findEntry(catalogueName ?? provider, model, new Date(at))
+    const found = findEntry(catalogueName, model, new Date(at))
     if (override) return { ...override, contextWindow: found?.contextWindow }
     return (
       found && {
@@ -94,13 +96,14 @@ export function createPrices({ overrides = {}, providers = {} }: PriceOptions = 
   function find(provider: string, model: string, at: number): Entry | undefined {
     if (model.length > maxName || provider.length > maxName) return undefined
     const name = `${provider}/${model}`
-    const cached = known.get(name)
+    const catalogueName = priceId(provider)
+    const cached = known.get(`${catalogueName} ${name}`)
     if (cached) {
       const second = cached.entry?.second
       if (second === undefined || second === Math.floor(at / 1000)) return cached.entry
     }
-    const entry = lookUp(provider, model, name, at)
-    known.set(name, { entry })
+    const entry = lookUp(catalogueName, model, name, at)
+    known.set(`${catalogueName} ${name}`, { entry })
     return entry
   }
 

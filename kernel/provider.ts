@@ -23,10 +23,14 @@ export const providerSpec = z.strictObject({
   /** Models it serves, as globs; used to route a bare model name. */
   models: z.array(z.string()).default([]),
   operations: z.array(z.enum(['chat', 'completion', 'embedding'])).default(['chat']),
+  /** The header that says which organisation to bill. */
+  org_header: z.string().optional(),
   /** Headers sent with each request. */
   headers: z.record(z.string(), z.string()).default({}),
   /** Takes any model, as long as no other provider can answer: for an installation that has no key yet. */
   fallback: z.boolean().default(false),
+  /** The name under which the price data knows it, where that is another. */
+  price_id: z.string().optional(),
   /** How it departs from its protocol; read by the protocol. */
   quirks: z.record(z.string(), z.unknown()).default({}),
 })
@@ -59,6 +63,8 @@ export interface Provider {
   readonly keySource: 'config' | 'environment' | 'none'
   /** Whether a call to it can succeed without a user's own key. */
   readonly configured: boolean
+  /** The name under which the price data knows it. */
+  readonly priceId: string
 }
 
 /** Where an attempt goes. */
@@ -100,10 +106,14 @@ export interface Protocol {
   decoder(head: UpstreamHead, call: Call, target: Target): StreamDecoder
   /** What an answer with an error status means. */
   error(head: UpstreamHead, body: Buffer, target: Target): UpstreamError
-  /** What a chunk reports, if it reports usage. */
-  usage(reported: unknown): Usage | undefined
+  /** What a reported usage says: the `usage` of a body, or of the last chunk that had one. */
+  usage(reported: unknown, target: Target): Usage | undefined
+  /** What the provider says the call cost, in USD, from the same place; it outweighs every price list. */
+  costUsd?(reported: unknown, target: Target): number | undefined
   /** A cheap real request that shows whether provider and key work. */
   check(target: Target): UpstreamRequest
+  /** The names of models that the answer to a check lists. */
+  models?(body: Buffer): string[] | undefined
   /** For providers that are not over there: answers itself, and the rest of the protocol is not used. */
   answer?(call: Call, target: Target): Promise<Reply>
 }

@@ -2,7 +2,7 @@ import type { Call } from './call.ts'
 import type { Completion, FinishReason } from './canonical.ts'
 import { ClientGone, type GatewayError, isUpstreamError, toGatewayError } from './errors.ts'
 import type { Ending, Outcome } from './outcome.ts'
-import type { Cost, Prices } from './prices.ts'
+import { type Cost, type Prices, reportedCost } from './prices.ts'
 import { addUsage, fromWireUsage, noUsage, type Usage } from './usage.ts'
 
 /** What the side that served the client knows at the end. */
@@ -73,7 +73,11 @@ function billed(
     const used = reported(attempt.usage) ?? (answered ? estimated(call, served, ending) : undefined)
     if (!used) continue
     usage = addUsage(usage, used)
-    const part = prices.cost(attempt.provider, attempt.model, used, call.trail.startedAt)
+    const said = reported(attempt.costUsd)
+    const part =
+      said === undefined
+        ? prices.cost(attempt.provider, attempt.model, used, call.trail.startedAt)
+        : reportedCost(said)
     if (part) cost = cost ? addCost(cost, part) : part
     else priced = false
   }
@@ -81,7 +85,8 @@ function billed(
   return { usage, cost: priced ? cost : undefined }
 }
 
-function reported(read: (() => Usage | undefined) | undefined): Usage | undefined {
+/** What a provider's report says; nothing when the report cannot be read. */
+function reported<T>(read: (() => T | undefined) | undefined): T | undefined {
   try {
     return read?.()
   } catch {

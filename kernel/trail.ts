@@ -19,6 +19,8 @@ export interface Attempt {
   reasonNext: string | undefined
   /** Reads what the provider reported; known when the attempt is over. */
   usage: (() => Usage | undefined) | undefined
+  /** What the provider says it cost, in USD; undefined where it does not say. */
+  costUsd?: () => number | undefined
 }
 
 /** What a module did to a call: only what is worth telling, not every pass. */

@@ -176,7 +176,7 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
       model,
       fault,
       retryable: true,
-      type: fault === 'timeout' ? 'timeout' : undefined,
+      ...(fault === 'timeout' && { type: 'timeout', status: 504 }),
       cause,
     })
   }

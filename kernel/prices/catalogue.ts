@@ -5,17 +5,6 @@ import type { Rates } from './rates.ts'
 
 const packageName = '@pydantic/genai-prices'
 
-/** Providers that the catalogue knows by another name. */
-const aliases: ReadonlyMap<string, string> = new Map([
-  ['bedrock', 'aws'],
-  ['gemini', 'google'],
-  ['moonshot', 'moonshotai'],
-  ['vertex', 'google'],
-  ['voyage', 'voyageai'],
-  ['xai', 'x-ai'],
-  ['zhipu', 'zhipuai'],
-])
-
 /** A model of the catalogue, with its rates at one time. */
 export interface CatalogueEntry {
   readonly id: string
@@ -30,8 +19,7 @@ export interface CatalogueEntry {
  * Looks a model up in the price data that the package bundles; nothing is fetched. A provider counts only by its own
  * name: the catalogue's near matches would be guesses.
  */
-export function findEntry(provider: string, model: string, at: Date): CatalogueEntry | undefined {
-  const providerId = aliases.get(provider) ?? provider
+export function findEntry(providerId: string, model: string, at: Date): CatalogueEntry | undefined {
   if (findProvider({ providerId })?.id !== providerId) return undefined
   const found = calcPrice({}, model, { providerId, timestamp: at })
   if (!found) return undefined

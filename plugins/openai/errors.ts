@@ -1,6 +1,7 @@
 import { type ErrorCode, type Target, UpstreamError, type UpstreamHead } from '#kernel'
 
-interface WireError {
+/** An error as OpenAI writes it; its likes leave out what they like. */
+export interface WireError {
   readonly message?: unknown
   readonly type?: unknown
   readonly code?: unknown

@@ -3,15 +3,39 @@ import type { Provider } from '#kernel'
 
 /** How compatible providers depart from OpenAI, as their manifests say it. */
 const quirksSchema = z.strictObject({
+  /** Appended to a base URL that has no path of its own, as people write those of local servers. */
+  base_path: z.string().optional(),
+  /** What a check asks for. */
+  check_path: z.string().default('/models'),
+  /** Models whose names begin with the provider's own, which naming the provider has taken off. */
+  own_models: z.array(z.string()).default([]),
+  /** Fields that it refuses. */
+  drop: z.array(z.string()).default([]),
+  /** Fields of messages that it refuses. */
+  drop_from_messages: z.array(z.string()).default([]),
+  /** Fields that it knows by another name. */
+  rename: z.record(z.string(), z.string()).default({}),
+  /** Fields for every request that does not have them. */
+  add: z.record(z.string(), z.unknown()).default({}),
+  /** Roles that it knows by another name. */
+  roles: z.record(z.string(), z.string()).default({}),
+  /** Values of `tool_choice` that it knows by another name. */
+  tool_choice: z.record(z.string(), z.string()).default({}),
+  /** It takes ids of tool calls only if they are exactly so many letters and digits. */
+  tool_id_length: z.int().optional(),
   /** Refuses `stream_options`, or reports usage on streams without being asked. */
   no_stream_usage: z.boolean().default(false),
   /** Field of a stream's chunk under which usage is found when it is not `usage`. */
   usage_at: z.string().optional(),
+  /** Its `completion_tokens` are without those for reasoning. */
+  reasoning_apart: z.boolean().default(false),
+  /** Where in its usage it says, in USD, what the call cost; with dots between the fields. */
+  cost_at: z.string().optional(),
 })
 
-export interface Quirks {
-  readonly noStreamUsage: boolean
-  readonly usageAt: string | undefined
+export type Quirks = z.infer<typeof quirksSchema> & {
+  /** Where its API is. */
+  readonly base: string
 }
 
 const read = new WeakMap<Provider, Quirks>()
@@ -20,9 +44,13 @@ const read = new WeakMap<Provider, Quirks>()
 export function quirksOf(provider: Provider): Quirks {
   let quirks = read.get(provider)
   if (!quirks) {
-    const { no_stream_usage, usage_at } = quirksSchema.parse(provider.spec.quirks)
-    quirks = { noStreamUsage: no_stream_usage, usageAt: usage_at }
+    const parsed = quirksSchema.parse(provider.spec.quirks)
+    quirks = { ...parsed, base: withPath(provider.baseUrl, parsed.base_path) }
     read.set(provider, quirks)
   }
   return quirks
+}
+
+function withPath(base: string, path: string | undefined): string {
+  return path !== undefined && URL.canParse(base) && new URL(base).pathname === '/' ? base + path : base
 }

@@ -6,7 +6,9 @@ import {
   type Target,
   UpstreamError,
 } from '#kernel'
-import { carriesData, EventSplitter, eventData, isDone } from '#kit'
+import { carriesData, EventSplitter, eventData, hasContent, isDone } from '#kit'
+import { statusOf } from './answer.ts'
+import { upstreamError, type WireError } from './errors.ts'
 import type { Quirks } from './quirks.ts'
 
 const usageField = Buffer.from('"usage"')
@@ -23,11 +25,13 @@ export class EventDecoder implements StreamDecoder {
   readonly #usageAt: string | undefined
   readonly #call: Call
   readonly #splitter = new EventSplitter()
+  /** Up to the first content every event is parsed: until then the answer can still be had from somebody else. */
+  #begun = false
   #ended = false
 
   constructor(target: Target, quirks: Quirks, call: Call) {
     this.#target = target
-    this.#usageAt = quirks.usageAt
+    this.#usageAt = quirks.usage_at
     this.#call = call
   }
 
@@ -61,20 +65,22 @@ export class EventDecoder implements StreamDecoder {
       this.#ended = true
       return undefined
     }
-    if (!tells(event, usageField) && !tells(event, finishField) && !event.includes(errorField))
+    if (
+      this.#begun &&
+      !tells(event, usageField) &&
+      !tells(event, finishField) &&
+      !event.includes(errorField)
+    ) {
       return Chunk.fromBytes(event)
+    }
     const data = this.#parse(event)
+    this.#begun ||= hasContent(data)
     if (data.choices.some(({ finish_reason }) => finish_reason)) this.#ended = true
     return Chunk.fromBytes(event, data)
   }
 
   #parse(event: Buffer): CompletionChunk {
-    let data: CompletionChunk & { error?: { message?: string; code?: unknown } }
-    try {
-      data = JSON.parse(eventData(event))
-    } catch (error) {
-      throw this.#broken('sent an event that is not JSON', error)
-    }
+    const data = this.#json(event)
     if (data.error) throw this.#reported(data.error)
     if (!Array.isArray(data.choices)) return { ...data, choices: [] }
     const elsewhere = this.#usageAt === undefined ? undefined : data[this.#usageAt]
@@ -82,11 +88,24 @@ export class EventDecoder implements StreamDecoder {
     return usage && !data.usage ? { ...data, usage } : data
   }
 
-  #reported({ message, code }: { message?: string; code?: unknown }): UpstreamError {
-    return this.#error(
-      `reported an error: ${String(message ?? 'no message').slice(0, 500)}`,
-      String(code ?? 'error'),
-    )
+  #json(event: Buffer): CompletionChunk & { readonly error?: WireError | string } {
+    try {
+      const data = JSON.parse(eventData(event)) as CompletionChunk | null
+      if (typeof data === 'object' && data !== null) return data
+    } catch {
+      // Not JSON: the same failure as JSON that is no object.
+    }
+    throw this.#broken('sent an event that is not a JSON object')
+  }
+
+  #reported(error: WireError | string): UpstreamError {
+    const { message, code } = typeof error === 'string' ? { message: error } : error
+    const status = statusOf(code)
+    if (status !== undefined) {
+      return upstreamError({ status, headers: {} }, Buffer.from(JSON.stringify({ error })), this.#target)
+    }
+    const native = code === undefined ? 'error' : String(code)
+    return this.#error(`reported an error: ${String(message ?? 'no message').slice(0, 500)}`, native)
   }
 
   #broken(what: string, cause?: unknown): UpstreamError {

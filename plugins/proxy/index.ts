@@ -1,6 +1,14 @@
 import { z } from 'zod'
 import { defineArea } from '#kernel'
+import { addChainRoute } from './routes/chain.ts'
+import { addModelRoutes } from './routes/models.ts'
+import { addBulkRoute } from './routes/module-bulk.ts'
+import { addInsightRoutes } from './routes/module-insight.ts'
 import { addModuleRoutes } from './routes/modules.ts'
+import { addProviderRoutes } from './routes/providers.ts'
+import { addRuleRoutes } from './routes/rules.ts'
+import { addStatusRoute } from './routes/status.ts'
+import { watchProviders } from './watch.ts'
 import { chatWire } from './wires/chat.ts'
 import { completionsWire } from './wires/completions.ts'
 import { embeddingsWire } from './wires/embeddings.ts'
@@ -8,7 +16,15 @@ import { embeddingsWire } from './wires/embeddings.ts'
 export default defineArea({
   settings: z.strictObject({}),
   setup(context) {
+    const watch = watchProviders(context)
     for (const wire of [chatWire, completionsWire, embeddingsWire]) context.wire(wire)
     addModuleRoutes(context)
+    addBulkRoute(context)
+    addInsightRoutes(context)
+    addChainRoute(context)
+    addProviderRoutes(context, watch)
+    addModelRoutes(context)
+    addRuleRoutes(context)
+    addStatusRoute(context, watch)
   },
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Placement, Plugin, Registry } from '#kernel'
+import { hooksOf } from './hooks.ts'
 
 /** A module as the management API shows it. What is optional is for admins only. */
 export const moduleItem = z.object({
@@ -68,7 +69,7 @@ export function modulesOf(registry: Registry): Plugin[] {
 export function itemsOf(registry: Registry, isAdmin: boolean): (plugin: Plugin) => ModuleItem {
   const places = new Map(registry.places.map((place, i) => [place.plugin.id, { place, priority: i + 1 }]))
   const working = new Set(
-    registry.generation.entries.filter(({ hooks }) => Object.keys(hooks).length > 0).map(({ id }) => id),
+    registry.generation.entries.filter(({ hooks }) => hooksOf(hooks).length > 0).map(({ id }) => id),
   )
   return (plugin) => {
     const placed = places.get(plugin.id)

@@ -13,6 +13,13 @@ const filter = listQuery.extend({
   limit: listQuery.shape.limit.default(200),
 })
 
+const moduleChange = settingChange.extend({
+  force: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Make the change even if it shuts out the address and key it comes from.' }),
+})
+
 /** The list of modules, and one module: to read, toggle and configure. */
 export function addModuleRoutes({ route, use }: Context<unknown>): void {
   route({
@@ -59,17 +66,17 @@ export function addModuleRoutes({ route, use }: Context<unknown>): void {
     access: 'admin',
     summary: 'Toggle or configure a module; the next call runs on it',
     params: moduleParams,
-    body: settingChange,
+    body: moduleChange,
     returns: moduleDetail,
-    async handle({ params, body }) {
+    async handle({ params, body: { force, ...change }, ip, principal }) {
       const registry = use(kernelServices.registry)
       const { id } = registry.get(params.name, 'module')
-      if (Object.keys(body).length === 0) {
+      if (Object.keys(change).length === 0) {
         throw badRequest('The body says nothing to change: give enabled, config, when or order.', {
           param: 'body',
         })
       }
-      return detailOf(registry, await registry.change(id, body), true)
+      return detailOf(registry, await registry.change(id, change, { ip, principal, force }), true)
     },
   })
 }

@@ -1,0 +1,74 @@
+import type { Call, Message, Target } from '#kernel'
+import { type Quirks, quirksOf } from './quirks.ts'
+import { toolIdsOf } from './tool-ids.ts'
+
+/**
+ * The body as it is sent. It is serialised anew, never passed on as it came: what the modules have seen is then what
+ * the provider gets, also when a body names a field twice.
+ */
+export function bodyOf(call: Call, { provider, model }: Target): object {
+  const quirks = quirksOf(provider)
+  const body: Record<string, unknown> = { ...call.request, model: nameOf(model, provider.name, quirks) }
+  if (call.stream && call.operation !== 'embedding' && !quirks.no_stream_usage) {
+    body.stream_options = { ...call.request.stream_options, include_usage: true }
+  }
+  const changed = adapted(body, quirks)
+  if (call.request.messages) {
+    const messages = messagesOf(call.request.messages, quirks, changed)
+    if (messages !== call.request.messages) body.messages = messages
+  }
+  for (const change of changed)
+    if (!call.trail.paramsChanged.includes(change)) call.trail.paramsChanged.push(change)
+  return body
+}
+
+function nameOf(model: string, provider: string, { own_models }: Quirks): string {
+  return own_models.includes(model) ? `${provider}/${model}` : model
+}
+
+/** Makes the fields what the provider takes; returns what was changed of the caller's own. */
+function adapted(body: Record<string, unknown>, { rename, drop, add, tool_choice }: Quirks): string[] {
+  const changed: string[] = []
+  for (const [from, to] of Object.entries(rename)) {
+    if (body[from] === undefined) continue
+    body[to] ??= body[from]
+    delete body[from]
+    changed.push(`${from}->${to}`)
+  }
+  for (const field of drop) {
+    if (body[field] === undefined) continue
+    delete body[field]
+    changed.push(`-${field}`)
+  }
+  for (const [field, value] of Object.entries(add)) body[field] ??= value
+  const choice = body.tool_choice
+  const known = typeof choice === 'string' ? tool_choice[choice] : undefined
+  if (known !== undefined) {
+    body.tool_choice = known
+    changed.push(`tool_choice:${String(choice)}->${known}`)
+  }
+  return changed
+}
+
+function messagesOf(
+  messages: readonly Message[],
+  { roles, drop_from_messages, tool_id_length }: Quirks,
+  changed: string[],
+): readonly Message[] {
+  const renamed = [...new Set(messages.map(({ role }) => role))].filter((role) => roles[role] !== undefined)
+  const dropped = drop_from_messages.filter((field) =>
+    messages.some((message) => message[field] !== undefined),
+  )
+  const withIds = tool_id_length === undefined ? undefined : toolIdsOf(messages, tool_id_length)
+  if (renamed.length === 0 && dropped.length === 0 && !withIds) return messages
+  changed.push(
+    ...renamed.map((role) => `role:${role}->${roles[role]}`),
+    ...dropped.map((field) => `-messages.${field}`),
+  )
+  return messages.map((message) => {
+    const role = (roles[message.role] ?? message.role) as Message['role']
+    const sent: Record<string, unknown> = { ...(withIds?.(message) ?? message), role }
+    for (const field of dropped) delete sent[field]
+    return sent as unknown as Message
+  })
+}

@@ -1,0 +1,46 @@
+import { hash } from 'node:crypto'
+import type { Message } from '#kernel'
+
+/**
+ * For providers that take only ids of so many letters and digits: gives each tool call of a conversation such an id,
+ * the same at the call and at its result, the same at every turn, and different for different calls. Undefined when
+ * all ids are so already. The provider's own new ids need no way back: they fit.
+ */
+export function toolIdsOf(
+  messages: readonly Message[],
+  length: number,
+): ((message: Message) => Message) | undefined {
+  const fits = new RegExp(`^[A-Za-z0-9]{${length}}$`)
+  const ids = new Set(messages.flatMap(idsOf))
+  const taken = new Set([...ids].filter((id) => fits.test(id)))
+  if (taken.size === ids.size) return undefined
+  const names = new Map([...taken].map((id) => [id, id]))
+  for (const id of ids) if (!names.has(id)) names.set(id, unused(id, length, taken))
+  return (message) => withIds(message, names)
+}
+
+function idsOf({ tool_calls, tool_call_id }: Message): string[] {
+  return [...(tool_calls ?? []).map(({ id }) => id), ...(tool_call_id === undefined ? [] : [tool_call_id])]
+}
+
+/** A digest of the id; of the id and a number where somebody has that digest already. */
+function unused(id: string, length: number, taken: Set<string>): string {
+  for (let n = 0; ; n += 1) {
+    const digest = hash('sha256', n === 0 ? id : `${id} ${n}`).slice(0, length)
+    if (taken.has(digest)) continue
+    taken.add(digest)
+    return digest
+  }
+}
+
+function withIds(message: Message, names: ReadonlyMap<string, string>): Message {
+  const { tool_calls, tool_call_id } = message
+  if (!tool_calls && tool_call_id === undefined) return message
+  return {
+    ...message,
+    ...(tool_calls && {
+      tool_calls: tool_calls.map((call) => ({ ...call, id: names.get(call.id) ?? call.id })),
+    }),
+    ...(tool_call_id !== undefined && { tool_call_id: names.get(tool_call_id) ?? tool_call_id }),
+  }
+}

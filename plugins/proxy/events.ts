@@ -1,0 +1,28 @@
+import { z } from 'zod'
+import { defineEvent } from '#kernel'
+
+/** A provider answered with a 5xx, in a way that makes no sense, or not at all. */
+export const ProviderFailed = defineEvent(
+  'provider.error',
+  z.object({
+    provider: z.string(),
+    model: z.string(),
+    status: z.int().nullable(),
+    message: z.string(),
+    trace_id: z.string(),
+    attempt: z.int(),
+  }),
+  { alias: 'provider_error', description: 'A provider returned a 5xx error, or did not answer in time.' },
+)
+
+export const HealthChanged = defineEvent(
+  'provider.health_changed',
+  z.object({
+    provider: z.string(),
+    from: z.string(),
+    to: z.string(),
+    error_rate: z.number().nullable(),
+    window_s: z.int(),
+  }),
+  { description: 'A provider is better or worse off than before.' },
+)

@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { type Context, kernelServices } from '#kernel'
+import { hooksOf } from './hooks.ts'
+
+const link = z.object({
+  order: z.int().meta({ description: 'From 1, outermost first: requests run down, answers back up.' }),
+  name: z.string(),
+  phase: z.string().meta({ description: 'The stage it stands in.' }),
+  hooks: z.array(z.string()).meta({ description: 'What it does to calls.' }),
+  reason: z.string().meta({ description: 'Why it stands here.' }),
+})
+
+/** The chain as the next call will run it. */
+export function addChainRoute({ route, use }: Context<unknown>): void {
+  route({
+    method: 'get',
+    path: '/api/proxy/chain',
+    access: 'any',
+    summary: 'The modules that act on calls, in the order in which they do',
+    returns: z.object({ generation: z.int(), chain: z.array(link), total: z.int() }),
+    handle() {
+      const { generation, places } = use(kernelServices.registry)
+      const reasons = new Map(places.map(({ plugin, reason }) => [plugin.id, reason]))
+      const chain = generation.entries
+        .map(({ id, stage, hooks }) => ({ name: id, phase: stage, hooks: hooksOf(hooks) }))
+        .filter(({ hooks }) => hooks.length > 0)
+        .map((entry, i) => ({ order: i + 1, ...entry, reason: reasons.get(entry.name) ?? '' }))
+      return { generation: generation.number, chain, total: chain.length }
+    },
+  })
+}

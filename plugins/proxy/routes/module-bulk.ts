@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { badRequest, type Context, isGatewayError, kernelServices, type Registry } from '#kernel'
+import { modulesOf } from './module-item.ts'
+
+const bulkBody = z.strictObject({
+  modules: z.array(z.string()).min(1).max(500).optional().meta({ description: 'Names of modules.' }),
+  category: z.string().optional().meta({ description: 'Or a stage: all of its modules.' }),
+  enabled: z.boolean(),
+  config: z.record(z.string(), z.unknown()).optional().meta({ description: 'Settings for each of them.' }),
+})
+
+const result = z.object({
+  name: z.string(),
+  status: z.enum(['ok', 'failed']),
+  state: z.string().optional(),
+  error: z.object({ code: z.string(), message: z.string() }).optional(),
+})
+
+/** Toggles several modules. Each of them changes wholly or not at all; who could not is in the results. */
+export function addBulkRoute({ route, use }: Context<unknown>): void {
+  route({
+    method: 'post',
+    path: '/api/proxy/modules/bulk',
+    access: 'admin',
+    summary: 'Toggle several modules, by name or by category',
+    body: bulkBody,
+    returns: z.object({
+      status: z.enum(['ok', 'partial', 'failed']),
+      affected: z.int().meta({ description: 'How many were changed.' }),
+      enabled: z.boolean(),
+      results: z.array(result),
+    }),
+    async handle({ body }) {
+      const registry = use(kernelServices.registry)
+      const { enabled, config } = body
+      const results: z.infer<typeof result>[] = []
+      for (const name of namesOf(body, registry)) {
+        results.push(await changed(registry, name, config ? { enabled, config } : { enabled }))
+      }
+      const affected = results.filter(({ status }) => status === 'ok').length
+      const status = affected === results.length ? 'ok' : affected > 0 ? 'partial' : 'failed'
+      return { status, affected, enabled, results } as const
+    },
+  })
+}
+
+function namesOf({ modules, category }: z.infer<typeof bulkBody>, registry: Registry): string[] {
+  if ((modules === undefined) === (category === undefined)) {
+    throw badRequest('Say which modules: give either modules or category.', { param: 'modules' })
+  }
+  if (modules) return [...new Set(modules)]
+  const names = modulesOf(registry).flatMap(({ id, manifest }) =>
+    manifest?.kind === 'module' && manifest.stage === category ? [id] : [],
+  )
+  if (names.length === 0)
+    throw badRequest(`There are no modules of the category ${category}.`, { param: 'category' })
+  return names
+}
+
+async function changed(registry: Registry, name: string, change: Parameters<Registry['change']>[1]) {
+  try {
+    const plugin = await registry.change(registry.get(name, 'module').id, change)
+    return { name, status: 'ok' as const, state: registry.stateOf(plugin) }
+  } catch (error) {
+    if (!isGatewayError(error)) throw error
+    return { name, status: 'failed' as const, error: { code: error.code, message: error.message } }
+  }
+}

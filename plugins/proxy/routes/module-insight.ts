@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { type Context, conflict, kernelServices, type Plugin } from '#kernel'
+import { listed, listOf, listQuery } from '#kit'
+import { jsonSchemaOf } from './module-item.ts'
+import { moduleParams } from './modules.ts'
+
+const stats = z.object({
+  name: z.string(),
+  calls: z.int().meta({ description: 'Runs of its hooks.' }),
+  errors: z.int().meta({ description: 'Failures of the module itself.' }),
+  refusals: z.int().meta({ description: 'Calls it refused.' }),
+  p50_us: z.number(),
+  p99_us: z.number(),
+  hooks: z.array(z.object({ hook: z.string(), calls: z.int(), total_ms: z.number(), mean_us: z.number() })),
+})
+
+const event = z.object({ at: z.string(), kind: z.string(), detail: z.string() })
+
+/** What a module takes and how it is doing. */
+export function addInsightRoutes({ route, use }: Context<unknown>): void {
+  const find = (name: string) => use(kernelServices.registry).get(name, 'module')
+
+  route({
+    method: 'get',
+    path: '/api/proxy/modules/{name}/schema',
+    access: 'any',
+    summary: "JSON Schema of a module's settings",
+    params: moduleParams,
+    returns: z.record(z.string(), z.unknown()),
+    async handle({ params }) {
+      const plugin = find(params.name)
+      const schema = await use(kernelServices.registry).schema(plugin)
+      if (!schema) throw conflict(`${plugin.id} cannot be loaded: ${plugin.problem}`)
+      return jsonSchemaOf(schema)
+    },
+  })
+
+  route({
+    method: 'get',
+    path: '/api/proxy/modules/{name}/stats',
+    access: 'admin',
+    summary: 'Runs, failures, refusals and time of a module, since the start or the last reset',
+    params: moduleParams,
+    returns: stats,
+    handle: ({ params }) => statsOf(params.name, find(params.name).meter),
+  })
+
+  route({
+    method: 'get',
+    path: '/api/proxy/modules/{name}/events',
+    access: 'admin',
+    summary: 'The last 200 things that a module reported, newest first',
+    params: moduleParams,
+    query: listQuery,
+    returns: listOf('events', event),
+    handle({ params, query }) {
+      const { events } = find(params.name).meter
+      const items = events.slice(query.offset, query.offset + query.limit)
+      return listed('events', { items, total: events.length }, query)
+    },
+  })
+
+  route({
+    method: 'post',
+    path: '/api/proxy/modules/{name}/reset',
+    access: 'admin',
+    summary: "Set a module's statistics to zero and forget its events",
+    params: moduleParams,
+    returns: stats,
+    handle({ params }) {
+      const { meter } = find(params.name)
+      meter.reset()
+      return statsOf(params.name, meter)
+    },
+  })
+}
+
+function statsOf(name: string, meter: Plugin['meter']): z.infer<typeof stats> {
+  return {
+    name,
+    calls: meter.calls,
+    errors: meter.errors,
+    refusals: meter.refusals,
+    p50_us: meter.quantileUs(0.5),
+    p99_us: meter.quantileUs(0.99),
+    hooks: [...meter.hooks].map(([hook, { calls, totalMs }]) => ({
+      hook,
+      calls,
+      total_ms: totalMs,
+      mean_us: calls === 0 ? 0 : (totalMs * 1000) / calls,
+    })),
+  }
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { type Context, kernelServices, notFound, type Provider, token } from '#kernel'
+import { listed, listOf, listQuery } from '#kit'
+import type { Watch } from '../watch.ts'
+
+/** Who breaks circuits says how they are. */
+const Circuits = token<{ state(provider: string): 'closed' | 'open' | 'half_open' }>('circuits')
+
+const providerItem = z.object({
+  name: z.string(),
+  kind: z.string().meta({ description: 'The protocol it speaks.' }),
+  status: z.enum(['healthy', 'degraded', 'down', 'unconfigured', 'unknown']).meta({
+    description: 'By its latest calls and its last check; unknown before the first of either.',
+  }),
+  models_count: z.int().meta({ description: 'Models known by name.' }),
+  latency_ms: z.number().nullable().meta({ description: 'Median of the last five minutes.' }),
+  error_rate: z.number().nullable().meta({ description: 'Share of failed tries in the last five minutes.' }),
+  circuit: z.enum(['closed', 'open', 'half_open']),
+  last_checked: z.string().nullable(),
+  base_url: z.string().optional().meta({ description: 'For admins.' }),
+  key_source: z.enum(['config', 'environment', 'none']).optional().meta({ description: 'For admins.' }),
+})
+
+/** Providers, how they are, and real checks of them. */
+export function addProviderRoutes(context: Context<unknown>, watch: Watch): void {
+  const { route, use, find } = context
+
+  const itemOf = (provider: Provider, isAdmin: boolean): z.infer<typeof providerItem> => {
+    const { status, errorRate, latencyMs } = watch.health(provider.name)
+    const probe = use(kernelServices.prober).last(provider.name)
+    return {
+      name: provider.name,
+      kind: provider.protocol,
+      status: provider.configured ? status : 'unconfigured',
+      models_count: use(kernelServices.directory).namesOf(provider.name).length,
+      latency_ms: latencyMs,
+      error_rate: errorRate,
+      circuit: find(Circuits)?.state(provider.name) ?? 'closed',
+      last_checked: probe?.checkedAt ?? null,
+      ...(isAdmin && { base_url: provider.baseUrl, key_source: provider.keySource }),
+    }
+  }
+
+  const get = (name: string): Provider => {
+    const provider = use(kernelServices.directory).find(name)
+    if (!provider) throw notFound(`There is no provider called ${name}.`, { param: 'name' })
+    return provider
+  }
+
+  route({
+    method: 'get',
+    path: '/api/proxy/providers',
+    access: 'any',
+    summary: 'The providers and how they are',
+    query: listQuery,
+    returns: listOf('providers', providerItem),
+    handle({ query, principal }) {
+      const { providers } = use(kernelServices.directory)
+      const sorted = providers.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      const page = sorted.slice(query.offset, query.offset + query.limit)
+      const items = page.map((provider) => itemOf(provider, principal?.type === 'admin'))
+      return listed('providers', { items, total: sorted.length }, query)
+    },
+  })
+
+  route({
+    method: 'get',
+    path: '/api/proxy/providers/{name}',
+    access: 'any',
+    summary: 'One provider and how it is',
+    params: z.strictObject({ name: z.string() }),
+    returns: providerItem,
+    handle: ({ params, principal }) => itemOf(get(params.name), principal?.type === 'admin'),
+  })
+
+  route({
+    method: 'post',
+    path: '/api/proxy/providers/{name}/check',
+    access: 'admin',
+    summary: 'Call a provider, with a cheap real request, and say how it is',
+    params: z.strictObject({ name: z.string() }),
+    returns: providerItem.extend({ message: z.string().meta({ description: 'What the check has shown.' }) }),
+    async handle({ params }) {
+      const provider = get(params.name)
+      const probe = await use(kernelServices.prober).check(provider)
+      watch.update(provider.name)
+      return {
+        ...itemOf(provider, true),
+        status: probe.status,
+        latency_ms: probe.latencyMs ?? null,
+        message: probe.message,
+      }
+    },
+  })
+}

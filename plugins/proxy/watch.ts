@@ -1,0 +1,65 @@
+import { type Attempt, CallSettled, type Context, kernelServices } from '#kernel'
+import { HealthChanged, ProviderFailed } from './events.ts'
+import {
+  type Health,
+  type HealthStatus,
+  healthOf,
+  isProvidersFault,
+  remember,
+  type Sample,
+  windowMs,
+} from './health.ts'
+
+/** Watches how providers answer real calls, and tells when that changes. */
+export interface Watch {
+  health(provider: string): Health
+  /** Compares a provider with what it was, and emits the difference; call it after a check. */
+  update(provider: string): void
+  /** Tries that have been seen since the start. */
+  readonly tries: { readonly total: number; readonly failed: number }
+}
+
+/** Starts to watch, for as long as the plugin runs. */
+export function watchProviders({ on, emit, use, memory }: Context<unknown>): Watch {
+  const samples = memory('samples', () => new Map<string, Sample[]>())
+  const known = memory('statuses', () => new Map<string, HealthStatus>())
+  const tries = memory('tries', () => ({ total: 0, failed: 0 }))
+
+  const health = (provider: string): Health =>
+    healthOf(samples.get(provider) ?? [], use(kernelServices.prober).last(provider), Date.now())
+
+  const update = (provider: string): void => {
+    const { status, errorRate } = health(provider)
+    const before = known.get(provider) ?? 'unknown'
+    if (status === before) return
+    known.set(provider, status)
+    if (before === 'unknown' && status === 'healthy') return
+    emit(HealthChanged, {
+      provider,
+      from: before,
+      to: status,
+      error_rate: errorRate,
+      window_s: windowMs / 1000,
+    })
+  }
+
+  const note = ({ provider, model, error, status, latencyMs, n }: Attempt, traceId: string): void => {
+    if (!error && (status === undefined || status >= 400)) return
+    const failed = error !== undefined && isProvidersFault(error)
+    tries.total += 1
+    const own = samples.get(provider) ?? []
+    samples.set(provider, own)
+    remember(own, { at: Date.now(), ok: !failed, ms: latencyMs ?? 0 })
+    if (failed || known.get(provider) !== 'healthy') update(provider)
+    if (!failed) return
+    tries.failed += 1
+    if (error.fault === 'status' && (status ?? 0) < 500) return
+    const message = error.message.slice(0, 300)
+    emit(ProviderFailed, { provider, model, status: status ?? null, message, trace_id: traceId, attempt: n })
+  }
+
+  on(CallSettled, ({ call }) => {
+    for (const attempt of call.trail.attempts) note(attempt, call.id)
+  })
+  return { health, update, tries }
+}
