@@ -1,6 +1,7 @@
 import { Cancel } from './cancel.ts'
+import type { Directory } from './directory.ts'
 import { internalError, isUpstreamError } from './errors.ts'
-import type { Credential, Provider } from './provider.ts'
+import type { Credential, Protocol, Provider } from './provider.ts'
 import type { Registry } from './registry.ts'
 import type { Transport } from './transport.ts'
 
@@ -11,6 +12,8 @@ export interface Probe {
   readonly latencyMs: number | undefined
   /** For people; without secrets. */
   readonly message: string
+  /** The provider said no to the key itself. */
+  readonly refused?: boolean
   /** ISO 8601. */
   readonly checkedAt: string
 }
@@ -22,11 +25,13 @@ const slowMs = 5000
 /** Asks providers whether they are there: with a real, cheap request and a real key. */
 export class Prober {
   readonly #registry: Registry
+  readonly #directory: Directory
   readonly #transport: Transport
   readonly #last = new Map<string, Probe>()
 
-  constructor(registry: Registry, transport: Transport) {
+  constructor(registry: Registry, directory: Directory, transport: Transport) {
     this.#registry = registry
+    this.#directory = directory
     this.#transport = transport
   }
 
@@ -35,9 +40,10 @@ export class Prober {
     return this.#last.get(provider)
   }
 
+  /** What a user's own key shows is that user's affair: it is told, and neither kept nor learnt from. */
   async check(provider: Provider, key: Credential | undefined = provider.keys[0]): Promise<Probe> {
     const probe = await this.#ask(provider, key)
-    this.#last.set(provider.name, probe)
+    if (key?.owner !== 'user') this.#last.set(provider.name, probe)
     return probe
   }
 
@@ -59,11 +65,25 @@ export class Prober {
       const answer = await this.#transport.send(protocol.check(target), target, new Cancel(), timeouts)
       const body = await answer.whole()
       const ms = Math.round(performance.now() - started)
-      if (answer.status >= 400) return result('down', protocol.error(answer, body, target).message, ms)
+      if (answer.status >= 400) {
+        const refused = answer.status === 401 || answer.status === 403
+        return { ...result('down', protocol.error(answer, body, target).message, ms), refused }
+      }
+      if (key?.owner !== 'user') this.#learn(provider, protocol, body)
       return ms > slowMs ? result('degraded', 'It answers slowly.', ms) : result('healthy', 'It answers.', ms)
     } catch (error) {
       const ms = Math.round(performance.now() - started)
       return result('down', isUpstreamError(error) ? error.message : 'The check failed.', ms)
+    }
+  }
+
+  /** The answer may list the provider's models; one that is no list says as little as none. */
+  #learn(provider: Provider, protocol: Protocol, body: Buffer): void {
+    try {
+      const names = protocol.models?.(body)
+      if (names) this.#directory.learn(provider.name, names)
+    } catch {
+      // Some providers answer a check with something else, and are there nevertheless.
     }
   }
 }
