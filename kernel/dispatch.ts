@@ -52,7 +52,10 @@ export class Dispatcher {
         if (key) selector?.report(route.provider, key, undefined)
         return reply
       } catch (error) {
-        if (!isUpstreamError(error)) throw error
+        if (!isUpstreamError(error)) {
+          attempt.latencyMs ??= performance.now() - attempt.startedAt
+          throw error
+        }
         fail(attempt, error)
         if (key) selector?.report(route.provider, key, error)
         if (i === candidates.length - 1 || !isKeyBound(error)) throw error

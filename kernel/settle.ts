@@ -3,6 +3,7 @@ import type { Completion, FinishReason } from './canonical.ts'
 import { ClientGone, type GatewayError, isUpstreamError, toGatewayError } from './errors.ts'
 import type { Ending, Outcome } from './outcome.ts'
 import { type Cost, type Prices, reportedCost } from './prices.ts'
+import type { Attempt } from './trail.ts'
 import { addUsage, fromWireUsage, noUsage, type Usage } from './usage.ts'
 
 /** What the side that served the client knows at the end. */
@@ -40,9 +41,21 @@ export function outcomeOf(call: Call, served: Served, prices: Prices): Outcome {
     model: last?.model,
     latencyMs: now - trail.started,
     ttftMs: trail.firstContentAt === undefined ? undefined : trail.firstContentAt - trail.started,
-    upstreamMs: trail.attempts.reduce((sum, { latencyMs }) => sum + (latencyMs ?? 0), 0),
+    upstreamMs: waitedMs(trail.attempts),
     body: () => body?.(),
   }
+}
+
+/** Time in which at least one attempt was under way: those that race each other are not added up. */
+function waitedMs(attempts: readonly Attempt[]): number {
+  let waited = 0
+  let until = 0
+  for (const { startedAt, latencyMs = 0 } of attempts) {
+    const end = startedAt + latencyMs
+    waited += Math.max(0, end - Math.max(startedAt, until))
+    until = Math.max(until, end)
+  }
+  return waited
 }
 
 function endingOf({ error: thrown, finishReason }: Served, error: GatewayError | undefined): Ending {
@@ -117,8 +130,8 @@ function wireUsageOf({ body }: Served): Usage | undefined {
 /** What the answer from the cache would have cost at its provider. */
 function saved(call: Call, served: Served, prices: Prices): Cost | undefined {
   const usage = wireUsageOf(served)
-  const model = served.body?.()?.model ?? call.request.model
-  return usage ? prices.cost('', model, usage, call.trail.startedAt) : undefined
+  const origin = call.trail.cached?.origin
+  return usage && origin ? prices.cost(origin.provider, origin.model, usage, call.trail.startedAt) : undefined
 }
 
 function addCost(a: Cost, b: Cost): Cost {
