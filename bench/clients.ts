@@ -1,5 +1,5 @@
 import { describeMachine } from './machine.ts'
-import { compare, measure } from './measure.ts'
+import { compare, warmUp } from './measure.ts'
 import { LOAD_CORE, NodeProcess, pinSelf } from './process.ts'
 import { type Chapter, chapterText, saveChapter } from './results.ts'
 import type { Transport } from './servers/bare.ts'
@@ -29,9 +29,7 @@ async function compareTransports(settings: Settings): Promise<Row[]> {
   }
   for (const pace of [undefined, 'burst'] as const) {
     const kind = pace === undefined ? {} : { pace }
-    for (const target of targets) {
-      await measure(target, { connections: 32, warmupMs: 0, durationMs: 2000, ...kind })
-    }
+    await warmUp(targets, settings, pace)
     for (const connections of settings.connections) {
       const { warmupMs, durationMs, rounds } = settings
       const round = { connections, warmupMs, durationMs, ...kind }

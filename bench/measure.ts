@@ -1,6 +1,7 @@
 import { type LoadResult, load } from './load.ts'
 import type { NodeProcess } from './process.ts'
 import { type Pace, RequestTemplate, STREAM_EVENTS } from './request.ts'
+import type { Settings } from './settings.ts'
 import { median, quantile } from './statistics.ts'
 import { CHAT_PATH, type Target } from './target.ts'
 
@@ -61,6 +62,16 @@ function sampleOf(result: LoadResult, cpuMicros: number, process: NodeProcess): 
     broken: result.broken,
     failures: result.failures,
   }
+}
+
+/** Gives each target work until its code is compiled, unmeasured. */
+export async function warmUp(
+  targets: readonly Target[],
+  { warmupServerMs }: Pick<Settings, 'warmupServerMs'>,
+  pace?: Pace,
+): Promise<void> {
+  const round = { connections: 32, warmupMs: 0, durationMs: warmupServerMs }
+  for (const target of targets) await measure(target, pace === undefined ? round : { ...round, pace })
 }
 
 /** A target's rounds in one: medians of the figures, sums of the counts. */

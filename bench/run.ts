@@ -1,6 +1,6 @@
 import { hasGateway, startGateway } from './gateway.ts'
 import { describeMachine } from './machine.ts'
-import { measure } from './measure.ts'
+import { warmUp } from './measure.ts'
 import { startPortkey } from './portkey.ts'
 import { LOAD_CORE, NodeProcess, pinSelf } from './process.ts'
 import { type Chapter, chapterText, saveChapter } from './results.ts'
@@ -12,8 +12,6 @@ import { measureBursts, measurePaced } from './scenarios/streams.ts'
 import { readSettings, type Settings, USAGE } from './settings.ts'
 import type { Table } from './table.ts'
 import { direct, startBare, startKoa, type Target } from './target.ts'
-
-const WARMUP = { connections: 32, warmupMs: 0, durationMs: 2000 }
 
 function report(line: string): void {
   process.stderr.write(`${line}\n`)
@@ -40,8 +38,8 @@ async function* run(settings: Settings): AsyncGenerator<Chapter> {
     const tables: Table[] = []
     const { targets, bare } = await startTargets(upstream, port, settings, stack)
     report('warming up')
-    for (const target of targets) await measure(target, WARMUP)
-    for (const target of targets) await measure(target, { ...WARMUP, pace: 'burst' })
+    await warmUp(targets, settings)
+    if (wants('streams')) await warmUp(targets, settings, 'burst')
     if (wants('plain')) tables.push(await measurePlain(targets, bare, settings, report))
     if (wants('streams')) {
       tables.push(await measureBursts(targets, bare, settings, report))

@@ -8,6 +8,9 @@ export interface Settings {
   readonly scenarios: readonly Scenario[]
   readonly connections: readonly number[]
   readonly rounds: number
+  /** How long each server works before the first round: compiled code is a third cheaper than fresh code. */
+  readonly warmupServerMs: number
+  /** How long the connections of a round work before it is measured. */
   readonly warmupMs: number
   readonly durationMs: number
   /** Rows in the store under test. */
@@ -42,6 +45,7 @@ export function readSettings(args: readonly string[]): Settings {
     scenarios: scenariosOf(values.only),
     connections: [1, 32, 256],
     rounds: positive('rounds', values.rounds) ?? (values.quick ? 2 : 5),
+    warmupServerMs: values.quick ? 2000 : 8000,
     warmupMs: values.quick ? 300 : 700,
     durationMs: seconds * 1000,
     traces: positive('traces', values.traces) ?? (values.quick ? 10_000 : 100_000),

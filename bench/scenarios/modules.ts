@@ -1,5 +1,5 @@
 import { type Gateway, type ModuleSwitch, startGateway, switchModules } from '../gateway.ts'
-import { compare, measure } from '../measure.ts'
+import { compare, warmUp } from '../measure.ts'
 import type { NodeProcess } from '../process.ts'
 import type { Settings } from '../settings.ts'
 import type { Row, Table } from '../table.ts'
@@ -27,9 +27,7 @@ export async function measureModules(
     const off = await switchModules(none, false)
     const untouched = await switchModules(standard, undefined)
     const on = await switchModules(all, true)
-    for (const gateway of gateways) {
-      await measure(gateway, { connections: CONNECTIONS, warmupMs: 0, durationMs: 2000 })
-    }
+    await warmUp(gateways, settings)
     const { warmupMs, durationMs, rounds } = settings
     const before = await upstream.ask('answered')
     const samples = await compare(
