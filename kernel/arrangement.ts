@@ -26,14 +26,17 @@ export function placesOf(plugins: Iterable<Plugin>): Placement[] {
   }))
 }
 
-/** The module's place in the chain. One that should guard and cannot start refuses, rather than let calls pass. */
+/**
+ * The module's place in the chain. One that should guard and cannot start refuses, rather than let calls pass; a folder
+ * that is broken and that nobody asked for stops nobody.
+ */
 export function entryOf(plugin: Plugin, state: PluginState): Entry[] {
   const { manifest, instance, setting, meter, id } = plugin
   if (manifest?.kind !== 'module' || !setting?.enabled) return []
   const { stage, failure } = manifest
   const when = compileWhen(setting.when)
   if (instance) return [{ id, stage, failure, when, meter, hooks: instance.hooks }]
-  if (failure === 'open' || state === 'disabled') return []
+  if (failure === 'open' || (state === 'invalid' && !setting.asked)) return []
   const refuse = (): never => {
     throw internalError(`The module ${id} is switched on and could not start: ${plugin.problem ?? state}.`, {
       module: id,

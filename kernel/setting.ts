@@ -21,6 +21,8 @@ export type StoredSetting = z.infer<typeof storedSetting>
 /** What holds for a plugin, all sources taken together. */
 export interface Setting {
   readonly enabled: boolean
+  /** Whether the operator said so, and not the manifest alone. */
+  readonly asked: boolean
   readonly config: Readonly<Record<string, unknown>>
   readonly when: z.infer<typeof whenSchema> | undefined
   readonly order: number
@@ -35,6 +37,7 @@ export function effective(manifest: Manifest, ...layers: readonly (SettingChange
   for (const key in config) if (config[key] === null) delete config[key]
   return {
     enabled: last('enabled') ?? manifest.enabled,
+    asked: last('enabled') !== undefined,
     config,
     when: last('when') ?? undefined,
     order: last('order') ?? 0,

@@ -46,6 +46,15 @@ export interface Timing {
   ms: number
 }
 
+/** An answer that was not asked for, because it was there. */
+export interface Cached {
+  readonly kind: 'exact' | 'semantic'
+  readonly ageS: number
+  readonly similarity?: number
+  /** Who gave it first. */
+  readonly origin?: { readonly provider: string; readonly model: string } | undefined
+}
+
 /** The record a call leaves behind; shared by all its copies, written by the kernel and the modules. */
 export class Trail {
   readonly startedAt = Date.now()
@@ -62,9 +71,7 @@ export class Trail {
   /** When the first content left for the client, on the monotonic clock. */
   firstContentAt: number | undefined
   /** Set by who answers without an attempt. */
-  cached:
-    | { readonly kind: 'exact' | 'semantic'; readonly ageS: number; readonly similarity?: number }
-    | undefined
+  cached: Cached | undefined
   /** Facts of modules for the trace, by name: `template`, `experiment`, `stream` … */
   readonly facts: Record<string, unknown> = {}
   /** The request as it may be recorded: after the guards, as it was last sent on. */

@@ -15,7 +15,10 @@ export const exampleSchema = z.strictObject({
   config: object,
   headers: z.record(z.string(), z.string()).default({}),
   path: z.string().default('/v1/chat/completions'),
-  /** Fields of the body; the model is `gpt-4o-mini` unless it says otherwise. */
+  /**
+   * Fields of the body; the model is `gpt-4o-mini` unless it says otherwise. `{mode}` in a text becomes `plain` or
+   * `stream`, for modules that remember.
+   */
   request: object,
   /** How the provider answers, one script a call that reaches it. */
   upstream: z.array(object).default([]),
@@ -83,11 +86,7 @@ async function call(example: Example, mode: Mode, gateway: TestGateway): Promise
       'content-type': 'application/json',
       ...example.headers,
     },
-    body: JSON.stringify({
-      model: 'gpt-4o-mini',
-      ...example.request,
-      ...(mode === 'stream' && { stream: true }),
-    }),
+    body: bodyOf(example, mode),
   })
   const text = await response.text()
   const streamed = response.headers.get('content-type')?.includes('event-stream')
@@ -96,6 +95,11 @@ async function call(example: Example, mode: Mode, gateway: TestGateway): Promise
     headers: response.headers,
     body: streamed ? assembled(text) : JSON.parse(text),
   }
+}
+
+function bodyOf({ request }: Example, mode: Mode): string {
+  const body = { model: 'gpt-4o-mini', ...request, ...(mode === 'stream' && { stream: true }) }
+  return JSON.stringify(body).replaceAll('{mode}', mode)
 }
 
 /** The whole answer of a stream, or its error. */

@@ -1,0 +1,191 @@
+import fc from 'fast-check'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Call } from '#kernel'
+import { startGateway, type TestGateway } from '../../test/harness.ts'
+import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
+import { directivesOf } from './directives.ts'
+import { keyOf } from './key.ts'
+
+let upstream: Upstream
+let gateway: TestGateway
+let ada: OpenAI
+let bob: OpenAI
+let count = 0
+
+beforeAll(async () => {
+  upstream = await startUpstream()
+  gateway = await startGateway({ upstream })
+  const clientOf = async (name: string): Promise<OpenAI> =>
+    new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: (await gateway.signUp(name)).key, maxRetries: 0 })
+  ada = await clientOf('ada')
+  bob = await clientOf('bob')
+  await gateway.kernel.registry.change('cachelayer', { enabled: true, config: { ttl_s: 600 } })
+})
+
+beforeEach(() => {
+  upstream.reset()
+  count += 1
+})
+
+afterAll(async () => {
+  await gateway.close()
+  await upstream.close()
+})
+
+const model = 'gpt-4o-mini'
+const question = () => [{ role: 'user' as const, content: `question ${count}` }]
+
+async function plain(
+  client: OpenAI,
+  body: object = {},
+  headers: Record<string, string> = {},
+): Promise<string> {
+  const answer = await client.chat.completions.create({ model, messages: question(), ...body }, { headers })
+  return (answer as OpenAI.ChatCompletion).choices[0]!.message.content!
+}
+
+async function streamed(client: OpenAI): Promise<string> {
+  let text = ''
+  for await (const chunk of await client.chat.completions.create({
+    model,
+    messages: question(),
+    stream: true,
+  })) {
+    text += chunk.choices[0]?.delta.content ?? ''
+  }
+  return text
+}
+
+test('a stream hits what a plain call stored, and the other way round', async () => {
+  const first = await plain(ada)
+  expect(await streamed(ada)).toBe(first)
+  expect(upstream.requests).toHaveLength(1)
+
+  count += 1000
+  const other = await streamed(ada)
+  expect(await plain(ada)).toBe(other)
+  expect(upstream.requests).toHaveLength(2)
+})
+
+test('users do not share answers unless that is wanted', async () => {
+  await plain(ada)
+  await plain(bob)
+  expect(upstream.requests).toHaveLength(2)
+})
+
+test.each([
+  ['parameters', { temperature: 0.9 }],
+  ['tools', { tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }] }],
+  ['the model', { model: 'gpt-4o' }],
+])('other %s are another question', async (_, body) => {
+  await plain(ada)
+  await plain(ada, body)
+  expect(upstream.requests).toHaveLength(2)
+})
+
+test('failures, refusals and tool calls are not stored', async () => {
+  upstream.reply({ status: 400 })
+  await expect(plain(ada)).rejects.toThrow()
+  upstream.reply({ refusal: 'no' })
+  await plain(ada)
+  upstream.reply({ toolCalls: [{ name: 'f', arguments: {} }] })
+  await plain(ada, { tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }] })
+  const before = upstream.requests.length
+  await plain(ada)
+  expect(upstream.requests).toHaveLength(before + 1)
+})
+
+test('a stream that its client left is not stored', async () => {
+  upstream.reply({ content: Array.from({ length: 50 }, (_, n) => `w${n} `), gapMs: 10 })
+  for await (const _ of await ada.chat.completions.create({ model, messages: question(), stream: true }))
+    break
+  await upstream.last().closed
+  expect(await streamed(ada)).not.toContain('w1 ')
+  expect(upstream.requests).toHaveLength(2)
+})
+
+test('Cache-Control decides for one call', async () => {
+  await plain(ada)
+  await plain(ada, {}, { 'cache-control': 'no-cache' })
+  await plain(ada, {}, { 'cache-control': 'no-store' })
+  await plain(ada, {}, { 'cache-control': 'max-age=0' })
+  await plain(ada, {}, { 'cache-control': 'max-age=60' })
+  expect(upstream.requests.length).toBeGreaterThanOrEqual(3)
+  expect(upstream.requests.length).toBeLessThanOrEqual(4)
+})
+
+test('a hit costs nothing and is traced as one', async () => {
+  await plain(ada)
+  const answer = await ada.chat.completions.create({ model, messages: question() }).asResponse()
+  expect(answer.headers.get('x-cache')).toBe('hit')
+  await answer.text()
+  const { body } = await gateway.api('GET', `/api/observe/traces/${answer.headers.get('x-trace-id')}`)
+  expect(body).toMatchObject({ status: 'cache_hit', cached: true, cost_usd: 0 })
+  expect(body.cost.saved_usd).toBeGreaterThan(0)
+  expect(body.usage.output).toBeGreaterThan(0)
+})
+
+test('answers survive a reconfigure, and expire', async () => {
+  await plain(ada)
+  await gateway.kernel.registry.change('cachelayer', { config: { ttl_s: 1 } })
+  await plain(ada)
+  expect(upstream.requests).toHaveLength(1)
+  count += 1000
+  await plain(ada)
+  await new Promise((resolve) => setTimeout(resolve, 1100))
+  await plain(ada)
+  expect(upstream.requests).toHaveLength(3)
+  await gateway.kernel.registry.change('cachelayer', { config: { ttl_s: 600 } })
+})
+
+test('embeddings are stored too', async () => {
+  const embed = () => ada.embeddings.create({ model: 'text-embedding-3-small', input: `text ${count}` })
+  expect((await embed()).data).toEqual((await embed()).data)
+  expect(upstream.requests).toHaveLength(1)
+})
+
+describe('the key', () => {
+  const callOf = (request: object): Call =>
+    ({ request, operation: 'chat', context: { project: 'p' }, principal: { keyId: 'k' } }) as unknown as Call
+
+  test('does not depend on the order of fields, and does on everything else', () => {
+    const object = fc.dictionary(fc.string(), fc.jsonValue())
+    fc.assert(
+      fc.property(object, (fields) => {
+        const reversed = Object.fromEntries(Object.entries(fields).reverse())
+        expect(keyOf(callOf(reversed), 'user')).toBe(keyOf(callOf(fields), 'user'))
+      }),
+    )
+    fc.assert(
+      fc.property(object, fc.string(), fc.jsonValue(), (fields, name, value) => {
+        fc.pre(
+          JSON.stringify(fields[name]) !== JSON.stringify(value) &&
+            !ignored.has(name) &&
+            name !== '__proto__',
+        )
+        expect(keyOf(callOf({ ...fields, [name]: value }), 'user')).not.toBe(keyOf(callOf(fields), 'user'))
+      }),
+    )
+  })
+
+  const ignored = new Set([
+    'stream',
+    'stream_options',
+    'user',
+    'metadata',
+    'store',
+    'service_tier',
+    'safety_identifier',
+  ])
+
+  test('tells an object from a list of pairs', () => {
+    expect(keyOf(callOf({ a: { b: 1 } }), 'user')).not.toBe(keyOf(callOf({ a: [['b', 1]] }), 'user'))
+  })
+})
+
+test('directives are read as HTTP has them', () => {
+  expect(directivesOf('No-Store')).toMatchObject({ skip: true })
+  expect(directivesOf('no-cache, max-age=5')).toMatchObject({ fresh: true, maxAgeS: 5 })
+  expect(directivesOf('max-age=x, private')).toEqual(directivesOf(undefined))
+})

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { type Call, type Completion, defineModule, type Filter, type Reply } from '#kernel'
+import { Assembler, filterStream, replyWith } from '#kit'
+import { directivesOf } from './directives.ts'
+import { type CacheEntry, createMemory, Entries } from './entries.ts'
+import { keyOf } from './key.ts'
+
+export default defineModule({
+  settings: z.strictObject({
+    ttl_s: z
+      .int()
+      .min(1)
+      .default(3600)
+      .meta({ title: 'Time to live', description: 'Seconds an answer may be reused.' }),
+    max_entries: z
+      .int()
+      .min(1)
+      .default(10_000)
+      .meta({ title: 'Most entries', description: 'Answers kept at the most.' }),
+    max_bytes: z
+      .int()
+      .min(1024)
+      .default(256 * 1024 * 1024)
+      .meta({ title: 'Most memory', description: 'Bytes of answers in memory at the most.' }),
+    share: z.enum(['user', 'project', 'everyone']).default('user').meta({
+      title: 'Sharing',
+      description: 'Who gets the same answer: one user, all users of a project, or everyone.',
+    }),
+    tool_calls: z.boolean().default(false).meta({
+      title: 'Tool calls',
+      description: 'Whether answers that call tools are stored too.',
+    }),
+  }),
+
+  setup({ settings, store, memory, every, log }) {
+    const { ttl_s, max_entries, max_bytes, share, tool_calls } = settings
+    const kept = memory(`answers ${max_entries} ${max_bytes}`, () => createMemory(max_entries, max_bytes))
+    const entries = new Entries(store, kept, max_entries)
+    every(60_000, () => entries.sweep())
+
+    const keep = (key: string, body: Completion, { trail }: Call): void => {
+      if (!storable(body, tool_calls)) return
+      const now = Date.now()
+      const last = trail.attempts.at(-1)
+      const origin = last && { provider: last.provider, model: last.model }
+      entries
+        .add(key, { body, stored_at: now, expires_at: now + ttl_s * 1000, origin })
+        .catch((error: unknown) => {
+          log.warn({ err: error }, 'an answer could not be stored')
+        })
+    }
+
+    return {
+      async around(call, next) {
+        const { skip, fresh, maxAgeS } = directivesOf(call.context.headers['cache-control'])
+        if (skip) return next(call)
+        const key = keyOf(call, share)
+        const found = fresh ? undefined : await entries.find(key)
+        if (found && ageS(found) <= maxAgeS) return hit(call, found)
+        call.trail.header('x-cache', 'miss')
+        return watched(await next(call), (body) => keep(key, body, call))
+      },
+    }
+  },
+})
+
+const ageS = ({ stored_at }: CacheEntry): number => (Date.now() - stored_at) / 1000
+
+function hit(call: Call, found: CacheEntry): Reply {
+  const age = Math.floor(ageS(found))
+  call.trail.cached = { kind: 'exact', ageS: age, origin: found.origin }
+  call.trail.header('x-cache', 'hit')
+  call.trail.header('age', age)
+  return replyWith(call, found.body)
+}
+
+/** The answer, which is handed to `done` when the whole of it has come. */
+function watched(reply: Reply, done: (body: Completion) => void): Reply {
+  if (reply.kind === 'whole') {
+    done(reply.body)
+    return reply
+  }
+  const assembler = new Assembler()
+  const tap: Filter = {
+    push(chunk, out) {
+      assembler.add(chunk.data)
+      out.emit(chunk)
+    },
+    end: () => done(assembler.completion()),
+  }
+  return reply.through(filterStream(reply.chunks, [tap]))
+}
+
+/** Whether an answer may be given again: complete, not refused, and without tool calls unless that is wanted. */
+function storable({ choices, data }: Completion, toolCalls: boolean): boolean {
+  if (data) return data.length > 0
+  if (!choices || choices.length === 0) return false
+  return choices.every(({ finish_reason, message }) => {
+    if (!finish_reason || finish_reason === 'content_filter' || message?.refusal) return false
+    return toolCalls || !message?.tool_calls?.length
+  })
+}

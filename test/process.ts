@@ -1,0 +1,43 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+/** A gateway in a process of its own, as an operator runs it. */
+export interface GatewayProcess {
+  readonly url: string
+  readonly child: ChildProcess
+  /** Everything it has printed. */
+  output(): string
+  /** Ends it with this signal; resolves with its exit code, null when the signal killed it. */
+  end(signal: NodeJS.Signals): Promise<number | null>
+}
+
+/** Starts `switchyard start` on a free port; resolves when it listens. */
+export async function startProcess(env: Record<string, string>): Promise<GatewayProcess> {
+  const child = spawn(process.execPath, ['kernel/main.ts', 'start'], {
+    env: { PATH: process.env.PATH, SERVICE_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const exited = once(child, 'exit')
+  const listening = new Promise<string>((resolve) => {
+    const hear = (text: string): void => {
+      output += text
+      const url = /listens on (http:\S+)/.exec(output)?.[1]
+      if (url) resolve(url)
+    }
+    child.stdout!.setEncoding('utf8').on('data', hear)
+    child.stderr!.setEncoding('utf8').on('data', hear)
+  })
+  const url = await Promise.race([listening, exited.then(() => undefined)])
+  if (!url) throw new Error(`the gateway ended before it listened:\n${output}`)
+  return {
+    url,
+    child,
+    output: () => output,
+    async end(signal) {
+      child.kill(signal)
+      const [code] = await exited
+      return code as number | null
+    },
+  }
+}
