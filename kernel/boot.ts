@@ -58,7 +58,7 @@ export async function boot({
     scope.own(() => engine.close())
     const store = engine.namespace('kernel')
 
-    const accounts = new Accounts(store)
+    const accounts = await Accounts.open(store)
     const newAdminKey = await ensureAdmin(accounts, config)
     const providerKeys = new ProviderKeys(store, secrets)
     await providerKeys.migrate(log)
@@ -80,8 +80,11 @@ export async function boot({
       dispatch: dispatcher.dispatch,
       retireMs,
     })
-    const prices = createPrices({ overrides: config.prices, providers: priceNames(config) })
-    const prober = new Prober(registry, transport)
+    const prices = createPrices({
+      overrides: config.prices,
+      priceId: (provider) => directory.priceId(provider),
+    })
+    const prober = new Prober(registry, directory, transport)
     const runtime = { version: packageVersion(), startedAt: Date.now() }
     const services = { accounts, config, directory, prices, prober, providerKeys, registry, runtime, secrets }
     for (const [name, useValue] of Object.entries(services)) {
@@ -142,21 +145,14 @@ async function ensureAdmin(accounts: Accounts, { adminKey }: Config): Promise<st
     accounts.adopt(adminKey)
     return undefined
   }
-  if (await accounts.hasAdmin()) return undefined
-  return (await accounts.issueKey({ type: 'admin' }, { name: 'first boot' })).secret
+  if (await accounts.keys.hasAdmin()) return undefined
+  return (await accounts.keys.issue({ type: 'admin' }, { name: 'first boot' })).secret
 }
 
 /** What the file says of plugins. */
 function configuredPlugins(config: Config): Record<string, SettingChange> {
   return Object.fromEntries(
     Object.entries(config.modules).map(([id, entry]) => [id, settingChange.parse(entry)]),
-  )
-}
-
-/** Providers of the operator's own names cost what the provider they are like costs. */
-function priceNames({ providers }: Config): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(providers).flatMap(([name, { type }]) => (type ? [[name, type]] : [])),
   )
 }
 

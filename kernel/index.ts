@@ -9,13 +9,13 @@ export type {
   Sequence,
   Store,
 } from '../storage/index.ts'
+export { type Accounts, type Key, type KeyOwner, keyStatus, operator, type User } from './accounts.ts'
 export type { Placement } from './arrangement.ts'
 export type { Call, CallContext, Principal, Timeouts } from './call.ts'
 export { Cancel } from './cancel.ts'
 export type * from './canonical.ts'
 export { type Token, token } from './container.ts'
 export type { Detection, Place, Span } from './detect.ts'
-export { KeySelection, type KeySelector } from './dispatch.ts'
 export {
   badRequest,
   circuitOpen,
@@ -36,11 +36,24 @@ export {
   unauthorized,
 } from './errors.ts'
 export { defineEvent, type EventType, type Occurrence } from './events.ts'
-export type { Awaitable, Hooks, Next } from './hooks.ts'
+export {
+  CircuitClosed,
+  CircuitOpened,
+  type CircuitReader,
+  type CircuitState,
+  Circuits,
+  KeyQuarantined,
+} from './health.ts'
+export type { Awaitable, Hooks, Next, Visit } from './hooks.ts'
 export { newId } from './id.ts'
+export { KeySelection, type KeySelector } from './key-selection.ts'
+export type { Actor } from './lockout.ts'
 export type { Log } from './log.ts'
+export { openapi } from './openapi.ts'
 export { CallFirstContent, CallSettled, CallStarted, type Outcome } from './outcome.ts'
+export { type Plan, plans } from './plans.ts'
 export { type Context, defineArea, defineModule, defineProvider } from './plugin.ts'
+export type { Probe } from './probe.ts'
 export type {
   Credential,
   Protocol,
@@ -53,7 +66,7 @@ export type {
 export { ModuleChanged, type Plugin, type PluginState, type Registry } from './registry.ts'
 export { type Reply, StreamReply, WholeReply } from './reply.ts'
 export type { Route, RouteInput, ServerEvent } from './route.ts'
-export { kernelServices, type Runtime } from './services.ts'
+export { kernelServices, ModelAliases, type ModelNames, type Runtime } from './services.ts'
 export { type SettingChange, settingChange } from './setting.ts'
 export { Chunk } from './stream/chunk.ts'
 export type { Filter, Out } from './stream/filter.ts'

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import type { Collection, Store } from '../storage/index.ts'
+import type { Collection, Page, Store } from '../storage/index.ts'
 import type { Log } from './log.ts'
 import type { Credential } from './provider.ts'
 import type { Secrets } from './secrets.ts'
@@ -26,6 +26,8 @@ export class ProviderKeys {
   readonly #secrets: Secrets
   /** Who has none is remembered too: most users have none, and every call asks. */
   readonly #known = new LRUCache<string, Credential | 'none'>({ max: 20_000 })
+  /** Counts changes: what was read before one is not remembered after it. */
+  #changes = 0
 
   constructor(store: Store, secrets: Secrets) {
     this.#rows = store.collection('provider_keys', {
@@ -33,7 +35,10 @@ export class ProviderKeys {
       indexes: { user: (row) => row.user_id },
     })
     this.#secrets = secrets
-    this.#rows.watch(({ id }) => this.#known.delete(id))
+    this.#rows.watch(({ id }) => {
+      this.#changes += 1
+      this.#known.delete(id)
+    })
   }
 
   /** Encrypts what an earlier version or a hand left in plain text. */
@@ -54,20 +59,27 @@ export class ProviderKeys {
   }
 
   async #load(id: string): Promise<Credential | undefined> {
+    const changes = this.#changes
     const row = await this.#rows.get(id)
-    if (!row) {
-      this.#known.set(id, 'none')
-      return undefined
-    }
-    const secret = this.#secrets.decrypt(row.secret)
-    const credential: Credential = { id, secret, hint: secret.slice(-4), weight: 1, owner: 'user' }
-    this.#known.set(id, credential)
+    const credential = row && this.#credential(id, row)
+    if (changes === this.#changes) this.#known.set(id, credential ?? 'none')
     return credential
   }
 
-  async list(userId: string): Promise<ProviderKeyView[]> {
-    const { items } = await this.#rows.list({ index: 'user', equals: userId, limit: 500 })
-    return items.map(view)
+  #credential(id: string, row: Record): Credential {
+    const secret = this.#secrets.decrypt(row.secret)
+    return { id, secret, hint: secret.slice(-4), weight: 1, owner: 'user' }
+  }
+
+  /** A user's keys, by the names of their providers. */
+  async list(userId: string, page: { limit: number; offset: number }): Promise<Page<ProviderKeyView>> {
+    const found = await this.#rows.list({ index: 'user', equals: userId, ...page })
+    return { ...found, items: found.items.map(view) }
+  }
+
+  async get(userId: string, provider: string): Promise<ProviderKeyView | undefined> {
+    const row = await this.#rows.get(idOf(userId, provider))
+    return row && view(row)
   }
 
   async set(userId: string, provider: string, secret: string): Promise<ProviderKeyView> {
@@ -83,14 +95,28 @@ export class ProviderKeys {
     return view(row!)
   }
 
-  /** What a check with this key has shown. */
-  async mark(userId: string, provider: string, status: 'configured' | 'invalid'): Promise<void> {
+  /** What a check with this key has shown; ignored when the key was replaced or deleted meanwhile. */
+  async mark(
+    userId: string,
+    provider: string,
+    key: Credential,
+    status: 'configured' | 'invalid',
+  ): Promise<void> {
     const now = new Date().toISOString()
-    await this.#rows.update(idOf(userId, provider), (row) => row && { ...row, status, last_verified_at: now })
+    await this.#rows.update(idOf(userId, provider), (row) =>
+      row && this.#secrets.decrypt(row.secret) === key.secret
+        ? { ...row, status, last_verified_at: now }
+        : undefined,
+    )
   }
 
   delete(userId: string, provider: string): Promise<boolean> {
     return this.#rows.delete(idOf(userId, provider))
+  }
+
+  /** Deletes all keys of a user. */
+  async deleteOf(userId: string): Promise<void> {
+    for await (const [id] of this.#rows.scan({ index: 'user', equals: userId })) await this.#rows.delete(id)
   }
 }
 

@@ -5,7 +5,15 @@ import { HttpMethodEnum, koaBody } from 'koa-body'
 import type { z } from 'zod'
 import type { Accounts } from '../accounts.ts'
 import type { Principal } from '../call.ts'
-import { badRequest, envelope, forbidden, notFound, toGatewayError, tooLarge } from '../errors.ts'
+import {
+  badRequest,
+  envelope,
+  forbidden,
+  isGatewayError,
+  notFound,
+  toGatewayError,
+  tooLarge,
+} from '../errors.ts'
 import type { Generation } from '../generation.ts'
 import type { Visit } from '../hooks.ts'
 import { newId } from '../id.ts'
@@ -167,10 +175,15 @@ function stream(ctx: RouterContext, events: AsyncIterable<ServerEvent>): void {
 
 /** Errors of Koa and of its body parser, in our words. */
 function httpError(thrown: unknown): unknown {
+  if (isGatewayError(thrown)) return thrown
   const { status, type } = (thrown ?? {}) as { status?: number; type?: string }
   if (type === 'entity.too.large' || status === 413)
     return tooLarge('The body is too large.', { cause: thrown })
-  if (status === 400) return badRequest('The body is not a JSON object.', { cause: thrown })
+  if (status === 400) {
+    const what =
+      thrown instanceof SyntaxError ? 'The body is not a JSON object.' : 'The path cannot be decoded.'
+    return badRequest(what, { cause: thrown })
+  }
   if (status === 415)
     return badRequest('The body must be JSON, sent as application/json.', { status: 415, cause: thrown })
   return thrown

@@ -1,0 +1,174 @@
+import { hash } from 'node:crypto'
+import type { Collection, Counters, Page, Store } from '../../storage/index.ts'
+import { conflict, notFound } from '../errors.ts'
+import { newId, secretToken } from '../id.ts'
+import { Claims } from './claims.ts'
+import { type IssuedKey, type Key, type KeyOptions, type KeyOwner, keyRecord, keyStatus } from './records.ts'
+
+/** Who holds the keys that no user holds. */
+export const operator = 'operator'
+
+/** What a key is found by. */
+export const hashOf = (secret: string): string => hash('sha256', secret, 'base64url')
+
+/** Keys, stored as hashes: their making, rotation and end. */
+export class Keys {
+  readonly #rows: Collection<Key>
+  /** Hashes of imported keys: unlike the random ones made here, one key can be brought twice. */
+  readonly #imported: Claims
+  /** When each key was last used, in milliseconds since the epoch. */
+  readonly #uses: Counters
+
+  static async open(store: Store): Promise<Keys> {
+    return new Keys(store, await store.counters('key_uses'))
+  }
+
+  private constructor(store: Store, uses: Counters) {
+    this.#rows = store.collection('keys', {
+      schema: keyRecord,
+      indexes: { hash: (key) => key.hash, holder: holderOf, type: (key) => key.type },
+    })
+    this.#imported = new Claims(
+      store,
+      'imported_keys',
+      async (id) => (await this.#rows.get(id)) !== undefined,
+    )
+    this.#uses = uses
+  }
+
+  /** Tells of each change to a key; the key is undefined when it was deleted. */
+  watch(listener: (key: Key | undefined) => void): void {
+    this.#rows.watch(({ row }) => listener(row))
+  }
+
+  /** A new key of 256 random bits. */
+  async issue(owner: KeyOwner, options: KeyOptions = {}): Promise<IssuedKey> {
+    const secret = `${owner.type === 'admin' ? 'sy_admin_' : 'sy_live_'}${secretToken()}`
+    const key = keyOf(secret, owner, options)
+    await this.#rows.put(key.id, key)
+    return { key, secret }
+  }
+
+  /** Takes in a key that exists elsewhere. Refuses one that is known here already, revoked or not. */
+  async import(secret: string, owner: KeyOwner, options: KeyOptions = {}): Promise<Key> {
+    const key = keyOf(secret, owner, options)
+    if ((await this.byHash(key.hash)) || !(await this.#imported.take(key.hash, key.id))) {
+      throw conflict('This key is known here already; a key can be added once.', { param: 'key' })
+    }
+    await this.#rows.put(key.id, key)
+    return key
+  }
+
+  /** The keys of a user, or of the operator, oldest first. */
+  of(holder: string, page: { limit: number; offset: number }): Promise<Page<Key>> {
+    return this.#rows.list({ index: 'holder', equals: holder, ...page })
+  }
+
+  /** A holder's key; throws a not found, also for another holder's. */
+  async get(holder: string, keyId: string): Promise<Key> {
+    const key = await this.#rows.get(keyId)
+    if (!key || holderOf(key) !== holder) throw notFound(`There is no key ${keyId}.`, { param: 'keyId' })
+    return key
+  }
+
+  find(keyId: string): Promise<Key | undefined> {
+    return this.#rows.get(keyId)
+  }
+
+  async byHash(digest: string): Promise<Key | undefined> {
+    const { items } = await this.#rows.list({ index: 'hash', equals: digest, limit: 1 })
+    return items[0]
+  }
+
+  /** Whether some admin key works. */
+  async hasAdmin(): Promise<boolean> {
+    for await (const [, key] of this.#rows.scan({ index: 'type', equals: 'admin' })) {
+      if (keyStatus(key) === 'active') return true
+    }
+    return false
+  }
+
+  async revoke(holder: string, keyId: string): Promise<Key> {
+    await this.get(holder, keyId)
+    const revoked = await this.#rows.update(
+      keyId,
+      (key) => key && { ...key, status: 'revoked', updated_at: now() },
+    )
+    return revoked!
+  }
+
+  /**
+   * A new key with the name and the expiry of an old one, which is refused from now on, or after the grace. Of
+   * rotations at the same time one succeeds.
+   */
+  async rotate(holder: string, keyId: string, graceSeconds = 0): Promise<IssuedKey> {
+    const old = await this.get(holder, keyId)
+    refuseUnlessCurrent(old)
+    const { type, user_id: userId, name, expires_at: expiresAt } = old
+    const issued = await this.issue({ type, userId }, { name, expiresAt })
+    const retired = await this.#rows.update(keyId, (key) =>
+      key && isCurrent(key) ? replaced(key, issued.key.id, graceSeconds) : undefined,
+    )
+    if (!retired) {
+      await this.#rows.delete(issued.key.id)
+      refuseUnlessCurrent(await this.get(holder, keyId))
+    }
+    return issued
+  }
+
+  /** Deletes all keys of a user. */
+  async deleteOf(userId: string): Promise<void> {
+    for await (const [id, key] of this.#rows.scan({ index: 'holder', equals: userId })) {
+      await this.#rows.delete(id)
+      await this.#imported.release(key.hash, id)
+      this.#uses.clear(id)
+    }
+  }
+
+  /** Notes that a key was used; in memory at once, on disk soon after. */
+  use(keyId: string, at: number): void {
+    this.#uses.set(keyId, at)
+  }
+
+  /** When a key was last used, in milliseconds since the epoch, to the minute; 0 when it never was. */
+  lastUse(keyId: string): number {
+    return this.#uses.get(keyId)
+  }
+}
+
+const holderOf = ({ user_id }: Key): string => user_id ?? operator
+
+const now = (): string => new Date().toISOString()
+
+function keyOf(secret: string, owner: KeyOwner, { name, expiresAt }: KeyOptions): Key {
+  const at = now()
+  return {
+    id: newId('key_'),
+    hash: hashOf(secret),
+    prefix: secret.slice(0, 12),
+    last_four: secret.slice(-4),
+    type: owner.type,
+    ...(owner.userId !== undefined && { user_id: owner.userId }),
+    ...(name !== undefined && { name }),
+    status: 'active',
+    ...(expiresAt !== undefined && { expires_at: expiresAt }),
+    created_at: at,
+    updated_at: at,
+  }
+}
+
+const isCurrent = (key: Key): boolean => keyStatus(key) === 'active' && key.replaced_by === undefined
+
+function refuseUnlessCurrent(key: Key): void {
+  if (isCurrent(key)) return
+  const reason = key.replaced_by === undefined ? keyStatus(key) : `replaced by ${key.replaced_by}`
+  throw conflict(`The key ${key.id} is ${reason}; it cannot be rotated.`, { param: 'keyId' })
+}
+
+function replaced(key: Key, by: string, graceSeconds: number): Key {
+  const change = { replaced_by: by, updated_at: now() }
+  if (graceSeconds === 0) return { ...key, ...change, status: 'revoked' }
+  const end = new Date(Date.now() + graceSeconds * 1000).toISOString()
+  const earlier = key.expires_at !== undefined && key.expires_at < end
+  return { ...key, ...change, expires_at: earlier ? key.expires_at : end }
+}

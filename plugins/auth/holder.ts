@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import { type Context, type KeyOwner, kernelServices, operator, type Principal } from '#kernel'
+import { idParam, providerParam } from './shapes.ts'
+
+interface Asked {
+  readonly principal: Principal | undefined
+  readonly params: { readonly id?: string | undefined }
+}
+
+/** Whose things a group of routes is about. The same routes exist for each holder, below another path. */
+export interface Holder {
+  readonly path: string
+  readonly access: 'user' | 'admin'
+  /** In summaries: `your own`, `a user's`. */
+  readonly whose: string
+  /** What a key made here is; of a key that was brought, its prefix says it. */
+  readonly type: KeyOwner['type']
+  /** Of the path: the holder's own, if any, and those of a route below. */
+  readonly params: Params
+  /** The holder's id; throws a not found when there is no such user. */
+  id(asked: Asked): Promise<string>
+}
+
+interface Params {
+  readonly bare: z.ZodType<{ id?: string | undefined }>
+  readonly key: z.ZodType<{ id?: string | undefined; keyId: string }>
+  readonly provider: z.ZodType<{ id?: string | undefined; provider: string }>
+}
+
+const paramsWith = <S extends z.ZodRawShape>(shape: S) => ({
+  bare: z.strictObject(shape),
+  key: z.strictObject({ ...shape, keyId: idParam }),
+  provider: z.strictObject({ ...shape, provider: providerParam }),
+})
+
+const unnamed: Params = paramsWith({})
+const named: Params = paramsWith({ id: idParam })
+
+/** The caller, a user that an admin names, and the operator, whose keys are no user's. */
+export function holders({ use }: Context<unknown>): Record<'own' | 'user' | 'admin', Holder> {
+  return {
+    own: {
+      path: '/api/auth/me',
+      access: 'user',
+      whose: 'your own',
+      type: 'user',
+      params: unnamed,
+      id: async ({ principal }) => principal!.userId!,
+    },
+    user: {
+      path: '/api/auth/users/{id}',
+      access: 'admin',
+      whose: 'a user’s',
+      type: 'user',
+      params: named,
+      id: async ({ params }) => (await use(kernelServices.accounts).user(params.id!)).id,
+    },
+    admin: {
+      path: '/api/auth/admin',
+      access: 'admin',
+      whose: 'the operator’s admin',
+      type: 'admin',
+      params: unnamed,
+      id: async () => operator,
+    },
+  }
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { CallSettled, defineArea } from '#kernel'
+import { holders } from './holder.ts'
+import { UsageMeter } from './meter.ts'
+import { addAccountRoutes } from './routes/account.ts'
+import { addKeyRoutes } from './routes/keys.ts'
+import { addProviderKeyRoutes } from './routes/provider-keys.ts'
+import { addUsageRoute } from './routes/usage.ts'
+import { addUserRoutes } from './routes/users.ts'
+
+const dayMs = 24 * 3600 * 1000
+
+export default defineArea({
+  settings: z.strictObject({
+    usage_months: z.int().min(1).max(120).default(13).meta({
+      title: 'Months of usage',
+      description: 'How many months of usage are kept for each user, the current one included.',
+    }),
+  }),
+
+  async setup(context) {
+    const meter = new UsageMeter(await context.store.counters('usage'))
+    context.on(CallSettled, ({ outcome, call }) => meter.add(outcome, call))
+    const prune = () => meter.prune(context.settings.usage_months, new Date())
+    prune()
+    context.every(dayMs, prune)
+
+    const { own, admin, user } = holders(context)
+    addAccountRoutes(context)
+    addUserRoutes(context, meter)
+    for (const holder of [own, user, admin]) addKeyRoutes(context, holder)
+    for (const holder of [own, user]) {
+      addProviderKeyRoutes(context, holder)
+      addUsageRoute(context, holder, meter)
+    }
+  },
+})

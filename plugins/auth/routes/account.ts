@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { badRequest, type Context, forbidden, kernelServices } from '#kernel'
+import { email, name, newAccount, plan, profile, profileOf } from '../shapes.ts'
+
+/** A new user with a first key. */
+export async function createAccount(
+  { use }: Context<unknown>,
+  input: { email: string; name?: string | undefined; plan?: string | undefined },
+): Promise<z.infer<typeof newAccount>> {
+  const accounts = use(kernelServices.accounts)
+  const user = await accounts.createUser({ ...input, plan: input.plan ?? 'free' })
+  const { secret } = await accounts.keys.issue({ type: 'user', userId: user.id }, { name: 'first key' })
+  return { ...profileOf(user), api_key: secret }
+}
+
+/** Signup, and who one is. */
+export function addAccountRoutes(context: Context<unknown>): void {
+  const { route, use } = context
+
+  route({
+    method: 'post',
+    path: '/api/auth/signup',
+    access: 'public',
+    summary: 'Create an account and its first key',
+    body: z.strictObject({
+      email,
+      name: name.optional(),
+      plan: plan.optional().meta({ description: 'With an admin key only; free without it.' }),
+    }),
+    status: 201,
+    returns: newAccount,
+    handle({ body, principal }) {
+      if (principal?.type !== 'admin') {
+        if (!use(kernelServices.config).auth.openSignup) {
+          throw forbidden('Signup is closed here (auth.open_signup is false): an admin creates the accounts.')
+        }
+        if (body.plan !== undefined) {
+          throw badRequest('body plan: only an admin key may choose the plan; leave it out.', {
+            param: 'plan',
+          })
+        }
+      }
+      return createAccount(context, body)
+    },
+  })
+
+  route({
+    method: 'get',
+    path: '/api/auth/me',
+    access: 'user',
+    summary: 'Your profile',
+    returns: profile.extend({ key_id: z.string().meta({ description: 'The key of this request.' }) }),
+    async handle({ principal }) {
+      const user = await use(kernelServices.accounts).user(principal!.userId!)
+      return { ...profileOf(user), key_id: principal!.keyId }
+    },
+  })
+}

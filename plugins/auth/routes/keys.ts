@@ -1,0 +1,158 @@
+import { z } from 'zod'
+import {
+  badRequest,
+  type Context,
+  conflict,
+  forbidden,
+  type Key,
+  type KeyOwner,
+  kernelServices,
+  type Principal,
+} from '#kernel'
+import { listed, listOf, listQuery } from '#kit'
+import type { Holder } from '../holder.ts'
+import { keyItem, keyItemOf, name } from '../shapes.ts'
+
+const monthS = 30 * 24 * 3600
+
+const keyBody = z.strictObject({
+  name: name.optional(),
+  expires_at: z.iso
+    .datetime({ offset: true })
+    .optional()
+    .meta({ description: 'When it stops working; never without it.' }),
+})
+
+/** At least 32 characters: lists show sixteen of them. */
+const importBody = keyBody.extend({
+  key: z
+    .string()
+    .min(32)
+    .max(256)
+    .regex(/^(sy_|sk-sy-)[\w-]+$/, 'must start with sy_ or sk-sy- and go on with letters, digits, _ and -')
+    .optional()
+    .meta({ description: 'A key you have already, to be accepted here too; a new one is made without it.' }),
+})
+
+const createdKey = keyItem.extend({
+  api_key: z
+    .string()
+    .optional()
+    .meta({ description: 'The new key, shown this once; absent for a key you brought.' }),
+})
+
+const rotateBody = z.strictObject({
+  grace_seconds: z.int().min(0).max(monthS).default(0).meta({
+    description: 'How long the old key goes on working; it is refused at once without it.',
+  }),
+})
+
+const rotation = z.object({
+  old_key_id: z.string(),
+  new_key: z.string().meta({ description: 'Shown this once.' }),
+  new_key_id: z.string(),
+  rotated_at: z.string().meta({ format: 'date-time' }),
+})
+
+/** Keys of one kind of holder. */
+export function addKeyRoutes({ route, use }: Context<unknown>, holder: Holder): void {
+  const keys = () => use(kernelServices.accounts).keys
+  const itemOf = (key: Key) => keyItemOf(key, keys().lastUse(key.id))
+  const { access } = holder
+  const body: z.ZodType<z.infer<typeof importBody>> = access === 'admin' ? importBody : keyBody
+
+  route({
+    method: 'get',
+    path: `${holder.path}/keys`,
+    access,
+    summary: `List ${holder.whose} keys`,
+    params: holder.params.bare,
+    query: listQuery,
+    returns: listOf('keys', keyItem),
+    async handle(input) {
+      const { items, total } = await keys().of(await holder.id(input), input.query)
+      return listed('keys', { items: items.map(itemOf), total }, input.query)
+    },
+  })
+
+  route({
+    method: 'post',
+    path: `${holder.path}/keys`,
+    access,
+    summary: access === 'admin' ? `Make, or take in, one of ${holder.whose} keys` : 'Make yourself a key',
+    params: holder.params.bare,
+    body,
+    status: 201,
+    returns: createdKey,
+    async handle(input) {
+      const id = await holder.id(input)
+      const { key, name, expires_at } = input.body
+      const options = { name, expiresAt: expires_at && inFuture(expires_at) }
+      const userId = holder.type === 'user' ? id : undefined
+      if (key !== undefined) return itemOf(await keys().import(key, ownerOf(key, holder, userId), options))
+      const issued = await keys().issue({ type: holder.type, userId }, options)
+      return { ...itemOf(issued.key), api_key: issued.secret }
+    },
+  })
+
+  route({
+    method: 'delete',
+    path: `${holder.path}/keys/{keyId}`,
+    access,
+    summary: `Revoke one of ${holder.whose} keys`,
+    params: holder.params.key,
+    returns: z.object({ deleted: z.literal(true), id: z.string() }),
+    async handle(input) {
+      const id = await holder.id(input)
+      const key = await keys().get(id, input.params.keyId)
+      refuseForeignType(key, holder)
+      if (key.type === 'admin') refuseLockout(key, input.principal!)
+      await keys().revoke(id, key.id)
+      return { deleted: true as const, id: key.id }
+    },
+  })
+
+  route({
+    method: 'post',
+    path: `${holder.path}/keys/{keyId}/rotate`,
+    access,
+    summary: `Replace one of ${holder.whose} keys with a new one`,
+    params: holder.params.key,
+    body: rotateBody,
+    returns: rotation,
+    async handle(input) {
+      const id = await holder.id(input)
+      const old = await keys().get(id, input.params.keyId)
+      refuseForeignType(old, holder)
+      const { key, secret } = await keys().rotate(id, old.id, input.body.grace_seconds)
+      return { old_key_id: old.id, new_key: secret, new_key_id: key.id, rotated_at: key.created_at }
+    },
+  })
+}
+
+/** Whose an imported key becomes: its prefix says whether it is an admin's. */
+function ownerOf(key: string, { type }: Holder, userId: string | undefined): KeyOwner {
+  const isAdmin = key.startsWith('sy_admin_')
+  if (type === 'admin' && !isAdmin) {
+    throw badRequest('body key: an admin key starts with sy_admin_; add others to a user.', { param: 'key' })
+  }
+  return { type: isAdmin ? 'admin' : 'user', userId }
+}
+
+function inFuture(text: string): string {
+  const time = Date.parse(text)
+  if (time <= Date.now()) throw badRequest('body expires_at: must be in the future.', { param: 'expires_at' })
+  return new Date(time).toISOString()
+}
+
+/** A user key must not become an admin's by way of an admin key that its user holds. */
+function refuseForeignType(key: Key, { access }: Holder): void {
+  if (key.type === 'admin' && access !== 'admin') {
+    throw forbidden(`The key ${key.id} is an admin key; an admin key is needed to change it.`)
+  }
+}
+
+function refuseLockout(key: Key, { keyId }: Principal): void {
+  if (key.id === keyId)
+    throw conflict('This request came with this very key; rotate it instead.', { param: 'keyId' })
+}

@@ -1,0 +1,112 @@
+import { z } from 'zod'
+import { badRequest, type Context, kernelServices, notFound } from '#kernel'
+import { listed, listOf, listQuery } from '#kit'
+import type { Holder } from '../holder.ts'
+import { providerKeyItem } from '../shapes.ts'
+
+const keyBody = z.strictObject({
+  api_key: z
+    .string()
+    .min(1)
+    .max(4096)
+    .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces or line breaks')
+    .meta({ description: 'Encrypted at rest, and never returned.' }),
+})
+
+type View = Omit<z.infer<typeof providerKeyItem>, 'last_verified_at'> & {
+  last_verified_at?: string | undefined
+}
+
+const itemOf = (view: View): z.infer<typeof providerKeyItem> => ({
+  ...view,
+  last_verified_at: view.last_verified_at ?? null,
+})
+
+/** Provider keys of one kind of holder. */
+export function addProviderKeyRoutes({ route, use }: Context<unknown>, holder: Holder): void {
+  const stored = () => use(kernelServices.providerKeys)
+  const { path, access, whose } = holder
+  const params = holder.params.provider
+
+  /** Refuses what is no provider that takes a key. */
+  const providerOf = (name: string) => {
+    const directory = use(kernelServices.directory)
+    const provider = directory.find(name)
+    if (provider && provider.spec.key !== 'none') return provider
+    const names = directory.providers.filter(({ spec }) => spec.key !== 'none').map(({ name }) => name)
+    throw badRequest(
+      `There is no provider called ${name} that takes a key. There are: ${names.sort().join(', ')}.`,
+      {
+        param: 'provider',
+      },
+    )
+  }
+
+  route({
+    method: 'get',
+    path: `${path}/providers`,
+    access,
+    summary: `The providers that ${whose} keys are stored for`,
+    params: holder.params.bare,
+    query: listQuery,
+    returns: listOf('providers', providerKeyItem),
+    async handle(input) {
+      const { items, total } = await stored().list(await holder.id(input), input.query)
+      return listed('providers', { items: items.map(itemOf), total }, input.query)
+    },
+  })
+
+  route({
+    method: 'put',
+    path: `${path}/providers/{provider}`,
+    access,
+    summary: `Store or replace ${whose} key for a provider`,
+    params,
+    body: keyBody,
+    returns: providerKeyItem,
+    async handle(input) {
+      const id = await holder.id(input)
+      const { name } = providerOf(input.params.provider)
+      return itemOf(await stored().set(id, name, input.body.api_key))
+    },
+  })
+
+  route({
+    method: 'delete',
+    path: `${path}/providers/{provider}`,
+    access,
+    summary: `Remove ${whose} key for a provider`,
+    params,
+    returns: z.object({ deleted: z.literal(true), id: z.string() }),
+    async handle(input) {
+      const { provider } = input.params
+      if (!(await stored().delete(await holder.id(input), provider))) throw noKey(provider)
+      return { deleted: true as const, id: provider }
+    },
+  })
+
+  route({
+    method: 'post',
+    path: `${path}/providers/{provider}/check`,
+    access,
+    summary: `Try ${whose} key at its provider, with a cheap real request`,
+    params,
+    returns: providerKeyItem.extend({
+      message: z.string().meta({ description: 'What the check has shown.' }),
+    }),
+    async handle(input) {
+      const id = await holder.id(input)
+      const provider = providerOf(input.params.provider)
+      const key = await stored().find(id, provider.name)
+      if (!key) throw noKey(provider.name)
+      const { status, refused, message } = await use(kernelServices.prober).check(provider, key)
+      if (status !== 'down') await stored().mark(id, provider.name, key, 'configured')
+      else if (refused) await stored().mark(id, provider.name, key, 'invalid')
+      const view = await stored().get(id, provider.name)
+      if (!view) throw noKey(provider.name)
+      return { ...itemOf(view), message }
+    },
+  })
+}
+
+const noKey = (provider: string) => notFound(`No key is stored for ${provider}.`, { param: 'provider' })

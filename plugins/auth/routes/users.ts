@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { type Context, kernelServices } from '#kernel'
+import { listed, listOf, listQuery } from '#kit'
+import type { UsageMeter } from '../meter.ts'
+import { email, idParam, name, newAccount, plan, profile, profileOf } from '../shapes.ts'
+import { createAccount } from './account.ts'
+
+const userParams = z.strictObject({ id: idParam })
+
+/** Users, for admins. */
+export function addUserRoutes(context: Context<unknown>, meter: UsageMeter): void {
+  const { route, use } = context
+
+  route({
+    method: 'get',
+    path: '/api/auth/users',
+    access: 'admin',
+    summary: 'The users',
+    query: listQuery,
+    returns: listOf('users', profile),
+    async handle({ query }) {
+      const { items, total } = await use(kernelServices.accounts).users(query)
+      return listed('users', { items: items.map(profileOf), total }, query)
+    },
+  })
+
+  route({
+    method: 'post',
+    path: '/api/auth/users',
+    access: 'admin',
+    summary: 'Create a user and its first key',
+    body: z.strictObject({ email, name: name.optional(), plan: plan.optional() }),
+    status: 201,
+    returns: newAccount,
+    handle: ({ body }) => createAccount(context, body),
+  })
+
+  route({
+    method: 'get',
+    path: '/api/auth/users/{id}',
+    access: 'admin',
+    summary: 'One user',
+    params: userParams,
+    returns: profile,
+    handle: async ({ params }) => profileOf(await use(kernelServices.accounts).user(params.id)),
+  })
+
+  route({
+    method: 'put',
+    path: '/api/auth/users/{id}',
+    access: 'admin',
+    summary: 'Change a user’s plan or name',
+    params: userParams,
+    body: z.strictObject({ plan: plan.optional(), name: name.nullable().optional() }),
+    returns: profile,
+    handle: async ({ params, body }) =>
+      profileOf(await use(kernelServices.accounts).changeUser(params.id, body)),
+  })
+
+  route({
+    method: 'delete',
+    path: '/api/auth/users/{id}',
+    access: 'admin',
+    summary: 'Delete a user with all keys, provider keys and usage',
+    params: userParams,
+    returns: z.object({ deleted: z.literal(true), id: z.string() }),
+    async handle({ params: { id } }) {
+      await use(kernelServices.providerKeys).deleteOf(id)
+      await use(kernelServices.accounts).deleteUser(id)
+      meter.clear(id)
+      return { deleted: true as const, id }
+    },
+  })
+}

@@ -1,0 +1,150 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Collection } from '#kernel'
+import { openLevel } from '../../storage/level.ts'
+import { startGateway, type TestGateway } from '../../test/harness.ts'
+import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
+
+const secret = 'sk-own-5d41402abc4b2a76b9719d911017c592'
+
+let upstream: Upstream
+let dataDir: string
+let gateway: TestGateway | undefined
+
+const start = async () => {
+  gateway = await startGateway({ upstream, dataDir })
+  return gateway
+}
+
+const stop = async () => {
+  await gateway?.close()
+  gateway = undefined
+}
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(path.join(tmpdir(), 'switchyard-secrecy-'))
+  upstream = await startUpstream({ apiKey: ['sk-test', secret] })
+})
+
+afterEach(async () => {
+  await stop()
+  await upstream.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+/** Files of the data folder that have this text in their bytes. */
+async function filesWith(text: string): Promise<string[]> {
+  const entries = await readdir(dataDir, { recursive: true, withFileTypes: true })
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name))
+  const found = await Promise.all(files.map(async (file) => (await readFile(file)).includes(text)))
+  return files.filter((_, i) => found[i])
+}
+
+/** Calls a model with a user's key. */
+async function chat({ url }: TestGateway, key: string) {
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] }),
+  })
+  return `${response.status} ${JSON.stringify([...response.headers])} ${await response.text()}`
+}
+
+test('a provider key is in no answer, no log line and no file, and neither are keys of the gateway', async () => {
+  const { api, signUp, logged, adminKey } = await start()
+  const { userId, key } = await signUp('secretive')
+  const answers: string[] = []
+  const ask = async (...[method, at, body, caller]: Parameters<typeof api>) =>
+    answers.push(JSON.stringify((await api(method, at, body, caller)).body))
+
+  await ask('PUT', '/api/auth/me/providers/openai', { api_key: secret }, key)
+  answers.push(await chat(gateway!, key))
+  expect(upstream.last().key).toBe(secret)
+  upstream.reply({ status: 401, error: { message: `Incorrect API key provided: ${secret}` } })
+  answers.push(await chat(gateway!, key))
+  upstream.reply({ status: 400, error: { message: 'No.' } })
+  answers.push(await chat(gateway!, key))
+  await ask('POST', '/api/auth/me/providers/openai/check', undefined, key)
+  await ask('PUT', '/api/auth/me/providers/nobody', { api_key: secret }, key)
+  await ask('PUT', '/api/auth/me/providers/openai', { api_key: `${secret} ` }, key)
+  for (const at of ['me', 'me/keys', 'me/providers', 'me/usage'])
+    await ask('GET', `/api/auth/${at}`, undefined, key)
+  for (const at of ['', '/keys', '/providers']) await ask('GET', `/api/auth/users/${userId}${at}`)
+  for (const at of [
+    'auth/users',
+    'status',
+    'apps',
+    'products',
+    'license',
+    'proxy/providers',
+    'openapi.json',
+  ]) {
+    await ask('GET', `/api/${at}`)
+  }
+
+  const secrets = [secret, key, adminKey]
+  const telling = (texts: string[]) => texts.filter((text) => secrets.some((one) => text.includes(one)))
+  expect(telling(answers)).toEqual([])
+  expect(telling(logged)).toEqual([])
+  await stop()
+  expect(await filesWith('secretive@example.com')).not.toEqual([])
+  for (const text of secrets) expect(await filesWith(text)).toEqual([])
+})
+
+test('equal keys are stored as different texts, of the documented form', async () => {
+  const { signUp, api } = await start()
+  for (const name of ['one', 'two']) {
+    const { key } = await signUp(name)
+    await api('PUT', '/api/auth/me/providers/openai', { api_key: secret }, key)
+  }
+  await stop()
+  const stored = (await providerKeyRows()).map((row) => row.secret)
+  expect(new Set(stored).size).toBe(2)
+  for (const text of stored) {
+    expect(text).toMatch(/^enc:/)
+    expect(Buffer.from(text.slice(4), 'base64')).toHaveLength(12 + secret.length + 16)
+  }
+})
+
+test('a provider key found in plain text at the start is encrypted, and works', async () => {
+  const { userId, key } = await (await start()).signUp('earlier')
+  await stop()
+  const at = new Date().toISOString()
+  await withProviderKeys((rows) =>
+    rows.put(`${userId}/openai`, {
+      user_id: userId,
+      provider: 'openai',
+      secret,
+      status: 'configured',
+      created_at: at,
+      updated_at: at,
+    }),
+  )
+  const { logged } = await start()
+  expect(logged.filter((line) => line.includes('was encrypted'))).toHaveLength(1)
+  expect(logged.join()).not.toContain(secret)
+  await chat(gateway!, key)
+  expect(upstream.last().key).toBe(secret)
+  await stop()
+  expect((await providerKeyRows())[0]!.secret).toMatch(/^enc:/)
+})
+
+const row = z.looseObject({ user_id: z.string(), secret: z.string() })
+type Row = z.infer<typeof row>
+
+async function withProviderKeys<T>(use: (rows: Collection<Row>) => Promise<T>): Promise<T> {
+  const engine = await openLevel(path.join(dataDir, 'db'))
+  const options = { schema: row, indexes: { user: (it: Row) => it.user_id } }
+  try {
+    return await use(engine.namespace('kernel').collection('provider_keys', options))
+  } finally {
+    await engine.close()
+  }
+}
+
+const providerKeyRows = (): Promise<Row[]> => withProviderKeys(async (rows) => (await rows.list()).items)
