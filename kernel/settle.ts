@@ -94,7 +94,7 @@ function billed(
     if (part) cost = cost ? addCost(cost, part) : part
     else priced = false
   }
-  if (call.trail.attempts.length === 0 && call.trail.cached) usage = wireUsageOf(served) ?? noUsage
+  if (call.trail.attempts.length === 0) usage = wireUsageOf(served) ?? noUsage
   return { usage, cost: priced ? cost : undefined }
 }
 

@@ -1,0 +1,82 @@
+import Mustache from 'mustache'
+import { RE2JS } from 're2js'
+import { z } from 'zod'
+import type { Call } from '#kernel'
+import { requestTexts } from '#kit'
+
+const ms = z.int().min(0).max(600_000).default(0)
+
+const toolCall = z.strictObject({
+  name: z.string().min(1).meta({ description: 'The function to call.' }),
+  arguments: z.record(z.string(), z.unknown()).default({}).meta({ description: 'Its arguments.' }),
+})
+
+const pattern = z.string().refine(compiles, 'must be a regular expression in RE2 syntax')
+
+export const fixtureSchema = z.strictObject({
+  match: pattern.default('').meta({
+    title: 'Match',
+    description: 'RE2 expression that the last message must contain; empty matches every call.',
+  }),
+  answer: z.string().default('').meta({
+    title: 'Answer',
+    description: 'Mustache template over text (the last message), model, and groups (of the match).',
+  }),
+  tool_calls: z
+    .array(toolCall)
+    .default([])
+    .meta({ title: 'Tool calls', description: 'Tools the answer calls.' }),
+  error: z
+    .strictObject({
+      status: z.int().min(400).max(599).meta({ description: 'The status a provider would have sent.' }),
+      message: z.string().default('mock failure').meta({ description: 'What it says.' }),
+    })
+    .optional()
+    .meta({ title: 'Error', description: 'Fail like a provider, instead of answering.' }),
+  delay_ms: ms.meta({ title: 'Delay', description: 'Milliseconds before the answer.' }),
+  chunk_delay_ms: ms.meta({
+    title: 'Chunk delay',
+    description: 'Milliseconds between two chunks of a stream.',
+  }),
+})
+
+export type FixtureSettings = z.infer<typeof fixtureSchema>
+
+/** A fixture, ready to be tried on calls. */
+export interface Fixture extends FixtureSettings {
+  /** The answer's text when the fixture is for this call, undefined when it is not. */
+  readonly textFor: (call: Call) => string | undefined
+}
+
+/** Compiled once: linear-time matching, because the operator's patterns run over clients' texts. */
+export function fixtureOf(settings: FixtureSettings): Fixture {
+  const expression = RE2JS.compile(settings.match)
+  return {
+    ...settings,
+    textFor(call) {
+      const text = lastText(call)
+      const matcher = expression.matcher(text)
+      if (!matcher.find()) return undefined
+      const groups = Array.from({ length: matcher.groupCount() + 1 }, (_, n) => matcher.group(n) ?? '')
+      return Mustache.render(settings.answer, { text, model: call.request.model, groups }, undefined, {
+        escape: String,
+      })
+    },
+  }
+}
+
+/** Says what it was told. */
+export const echo = fixtureOf(fixtureSchema.parse({ answer: 'You said: {{text}}' }))
+
+function lastText(call: Call): string {
+  return requestTexts(call.request).at(-1)?.text ?? ''
+}
+
+function compiles(expression: string): boolean {
+  try {
+    RE2JS.compile(expression)
+    return true
+  } catch {
+    return false
+  }
+}
