@@ -1,0 +1,72 @@
+import { z } from 'zod'
+import { badRequest, type Call, defineModule } from '#kernel'
+import { compileGlobs } from '#kit'
+import { type Family, families } from './families.ts'
+import { normalise } from './normalise.ts'
+
+const rule = z.strictObject({
+  models: z
+    .array(z.string().min(1))
+    .min(1)
+    .meta({ description: 'Globs over the model without its provider.' }),
+  rename: z
+    .record(z.string(), z.string())
+    .default({})
+    .meta({ description: 'Parameters by their name there.' }),
+  drop: z.array(z.string()).default([]).meta({ description: 'Parameters that are not taken.' }),
+})
+
+/** Models whose families are remembered. */
+const remembered = 1000
+
+export default defineModule({
+  settings: z.strictObject({
+    strict: z.boolean().default(false).meta({
+      title: 'Strict',
+      description: 'Refuse a request with a parameter that would have to be changed.',
+    }),
+    rules: z
+      .array(rule)
+      .default([])
+      .meta({ title: 'Rules', description: 'What further models want otherwise.' }),
+  }),
+
+  setup({ settings }) {
+    const known = [...families, ...settings.rules].map((family) => ({
+      family,
+      matches: compileGlobs(family.models),
+    }))
+    const byModel = new Map<string, readonly Family[]>()
+
+    const familiesOf = (model: string): readonly Family[] => {
+      let found = byModel.get(model)
+      if (!found) {
+        const name = model.slice(model.lastIndexOf('/') + 1)
+        found = known.flatMap(({ family, matches }) => (matches(name) ? [family] : []))
+        if (byModel.size >= remembered) byModel.clear()
+        byModel.set(model, found)
+      }
+      return found
+    }
+
+    return {
+      request(call: Call) {
+        if (call.operation !== 'chat') return undefined
+        const { request, changes } = normalise(call.request, familiesOf(call.request.model))
+        if (changes.length === 0) return undefined
+        if (settings.strict) throw refusal(changes, call.request.model)
+        call.trail.paramsChanged.push(...changes)
+        return call.with({ request })
+      },
+    }
+  },
+})
+
+function refusal(changes: readonly string[], model: string) {
+  const [first = ''] = changes
+  const param = first.replace(/^-|->.*$|^role .*/g, '') || 'messages'
+  return badRequest(`${model} does not take this as it is: ${changes.join(', ')}.`, {
+    param,
+    details: { changes },
+  })
+}
