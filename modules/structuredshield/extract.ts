@@ -1,0 +1,36 @@
+import { jsonrepair } from 'jsonrepair'
+
+/**
+ * The JSON value in a model's text: as it stands, inside a code fence, between the outermost brackets of some prose,
+ * or repaired. Undefined when there is none.
+ */
+export function extract(text: string): { readonly value: unknown } | undefined {
+  const inside = bracketed(text)
+  for (const candidate of [text, ...inside]) {
+    const parsed = parse(candidate, JSON.parse)
+    if (parsed) return parsed
+  }
+  for (const candidate of inside) {
+    const repaired = parse(candidate, (broken) => JSON.parse(jsonrepair(broken)))
+    if (repaired && typeof repaired.value === 'object') return repaired
+  }
+  return undefined
+}
+
+/** Parts of the text that may be an object or a list: fenced, from first to last bracket, or cut off at the end. */
+function bracketed(text: string): string[] {
+  const fence = /```(?:json)?[^\S\n]*\n([\s\S]*?)(?:```|$)/.exec(text)?.[1]
+  const start = text.search(/[{[]/)
+  if (start === -1) return []
+  const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'))
+  const parts = [...(end > start ? [text.slice(start, end + 1)] : []), text.slice(start)]
+  return fence && /^\s*[{[]/.test(fence) ? [fence, ...parts] : parts
+}
+
+function parse(text: string, read: (text: string) => unknown): { value: unknown } | undefined {
+  try {
+    return { value: read(text) }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,39 @@
+import { badRequest, type Call, type JsonObject } from '#kernel'
+
+const longest = 64 * 1024
+
+/** The schema that a call's answer must fit: from X-Schema, from the request, or from the settings; else nothing. */
+export function schemaOf(
+  call: Call,
+  registered: Readonly<Record<string, JsonObject>>,
+): JsonObject | undefined {
+  const header = call.context.headers['x-schema']
+  if (typeof header === 'string' && header !== '') return fromHeader(header, registered)
+  const format = call.request.response_format
+  if (format?.type === 'json_schema') {
+    const schema = format.json_schema?.schema
+    if (!schema) throw wrong('there is no schema in it', 'response_format.json_schema.schema')
+    return schema
+  }
+  const name = `model ${call.request.model}`
+  return Object.hasOwn(registered, name) ? registered[name] : undefined
+}
+
+/** Raw JSON, base64url of it, or the name of a registered schema. */
+function fromHeader(header: string, registered: Readonly<Record<string, JsonObject>>): JsonObject {
+  if (header.length > longest) throw wrong(`it is longer than ${longest} characters`, 'X-Schema')
+  if (Object.hasOwn(registered, header)) return registered[header]!
+  const text = header.trimStart().startsWith('{') ? header : Buffer.from(header, 'base64url').toString('utf8')
+  try {
+    const schema: unknown = JSON.parse(text)
+    if (typeof schema === 'object' && schema !== null && !Array.isArray(schema)) return schema as JsonObject
+  } catch {
+    // Not JSON in either form: the same refusal as JSON that is no object.
+  }
+  throw wrong(
+    'it is neither a JSON object, nor base64url of one, nor the name of a registered schema',
+    'X-Schema',
+  )
+}
+
+const wrong = (what: string, param: string) => badRequest(`The schema cannot be used: ${what}.`, { param })

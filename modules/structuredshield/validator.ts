@@ -1,0 +1,65 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import addFormats from 'ajv-formats'
+import { LRUCache } from 'lru-cache'
+import { RE2JS } from 're2js'
+import { badRequest, type JsonObject } from '#kernel'
+
+/** Whether a value fits, or what is wrong with it, one line each. */
+export type Validate = (value: unknown) => { readonly value: unknown; readonly problems: readonly string[] }
+
+/** Compiled schemas; strangers send them, so their number is bounded and their patterns run in linear time. */
+export class Validators {
+  readonly #known = new LRUCache<string, Validate>({ max: 500 })
+
+  /** Throws a bad request when the schema itself is wrong. */
+  get(schema: JsonObject): Validate {
+    const text = JSON.stringify(schema)
+    const known = this.#known.get(text) ?? compile(schema)
+    this.#known.set(text, known)
+    return known
+  }
+}
+
+function compile(schema: JsonObject): Validate {
+  const exact = compiled(schema, false)
+  const lenient = compiled(schema, true)
+  return (value) => {
+    if (exact(value)) return { value, problems: [] }
+    const problems = (exact.errors ?? []).slice(0, 20).map(describe)
+    const coerced = structuredClone(value)
+    return lenient(coerced) ? { value: coerced, problems: [] } : { value, problems }
+  }
+}
+
+/** With coercion, `"36"` becomes `36` in the value where a number is asked for. */
+function compiled(schema: JsonObject, coerceTypes: boolean): ValidateFunction {
+  const ajv = new Ajv({
+    allErrors: true,
+    strict: false,
+    coerceTypes,
+    logger: false,
+    code: { regExp: linear },
+  })
+  addFormats.default(ajv)
+  const { $schema: _, ...rest } = schema
+  try {
+    return ajv.compile(rest)
+  } catch (error) {
+    throw badRequest(`The schema cannot be used: ${(error as Error).message.slice(0, 300)}.`, {
+      param: 'schema',
+      cause: error,
+    })
+  }
+}
+
+/** Ajv's way to bring one's own regular expressions: no backtracking. */
+const linear = Object.assign(
+  (pattern: string) => {
+    const expression = RE2JS.compile(pattern)
+    return { test: (text: string) => expression.matcher(text).find() }
+  },
+  { code: 'linear' },
+)
+
+const describe = ({ instancePath, message }: ErrorObject): string =>
+  `${instancePath || '/'} ${message ?? 'is wrong'}`
