@@ -53,3 +53,8 @@ test('the time in which attempts race each other counts once', () => {
   expect(upstreamMs({ startedAt: 10, latencyMs: 10 }, { startedAt: 15, latencyMs: 20 })).toBe(25)
   expect(upstreamMs({ startedAt: 10, latencyMs: 30 }, { startedAt: 15, latencyMs: 5 })).toBe(30)
 })
+
+test('the time of an attempt that was cut off counts up to the end of the call', () => {
+  const startedAt = performance.now() - 1000
+  expect(upstreamMs({ startedAt })).toBeGreaterThanOrEqual(1000)
+})

@@ -41,16 +41,19 @@ export function outcomeOf(call: Call, served: Served, prices: Prices): Outcome {
     model: last?.model,
     latencyMs: now - trail.started,
     ttftMs: trail.firstContentAt === undefined ? undefined : trail.firstContentAt - trail.started,
-    upstreamMs: waitedMs(trail.attempts),
+    upstreamMs: waitedMs(trail.attempts, now),
     body: () => body?.(),
   }
 }
 
-/** Time in which at least one attempt was under way: those that race each other are not added up. */
-function waitedMs(attempts: readonly Attempt[]): number {
+/**
+ * Time in which at least one attempt was under way: those that race each other are not added up, and one that was cut
+ * off lasted until now.
+ */
+function waitedMs(attempts: readonly Attempt[], now: number): number {
   let waited = 0
-  let until = 0
-  for (const { startedAt, latencyMs = 0 } of attempts) {
+  let until = Number.NEGATIVE_INFINITY
+  for (const { startedAt, latencyMs = now - startedAt } of attempts) {
     const end = startedAt + latencyMs
     waited += Math.max(0, end - Math.max(startedAt, until))
     until = Math.max(until, end)
