@@ -31,7 +31,9 @@ export function addInsightRoutes({ route, use }: Context<unknown>): void {
       const plugin = find(params.name)
       const schema = await use(kernelServices.registry).schema(plugin)
       if (!schema) throw conflict(`${plugin.id} cannot be loaded: ${plugin.problem}`)
-      return jsonSchemaOf(schema)
+      const projected = jsonSchemaOf(schema)
+      if (!projected) throw conflict(`The settings of ${plugin.id} cannot be told as a JSON Schema.`)
+      return projected
     },
   })
 

@@ -87,16 +87,21 @@ export async function detailOf(registry: Registry, plugin: Plugin, isAdmin: bool
   const schema = await registry.schema(plugin).catch(() => undefined)
   if (!schema) return item
   const parsed = schema.safeParse(plugin.setting?.config ?? {})
+  const config_schema = jsonSchemaOf(schema)
   return {
     ...item,
     ...(parsed.success && { config_effective: parsed.data as Record<string, unknown> }),
-    config_schema: jsonSchemaOf(schema),
+    ...(config_schema && { config_schema }),
   }
 }
 
-/** The JSON Schema of a module's settings, for forms and checks. */
-export function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> {
-  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+/** The JSON Schema of a module's settings; undefined for settings that have none, as a stranger's plugin may. */
+export function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> | undefined {
+  try {
+    return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+  } catch {
+    return undefined
+  }
 }
 
 function publicItem(registry: Registry, plugin: Plugin, place?: Placement): ModuleItem {

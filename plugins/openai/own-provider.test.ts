@@ -1,0 +1,111 @@
+import OpenAI from 'openai'
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { bareChain } from '../../test/bare.ts'
+import { startGateway, type TestGateway } from '../../test/harness.ts'
+import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
+
+let upstream: Upstream
+let gateway: TestGateway
+let client: OpenAI
+
+beforeAll(async () => {
+  upstream = await startUpstream({ apiKey: [] })
+  gateway = await startGateway({
+    config: {
+      providers: {
+        mycorp: {
+          type: 'openai',
+          base_url: `${upstream.baseUrl()}/`,
+          api_key: 'corp-key',
+          models: ['mycorp-*', 'gpt-4o-mini'],
+          headers: { 'X-Team': 'gateway' },
+          org_id: 'org-7',
+        },
+        keyless: { type: 'openai', base_url: upstream.baseUrl(), models: ['local-*'] },
+        second: { type: 'groq', api_key: 'second-key' },
+      },
+      routes: [{ match: 'support-bot', provider: 'mycorp', model: 'mycorp-large' }],
+      prices: { 'mycorp/mycorp-large': { input_usd_per_m: 1, output_usd_per_m: 2 } },
+    },
+    env: { OLLAMA_BASE_URL: upstream.url },
+  })
+  await bareChain(gateway)
+  const { key } = await gateway.signUp()
+  client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0 })
+})
+
+beforeEach(() => upstream.reset())
+
+afterAll(async () => {
+  await gateway.close()
+  await upstream.close()
+})
+
+async function ask(model: string, headers: Record<string, string> = {}) {
+  const messages = [{ role: 'user' as const, content: 'hi' }]
+  const { response } = await client.chat.completions.create({ model, messages }, { headers }).withResponse()
+  return { response, request: upstream.last(), model: (upstream.last().body as { model: string }).model }
+}
+
+it('a provider of the operator’s own gets the models it claims, with its key and its headers', async () => {
+  for (const name of ['mycorp-small', 'mycorp/anything', 'gpt-4o-mini']) {
+    const { request, model } = await ask(name)
+    expect(request).toMatchObject({ key: 'corp-key', path: '/v1/chat/completions' })
+    expect(request.headers).toMatchObject({ 'x-team': 'gateway', 'openai-organization': 'org-7' })
+    expect(model).toBe(name.replace('mycorp/', ''))
+  }
+})
+
+it('a route gives a model to a provider under another name, at the operator’s price', async () => {
+  upstream.reply({ usage: { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 } })
+  const { response, model } = await ask('support-bot')
+  expect(model).toBe('mycorp-large')
+  const trace = await vi.waitFor(async () => {
+    const at = `/api/observe/traces/${response.headers.get('x-trace-id')}`
+    const { status, body } = await gateway.api('GET', at)
+    expect(status).toBe(200)
+    return body
+  })
+  expect(trace).toMatchObject({ provider: 'mycorp', cost_usd: 0.002, cost: { source: 'override' } })
+  const { body } = await gateway.api('GET', '/api/proxy/routes')
+  expect(body.routes).toEqual([
+    { order: 1, match: 'support-bot', provider: 'mycorp', model: 'mycorp-large', source: 'config' },
+  ])
+})
+
+it('a provider with an address and without a key is called without one', async () => {
+  expect((await ask('local-7b')).request).toMatchObject({ key: undefined })
+})
+
+it('a local server is in use as soon as its variable names it, with or without its path', async () => {
+  const { request, model } = await ask('ollama/llama3.2')
+  expect(request).toMatchObject({ key: undefined, path: '/v1/chat/completions' })
+  expect(model).toBe('llama3.2')
+  expect(gateway.kernel.directory.get('lmstudio').configured).toBe(false)
+})
+
+it('a second account of a provider is where the first one is', () => {
+  expect(gateway.kernel.directory.get('second')).toMatchObject({
+    baseUrl: 'https://api.groq.com/openai/v1',
+    keys: [{ hint: '-key' }],
+    priceId: 'groq',
+  })
+})
+
+it('X-Provider sends any model to one provider, and an unknown one is refused with the ones there are', async () => {
+  const { request, model } = await ask('gpt-4o', { 'x-provider': 'mycorp' })
+  expect([request.key, model]).toEqual(['corp-key', 'gpt-4o'])
+  const error = await ask('gpt-4o', { 'x-provider': 'nobody' }).catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(OpenAI.BadRequestError)
+  expect(error).toMatchObject({
+    param: 'X-Provider',
+    message: expect.stringMatching(/keyless.*mycorp|mycorp.*keyless/),
+  })
+})
+
+it('a model that nobody serves is not found, and near names are told', async () => {
+  const error = await ask('mycorq/large').catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(OpenAI.NotFoundError)
+  const near = await ask('gtp-4o-mni').catch((thrown: unknown) => thrown)
+  expect(near).toMatchObject({ status: 404, param: 'model', message: expect.stringContaining('gpt-4o-mini') })
+})
