@@ -1,3 +1,4 @@
+import { wrapped } from './around.ts'
 import type { Call } from './call.ts'
 import type { Entry } from './entry.ts'
 import { failed } from './entry.ts'
@@ -28,16 +29,20 @@ export class Chain {
   readonly #segments: readonly Segment[]
   readonly #admits: readonly Entry[]
   readonly #attempts: readonly Entry[]
+  readonly #attempted: readonly Entry[]
   readonly #reveals: readonly Entry[]
   readonly #settles: readonly Entry[]
+  readonly #detects: readonly Entry[]
   readonly #dispatch: Next
 
   constructor(entries: readonly Entry[], dispatch: Next) {
     this.#segments = segmented(entries)
     this.#admits = entries.filter((entry) => entry.hooks.admit && !entry.when)
     this.#attempts = entries.filter((entry) => entry.hooks.attempt)
+    this.#attempted = entries.filter((entry) => entry.hooks.attempted)
     this.#reveals = entries.filter((entry) => entry.hooks.reveal)
     this.#settles = entries.filter((entry) => entry.hooks.settled)
+    this.#detects = entries.filter((entry) => entry.hooks.detect?.request)
     this.#dispatch = dispatch
   }
 
@@ -74,6 +79,18 @@ export class Chain {
     }
   }
 
+  /** Tells everybody how a try went. Failures are metered and go nowhere else. */
+  attempted(attempt: Attempt, call: Call): void {
+    for (const entry of this.#attempted) {
+      if (entry.when && !entry.when(call)) continue
+      try {
+        entry.hooks.attempted!(attempt, call)
+      } catch (error) {
+        entry.meter.fail('attempted', error)
+      }
+    }
+  }
+
   /** Tells everybody how the call ended. Failures are metered and go nowhere else. */
   async settled(outcome: Outcome, call: Call): Promise<void> {
     for (const entry of this.#settles) {
@@ -96,7 +113,7 @@ export class Chain {
     for (const [i, entry] of segment.entries.entries()) {
       if (i === segment.recordAt) call.trail.request = call.request
       if (entry.when && !entry.when(call)) continue
-      let result = asks(entry) ? inspected(entry, call) : undefined
+      let result = asks(entry) ? inspected(entry, call, () => this.#detectsAfter(entry, call)) : undefined
       if (result instanceof Promise) result = await result
       if (result && 'kind' in result) {
         answer = result
@@ -107,6 +124,10 @@ export class Chain {
     }
     answer ??= await this.#inner(call, index, segment, passed)
     return segment.rewrites ? await rewritten(answer, passed, call) : answer
+  }
+
+  #detectsAfter(entry: Entry, call: Call): Entry[] {
+    return applying(this.#detects.slice(this.#detects.indexOf(entry) + 1), call)
   }
 
   #inner(call: Call, index: number, { around }: Segment, passed: readonly Entry[]): Promise<Reply> {
@@ -122,12 +143,16 @@ function applying(entries: readonly Entry[], call: Call): Entry[] {
 }
 
 /** Runs what a module has for requests. */
-function inspected(entry: Entry, call: Call): Call | Reply | undefined | Promise<Call | Reply | undefined> {
+function inspected(
+  entry: Entry,
+  call: Call,
+  later: () => readonly Entry[],
+): Call | Reply | undefined | Promise<Call | Reply | undefined> {
   const started = performance.now()
   const finish = (): void => timed(entry, 'request', started, call)
   try {
     const { detect, request } = entry.hooks
-    const seen = detect?.request ? redactRequest(call, { module: entry.id, detection: detect.request }) : call
+    const seen = detect?.request ? redactRequest(call, entry, later) : call
     const result = request ? request(seen) : undefined
     if (result instanceof Promise) {
       return result
@@ -141,31 +166,6 @@ function inspected(entry: Entry, call: Call): Call | Reply | undefined | Promise
     finish()
     failed(entry, 'request', error, call)
     return undefined
-  }
-}
-
-/** Runs an `around`. Errors from inside pass through it as they are; its own fall under its failure policy. */
-async function wrapped(entry: Entry, call: Call, next: Next): Promise<Reply> {
-  let inner: { reply: Reply } | { error: unknown } | undefined
-  const watched: Next = async (to) => {
-    try {
-      const reply = await next(to)
-      inner = { reply }
-      return reply
-    } catch (error) {
-      inner = { error }
-      throw error
-    }
-  }
-  try {
-    return await entry.hooks.around!(call, watched)
-  } catch (error) {
-    if (inner && 'error' in inner && inner.error === error) throw error
-    call.cancel.check()
-    failed(entry, 'around', error, call)
-    if (!inner) return next(call)
-    if ('error' in inner) throw inner.error
-    return inner.reply
   }
 }
 

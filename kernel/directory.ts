@@ -79,9 +79,14 @@ export class Directory {
 
   /**
    * Where a model may go, best first. `provider/model` says it outright; then the routes of the configuration; then
-   * the providers that know the name, those with a key first. Throws a not found with near names when nobody does.
+   * the providers that know the name, those with a key first. Throws a not found when nobody does, with near names:
+   * those of models, and those that `others` gives.
    */
-  resolve(model: string, forced: string | undefined): readonly Route[] {
+  resolve(
+    model: string,
+    forced: string | undefined,
+    others: () => readonly string[] = () => [],
+  ): readonly Route[] {
     if (forced !== undefined) {
       const provider = this.get(forced)
       const bare = model.startsWith(`${forced}/`) ? model.slice(forced.length + 1) : model
@@ -89,13 +94,13 @@ export class Directory {
     }
     let routes = this.#resolved.get(model)
     if (!routes) {
-      routes = this.#look(model)
+      routes = this.#look(model, others)
       this.#resolved.set(model, routes)
     }
     return routes
   }
 
-  #look(model: string): readonly Route[] {
+  #look(model: string, others: () => readonly string[]): readonly Route[] {
     const slash = model.indexOf('/')
     const named = slash > 0 ? this.find(model.slice(0, slash)) : undefined
     if (named) return [{ provider: named, model: model.slice(slash + 1), reason: 'named in the model' }]
@@ -113,7 +118,7 @@ export class Directory {
       ...serving.filter(({ configured }) => !configured),
       ...this.#fallbacks(),
     ]
-    if (known.length === 0) throw this.#unknown(model)
+    if (known.length === 0) throw this.#unknown(model, others())
     return known.map((provider) => ({
       provider,
       model,
@@ -128,8 +133,8 @@ export class Directory {
       : this.providers.filter(({ spec }) => spec.fallback)
   }
 
-  #unknown(model: string): Error {
-    const near = nearest(model, this.names)
+  #unknown(model: string, others: readonly string[]): Error {
+    const near = nearest(model, [...this.names, ...others])
     const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`
     return notFound(
       `No provider serves the model ${model}.${hint} Write provider/model to name the provider outright.`,

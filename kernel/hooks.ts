@@ -59,6 +59,11 @@ interface Steps {
    */
   attempt?(attempt: Attempt, call: Call, headers: Record<string, string>): void
   /**
+   * How a try went: told at its error, its whole answer or the first content of its stream, and once more with an
+   * error where a stream breaks off later.
+   */
+  attempted?(attempt: Attempt, call: Call): void
+  /**
    * What the client alone gets to see, applied after everything else: caches, records and other modules keep the
    * form without it.
    */
