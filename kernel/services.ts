@@ -27,3 +27,10 @@ export const kernelServices = {
   runtime: token<Runtime>('kernel/runtime'),
   secrets: token<Secrets>('kernel/secrets'),
 } as const
+
+/** Offered by who gives models other names. */
+export interface ModelNames {
+  names(): readonly string[]
+}
+
+export const ModelAliases = token<ModelNames>('model-aliases')
