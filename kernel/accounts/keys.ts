@@ -36,9 +36,9 @@ export class Keys {
     this.#uses = uses
   }
 
-  /** Tells of each change to a key; the key is undefined when it was deleted. */
-  watch(listener: (key: Key | undefined) => void): void {
-    this.#rows.watch(({ row }) => listener(row))
+  /** Tells of each change to a key; the key is undefined when it was deleted. Returns what ends it. */
+  watch(listener: (key: Key | undefined) => void): () => void {
+    return this.#rows.watch(({ row }) => listener(row))
   }
 
   /** A new key of 256 random bits. */
