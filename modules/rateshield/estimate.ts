@@ -1,0 +1,14 @@
+import type { Call } from '#kernel'
+import { estimateTokens, requestTexts } from '#kit'
+
+/** What an answer is taken for that has no limit of its own; the real number is settled when it is over. */
+const typicalAnswer = 256
+
+/** Tokens that a call may use, before anybody has counted them. */
+export function estimate({ operation, request }: Call): number {
+  const texts = requestTexts(request).reduce((sum, { text }) => sum + estimateTokens(text), 0)
+  const given = [request.prompt, request.input].flat(2).filter((part) => typeof part === 'number').length
+  if (operation === 'embedding') return texts + given
+  const answer = request.max_completion_tokens ?? request.max_tokens ?? typicalAnswer
+  return texts + given + answer * (request.n ?? 1)
+}

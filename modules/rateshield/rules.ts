@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import type { Call } from '#kernel'
+import { compileGlobs } from '#kit'
+import type { Claim, Scope } from './claims.ts'
+import { concurrencyLimit, type Limit, requestLimit, type State, tokenLimit } from './limits.ts'
+
+/** The most specific first. */
+const scopes = ['key', 'user', 'project', 'model', 'global'] as const satisfies readonly Scope[]
+
+const count = z.int().min(1)
+
+export const ruleSchema = z
+  .strictObject({
+    per: z.enum(scopes).meta({
+      title: 'Per',
+      description:
+        'What each has a limit of its own: a key, a user, a project, a model, or all calls together.',
+    }),
+    match: z.string().min(1).default('*').meta({
+      title: 'Match',
+      description:
+        'Glob over key ids, user ids, projects or models. Of several that match, the most specific counts.',
+    }),
+    rpm: count.optional().meta({ title: 'Requests', description: 'Requests a minute, as a steady flow.' }),
+    burst: count.optional().meta({
+      title: 'Burst',
+      description:
+        'Requests that may come at once after a pause; as many as a minute has, unless said otherwise.',
+    }),
+    tpm: count
+      .optional()
+      .meta({ title: 'Tokens', description: 'Tokens in any minute, of prompts and answers.' }),
+    concurrency: count
+      .optional()
+      .meta({ title: 'Concurrency', description: 'Calls that may run at a time.' }),
+  })
+  .refine(
+    ({ rpm, tpm, concurrency }) => rpm ?? tpm ?? concurrency,
+    'needs at least one of rpm, tpm and concurrency',
+  )
+  .refine(({ rpm, burst }) => burst === undefined || rpm !== undefined, 'burst needs rpm')
+
+export type Rule = z.infer<typeof ruleSchema>
+
+/**
+ * The limits that hold for a call: for each scope those of its most specific rule, from the key to all calls together.
+ * Buckets are named by their subject alone, so that a change of the rules refills none.
+ */
+export function compileRules(rules: readonly Rule[], state: State): (call: Call) => Claim[] {
+  const groups = scopes.flatMap((scope) => {
+    const group = rules.filter(({ per }) => per === scope).toSorted(bySpecificity)
+    const compiled = group.map((rule) => ({
+      matches: compileGlobs([rule.match]),
+      limits: limitsOf(rule, state),
+    }))
+    return compiled.length > 0 ? [{ scope, compiled }] : []
+  })
+  return (call) =>
+    groups.flatMap(({ scope, compiled }) => {
+      const subject = subjectOf(scope, call)
+      const rule = subject === undefined ? undefined : compiled.find(({ matches }) => matches(subject))
+      if (subject === undefined || !rule) return []
+      const bucket = `${scope}:${subject}`
+      return rule.limits.map((limit) => ({ limit, scope, subject, bucket }))
+    })
+}
+
+function limitsOf({ rpm, burst, tpm, concurrency }: Rule, state: State): Limit[] {
+  return [
+    ...(rpm === undefined ? [] : [requestLimit(state, rpm, burst ?? rpm)]),
+    ...(tpm === undefined ? [] : [tokenLimit(state, tpm)]),
+    ...(concurrency === undefined ? [] : [concurrencyLimit(state, concurrency)]),
+  ]
+}
+
+/** A name before a pattern, a pattern with more letters before one with fewer; equals stay in the order they came in. */
+function bySpecificity(a: Rule, b: Rule): number {
+  const weight = ({ match }: Rule): number =>
+    /[*?]/.test(match) ? match.replaceAll(/[*?]/g, '').length : Number.MAX_SAFE_INTEGER
+  return weight(b) - weight(a)
+}
+
+/** Admin keys have no user, and so no limit by user. */
+function subjectOf(scope: Scope, { principal, context, request }: Call): string | undefined {
+  if (scope === 'key') return principal.keyId
+  if (scope === 'user') return principal.userId
+  if (scope === 'project') return context.project
+  return scope === 'model' ? modelOf(request.model) : 'all'
+}
+
+/** However it is spelled and whoever is to serve it: `openai/GPT-4o` is gpt-4o. */
+const modelOf = (model: string): string => model.slice(model.lastIndexOf('/') + 1).toLowerCase()
