@@ -26,14 +26,20 @@ export class Cancel {
     return this.#controller.signal
   }
 
-  /** Calls every listener once; later calls do nothing. */
+  /** Calls every listener once, also when one of them throws, which is warned of; later calls do nothing. */
   abort(reason: Error): void {
     if (this.#reason) return
     this.#reason = reason
     this.#controller?.abort(reason)
     const listeners = this.#listeners
     this.#listeners = undefined
-    if (listeners) for (const listener of listeners) listener(reason)
+    for (const listener of listeners ?? []) {
+      try {
+        listener(reason)
+      } catch (error) {
+        process.emitWarning(error as Error)
+      }
+    }
   }
 
   /** Called at once when it is already over. The returned function forgets the listener. */

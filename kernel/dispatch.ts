@@ -12,7 +12,8 @@ import type { Chunk } from './stream/chunk.ts'
 import { collect, replyWith } from './stream/collect.ts'
 import { committed } from './stream/commit.ts'
 import type { Attempt } from './trail.ts'
-import type { Transport, UpstreamAnswer } from './transport.ts'
+import type { Transport } from './transport.ts'
+import type { UpstreamAnswer } from './upstream-answer.ts'
 
 /** One try at a provider, and everything it takes. */
 interface Try {

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { Collection, Page, Store } from '../storage/index.ts'
 import type { Log } from './log.ts'
-import type { Credential } from './provider.ts'
+import { type Credential, hintOf } from './provider.ts'
 import type { Secrets } from './secrets.ts'
 
 const record = z.object({
@@ -68,7 +68,7 @@ export class ProviderKeys {
 
   #credential(id: string, row: Record): Credential {
     const secret = this.#secrets.decrypt(row.secret)
-    return { id, secret, hint: secret.slice(-4), weight: 1, owner: 'user' }
+    return { id, secret, hint: hintOf(secret), weight: 1, owner: 'user' }
   }
 
   /** A user's keys, by the names of their providers. */

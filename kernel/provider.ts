@@ -42,12 +42,15 @@ export interface Credential {
   /** Tells keys of one provider apart, and keeps its meaning over restarts. */
   readonly id: string
   readonly secret: string
-  /** Last characters, for traces. */
+  /** Last characters, for traces; by `hintOf`. */
   readonly hint: string
   readonly weight: number
   /** Whose it is. */
   readonly owner: 'user' | 'global'
 }
+
+/** What may be told of a key: its last four characters, or nothing where these would be all of it. */
+export const hintOf = (secret: string): string => (secret.length > 4 ? secret.slice(-4) : '')
 
 /** A provider as configured: spec, overrides and keys. */
 export interface Provider {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Config } from '../config.ts'
-import { type Credential, type Provider, type ProviderSpec, providerSpec } from '../provider.ts'
+import { type Credential, hintOf, type Provider, type ProviderSpec, providerSpec } from '../provider.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 type Entry = Config['providers'][string]
@@ -71,5 +71,5 @@ function keysOf(
 /** A key of the operator's. Its id says nothing of it, and stays the same while the key does. */
 function credential(provider: string, secret: string, weight: number): Credential {
   const id = `${provider}/${hash('sha256', secret).slice(0, 12)}`
-  return { id, secret, hint: secret.slice(-4), weight, owner: 'global' }
+  return { id, secret, hint: hintOf(secret), weight, owner: 'global' }
 }
