@@ -129,8 +129,8 @@ export interface LogStatus {
 }
 
 /**
- * Append-only rows in blocks: a flush writes one block of rows, one of bodies, and one posting list a field value,
- * so a row costs microseconds, and a filtered page or total reads postings instead of rows.
+ * Append-only rows. Appending only queues; what is queued is written together, with a posting list for each value of
+ * a field, so a row costs microseconds, and a filtered page or total reads postings instead of rows.
  */
 export interface Log<T> {
   /**

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { collect, type OpenEngine, withEngine } from './harness.ts'
+
+const Row = z.object({ n: z.number() })
+const logOptions = { id: (row: { id: string }) => row.id, time: () => 1 }
+
+/** What every engine must do as a whole. */
+export function engineConformance(open: OpenEngine): void {
+  describe('an engine', () => {
+    test('closes once, after running operations and all that waits', () =>
+      withEngine(open, async ({ engine, reopen }) => {
+        const rows = engine.collection('rows', { schema: Row })
+        const log = engine.log('log', logOptions)
+        const counters = await engine.counters('counters')
+        const running = [rows.put('1', { n: 1 }), rows.update('2', () => ({ n: 2 }))]
+        log.append({ id: 'x' })
+        counters.add('c', 3)
+        await Promise.all([engine.close(), engine.close(), ...running])
+        await engine.close()
+        const again = await reopen()
+        expect(await again.collection('rows', { schema: Row }).count()).toBe(2)
+        expect((await again.log('log', logOptions).list()).total).toBe(1)
+        expect((await again.counters('counters')).get('c')).toBe(3)
+      }))
+
+    test('waits for a long operation before it closes', () =>
+      withEngine(open, async ({ engine }) => {
+        const log = engine.log('log', logOptions)
+        for (let n = 0; n < 3000; n++) log.append({ id: `id${n}` })
+        const erased = log.erase(({ id }) => id.endsWith('7'))
+        await engine.close()
+        expect(await erased).toBe(300)
+      }))
+
+    test('refuses everything when it is closed', () =>
+      withEngine(open, async ({ engine }) => {
+        const rows = engine.collection('rows', { schema: Row })
+        const log = engine.log('log', logOptions)
+        const sequence = engine.sequence('sequence', Row)
+        const counters = await engine.counters('counters')
+        await engine.close()
+        const refused = { code: 'STORE_CLOSED' }
+        await expect(rows.put('1', { n: 1 })).rejects.toMatchObject(refused)
+        await expect(rows.list()).rejects.toMatchObject(refused)
+        await expect(collect(rows.scan())).rejects.toMatchObject(refused)
+        await expect(log.list()).rejects.toMatchObject(refused)
+        await expect(collect(log.scan())).rejects.toMatchObject(refused)
+        await expect(sequence.append(() => ({ n: 1 }))).rejects.toMatchObject(refused)
+        await expect(collect(sequence.scan())).rejects.toMatchObject(refused)
+        await expect(engine.flush()).rejects.toMatchObject(refused)
+        expect(() => counters.add('c', 1)).toThrow(expect.objectContaining(refused))
+        log.append({ id: 'x' })
+        expect(log.status()).toMatchObject({ depth: 0, dropped: 1 })
+      }))
+
+    test('flushes what is below a namespace', () =>
+      withEngine(open, async ({ engine }) => {
+        const part = engine.namespace('part')
+        const inside = part.namespace('deep').log('log', { ...logOptions, flushMs: 60_000 })
+        const beside = engine.log('log', { ...logOptions, flushMs: 60_000 })
+        inside.append({ id: 'x' })
+        beside.append({ id: 'y' })
+        await part.flush()
+        expect([inside.status().depth, beside.status().depth]).toEqual([0, 1])
+        await engine.flush()
+        expect(beside.status().depth).toBe(0)
+      }))
+  })
+}

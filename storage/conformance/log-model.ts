@@ -1,0 +1,101 @@
+import { expect } from 'vitest'
+import type { IndexValue, Log, LogOptions, LogQuery } from '../index.ts'
+import { collect } from './harness.ts'
+
+export interface Call {
+  readonly id: string
+  readonly at: number
+  readonly model: string
+  readonly status: number
+  readonly cached?: boolean
+  readonly tags: readonly string[]
+}
+
+export const callOptions = {
+  id: (call) => call.id,
+  time: (call) => call.at,
+  fields: {
+    model: (call) => call.model,
+    status: (call) => call.status,
+    cached: (call) => call.cached,
+    tag: (call) => call.tags,
+  },
+  rollup(call, add) {
+    const hour = String(Math.floor(call.at / 4)).padStart(4, '0')
+    add(hour, { calls: 1, status: call.status })
+    add(`${hour}|${call.model}`, { calls: 1 })
+  },
+} satisfies LogOptions<Call>
+
+type Field = keyof typeof callOptions.fields
+
+/** What a log should hold, kept in the simplest way there is. */
+export class LogModel {
+  rows: Array<{ call: Call; body: string | undefined }> = []
+  readonly totals = new Map<string, Record<string, number>>()
+
+  append(call: Call, body: string | undefined): void {
+    this.rows.push({ call, body })
+    callOptions.rollup(call, (cell, amounts: Record<string, number>) => {
+      const totals = this.totals.get(cell) ?? {}
+      for (const [name, amount] of Object.entries(amounts)) totals[name] = (totals[name] ?? 0) + amount
+      this.totals.set(cell, totals)
+    })
+  }
+
+  /** Removes the rows that match and says how many there were. */
+  remove(matches: (call: Call) => boolean): number {
+    const before = this.rows.length
+    this.rows = this.rows.filter(({ call }) => !matches(call))
+    return before - this.rows.length
+  }
+
+  removeBodies(before: number): number {
+    const concerned = this.rows.filter(({ call, body }) => body !== undefined && call.at < before)
+    for (const row of concerned) row.body = undefined
+    return concerned.length
+  }
+
+  select({ where = {}, from = -Infinity, to = Infinity, filter, reverse = true }: LogQuery): Call[] {
+    const meets = (call: Call, field: string, wanted: IndexValue | readonly IndexValue[]) => {
+      const given: IndexValue | readonly IndexValue[] = callOptions.fields[field as Field](call)
+      const has = typeof given === 'object' ? given : [given]
+      const any = typeof wanted === 'object' ? wanted : [wanted]
+      return wanted === undefined || any.some((value) => value !== undefined && has.includes(value))
+    }
+    const test = (filter ?? (() => true)) as (call: Call) => boolean
+    const found = this.rows
+      .map(({ call }) => call)
+      .filter((call) => Object.entries(where).every(([field, wanted]) => meets(call, field, wanted)))
+      .filter((call) => call.at >= from && call.at < to && test(call))
+    return reverse ? found.reverse() : found
+  }
+
+  async checkQuery(log: Log<Call>, query: LogQuery): Promise<void> {
+    const { offset = 0, limit = Infinity } = query
+    const all = this.select(query)
+    const items = all.slice(offset, offset + limit)
+    expect(await log.list(query)).toEqual({ items, total: all.length })
+    expect(await collect(log.scan(query))).toEqual(items)
+  }
+
+  /** Every row, body and total of the log is what the model says. */
+  async check(log: Log<Call>): Promise<void> {
+    await this.checkQuery(log, {})
+    for (const [field, valuesOf] of Object.entries(callOptions.fields)) {
+      for (const value of new Set(this.rows.flatMap(({ call }) => valuesOf(call)))) {
+        await this.checkQuery(log, { where: { [field]: value }, limit: 3 })
+      }
+    }
+    for (const id of new Set(this.rows.map(({ call }) => call.id))) {
+      const newest = this.rows.findLast(({ call }) => call.id === id)
+      expect(await log.get(id)).toEqual(newest?.call)
+      expect(await log.body(id)).toBe(newest?.body)
+    }
+    const cells = [...this.totals].sort(([a], [b]) => (a < b ? -1 : 1))
+    expect(await log.totals('', '~')).toEqual(cells)
+    expect(await log.totals('0002', '0005')).toEqual(
+      cells.filter(([cell]) => cell >= '0002' && cell < '0005'),
+    )
+  }
+}

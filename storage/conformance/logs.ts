@@ -1,0 +1,281 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { LogQuery } from '../index.ts'
+import { collect, type OpenEngine, withEngine } from './harness.ts'
+import { type Call, callOptions, LogModel } from './log-model.ts'
+
+const models = ['gpt', 'gpt-mini', 'claude "3"', 'modèle\n', '200', '']
+const aModel = fc.constantFrom(...models)
+const aStatus = fc.constantFrom(200, 429, -1, 0.5)
+const aTag = fc.constantFrom('a', 'b', 'c', 'a b')
+const aTime = fc.integer({ min: 0, max: 19 })
+const aCall = fc.record(
+  {
+    id: fc.oneof(fc.constantFrom('x', 'y'), fc.string({ minLength: 1, maxLength: 6, unit: 'grapheme' })),
+    at: aTime,
+    model: aModel,
+    status: aStatus,
+    cached: fc.boolean(),
+    tags: fc.array(aTag, { maxLength: 3 }),
+  },
+  { requiredKeys: ['id', 'at', 'model', 'status', 'tags'] },
+)
+const aBody = fc.option(
+  fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('', '\n', '1,2\n3', 'x'.repeat(70_000))),
+  { nil: undefined },
+)
+const anyOf = <T>(value: fc.Arbitrary<T>) =>
+  fc.oneof(value, fc.array(value, { maxLength: 2 }), fc.constant(undefined))
+const aQuery: fc.Arbitrary<LogQuery> = fc.record(
+  {
+    where: fc.record(
+      { model: anyOf(aModel), status: anyOf(aStatus), cached: anyOf(fc.boolean()), tag: anyOf(aTag) },
+      { requiredKeys: [] },
+    ),
+    from: aTime,
+    to: aTime,
+    limit: fc.integer({ min: 0, max: 5 }),
+    offset: fc.integer({ min: 0, max: 30 }),
+    reverse: fc.boolean(),
+    filter: fc.constantFrom((call: Call) => call.at % 2 === 0),
+  },
+  { requiredKeys: [] },
+)
+const someCalls = fc.array(fc.tuple(aCall, aBody), { minLength: 1, maxLength: 30 })
+const anOperation = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('append' as const), calls: someCalls }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('query' as const), query: aQuery }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('prune' as const), before: aTime }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('pruneBodies' as const), before: aTime }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('erase' as const), model: aModel }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('flush' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('reopen' as const) }) },
+)
+
+const callOf = (n: number): Call => ({
+  id: `call${n}`,
+  at: n,
+  model: models[n % 3] ?? '',
+  status: n % 5 ? 200 : 500,
+  tags: [],
+})
+
+/** What every engine's logs must do. */
+export function logConformance(open: OpenEngine): void {
+  describe('a log', () => {
+    test('equals a simple model after every step of any history', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(anOperation, { maxLength: 12 }), (operations) =>
+          withEngine(open, async ({ engine, reopen }) => {
+            let log = engine.log('calls', callOptions)
+            const model = new LogModel()
+            for (const operation of operations) {
+              if (operation.kind === 'append') {
+                for (const [call, body] of operation.calls) {
+                  log.append(call, () => body)
+                  model.append(call, body)
+                }
+              } else if (operation.kind === 'query') {
+                await model.checkQuery(log, operation.query)
+              } else if (operation.kind === 'prune') {
+                const old = model.remove(({ at }) => at < operation.before)
+                expect(await log.prune(operation.before)).toBe(old)
+              } else if (operation.kind === 'pruneBodies') {
+                const old = model.removeBodies(operation.before)
+                expect(await log.pruneBodies(operation.before)).toBe(old)
+              } else if (operation.kind === 'erase') {
+                const matches = (call: Call) => call.model === operation.model
+                expect(await log.erase(matches)).toBe(model.remove(matches))
+              } else if (operation.kind === 'flush') {
+                await log.flush()
+              } else {
+                log = (await reopen()).log('calls', callOptions)
+              }
+              if (operation.kind !== 'append') await model.check(log)
+            }
+            await model.check(log)
+          }),
+        ),
+        { numRuns: 60 },
+      )
+    }, 180_000)
+
+    test(
+      'answers every field, combination and range over several thousand rows',
+      () =>
+        withEngine(open, async ({ engine, reopen }) => {
+          const model = new LogModel()
+          const log = engine.log('calls', { ...callOptions, rollup: () => {} })
+          for (let n = 0; n < 5000; n++) {
+            const call = {
+              ...callOf(n),
+              at: n + ((n * 37) % 50),
+              cached: n % 9 === 0,
+              tags: [`t${n % 700}`, 'all'],
+            }
+            log.append(call)
+            model.append(call, undefined)
+          }
+          const queries: LogQuery[] = [
+            { limit: 5 },
+            { limit: 5, offset: 4990 },
+            { where: { tag: 't77' } },
+            { where: { model: 'gpt', status: 500, cached: true }, limit: 7, offset: 3 },
+            { where: { model: ['gpt', 'gpt-mini'], tag: ['t1', 't2', 't3'] }, limit: 4, reverse: false },
+            { where: { tag: 'all' }, from: 1000, to: 3100, limit: 10, offset: 2000 },
+            { from: 2500, to: 2501 },
+            { filter: (call: Call) => call.at % 1000 === 7, limit: 3 },
+            { where: { tag: 'none' } },
+          ]
+          for (const query of queries) await model.checkQuery(log, query)
+          const again = (await reopen()).log('calls', callOptions)
+          for (const query of queries) await model.checkQuery(again, query)
+        }),
+      60_000,
+    )
+
+    test('shows a row to queries as soon as it is appended', () =>
+      withEngine(open, async ({ engine }) => {
+        const log = engine.log('calls', callOptions)
+        for (let n = 0; n < 50; n++) {
+          log.append(callOf(n), () => `body ${n}`)
+          expect((await log.list({ limit: 1 })).items).toEqual([callOf(n)])
+          expect(await log.body(`call${n}`)).toBe(`body ${n}`)
+        }
+      }))
+
+    test('writes what waits when the interval is over, and when it is closed', () =>
+      withEngine(open, async ({ engine, reopen }) => {
+        const log = engine.log('calls', { ...callOptions, flushMs: 10 })
+        log.append(callOf(1))
+        expect(log.status().depth).toBe(1)
+        await expect.poll(() => log.status().depth).toBe(0)
+        log.append(callOf(2))
+        const again = (await reopen()).log('calls', callOptions)
+        expect((await again.list()).items).toEqual([callOf(2), callOf(1)])
+      }))
+
+    test('drops, counts and survives rows that are not JSON, or that its functions refuse', () =>
+      withEngine(open, async ({ engine }) => {
+        const log = engine.log<Call & { loop?: unknown }>('calls', callOptions)
+        const loop: { itself?: unknown } = {}
+        loop.itself = loop
+        const noTime: unknown = { id: 'x' }
+        log.append({ ...callOf(1), loop })
+        log.append(callOf(2), () => {
+          throw new Error('no body')
+        })
+        log.append(noTime as Call)
+        expect((await log.list()).items).toEqual([callOf(2)])
+        expect(await log.body('call2')).toBeUndefined()
+        expect(log.status()).toMatchObject({ depth: 0, bytes: 0, dropped: 2 })
+      }))
+
+    test('drops and counts rows beyond the bound of its queue', () =>
+      withEngine(open, async ({ engine }) => {
+        const log = engine.log('calls', { ...callOptions, maxQueueBytes: 100_000 })
+        const body = 'x'.repeat(20_000)
+        for (let n = 0; n < 50; n++) log.append(callOf(n), () => body, body.length)
+        const { depth, dropped, bytes } = log.status()
+        expect(depth + dropped).toBe(50)
+        expect(bytes).toBeLessThanOrEqual(100_000)
+        expect((await log.list()).total).toBe(depth)
+        const flushing = log.flush()
+        for (let n = 50; n < 100; n++) {
+          log.append(callOf(n), () => body, body.length)
+          if (n % 10 === 0) await new Promise((resolve) => setImmediate(resolve))
+          expect(log.status().bytes).toBeLessThanOrEqual(100_000)
+        }
+        await flushing
+        expect((await log.list()).total + log.status().dropped).toBe(100)
+      }))
+
+    test('finds the rows of one moment and deletes bodies in steps, wherever in a block they fall', () =>
+      withEngine(open, async ({ engine }) => {
+        const log = engine.log('calls', callOptions)
+        for (let n = 0; n < 100; n++) log.append(callOf(n), () => 'body')
+        for (let n = 0; n < 100; n++) {
+          expect(await log.list({ from: n, to: n + 1 })).toEqual({ items: [callOf(n)], total: 1 })
+        }
+        for (let before = 7; before < 107; before += 10) {
+          expect(await log.pruneBodies(before)).toBe(before === 7 ? 7 : 10)
+        }
+      }))
+
+    test('keeps totals when rows are pruned', () =>
+      withEngine(open, async ({ engine, reopen }) => {
+        const log = engine.log('calls', callOptions)
+        for (let n = 0; n < 40; n++) log.append(callOf(n))
+        const before = await log.totals('', '~')
+        expect(before.reduce((sum, [cell, { calls = 0 }]) => sum + (cell.includes('|') ? 0 : calls), 0)).toBe(
+          40,
+        )
+        expect(await log.prune(1000)).toBe(40)
+        expect(await log.list()).toEqual({ items: [], total: 0 })
+        const again = (await reopen()).log('calls', callOptions)
+        expect(await again.totals('', '~')).toEqual(before)
+      }))
+
+    test('indexes older rows when a field is new', () =>
+      withEngine(open, async ({ engine, reopen }) => {
+        const log = engine.log('calls', { ...callOptions, fields: { model: callOptions.fields.model } })
+        for (let n = 0; n < 100; n++) log.append(callOf(n))
+        await expect(log.list({ where: { status: 500 } })).rejects.toMatchObject({ code: 'INDEX_UNKNOWN' })
+        const widened = engine.log('calls', callOptions)
+        for (let n = 100; n < 150; n++) log.append(callOf(n))
+        expect((await widened.list({ where: { status: 500, model: 'gpt' } })).total).toBe(10)
+        const { status, model } = callOptions.fields
+        const swapped = (await reopen()).log('calls', {
+          ...callOptions,
+          fields: { status, model, at: ({ at }) => at },
+        })
+        expect((await swapped.list({ where: { status: 500, at: [5, 7, 145] } })).total).toBe(2)
+      }))
+
+    test(
+      'reads while rows are appended, pruned and erased',
+      () =>
+        withEngine(open, async ({ engine }) => {
+          const log = engine.log('calls', { ...callOptions, flushMs: 1 })
+          let appended = 0
+          const append = async () => {
+            for (; appended < 600; appended++) {
+              log.append(callOf(appended), () => 'x')
+              if (appended % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+            }
+          }
+          const read = async () => {
+            while (appended < 600) {
+              const { items, total } = await log.list({ where: { status: 200 } })
+              expect(items).toHaveLength(total)
+              const scanned = await collect(log.scan({ reverse: false }))
+              expect(scanned.map(({ at }) => at)).toEqual(scanned.map(({ at }) => at).sort((a, b) => a - b))
+            }
+          }
+          const remove = async () => {
+            for (let before = 0; before <= 200; before += 20) {
+              await log.prune(before)
+              await log.erase(({ at }) => at === before + 5)
+              await log.pruneBodies(before + 100)
+            }
+          }
+          await Promise.all([append(), read(), read(), remove()])
+          const { items } = await log.list()
+          expect(items).toHaveLength(new Set(items.map(({ id }) => id)).size)
+          expect(items.every(({ at }) => at >= 200)).toBe(true)
+          expect(items.length).toBeGreaterThanOrEqual(398)
+        }),
+      60_000,
+    )
+
+    test('refuses a field it does not have and negative limits', () =>
+      withEngine(open, async ({ engine }) => {
+        const log = engine.log('calls', callOptions)
+        await expect(log.list({ where: { colour: 'red' } })).rejects.toMatchObject({ code: 'INDEX_UNKNOWN' })
+        await expect(collect(log.scan({ where: { colour: 'red' } }))).rejects.toMatchObject({
+          code: 'INDEX_UNKNOWN',
+        })
+        await expect(log.list({ offset: -1 })).rejects.toMatchObject({ code: 'QUERY_INVALID' })
+      }))
+  })
+}

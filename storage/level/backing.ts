@@ -1,0 +1,13 @@
+import type { StoreProblem } from '../index.ts'
+import type { Gate } from './gate.ts'
+import type { Database, GroupCommit } from './group-commit.ts'
+
+/** What every part of an engine works with. */
+export interface Backing {
+  readonly database: Database
+  readonly writer: GroupCommit
+  readonly gate: Gate
+  readonly report: (problem: StoreProblem) => void
+}
+
+export type Snapshot = ReturnType<Database['snapshot']>

@@ -1,0 +1,155 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type BlockHeader, type Change, decodeTimes, sealBlock } from './block.ts'
+import { apart, type Chunk, encodeBodies, encodeLines } from './chunk.ts'
+import type { LogAppender } from './log-appender.ts'
+import type { LogBlocks } from './log-blocks.ts'
+
+/** Changes blocks that are written already. Each method is one atomic batch and must run exclusively. */
+export class BlockRewriter<T> {
+  readonly #blocks: LogBlocks<T>
+  readonly #appender: LogAppender<T>
+
+  constructor(blocks: LogBlocks<T>, appender: LogAppender<T>) {
+    this.#blocks = blocks
+    this.#appender = appender
+  }
+
+  /** Deletes whole blocks with everything in them. */
+  async drop(headers: readonly BlockHeader[]): Promise<void> {
+    const changes: Change[] = []
+    for (const header of headers) changes.push(...(await this.#deletions(header)))
+    await this.#commitSealed(changes, (all) => all.filter((header) => !headers.includes(header)))
+  }
+
+  /** Deletes the rows of a block that match, and their bodies; returns how many. */
+  async remove(block: number, matches: (row: T) => boolean): Promise<number> {
+    const { first, end, header } = this.#extent(block)
+    const chunks = await this.#blocks.readChunks(first, end)
+    const { chunkRows } = this.#blocks.format
+    const emptied: number[] = []
+    for (let at = 0; at < end - first; at++) {
+      const line = chunks[Math.floor(at / chunkRows)]?.lines[at % chunkRows]
+      const row = line ? this.#blocks.parse(line, first + at) : undefined
+      if (row !== undefined && matches(row)) emptied.push(at)
+      if (at % 256 === 255) await nextTurn()
+    }
+    if (emptied.length === 0) return 0
+    for (const at of emptied) chunks[Math.floor(at / chunkRows)]!.lines[at % chunkRows] = ''
+    const changes = this.#clearBodies(chunks, first, emptied)
+    const index = await this.#blocks.indexChunks(chunks, first, end)
+    if (!header) {
+      await this.#blocks.commit(changes, { ...this.#blocks.state, open: index }, true)
+      await this.#appender.reloadChunk()
+    } else if (index.times.every(Number.isNaN)) {
+      await this.drop([header])
+    } else {
+      const [sealed, indexed] = sealBlock(this.#blocks.keys, block, index)
+      changes.push(...indexed, ...this.#unusedPostings(header, sealed))
+      await this.#commitSealed(changes, (all) => all.map((one) => (one.block === block ? sealed : one)))
+    }
+    return emptied.length
+  }
+
+  /** Makes the index of a block again, for fields it does not have yet. */
+  async reindex(block: number): Promise<void> {
+    const { first, end, header } = this.#extent(block)
+    if (!header) return
+    const index = await this.#blocks.indexChunks(await this.#blocks.readChunks(first, end), first, end)
+    const [sealed, changes] = sealBlock(this.#blocks.keys, block, index)
+    changes.push(...this.#unusedPostings(header, sealed))
+    await this.#commitSealed(changes, (all) => all.map((one) => (one.block === block ? sealed : one)))
+  }
+
+  /** Deletes the bodies of the rows of a block that are older; returns how many. */
+  async stripBodies(block: number, beforeMs: number): Promise<number> {
+    const { first, end, header } = this.#extent(block)
+    const chunks = await this.#blocks.readChunks(first, end)
+    const { chunkRows } = this.#blocks.format
+    const times = header ? await this.#times(block) : this.#blocks.state.open.times
+    const stripped: number[] = []
+    for (let at = 0; at < end - first; at++) {
+      const slot = chunks[Math.floor(at / chunkRows)]?.bodies[at % chunkRows]
+      if (slot !== undefined && (times[at] ?? Number.NaN) < beforeMs) stripped.push(at)
+    }
+    if (stripped.length === 0) return 0
+    const changes = this.#clearBodies(chunks, first, stripped)
+    if (header) {
+      const changed = { ...header, bodies: header.bodies - stripped.length }
+      changes.push([this.#blocks.keys.header(block), JSON.stringify(changed)])
+      await this.#commitSealed(changes, (all) => all.map((one) => (one.block === block ? changed : one)))
+    } else {
+      this.#blocks.state.open.bodies -= stripped.length
+      await this.#blocks.commit(changes, this.#blocks.state, true)
+      await this.#appender.reloadChunk()
+    }
+    return stripped.length
+  }
+
+  /** The rows of a block; without a header it is the open one. */
+  #extent(block: number): { first: number; end: number; header: BlockHeader | undefined } {
+    const { format, state } = this.#blocks
+    const first = block * format.blockRows
+    const header = state.sealed.find((one) => one.block === block)
+    const isOpen = first === this.#blocks.openFirst
+    return { first, end: header ? first + format.blockRows : isOpen ? state.next : first, header }
+  }
+
+  /** Empties the slots of these rows, and gives the changes of the chunks concerned, lines included. */
+  #clearBodies(chunks: readonly Chunk[], first: number, rows: readonly number[]): Change[] {
+    const { keys, format } = this.#blocks
+    const changes: Change[] = []
+    const touched = new Set<number>()
+    for (const at of rows) {
+      const chunk = Math.floor(at / format.chunkRows)
+      const { bodies } = chunks[chunk]!
+      if (bodies[at % format.chunkRows] === apart) changes.push([keys.largeBody(first + at), undefined])
+      bodies[at % format.chunkRows] = undefined
+      touched.add(chunk)
+    }
+    for (const chunk of touched) {
+      const number = first / format.chunkRows + chunk
+      changes.push([keys.rows(number), encodeLines(chunks[chunk]!.lines)])
+      changes.push([keys.bodies(number), encodeBodies(chunks[chunk]!.bodies)])
+    }
+    return changes
+  }
+
+  async #deletions({ block, fields }: BlockHeader): Promise<Change[]> {
+    const { keys, format, backing } = this.#blocks
+    const first = block * format.blockRows
+    const end = first + format.blockRows
+    const chunks = this.#blocks.chunkNumbers(first, end)
+    const large = await backing.database.keys(keys.largeBodiesRange(first, end)).all()
+    const gone = [
+      keys.header(block),
+      keys.ids(block),
+      keys.times(block),
+      ...fields.map((field) => keys.posting(block, field)),
+      ...chunks.flatMap((chunk) => [keys.rows(chunk), keys.bodies(chunk)]),
+      ...large,
+    ]
+    return gone.map((key) => [key, undefined])
+  }
+
+  #unusedPostings(before: BlockHeader, after: BlockHeader): Change[] {
+    const unused = before.fields.filter((field) => !after.fields.includes(field))
+    return unused.map((field) => [this.#blocks.keys.posting(before.block, field), undefined])
+  }
+
+  async #times(block: number): Promise<ArrayLike<number>> {
+    const options = { valueEncoding: 'view' } as const
+    const stored = await this.#blocks.backing.database.get<string, Uint8Array>(
+      this.#blocks.keys.times(block),
+      options,
+    )
+    return stored ? decodeTimes(stored) : []
+  }
+
+  #commitSealed(
+    changes: readonly Change[],
+    change: (sealed: readonly BlockHeader[]) => readonly BlockHeader[],
+  ): Promise<void> {
+    const { state } = this.#blocks
+    return this.#blocks.commit(changes, { ...state, sealed: change(state.sealed) }, true)
+  }
+}

@@ -1,0 +1,139 @@
+import type { IndexValue, LogOptions } from '../index.ts'
+import { listOf } from './keys.ts'
+import type { LogKeys } from './log-keys.ts'
+import { encodePostings, type PostingMap } from './postings.ts'
+
+export type Change = readonly [key: string, value: string | Uint8Array | undefined]
+
+/** What is kept in memory of a block whose index is on disk. */
+export interface BlockHeader {
+  readonly block: number
+  readonly rows: number
+  readonly bodies: number
+  readonly minId: string
+  readonly maxId: string
+  readonly minTime: number
+  readonly maxTime: number
+  /** The fields it has postings for. */
+  readonly fields: readonly string[]
+}
+
+/** What an index takes from a row. */
+export interface RowFacts {
+  readonly id: string
+  readonly time: number
+  /** In the order of the options' fields. */
+  readonly values: readonly (IndexValue | readonly IndexValue[])[]
+}
+
+/** Throws when one of the functions does, or when the row has no time. */
+export function factsOf<T>(options: LogOptions<T>, row: T): RowFacts {
+  const id = options.id(row)
+  const time = options.time(row)
+  if (typeof id !== 'string' || id === '' || !Number.isFinite(time))
+    throw new TypeError('A log row needs an id and a time.')
+  const values = []
+  for (const field in options.fields) values.push(options.fields[field]?.(row))
+  return { id, time, values }
+}
+
+/** The index of the rows of one block, in memory. It only grows; a deleted row has no id and NaN for its time. */
+export class BlockIndex {
+  readonly ids: string[] = []
+  readonly times: number[] = []
+  readonly postings: ReadonlyMap<string, PostingMap>
+  /** How many of the rows have a body. */
+  bodies = 0
+  readonly #maps: readonly PostingMap[]
+
+  constructor(fields: readonly string[]) {
+    this.#maps = fields.map(() => new Map())
+    this.postings = new Map(fields.map((field, at) => [field, this.#maps[at]!]))
+  }
+
+  add(facts: RowFacts, hasBody: boolean): void {
+    const row = this.ids.length
+    if (hasBody) this.bodies++
+    this.ids.push(facts.id)
+    this.times.push(facts.time)
+    for (let at = 0; at < this.#maps.length; at++) {
+      const values = facts.values[at]
+      if (typeof values === 'object') {
+        for (const value of new Set(listOf(values))) put(this.#maps[at]!, value, row)
+      } else {
+        put(this.#maps[at]!, values, row)
+      }
+    }
+  }
+
+  /** Leaves out a row that is deleted or cannot be read. */
+  skip(): void {
+    this.ids.push('')
+    this.times.push(Number.NaN)
+  }
+}
+
+function put(postings: PostingMap, value: IndexValue, row: number): void {
+  if (value === undefined || Number.isNaN(value)) return
+  const list = postings.get(value)
+  if (list) list.push(row)
+  else postings.set(value, [row])
+}
+
+/** The index as it goes to disk, and the header that stays in memory. */
+export function sealBlock(keys: LogKeys, block: number, index: BlockIndex): [BlockHeader, Change[]] {
+  const changes: Change[] = [
+    [keys.ids(block), encodeIds(index.ids)],
+    [keys.times(block), encodeTimes(index.times)],
+  ]
+  for (const [field, postings] of index.postings)
+    changes.push([keys.posting(block, field), encodePostings(postings)])
+  const header = headerOf(block, index)
+  changes.push([keys.header(block), JSON.stringify(header)])
+  return [header, changes]
+}
+
+function headerOf(block: number, index: BlockIndex): BlockHeader {
+  let rows = 0
+  let minId = ''
+  let maxId = ''
+  let minTime = Number.MAX_VALUE
+  let maxTime = -Number.MAX_VALUE
+  for (const [at, time] of index.times.entries()) {
+    if (Number.isNaN(time)) continue
+    const id = index.ids[at]!
+    if (rows === 0 || id < minId) minId = id
+    if (rows === 0 || id > maxId) maxId = id
+    if (time < minTime) minTime = time
+    if (time > maxTime) maxTime = time
+    rows++
+  }
+  const { bodies } = index
+  return { block, rows, bodies, minId, maxId, minTime, maxTime, fields: [...index.postings.keys()] }
+}
+
+function encodeIds(ids: readonly string[]): string {
+  return `\n${ids.map((id) => (id === '' ? '' : JSON.stringify(id))).join('\n')}\n`
+}
+
+/** The row of the newest such id in a block, from what `sealBlock` stored; -1 when there is none. */
+export function findId(stored: string, id: string): number {
+  const found = stored.lastIndexOf(`\n${JSON.stringify(id)}\n`)
+  if (found < 0) return -1
+  let row = 0
+  for (let at = stored.indexOf('\n'); at < found; at = stored.indexOf('\n', at + 1)) row++
+  return row
+}
+
+function encodeTimes(times: readonly number[]): Uint8Array {
+  const view = new DataView(new ArrayBuffer(times.length * 8))
+  for (const [at, time] of times.entries()) view.setFloat64(at * 8, time, true)
+  return new Uint8Array(view.buffer)
+}
+
+export function decodeTimes(stored: Uint8Array): Float64Array {
+  const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength)
+  const times = new Float64Array(stored.byteLength / 8)
+  for (let at = 0; at < times.length; at++) times[at] = view.getFloat64(at * 8, true)
+  return times
+}

@@ -1,0 +1,98 @@
+import { StoreError } from '../errors.ts'
+import type { Counters } from '../index.ts'
+import type { Backing } from './backing.ts'
+import { prefixRange } from './keys.ts'
+
+const flushMs = 250
+
+/** Counters in LevelDB: all values in memory, those that changed written every 250 ms in one batch. */
+export class LevelCounters implements Counters {
+  readonly #backing: Backing
+  readonly #path: string
+  readonly #prefix: string
+  readonly #values = new Map<string, number>()
+  readonly #dirty = new Set<string>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(backing: Backing, path: string) {
+    this.#backing = backing
+    this.#path = path
+    this.#prefix = `n/${path}!`
+  }
+
+  async load(): Promise<void> {
+    for await (const [key, text] of this.#backing.database.iterator(prefixRange(this.#prefix))) {
+      const value = Number(text)
+      if (Number.isSafeInteger(value)) this.#values.set(key.slice(this.#prefix.length), value)
+    }
+  }
+
+  add(name: string, amount: number): void {
+    this.set(name, this.get(name) + amount)
+  }
+
+  get(name: string): number {
+    return this.#values.get(name) ?? 0
+  }
+
+  set(name: string, value: number): void {
+    this.#backing.gate.check()
+    if (!Number.isSafeInteger(value)) {
+      throw new StoreError('AMOUNT_INVALID', `A counter holds safe integers only (${this.#path}).`)
+    }
+    this.#values.set(name, value)
+    this.#touch(name)
+  }
+
+  entries(prefix = ''): Array<[name: string, value: number]> {
+    return [...this.#values].filter(([name]) => name.startsWith(prefix)).sort(([a], [b]) => (a < b ? -1 : 1))
+  }
+
+  clear(prefix: string): void {
+    this.#backing.gate.check()
+    for (const [name] of this.entries(prefix)) {
+      this.#values.delete(name)
+      this.#touch(name)
+    }
+  }
+
+  flush(): Promise<void> {
+    return this.#backing.gate.run(async () => {
+      await this.write()
+      await this.#backing.writer.sync()
+    })
+  }
+
+  /** Writes what changed, without an fsync. */
+  async write(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (this.#dirty.size === 0) return
+    const names = [...this.#dirty]
+    this.#dirty.clear()
+    for (const name of names) {
+      const value = this.#values.get(name)
+      if (value === undefined) this.#backing.writer.delete(this.#prefix + name)
+      else this.#backing.writer.put(this.#prefix + name, String(value))
+    }
+    await this.#backing.writer.commit(false)
+  }
+
+  /** Writes what changed and leaves the disk alone from then on. The gate must be closed. */
+  async close(): Promise<void> {
+    await this.write()
+  }
+
+  #touch(name: string): void {
+    this.#dirty.add(name)
+    if (this.#backing.gate.isOpen)
+      this.#timer ??= setTimeout(() => this.#writeInBackground(), flushMs).unref()
+  }
+
+  #writeInBackground(): void {
+    this.write().catch(() => {
+      const message = 'Counters could not be written. They go on in memory, and only there.'
+      this.#backing.report({ code: 'STORE_FAILED', part: this.#path, message })
+    })
+  }
+}

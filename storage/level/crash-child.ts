@@ -1,0 +1,92 @@
+import { writeSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { StoreError } from '../errors.ts'
+import { openLevel } from '../level.ts'
+import { accountOptions, eventOptions, Link, linkAfter, newerAccountOptions } from './crash-parts.ts'
+
+/**
+ * Writes until it is killed, and says on its output what was acknowledged. Started by the crash tests with a folder,
+ * what to do, and a number that its ids begin with.
+ */
+const [folder = '', task, run = '0'] = process.argv.slice(2)
+const engine = await openLevel(folder)
+const say = (...words: (string | number)[]) => writeSync(1, `${words.join(' ')}\n`)
+
+async function writeAccounts(writer: number): Promise<void> {
+  const accounts = engine.collection('accounts', accountOptions)
+  for (let n = 0; ; n++) {
+    const id = `${run}-${writer}-${n}`
+    await accounts.put(id, { owner: `o${n % 5}`, balance: n })
+    say('put', id)
+    if (n % 4 === 3) {
+      const gone = `${run}-${writer}-${n - 2}`
+      say('deleting', gone)
+      await accounts.delete(gone)
+    }
+    await accounts.update('shared', (row) => ({ owner: 'all', balance: (row?.balance ?? 0) + 1 }))
+    say('updated')
+  }
+}
+
+async function writeLinks(): Promise<void> {
+  const chain = engine.sequence('chain', Link)
+  for (;;) {
+    const { seq } = await chain.append(linkAfter)
+    say('link', seq)
+  }
+}
+
+async function writeEvents(): Promise<void> {
+  const events = engine.log('events', eventOptions)
+  for (let n = 0; ; n++) {
+    const id = `${run}-${String(n).padStart(8, '0')}`
+    events.append({ id, at: n, kind: `k${n % 3}` }, () => `body of ${id}`)
+    if (n % 50 !== 0) continue
+    await events.flush()
+    say('event', id)
+    await pause(1)
+  }
+}
+
+/** Fills a disk that has no room, then shows what still works. */
+async function fillDisk(): Promise<void> {
+  const accounts = engine.collection('accounts', accountOptions)
+  const events = engine.log('events', eventOptions)
+  const ballast = 'x'.repeat(10_000)
+  let refused = 0
+  const fill = async (writer: number) => {
+    for (let n = 0; refused < 20; n++) {
+      const id = `${writer}-${n}`
+      events.append({ id, at: n, kind: 'k' }, () => ballast)
+      try {
+        await accounts.put(id, { owner: `o${n % 5}`, balance: n })
+        say('put', id)
+      } catch (error) {
+        refused++
+        say('refused', error instanceof StoreError ? error.code : 'UNKNOWN')
+      }
+    }
+  }
+  await Promise.all([fill(0), fill(1), fill(2)])
+  say('readable', await accounts.count())
+  await events.flush().catch(() => {})
+  say('dropped', events.status().dropped, (await events.list()).total)
+  await engine.close().catch(() => {})
+}
+
+if (task === 'fill') {
+  await fillDisk()
+} else if (task === 'migrate') {
+  const patience = new Int32Array(new SharedArrayBuffer(4))
+  engine.collection('accounts', {
+    ...newerAccountOptions,
+    migrate(row) {
+      Atomics.wait(patience, 0, 0, 1)
+      say('migrating')
+      return newerAccountOptions.migrate(row)
+    },
+  })
+} else {
+  const chains = Array.from({ length: 3 }, writeLinks)
+  await Promise.all([...[0, 1, 2, 3].map(writeAccounts), ...chains, writeEvents()])
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import type { CollectionOptions, LogOptions } from '../index.ts'
+
+/** What the crash tests and the process they kill both know. */
+export const Account = z.object({ owner: z.string(), balance: z.number() })
+
+export const accountOptions = {
+  schema: Account,
+  indexes: { owner: (row) => row.owner },
+} satisfies CollectionOptions<z.infer<typeof Account>>
+
+export const NewerAccount = Account.extend({ currency: z.string() })
+
+export const newerAccountOptions = {
+  schema: NewerAccount,
+  version: 2,
+  indexes: { owner: (row) => row.owner, currency: (row) => row.currency },
+  migrate: (row) => ({ ...Account.parse(row), currency: 'eur' }),
+} satisfies CollectionOptions<z.infer<typeof NewerAccount>>
+
+export const Link = z.object({ seq: z.number(), after: z.number() })
+
+export function linkAfter(previous: z.infer<typeof Link> | undefined, seq: number): z.infer<typeof Link> {
+  return { seq, after: previous?.seq ?? 0 }
+}
+
+export interface Event {
+  readonly id: string
+  readonly at: number
+  readonly kind: string
+}
+
+export const eventOptions = {
+  id: (event) => event.id,
+  time: (event) => event.at,
+  fields: { kind: (event) => event.kind },
+  flushMs: 5,
+  rollup: (event, add) => add(event.kind, { events: 1 }),
+} satisfies LogOptions<Event>

@@ -1,0 +1,131 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { collect } from '../conformance/harness.ts'
+import type { Collection, Engine } from '../index.ts'
+import { openLevel } from '../level.ts'
+import { accountOptions, eventOptions, Link, newerAccountOptions } from './crash-parts.ts'
+
+const script = join(import.meta.dirname, 'crash-child.ts')
+
+let folder: string
+let engine: Engine | undefined
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'crash-'))
+})
+
+afterEach(async () => {
+  await engine?.close()
+  await rm(folder, { recursive: true })
+})
+
+/** Runs the child until it has said so many lines, kills it, and gives all it said. */
+async function runAndKill(task: string, run: number, lines: number): Promise<string[][]> {
+  const child = spawn(process.execPath, [script, folder, task, String(run)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const ended = once(child, 'exit')
+  const said: string[][] = []
+  for await (const line of createInterface({ input: child.stdout })) {
+    said.push(line.split(' '))
+    if (said.length === lines) child.kill('SIGKILL')
+  }
+  expect(await ended).toEqual([null, 'SIGKILL'])
+  return said
+}
+
+async function expectConsistentCounts<T>(rows: Collection<T>, index: string, ownerOf: (row: T) => string) {
+  const all = await collect(rows.scan())
+  expect(await rows.count()).toBe(all.length)
+  expect(await rows.count({ index })).toBe(all.length)
+  for (const equals of new Set(all.map(([, row]) => ownerOf(row)))) {
+    const ids = all.filter(([, row]) => ownerOf(row) === equals).map(([id]) => id)
+    expect((await rows.list({ index, equals })).total).toBe(ids.length)
+    expect((await collect(rows.scan({ index, equals }))).map(([id]) => id)).toEqual(ids)
+  }
+}
+
+test('what was acknowledged before a kill -9 is there after it, and all counts are right', async () => {
+  const said: string[][] = []
+  for (let run = 0; run < 3; run++) {
+    said.push(...(await runAndKill('write', run, 1500)))
+    engine = await openLevel(folder)
+    const words = (first: string) => said.filter(([word]) => word === first).map(([, word = '']) => word)
+
+    const accounts = engine.collection('accounts', accountOptions)
+    const deleting = new Set(words('deleting'))
+    const missing = words('put').filter((id) => !deleting.has(id))
+    for await (const [id] of accounts.scan()) if (missing.includes(id)) missing.splice(missing.indexOf(id), 1)
+    expect(missing).toEqual([])
+    expect((await accounts.get('shared'))?.balance).toBeGreaterThanOrEqual(words('updated').length)
+    await expectConsistentCounts(accounts, 'owner', ({ owner }) => owner)
+
+    const links = await collect(engine.sequence('chain', Link).scan())
+    expect(links).toEqual(links.map((_, at) => ({ seq: at + 1, after: at })))
+    expect(links.length).toBeGreaterThanOrEqual(Math.max(...words('link').map(Number)))
+
+    const events = engine.log('events', eventOptions)
+    for (const id of words('event')) expect(await events.body(id)).toBe(`body of ${id}`)
+    for (const [kind, { events: count }] of await events.totals('', '~')) {
+      expect((await events.list({ where: { kind } })).items).toHaveLength(count ?? 0)
+    }
+    await engine.close()
+  }
+}, 120_000)
+
+test('a migration that was killed goes on where it stopped', async () => {
+  const rows = 2000
+  engine = await openLevel(folder)
+  const old = engine.collection('accounts', accountOptions)
+  await Promise.all(
+    Array.from({ length: rows }, (_, n) => old.put(`id${n}`, { owner: `o${n % 7}`, balance: n })),
+  )
+  await engine.close()
+
+  await runAndKill('migrate', 0, 900)
+  let migrated = 0
+  engine = await openLevel(folder)
+  const accounts = engine.collection('accounts', {
+    ...newerAccountOptions,
+    migrate(row, from) {
+      expect(from).toBe(1)
+      migrated++
+      return newerAccountOptions.migrate(row)
+    },
+  })
+  expect(await accounts.count({ index: 'currency', equals: 'eur' })).toBe(rows)
+  expect(migrated).toBeGreaterThan(0)
+  expect(migrated).toBeLessThanOrEqual(rows - 600)
+  await expectConsistentCounts(accounts, 'owner', ({ owner }) => owner)
+}, 60_000)
+
+test('a full disk loses nothing that was acknowledged, and reading goes on', async () => {
+  const limited = 'ulimit -f 2000; exec "$@"'
+  const args = ['-c', limited, 'sh', process.execPath, script, folder, 'fill']
+  const child = spawn('sh', args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = once(child, 'exit')
+  const said: string[][] = []
+  for await (const line of createInterface({ input: child.stdout })) said.push(line.split(' '))
+  expect(await ended).toEqual([0, null])
+  const words = (first: string) => said.filter(([word]) => word === first).map(([, ...rest]) => rest)
+
+  const acknowledged = words('put').map(([id]) => id)
+  expect(acknowledged.length).toBeGreaterThan(0)
+  expect(new Set(words('refused').flat())).toEqual(new Set(['STORE_FAILED']))
+  expect(Number(words('readable')[0])).toBeGreaterThanOrEqual(acknowledged.length)
+  expect(Number(words('dropped')[0]?.[0])).toBeGreaterThan(0)
+
+  engine = await openLevel(folder)
+  const accounts = engine.collection('accounts', accountOptions)
+  const ids = new Set((await collect(accounts.scan())).map(([id]) => id))
+  expect(acknowledged.filter((id) => !ids.has(id ?? ''))).toEqual([])
+  await expectConsistentCounts(accounts, 'owner', ({ owner }) => owner)
+  await accounts.put('new', { owner: 'o', balance: 1 })
+  const events = engine.log('events', eventOptions)
+  expect((await events.list({ where: { kind: 'k' } })).total).toBe(Number(words('dropped')[0]?.[1]))
+}, 60_000)

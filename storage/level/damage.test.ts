@@ -1,0 +1,164 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Level } from 'level'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { collect } from '../conformance/harness.ts'
+import type { Engine, StoreProblem } from '../index.ts'
+import { openLevel } from '../level.ts'
+import { accountOptions, type Event, eventOptions } from './crash-parts.ts'
+import { LogKeys } from './log-keys.ts'
+import { CollectionKeys } from './row-writer.ts'
+
+let folder: string
+let engine: Engine
+let problems: StoreProblem[]
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'damage-'))
+  problems = []
+  await open()
+})
+
+afterEach(async () => {
+  await engine.close()
+  await rm(folder, { recursive: true })
+})
+
+async function open(): Promise<void> {
+  engine = await openLevel(folder, { report: (problem) => problems.push(problem) })
+}
+
+/** Closes the engine, changes its keys directly, and opens it again. */
+async function change(edit: (database: Level<string, string>) => Promise<void>): Promise<void> {
+  await engine.close()
+  const database = new Level<string, string>(folder)
+  await edit(database)
+  await database.close()
+  await open()
+}
+
+const accountKeys = new CollectionKeys('accounts')
+const account = (n: number) => ({ owner: `o${n % 2}`, balance: n })
+const damages = {
+  'a row that is not JSON': '[1,{"owner":["so0"]}]\n{"owner":',
+  'a row without its first line': '{"owner":"o0"}',
+  'an empty row': '',
+  'a row of bytes': '\u0007\u0000 \u{1F600}\n\n',
+}
+
+test.for(Object.entries(damages))(
+  '%s is left out of listings, counted, and can be replaced',
+  async ([, text]) => {
+    const before = engine.collection('accounts', accountOptions)
+    for (let n = 0; n < 6; n++) await before.put(`id${n}`, account(n))
+    await change((database) => database.put(accountKeys.row('id2'), text))
+
+    const accounts = engine.collection('accounts', accountOptions)
+    const readable = [0, 1, 3, 4, 5].map(account)
+    expect(await accounts.list()).toEqual({ items: readable, total: 6, unreadable: 1 })
+    expect(await accounts.list({ index: 'owner', equals: 'o0' })).toEqual({
+      items: [account(0), account(4)],
+      total: 3,
+      unreadable: 1,
+    })
+    expect((await collect(accounts.scan())).map(([, row]) => row)).toEqual(readable)
+    expect(problems).toEqual([
+      {
+        code: 'ROW_UNREADABLE',
+        part: 'accounts',
+        id: 'id2',
+        message: expect.stringContaining('Replace or delete'),
+      },
+    ])
+    await expect(accounts.get('id2')).rejects.toMatchObject({ code: 'ROW_UNREADABLE' })
+    await expect(accounts.update('id2', () => account(2))).rejects.toMatchObject({ code: 'ROW_UNREADABLE' })
+    expect(await accounts.create('id2', account(2))).toBe(false)
+
+    await accounts.put('id2', account(7))
+    expect((await accounts.list({ index: 'owner', equals: 'o0' })).total).toBe(2)
+    expect((await accounts.list({ index: 'owner', equals: 'o1' })).total).toBe(4)
+    expect(await accounts.list()).toEqual({ items: [0, 1, 7, 3, 4, 5].map(account), total: 6 })
+  },
+)
+
+test('a damaged row can be deleted, and leaves nothing behind', async () => {
+  await engine.collection('accounts', accountOptions).put('id', account(1))
+  await change((database) => database.put(accountKeys.row('id'), 'damaged'))
+  expect(await engine.collection('accounts', accountOptions).delete('id')).toBe(true)
+  await engine.close()
+  const database = new Level<string, string>(folder)
+  expect(await database.keys().all()).toEqual([accountKeys.meta])
+  await database.close()
+  await open()
+})
+
+test('a damaged line of a log is left out, and the rest is found', async () => {
+  const log = engine.log<Event>('events', eventOptions)
+  for (let n = 0; n < 2100; n++) log.append({ id: `id${n}`, at: n, kind: 'k' })
+  await log.flush()
+  const keys = new LogKeys('events')
+  await change(async (database) => {
+    for (const chunk of [3, 65]) {
+      const lines = (await database.get(keys.rows(chunk)))?.split('\n') ?? []
+      await database.put(keys.rows(chunk), lines.with(1, '{"id":').join('\n'))
+    }
+  })
+  const again = engine.log<Event>('events', eventOptions)
+  const { items, unreadable } = await again.list({ where: { kind: 'k' }, reverse: false })
+  expect(items).toHaveLength(2098)
+  expect(unreadable).toBe(1)
+  expect(await again.get('id97')).toBeUndefined()
+  expect(await again.get('id98')).toEqual({ id: 'id98', at: 98, kind: 'k' })
+  expect(problems.map(({ id }) => id).sort()).toEqual(['#2081', '#97'])
+  expect(await again.erase(({ at }) => at === 100 || at === 2090)).toBe(2)
+  expect(await again.list({ where: { kind: 'k' }, limit: 1 })).toMatchObject({
+    total: 2096,
+    items: [{ id: 'id2099' }],
+  })
+})
+
+test('a log whose newest chunks are lost, as a power cut may do, still opens and grows', async () => {
+  const log = engine.log<Event>('events', eventOptions)
+  for (let n = 0; n < 100; n++) log.append({ id: `id${n}`, at: n, kind: 'k' }, () => `body ${n}`)
+  await log.flush()
+  const keys = new LogKeys('events')
+  await change(async (database) => {
+    await database.batch([keys.rows(2), keys.rows(3), keys.bodies(3)].map((key) => ({ type: 'del', key })))
+  })
+  const again = engine.log<Event>('events', eventOptions)
+  expect((await again.list({ where: { kind: 'k' } })).total).toBe(64)
+  again.append({ id: 'new', at: 200, kind: 'k' }, () => 'new body')
+  expect((await again.list()).items.slice(0, 2)).toMatchObject([{ id: 'new' }, { id: 'id63' }])
+  expect(await again.body('new')).toBe('new body')
+})
+
+test('a pruned log leaves only its totals on disk', async () => {
+  const log = engine.log<Event>('events', eventOptions)
+  const large = 'x'.repeat(100_000)
+  for (let n = 0; n < 5000; n++)
+    log.append({ id: `id${n}`, at: n, kind: 'k' }, () => (n % 500 ? 'small' : large))
+  expect(await log.body('id500')).toBe(large)
+  expect(await log.prune(4096)).toBe(4096)
+  expect((await log.list({ limit: 1 })).total).toBe(904)
+  expect(await log.pruneBodies(5000)).toBe(904)
+  expect(await log.prune(5000)).toBe(904)
+  await engine.close()
+  const database = new Level<string, string>(folder)
+  const left = await database.keys().all()
+  await database.close()
+  await open()
+  const rowChunks = left.filter((key) => key.startsWith(new LogKeys('events').rows(0).slice(0, -12)))
+  expect(rowChunks.length).toBeLessThanOrEqual(Math.ceil(904 / 32))
+  expect(left.filter((key) => key.startsWith('l/') && !rowChunks.includes(key))).toEqual([
+    'l/events!c!k',
+    'l/events!m',
+  ])
+})
+
+test('a second process is told that the folder is in use', async () => {
+  await expect(openLevel(folder)).rejects.toMatchObject({
+    code: 'STORE_LOCKED',
+    message: expect.stringContaining(folder),
+  })
+})

@@ -1,0 +1,120 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Level } from 'level'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { type Database, GroupCommit } from './group-commit.ts'
+
+let folder: string
+let database: Database
+let batches: string[][]
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'group-commit-'))
+  database = new Level<string, string>(folder)
+  batches = []
+  database.on('write', (operations: { key: string }[]) => batches.push(operations.map(({ key }) => key)))
+  await database.open()
+})
+
+afterEach(async () => {
+  await database.close()
+  await rm(folder, { recursive: true })
+})
+
+test('changes of one turn, and all that come while a batch is written, share a batch each', async () => {
+  const writer = new GroupCommit(database)
+  const commits: Promise<void>[] = []
+  const put = (key: string) => {
+    writer.put(key, 'x')
+    commits.push(writer.commit())
+  }
+  put('a')
+  put('b')
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  put('c')
+  put('d')
+  put('e')
+  await Promise.all(commits)
+  expect(batches).toEqual([
+    ['a', 'b'],
+    ['c', 'd', 'e'],
+  ])
+})
+
+test('a batch is fsynced when one of its commits asks for it', async () => {
+  const batch = vi.spyOn(database, 'batch')
+  const writer = new GroupCommit(database)
+  for (const asked of [[true], [false], [false, true], [true, false]]) {
+    const commits = asked.map((durable, n) => {
+      writer.put(`key${n}`, 'x')
+      return writer.commit(durable)
+    })
+    await Promise.all(commits)
+  }
+  const options: unknown[] = batch.mock.calls.map(([, given]: unknown[]) => given)
+  expect(options).toEqual([{ sync: true }, { sync: false }, { sync: true }, { sync: true }])
+})
+
+test('reads see changes that wait or are being written, deletions included', async () => {
+  const writer = new GroupCommit(database)
+  writer.put('a', '1')
+  expect(writer.read('a')).toBe('1')
+  const first = writer.commit()
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  expect(writer.read('a')).toBe('1')
+  writer.delete('a')
+  expect(writer.read('a')).toBeUndefined()
+  await Promise.all([first, writer.commit()])
+  expect(writer.read('a')).toBeUndefined()
+})
+
+test('an integer that comes to zero leaves no key behind', async () => {
+  const writer = new GroupCommit(database)
+  writer.add('n', 2)
+  writer.add('n', 3)
+  expect(writer.read('n')).toBe('5')
+  await writer.commit()
+  writer.add('n', -5)
+  await writer.commit()
+  expect(await database.keys().all()).toEqual([])
+})
+
+test('after a failed batch nothing more is written, and what failed cannot be read', async () => {
+  const writer = new GroupCommit(database)
+  await database.close()
+  writer.put('a', '1')
+  const failed = { code: 'STORE_FAILED' }
+  await expect(writer.commit()).rejects.toMatchObject(failed)
+  await database.open()
+  expect(writer.read('a')).toBeUndefined()
+  writer.put('b', '1')
+  await expect(writer.commit()).rejects.toMatchObject(failed)
+  expect(writer.read('b')).toBeUndefined()
+  expect(await database.keys().all()).toEqual([])
+})
+
+test('settled waits for the key that waits, and for nothing else', async () => {
+  const writer = new GroupCommit(database)
+  writer.put('a', '1')
+  await writer.settled('b')
+  expect(batches).toEqual([])
+  const commit = writer.commit()
+  await writer.settled('a')
+  expect(batches).toEqual([['a']])
+  await commit
+})
+
+test('sync writes only when something may not be on disk yet', async () => {
+  const writer = new GroupCommit(database)
+  await writer.sync()
+  writer.put('a', '1')
+  await writer.commit()
+  await writer.sync()
+  expect(batches).toHaveLength(1)
+  writer.put('b', '1')
+  await writer.commit(false)
+  await writer.sync()
+  await writer.sync()
+  expect(batches).toHaveLength(3)
+})

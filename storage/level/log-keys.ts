@@ -1,0 +1,61 @@
+import { prefixRange, sortableInteger } from './keys.ts'
+
+/** Where the chunks, blocks and totals of one log lie. Rows are numbered from 0 in the order of their arrival. */
+export class LogKeys {
+  readonly meta: string
+  readonly headers: string
+  readonly cells: string
+  readonly #prefix: string
+
+  constructor(path: string) {
+    this.#prefix = `l/${path}!`
+    this.meta = `${this.#prefix}m`
+    this.headers = `${this.#prefix}h!`
+    this.cells = `${this.#prefix}c!`
+  }
+
+  rows(chunk: number): string {
+    return `${this.#prefix}r${sortableInteger(chunk)}`
+  }
+
+  bodies(chunk: number): string {
+    return `${this.#prefix}b${sortableInteger(chunk)}`
+  }
+
+  /** A body too large to share a chunk. */
+  largeBody(row: number): string {
+    return `${this.#prefix}y${sortableInteger(row)}`
+  }
+
+  header(block: number): string {
+    return this.headers + sortableInteger(block)
+  }
+
+  ids(block: number): string {
+    return `${this.#prefix}i${sortableInteger(block)}`
+  }
+
+  times(block: number): string {
+    return `${this.#prefix}t${sortableInteger(block)}`
+  }
+
+  posting(block: number, field: string): string {
+    return `${this.postings(block)}${field}`
+  }
+
+  postings(block: number): string {
+    return `${this.#prefix}p${sortableInteger(block)}!`
+  }
+
+  postingsRange(block: number): { gte: string; lt: string } {
+    return prefixRange(this.postings(block))
+  }
+
+  largeBodiesRange(from: number, to: number): { gte: string; lt: string } {
+    return { gte: this.largeBody(from), lt: this.largeBody(to) }
+  }
+
+  cell(name: string): string {
+    return this.cells + name
+  }
+}

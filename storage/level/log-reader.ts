@@ -1,0 +1,139 @@
+import type { LogQuery, Page } from '../index.ts'
+import { findId } from './block.ts'
+import { apart, decodeBodies, decodeLines } from './chunk.ts'
+import type { LogBlocks, LogView } from './log-blocks.ts'
+import { conditionsOf, type Selection, selectRows } from './log-query.ts'
+
+const chunksAtOnce = 16
+
+/** Answers queries on one view of a log. */
+export class LogReader<T> {
+  readonly #blocks: LogBlocks<T>
+  readonly #view: LogView
+
+  constructor(blocks: LogBlocks<T>, view: LogView) {
+    this.#blocks = blocks
+    this.#view = view
+  }
+
+  async list(query: LogQuery): Promise<Page<T>> {
+    const { offset = 0, limit = Number.POSITIVE_INFINITY } = query
+    if (query.filter) return this.#listFiltered(query, offset, limit)
+    const conditions = conditionsOf(query, this.#blocks.fields)
+    const numbers: number[] = []
+    let total = 0
+    for await (const selection of selectRows(this.#blocks, this.#view, conditions, query)) {
+      const from = Math.max(0, offset - total)
+      const wanted = Math.min(limit - numbers.length, selection.count - from)
+      if (wanted > 0)
+        for (const row of inOrder(selection, query).slice(from, from + wanted)) numbers.push(row)
+      total += selection.count
+    }
+    const items: T[] = []
+    for await (const rows of this.#rows(numbers)) items.push(...rows)
+    const unreadable = numbers.length - items.length
+    return unreadable === 0 ? { items, total } : { items, total, unreadable }
+  }
+
+  async *scan(query: LogQuery): AsyncIterable<T> {
+    const { offset = 0, limit = Number.POSITIVE_INFINITY } = query
+    let skip = offset
+    let left = limit
+    if (left <= 0) return
+    for await (const row of this.#matching(query)) {
+      if (skip-- > 0) continue
+      yield row
+      if (--left <= 0) return
+    }
+  }
+
+  async row(id: string): Promise<T | undefined> {
+    const number = await this.#find(id)
+    if (number === undefined) return undefined
+    for await (const [row] of this.#rows([number])) return row
+    return undefined
+  }
+
+  async body(id: string): Promise<string | undefined> {
+    const number = await this.#find(id)
+    if (number === undefined) return undefined
+    const { database } = this.#blocks.backing
+    const { chunkRows } = this.#blocks.format
+    const { snapshot } = this.#view
+    const text = await database.get(this.#blocks.keys.bodies(Math.floor(number / chunkRows)), { snapshot })
+    const slot = decodeBodies(text)[number % chunkRows]
+    return slot === apart ? database.get(this.#blocks.keys.largeBody(number), { snapshot }) : slot
+  }
+
+  async #listFiltered(query: LogQuery, offset: number, limit: number): Promise<Page<T>> {
+    const items: T[] = []
+    let total = 0
+    for await (const row of this.#matching(query)) {
+      if (total >= offset && items.length < limit) items.push(row)
+      total++
+    }
+    return { items, total }
+  }
+
+  async *#matching(query: LogQuery): AsyncIterable<T> {
+    const conditions = conditionsOf(query, this.#blocks.fields)
+    const filter = query.filter as ((row: T) => boolean) | undefined
+    for await (const selection of selectRows(this.#blocks, this.#view, conditions, query)) {
+      for await (const rows of this.#rows(inOrder(selection, query))) {
+        yield* filter ? rows.filter(filter) : rows
+      }
+    }
+  }
+
+  /** The newest row of this id: in the open block, else in a block whose range of ids includes it. */
+  async #find(id: string): Promise<number | undefined> {
+    const { open, sealed, next, snapshot } = this.#view
+    const { blockRows } = this.#blocks.format
+    if (id === '') return undefined
+    const openFirst = next - (next % blockRows)
+    const inOpen = next === openFirst ? -1 : open.ids.lastIndexOf(id, next - openFirst - 1)
+    if (inOpen >= 0) return openFirst + inOpen
+    for (const { block, minId, maxId } of sealed.toReversed()) {
+      if (id < minId || id > maxId) continue
+      const ids = await this.#blocks.backing.database.get(this.#blocks.keys.ids(block), { snapshot })
+      const row = ids === undefined ? -1 : findId(ids, id)
+      if (row >= 0) return block * blockRows + row
+    }
+    return undefined
+  }
+
+  /** The rows of these numbers, in their order, a few chunks at a time; what cannot be read is left out. */
+  async *#rows(numbers: readonly number[]): AsyncIterable<T[]> {
+    const { chunkRows } = this.#blocks.format
+    for (let at = 0; at < numbers.length; ) {
+      const chunks = new Set<number>()
+      let end = at
+      for (; end < numbers.length; end++) {
+        const chunk = Math.floor(numbers[end]! / chunkRows)
+        if (chunks.size === chunksAtOnce && !chunks.has(chunk)) break
+        chunks.add(chunk)
+      }
+      const lines = await this.#lines([...chunks])
+      const rows: T[] = []
+      for (const number of numbers.slice(at, end)) {
+        const line = lines.get(Math.floor(number / chunkRows))?.[number % chunkRows]
+        const row = line ? this.#blocks.parse(line, number) : undefined
+        if (row !== undefined) rows.push(row)
+      }
+      yield rows
+      at = end
+    }
+  }
+
+  async #lines(chunks: readonly number[]): Promise<Map<number, string[]>> {
+    const keys = chunks.map((chunk) => this.#blocks.keys.rows(chunk))
+    const texts = await this.#blocks.backing.database.getMany(keys, { snapshot: this.#view.snapshot })
+    return new Map(chunks.map((chunk, at) => [chunk, decodeLines(texts[at])]))
+  }
+}
+
+/** The rows of a selection by their number in the log, in the order of the query. */
+function inOrder({ first, rows }: Selection, { reverse = true }: LogQuery): number[] {
+  const numbers = Array.from(rows(), (row) => first + row)
+  return reverse ? numbers.reverse() : numbers
+}

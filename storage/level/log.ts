@@ -1,0 +1,189 @@
+import { StoreError } from '../errors.ts'
+import type { Log, LogOptions, LogQuery, LogStatus, Page } from '../index.ts'
+import { checkIndexNames } from '../names.ts'
+import type { Backing } from './backing.ts'
+import { BlockRewriter } from './block-rewriter.ts'
+import { Cells } from './cells.ts'
+import { LogAppender } from './log-appender.ts'
+import { LogBlocks, type LogFormat, type LogView } from './log-blocks.ts'
+import { conditionsOf } from './log-query.ts'
+import { LogQueue } from './log-queue.ts'
+import { LogReader } from './log-reader.ts'
+import { Retention } from './retention.ts'
+
+const flushRows = 2000
+const flushBytes = 1024 * 1024
+const defaultFlushMs = 250
+const defaultQueueBytes = 64 * 1024 * 1024
+
+/** A log in LevelDB: a queue in memory, chunks of rows and blocks of index on disk. */
+export class LevelLog<T> implements Log<T> {
+  readonly #backing: Backing
+  readonly #blocks: LogBlocks<T>
+  readonly #cells: Cells
+  readonly #queue: LogQueue<T>
+  readonly #appender: LogAppender<T>
+  readonly #rewriter: BlockRewriter<T>
+  readonly #retention: Retention<T>
+  #flushMs: number
+  #timer: NodeJS.Timeout | undefined
+  #due: Promise<void> | undefined
+
+  constructor(backing: Backing, path: string, options: LogOptions<T>, format: LogFormat) {
+    checkIndexNames(Object.keys(options.fields ?? {}))
+    this.#backing = backing
+    this.#blocks = new LogBlocks(backing, path, options, format)
+    this.#cells = new Cells(backing, this.#blocks.keys)
+    this.#queue = new LogQueue(options.maxQueueBytes ?? defaultQueueBytes)
+    this.#appender = new LogAppender(this.#blocks, this.#cells, this.#queue)
+    this.#rewriter = new BlockRewriter(this.#blocks, this.#appender)
+    this.#retention = new Retention(this.#blocks, this.#rewriter)
+    this.#flushMs = options.flushMs ?? defaultFlushMs
+  }
+
+  /** Takes over the options of a handle that was made later; what waits is written with the former ones. */
+  reshape(options: LogOptions<T>): void {
+    checkIndexNames(Object.keys(options.fields ?? {}))
+    this.#flushMs = options.flushMs ?? defaultFlushMs
+    this.#queue.maxBytes = options.maxQueueBytes ?? defaultQueueBytes
+    const reshaped = this.#blocks.exclusive(async () => {
+      await this.#appender.drain().finally(() => {
+        const before = this.#blocks.fields
+        this.#blocks.options = options
+        if (before.join() !== this.#blocks.fields.join()) this.#appender.forget()
+      })
+    })
+    reshaped.catch(() => this.#reportFailure())
+  }
+
+  append(row: T, body?: () => string | undefined, bodyBytes?: number): void {
+    if (!this.#backing.gate.isOpen) {
+      this.#queue.drop(1)
+      return
+    }
+    this.#queue.push(row, body, bodyBytes)
+    const { rows, bytes } = this.#queue.waiting
+    if (rows >= flushRows || bytes >= flushBytes) this.#flushInBackground()
+    else this.#timer ??= setTimeout(() => this.#flushInBackground(), this.#flushMs).unref()
+  }
+
+  flush(): Promise<void> {
+    return this.#backing.gate.run(async () => {
+      await this.write()
+      await this.#backing.writer.sync()
+    })
+  }
+
+  /** Writes what waits, without an fsync. */
+  write(): Promise<void> {
+    this.#due ??= this.#blocks.exclusive(() => {
+      this.#due = undefined
+      clearTimeout(this.#timer)
+      this.#timer = undefined
+      return this.#appender.drain()
+    })
+    return this.#due
+  }
+
+  /** Writes what waits and leaves the disk alone from then on. The gate must be closed. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer)
+    if (this.#queue.depth > 0) await this.write()
+    await this.#blocks.exclusive(async () => {})
+  }
+
+  get(id: string): Promise<T | undefined> {
+    return this.#read({}, (reader) => reader.row(id))
+  }
+
+  body(id: string): Promise<string | undefined> {
+    return this.#read({}, (reader) => reader.body(id))
+  }
+
+  list(query: LogQuery = {}): Promise<Page<T>> {
+    return this.#read(query, (reader) => reader.list(query))
+  }
+
+  async *scan(query: LogQuery = {}): AsyncIterable<T> {
+    const view = await this.#backing.gate.run(() => this.#view(query))
+    try {
+      for await (const row of new LogReader(this.#blocks, view).scan(query)) {
+        yield row
+        this.#backing.gate.check()
+      }
+    } finally {
+      await view.snapshot.close()
+    }
+  }
+
+  totals(from: string, to: string): Promise<Array<[cell: string, totals: Record<string, number>]>> {
+    return this.#backing.gate.run(async () => {
+      await this.write()
+      return this.#cells.read(from, to)
+    })
+  }
+
+  prune(beforeMs: number): Promise<number> {
+    return this.#change(() => this.#retention.prune(beforeMs))
+  }
+
+  pruneBodies(beforeMs: number): Promise<number> {
+    return this.#change(() => this.#retention.pruneBodies(beforeMs))
+  }
+
+  erase(match: (row: T) => boolean): Promise<number> {
+    return this.#change(() => this.#retention.erase(match))
+  }
+
+  status(): LogStatus {
+    const { depth, bytes, dropped } = this.#queue
+    return { depth, bytes, dropped }
+  }
+
+  #change(operation: () => Promise<number>): Promise<number> {
+    return this.#backing.gate.run(async () => {
+      await this.write()
+      return operation()
+    })
+  }
+
+  #read<R>(query: LogQuery, operation: (reader: LogReader<T>) => Promise<R>): Promise<R> {
+    return this.#backing.gate.run(async () => {
+      const view = await this.#view(query)
+      try {
+        return await operation(new LogReader(this.#blocks, view))
+      } finally {
+        await view.snapshot.close()
+      }
+    })
+  }
+
+  /** Writes what waits, indexes blocks for fields they lack, and takes a view of it all. */
+  #view(query: LogQuery): Promise<LogView> {
+    return this.#blocks.exclusive(async () => {
+      await this.#appender.drain()
+      const fields = this.#fieldsOf(query)
+      for (const { block, fields: has } of this.#blocks.state.sealed) {
+        if (!fields.every((field) => has.includes(field))) await this.#rewriter.reindex(block)
+      }
+      return this.#blocks.view()
+    })
+  }
+
+  #fieldsOf(query: LogQuery): string[] {
+    const { offset = 0, limit = 0 } = query
+    if (!(offset >= 0) || !(limit >= 0))
+      throw new StoreError('QUERY_INVALID', 'limit and offset may not be negative.')
+    return conditionsOf(query, this.#blocks.fields).map(({ field }) => field)
+  }
+
+  #flushInBackground(): void {
+    if (this.#due) return
+    this.write().catch(() => this.#reportFailure())
+  }
+
+  #reportFailure(): void {
+    const message = 'Rows of the log could not be written and are lost; status() counts them.'
+    this.#backing.report({ code: 'STORE_FAILED', part: this.#blocks.path, message })
+  }
+}

@@ -1,0 +1,63 @@
+import type { BlockHeader } from './block.ts'
+import type { BlockRewriter } from './block-rewriter.ts'
+import type { LogBlocks } from './log-blocks.ts'
+
+const blocksPerCommit = 8
+
+/** Deletes rows and bodies, a few blocks at a time, so that appending goes on in between. */
+export class Retention<T> {
+  readonly #blocks: LogBlocks<T>
+  readonly #rewriter: BlockRewriter<T>
+
+  constructor(blocks: LogBlocks<T>, rewriter: BlockRewriter<T>) {
+    this.#blocks = blocks
+    this.#rewriter = rewriter
+  }
+
+  async prune(beforeMs: number): Promise<number> {
+    let removed = 0
+    for (;;) {
+      const dropped = await this.#blocks.exclusive(async () => {
+        const old = this.#blocks.state.sealed
+          .filter(({ maxTime }) => maxTime < beforeMs)
+          .slice(0, blocksPerCommit)
+        if (old.length > 0) await this.#rewriter.drop(old)
+        return old
+      })
+      if (dropped.length === 0) break
+      removed += dropped.reduce((sum, { rows }) => sum + rows, 0)
+    }
+    const isOld = (row: T) => this.#blocks.options.time(row) < beforeMs
+    return removed + (await this.#eachBlock((header) => header.minTime < beforeMs, isOld))
+  }
+
+  async pruneBodies(beforeMs: number): Promise<number> {
+    const has = ({ bodies, minTime }: BlockHeader) => bodies > 0 && minTime < beforeMs
+    let removed = 0
+    for (const block of this.#numbers(has)) {
+      removed += await this.#blocks.exclusive(() => this.#rewriter.stripBodies(block, beforeMs))
+    }
+    return removed
+  }
+
+  erase(matches: (row: T) => boolean): Promise<number> {
+    return this.#eachBlock(() => true, matches)
+  }
+
+  async #eachBlock(
+    concerned: (header: BlockHeader) => boolean,
+    matches: (row: T) => boolean,
+  ): Promise<number> {
+    let removed = 0
+    for (const block of this.#numbers(concerned)) {
+      removed += await this.#blocks.exclusive(() => this.#rewriter.remove(block, matches))
+    }
+    return removed
+  }
+
+  /** The blocks concerned, and the open one. */
+  #numbers(concerned: (header: BlockHeader) => boolean): number[] {
+    const open = this.#blocks.openFirst / this.#blocks.format.blockRows
+    return [...this.#blocks.state.sealed.filter(concerned).map(({ block }) => block), open]
+  }
+}

@@ -1,0 +1,115 @@
+import type { IndexValue } from '../index.ts'
+import type { Backing } from './backing.ts'
+import { listOf, prefixRange, sortableValue, terminator } from './keys.ts'
+import { decodeRow, encodeRow, type IndexEntries } from './stored-row.ts'
+
+export type Indexes<T> = readonly (readonly [
+  name: string,
+  values: (row: T) => IndexValue | readonly IndexValue[],
+])[]
+
+/** Where the rows, index entries and counts of one collection lie. */
+export class CollectionKeys {
+  readonly meta: string
+  readonly rows: string
+  readonly count: string
+  readonly #prefix: string
+
+  constructor(path: string) {
+    this.#prefix = `c/${path}!`
+    this.meta = `${this.#prefix}m`
+    this.rows = `${this.#prefix}r!`
+    this.count = `${this.#prefix}n`
+  }
+
+  row(id: string): string {
+    return this.rows + id
+  }
+
+  /** The entries of one index, or of one value of it. */
+  entries(index: string, value?: string): string {
+    return `${this.#prefix}i${index}!${value === undefined ? '' : value + terminator}`
+  }
+
+  countOf(index: string, value = ''): string {
+    return `${this.count}${index}!${value}`
+  }
+
+  idOfEntry(key: string): string {
+    return key.slice(key.lastIndexOf(terminator) + 1)
+  }
+
+  get allEntries(): string {
+    return `${this.#prefix}i`
+  }
+}
+
+/** The encoded values under which each index lists a row. */
+export function entriesOf<T>(indexes: Indexes<T>, row: T): IndexEntries {
+  const entries: Record<string, string[]> = {}
+  for (const [name, valuesOf] of indexes) {
+    const values = listOf(valuesOf(row)).map(sortableValue)
+    entries[name] = [...new Set(values.filter((value) => value !== undefined))]
+  }
+  return entries
+}
+
+/** Puts a row, its index entries and the counts into the group that is waiting, all in one turn. */
+export function writeRow(
+  { writer }: Pick<Backing, 'writer'>,
+  keys: CollectionKeys,
+  id: string,
+  next: { version: number; entries: IndexEntries; row: unknown } | undefined,
+): void {
+  const text = next && encodeRow(next.version, next.entries, next.row)
+  const before = writer.read(keys.row(id))
+  const was = before === undefined ? {} : (decodeRow(before)?.entries ?? {})
+  const is = next?.entries ?? {}
+  for (const [index, values] of Object.entries(was)) {
+    for (const value of values) {
+      if (is[index]?.includes(value)) continue
+      writer.delete(keys.entries(index, value) + id)
+      writer.add(keys.countOf(index), -1)
+      writer.add(keys.countOf(index, value), -1)
+    }
+  }
+  for (const [index, values] of Object.entries(is)) {
+    for (const value of values) {
+      if (was[index]?.includes(value)) continue
+      writer.put(keys.entries(index, value) + id, '')
+      writer.add(keys.countOf(index), 1)
+      writer.add(keys.countOf(index, value), 1)
+    }
+  }
+  if (text !== undefined) writer.put(keys.row(id), text)
+  else writer.delete(keys.row(id))
+  const change = Number(text !== undefined) - Number(before !== undefined)
+  if (change !== 0) writer.add(keys.count, change)
+}
+
+/**
+ * Gives a row whose first line is damaged a new one, found by reading the whole index, so that it can be replaced
+ * or deleted without leaving entries behind. The damaged row stays unreadable.
+ */
+export async function repairEntries(
+  { database, writer }: Backing,
+  keys: CollectionKeys,
+  id: string,
+): Promise<void> {
+  const damaged = writer.read(keys.row(id))
+  if (damaged === undefined || decodeRow(damaged)) return
+  await writer.settled(keys.row(id))
+  const found: Record<string, string[]> = {}
+  for await (const key of database.keys(prefixRange(keys.allEntries))) {
+    if (keys.idOfEntry(key) !== id) continue
+    const [index = '', value = ''] = splitEntry(key.slice(keys.allEntries.length, -id.length - 1))
+    found[index] = [...(found[index] ?? []), value]
+  }
+  if (writer.read(keys.row(id)) === damaged)
+    writer.put(keys.row(id), `${JSON.stringify([0, found])}\n${damaged}`)
+}
+
+function splitEntry(text: string): [index: string, value: string] {
+  const end = text.indexOf('!')
+  return [text.slice(0, end), text.slice(end + 1)]
+}
