@@ -160,6 +160,10 @@ test('an admin cannot lock out the address it calls from, unless by force', asyn
 
   expect((await put('192.0.2.7', { enabled: false })).status).toBe(200)
   expect((await put('203.0.113.7', { enabled: true })).status).toBe(409)
+  const bulk = { modules: ['ipfence'], enabled: true }
+  expect((await manage(gateway, '203.0.113.7', 'POST', '/api/proxy/modules/bulk', bulk)).body).toMatchObject({
+    status: 'failed',
+  })
   expect((await put('203.0.113.7', { enabled: true, force: true })).status).toBe(200)
   expect((await manage(gateway, '203.0.113.7')).status).toBe(403)
 })

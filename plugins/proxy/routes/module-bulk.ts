@@ -1,12 +1,14 @@
 import { z } from 'zod'
-import { badRequest, type Context, isGatewayError, kernelServices, type Registry } from '#kernel'
+import { type Actor, badRequest, type Context, isGatewayError, kernelServices, type Registry } from '#kernel'
 import { modulesOf } from './module-item.ts'
+import { forceField } from './modules.ts'
 
 const bulkBody = z.strictObject({
   modules: z.array(z.string()).min(1).max(500).optional().meta({ description: 'Names of modules.' }),
   category: z.string().optional().meta({ description: 'Or a stage: all of its modules.' }),
   enabled: z.boolean(),
   config: z.record(z.string(), z.unknown()).optional().meta({ description: 'Settings for each of them.' }),
+  force: forceField,
 })
 
 const result = z.object({
@@ -30,12 +32,13 @@ export function addBulkRoute({ route, use }: Context<unknown>): void {
       enabled: z.boolean(),
       results: z.array(result),
     }),
-    async handle({ body }) {
+    async handle({ body, ip, principal }) {
       const registry = use(kernelServices.registry)
-      const { enabled, config } = body
+      const { enabled, config, force } = body
+      const actor = { ip, principal, force }
       const results: z.infer<typeof result>[] = []
       for (const name of namesOf(body, registry)) {
-        results.push(await changed(registry, name, config ? { enabled, config } : { enabled }))
+        results.push(await changed(registry, name, config ? { enabled, config } : { enabled }, actor))
       }
       const affected = results.filter(({ status }) => status === 'ok').length
       const status = affected === results.length ? 'ok' : affected > 0 ? 'partial' : 'failed'
@@ -57,9 +60,14 @@ function namesOf({ modules, category }: z.infer<typeof bulkBody>, registry: Regi
   return names
 }
 
-async function changed(registry: Registry, name: string, change: Parameters<Registry['change']>[1]) {
+async function changed(
+  registry: Registry,
+  name: string,
+  change: Parameters<Registry['change']>[1],
+  actor: Actor,
+) {
   try {
-    const plugin = await registry.change(registry.get(name, 'module').id, change)
+    const plugin = await registry.change(registry.get(name, 'module').id, change, actor)
     return { name, status: 'ok' as const, state: registry.stateOf(plugin) }
   } catch (error) {
     if (!isGatewayError(error)) throw error

@@ -13,12 +13,13 @@ const filter = listQuery.extend({
   limit: listQuery.shape.limit.default(200),
 })
 
-const moduleChange = settingChange.extend({
-  force: z
-    .boolean()
-    .optional()
-    .meta({ description: 'Make the change even if it shuts out the address and key it comes from.' }),
-})
+/** Of every route that changes modules: without it, nobody shuts out themselves. */
+export const forceField = z
+  .boolean()
+  .optional()
+  .meta({ description: 'Make the change even if it shuts out the address and key it comes from.' })
+
+const moduleChange = settingChange.extend({ force: forceField })
 
 /** The list of modules, and one module: to read, toggle and configure. */
 export function addModuleRoutes({ route, use }: Context<unknown>): void {
