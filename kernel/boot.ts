@@ -30,6 +30,7 @@ export interface Kernel {
   readonly url: string
   readonly registry: Registry
   readonly directory: Directory
+  readonly events: Events
   readonly container: DependencyContainer
   /** The admin key that was made at this first boot; it is shown once and kept nowhere. */
   readonly newAdminKey: string | undefined
@@ -129,6 +130,7 @@ export async function boot({
       url: `http://${host}:${address.port}`,
       registry,
       directory,
+      events,
       container,
       newAdminKey,
       close: () => scope.dispose(),
