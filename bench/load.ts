@@ -21,6 +21,8 @@ export interface LoadOptions {
 export interface LoadResult {
   /** Calls that ended in the window. */
   readonly calls: number
+  /** Calls that ended at any time, before and after the window too. */
+  readonly ended: number
   readonly seconds: number
   /** Milliseconds from sending to the last byte, in no order. */
   readonly latencies: Float64Array
@@ -62,6 +64,7 @@ class Run {
   #beganAt = 0
   #endedAt = 0
   #calls = 0
+  #ended = 0
   #events = 0
   #broken = 0
   #idle: (() => void) | undefined
@@ -98,6 +101,7 @@ class Run {
   result(): LoadResult {
     return {
       calls: this.#calls,
+      ended: this.#ended,
       seconds: (this.#endedAt - this.#beganAt) / 1000,
       latencies: Float64Array.from(this.#latencies),
       firstEvents: Float64Array.from(this.#firstEvents),
@@ -132,6 +136,7 @@ class Run {
       end: (status, keepAlive) => {
         if (status !== 200) this.#fail(String(status))
         else if (streams && !count.complete) this.#broken += 1
+        this.#ended += 1
         if (this.#measuring) {
           this.#calls += 1
           this.#latencies.push(performance.now() - sentAt)

@@ -18,6 +18,8 @@ export interface Sample {
   readonly firstEventMs: number
   readonly eventsPerSecond: number
   readonly calls: number
+  /** Calls outside of the measured window included. */
+  readonly ended: number
   readonly broken: number
   readonly failures: Readonly<Record<string, number>>
 }
@@ -59,6 +61,7 @@ function sampleOf(result: LoadResult, cpuMicros: number, process: NodeProcess): 
     firstEventMs: quantile(result.firstEvents, 0.5),
     eventsPerSecond: result.events / result.seconds,
     calls: result.calls,
+    ended: result.ended,
     broken: result.broken,
     failures: result.failures,
   }
@@ -93,6 +96,7 @@ export function summarize(samples: readonly Sample[]): Sample {
     firstEventMs: of((s) => s.firstEventMs),
     eventsPerSecond: of((s) => s.eventsPerSecond),
     calls: sum((s) => s.calls),
+    ended: sum((s) => s.ended),
     broken: sum((s) => s.broken),
     failures,
   }

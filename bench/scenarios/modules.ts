@@ -54,16 +54,16 @@ export async function measureModules(
         failed: failures(sample),
       }
     })
-    const calls = [...samples.values()].reduce((sum, sample) => sum + sample.calls, 0)
-    return { title: 'Module chain', notes: notesOn(reached, calls, on), rows }
+    const ended = [...samples.values()].reduce((sum, sample) => sum + sample.ended, 0)
+    return { title: 'Module chain', notes: notesOn(reached, ended, on), rows }
   } finally {
     for (const gateway of gateways) await gateway.stop()
   }
 }
 
-function notesOn(reached: number, calls: number, on: ModuleSwitch): string[] {
+function notesOn(reached: number, ended: number, on: ModuleSwitch): string[] {
   const notes = [
-    `${CONNECTIONS} connections; each call is a new question, and \`chain_us\` is CPU over the gateway with all modules off. The upstream answered ${reached} calls (warm-up included) of ${calls} that were measured; calls that modules answer, refuse or repeat change that number.`,
+    `${CONNECTIONS} connections; each call is a new question, and \`chain_us\` is CPU over the gateway with all modules off. Of ${ended} calls, warm-up included, ${reached} reached the upstream; what modules answer, refuse or repeat makes the difference.`,
   ]
   if (on.refused.length > 0) notes.push(`Would not switch on: ${on.refused.join('; ')}.`)
   return notes
