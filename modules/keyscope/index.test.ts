@@ -99,6 +99,27 @@ describe('a key scoped to gpt-4o-mini*', () => {
     await ask({ model: 'gpt-4o-mini-fast' })
     expect(upstream.last().body).toMatchObject({ model: 'gpt-4o' })
   })
+
+  test('is not led to another by an alias, nor by a fallback', async () => {
+    await gateway.module('modelalias', {
+      enabled: true,
+      config: { aliases: { 'gpt-4o-mini-best': 'gpt-4o' } },
+    })
+    await expect(ask({ model: 'gpt-4o-mini-best' })).rejects.toMatchObject(refused('models'))
+    expect(upstream.requests).toHaveLength(0)
+
+    const model = 'gpt-4o-mini-unlucky'
+    await gateway.module('fallbackrouter', {
+      enabled: true,
+      config: { chains: { [model]: [model, 'gpt-4o'] } },
+    })
+    upstream.reply({ model }, { status: 503, times: Number.POSITIVE_INFINITY })
+    await expect(ask({ model })).rejects.toBeInstanceOf(OpenAI.APIError)
+    expect(upstream.requests.length).toBeGreaterThan(0)
+    for (const { body } of upstream.requests) expect(body).toMatchObject({ model })
+    await ask({ model }, {}, { secret: gateway.adminKey })
+    expect(upstream.last().body).toMatchObject({ model: 'gpt-4o' })
+  })
 })
 
 test('endpoints and providers are those of the scope', async () => {
