@@ -408,5 +408,6 @@ describe('modules', () => {
     call.cancel.abort(new ClientGone())
     await expect(running).rejects.toBeInstanceOf(ClientGone)
     expect(told).toEqual([])
+    expect(call.trail.attempts[0]!.latencyMs).toBeGreaterThan(0)
   })
 })

@@ -60,7 +60,10 @@ export class Dispatcher {
         if (key) selector?.report(target, key, undefined)
         return reply
       } catch (error) {
-        if (!isUpstreamError(error)) throw error
+        if (!isUpstreamError(error)) {
+          attempt.latencyMs ??= performance.now() - attempt.startedAt
+          throw error
+        }
         if (attempt.error !== error) {
           fail(attempt, error)
           generation.chain.attempted(attempt, call)

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import Router, { type RouterContext } from '@koa/router'
 import Koa from 'koa'
@@ -132,7 +133,7 @@ async function answer(
     headers: ctx.headers,
     signal: aborted.signal,
   })
-  if (route.returns === 'events') return stream(ctx, result as AsyncIterable<ServerEvent>)
+  if (route.returns === 'events') return stream(ctx, result as AsyncIterable<ServerEvent>, aborted.signal)
   if (route.returns === 'text') {
     ctx.body = result
     return
@@ -156,7 +157,8 @@ function parsed(schema: z.ZodType | undefined, value: unknown, where: string): u
   })
 }
 
-function stream(ctx: RouterContext, events: AsyncIterable<ServerEvent>): void {
+/** Sends events as fast as the client takes them: one that is slow holds up its own view, and no memory. */
+function stream(ctx: RouterContext, events: AsyncIterable<ServerEvent>, left: AbortSignal): void {
   const body = new PassThrough()
   ctx.type = 'text/event-stream'
   ctx.set('cache-control', 'no-cache')
@@ -164,7 +166,8 @@ function stream(ctx: RouterContext, events: AsyncIterable<ServerEvent>): void {
   ctx.body = body
   const write = async (): Promise<void> => {
     for await (const { id, event, data } of events) {
-      body.write(`${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+      const text = `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+      if (!body.write(text)) await once(body, 'drain', { signal: left })
     }
   }
   write().then(

@@ -1,0 +1,91 @@
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Engine } from '../../storage/index.ts'
+import { openLevel } from '../../storage/level.ts'
+import { Accounts } from '../accounts.ts'
+import { Generation } from '../generation.ts'
+import { emptyInstance } from '../instance.ts'
+import { createLog } from '../log.ts'
+import type { ServerEvent } from '../route.ts'
+import { createManagement } from './management.ts'
+
+const eventBytes = 64 * 1024
+
+let folder: string
+let engine: Engine
+let server: Server
+let url: string
+let sent = 0
+let ended = false
+
+async function* endless(): AsyncGenerator<ServerEvent> {
+  try {
+    for (;;) {
+      sent += 1
+      yield { event: 'more', data: 'x'.repeat(eventBytes) }
+    }
+  } finally {
+    ended = true
+  }
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'switchyard-test-'))
+  engine = await openLevel(path.join(folder, 'db'))
+  const instance = emptyInstance('test')
+  instance.routes.push({
+    method: 'get',
+    path: '/api/endless',
+    access: 'public',
+    summary: 'Events without end',
+    returns: 'events',
+    plugin: 'test',
+    handle: endless,
+  })
+  const unreachable = () => Promise.reject(new Error('no calls here'))
+  const generation = new Generation(1, [instance], [], unreachable, () => {})
+  const app = createManagement({
+    accounts: await Accounts.open(engine),
+    log: createLog({ level: 'silent' }),
+    generation: () => generation,
+    trustedProxies: [],
+    corsOrigins: [],
+    bodyLimit: 1024,
+    adminRpm: 100,
+  })
+  server = createServer(app.callback()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+
+afterAll(async () => {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  await engine.close()
+  await rm(folder, { recursive: true })
+})
+
+test('events wait for a client that does not read, and end when it leaves', async () => {
+  const left = new AbortController()
+  const response = await fetch(`${url}/api/endless`, { signal: left.signal })
+  expect(response.headers.get('content-type')).toContain('text/event-stream')
+  let before = -1
+  await expect
+    .poll(
+      () => {
+        const stands = sent === before
+        before = sent
+        return stands
+      },
+      { interval: 200 },
+    )
+    .toBe(true)
+  expect(sent * eventBytes).toBeLessThan(64 * 1024 * 1024)
+  left.abort()
+  await expect.poll(() => ended).toBe(true)
+})
