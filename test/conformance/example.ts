@@ -36,6 +36,8 @@ export const exampleSchema = z.strictObject({
     reply: object.optional(),
     error: object.optional(),
     headers: z.record(z.string(), z.string()).optional(),
+    /** Found in the call's trace. */
+    trace: object.optional(),
     /** Calls that reached the provider, all times together. */
     upstream_calls: z.int().optional(),
   }),
@@ -71,6 +73,11 @@ export async function runExample(
   let seen: Seen | undefined
   for (let n = 0; n < example.times; n += 1) seen = await call(example, mode, gateway)
   check(example.expect, seen!, upstream)
+  if (example.expect.trace) {
+    const id = seen!.headers.get('x-trace-id')
+    const { body } = await gateway.api('GET', `/api/observe/traces/${id}`)
+    expect(body).toMatchObject(example.expect.trace)
+  }
 }
 
 /** Streams arrive byte by byte: a border at every place at once. */

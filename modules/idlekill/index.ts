@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { type Call, defineModule, kernelServices, providerError } from '#kernel'
+import { nanoOf } from '#kit'
+import { SpendLimit } from './spend.ts'
+
+/** Longest delay of a timer. */
+const longestMs = 2_147_483_647
+
+const limitMs = (usual: number, title: string, description: string) =>
+  z.int().min(1).max(longestMs).nullable().default(usual).meta({ title, description })
+
+export default defineModule({
+  settings: z.strictObject({
+    connect_ms: limitMs(
+      5_000,
+      'Connecting',
+      'Milliseconds to reach the provider, for each attempt; null for no limit.',
+    ),
+    first_byte_ms: limitMs(
+      60_000,
+      'First byte',
+      'Milliseconds until the provider begins to answer; null for no limit.',
+    ),
+    idle_ms: limitMs(30_000, 'Silence', 'Milliseconds between two pieces of an answer; null for no limit.'),
+    total_ms: limitMs(
+      600_000,
+      'Total',
+      'Milliseconds for the whole call, retries included; null for no limit.',
+    ),
+    max_spend_usd: z.number().positive().max(1e6).optional().meta({
+      title: 'Spend',
+      description: 'USD that one call may cost while it streams, by estimate; no limit without it.',
+    }),
+  }),
+
+  setup(context) {
+    const { connect_ms, first_byte_ms, idle_ms, total_ms, max_spend_usd } = context.settings
+    const bounds = {
+      ...(connect_ms !== null && { connectMs: connect_ms }),
+      ...(first_byte_ms !== null && { firstByteMs: first_byte_ms }),
+      ...(idle_ms !== null && { idleMs: idle_ms }),
+    }
+    const timers = context.slot<{ total?: NodeJS.Timeout }>(() => ({}))
+
+    const startTimer = (call: Call, ms: number): void => {
+      const timer = setTimeout(
+        () => call.cancel.abort(overdue(ms)),
+        ms - (performance.now() - call.trail.started),
+      )
+      timer.unref()
+      timers(call).total = timer
+    }
+
+    return {
+      request(call) {
+        if (total_ms !== null) startTimer(call, total_ms)
+        return call.with({ timeouts: { ...bounds, ...call.timeouts } })
+      },
+      ...(max_spend_usd !== undefined && {
+        stream: (call: Call) =>
+          new SpendLimit(
+            call,
+            nanoOf(max_spend_usd),
+            (provider, model, usage) =>
+              context.use(kernelServices.prices).cost(provider, model, usage)?.totalNano,
+          ),
+      }),
+      ...(total_ms !== null && {
+        settled: (_: unknown, call: Call) => clearTimeout(timers(call).total),
+      }),
+    }
+  },
+})
+
+const overdue = (ms: number) =>
+  providerError(`The call took longer than the ${ms} ms that it may.`, {
+    status: 504,
+    type: 'timeout',
+    module: 'idlekill',
+  })

@@ -1,0 +1,79 @@
+import { type Call, type Chunk, type Filter, noUsage, type Out, rateLimited, type Usage } from '#kernel'
+import { estimateTokens, usdOf } from '#kit'
+
+/** What a usage costs, in nano-dollars; undefined where the price is not known. */
+export type Price = (provider: string, model: string, usage: Usage) => number | undefined
+
+/** Output tokens between two looks at the cost. */
+const lookEvery = 16
+
+/**
+ * Ends a stream that costs more than it may. Tokens are estimated, as the provider tells its count at the end only;
+ * a model without a known price is not bounded.
+ */
+export class SpendLimit implements Filter {
+  readonly #call: Call
+  readonly #mostNano: number
+  readonly #price: Price
+  #input: number | undefined
+  #output = 0
+  #looked = 0
+
+  constructor(call: Call, mostNano: number, price: Price) {
+    this.#call = call
+    this.#mostNano = mostNano
+    this.#price = price
+  }
+
+  push(chunk: Chunk, out: Out): void {
+    this.#output += tokensOf(chunk)
+    if (this.#output - this.#looked >= lookEvery) {
+      this.#looked = this.#output
+      if ((this.#nano() ?? 0) > this.#mostNano) {
+        out.fail(this.#refusal())
+        return
+      }
+    }
+    out.emit(chunk)
+  }
+
+  #nano(): number | undefined {
+    const attempt = this.#call.trail.attempts.at(-1)
+    if (!attempt) return undefined
+    this.#input ??= inputOf(this.#call)
+    const usage: Usage = {
+      ...noUsage,
+      input: this.#input,
+      output: Math.ceil(this.#output),
+      source: 'estimated',
+    }
+    return this.#price(attempt.provider, attempt.model, usage)
+  }
+
+  #refusal() {
+    const usd = usdOf(this.#mostNano)
+    return rateLimited(`The answer was ended: it costs more than the $${usd} that one call may.`, {
+      type: 'spend_limit',
+    })
+  }
+}
+
+function inputOf({ trail, request }: Call): number {
+  const { messages, prompt, input } = trail.request ?? request
+  return estimateTokens(JSON.stringify(messages ?? prompt ?? input ?? ''))
+}
+
+/** Four characters each. */
+function tokensOf({ data }: Chunk): number {
+  let tokens = 0
+  for (const { delta, text } of data.choices) {
+    let characters = (text ?? '').length
+    for (const field in delta) {
+      const value = delta[field]
+      if (field === 'role' || !value) continue
+      characters += typeof value === 'string' ? value.length : JSON.stringify(value).length
+    }
+    tokens += characters / 4
+  }
+  return tokens
+}

@@ -1,0 +1,90 @@
+import type { Chunk, Completion, Filter, Out } from '#kernel'
+import { Assembler } from '#kit'
+
+/** Estimated size of a chunk that has no bytes. */
+const unknownBytes = 256
+/** Longest list of chunk timings. */
+const mostTimings = 10_000
+
+/** What is told of a stream; times in milliseconds. */
+export interface StreamFacts {
+  readonly chunks: number
+  readonly bytes: number
+  readonly ttft_ms: number | null
+  readonly tokens_per_second: number | null
+  readonly longest_gap_ms: number
+  /** The client left before the end. */
+  readonly client_left: boolean
+  /** The stream was larger than is kept; the rebuilt answer ends early. */
+  readonly truncated: boolean
+  /** When each chunk came, counted from the call's start. */
+  readonly chunk_ms?: readonly number[]
+}
+
+interface Options {
+  readonly maxBytes: number
+  readonly storeTimings: boolean
+  /** When the call began, on the monotonic clock. */
+  readonly started: number
+}
+
+/**
+ * Watches a stream go by. Chunks pass as they are and are kept by reference; they are parsed when somebody asks for
+ * the answer, which is after the client has it.
+ */
+export class Snapshot implements Filter {
+  readonly #options: Options
+  readonly #kept: Chunk[] = []
+  readonly #timings: number[] | undefined
+  #chunks = 0
+  #bytes = 0
+  #first: number | undefined
+  #last = 0
+  #longestGap = 0
+  #truncated = false
+
+  constructor(options: Options) {
+    this.#options = options
+    this.#timings = options.storeTimings ? [] : undefined
+  }
+
+  push(chunk: Chunk, out: Out): void {
+    const now = performance.now()
+    if (this.#first === undefined) this.#first = now
+    else if (now - this.#last > this.#longestGap) this.#longestGap = now - this.#last
+    this.#last = now
+    this.#chunks += 1
+    this.#bytes += chunk.raw?.length ?? unknownBytes
+    if (this.#bytes > this.#options.maxBytes) this.#truncated = true
+    else this.#kept.push(chunk)
+    if (this.#timings && this.#timings.length < mostTimings) {
+      this.#timings.push(rounded(now - this.#options.started))
+    }
+    out.emit(chunk)
+  }
+
+  /** The answer as far as it was kept; undefined when nothing came. */
+  completion(): Completion | undefined {
+    if (this.#kept.length === 0) return undefined
+    const assembler = new Assembler()
+    for (const chunk of this.#kept) assembler.add(chunk.data)
+    return assembler.completion()
+  }
+
+  /** How the stream went. */
+  facts(outputTokens: number, clientLeft: boolean): StreamFacts {
+    const seconds = this.#first === undefined ? 0 : (this.#last - this.#first) / 1000
+    return {
+      chunks: this.#chunks,
+      bytes: this.#bytes,
+      ttft_ms: this.#first === undefined ? null : rounded(this.#first - this.#options.started),
+      tokens_per_second: seconds > 0 && outputTokens > 0 ? rounded(outputTokens / seconds) : null,
+      longest_gap_ms: rounded(this.#longestGap),
+      client_left: clientLeft,
+      truncated: this.#truncated,
+      ...(this.#timings && { chunk_ms: this.#timings }),
+    }
+  }
+}
+
+const rounded = (value: number): number => Math.round(value * 1000) / 1000

@@ -1,0 +1,61 @@
+type Side = 'request' | 'response'
+
+/** Both sides of a call as they are stored, apart from the row. */
+export interface Bodies {
+  readonly request?: unknown
+  readonly response?: unknown
+  /** Sides that were too large, and are there as the beginning of their JSON only. */
+  readonly truncated?: readonly Side[]
+}
+
+/** What stands in for a side that is larger than may be stored. */
+interface Beginning {
+  readonly truncated: true
+  readonly bytes: number
+  readonly text: string
+}
+
+/** The stored form of both sides, each up to so many bytes; undefined when there is nothing to store. */
+export function bodiesText(
+  sides: Readonly<Partial<Record<Side, object | undefined>>>,
+  maxBytes: number,
+): string | undefined {
+  const parts: string[] = []
+  const truncated: Side[] = []
+  for (const side of ['request', 'response'] as const) {
+    const value = sides[side]
+    if (!value) continue
+    let json = JSON.stringify(value)
+    if (isLonger(json, maxBytes)) {
+      truncated.push(side)
+      json = JSON.stringify(beginningOf(json, maxBytes))
+    }
+    parts.push(`"${side}":${json}`)
+  }
+  if (truncated.length > 0) parts.push(`"truncated":${JSON.stringify(truncated)}`)
+  return parts.length === 0 ? undefined : `{${parts.join(',')}}`
+}
+
+/** What was stored; undefined when it is gone or cannot be read. */
+export function parseBodies(text: string | undefined): Bodies | undefined {
+  if (text === undefined) return undefined
+  try {
+    return JSON.parse(text) as Bodies
+  } catch {
+    return undefined
+  }
+}
+
+const longestCharacter = 3
+
+const isLonger = (text: string, bytes: number): boolean =>
+  text.length * longestCharacter > bytes && Buffer.byteLength(text) > bytes
+
+function beginningOf(json: string, maxBytes: number): Beginning {
+  const whole = Buffer.from(json)
+  const text = whole
+    .subarray(0, maxBytes)
+    .toString('utf8')
+    .replace(/\ufffd+$/, '')
+  return { truncated: true, bytes: whole.length, text }
+}

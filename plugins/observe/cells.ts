@@ -1,0 +1,136 @@
+import { LRUCache } from 'lru-cache'
+import type { RowLog } from '#kernel'
+import type { TraceRow } from './row.ts'
+import { Tally, type Totals, timedTotalsOf, totalsOf } from './tally.ts'
+
+/**
+ * The roll-up of traces. Each trace adds to cells of two scopes, all users (`*`) and its own user, so that every chart
+ * reads a short range of cells, whoever asks:
+ *
+ * - `m/<hour>/<scope>/<minute>` and `h/<scope>/<hour>`: totals with latencies, for series;
+ * - `d/<scope>/total/<day>/`: the same for a day;
+ * - `d/<scope>/<dimension>/<day>/<value>`: totals by provider, model, project and (all users) user.
+ *
+ * Hours, minutes and days are counted from the epoch, in UTC.
+ */
+export type Dimension = 'total' | 'provider' | 'model' | 'project' | 'user'
+
+export const everybody = '*'
+
+const minuteMs = 60_000
+const hourMs = 3_600_000
+const dayMs = 86_400_000
+
+/** Number of the UTC day. */
+export const dayOf = (ms: number): number => Math.floor(ms / dayMs)
+
+/** `2026-11-21` for the number of a day. */
+export const dateOf = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10)
+
+/** The cells of traces that are alike, with and without latencies. */
+interface CellNames {
+  readonly timed: readonly string[]
+  readonly plain: readonly string[]
+}
+
+/**
+ * Adds traces to their cells. Names are kept for traces of the same minute, user, model and so on: making and hashing
+ * them anew would cost more than adding.
+ */
+export function createRollUp(): (row: TraceRow, add: (cell: string, totals: Totals) => void) => void {
+  const known = new LRUCache<string, CellNames>({ max: 1000 })
+  return (row, add) => {
+    const minute = Math.floor(row.at / minuteMs)
+    const { user_id = '', provider = '', project } = row
+    const model = row.provider === undefined && !row.cache ? '' : row.model
+    const key = `${minute}\n${user_id}\n${provider}\n${model}\n${project}`
+    let names = known.get(key)
+    if (!names) {
+      names = namesOf(minute, row.user_id, { provider, model, project })
+      known.set(key, names)
+    }
+    const plain = totalsOf(row)
+    const timed = timedTotalsOf(row)
+    for (const name of names.timed) add(name, timed)
+    for (const name of names.plain) add(name, plain)
+  }
+}
+
+function namesOf(minute: number, user: string | undefined, values: Record<string, string>): CellNames {
+  const hour = Math.floor((minute * minuteMs) / hourMs)
+  const day = dayOf(minute * minuteMs)
+  const scopes = user === undefined ? [everybody] : [everybody, user]
+  const plain = scopes.flatMap((scope) =>
+    Object.entries(values).map(([dimension, value]) => `d/${scope}/${dimension}/${day}/${value}`),
+  )
+  if (user !== undefined) plain.push(`d/${everybody}/user/${day}/${user}`)
+  return {
+    timed: scopes.flatMap((scope) => [
+      `m/${hour}/${scope}/${minute}`,
+      `h/${scope}/${hour}`,
+      `d/${scope}/total/${day}/`,
+    ]),
+    plain,
+  }
+}
+
+/** Reads the roll-up for one scope: a user's id, or everybody. */
+export class Cells {
+  readonly #log: RowLog<TraceRow>
+  readonly #scope: string
+
+  constructor(log: RowLog<TraceRow>, scope: string) {
+    this.#log = log
+    this.#scope = scope
+  }
+
+  /** Sums by value of a dimension, over the days from one to another, both included. */
+  async byValue(dimension: Dimension, fromDay: number, toDay: number): Promise<Map<string, Tally>> {
+    const sums = new Map<string, Tally>()
+    const prefix = `d/${this.#scope}/${dimension}/`
+    for (const [cell, totals] of await this.#log.totals(prefix + fromDay, prefix + (toDay + 1))) {
+      sumUp(sums, cell.slice(cell.indexOf('/', prefix.length) + 1), totals)
+    }
+    return sums
+  }
+
+  /** Totals by day number, over the days from one to another, both included. */
+  async byDay(fromDay: number, toDay: number): Promise<Map<number, Tally>> {
+    const sums = new Map<number, Tally>()
+    const prefix = `d/${this.#scope}/total/`
+    for (const [cell, totals] of await this.#log.totals(prefix + fromDay, prefix + (toDay + 1))) {
+      sumUp(sums, Number.parseInt(cell.slice(prefix.length), 10), totals)
+    }
+    return sums
+  }
+
+  /** Totals by the start of each bucket in milliseconds; buckets are whole minutes or whole hours. */
+  async series(fromMs: number, toMs: number, bucketMs: number): Promise<Map<number, Tally>> {
+    const sums = new Map<number, Tally>()
+    const unit = bucketMs % hourMs === 0 ? hourMs : minuteMs
+    for (const [from, to] of this.#ranges(fromMs, toMs, unit)) {
+      for (const [cell, totals] of await this.#log.totals(from, to)) {
+        const at = Number(cell.slice(cell.lastIndexOf('/') + 1)) * unit
+        sumUp(sums, Math.floor(at / bucketMs) * bucketMs, totals)
+      }
+    }
+    return sums
+  }
+
+  #ranges(fromMs: number, toMs: number, unit: number): [from: string, to: string][] {
+    const from = Math.floor(fromMs / unit)
+    const to = Math.ceil(toMs / unit)
+    if (unit === hourMs) return [[`h/${this.#scope}/${from}`, `h/${this.#scope}/${to}`]]
+    const firstHour = Math.floor(fromMs / hourMs)
+    const lastHour = Math.floor((toMs - 1) / hourMs)
+    return Array.from({ length: lastHour - firstHour + 1 }, (_, i) => {
+      const prefix = `m/${firstHour + i}/${this.#scope}/`
+      return [prefix + from, prefix + to]
+    })
+  }
+}
+
+function sumUp<K>(sums: Map<K, Tally>, key: K, totals: Totals): void {
+  const tally = sums.get(key) ?? new Tally()
+  sums.set(key, tally.add(totals))
+}

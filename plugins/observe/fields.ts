@@ -1,0 +1,30 @@
+import { rungOf } from './ladder.ts'
+import type { TraceRow } from './row.ts'
+
+type Value = string | number | undefined
+
+/** What listings filter by: each is answered from the log's index. */
+export const fields = {
+  model: ({ model, model_requested }: TraceRow) =>
+    model === model_requested ? model : [model, model_requested],
+  provider: (row: TraceRow) => row.provider,
+  status: (row: TraceRow) => row.status,
+  source: (row: TraceRow) => row.source,
+  user_id: (row: TraceRow) => row.user_id,
+  key_id: (row: TraceRow) => row.key_id,
+  project: (row: TraceRow) => row.project,
+  session_id: (row: TraceRow) => row.session_id,
+  tag: (row: TraceRow) => tagsOf(row.tags),
+  /** Rungs of a ladder, by which a minimum is found. */
+  latency: (row: TraceRow) => rungOf(row.latency_us),
+  cost: (row: TraceRow) => rungOf(row.cost?.total_nano ?? 0),
+} satisfies Record<string, (row: TraceRow) => Value | readonly Value[]>
+
+function tagsOf(tags: TraceRow['tags']): readonly string[] | undefined {
+  let values: string[] | undefined
+  for (const name in tags) {
+    values ??= []
+    values.push(`${name}=${tags[name]}`)
+  }
+  return values
+}

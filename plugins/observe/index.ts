@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { CallFirstContent, CallSettled, CallStarted, defineArea, ModuleChanged, token } from '#kernel'
+import { firstTokenOf, startedOf } from './live.ts'
+import { type BodyRules, record } from './recorder.ts'
+import { newRing, publish } from './ring.ts'
+import { costRoutes } from './routes/costs.ts'
+import { liveRoute } from './routes/live.ts'
+import { overviewRoute } from './routes/overview.ts'
+import { statusRoute } from './routes/status.ts'
+import { timeseriesRoute } from './routes/timeseries.ts'
+import { traceRoutes } from './routes/traces.ts'
+import type { TraceRow } from './row.ts'
+import { Traces } from './traces.ts'
+import { itemOf } from './view.ts'
+
+const flushMs = 250
+const liveEvents = 2000
+const hourMs = 3_600_000
+
+const days = z.number().min(0.01).max(36_500)
+
+/** For plugins that read traces. */
+export const TraceReader = token<Pick<Traces, 'get' | 'bodies' | 'list' | 'scan'>>('observe/traces')
+
+export default defineArea({
+  settings: z.strictObject({
+    bodies: z.enum(['full', 'off']).default('full').meta({
+      title: 'Bodies',
+      description: 'Whether requests and responses are stored with their traces, after redaction.',
+    }),
+    max_body_bytes: z.int().min(1024).max(33_554_432).default(1_048_576).meta({
+      title: 'Largest body',
+      description:
+        'Bytes of a request, and of a response, that are stored; of a larger one only the beginning is.',
+    }),
+    retention_days: z
+      .strictObject({
+        rows: days.default(30).meta({ title: 'Traces', description: 'Days after which a trace is deleted.' }),
+        bodies: days.default(30).meta({ title: 'Bodies', description: 'Days after which its bodies are.' }),
+      })
+      .prefault({})
+      .meta({
+        title: 'Retention',
+        description: 'How long traces are kept. What they add up to is kept for good.',
+      }),
+  }),
+
+  setup(context) {
+    const { settings } = context
+    const traces = new Traces(context.store, flushMs)
+    const ring = context.memory('live', () => newRing(liveEvents))
+    const rules: BodyRules = { store: settings.bodies === 'full', maxBytes: settings.max_body_bytes }
+    const finished = (row: TraceRow): void =>
+      publish(ring, { event: 'request.finished', userId: row.user_id, data: () => itemOf(row) })
+
+    context.on(CallStarted, ({ call }) =>
+      publish(ring, { event: 'request.started', userId: call.principal.userId, data: startedOf(call) }),
+    )
+    context.on(CallFirstContent, ({ call }) =>
+      publish(ring, {
+        event: 'request.first_token',
+        userId: call.principal.userId,
+        data: firstTokenOf(call),
+      }),
+    )
+    context.on(CallSettled, (settled) => finished(record(traces, settled, rules)))
+    context.on(ModuleChanged, (data) =>
+      publish(ring, { event: 'module.changed', userId: null, data: () => data }),
+    )
+    context.every(hourMs, () => traces.prune(settings.retention_days))
+
+    context.provide(TraceReader, traces)
+    traceRoutes(context, { traces, rules, added: finished })
+    overviewRoute(context, traces)
+    costRoutes(context, traces)
+    timeseriesRoute(context, traces)
+    liveRoute(context, ring)
+    statusRoute(context, { traces, ring, flushMs, settings })
+  },
+})

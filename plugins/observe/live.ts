@@ -1,0 +1,90 @@
+import type { Call, ServerEvent } from '#kernel'
+import { type Happening, happeningAt, idOf, oldest, type Ring, resumeAt } from './ring.ts'
+
+export interface Viewer {
+  readonly sees: (happening: Happening) => boolean
+  /** The last event the viewer had, when it comes back. */
+  readonly lastId: string | undefined
+  /** End the view: the client left, or the plugin goes. */
+  readonly signals: readonly AbortSignal[]
+  readonly heartbeatMs: number
+}
+
+/**
+ * What happens from now on, or from where the viewer left off, with a heartbeat at the beginning and in silence. A
+ * viewer that is slower than the ring is long misses what fell out of it; nothing is kept for it elsewhere.
+ */
+export async function* follow(ring: Ring, viewer: Viewer): AsyncGenerator<ServerEvent> {
+  ring.viewers += 1
+  try {
+    yield* happenings(ring, viewer)
+  } finally {
+    ring.viewers -= 1
+  }
+}
+
+async function* happenings(ring: Ring, viewer: Viewer): AsyncGenerator<ServerEvent> {
+  const ended = AbortSignal.any([...viewer.signals])
+  let next = resumeAt(ring, viewer.lastId)
+  let spokeAt = performance.now()
+  yield heartbeat()
+  while (!ended.aborted) {
+    next = Math.max(next, oldest(ring))
+    for (; next <= ring.last; next++) {
+      const happening = happeningAt(ring, next)
+      if (!happening || !viewer.sees(happening)) continue
+      yield { id: idOf(ring, next), event: happening.event, data: happening.data() }
+      spokeAt = performance.now()
+      if (ended.aborted) return
+    }
+    const silentMs = performance.now() - spokeAt
+    if (silentMs >= viewer.heartbeatMs) {
+      yield heartbeat()
+      spokeAt = performance.now()
+    } else await somethingHappens(ring, ended, viewer.heartbeatMs - silentMs)
+  }
+}
+
+/** What is told of a call that has just been accepted. */
+export function startedOf({ id, trail, operation, wire, request, principal, context, stream }: Call) {
+  const data = {
+    id,
+    timestamp: new Date(trail.startedAt).toISOString(),
+    source: context.source,
+    operation,
+    wire,
+    stream,
+    model_requested: request.model,
+    user_id: principal.userId ?? null,
+    key_id: principal.keyId,
+    project: context.project,
+  }
+  return () => data
+}
+
+/** What is told when the first content of a stream has left. */
+export function firstTokenOf({ id, trail }: Call) {
+  const ttft_ms = Math.round(((trail.firstContentAt ?? performance.now()) - trail.started) * 1000) / 1000
+  return () => ({ id, ttft_ms })
+}
+
+const heartbeat = (): ServerEvent => ({
+  event: 'heartbeat',
+  data: { timestamp: new Date().toISOString() },
+})
+
+/** Resolves when something happens, the view ends, or the time is over. */
+function somethingHappens(ring: Ring, ended: AbortSignal, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = (): void => {
+      clearTimeout(timer)
+      ring.waiting.delete(wake)
+      ended.removeEventListener('abort', wake)
+      resolve()
+    }
+    const timer = setTimeout(wake, ms)
+    timer.unref()
+    ring.waiting.add(wake)
+    ended.addEventListener('abort', wake)
+  })
+}

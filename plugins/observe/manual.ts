@@ -1,0 +1,166 @@
+import { z } from 'zod'
+import { fromWireUsage, newId, noUsage, type Principal, type Usage, type WireUsage } from '#kernel'
+import { nanoOf } from '#kit'
+import { type RowCost, statuses, type TraceRow } from './row.ts'
+
+const count = z.int().min(0)
+const id = z.string().min(1).max(200)
+const durationMs = z.number().min(0).max(86_400_000)
+const object = z.record(z.string(), z.unknown())
+const earliest = '2000-01-01T00:00:00Z'
+
+const usage = z.strictObject({
+  input: count,
+  output: count,
+  cached_read: count.default(0),
+  cache_write_5m: count.default(0),
+  cache_write_1h: count.default(0),
+  reasoning: count.default(0),
+  audio_in: count.default(0),
+  audio_out: count.default(0),
+  image_in: count.default(0),
+})
+
+/** A call that was made elsewhere, told by who made it. */
+export const manualTrace = z
+  .strictObject({
+    model: z.string().min(1).max(256),
+    provider: z.string().min(1).max(100).optional(),
+    request: object.optional(),
+    response: object.optional(),
+    usage: usage.optional().meta({ description: 'Tokens; read from the response without it.' }),
+    cost_usd: z.number().min(0).max(1e6).optional().meta({ description: 'Computed without it.' }),
+    status: z.enum(statuses).optional().meta({ description: 'ok without it, error when there is an error.' }),
+    status_code: z.int().min(100).max(599).optional(),
+    error: z.strictObject({ code: z.string().max(200), message: z.string().max(2000) }).optional(),
+    operation: z
+      .enum([
+        'chat',
+        'completion',
+        'embedding',
+        'responses',
+        'messages',
+        'image',
+        'audio',
+        'rerank',
+        'moderation',
+        'tool',
+        'mcp',
+      ])
+      .default('chat'),
+    timestamp: z.iso
+      .datetime({ offset: true })
+      .refine((at) => at >= earliest, `must not be before ${earliest}`)
+      .optional()
+      .meta({ description: 'When the call began; its latency ago without it.' }),
+    latency_ms: durationMs.default(0),
+    ttft_ms: durationMs.optional(),
+    stream: z.boolean().default(false),
+    finish_reason: z.string().max(100).optional(),
+    project: id.default('default'),
+    tags: z.record(z.string().max(128), z.string().max(128)).default({}),
+    session_id: id.optional(),
+    request_id: id.optional(),
+    parent_id: id.optional(),
+    run_id: id.optional(),
+  })
+  .refine(
+    (trace) => trace.request !== undefined || trace.response !== undefined || trace.usage !== undefined,
+    {
+      message: 'needs a request, a response or a usage',
+    },
+  )
+  .refine(({ tags }) => Object.keys(tags).length <= 20, { path: ['tags'], message: 'at most 20 tags' })
+
+type Manual = z.infer<typeof manualTrace>
+
+/** What a usage costs, in nano-dollars, where the price is known. */
+type Price = (provider: string, model: string, usage: Usage, at: number) => RowCost | undefined
+
+/** The row of a call made elsewhere. It belongs to who tells of it. */
+export function manualRow(
+  input: Manual,
+  principal: Principal,
+  storesBodies: boolean,
+  price: Price,
+): TraceRow {
+  const at = input.timestamp === undefined ? Date.now() - input.latency_ms : Date.parse(input.timestamp)
+  const used = usageOf(input)
+  const status = input.status ?? (input.error ? 'error' : 'ok')
+  const us = (ms: number): number => Math.round(ms * 1000)
+  return {
+    id: newId('tr_'),
+    request_id: input.request_id,
+    parent_id: input.parent_id,
+    session_id: input.session_id,
+    run_id: input.run_id,
+    at: Math.floor(at),
+    source: 'manual',
+    operation: input.operation,
+    wire: 'manual',
+    user_id: principal.userId,
+    key_id: principal.keyId,
+    project: input.project,
+    tags: input.tags,
+    model_requested: input.model,
+    model: input.model,
+    provider: input.provider,
+    provider_model: input.model,
+    status,
+    status_code: input.status_code ?? (status === 'ok' ? 200 : undefined),
+    error: input.error && { ...input.error, provider_status: undefined, retryable: false },
+    stream: input.stream,
+    latency_us: us(input.latency_ms),
+    ttft_us: input.ttft_ms === undefined ? undefined : us(input.ttft_ms),
+    upstream_us: us(input.latency_ms),
+    usage: used,
+    cost:
+      input.cost_usd === undefined
+        ? price(input.provider ?? '', input.model, used, at)
+        : told(input.cost_usd),
+    saved_nano: undefined,
+    saved_by_autopilot_nano: undefined,
+    finish_reason: input.finish_reason,
+    cache: undefined,
+    attempts: [],
+    timings: [],
+    notes: [],
+    decisions: [],
+    params_changed: [],
+    facts: {},
+    generation: undefined,
+    bodies: storesBodies ? 'stored' : 'off',
+  }
+}
+
+function usageOf({ usage: given, response }: Manual): Usage {
+  if (given) {
+    return {
+      input: given.input,
+      output: given.output,
+      cachedRead: given.cached_read,
+      cacheWrite5m: given.cache_write_5m,
+      cacheWrite1h: given.cache_write_1h,
+      reasoning: given.reasoning,
+      audioIn: given.audio_in,
+      audioOut: given.audio_out,
+      imageIn: given.image_in,
+      source: 'provider',
+    }
+  }
+  const reported = response?.usage
+  return typeof reported === 'object' && reported !== null ? fromWireUsage(reported as WireUsage) : noUsage
+}
+
+function told(usd: number): RowCost {
+  const nano = nanoOf(usd)
+  return {
+    total_nano: nano,
+    input_nano: 0,
+    output_nano: 0,
+    cache_nano: 0,
+    other_nano: nano,
+    price_id: 'manual',
+    source: 'provider',
+  }
+}

@@ -1,0 +1,56 @@
+import type { TraceRow } from './row.ts'
+
+/** What one module did in one of its hooks. */
+interface Operated {
+  readonly module: string
+  readonly hook: string | null
+  readonly mode: 'enforce'
+  readonly verdict: string
+  readonly ms: number
+  readonly detail: Record<string, unknown> | null
+}
+
+type Timing = TraceRow['timings'][number]
+type Note = TraceRow['notes'][number]
+
+/**
+ * What the modules did, in the order in which they ran. A note belongs to the first hook of its module, or to the
+ * last one when it is about the reply; a hook that left no note passed.
+ */
+export function operatedModules({ timings, notes }: Pick<TraceRow, 'timings' | 'notes'>): Operated[] {
+  const left = new Set(notes)
+  const operated = timings.flatMap((timing) => {
+    const own = notes.filter((note) => left.has(note) && timingOf(note, timings) === timing)
+    for (const note of own) left.delete(note)
+    return own.length === 0
+      ? [passed(timing)]
+      : own.map((note, i) => noted(note, i === 0 ? timing : free(timing)))
+  })
+  return [...operated, ...[...left].map((note) => noted(note, undefined))]
+}
+
+function timingOf([module, , detail]: Note, timings: readonly Timing[]): Timing | undefined {
+  const own = timings.filter(([name]) => name === module)
+  return detail?.direction === 'reply' ? own.at(-1) : own[0]
+}
+
+/** The same hook, its time counted already. */
+const free = ([module, hook]: Timing): Timing => [module, hook, 0]
+
+const passed = ([module, hook, us]: Timing): Operated => ({
+  module,
+  hook,
+  mode: 'enforce',
+  verdict: 'passed',
+  ms: us / 1000,
+  detail: null,
+})
+
+const noted = ([module, verdict, detail]: Note, timing: Timing | undefined): Operated => ({
+  module,
+  hook: timing?.[1] ?? null,
+  mode: 'enforce',
+  verdict,
+  ms: (timing?.[2] ?? 0) / 1000,
+  detail: detail ? { ...detail } : null,
+})

@@ -1,0 +1,70 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { follow } from './live.ts'
+import { happeningAt, idOf, newRing, oldest, publish, type Ring, resumeAt } from './ring.ts'
+
+function filled(size: number, count: number): Ring {
+  const ring = newRing(size)
+  for (let n = 1; n <= count; n++) publish(ring, { event: `e${n}`, userId: null, data: () => n })
+  return ring
+}
+
+test('a ring has the last happenings, by their numbers, and no others', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 20 }), fc.nat(60), (size, count) => {
+      const ring = filled(size, count)
+      for (let n = -1; n <= count + 2; n++) {
+        const wanted = n > 0 && n <= count && n > count - size ? n : undefined
+        expect(happeningAt(ring, n)?.data()).toBe(wanted)
+      }
+      expect(oldest(ring)).toBe(Math.max(1, count - size + 1))
+    }),
+  )
+})
+
+test('who comes back goes on after its last event, or with the oldest that is left', () => {
+  const ring = filled(10, 25)
+  expect(resumeAt(ring, undefined)).toBe(26)
+  expect(resumeAt(ring, idOf(ring, 20))).toBe(21)
+  expect(resumeAt(ring, idOf(ring, 25))).toBe(26)
+  expect(resumeAt(ring, idOf(ring, 3))).toBe(16)
+  expect(resumeAt(ring, idOf(ring, 99))).toBe(16)
+  expect(resumeAt(ring, 'another-20')).toBe(16)
+  expect(resumeAt(ring, 'nonsense')).toBe(16)
+})
+
+test('a viewer slower than the ring misses what fell out of it, and goes on in order', async () => {
+  const ring = filled(5, 0)
+  const left = new AbortController()
+  const viewer = { sees: () => true, lastId: undefined, signals: [left.signal], heartbeatMs: 60_000 }
+  const view = follow(ring, viewer)
+  expect((await view.next()).value).toMatchObject({ event: 'heartbeat' })
+  for (let n = 1; n <= 12; n++) publish(ring, { event: `e${n}`, userId: null, data: () => n })
+  const seen: unknown[] = []
+  for (let n = 0; n < 5; n++) {
+    const { value } = await view.next()
+    if (value) seen.push(value.data)
+  }
+  expect(seen).toEqual([8, 9, 10, 11, 12])
+  const end = view.next()
+  left.abort()
+  expect((await end).done).toBe(true)
+  expect(ring.viewers).toBe(0)
+  expect(ring.waiting.size).toBe(0)
+})
+
+test('a silent view has heartbeats without ids', async () => {
+  const left = new AbortController()
+  const view = follow(newRing(5), {
+    sees: () => true,
+    lastId: undefined,
+    signals: [left.signal],
+    heartbeatMs: 20,
+  })
+  for (let n = 0; n < 3; n++) {
+    const { value } = await view.next()
+    expect(value).toMatchObject({ event: 'heartbeat', data: { timestamp: expect.any(String) } })
+    expect(value?.id).toBeUndefined()
+  }
+  await view.return(undefined)
+})

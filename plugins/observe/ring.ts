@@ -1,0 +1,61 @@
+/** Something that happened, for live views. */
+export interface Happening {
+  readonly event: string
+  /** Whose it is; `null` for everybody's, undefined for what only admins see. */
+  readonly userId: string | null | undefined
+  /** Made when somebody looks. */
+  readonly data: () => unknown
+}
+
+/** The last things that happened, numbered from 1. Plain data, so that it can outlive the code that fills it. */
+export interface Ring {
+  /** Tells this process's numbers from those of the one before it. */
+  readonly run: string
+  readonly size: number
+  readonly slots: Happening[]
+  last: number
+  /** How many look at it right now. */
+  viewers: number
+  /** Called, and forgotten, when something happens. */
+  waiting: Set<() => void>
+}
+
+export const newRing = (size: number): Ring => ({
+  run: Date.now().toString(36),
+  size,
+  slots: [],
+  last: 0,
+  viewers: 0,
+  waiting: new Set(),
+})
+
+/** Adds what happened; what is older than the ring is long is forgotten. */
+export function publish(ring: Ring, happening: Happening): void {
+  ring.last += 1
+  ring.slots[ring.last % ring.size] = happening
+  if (ring.waiting.size === 0) return
+  const { waiting } = ring
+  ring.waiting = new Set()
+  for (const wake of waiting) wake()
+}
+
+/** What has this number; undefined when it is forgotten or has not happened. */
+export const happeningAt = (ring: Ring, n: number): Happening | undefined =>
+  n > ring.last - ring.size && n > 0 && n <= ring.last ? ring.slots[n % ring.size] : undefined
+
+/** The oldest number that is still there. */
+export const oldest = (ring: Ring): number => Math.max(1, ring.last - ring.size + 1)
+
+export const idOf = (ring: Ring, n: number): string => `${ring.run}-${n}`
+
+/**
+ * The number to go on with after the event of this id: the oldest there is when what followed it is forgotten or
+ * belonged to another process, the next to come without an id.
+ */
+export function resumeAt(ring: Ring, id: string | undefined): number {
+  if (id === undefined || id === '') return ring.last + 1
+  const [run, n] = id.split('-')
+  const next = Number(n) + 1
+  const known = run === ring.run && Number.isInteger(next) && next >= oldest(ring) && next <= ring.last + 1
+  return known ? next : oldest(ring)
+}

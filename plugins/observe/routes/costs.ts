@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import type { Context } from '#kernel'
+import { usdOf } from '#kit'
+import { dateOf, dayOf } from '../cells.ts'
+import type { Tally } from '../tally.ts'
+import type { Traces } from '../traces.ts'
+import { scopeOf } from '../viewer.ts'
+
+const count = z.int()
+const sums = { requests: count, cost_usd: z.number(), tokens_in: count, tokens_out: count }
+
+const query = z.strictObject({
+  days: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(3660)
+    .default(30)
+    .meta({ description: 'UTC days, today included.' }),
+})
+
+const costs = z.object({
+  days: count,
+  total_usd: z.number(),
+  by_provider: z.array(z.object({ provider: z.string().nullable(), ...sums })),
+  by_model: z.array(z.object({ model: z.string().nullable(), ...sums })),
+  by_project: z.array(z.object({ project: z.string(), ...sums })),
+  saved_by_cache_usd: z.number(),
+  saved_by_autopilot_usd: z.number(),
+})
+
+const daily = z.object({
+  daily: z.array(z.object({ date: z.string(), ...sums, errors: count })),
+})
+
+/** What calls cost, by what they were made with and by day. */
+export function costRoutes(context: Context<unknown>, traces: Traces): void {
+  context.route({
+    method: 'get',
+    path: '/api/observe/costs',
+    access: 'any',
+    summary: 'Costs by provider, model and project',
+    query,
+    returns: costs,
+    async handle({ query: { days }, principal }) {
+      const cells = traces.cells(scopeOf(principal))
+      const today = dayOf(Date.now())
+      const from = today - days + 1
+      const [totals, providers, models, projects] = await Promise.all(
+        (['total', 'provider', 'model', 'project'] as const).map((by) => cells.byValue(by, from, today)),
+      )
+      const total = totals!.get('')
+      return {
+        days,
+        total_usd: usdOf(total?.get('cost_nano') ?? 0),
+        by_provider: dearestFirst(providers!).map(([name, sum]) => ({ provider: name || null, ...sum })),
+        by_model: dearestFirst(models!).map(([name, sum]) => ({ model: name || null, ...sum })),
+        by_project: dearestFirst(projects!).map(([project, sum]) => ({ project, ...sum })),
+        saved_by_cache_usd: usdOf(total?.get('saved_nano') ?? 0),
+        saved_by_autopilot_usd: usdOf(total?.get('saved_by_autopilot_nano') ?? 0),
+      }
+    },
+  })
+
+  context.route({
+    method: 'get',
+    path: '/api/observe/costs/daily',
+    access: 'any',
+    summary: 'Costs by UTC day, oldest first',
+    query,
+    returns: daily,
+    async handle({ query: { days }, principal }) {
+      const today = dayOf(Date.now())
+      const sums = await traces.cells(scopeOf(principal)).byDay(today - days + 1, today)
+      return {
+        daily: Array.from({ length: days }, (_, i) => {
+          const day = today - days + 1 + i
+          const tally = sums.get(day)
+          return { date: dateOf(day), ...sumsOf(tally), errors: tally?.get('errors') ?? 0 }
+        }),
+      }
+    },
+  })
+}
+
+/** The figures of one line, for the wire. */
+export function sumsOf(tally: Tally | undefined) {
+  return {
+    requests: tally?.get('requests') ?? 0,
+    cost_usd: usdOf(tally?.get('cost_nano') ?? 0),
+    tokens_in: tally?.get('tokens_in') ?? 0,
+    tokens_out: tally?.get('tokens_out') ?? 0,
+  }
+}
+
+/** By cost, then by requests. */
+export function dearestFirst(sums: ReadonlyMap<string, Tally>): [string, ReturnType<typeof sumsOf>][] {
+  return [...sums]
+    .map(([name, tally]): [string, ReturnType<typeof sumsOf>] => [name, sumsOf(tally)])
+    .sort(([, a], [, b]) => b.cost_usd - a.cost_usd || b.requests - a.requests)
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import type { Context } from '#kernel'
+import type { Ring } from '../ring.ts'
+import type { Traces } from '../traces.ts'
+
+const count = z.int()
+
+const status = z.object({
+  status: z.enum(['healthy', 'degraded']).meta({ description: 'Degraded once a trace was dropped.' }),
+  queue: z.object({
+    depth: count.meta({ description: 'Traces that wait to be written.' }),
+    bytes: count,
+    dropped: count.meta({ description: 'Traces lost since the start.' }),
+    flush_interval_ms: count,
+  }),
+  bodies: z.enum(['full', 'off']),
+  max_body_bytes: count,
+  retention_days: z.object({ rows: z.number(), bodies: z.number() }),
+  live: z.object({ viewers: count, events: count }),
+})
+
+type Status = z.infer<typeof status>
+
+interface Parts {
+  readonly traces: Traces
+  readonly ring: Ring
+  readonly flushMs: number
+  readonly settings: Pick<Status, 'bodies' | 'max_body_bytes' | 'retention_days'>
+}
+
+/** How recording is doing. */
+export function statusRoute(context: Context<unknown>, { traces, ring, flushMs, settings }: Parts): void {
+  context.route({
+    method: 'get',
+    path: '/api/observe/status',
+    access: 'any',
+    summary: 'How recording is doing',
+    returns: status,
+    handle() {
+      const { depth, bytes, dropped } = traces.status()
+      return {
+        status: dropped > 0 ? ('degraded' as const) : ('healthy' as const),
+        queue: { depth, bytes: Math.round(bytes), dropped, flush_interval_ms: flushMs },
+        ...settings,
+        live: { viewers: ring.viewers, events: ring.last },
+      }
+    },
+  })
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { badRequest, type Context } from '#kernel'
+import { Tally } from '../tally.ts'
+import type { Traces } from '../traces.ts'
+import { scopeOf } from '../viewer.ts'
+import { sumsOf } from './costs.ts'
+
+const hour = 3600
+const day = 24 * hour
+
+/** Seconds of each period, and of its buckets when none are asked for. */
+const periods = {
+  '1h': { seconds: hour, bucket: 60 },
+  '24h': { seconds: day, bucket: hour },
+  '7d': { seconds: 7 * day, bucket: 6 * hour },
+  '30d': { seconds: 30 * day, bucket: day },
+} as const
+
+const mostPoints = 1440
+
+const query = z.strictObject({
+  period: z.enum(['1h', '24h', '7d', '30d']).default('24h'),
+  bucket: z.coerce.number().int().optional().meta({
+    description: 'Seconds: whole minutes that divide an hour (1h and 24h only), or hours that divide a day.',
+  }),
+})
+
+const series = z.object({
+  period: z.string(),
+  bucket_seconds: z.int(),
+  points: z.array(
+    z.object({
+      bucket: z.string().meta({ description: 'When it begins.' }),
+      requests: z.int(),
+      errors: z.int(),
+      cost_usd: z.number(),
+      avg_latency_ms: z.number(),
+      p95_latency_ms: z.number(),
+      tokens_in: z.int(),
+      tokens_out: z.int(),
+      cache_hits: z.int(),
+    }),
+  ),
+})
+
+/** Requests over time. */
+export function timeseriesRoute(context: Context<unknown>, traces: Traces): void {
+  context.route({
+    method: 'get',
+    path: '/api/observe/timeseries',
+    access: 'any',
+    summary: 'Requests, costs and latency over time, oldest first',
+    query,
+    returns: series,
+    async handle({ query: { period, bucket: asked }, principal }) {
+      const { seconds, bucket: usual } = periods[period]
+      const bucket = asked ?? usual
+      checkBucket(bucket, seconds)
+      const bucketMs = bucket * 1000
+      const to = (Math.floor(Date.now() / bucketMs) + 1) * bucketMs
+      const from = to - Math.ceil((seconds * 1000) / bucketMs) * bucketMs
+      const sums = await traces.cells(scopeOf(principal)).series(from, to, bucketMs)
+      return {
+        period,
+        bucket_seconds: bucket,
+        points: Array.from({ length: (to - from) / bucketMs }, (_, i) => {
+          const at = from + i * bucketMs
+          return pointOf(at, sums.get(at) ?? new Tally())
+        }),
+      }
+    },
+  })
+}
+
+function checkBucket(bucket: number, period: number): void {
+  const minutes = bucket % 60 === 0 && hour % bucket === 0 && period <= day
+  const hours = bucket % hour === 0 && day % bucket === 0
+  if (bucket > 0 && (minutes || hours) && bucket <= period && period / bucket <= mostPoints) return
+  throw badRequest(
+    'bucket must be seconds within the period: whole minutes that divide an hour (for 1h and 24h), or hours that divide a day.',
+    { param: 'bucket' },
+  )
+}
+
+function pointOf(at: number, tally: Tally) {
+  return {
+    bucket: new Date(at).toISOString(),
+    ...sumsOf(tally),
+    errors: tally.get('errors'),
+    avg_latency_ms: tally.perRequest('latency_us') / 1000,
+    p95_latency_ms: tally.latencyQuantile(0.95),
+    cache_hits: tally.get('cache_hits'),
+  }
+}

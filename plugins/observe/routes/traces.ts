@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { type Context, kernelServices, notFound, type Principal } from '#kernel'
+import { listed, listOf, listQuery } from '#kit'
+import { bodiesText } from '../body.ts'
+import { manualRow, manualTrace } from '../manual.ts'
+import type { BodyRules } from '../recorder.ts'
+import { statuses, type TraceRow } from '../row.ts'
+import { traceDetail, traceItem } from '../shapes.ts'
+import { costOf } from '../trace.ts'
+import type { Traces } from '../traces.ts'
+import { detailOf, itemOf } from '../view.ts'
+import { forbidOthers } from '../viewer.ts'
+
+/** How long a search through bodies may take. */
+const searchMs = 2000
+
+const time = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()])
+  .transform((text) => Date.parse(text))
+  .meta({ description: 'ISO 8601, a time or a day.' })
+
+const text = z.string().min(1).max(256).optional()
+const minimum = z.coerce.number().min(0).optional()
+
+const query = listQuery.extend({
+  from: time.optional(),
+  to: time.optional().meta({ description: 'Traces before this; ISO 8601.' }),
+  model: text.meta({ description: 'As asked for, or as sent on.' }),
+  provider: text,
+  status: z.enum(statuses).optional(),
+  user_id: text,
+  key_id: text,
+  project: text,
+  tag: z
+    .string()
+    .regex(/^[^=]+=/, 'must be key=value')
+    .optional(),
+  source: text,
+  session_id: text,
+  min_cost: minimum.meta({ description: 'USD.' }),
+  min_latency: minimum.meta({ description: 'Milliseconds.' }),
+  q: text.meta({ description: 'A text in the stored bodies, whatever its case.' }),
+})
+
+const listing = listOf('traces', traceItem).extend({
+  search: z
+    .object({ searched: z.int(), complete: z.boolean() })
+    .optional()
+    .meta({ description: 'With q: how many traces were read, newest first, and whether that was all.' }),
+})
+
+interface Parts {
+  readonly traces: Traces
+  readonly rules: BodyRules
+  /** Told of a trace that was added by hand. */
+  readonly added: (row: TraceRow) => void
+}
+
+/** Lists, adds and shows traces. */
+export function traceRoutes(context: Context<unknown>, { traces, rules, added }: Parts): void {
+  context.route({
+    method: 'get',
+    path: '/api/observe/traces',
+    access: 'any',
+    summary: 'Traces, newest first',
+    query,
+    returns: listing,
+    async handle({ query: { q, limit, offset, ...given }, principal }) {
+      const filter = { ...given, user_id: forbidOthers(principal, given.user_id) }
+      const window = { limit, offset }
+      if (q === undefined) {
+        const { items, total } = await traces.list(filter, window)
+        return listed('traces', { items: items.map(itemOf), total }, window)
+      }
+      const { items, total, searched, complete } = await traces.search(filter, q, window, searchMs)
+      return {
+        ...listed('traces', { items: items.map(itemOf), total }, window),
+        search: { searched, complete },
+      }
+    },
+  })
+
+  context.route({
+    method: 'post',
+    path: '/api/observe/traces',
+    access: 'any',
+    summary: 'Add a trace of a call that was made elsewhere',
+    body: manualTrace,
+    status: 201,
+    returns: traceDetail,
+    async handle({ body, principal }) {
+      const { request, response } = body
+      const prices = context.use(kernelServices.prices)
+      const row = manualRow(body, principal!, rules.store, (...usage) => {
+        const cost = prices.cost(...usage)
+        return cost && costOf(cost)
+      })
+      const stored = rules.store ? bodiesText({ request, response }, rules.maxBytes) : undefined
+      traces.append(row, () => stored, stored?.length)
+      added(row)
+      return detailOf(row, await traces.bodies(row.id))
+    },
+  })
+
+  context.route({
+    method: 'get',
+    path: '/api/observe/traces/{id}',
+    access: 'any',
+    summary: 'A trace with its request and response',
+    params: z.strictObject({ id: z.string().max(100) }),
+    returns: traceDetail,
+    async handle({ params: { id }, principal }) {
+      const row = await traces.get(id)
+      if (!row || !mayRead(principal, row)) throw notFound(`There is no trace ${id}.`, { param: 'id' })
+      return detailOf(row, await traces.bodies(id))
+    },
+  })
+}
+
+const mayRead = (principal: Principal | undefined, row: TraceRow): boolean =>
+  principal?.type === 'admin' || (principal?.userId !== undefined && principal.userId === row.user_id)

@@ -1,0 +1,122 @@
+import { z } from 'zod'
+import { statuses } from './row.ts'
+
+const count = z.int().min(0)
+const ms = z.number().min(0)
+const usd = z.number()
+
+const usage = z.object({
+  input: count,
+  output: count,
+  cached_read: count,
+  cache_write_5m: count,
+  cache_write_1h: count,
+  reasoning: count,
+  audio_in: count,
+  audio_out: count,
+  image_in: count,
+  source: z.enum(['provider', 'estimated', 'none']),
+})
+
+export const traceCost = z.object({
+  input: usd,
+  output: usd,
+  cache: usd,
+  other: usd,
+  price_id: z.string().nullable(),
+  source: z.enum(['catalogue', 'override', 'provider']).nullable(),
+  saved_usd: usd,
+})
+
+/** A trace as listings and the live view show it. */
+export const traceItem = z.object({
+  id: z.string(),
+  request_id: z.string().nullable(),
+  parent_id: z.string().nullable(),
+  session_id: z.string().nullable(),
+  run_id: z.string().nullable(),
+  timestamp: z.string(),
+  completed_at: z.string(),
+  source: z.string(),
+  operation: z.string(),
+  wire: z.string(),
+  user_id: z.string().nullable(),
+  key_id: z.string(),
+  project: z.string(),
+  tags: z.record(z.string(), z.string()),
+  model_requested: z.string(),
+  model: z.string(),
+  provider: z.string().nullable(),
+  provider_model: z.string().nullable(),
+  status: z.enum(statuses),
+  status_code: z.int().nullable(),
+  error: z
+    .object({
+      code: z.string(),
+      message: z.string(),
+      provider_status: z.int().nullable(),
+      retryable: z.boolean(),
+    })
+    .nullable(),
+  stream: z.boolean(),
+  latency_ms: ms,
+  ttft_ms: ms.nullable(),
+  upstream_ms: ms,
+  overhead_ms: ms.meta({ description: 'What the gateway itself took.' }),
+  tokens_per_second: z.number().nullable(),
+  usage,
+  tokens_in: count,
+  tokens_out: count,
+  cost_usd: usd.nullable().meta({ description: 'Null when the price of the model is not known.' }),
+  cost: traceCost.nullable(),
+  finish_reason: z.string().nullable(),
+  cached: z.boolean(),
+  cache: z.object({ kind: z.string(), age_s: z.number(), similarity: z.number().optional() }).nullable(),
+  params_dropped: z.array(z.string()),
+  params_renamed: z.array(z.string()),
+  chain_generation: z.int().nullable(),
+})
+
+export type TraceItem = z.infer<typeof traceItem>
+
+const detail = z.record(z.string(), z.unknown())
+
+/** A trace with everything that is known of it. */
+export const traceDetail = traceItem.extend({
+  attempts: z.array(
+    z.object({
+      n: z.int(),
+      provider: z.string(),
+      model: z.string(),
+      key_hint: z.string().nullable(),
+      status: z.int().nullable(),
+      latency_ms: ms.nullable(),
+      error: z.string().nullable(),
+      reason_next: z.string().nullable(),
+    }),
+  ),
+  modules: z.array(
+    z.object({
+      module: z.string(),
+      hook: z.string().nullable(),
+      mode: z.literal('enforce'),
+      verdict: z.string(),
+      ms,
+      detail: detail.nullable(),
+    }),
+  ),
+  decisions: z.array(
+    z.object({
+      kind: z.string(),
+      chosen: z.string(),
+      considered: z.array(z.string()).optional(),
+      reason: z.string(),
+    }),
+  ),
+  facts: detail.meta({ description: 'What modules tell of the call, by name.' }),
+  request: z.unknown(),
+  response: z.unknown(),
+  body_status: z.enum(['stored', 'redacted', 'truncated', 'expired', 'off']),
+})
+
+export type TraceDetail = z.infer<typeof traceDetail>

@@ -1,0 +1,193 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createIds } from '../../kernel/id.ts'
+import { noUsage } from '../../kernel/usage.ts'
+import type { Engine } from '../../storage/index.ts'
+import { openLevel } from '../../storage/level.ts'
+import { dayOf } from './cells.ts'
+import type { TraceRow } from './row.ts'
+import { type TraceFilter, Traces } from './traces.ts'
+
+const day = 86_400_000
+const newId = createIds()
+
+let folder: string
+let engine: Engine
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'switchyard-test-'))
+  engine = await openLevel(path.join(folder, 'db'))
+})
+
+afterAll(async () => {
+  await engine.close()
+  await rm(folder, { recursive: true })
+})
+
+/** A row like a real one; `n` decides what differs. */
+function sample(n: number, at: number): TraceRow {
+  const latency_us = 100_000 + ((n * 7919) % 2_000_000)
+  return {
+    id: newId('tr_'),
+    request_id: undefined,
+    parent_id: undefined,
+    session_id: n % 10 === 0 ? `session-${n % 500}` : undefined,
+    run_id: undefined,
+    at,
+    source: 'proxy',
+    operation: 'chat',
+    wire: 'chat',
+    user_id: `usr_${n % 50}`,
+    key_id: `key_${n % 100}`,
+    project: `project-${n % 20}`,
+    tags: { team: `team-${n % 7}` },
+    model_requested: `model-${n % 12}`,
+    model: `model-${n % 12}`,
+    provider: `provider-${n % 4}`,
+    provider_model: `model-${n % 12}`,
+    status: n % 97 === 0 ? 'error' : 'ok',
+    status_code: 200,
+    error: undefined,
+    stream: n % 2 === 0,
+    latency_us,
+    ttft_us: 50_000,
+    upstream_us: latency_us - 400,
+    usage: { ...noUsage, input: 100 + (n % 900), output: 20 + (n % 300), source: 'provider' },
+    cost: {
+      total_nano: 15_000 + n,
+      input_nano: 15_000,
+      output_nano: n,
+      cache_nano: 0,
+      other_nano: 0,
+      price_id: 'openai/gpt-4o-mini',
+      source: 'catalogue',
+    },
+    saved_nano: undefined,
+    saved_by_autopilot_nano: n % 10 === 0 ? 3 : undefined,
+    finish_reason: 'stop',
+    cache: undefined,
+    attempts: [
+      {
+        n: 1,
+        provider: `provider-${n % 4}`,
+        model: `model-${n % 12}`,
+        key_hint: 'abcd',
+        status: 200,
+        latency_us: latency_us - 400,
+        error: undefined,
+        reason_next: undefined,
+      },
+    ],
+    timings: [
+      ['idlekill', 'request', 3],
+      ['outputcap', 'request', 2],
+      ['streamsnap', 'stream', 40],
+    ],
+    notes: [],
+    decisions: [],
+    params_changed: [],
+    facts: {},
+    generation: 1,
+    bodies: 'stored',
+  }
+}
+
+test('what traces add up to outlives them and their bodies', async () => {
+  const traces = new Traces(engine.namespace('pruned'), 250)
+  const now = Date.now()
+  for (let n = 0; n < 100; n++) traces.append(sample(n, now - n * day), () => `{"request":{"n":${n}}}`)
+  const cells = traces.cells(undefined)
+  const total = async (name: string) => {
+    const days = await cells.byDay(0, dayOf(now))
+    return [...days.values()].reduce((sum, tally) => sum + tally.get(name), 0)
+  }
+  const before = [await total('requests'), await total('cost_nano'), await total('saved_by_autopilot_nano')]
+  expect(before).toEqual([100, 100 * 15_000 + 4950, 30])
+  const [oldest] = (await traces.list({}, { limit: 1, offset: 0 })).items
+
+  await traces.prune({ rows: 30, bodies: 7 }, now)
+  const left = await traces.list({}, { limit: 500, offset: 0 })
+  expect(left.total).toBe(31)
+  const bodies = await Promise.all(left.items.map(({ id }) => traces.bodies(id)))
+  expect(bodies.filter((body) => body)).toHaveLength(8)
+  expect(await traces.get(oldest!.id)).toBeUndefined()
+  expect([await total('requests'), await total('cost_nano'), await total('saved_by_autopilot_nano')]).toEqual(
+    before,
+  )
+})
+
+describe('with a hundred thousand traces', () => {
+  const rows = 100_000
+  const now = Date.now()
+  let traces: Traces
+  const measured: string[] = []
+
+  beforeAll(async () => {
+    traces = new Traces(engine.namespace('many'), 250)
+    const samples = Array.from({ length: rows }, (_, n) => sample(n, now - (rows - n) * 20_000))
+    let appending = 0
+    const began = performance.now()
+    for (let from = 0; from < rows; from += 5000) {
+      const started = performance.now()
+      for (const row of samples.slice(from, from + 5000)) traces.append(row)
+      appending += performance.now() - started
+      await engine.flush()
+    }
+    const writing = performance.now() - began - appending
+    measured.push(`append: ${per(appending)}`, `write: ${per(writing)}`)
+  }, 120_000)
+
+  afterAll(() => {
+    console.info(measured.join('\n'))
+  })
+
+  const per = (ms: number): string => `${((ms * 1000) / rows).toFixed(1)} µs a trace`
+
+  async function timed<T>(what: string, run: () => Promise<T>): Promise<T> {
+    const times: number[] = []
+    let result: T | undefined
+    for (let n = 0; n < 5; n++) {
+      const started = performance.now()
+      result = await run()
+      times.push(performance.now() - started)
+    }
+    const median = times.toSorted((a, b) => a - b)[2]!
+    measured.push(`${what}: ${median.toFixed(1)} ms`)
+    expect(median).toBeLessThan(200)
+    return result!
+  }
+
+  const filters: [TraceFilter, number][] = [
+    [{}, rows],
+    [{ model: 'model-3' }, rows / 12],
+    [{ user_id: 'usr_7' }, rows / 50],
+    [{ user_id: 'usr_7', status: 'ok', provider: 'provider-3' }, 990],
+    [{ tag: 'team=team-2' }, rows / 7],
+    [{ min_latency: 1500 }, 30_000],
+    [{ min_latency: 2080 }, 1000],
+    [{ min_cost: 0.0001 }, 15_000],
+    [{ from: now - 86_400_000 }, 4320],
+  ]
+
+  test.each(filters)('the first page of %j comes at once, with its total', async (filter, about) => {
+    const page = await timed(JSON.stringify(filter), () => traces.list(filter, { limit: 50, offset: 0 }))
+    expect(page.items).toHaveLength(50)
+    expect(Math.abs(page.total - about)).toBeLessThanOrEqual(about * 0.05)
+  })
+
+  test('a trace is found by its id', async () => {
+    const [row] = (await traces.list({}, { limit: 1, offset: 70_000 })).items
+    expect(await timed('by id', () => traces.get(row!.id))).toEqual(row)
+  })
+
+  test('sums and series are read at once', async () => {
+    const cells = traces.cells(undefined)
+    const days = await timed('30 days of totals', () => cells.byDay(dayOf(now) - 29, dayOf(now)))
+    expect([...days.values()].reduce((sum, tally) => sum + tally.get('requests'), 0)).toBe(rows)
+    await timed('30 days by model', () => cells.byValue('model', dayOf(now) - 29, dayOf(now)))
+    await timed('a day by minutes', () => cells.series(now - day, now, 60_000))
+    await timed("a user's week by hours", () => traces.cells('usr_7').series(now - 7 * day, now, 3_600_000))
+  })
+})

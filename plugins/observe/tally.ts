@@ -1,0 +1,62 @@
+import { bucketOf, quantile } from './histogram.ts'
+import type { TraceRow } from './row.ts'
+
+/** Whole numbers that add up: what a cell of the roll-up holds. */
+export type Totals = Readonly<Record<string, number>>
+
+const bucketPrefix = 'us_'
+
+/** What a trace adds to a sum over traces. Zeros are left out. */
+export function totalsOf(row: TraceRow): Record<string, number> {
+  const totals: Record<string, number> = { requests: 1 }
+  if (row.status === 'error' || row.status === 'timeout') totals.errors = 1
+  if (row.status === 'cache_hit') totals.cache_hits = 1
+  if (row.cost?.total_nano) totals.cost_nano = row.cost.total_nano
+  if (row.saved_nano) totals.saved_nano = row.saved_nano
+  if (row.saved_by_autopilot_nano) totals.saved_by_autopilot_nano = row.saved_by_autopilot_nano
+  if (row.usage.input) totals.tokens_in = row.usage.input
+  if (row.usage.output) totals.tokens_out = row.usage.output
+  return totals
+}
+
+/** The same with the latency: its sum, and its place in the histogram. */
+export function timedTotalsOf(row: TraceRow): Record<string, number> {
+  const totals = totalsOf(row)
+  totals.latency_us = row.latency_us
+  totals[bucketPrefix + bucketOf(row.latency_us)] = 1
+  return totals
+}
+
+/** A sum of cells. */
+export class Tally {
+  readonly #sums: Record<string, number> = {}
+
+  add(totals: Totals): this {
+    for (const name in totals) this.#sums[name] = (this.#sums[name] ?? 0) + totals[name]!
+    return this
+  }
+
+  merge(other: Tally): this {
+    return this.add(other.#sums)
+  }
+
+  get(name: string): number {
+    return this.#sums[name] ?? 0
+  }
+
+  /** The sum of one figure for each request. */
+  perRequest(name: string): number {
+    const requests = this.get('requests')
+    return requests === 0 ? 0 : this.get(name) / requests
+  }
+
+  /** In milliseconds; of cells with latencies. */
+  latencyQuantile(share: number): number {
+    const counts = new Map<number, number>()
+    for (const name in this.#sums) {
+      if (name.startsWith(bucketPrefix))
+        counts.set(Number(name.slice(bucketPrefix.length)), this.#sums[name]!)
+    }
+    return quantile(counts, share) / 1000
+  }
+}

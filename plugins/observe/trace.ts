@@ -1,0 +1,118 @@
+import type { Attempt, Call, Outcome } from '#kernel'
+import type { RowAttempt, RowCost, RowError, Status, TraceRow } from './row.ts'
+
+const microseconds = (ms: number): number => Math.round(ms * 1000)
+
+/** The row of a call that has settled. Costs about a microsecond: what can wait for the flush is not done here. */
+export function rowOf(outcome: Outcome, call: Call, bodies: TraceRow['bodies']): TraceRow {
+  const { trail, context, principal, request } = call
+  const { facts } = trail
+  return {
+    id: call.id,
+    request_id: text(context.headers['x-request-id']),
+    parent_id: text(facts.parent_id),
+    session_id: context.sessionId,
+    run_id: text(facts.run_id),
+    at: trail.startedAt,
+    source: context.source,
+    operation: call.operation,
+    wire: call.wire,
+    user_id: principal.userId,
+    key_id: principal.keyId,
+    project: context.project,
+    tags: context.tags,
+    model_requested: request.model,
+    model: modelOf(outcome, call),
+    provider: outcome.provider,
+    provider_model: outcome.model,
+    status: statusOf(outcome, call),
+    status_code: outcome.status,
+    error: errorOf(outcome),
+    stream: call.stream,
+    latency_us: microseconds(outcome.latencyMs),
+    ttft_us: outcome.ttftMs === undefined ? undefined : microseconds(outcome.ttftMs),
+    upstream_us: microseconds(outcome.upstreamMs),
+    usage: outcome.usage,
+    cost: outcome.cost && costOf(outcome.cost),
+    saved_nano: outcome.saved?.totalNano,
+    saved_by_autopilot_nano: (facts.autopilot as { saved_nano?: number } | undefined)?.saved_nano,
+    finish_reason: outcome.finishReason,
+    cache: trail.cached && cacheOf(trail.cached),
+    attempts: trail.attempts.map(attemptOf),
+    timings: trail.timings.map(({ module, hook, ms }) => [module, hook, microseconds(ms)]),
+    notes: trail.notes.map(({ module, verdict, detail }) => [module, verdict, detail]),
+    decisions: trail.decisions,
+    params_changed: trail.paramsChanged,
+    facts,
+    generation: context.generation,
+    bodies,
+  }
+}
+
+/** How a call ended, in the words of a trace. */
+export function statusOf({ ending, error }: Pick<Outcome, 'ending' | 'error'>, { trail }: Call): Status {
+  switch (ending) {
+    case 'ok':
+    case 'length':
+      return trail.cached ? 'cache_hit' : 'ok'
+    case 'blocked':
+    case 'client_abort':
+    case 'timeout':
+      return ending
+    case 'refused':
+      return error?.status === 429 ? 'rate_limited' : 'error'
+    case 'upstream_error':
+    case 'gateway_error':
+      return 'error'
+  }
+}
+
+/** The model as it was asked for in the end, without the name of the provider before it. */
+function modelOf({ provider }: Outcome, { trail, request }: Call): string {
+  const { model } = trail.request ?? request
+  return provider !== undefined && model.startsWith(`${provider}/`) ? model.slice(provider.length + 1) : model
+}
+
+function errorOf({ error }: Outcome): RowError | undefined {
+  if (!error) return undefined
+  const { providerStatus, retryable } = error as { providerStatus?: number; retryable?: boolean }
+  return {
+    code: error.code,
+    message: error.message,
+    provider_status: providerStatus,
+    retryable: retryable ?? error.retryAfterS !== undefined,
+  }
+}
+
+/** Money as a row holds it. */
+export function costOf(cost: NonNullable<Outcome['cost']>): RowCost {
+  return {
+    total_nano: cost.totalNano,
+    input_nano: cost.inputNano,
+    output_nano: cost.outputNano,
+    cache_nano: cost.cacheNano,
+    other_nano: cost.otherNano,
+    price_id: cost.priceId,
+    source: cost.source,
+  }
+}
+
+function cacheOf({ kind, ageS, similarity }: NonNullable<Call['trail']['cached']>): TraceRow['cache'] {
+  return similarity === undefined ? { kind, age_s: ageS } : { kind, age_s: ageS, similarity }
+}
+
+function attemptOf(attempt: Attempt): RowAttempt {
+  return {
+    n: attempt.n,
+    provider: attempt.provider,
+    model: attempt.model,
+    key_hint: attempt.keyHint,
+    status: attempt.status,
+    latency_us: attempt.latencyMs === undefined ? undefined : microseconds(attempt.latencyMs),
+    error: attempt.error?.message,
+    reason_next: attempt.reasonNext,
+  }
+}
+
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value.slice(0, 200) : undefined

@@ -1,0 +1,138 @@
+import type { LogQuery, Page, RowLog, Store } from '#kernel'
+import { nanoOf } from '#kit'
+import { type Bodies, parseBodies } from './body.ts'
+import { Cells, createRollUp, everybody } from './cells.ts'
+import { fields } from './fields.ts'
+import { rungsFrom } from './ladder.ts'
+import type { TraceRow } from './row.ts'
+
+/** What a listing may ask for; all of it must hold. */
+export interface TraceFilter {
+  /** Milliseconds since the epoch, inclusive. */
+  readonly from?: number | undefined
+  /** Milliseconds since the epoch, exclusive. */
+  readonly to?: number | undefined
+  /** As it was asked for, or as it was sent on. */
+  readonly model?: string | undefined
+  readonly provider?: string | undefined
+  readonly status?: string | undefined
+  readonly source?: string | undefined
+  readonly user_id?: string | undefined
+  readonly key_id?: string | undefined
+  readonly project?: string | undefined
+  readonly session_id?: string | undefined
+  /** `key=value`. */
+  readonly tag?: string | undefined
+  /** In USD. */
+  readonly min_cost?: number | undefined
+  /** In milliseconds. */
+  readonly min_latency?: number | undefined
+}
+
+interface Window {
+  readonly limit: number
+  readonly offset: number
+}
+
+/** A page of a search through bodies, which ends when its time is over. */
+export interface SearchPage extends Page<TraceRow> {
+  /** Traces that were looked at, newest first. */
+  readonly searched: number
+  /** Whether that was all of them. */
+  readonly complete: boolean
+}
+
+const hourMs = 3_600_000
+
+/** All traces: what happened in each call, and the sums over them. */
+export class Traces {
+  readonly #log: RowLog<TraceRow>
+
+  constructor(store: Store, flushMs: number) {
+    this.#log = store.log<TraceRow>('traces', {
+      id: ({ id }) => id,
+      time: ({ at }) => at,
+      fields,
+      rollup: createRollUp(),
+      flushMs,
+    })
+  }
+
+  /** Queues a trace; `bodies` is asked for when it is written. Nothing of it may change afterwards. */
+  append(row: TraceRow, bodies?: () => string | undefined, bodyBytes?: number): void {
+    this.#log.append(row, bodies, bodyBytes)
+  }
+
+  get(id: string): Promise<TraceRow | undefined> {
+    return this.#log.get(id)
+  }
+
+  /** Both sides of a call; undefined when they were not stored, or not any more. */
+  async bodies(id: string): Promise<Bodies | undefined> {
+    return parseBodies(await this.#log.body(id))
+  }
+
+  /** A page, newest first, with the total. */
+  list(filter: TraceFilter, window: Window): Promise<Page<TraceRow>> {
+    return this.#log.list({ ...queryOf(filter), ...window })
+  }
+
+  /** Every trace that passes, newest first. */
+  scan(filter: TraceFilter): AsyncIterable<TraceRow> {
+    return this.#log.scan(queryOf(filter))
+  }
+
+  /**
+   * Traces whose stored bodies hold a text, whatever its case. There is no index of texts: bodies are read newest
+   * first until the time is over, and the page says how far that was.
+   */
+  async search(filter: TraceFilter, text: string, window: Window, budgetMs: number): Promise<SearchPage> {
+    const wanted = JSON.stringify(text).slice(1, -1).toLowerCase()
+    const ends = performance.now() + budgetMs
+    const items: TraceRow[] = []
+    let total = 0
+    let searched = 0
+    for await (const row of this.scan(filter)) {
+      if (performance.now() > ends) return { items, total, searched, complete: false }
+      searched += 1
+      const body = row.bodies === 'stored' ? await this.#log.body(row.id) : undefined
+      if (!body?.toLowerCase().includes(wanted)) continue
+      if (total >= window.offset && items.length < window.limit) items.push(row)
+      total += 1
+    }
+    return { items, total, searched, complete: true }
+  }
+
+  /** The sums of a user's traces, or of everybody's. */
+  cells(userId: string | undefined): Cells {
+    return new Cells(this.#log, userId ?? everybody)
+  }
+
+  status() {
+    return this.#log.status()
+  }
+
+  /** Deletes rows and bodies older than so many days. The sums stay. */
+  async prune(days: { readonly rows: number; readonly bodies: number }, now = Date.now()): Promise<void> {
+    await this.#log.pruneBodies(now - days.bodies * 24 * hourMs)
+    await this.#log.prune(now - days.rows * 24 * hourMs)
+  }
+}
+
+function queryOf({ from, to, min_cost, min_latency, ...equal }: TraceFilter): LogQuery {
+  const cost = min_cost ? nanoOf(min_cost) : 0
+  const latency = min_latency ? Math.round(min_latency * 1000) : 0
+  const overCost = rungsFrom(cost)
+  const overLatency = rungsFrom(latency)
+  const passes = (row: TraceRow): boolean => row.latency_us >= latency && (row.cost?.total_nano ?? 0) >= cost
+  return {
+    where: {
+      ...equal,
+      cost: cost > 0 ? overCost.rungs : undefined,
+      latency: latency > 0 ? overLatency.rungs : undefined,
+    },
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+    ...(overCost.exact && overLatency.exact ? {} : { filter: passes }),
+  }
+}

@@ -1,0 +1,18 @@
+import { forbidden, type Principal } from '#kernel'
+
+/** Whose records a caller sees: an admin everybody's (undefined), a user's key its own. */
+export function scopeOf(principal: Principal | undefined): string | undefined {
+  if (principal?.type === 'admin') return undefined
+  if (principal?.userId === undefined) throw forbidden('This key belongs to no user.')
+  return principal.userId
+}
+
+/** The user to filter by; a user's key asking for somebody else's records is refused. */
+export function forbidOthers(
+  principal: Principal | undefined,
+  asked: string | undefined,
+): string | undefined {
+  const own = scopeOf(principal)
+  if (own === undefined || asked === undefined || asked === own) return own ?? asked
+  throw forbidden("A user's key sees the user's own records only; leave user_id out.", { param: 'user_id' })
+}
