@@ -9,8 +9,8 @@ import type { Hooks, Visit } from './hooks.ts'
 import { Meter } from './meter.ts'
 import type { Outcome } from './outcome.ts'
 import { type Reply, StreamReply, WholeReply } from './reply.ts'
-import { toChunks } from './stream/assemble.ts'
 import type { Chunk } from './stream/chunk.ts'
+import { toChunks } from './stream/chunks.ts'
 import { collect } from './stream/collect.ts'
 
 const callOf = (stream = false): Call =>
@@ -229,6 +229,23 @@ test('the request is recorded as the inspecting modules left it', async () => {
   const before = callOf()
   await expect(new Chain([entry('limit', refuses.hooks), early], echo).run(before)).rejects.toThrow()
   expect(before.trail.request).toBeUndefined()
+})
+
+test('whether a module applies is decided once for a call, whatever others make of it', async () => {
+  const told: string[] = []
+  const settled = () => void told.push('settled')
+  const applies = entry(
+    'a',
+    { request: () => undefined, settled },
+    { when: (call) => call.request.model === 'm' },
+  )
+  const renames = entry('b', { request: (call) => call.withRequest({ model: 'other' }) })
+  const chain = new Chain([applies, renames], async (call) => {
+    await chain.settled({ ending: 'ok' } as Outcome, call)
+    return echo(call)
+  })
+  await chain.run(callOf())
+  expect(told).toEqual(['settled'])
 })
 
 test('everybody learns of the end, also when a neighbour fails at it', async () => {

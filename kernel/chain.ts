@@ -1,7 +1,7 @@
 import { wrapped } from './around.ts'
 import type { Call } from './call.ts'
 import type { Entry } from './entry.ts'
-import { failed } from './entry.ts'
+import { applies, failed } from './entry.ts'
 import type { Next, Visit } from './hooks.ts'
 import { stages } from './hooks.ts'
 import type { Outcome } from './outcome.ts'
@@ -70,7 +70,7 @@ export class Chain {
   /** Asks everybody about a try at a provider; whoever refuses throws. */
   attempt(attempt: Attempt, call: Call, headers: Record<string, string>): void {
     for (const entry of this.#attempts) {
-      if (entry.when && !entry.when(call)) continue
+      if (!applies(entry, call)) continue
       try {
         entry.hooks.attempt!(attempt, call, headers)
       } catch (error) {
@@ -82,7 +82,7 @@ export class Chain {
   /** Tells everybody how a try went. Failures are metered and go nowhere else. */
   attempted(attempt: Attempt, call: Call): void {
     for (const entry of this.#attempted) {
-      if (entry.when && !entry.when(call)) continue
+      if (!applies(entry, call)) continue
       try {
         entry.hooks.attempted!(attempt, call)
       } catch (error) {
@@ -94,7 +94,7 @@ export class Chain {
   /** Tells everybody how the call ended. Failures are metered and go nowhere else. */
   async settled(outcome: Outcome, call: Call): Promise<void> {
     for (const entry of this.#settles) {
-      if (entry.when && !entry.when(call)) continue
+      if (!applies(entry, call)) continue
       try {
         const result = entry.hooks.settled!(outcome, call)
         if (result instanceof Promise) await result
@@ -112,7 +112,7 @@ export class Chain {
     const passed: Entry[] = []
     for (const [i, entry] of segment.entries.entries()) {
       if (i === segment.recordAt) call.trail.request = call.request
-      if (entry.when && !entry.when(call)) continue
+      if (!applies(entry, call)) continue
       let result = asks(entry) ? inspected(entry, call, () => this.#detectsAfter(entry, call)) : undefined
       if (result instanceof Promise) result = await result
       if (result && 'kind' in result) {
@@ -139,7 +139,7 @@ export class Chain {
 const asks = ({ hooks }: Entry): boolean => hooks.request !== undefined || hooks.detect?.request !== undefined
 
 function applying(entries: readonly Entry[], call: Call): Entry[] {
-  return entries.filter((entry) => !entry.when || entry.when(call))
+  return entries.filter((entry) => applies(entry, call))
 }
 
 /** Runs what a module has for requests. */

@@ -15,6 +15,17 @@ export interface Entry {
   readonly meter: Meter
 }
 
+const decisions = Symbol('applies')
+
+/** Whether a module applies to a call: decided once, when first asked, so that all its hooks see the same calls. */
+export function applies(entry: Entry, call: Call): boolean {
+  if (!entry.when) return true
+  const decided = call.trail.slot(decisions, () => new Map<Entry, boolean>())
+  const known = decided.get(entry) ?? entry.when(call)
+  decided.set(entry, known)
+  return known
+}
+
 /**
  * What a hook's throw means: a coded error is a refusal and goes on; anything else is the module's own failure,
  * which refuses the call (`closed`) or is recorded and passed over (`open`: returns).

