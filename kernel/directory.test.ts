@@ -79,6 +79,11 @@ describe('where a model goes', () => {
     expect(namesFor(directoryOf({}, bothKeys), 'shared')).toEqual(['alpha', 'beta'])
   })
 
+  test('the fallback stays out when a provider is configured that cannot be used', () => {
+    const directory = directoryOf({ providers: { gone: { api_key: 'k' } } })
+    expect(refusal(() => directory.resolve('any', undefined))).toMatchObject({ code: 'not_found' })
+  })
+
   test('the fallback takes any model while no other provider has a key, and none after', () => {
     expect(namesFor(directoryOf(), 'a-1')).toEqual(['alpha', 'spare'])
     expect(namesFor(directoryOf(), 'anything')).toEqual(['spare'])

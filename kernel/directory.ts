@@ -126,11 +126,11 @@ export class Directory {
     }))
   }
 
+  /** Who answers anything as long as nobody else was meant to: a broken entry is no reason to make answers up. */
   #fallbacks(): Provider[] {
     const others = this.providers.filter(({ spec }) => !spec.fallback)
-    return others.some(({ configured }) => configured)
-      ? []
-      : this.providers.filter(({ spec }) => spec.fallback)
+    if (this.unusable.length > 0 || others.some(({ configured }) => configured)) return []
+    return this.providers.filter(({ spec }) => spec.fallback)
   }
 
   #unknown(model: string, others: readonly string[]): Error {
