@@ -7,6 +7,8 @@ import type { ModuleDefinition } from '../../kernel/plugin.ts'
 import { startGateway, type TestGateway } from '../harness.ts'
 import { startUpstream, type Upstream } from '../upstream/index.ts'
 import { readExamples, runExample } from './example.ts'
+import { undescribed } from './schema.ts'
+import { trackTimers } from './timers.ts'
 
 const found = await discover(path.resolve('modules'), 'builtin')
 
@@ -108,40 +110,6 @@ const ask = (body: Record<string, unknown>): Promise<Response> =>
     headers: { authorization: `Bearer ${gateway.adminKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'gpt-4o-mini', ...body }),
   })
-
-/** Paths of settings that say nothing of themselves. */
-function undescribed(schema: Record<string, unknown>, at = ''): string[] {
-  const properties = Object.entries((schema.properties ?? {}) as Record<string, Record<string, unknown>>)
-  const nested = [schema.items, schema.additionalProperties].filter((part) => typeof part === 'object')
-  return [
-    ...properties.flatMap(([name, part]) => [
-      ...(part.description ? [] : [`${at}${name}`]),
-      ...undescribed(part, `${at}${name}.`),
-    ]),
-    ...nested.flatMap((part) => undescribed(part as Record<string, unknown>, `${at}*.`)),
-  ]
-}
-
-/** Counts the intervals that were set and not cleared. */
-function trackTimers(): { left(): number; restore(): void } {
-  const running = new Set<unknown>()
-  const set = globalThis.setInterval
-  const clear = globalThis.clearInterval
-  globalThis.setInterval = ((...args: Parameters<typeof set>) => {
-    const timer = set(...args)
-    running.add(timer)
-    return timer
-  }) as typeof set
-  globalThis.clearInterval = (timer) => {
-    running.delete(timer)
-    clear(timer)
-  }
-  const restore = (): void => {
-    globalThis.setInterval = set
-    globalThis.clearInterval = clear
-  }
-  return { left: () => running.size, restore }
-}
 
 function contentOf(text: string): string {
   return text
