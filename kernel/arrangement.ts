@@ -2,7 +2,7 @@ import type { Entry } from './entry.ts'
 import { internalError } from './errors.ts'
 import type { ModuleManifest } from './manifest.ts'
 import { inOrder, reasonOf } from './order.ts'
-import type { Plugin, PluginState } from './registry.ts'
+import type { Plugin, PluginState } from './plugin-record.ts'
 import { compileWhen } from './when.ts'
 
 /** A module's place among all modules. */

@@ -43,16 +43,11 @@ export class Generation {
     this.entries = entries
     this.#instances = instances
     this.#onError = onError
-    this.wires = unique(instances, 'path', (i) => i.wires.map((wire) => [wire.path, wire]))
-    this.protocols = unique(instances, 'protocol', (i) =>
-      i.protocols.map((protocol) => [protocol.id, protocol]),
-    )
-    this.services = unique(instances, 'service', (i) => [...i.services])
-    this.routes = [
-      ...unique(instances, 'route', (i) =>
-        i.routes.map((route) => [`${route.method} ${route.path.replaceAll(/\{[^}]*\}/g, '{}')}`, route]),
-      ).values(),
-    ]
+    const { wires, protocols, services, routes } = offersOf(instances)
+    this.wires = wires
+    this.protocols = protocols
+    this.services = services
+    this.routes = routes
     this.chain = new Chain(entries, (call) => dispatch(call, this))
     for (const instance of instances) instance.holders += 1
   }
@@ -95,6 +90,21 @@ export class Generation {
     const results = await Promise.allSettled(orphans.map((instance) => instance.scope.dispose()))
     for (const result of results) if (result.status === 'rejected') this.#onError(result.reason)
     this.#gone.resolve()
+  }
+}
+
+/** What instances offer, together. Throws when two of them claim the same thing. */
+export function offersOf(instances: readonly Instance[]) {
+  const routes = unique(instances, 'route', ({ routes }) =>
+    routes.map((route) => [`${route.method} ${route.path.replaceAll(/\{[^}]*\}/g, '{}')}`, route]),
+  )
+  return {
+    wires: unique(instances, 'path', ({ wires }) => wires.map((wire) => [wire.path, wire])),
+    protocols: unique(instances, 'protocol', ({ protocols }) =>
+      protocols.map((protocol) => [protocol.id, protocol]),
+    ),
+    services: unique(instances, 'service', ({ services }) => [...services]),
+    routes: [...routes.values()],
   }
 }
 

@@ -1,34 +1,18 @@
 import { z } from 'zod'
 import type { Collection } from '../storage/index.ts'
 import { entryOf, type Placement, placesOf } from './arrangement.ts'
-import { badRequest, conflict, isGatewayError, notFound } from './errors.ts'
+import { conflict, isGatewayError, notFound } from './errors.ts'
 import { defineEvent, type Events } from './events.ts'
-import { type Dispatch, Generation } from './generation.ts'
-import { type ContextParts, contextOf, emptyInstance, type Instance } from './instance.ts'
-import { load } from './loader.ts'
+import { type Dispatch, Generation, offersOf } from './generation.ts'
+import type { ContextParts, Instance } from './instance.ts'
 import { type Actor, refuseLockout } from './lockout.ts'
 import { type Discovered, explain, type Manifest } from './manifest.ts'
 import { Memory } from './memory.ts'
 import { Meter } from './meter.ts'
-import type { ModuleDefinition, PluginDefinition } from './plugin.ts'
-import { changed, effective, type Setting, type SettingChange, type StoredSetting } from './setting.ts'
-
-export type PluginState = 'active' | 'disabled' | 'waiting' | 'failed' | 'invalid'
-
-/** A plugin as the registry knows it. */
-export interface Plugin {
-  readonly id: string
-  readonly found: Discovered
-  readonly manifest: Manifest | undefined
-  readonly meter: Meter
-  readonly memory: Memory
-  stored: StoredSetting | undefined
-  setting: Setting | undefined
-  definition: ModuleDefinition | PluginDefinition | undefined
-  instance: Instance | undefined
-  /** Why it does not run, or why the last change was not taken. */
-  problem: string | undefined
-}
+import type { Plugin, PluginState } from './plugin-record.ts'
+import { missingOf, refuseIfNeeded, startWaiting, stateOf } from './requirements.ts'
+import { changed, effective, type SettingChange, type StoredSetting } from './setting.ts'
+import { definitionOf, schemaOf, settingsOf, setUp } from './setup.ts'
 
 export const ModuleChanged = defineEvent(
   'module.changed',
@@ -86,10 +70,7 @@ export class Registry {
   }
 
   stateOf(plugin: Plugin): PluginState {
-    if (plugin.instance) return 'active'
-    if (!plugin.manifest || plugin.found.problem) return 'invalid'
-    if (!plugin.setting?.enabled) return 'disabled'
-    return this.#missing(plugin).length > 0 ? 'waiting' : 'failed'
+    return stateOf(plugin, this.#plugins)
   }
 
   /** Takes in what was found and starts what is enabled. Whoever fails is recorded; the rest runs. */
@@ -98,8 +79,8 @@ export class Registry {
     const enabled = [...this.#plugins.values()].filter(
       (plugin) => plugin.setting?.enabled && !plugin.found.problem,
     )
-    await Promise.all(enabled.map((plugin) => this.#define(plugin).catch(() => {})))
-    await this.#startWaiting()
+    await Promise.all(enabled.map((plugin) => definitionOf(plugin).catch(() => {})))
+    await startWaiting(this.#plugins, (plugin) => this.#begin(plugin))
     this.#swap(this.#arranged())
   }
 
@@ -114,9 +95,8 @@ export class Registry {
   }
 
   /** The settings a plugin takes; imports it if need be. Undefined for plugins without code. */
-  async schema(plugin: Plugin): Promise<z.ZodType | undefined> {
-    if (!plugin.found.entry || plugin.found.problem) return undefined
-    return (await this.#define(plugin)).settings
+  schema(plugin: Plugin): Promise<z.ZodType | undefined> {
+    return schemaOf(plugin)
   }
 
   /** Ends every plugin; calls that still run lose theirs after the deadline. */
@@ -141,14 +121,14 @@ export class Registry {
     if (!manifest || plugin.found.problem) throw conflict(`${id} cannot run: ${plugin.problem}`)
     const stored = changed(plugin.stored, change)
     const setting = effective(manifest, this.#parts.configured[id], stored)
-    if (!setting.enabled) this.#refuseIfNeeded(plugin)
+    if (!setting.enabled) refuseIfNeeded(plugin, this.plugins)
     const before = { setting: plugin.setting, instance: plugin.instance }
     plugin.setting = setting
     let next: Generation | undefined
     try {
-      const missing = this.#missing(plugin)
-      plugin.instance = setting.enabled && missing.length === 0 ? await this.#setup(plugin) : undefined
-      if (!setting.enabled) await this.#settingsOf(plugin)
+      const missing = missingOf(plugin, this.#plugins)
+      plugin.instance = setting.enabled && missing.length === 0 ? await setUp(plugin, this.#parts) : undefined
+      if (!setting.enabled) await settingsOf(plugin)
       next = this.#arranged()
       if (actor) refuseLockout(next.chain, actor)
       await this.#parts.settings.put(id, stored)
@@ -165,7 +145,8 @@ export class Registry {
     }
     if (setting.enabled) plugin.memory.keep()
     else plugin.memory.fade(memoryMs)
-    if (setting.enabled && (await this.#startWaiting())) this.#swap(this.#arranged())
+    if (setting.enabled && (await startWaiting(this.#plugins, (plugin) => this.#begin(plugin))))
+      this.#swap(this.#arranged())
     const state = this.stateOf(plugin)
     this.#parts.events.emit(ModuleChanged, {
       name: id,
@@ -176,83 +157,16 @@ export class Registry {
     return plugin
   }
 
-  #refuseIfNeeded({ id }: Plugin): void {
-    const dependants = this.plugins.filter((other) => other.instance && other.manifest?.requires.includes(id))
-    if (dependants.length > 0) {
-      throw conflict(
-        `${id} is needed by ${dependants.map((other) => other.id).join(', ')}; disable those first.`,
-      )
-    }
-  }
-
-  async #define(plugin: Plugin): Promise<ModuleDefinition | PluginDefinition> {
-    plugin.definition ??= await load(plugin.found.entry!)
-    return plugin.definition
-  }
-
-  /** The plugin's settings, parsed. Throws a bad request that names the field. */
-  async #settingsOf(plugin: Plugin): Promise<unknown> {
-    const schema = await this.schema(plugin)
-    const parsed = schema?.safeParse(plugin.setting!.config)
-    if (parsed && !parsed.success) {
-      const path = parsed.error.issues[0]?.path.join('.')
-      throw badRequest(`The configuration of ${plugin.id} is not valid: ${explain(parsed.error)}`, {
-        param: path ? `config.${path}` : 'config',
-      })
-    }
-    return parsed?.data
-  }
-
-  async #setup(plugin: Plugin): Promise<Instance> {
-    const instance = emptyInstance(plugin.id)
-    try {
-      const settings = await this.#settingsOf(plugin)
-      if (plugin.found.entry) {
-        const { setup } = await this.#define(plugin)
-        const { manifest, memory, meter } = plugin
-        instance.hooks =
-          (await setup(contextOf(this.#parts, manifest!, instance, settings, memory, meter))) ?? {}
-      }
-      return instance
-    } catch (error) {
-      await instance.scope.dispose()
-      throw error
-    }
-  }
-
-  /** Starts whoever can start now, until nobody can. */
-  async #startWaiting(): Promise<boolean> {
-    let any = false
-    for (let progress = true; progress; ) {
-      progress = false
-      for (const plugin of this.#plugins.values()) {
-        if (plugin.instance || !plugin.setting?.enabled || plugin.found.problem || this.#tried.has(plugin))
-          continue
-        const missing = this.#missing(plugin)
-        plugin.problem = missing.length > 0 ? `waits for ${missing.join(', ')}` : undefined
-        if (missing.length > 0) continue
-        this.#tried.add(plugin)
-        await this.#begin(plugin)
-        any = progress = true
-      }
-    }
-    this.#tried.clear()
-    return any
-  }
-
-  readonly #tried = new Set<Plugin>()
-
   async #begin(plugin: Plugin): Promise<void> {
     try {
-      plugin.instance = await this.#setup(plugin)
+      plugin.instance = await setUp(plugin, this.#parts)
+      offersOf(this.#live)
     } catch (error) {
+      await plugin.instance?.scope.dispose()
+      plugin.instance = undefined
       plugin.problem = explain(error)
       this.#parts.log.error({ plugin: plugin.id, problem: plugin.problem }, 'a plugin could not be started')
     }
-  }
-
-  #missing(plugin: Plugin): string[] {
-    return (plugin.manifest?.requires ?? []).filter((id) => !this.#plugins.get(id)?.instance)
   }
 
   #service(token: symbol): unknown {
@@ -262,14 +176,17 @@ export class Registry {
     return undefined
   }
 
+  get #live(): Instance[] {
+    return [...this.#plugins.values()].flatMap((plugin) => plugin.instance ?? [])
+  }
+
   #arranged(): Generation {
-    const live = [...this.#plugins.values()].flatMap((plugin) => plugin.instance ?? [])
     const entries = placesOf(this.#plugins.values()).flatMap(({ plugin }) =>
       entryOf(plugin, this.stateOf(plugin)),
     )
     return new Generation(
       this.#generation.number + 1,
-      live,
+      this.#live,
       entries,
       this.#parts.dispatch,
       this.#onRetireError,

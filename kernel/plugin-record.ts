@@ -1,0 +1,23 @@
+import type { Instance } from './instance.ts'
+import type { Discovered, Manifest } from './manifest.ts'
+import type { Memory } from './memory.ts'
+import type { Meter } from './meter.ts'
+import type { ModuleDefinition, PluginDefinition } from './plugin.ts'
+import type { Setting, StoredSetting } from './setting.ts'
+
+export type PluginState = 'active' | 'disabled' | 'waiting' | 'failed' | 'invalid'
+
+/** A plugin as the registry knows it. */
+export interface Plugin {
+  readonly id: string
+  readonly found: Discovered
+  readonly manifest: Manifest | undefined
+  readonly meter: Meter
+  readonly memory: Memory
+  stored: StoredSetting | undefined
+  setting: Setting | undefined
+  definition: ModuleDefinition | PluginDefinition | undefined
+  instance: Instance | undefined
+  /** Why it does not run, or why the last change was not taken. */
+  problem: string | undefined
+}

@@ -1,0 +1,48 @@
+import type { z } from 'zod'
+import { badRequest } from './errors.ts'
+import { type ContextParts, contextOf, emptyInstance, type Instance } from './instance.ts'
+import { load } from './loader.ts'
+import { explain } from './manifest.ts'
+import type { ModuleDefinition, PluginDefinition } from './plugin.ts'
+import type { Plugin } from './plugin-record.ts'
+
+/** A plugin's code, imported when first needed. */
+export async function definitionOf(plugin: Plugin): Promise<ModuleDefinition | PluginDefinition> {
+  plugin.definition ??= await load(plugin.found.entry!)
+  return plugin.definition
+}
+
+/** The settings a plugin takes. Undefined for plugins without code, and for those whose folder is broken. */
+export async function schemaOf(plugin: Plugin): Promise<z.ZodType | undefined> {
+  if (!plugin.found.entry || plugin.found.problem) return undefined
+  return (await definitionOf(plugin)).settings
+}
+
+/** A plugin's settings, parsed. Throws a bad request that names the field. */
+export async function settingsOf(plugin: Plugin): Promise<unknown> {
+  const parsed = (await schemaOf(plugin))?.safeParse(plugin.setting!.config)
+  if (parsed && !parsed.success) {
+    const path = parsed.error.issues[0]?.path.join('.')
+    throw badRequest(`The configuration of ${plugin.id} is not valid: ${explain(parsed.error)}`, {
+      param: path ? `config.${path}` : 'config',
+    })
+  }
+  return parsed?.data
+}
+
+/** A new instance of a plugin. When its setup fails, everything it had acquired is given back first. */
+export async function setUp(plugin: Plugin, parts: ContextParts): Promise<Instance> {
+  const instance = emptyInstance(plugin.id)
+  try {
+    const settings = await settingsOf(plugin)
+    if (plugin.found.entry) {
+      const { setup } = await definitionOf(plugin)
+      const context = contextOf(parts, plugin.manifest!, instance, settings, plugin.memory, plugin.meter)
+      instance.hooks = (await setup(context)) ?? {}
+    }
+    return instance
+  } catch (error) {
+    await instance.scope.dispose()
+    throw error
+  }
+}
