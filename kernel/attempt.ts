@@ -32,25 +32,30 @@ export function account(attempt: Attempt, protocol: Protocol, target: Target, re
   if (protocol.costUsd) attempt.costUsd = read((value) => protocol.costUsd!(value, target))
 }
 
-/** Closes the books of an attempt that failed. */
-export function fail(attempt: Attempt, error: UpstreamError): void {
+/** What is shorter than this is found in any text, and is no secret. */
+const shortest = 6
+
+/** Closes the books of an attempt that failed. A provider that quotes the key in its error does not give it away. */
+export function fail(attempt: Attempt, error: UpstreamError, { key }: Target): void {
+  if (key && key.secret.length > shortest)
+    error.message = error.message.replaceAll(key.secret, `…${key.hint}`)
   attempt.latencyMs = performance.now() - attempt.startedAt
   attempt.status ??= error.providerStatus
   attempt.error = error
 }
 
-/**
- * Watches a stream for what it reports, without looking into chunks that nobody parsed. `failed` is called after the
- * stream broke, whether its first content had come or not.
- */
+interface Watched {
+  readonly attempt: Attempt
+  readonly protocol: Protocol
+  readonly target: Target
+  /** Called after the stream broke, whether its first content had come or not. */
+  failed(): void
+}
+
+/** Watches a stream for what it reports, without looking into chunks that nobody parsed. */
 export async function* noted(
   chunks: AsyncIterable<readonly Chunk[]>,
-  {
-    attempt,
-    protocol,
-    target,
-    failed,
-  }: { attempt: Attempt; protocol: Protocol; target: Target; failed: () => void },
+  { attempt, protocol, target, failed }: Watched,
 ): AsyncGenerator<readonly Chunk[]> {
   let reported: unknown
   account(attempt, protocol, target, () => reported)
@@ -62,7 +67,7 @@ export async function* noted(
     attempt.status ??= 200
   } catch (error) {
     if (isUpstreamError(error)) {
-      fail(attempt, error)
+      fail(attempt, error, target)
       failed()
     }
     throw error

@@ -309,6 +309,12 @@ describe('keys', () => {
     expect(upstream.requests.map(({ key }) => key)).toEqual(['sk-own-key', 'sk-pool-key-1'])
   })
 
+  test('a provider that quotes one in its error does not give it away', async () => {
+    upstream.reply({ status: 400, error: { message: 'no scope for sk-pool-key-1' } })
+    const error = await failureOf(generationOf().chain.run(callOf()))
+    expect(error.message).toContain('no scope for …ey-1')
+  })
+
   test('without any, the caller is told how to set one', async () => {
     const call = callOf({ model: 'public/gpt-4o' })
     const error = await failureOf(generationOf().chain.run(call))

@@ -65,7 +65,7 @@ export class Dispatcher {
           throw error
         }
         if (attempt.error !== error) {
-          fail(attempt, error)
+          fail(attempt, error, target)
           generation.chain.attempted(attempt, call)
         }
         if (key) selector?.report(target, key, error)
@@ -89,10 +89,7 @@ export class Dispatcher {
       if (route.provider.configured) return { route, keys: route.provider.keys }
     }
     const { provider, model } = routes[0]!
-    throw upstreamError({ provider, model }, `There is no key for ${provider.name}: ${keyAdvice(provider)}`, {
-      fault: 'status',
-      retryable: false,
-    })
+    throw upstreamError({ provider, model }, adviceOf(provider), { fault: 'status', retryable: false })
   }
 
   async #try(one: Try, headers: Record<string, string>): Promise<Reply> {
@@ -157,8 +154,16 @@ function candidatesOf(
 const isKeyBound = ({ providerStatus }: UpstreamError): boolean =>
   providerStatus === 429 || providerStatus === 401 || providerStatus === 403
 
-const keyAdvice = ({ name, spec }: Provider): string =>
-  `set ${spec.key_env[0] ?? `providers.${name}.api_key`}, or store your own with PUT /api/auth/me/providers/${name}.`
+/** What a provider lacks, and how to give it that. */
+function adviceOf({ name, spec, baseUrl }: Provider): string {
+  const option = /\{(\w+)\}/.exec(baseUrl)?.[1]
+  if (option !== undefined) {
+    const variable = spec.option_env[option]?.[0]
+    return `${name} needs an address: set ${variable ? `${variable} or ` : ''}providers.${name}.options.${option}.`
+  }
+  const key = spec.key_env[0] ?? `providers.${name}.api_key`
+  return `There is no key for ${name}: set ${key}, or store your own with PUT /api/auth/me/providers/${name}.`
+}
 
 /** A provider that does not stream answers at once, although it was asked to. */
 function isJson({ headers }: UpstreamAnswer): boolean {
