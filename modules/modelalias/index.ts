@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { type Call, defineModule, ModelAliases } from '#kernel'
+import { type Alias, compileAliases, findLoop, isGlob } from './aliases.ts'
+
+const modelName = z
+  .string()
+  .min(1)
+  .max(256)
+  .refine((name) => !isGlob(name), 'an alias leads to one model, not to a glob')
+
+/** Fields that say what is asked for, not how: defaults for them would answer another question than was asked. */
+const content = ['model', 'messages', 'prompt', 'input', 'stream', 'stream_options']
+
+const defaults = z
+  .record(z.string(), z.json())
+  .refine(
+    (fields) => content.every((name) => !(name in fields)),
+    `may hold anything but ${content.join(', ')}`,
+  )
+
+const target = z.strictObject({
+  model: modelName.meta({
+    title: 'Model',
+    description: 'A model, provider/model, or the name of another alias.',
+  }),
+  defaults: defaults.default({}).meta({
+    title: 'Default parameters',
+    description: 'Parameters such as temperature, used where the request says nothing.',
+  }),
+})
+
+const aliases = z
+  .record(
+    z.string().min(1).max(256),
+    z.union([modelName.transform((model): Alias => ({ model, defaults: {} })), target]),
+  )
+  .superRefine((value, context) => {
+    const loop = findLoop(value)
+    if (loop)
+      context.addIssue({ code: 'custom', message: `aliases lead round in a loop: ${loop.join(' → ')}` })
+  })
+
+export default defineModule({
+  settings: z.strictObject({
+    aliases: aliases.default({}).meta({
+      title: 'Aliases',
+      description:
+        'Names or globs, each with the model it stands for, or with the model and default parameters.',
+    }),
+  }),
+
+  setup({ settings, provide }) {
+    const names = Object.keys(settings.aliases)
+    if (names.length === 0) return {}
+    provide(ModelAliases, { names: () => names.filter((name) => !isGlob(name)) })
+    const find = compileAliases(settings.aliases)
+    return {
+      request(call) {
+        const alias = find(call.request.model)
+        return alias && renamed(call, alias)
+      },
+    }
+  },
+})
+
+function renamed(call: Call, { model, defaults }: Alias): Call {
+  const { request, trail } = call
+  if (model !== request.model) {
+    trail.decisions.push({ kind: 'alias', chosen: model, reason: `${request.model} stands for it` })
+  }
+  const silent = Object.entries(defaults).filter(([name]) =>
+    sameMeaning(name).every((field) => request[field] === undefined),
+  )
+  return call.withRequest({ ...Object.fromEntries(silent), model })
+}
+
+/** A request that sets its limit under one of the two names has said something about the other. */
+function sameMeaning(field: string): readonly string[] {
+  return limits.includes(field) ? limits : [field]
+}
+
+const limits = ['max_tokens', 'max_completion_tokens']
