@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { type Credential, defineModule, KeyQuarantined, KeySelection, type KeySelector } from '#kernel'
+import { keysToTry, limited } from './choice.ts'
+import { noteFailure, noteSuccess, type Rest, type RestRules, type Rests } from './rests.ts'
+import { newTurns, type Turns } from './turns.ts'
+
+const seconds = z.number().min(0).max(86_400)
+
+/**
+ * A key that a provider limits (429) or refuses (401, 403) is left alone while another can be used. When none can,
+ * only the provider's own word keeps a call back: with every key told when to come back, by `Retry-After`, the call
+ * is refused until the first of these times. Otherwise the key whose rest is over first is tried, for it may be good
+ * again. A user's own key is theirs alone, and always tried.
+ */
+export default defineModule({
+  settings: z.strictObject({
+    cooldown_s: seconds.default(1).meta({
+      title: 'Cooldown',
+      description: 'Seconds a key rests after a 429 without Retry-After; doubled each time it happens again.',
+    }),
+    max_cooldown_s: seconds.default(3600).meta({
+      title: 'Longest cooldown',
+      description: 'Seconds after which a limited key is tried again, whatever its provider said.',
+    }),
+    quarantine_s: seconds.default(300).meta({
+      title: 'Quarantine',
+      description: 'Seconds a key is left alone after its provider refused it with 401 or 403.',
+    }),
+  }),
+
+  setup({ settings, memory, provide, report, emit }) {
+    const rules: RestRules = {
+      cooldownMs: settings.cooldown_s * 1000,
+      maxCooldownMs: settings.max_cooldown_s * 1000,
+      quarantineMs: settings.quarantine_s * 1000,
+    }
+    const rests = memory('rests', (): Rests => new Map())
+    const turns = memory('turns', () => new Map<string, Turns>())
+
+    const turnsOf = (provider: string): Turns => {
+      const known = turns.get(provider)
+      if (known) return known
+      const fresh = newTurns()
+      turns.set(provider, fresh)
+      return fresh
+    }
+
+    const tell = (
+      key: Credential,
+      provider: string,
+      model: string,
+      { reason, status, until }: Rest,
+    ): void => {
+      const kind = reason === 'refused' ? 'quarantined' : 'resting'
+      const restS = ((until - Date.now()) / 1000).toFixed(1)
+      report(kind, `${provider} key …${key.hint}: status ${status}, for ${restS} s`)
+      if (kind === 'resting') return
+      const forModel = status === 401 ? null : model
+      const { quarantine_s } = settings
+      emit(KeyQuarantined, { provider, model: forModel, key_hint: key.hint, status, quarantine_s })
+    }
+
+    const selector: KeySelector = {
+      order(to, keys) {
+        if (keys[0]?.owner === 'user') return keys
+        const now = Date.now()
+        const chosen = keysToTry(keys, to.model, { rests, turns: turnsOf(to.provider.name) }, now)
+        if (chosen.length === 0) throw limited(to, keys, rests, now)
+        return chosen
+      },
+      report({ provider, model }, key, error) {
+        if (key.owner === 'user') return
+        if (!error) return noteSuccess(rests, key, model, Date.now())
+        const rest = noteFailure(rests, key, error, rules, Date.now())
+        if (rest) tell(key, provider.name, model, rest)
+      },
+    }
+    provide(KeySelection, selector)
+    return {}
+  },
+})
