@@ -1,0 +1,78 @@
+import type { CircuitReader, CircuitState } from '#kernel'
+import {
+  abstain,
+  admit,
+  type Circuit,
+  type CircuitRules,
+  fail,
+  newCircuit,
+  stateOf,
+  succeed,
+} from './circuit.ts'
+
+/** What a try showed: the provider is there, it is not, or nothing either way. */
+export type Verdict = 'answered' | 'failed' | 'neither'
+
+export type Change = 'opened' | 'closed' | undefined
+
+/** Circuits by provider, then by model. Those without failures are not kept. */
+export type CircuitMap = Map<string, Map<string, Circuit>>
+
+/** The circuits of all providers and models. */
+export class Breaker implements CircuitReader {
+  readonly #circuits: CircuitMap
+  readonly #rules: CircuitRules
+
+  constructor(circuits: CircuitMap, rules: CircuitRules) {
+    this.#circuits = circuits
+    this.#rules = rules
+  }
+
+  /** Milliseconds until a call may pass; 0 when it may now. */
+  admit(provider: string, model: string): number {
+    const circuit = this.#circuits.get(provider)?.get(model)
+    return circuit ? admit(circuit, this.#rules, Date.now()) : 0
+  }
+
+  /** Notes how a try went, and says whether the circuit opened or closed with it. */
+  learn(provider: string, model: string, verdict: Verdict): Change {
+    const circuit = this.#circuits.get(provider)?.get(model)
+    if (verdict === 'failed') {
+      return fail(circuit ?? this.#add(provider, model), this.#rules, Date.now()) ? 'opened' : undefined
+    }
+    if (!circuit) return undefined
+    if (verdict === 'neither') {
+      abstain(circuit, Date.now())
+      return undefined
+    }
+    this.#remove(provider, model)
+    return succeed(circuit) ? 'closed' : undefined
+  }
+
+  state(provider: string, model?: string): CircuitState {
+    const models = this.#circuits.get(provider)
+    if (!models) return 'closed'
+    const circuits = model === undefined ? [...models.values()] : [models.get(model) ?? newCircuit()]
+    const states = new Set(circuits.map((circuit) => stateOf(circuit, Date.now())))
+    return states.has('open') ? 'open' : states.has('half_open') ? 'half_open' : 'closed'
+  }
+
+  #add(provider: string, model: string): Circuit {
+    const models = this.#circuits.get(provider) ?? new Map<string, Circuit>()
+    this.#circuits.set(provider, models)
+    const oldest = models.size < mostModels ? undefined : models.keys().next().value
+    if (oldest !== undefined) models.delete(oldest)
+    const circuit = newCircuit()
+    models.set(model, circuit)
+    return circuit
+  }
+
+  #remove(provider: string, model: string): void {
+    const models = this.#circuits.get(provider)
+    models?.delete(model)
+    if (models?.size === 0) this.#circuits.delete(provider)
+  }
+}
+
+/** Clients name models, so their number needs a bound. */
+const mostModels = 1000

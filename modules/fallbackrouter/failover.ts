@@ -1,0 +1,49 @@
+import { type Call, type GatewayError, isGatewayError, isUpstreamError, type Next, type Reply } from '#kernel'
+import { isWorthMoving, reasonOf } from './verdict.ts'
+
+/**
+ * Tries models one after the other until one answers. Rejects with what the last of them said; when they are all shut
+ * off, with the one that comes back soonest.
+ */
+export async function tryEach(models: readonly string[], call: Call, next: Next): Promise<Reply> {
+  const failures: { readonly model: string; readonly error: GatewayError }[] = []
+  for (const model of models) {
+    try {
+      const reply = await next(model === call.request.model ? call : call.withRequest({ model }))
+      if (model !== models[0] || model !== call.request.model) decide(call, model, failures, models)
+      return reply
+    } catch (error) {
+      if (!isGatewayError(error) || !mayMove(error, failures.length > 0)) throw error
+      call.cancel.check()
+      failures.push({ model, error })
+      const attempt = call.trail.attempts.find((one) => one.error === error)
+      if (attempt && model !== models.at(-1)) attempt.reasonNext = 'another target'
+    }
+  }
+  throw final(failures.map(({ error }) => error))
+}
+
+/** A refusal by the gateway itself is one of the call at the first target, and only of the target at the others. */
+const mayMove = (error: GatewayError, hasMoved: boolean): boolean =>
+  isWorthMoving(error) || (hasMoved && !isUpstreamError(error))
+
+function final(errors: readonly GatewayError[]): GatewayError {
+  const isShut = (error: GatewayError): boolean => error.code === 'circuit_open'
+  const waitOf = ({ retryAfterS }: GatewayError): number => retryAfterS ?? 0
+  return errors.every(isShut) ? errors.reduce((a, b) => (waitOf(b) < waitOf(a) ? b : a)) : errors.at(-1)!
+}
+
+function decide(
+  call: Call,
+  chosen: string,
+  failures: readonly { readonly model: string; readonly error: GatewayError }[],
+  considered: readonly string[],
+): void {
+  const reasons = failures.map(({ model, error }) => `${model}: ${reasonOf(error)}`)
+  call.trail.decisions.push({
+    kind: 'target',
+    chosen,
+    reason: reasons.join(', ') || 'first of its chain',
+    considered,
+  })
+}

@@ -1,0 +1,133 @@
+import { z } from 'zod'
+import {
+  type Attempt,
+  type Call,
+  CircuitClosed,
+  CircuitOpened,
+  Circuits,
+  type Context,
+  defineModule,
+  kernelServices,
+  UpstreamError,
+} from '#kernel'
+import { Breaker, type CircuitMap } from './breaker.ts'
+import { tryEach } from './failover.ts'
+import { compileChains, inOrder } from './targets.ts'
+import { verdictOf } from './verdict.ts'
+
+const modelName = z
+  .string()
+  .min(1)
+  .max(256)
+  .regex(/^[^*?]+$|^[^*?/]+\/\*$/, 'expected a model, provider/model, or provider/* for the model asked for')
+
+const target = z.union([
+  modelName.transform((model) => ({ model })),
+  z.strictObject({
+    model: modelName.meta({
+      title: 'Model',
+      description: 'A model, provider/model, or provider/* for the model asked for.',
+    }),
+    weight: z
+      .number()
+      .positive()
+      .default(1)
+      .meta({ title: 'Weight', description: 'Its share of the calls.' }),
+  }),
+])
+
+const settings = z.strictObject({
+  chains: z.record(z.string().min(1).max(256), z.array(target).min(1).max(20)).default({}).meta({
+    title: 'Chains',
+    description:
+      'For a model or a glob, the targets to try: in this order, or drawn by weight. The model itself is tried where it is listed.',
+  }),
+  failure_threshold: z.int().min(1).max(1000).default(5).meta({
+    title: 'Failure threshold',
+    description: 'Failures in a row after which a model at a provider gets no more calls for a while.',
+  }),
+  window_s: z.number().positive().max(3600).default(30).meta({
+    title: 'Window',
+    description: 'Seconds in which these failures must fall.',
+  }),
+  open_s: z.number().positive().max(3600).default(30).meta({
+    title: 'Open time',
+    description: 'Seconds until one call is let through to see whether the provider is back.',
+  }),
+})
+
+type Settings = z.infer<typeof settings>
+
+/** Moves calls on when a target fails. What a caller did wrong stays where it is, and counts against nobody. */
+export default defineModule({
+  settings,
+
+  setup(context) {
+    const { settings, use, provide } = context
+    const breaker = breakerOf(context)
+    provide(Circuits, breaker)
+    const hooks = {
+      attempt({ provider, model }: Attempt) {
+        const waitMs = breaker.admit(provider, model)
+        if (waitMs > 0) throw shut(provider, model, waitMs)
+      },
+      attempted: (attempt: Attempt) => learn(context, breaker, attempt),
+    }
+    if (Object.keys(settings.chains).length === 0) return hooks
+
+    const chainOf = compileChains(settings.chains)
+    const bare = (model: string): string => {
+      const slash = model.indexOf('/')
+      return slash > 0 && use(kernelServices.directory).find(model.slice(0, slash))
+        ? model.slice(slash + 1)
+        : model
+    }
+    return {
+      ...hooks,
+      around(call, next) {
+        const chain = isFree(call) ? chainOf(call.request.model) : undefined
+        return chain ? tryEach(inOrder(chain, bare(call.request.model), Math.random), call, next) : next(call)
+      },
+    }
+  },
+})
+
+/** A call that names its provider in X-Provider goes there and nowhere else. */
+const isFree = ({ context }: Call): boolean => context.provider === undefined
+
+function breakerOf({ settings, memory }: Context<Settings>): Breaker {
+  return new Breaker(
+    memory('circuits', (): CircuitMap => new Map()),
+    {
+      threshold: settings.failure_threshold,
+      windowMs: settings.window_s * 1000,
+      openMs: settings.open_s * 1000,
+    },
+  )
+}
+
+function learn(
+  { settings, emit, report }: Context<Settings>,
+  breaker: Breaker,
+  { provider, model, error }: Attempt,
+): void {
+  const change = breaker.learn(provider, model, verdictOf(error))
+  if (change === 'opened') {
+    const { failure_threshold: failures, open_s } = settings
+    report('circuit opened', `${provider}/${model}: ${failures} failures in a row`)
+    emit(CircuitOpened, { provider, model, failures, open_s })
+  }
+  if (change === 'closed') {
+    report('circuit closed', `${provider}/${model} answers again`)
+    emit(CircuitClosed, { provider, model })
+  }
+}
+
+function shut(provider: string, model: string, waitMs: number): UpstreamError {
+  const retryAfterS = Math.ceil(waitMs / 1000)
+  return new UpstreamError(
+    'circuit_open',
+    `${provider} kept failing for ${model} and is left alone. Try again in ${retryAfterS} s.`,
+    { provider, model, fault: 'status', retryable: false, retryAfterS },
+  )
+}
