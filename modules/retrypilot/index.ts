@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { type Call, defineModule, isUpstreamError, type UpstreamError } from '#kernel'
+import { waitBefore } from './backoff.ts'
+import { type Budget, countTry, newBudget, takeRetry } from './budget.ts'
+import { pause } from './pause.ts'
+
+/**
+ * Retries at the target the call is for; it runs inside the fallback router, so that a short failure is got over in
+ * place, and what lasts is moved on. Only failures that say so are retried, and only before any content has come, so
+ * a retry repeats nothing that anybody has seen.
+ */
+export default defineModule({
+  settings: z.strictObject({
+    max: z.int().min(0).max(10).default(2).meta({
+      title: 'Most retries',
+      description: 'Retries of one call, at one target.',
+    }),
+    base_ms: z.int().min(1).max(60_000).default(200).meta({
+      title: 'First wait',
+      description: 'Longest wait before the first retry in milliseconds, doubled for each further one.',
+    }),
+    max_wait_ms: z.int().min(1).max(60_000).default(2000).meta({
+      title: 'Longest wait',
+      description: 'A provider that asks for more milliseconds than this is not waited for.',
+    }),
+    budget_pct: z.number().min(0).max(100).default(20).meta({
+      title: 'Budget',
+      description:
+        'Most retries to a hundred calls at a provider, so that retries cannot multiply an outage.',
+    }),
+  }),
+
+  setup({ settings, memory }) {
+    const { max, base_ms: baseMs, max_wait_ms: maxMs, budget_pct: pct } = settings
+    if (max === 0 || pct === 0) return {}
+    const budgets = memory('budgets', () => new Map<string, Budget>())
+
+    const budgetOf = (provider: string): Budget => {
+      const known = budgets.get(provider)
+      if (known) return known
+      const fresh = newBudget()
+      budgets.set(provider, fresh)
+      return fresh
+    }
+
+    /** How long to wait before a retry; nothing when there is to be none. */
+    const waitAfter = (error: UpstreamError, retries: number): number | undefined => {
+      if (!error.retryable || retries === max) return undefined
+      const waitMs = waitBefore(retries, { baseMs, maxMs }, error.retryAfterS, Math.random)
+      return waitMs !== undefined && takeRetry(budgetOf(error.provider), pct, Date.now()) ? waitMs : undefined
+    }
+
+    return {
+      attempt({ provider }) {
+        countTry(budgetOf(provider), Date.now())
+      },
+      async around(call, next) {
+        for (let retries = 0; ; retries += 1) {
+          try {
+            return await next(call)
+          } catch (error) {
+            if (!isUpstreamError(error)) throw error
+            const waitMs = waitAfter(error, retries)
+            if (waitMs === undefined) throw error
+            explain(call, error, waitMs)
+            await pause(waitMs, call.cancel)
+          }
+        }
+      },
+    }
+  },
+})
+
+function explain({ trail }: Call, error: UpstreamError, waitMs: number): void {
+  const attempt = trail.attempts.find((one) => one.error === error)
+  if (attempt) attempt.reasonNext = `retry after ${Math.round(waitMs)} ms`
+}
