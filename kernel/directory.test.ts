@@ -193,6 +193,42 @@ describe('what makes a provider', () => {
   })
 })
 
+describe('options', () => {
+  const cloud: Specs = {
+    cloud: {
+      protocol: 'openai',
+      base_url: 'https://{resource}.cloud.test/v1',
+      key_env: ['CLOUD_KEY'],
+      options: { version: '1', region: 'here' },
+      option_env: { resource: ['CLOUD_RESOURCE'], version: ['CLOUD_VERSION'] },
+    },
+  }
+  const entry = (options: object) => ({ providers: { cloud: { options } } })
+
+  test('are those of the manifest, replaced by the entry, replaced by the environment', () => {
+    const env = { CLOUD_KEY: 'k', CLOUD_VERSION: '3' }
+    const options = { resource: 'mine', version: '2', more: { a: 1 } }
+    const provider = directoryOf(entry(options), env, cloud).get('cloud')
+    expect(provider.options).toEqual({ resource: 'mine', version: '3', region: 'here', more: { a: 1 } })
+  })
+
+  test('stand in the address where it names them, and cannot change where it leads', () => {
+    const address = (resource: string) =>
+      directoryOf(entry({ resource }), { CLOUD_KEY: 'k' }, cloud).get('cloud').baseUrl
+    expect(address('mine')).toBe('https://mine.cloud.test/v1')
+    expect(address('evil.test/')).toBe('https://evil.test%2F.cloud.test/v1')
+  })
+
+  test('that the address needs and nobody has set leave a provider out of use, key or not', () => {
+    const { configured, baseUrl } = directoryOf({}, { CLOUD_KEY: 'k' }, cloud).get('cloud')
+    expect({ configured, baseUrl }).toEqual({
+      configured: false,
+      baseUrl: 'https://{resource}.cloud.test/v1',
+    })
+    expect(directoryOf({}, { CLOUD_KEY: 'k', CLOUD_RESOURCE: 'r' }, cloud).get('cloud').configured).toBe(true)
+  })
+})
+
 describe('names of models', () => {
   test('are those without globs, until the provider lists its own', () => {
     const directory = directoryOf({}, bothKeys)

@@ -13,6 +13,7 @@ import type { Usage } from './usage.ts'
 export const providerSpec = z.strictObject({
   /** The protocol's id. */
   protocol: z.string(),
+  /** May name options in braces: `https://{resource}.example.com`. */
   base_url: z.url().optional(),
   /** Environment variables that may hold the key, first one set wins. */
   key_env: z.array(z.string()).default([]),
@@ -31,6 +32,10 @@ export const providerSpec = z.strictObject({
   fallback: z.boolean().default(false),
   /** The name under which the price data knows it, where that is another. */
   price_id: z.string().optional(),
+  /** What else it needs to know, by name; the entry in service.yaml says otherwise. */
+  options: z.record(z.string(), z.unknown()).default({}),
+  /** Environment variables that may hold an option, first one set wins. */
+  option_env: z.record(z.string(), z.array(z.string())).default({}),
   /** How it departs from its protocol; read by the protocol. */
   quirks: z.record(z.string(), z.unknown()).default({}),
 })
@@ -57,9 +62,11 @@ export interface Provider {
   readonly name: string
   readonly spec: ProviderSpec
   readonly protocol: string
-  /** Without a trailing slash. */
+  /** Without a trailing slash; with the braces that are left where an option is missing. */
   readonly baseUrl: string
   readonly headers: Readonly<Record<string, string>>
+  /** What only this provider knows; checked by its protocol. */
+  readonly options: Readonly<Record<string, unknown>>
   /** The operator's own keys, in the order of the configuration. */
   readonly keys: readonly Credential[]
   /** Where its keys come from, for people. */

@@ -42,6 +42,7 @@ const provider = section({
     .optional()
     .describe('Which models it serves, as names or patterns such as mycorp-*.'),
   headers: named(secret()).optional().describe('Headers to send with each call.'),
+  options: free().optional().describe('What only this provider knows, such as api_version for azure.'),
 }).refine((entry) => entry.apiKey === undefined || entry.keys === undefined, {
   error: 'expected either api_key or keys, not both',
 })
@@ -153,7 +154,8 @@ export type Settings = z.output<typeof schema>
 
 /** Whether the content at a path is checked by somebody else and kept as it is written. */
 export const isFree = (path: readonly string[]) =>
-  path[0] === 'modules' && (path[2] === 'config' || path[2] === 'when')
+  (path[0] === 'modules' && (path[2] === 'config' || path[2] === 'when')) ||
+  (path[0] === 'providers' && path[2] === 'options')
 
 /** Which environment variables stand for which keys; they win over the file. */
 export const environment: ReadonlyMap<string, readonly string[]> = new Map([

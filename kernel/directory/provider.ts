@@ -20,7 +20,8 @@ export function providerOf(
   if (!own && type === undefined) return undefined
   const spec = own ?? likeness(type!, specs)
   const address = spec.base_url_env === undefined ? undefined : env[spec.base_url_env] || undefined
-  const baseUrl = address ?? entry?.baseUrl ?? spec.base_url ?? ''
+  const options = optionsOf(spec, entry, env)
+  const baseUrl = address ?? entry?.baseUrl ?? filled(spec.base_url ?? '', options)
   const { keys, keySource } = keysOf(name, spec, entry, env)
   const keyless = spec.key !== 'required' || (!own && entry?.baseUrl !== undefined)
   const wanted = entry !== undefined || address !== undefined || spec.key === 'none'
@@ -34,12 +35,32 @@ export function providerOf(
       ...(entry?.orgId !== undefined && spec.org_header !== undefined && { [spec.org_header]: entry.orgId }),
       ...entry?.headers,
     }),
+    options,
     keys,
     keySource,
-    configured: keys.length > 0 || (keyless && wanted),
+    configured: (keys.length > 0 || (keyless && wanted)) && !baseUrl.includes('{'),
     priceId: spec.price_id ?? type ?? name,
   }
 }
+
+function optionsOf(
+  spec: ProviderSpec,
+  entry: Entry | undefined,
+  env: Environment,
+): Readonly<Record<string, unknown>> {
+  const set = Object.entries(spec.option_env).flatMap(([option, variables]) => {
+    const value = variables.map((variable) => env[variable]).find((value) => value)
+    return value === undefined ? [] : [[option, value] as const]
+  })
+  return { ...spec.options, ...entry?.options, ...Object.fromEntries(set) }
+}
+
+/** An address with options in the place of their names; a name without an option stays. */
+const filled = (address: string, options: Readonly<Record<string, unknown>>): string =>
+  address.replace(/\{(\w+)\}/g, (name, option: string) => {
+    const value = options[option]
+    return typeof value === 'string' && value !== '' ? encodeURIComponent(value) : name
+  })
 
 /** One spelling of each name, so that an entry's header replaces the same header of the manifest. */
 const lowerCase = (headers: Readonly<Record<string, string>>): Record<string, string> =>
@@ -50,7 +71,7 @@ function likeness(type: string, specs: ReadonlyMap<string, ProviderSpec>): Provi
   const like = specs.get(type)
   if (!like) return providerSpec.parse({ protocol: type })
   const { base_url_env: _, ...rest } = like
-  return { ...rest, key_env: [], models: [], fallback: false }
+  return { ...rest, option_env: {}, key_env: [], models: [], fallback: false }
 }
 
 function keysOf(
