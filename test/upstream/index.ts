@@ -1,3 +1,4 @@
+export { gemini } from './gemini/index.ts'
 export { openai } from './openai/index.ts'
 export type { RecordedRequest } from './record.ts'
 export type { Match, MatchFields, Script, ScriptedError, ScriptedToolCall } from './script.ts'

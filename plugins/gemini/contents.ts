@@ -1,0 +1,162 @@
+import { badRequest, type JsonObject, type Message, type ToolCall } from '#kernel'
+import { partsOfId } from './call-id.ts'
+import type { Changes } from './changes.ts'
+import type { Abilities } from './model.ts'
+import { partsOf, textOf } from './parts.ts'
+import type { Content, Part } from './wire.ts'
+
+/** Stands for a signature that nobody has, such as of a call that another model made. */
+const unsigned = 'skip_thought_signature_validator'
+
+export interface Conversation {
+  readonly systemInstruction?: Content
+  readonly contents: readonly Content[]
+}
+
+interface OpenCall {
+  readonly name: string
+  /** Its place among the calls of its message. */
+  readonly place: number
+}
+
+/** The messages as Gemini has them: instructions apart, two roles, and results that name their function. */
+export function conversationOf(
+  messages: readonly Message[],
+  abilities: Abilities,
+  changes: Changes,
+): Conversation {
+  const system: Part[] = []
+  const contents: Content[] = []
+  const open = new Map<string, OpenCall>()
+  let results: { readonly place: number; readonly part: Part }[] = []
+
+  const closeResults = (): void => {
+    if (results.length === 0) return
+    // Calls of the same function are told apart by their order alone.
+    const parts = results.toSorted((a, b) => a.place - b.place).map(({ part }) => part)
+    contents.push({ role: 'user', parts })
+    results = []
+  }
+
+  for (const [i, message] of messages.entries()) {
+    const at = `messages[${i}]`
+    if (message.role === 'tool') {
+      results.push(resultOf(message, open, at))
+      continue
+    }
+    closeResults()
+    if (message.role === 'system' || message.role === 'developer') {
+      if (contents.length > 0) changes.add(`role:${message.role}->systemInstruction`)
+      const text = textOf(message.content, `${at}.content`)
+      if (text !== '') system.push({ text })
+    } else if (message.role === 'assistant') {
+      const parts = assistantParts(message, abilities, at, changes)
+      for (const [place, { id, function: fn }] of (message.tool_calls ?? []).entries()) {
+        open.set(id, { name: fn.name, place })
+      }
+      if (parts.length > 0) contents.push({ role: 'model', parts })
+    } else if (message.role === 'user') {
+      if (message.name !== undefined) changes.add('-messages.name')
+      const parts = partsOf(message.content, abilities.fetches, `${at}.content`, changes)
+      contents.push({ role: 'user', parts: parts.length > 0 ? parts : [{ text: '' }] })
+    } else {
+      const param = `${at}.role`
+      throw badRequest(`${param}: Gemini knows no ${message.role} messages; use tools and tool messages.`, {
+        param,
+      })
+    }
+  }
+  closeResults()
+  if (contents.length > 0)
+    return { ...(system.length > 0 && { systemInstruction: { parts: system } }), contents }
+  // It wants somebody to have said something.
+  changes.add('role:system->user')
+  return { contents: [{ role: 'user', parts: system.length > 0 ? system : [{ text: '' }] }] }
+}
+
+function resultOf(
+  message: Message,
+  open: ReadonlyMap<string, OpenCall>,
+  at: string,
+): { place: number; part: Part } {
+  const call = open.get(message.tool_call_id ?? '')
+  if (!call) {
+    const param = `${at}.tool_call_id`
+    throw badRequest(`${param}: no call before it has this id.`, { param })
+  }
+  const { id } = partsOfId(message.tool_call_id!)
+  const response = responseOf(textOf(message.content, `${at}.content`))
+  return { place: call.place, part: { functionResponse: { id, name: call.name, response } } }
+}
+
+/** A result must be an object; what is none becomes one. */
+function responseOf(content: string): JsonObject {
+  return objectIn(content) ?? { output: content }
+}
+
+function assistantParts(
+  message: Message,
+  { fetches, signed }: Abilities,
+  at: string,
+  changes: Changes,
+): Part[] {
+  for (const field of ['reasoning_content', 'name', 'audio', 'annotations'] as const) {
+    const value = message[field]
+    if (value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)) {
+      changes.add(`-messages.${field}`)
+    }
+  }
+  if (message.function_call !== undefined && message.function_call !== null) {
+    const param = `${at}.function_call`
+    throw badRequest(`${param}: use tool_calls.`, { param })
+  }
+  const parts = partsOf(message.content ?? message.refusal, fetches, `${at}.content`, changes)
+  const signature = signatureIn(message)
+  const last = parts.at(-1)
+  if (signature !== undefined && last?.text !== undefined) {
+    parts[parts.length - 1] = { ...last, thoughtSignature: signature }
+  }
+  const calls = (message.tool_calls ?? []).map((call, i) => callPart(call, `${at}.tool_calls[${i}]`))
+  const first = calls[0]
+  if (signed && first && first.thoughtSignature === undefined) {
+    changes.add('messages.tool_calls.thought_signature')
+    calls[0] = { ...first, thoughtSignature: unsigned }
+  }
+  return [...parts, ...calls]
+}
+
+function callPart(call: ToolCall, at: string): Part {
+  const { id, signature: inId } = partsOfId(call.id)
+  if (call.type !== 'function' || call.function === undefined) {
+    throw badRequest(`${at}.type: Gemini knows calls of functions only.`, { param: `${at}.type` })
+  }
+  const { name, arguments: json } = call.function
+  const args = json.trim() === '' ? {} : objectIn(json)
+  if (!args) {
+    const param = `${at}.function.arguments`
+    throw badRequest(`${param}: expected the JSON of an object.`, { param })
+  }
+  const signature = signatureIn(call) ?? inId
+  return {
+    functionCall: { id, name, args },
+    ...(signature !== undefined && { thoughtSignature: signature }),
+  }
+}
+
+/** What Google's own clients of this form call `extra_content`, and carry for it. */
+function signatureIn(carrier: object): string | undefined {
+  const { extra_content: extra } = carrier as {
+    readonly extra_content?: { readonly google?: { readonly thought_signature?: unknown } } | null
+  }
+  const signature = extra?.google?.thought_signature
+  return typeof signature === 'string' ? signature : undefined
+}
+
+function objectIn(json: string): JsonObject | undefined {
+  if (!/^\s*\{/.test(json)) return undefined
+  try {
+    return JSON.parse(json) as JsonObject
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,66 @@
+import { badRequest, type Call, type Target, WholeReply } from '#kernel'
+import { jsonOf } from './answer.ts'
+import type { Changes } from './changes.ts'
+import { protocolError } from './errors.ts'
+import { pathOf } from './model.ts'
+
+const read = new Set(['model', 'input', 'encoding_format', 'dimensions', 'task_type', 'title'])
+
+interface Embedding {
+  readonly values?: readonly number[]
+}
+
+interface Answer {
+  readonly embedding?: Embedding
+  readonly embeddings?: readonly Embedding[]
+  readonly usageMetadata?: { readonly promptTokenCount?: number }
+}
+
+/** The method and body of a request for embeddings: one text has a method of its own. */
+export function embeddingBody(
+  { request }: Call,
+  { model }: Target,
+  changes: Changes,
+): { readonly method: string; readonly body: object } {
+  for (const [field, value] of Object.entries(request)) {
+    if (value !== undefined && value !== null && !read.has(field)) changes.add(`-${field}`)
+  }
+  const { input, dimensions, task_type, title } = request
+  const parameters = {
+    ...(dimensions !== undefined && dimensions !== null && { outputDimensionality: dimensions }),
+    ...(task_type !== undefined && { taskType: task_type }),
+    ...(title !== undefined && { title }),
+  }
+  const one = (text: string) => ({ content: { parts: [{ text }] }, ...parameters })
+  if (typeof input === 'string') return { method: 'embedContent', body: one(input) }
+  const texts = (input ?? []).map((text) => {
+    if (typeof text === 'string') return text
+    throw badRequest('input: Gemini embeds texts, not tokens.', { param: 'input' })
+  })
+  const requests = texts.map((text) => ({ model: pathOf(model), ...one(text) }))
+  return { method: 'batchEmbedContents', body: { requests } }
+}
+
+/** Embeddings as OpenAI gives them; in base64 for clients that asked for that. */
+export function embeddingAnswer(body: Buffer, { request }: Call, target: Target): WholeReply {
+  const answer = jsonOf(body, target) as Answer
+  const embeddings = answer.embeddings ?? (answer.embedding ? [answer.embedding] : [])
+  const wanted = typeof request.input === 'string' ? 1 : request.input?.length
+  if (embeddings.length !== wanted) {
+    throw protocolError(target, `gave ${embeddings.length} embeddings for ${wanted} texts`, {
+      retryable: true,
+    })
+  }
+  const base64 = request.encoding_format === 'base64'
+  const tokens = answer.usageMetadata?.promptTokenCount
+  return WholeReply.of({
+    object: 'list',
+    model: target.model,
+    data: embeddings.map(({ values = [] }, index) => ({
+      object: 'embedding',
+      index,
+      embedding: base64 ? Buffer.from(Float32Array.from(values).buffer).toString('base64') : values,
+    })),
+    ...(tokens !== undefined && { usage: { prompt_tokens: tokens, total_tokens: tokens } }),
+  })
+}

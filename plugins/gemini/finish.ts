@@ -1,0 +1,24 @@
+import type { FinishReason } from '#kernel'
+
+/** Why a candidate ended, as clients know it. */
+const reasons: Readonly<Record<string, FinishReason>> = { STOP: 'stop', MAX_TOKENS: 'length' }
+
+/** Ends that are failures of the model, and whether another try may do better. */
+const failures: Readonly<Record<string, { readonly retryable: boolean }>> = {
+  MALFORMED_FUNCTION_CALL: { retryable: true },
+  MALFORMED_RESPONSE: { retryable: true },
+  UNEXPECTED_TOOL_CALL: { retryable: true },
+  TOO_MANY_TOOL_CALLS: { retryable: true },
+  MISSING_THOUGHT_SIGNATURE: { retryable: false },
+}
+
+export const failureOf = (native: string): { readonly retryable: boolean } | undefined => failures[native]
+
+/**
+ * Gemini says STOP when it calls tools, too. Every end that is neither its own nor the limit's is one that somebody
+ * imposed: SAFETY, RECITATION, BLOCKLIST, PROHIBITED_CONTENT, SPII, IMAGE_SAFETY, LANGUAGE, OTHER …
+ */
+export function finishOf(native: string, calls: boolean): FinishReason {
+  const reason = reasons[native] ?? 'content_filter'
+  return reason === 'stop' && calls ? 'tool_calls' : reason
+}

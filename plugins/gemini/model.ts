@@ -1,0 +1,38 @@
+import { badRequest } from '#kernel'
+
+const form = /^(?!.*\.\.)[\w.-]+(?:\/[\w.-]+)?$/
+
+/** A model as a path of the API. Throws a bad request for a name that would lead elsewhere. */
+export function pathOf(model: string): string {
+  if (!form.test(model)) throw badRequest(`${model} is not the name of a Gemini model.`, { param: 'model' })
+  return model.includes('/') ? model : `models/${model}`
+}
+
+/** The version in a model's name, such as 2.5; undefined for `gemini-flash-latest` and others that have none. */
+function versionOf(model: string): number | undefined {
+  const found = /gemini-(\d+(?:\.\d+)?)/.exec(model)?.[1]
+  return found === undefined ? undefined : Number(found)
+}
+
+/** What a model can do that not all can; a name that does not tell is taken for a new model. */
+export interface Abilities {
+  /** Takes JSON Schema as it is; others a part of OpenAPI's. */
+  readonly jsonSchema: boolean
+  /** How it is told how much to think. */
+  readonly thinking: 'none' | 'budget' | 'level'
+  /** Insists on the signatures of tool calls. */
+  readonly signed: boolean
+  /** Fetches files from any address. */
+  readonly fetches: boolean
+}
+
+export function abilitiesOf(model: string): Abilities {
+  const old = /gemma|learnlm|aqa/.test(model)
+  const version = old ? 1 : (versionOf(model) ?? (/gemini-(?:pro|ultra)(?:-vision)?$/.test(model) ? 1 : 3))
+  return {
+    jsonSchema: version >= 2.5,
+    thinking: version >= 3 ? 'level' : version >= 2.5 ? 'budget' : 'none',
+    signed: version >= 3,
+    fetches: version >= 2.5,
+  }
+}

@@ -1,0 +1,66 @@
+import type { Protocol, Target, WireUsage } from '#kernel'
+import { answerOf, modelsIn } from './answer.ts'
+import { chatBody } from './body.ts'
+import { Changes } from './changes.ts'
+import { embeddingAnswer, embeddingBody } from './embedding.ts'
+import { upstreamError } from './errors.ts'
+import { pathOf } from './model.ts'
+import { AnswerDecoder } from './stream.ts'
+import { usageOf } from './usage.ts'
+
+/** The Gemini API. The key goes into a header: addresses end up in logs. */
+export const geminiProtocol: Protocol = {
+  id: 'gemini',
+  wires: { chat: 'gemini', embedding: 'gemini' },
+
+  encode(call, target) {
+    const url = `${rootOf(target)}/${pathOf(target.model)}`
+    const changes = new Changes(call)
+    if (call.operation === 'embedding') {
+      const { method, body } = embeddingBody(call, target, changes)
+      return {
+        method: 'POST',
+        url: `${url}:${method}`,
+        headers: headersOf(target),
+        body: JSON.stringify(body),
+      }
+    }
+    return {
+      method: 'POST',
+      url: url + (call.stream ? ':streamGenerateContent?alt=sse' : ':generateContent'),
+      headers: headersOf(target),
+      body: JSON.stringify(chatBody(call, target, changes)),
+    }
+  },
+
+  decode: (_, body, call, target) =>
+    call.operation === 'embedding' ? embeddingAnswer(body, call, target) : answerOf(body, call, target),
+
+  decoder: (_, call, target) => new AnswerDecoder(call, target),
+
+  error: upstreamError,
+
+  usage: (reported) => usageOf(reported as WireUsage),
+
+  check: (target) => ({
+    method: 'GET',
+    url: `${rootOf(target)}/models?pageSize=1000`,
+    headers: headersOf(target),
+    body: undefined,
+  }),
+
+  models: modelsIn,
+}
+
+/** Where the API is; an address without a path gets that of its version. */
+function rootOf({ provider: { baseUrl } }: Target): string {
+  return URL.canParse(baseUrl) && new URL(baseUrl).pathname === '/' ? `${baseUrl}/v1beta` : baseUrl
+}
+
+function headersOf({ provider, key }: Target): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    ...(key && { 'x-goog-api-key': key.secret }),
+    ...provider.headers,
+  }
+}

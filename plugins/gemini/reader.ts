@@ -1,0 +1,142 @@
+import type { Call, ChoiceDelta, CompletionChunk, FinishReason, Target } from '#kernel'
+import { deltaOf, extraOf } from './delta.ts'
+import { errorOf, protocolError } from './errors.ts'
+import { failureOf, finishOf } from './finish.ts'
+import { logprobsOf } from './logprobs.ts'
+import { optionsOf } from './options.ts'
+import { wireUsageOf } from './usage.ts'
+import type { Candidate, GenerateContentResponse, UsageMetadata } from './wire.ts'
+
+interface State {
+  calls: number
+  begun: boolean
+  finished: boolean
+  /** Of the last text part that had one. */
+  signature: string | undefined
+}
+
+/** Reads one answer, whole or event by event: the canonical chunks it makes are the same. */
+export class AnswerReader {
+  readonly #target: Target
+  readonly #callId: string
+  readonly #model: string
+  readonly #created = Math.floor(Date.now() / 1000)
+  readonly #states = new Map<number, State>()
+  #id: string | undefined
+  #version: string | undefined
+  /** Each event's count replaces the one before. */
+  #usage: UsageMetadata | undefined
+
+  constructor(call: Call, target: Target) {
+    this.#target = target
+    this.#callId = call.id
+    this.#model = target.model
+  }
+
+  /** Whether every candidate that began has ended. */
+  get complete(): boolean {
+    const states = [...this.#states.values()]
+    return states.length > 0 && states.every(({ finished }) => finished)
+  }
+
+  /** The chunks of an event, one for each part. Throws what the event reports as an error. */
+  read(response: GenerateContentResponse): CompletionChunk[] {
+    if (response.error) throw this.#reported(response.error)
+    this.#id ??= response.responseId || undefined
+    this.#version ??= response.modelVersion || undefined
+    if (response.usageMetadata) this.#usage = response.usageMetadata
+    const choices = (response.candidates ?? []).flatMap((candidate) => this.#candidate(candidate))
+    const blocked = response.promptFeedback?.blockReason
+    if (choices.length === 0 && blocked && this.#states.size === 0) choices.push(...this.#blocked(blocked))
+    return choices.map((choice) => ({ ...this.#head(), choices: [choice] }))
+  }
+
+  /** The last chunk, that says what was used; undefined when nothing was said of it. */
+  usage(): CompletionChunk | undefined {
+    return this.#usage && { ...this.#head(), choices: [], usage: wireUsageOf(this.#usage) }
+  }
+
+  #head(): Omit<CompletionChunk, 'choices'> {
+    return {
+      id: `chatcmpl-${this.#id ?? this.#callId}`,
+      object: 'chat.completion.chunk',
+      created: this.#created,
+      model: this.#version ?? this.#model,
+    }
+  }
+
+  #candidate(candidate: Candidate): ChoiceDelta[] {
+    const { index = 0, content, finishReason: native } = candidate
+    const state = this.#state(index)
+    const choices: ChoiceDelta[] = []
+    for (const part of content?.parts ?? []) {
+      if (part.thoughtSignature !== undefined && !part.functionCall) state.signature = part.thoughtSignature
+      const delta = deltaOf(part, state.calls, this.#origin(index))
+      if (!delta) continue
+      if (delta.tool_calls) state.calls += 1
+      choices.push(this.#choice(state, index, delta))
+    }
+    if (candidate.logprobsResult) {
+      choices.push({
+        ...this.#choice(state, index, {}),
+        logprobs: logprobsOf(candidate.logprobsResult),
+      })
+    }
+    if (native && native !== 'FINISH_REASON_UNSPECIFIED') {
+      const failure = failureOf(native)
+      if (failure) throw this.#failed(native, failure.retryable)
+      const extra = state.signature === undefined ? {} : extraOf(state.signature)
+      choices.push({
+        ...this.#choice(state, index, extra, finishOf(native, state.calls > 0)),
+        native_finish_reason: native,
+        ...(candidate.groundingMetadata !== undefined && { grounding_metadata: candidate.groundingMetadata }),
+      })
+      state.finished = true
+    }
+    return choices
+  }
+
+  #state(index: number): State {
+    let state = this.#states.get(index)
+    if (!state) {
+      state = { calls: 0, begun: false, finished: false, signature: undefined }
+      this.#states.set(index, state)
+    }
+    return state
+  }
+
+  /** The first one says who speaks. */
+  #choice(
+    state: State,
+    index: number,
+    delta: NonNullable<ChoiceDelta['delta']>,
+    finish: FinishReason | null = null,
+  ): ChoiceDelta {
+    const opening = state.begun ? {} : { role: 'assistant' as const }
+    state.begun = true
+    return { index, delta: { ...opening, ...delta }, finish_reason: finish }
+  }
+
+  /** A prompt that was refused has no candidates; what is left to say is that, and why. */
+  #blocked(native: string): ChoiceDelta[] {
+    const state = this.#state(0)
+    state.finished = true
+    return [{ ...this.#choice(state, 0, { content: '' }, 'content_filter'), native_finish_reason: native }]
+  }
+
+  #origin(candidate: number) {
+    const signaturesInIds = optionsOf(this.#target.provider).signatures_in_ids
+    return { answer: this.#id ?? this.#callId, candidate, signaturesInIds }
+  }
+
+  #failed(native: string, retryable: boolean): Error {
+    const what = `ended the answer with ${native}`
+    return protocolError(this.#target, what, { retryable, native, type: native.toLowerCase() })
+  }
+
+  #reported(error: unknown): Error {
+    const status = typeof error === 'object' ? (error as { code?: unknown }).code : undefined
+    const code = typeof status === 'number' && status >= 400 && status < 600 ? status : 502
+    return errorOf(typeof error === 'object' && error !== null ? error : {}, code, this.#target)
+  }
+}

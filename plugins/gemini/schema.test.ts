@@ -1,0 +1,87 @@
+import { expect, it } from 'vitest'
+import type { JsonObject } from '#kernel'
+import { narrowed } from './schema.ts'
+
+function narrow(schema: JsonObject) {
+  const dropped: string[] = []
+  return { schema: narrowed(schema, (keyword) => dropped.push(keyword)), dropped }
+}
+
+it.each<[what: string, schema: JsonObject, expected: JsonObject, dropped: string[]]>([
+  [
+    'references are put in place',
+    {
+      type: 'object',
+      properties: { a: { $ref: '#/$defs/A', description: 'one' } },
+      $defs: { A: { type: 'string', enum: ['x'] } },
+    },
+    { type: 'OBJECT', properties: { a: { type: 'STRING', enum: ['x'], description: 'one' } } },
+    [],
+  ],
+  [
+    'a reference into itself ends',
+    {
+      $ref: '#/$defs/Node',
+      $defs: { Node: { type: 'object', properties: { next: { $ref: '#/$defs/Node' } } } },
+    },
+    { type: 'OBJECT', properties: { next: { type: 'OBJECT' } } },
+    ['$ref'],
+  ],
+  ['types with null are nullable', { type: ['string', 'null'] }, { type: 'STRING', nullable: true }, []],
+  [
+    'alternatives with null are nullable',
+    { anyOf: [{ type: 'integer' }, { type: 'null' }] },
+    { type: 'INTEGER', nullable: true },
+    [],
+  ],
+  [
+    'one of several becomes any of them',
+    { oneOf: [{ type: 'string' }, { type: 'number' }] },
+    { anyOf: [{ type: 'STRING' }, { type: 'NUMBER' }] },
+    [],
+  ],
+  [
+    'several types become alternatives',
+    { type: ['string', 'number'] },
+    { anyOf: [{ type: 'STRING' }, { type: 'NUMBER' }] },
+    [],
+  ],
+  ['a constant is an enumeration', { const: 'x' }, { type: 'STRING', enum: ['x'] }, []],
+  ['numbers are not enumerated', { type: 'integer', enum: [1, 2] }, { type: 'INTEGER' }, ['enum']],
+  [
+    'all of several are one',
+    {
+      allOf: [
+        { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
+        { properties: { b: { type: 'boolean' } }, required: ['b'] },
+      ],
+    },
+    {
+      type: 'OBJECT',
+      properties: { a: { type: 'STRING' }, b: { type: 'BOOLEAN' } },
+      required: ['b', 'a'],
+    },
+    [],
+  ],
+  [
+    'what is not known is dropped, and told',
+    {
+      type: 'object',
+      properties: { a: { type: 'string', format: 'email' }, additionalProperties: { type: 'string' } },
+      additionalProperties: false,
+      $schema: 'x',
+    },
+    { type: 'OBJECT', properties: { a: { type: 'STRING' }, additionalProperties: { type: 'STRING' } } },
+    ['additionalProperties', 'format'],
+  ],
+  [
+    'items are narrowed',
+    { type: 'array', items: { type: 'string', format: 'date-time' }, minItems: 1, uniqueItems: true },
+    { type: 'ARRAY', items: { type: 'STRING', format: 'date-time' }, minItems: 1 },
+    ['uniqueItems'],
+  ],
+])('%s', (_, schema, expected, dropped) => {
+  const before = structuredClone(schema)
+  expect(narrow(schema)).toEqual({ schema: expected, dropped })
+  expect(schema).toEqual(before)
+})

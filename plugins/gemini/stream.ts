@@ -1,0 +1,58 @@
+import { type Call, Chunk, type StreamDecoder, type Target } from '#kernel'
+import { carriesData, EventSplitter, eventData } from '#kit'
+import { protocolError } from './errors.ts'
+import { AnswerReader } from './reader.ts'
+import type { GenerateContentResponse } from './wire.ts'
+
+/** Reads a streamed answer: every event is an answer of its own, and no mark says which is the last. */
+export class AnswerDecoder implements StreamDecoder {
+  readonly #call: Call
+  readonly #target: Target
+  readonly #splitter = new EventSplitter()
+  readonly #reader: AnswerReader
+
+  constructor(call: Call, target: Target) {
+    this.#call = call
+    this.#target = target
+    this.#reader = new AnswerReader(call, target)
+  }
+
+  push(bytes: Buffer): Chunk[] {
+    return this.#split(bytes).flatMap((event) => this.#chunks(event))
+  }
+
+  end(): Chunk[] {
+    const rest = this.#splitter.end()
+    const chunks = rest ? this.#chunks(rest) : []
+    if (!this.#reader.complete) throw this.#broken('ended its stream in the middle of the answer')
+    const usage = this.#reader.usage()
+    return usage ? [...chunks, Chunk.of(usage)] : chunks
+  }
+
+  #split(bytes: Buffer): Buffer[] {
+    try {
+      return this.#splitter.push(bytes)
+    } catch (error) {
+      throw this.#broken('sent an event that is too large', error)
+    }
+  }
+
+  #chunks(event: Buffer): Chunk[] {
+    if (!carriesData(event)) return []
+    return this.#reader.read(this.#parsed(event)).map((chunk) => Chunk.of(chunk))
+  }
+
+  #parsed(event: Buffer): GenerateContentResponse {
+    try {
+      const data = JSON.parse(eventData(event)) as GenerateContentResponse | null
+      if (typeof data === 'object' && data !== null) return data
+    } catch {
+      // Not JSON: the same failure as JSON that is no object.
+    }
+    throw this.#broken('sent an event that is not a JSON object')
+  }
+
+  #broken(what: string, cause?: unknown): Error {
+    return protocolError(this.#target, what, { retryable: !this.#call.cancel.aborted, cause })
+  }
+}

@@ -1,0 +1,98 @@
+import { badRequest, type JsonObject, type ModelRequest, type Tool } from '#kernel'
+import type { Changes } from './changes.ts'
+import type { Abilities } from './model.ts'
+import { narrowed } from './schema.ts'
+
+const nameForm = /^[A-Za-z_][\w.:-]{0,127}$/
+
+/** Tools of the provider's own, by the type that asks for them. */
+const builtIn: Readonly<Record<string, string>> = {
+  google_search: 'googleSearch',
+  code_execution: 'codeExecution',
+  url_context: 'urlContext',
+}
+
+/** The fields of a request that are about tools. */
+export function toolFields(
+  { tools, tool_choice }: ModelRequest,
+  abilities: Abilities,
+  changes: Changes,
+): Record<string, unknown> {
+  const functions: object[] = []
+  const others: object[] = []
+  for (const [i, tool] of (tools ?? []).entries()) {
+    const own = builtIn[tool.type]
+    if (own !== undefined) others.push({ [own]: tool[tool.type] ?? {} })
+    else functions.push(declarationOf(tool, `tools[${i}]`, abilities, changes))
+  }
+  const all = [...(functions.length > 0 ? [{ functionDeclarations: functions }] : []), ...others]
+  const config = choiceOf(tool_choice, functions.length > 0)
+  return {
+    ...(all.length > 0 && { tools: all }),
+    ...(config && { toolConfig: { functionCallingConfig: config } }),
+  }
+}
+
+function declarationOf(tool: Tool, at: string, { jsonSchema }: Abilities, changes: Changes): object {
+  if (tool.type !== 'function' || !tool.function) {
+    throw badRequest(`${at}.type: Gemini has no tool of the type ${tool.type}.`, { param: `${at}.type` })
+  }
+  const { name, description, parameters, strict } = tool.function
+  if (!nameForm.test(name)) {
+    const param = `${at}.function.name`
+    throw badRequest(`${param}: Gemini takes names that begin with a letter or an underscore.`, { param })
+  }
+  if (strict) changes.add('-tools.strict')
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    ...(hasProperties(parameters) &&
+      (jsonSchema
+        ? { parametersJsonSchema: parameters }
+        : { parameters: narrowed(parameters, (keyword) => changes.add(`-tools.parameters.${keyword}`)) })),
+  }
+}
+
+/** A function without parameters has no schema: an object without properties is refused. */
+function hasProperties(schema: JsonObject | undefined): schema is JsonObject {
+  if (schema === undefined) return false
+  const { properties, type, ...rest } = schema
+  if (typeof properties === 'object' && properties !== null) return Object.keys(properties).length > 0
+  return '$ref' in rest || 'anyOf' in rest || 'oneOf' in rest || 'allOf' in rest
+}
+
+interface Choice {
+  readonly mode: 'AUTO' | 'ANY' | 'NONE' | 'VALIDATED'
+  readonly allowedFunctionNames?: readonly string[]
+}
+
+interface WrittenChoice {
+  readonly type?: unknown
+  readonly function?: { readonly name?: unknown }
+  readonly allowed_tools?: {
+    readonly mode?: unknown
+    readonly tools?: readonly { readonly function?: { readonly name?: unknown } }[]
+  }
+}
+
+function choiceOf(choice: unknown, hasFunctions: boolean): Choice | undefined {
+  if (choice === undefined || choice === null) return undefined
+  if (!hasFunctions) {
+    if (choice === 'auto' || choice === 'none') return undefined
+    throw badRequest('tool_choice: there is no function to choose.', { param: 'tool_choice' })
+  }
+  if (choice === 'auto') return { mode: 'AUTO' }
+  if (choice === 'none') return { mode: 'NONE' }
+  if (choice === 'required') return { mode: 'ANY' }
+  const { type, function: fn, allowed_tools: allowed } = choice as WrittenChoice
+  if (type === 'function' && typeof fn?.name === 'string') {
+    return { mode: 'ANY', allowedFunctionNames: [fn.name] }
+  }
+  if (type === 'allowed_tools' && Array.isArray(allowed?.tools)) {
+    const names = allowed.tools.map((tool) => String(tool.function?.name))
+    return { mode: allowed.mode === 'required' ? 'ANY' : 'VALIDATED', allowedFunctionNames: names }
+  }
+  throw badRequest('tool_choice: expected auto, none, required, or the name of a function.', {
+    param: 'tool_choice',
+  })
+}
