@@ -3,10 +3,20 @@ import { RequestTemplate } from './request.ts'
 import { ResponseReader } from './response.ts'
 import { CHAT_PATH, type Target } from './target.ts'
 
-/** Milliseconds from the first packet to the last byte, for each of so many connections opened at one moment. */
-export async function burst(target: Target, connections: number): Promise<number[]> {
+export interface BurstResult {
+  /** Milliseconds from opening to the last byte, of the calls that were answered with 200. */
+  readonly times: readonly number[]
+  /** Calls that were answered otherwise, or not at all. */
+  readonly failed: number
+}
+
+/** Opens so many connections at one moment, for one call each. */
+export async function burst(target: Target, connections: number): Promise<BurstResult> {
   const template = RequestTemplate.build(CHAT_PATH, target.headers)
-  return Promise.all(Array.from({ length: connections }, (_, serial) => call(target.port, template, serial)))
+  const calls = Array.from({ length: connections }, (_, serial) => call(target.port, template, serial))
+  const settled = await Promise.allSettled(calls)
+  const times = settled.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+  return { times, failed: settled.length - times.length }
 }
 
 function call(port: number, template: RequestTemplate, serial: number): Promise<number> {

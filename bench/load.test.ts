@@ -6,7 +6,7 @@ import { burst } from './cold.ts'
 import { load } from './load.ts'
 import { NodeProcess } from './process.ts'
 import { type Pace, REPLY_BYTES, REQUEST_BYTES, RequestTemplate, STREAM_EVENTS } from './request.ts'
-import { CHAT_PATH, direct, startBare, startKoa, type Target } from './target.ts'
+import { CHAT_PATH, direct, startBare, startKoa, type Target, verify } from './target.ts'
 
 let upstream: NodeProcess
 let targets: Target[]
@@ -97,5 +97,20 @@ test('refusals and broken connections are failures, not calls that went well', a
 })
 
 test('a burst gives one time for each new connection', async () => {
-  expect(await burst(targets[1]!, 20)).toHaveLength(20)
+  const { times, failed } = await burst(targets[1]!, 20)
+  expect(times).toHaveLength(20)
+  expect(failed).toBe(0)
+})
+
+test('a target that refuses is found out before it is measured', async () => {
+  for (const target of targets) await verify(target)
+  const server = createServer((_, response) => response.writeHead(404).end('no such model')).listen(
+    0,
+    '127.0.0.1',
+  )
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await expect(verify({ ...targets[0]!, port })).rejects.toThrow('404: no such model')
+  server.close()
+  server.closeAllConnections()
 })

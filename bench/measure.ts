@@ -3,7 +3,7 @@ import type { NodeProcess } from './process.ts'
 import { type Pace, RequestTemplate, STREAM_EVENTS } from './request.ts'
 import type { Settings } from './settings.ts'
 import { median, quantile } from './statistics.ts'
-import { CHAT_PATH, type Target } from './target.ts'
+import { CHAT_PATH, type Target, verify } from './target.ts'
 
 /** What one round of load against one target showed. */
 export interface Sample {
@@ -67,12 +67,13 @@ function sampleOf(result: LoadResult, cpuMicros: number, process: NodeProcess): 
   }
 }
 
-/** Gives each target work until its code is compiled, unmeasured. */
+/** Makes sure that each target answers, and gives it work until its code is compiled, unmeasured. */
 export async function warmUp(
   targets: readonly Target[],
   { warmupServerMs }: Pick<Settings, 'warmupServerMs'>,
   pace?: Pace,
 ): Promise<void> {
+  for (const target of targets) await verify(target)
   const round = { connections: 32, warmupMs: 0, durationMs: warmupServerMs }
   for (const target of targets) await measure(target, pace === undefined ? round : { ...round, pace })
 }

@@ -1,4 +1,5 @@
 import { NodeProcess, SERVER_CORE } from './process.ts'
+import { RequestTemplate } from './request.ts'
 import type { Transport } from './servers/bare.ts'
 
 /** A server under test, up and ready. */
@@ -36,4 +37,17 @@ async function startServer(name: string, file: string, args: readonly string[]):
 
 export function origin(port: number): string {
   return `http://127.0.0.1:${port}`
+}
+
+/** Throws, with what the target said, unless it answers a plain call as the upstream does: figures of refusals mislead. */
+export async function verify(target: Target): Promise<void> {
+  const [, body = ''] = RequestTemplate.build(CHAT_PATH, {}).bytes.toString().split('\r\n\r\n')
+  const response = await fetch(origin(target.port) + CHAT_PATH, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...target.headers },
+    body,
+  })
+  const text = await response.text()
+  if (response.ok && text.includes('chat.completion')) return
+  throw new Error(`${target.name} answered a plain call with ${response.status}: ${text.slice(0, 500)}`)
 }

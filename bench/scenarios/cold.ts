@@ -1,4 +1,4 @@
-import { burst } from '../cold.ts'
+import { type BurstResult, burst } from '../cold.ts'
 import { measure } from '../measure.ts'
 import type { Settings } from '../settings.ts'
 import { median, quantile } from '../statistics.ts'
@@ -13,7 +13,7 @@ export async function measureCold(
   settings: Settings,
   report: (line: string) => void,
 ): Promise<Table> {
-  const cold = new Map<Target, number[][]>(targets.map((target) => [target, []]))
+  const cold = new Map<Target, BurstResult[]>(targets.map((target) => [target, []]))
   const warm = new Map<Target, number[]>(targets.map((target) => [target, []]))
   const { warmupMs, durationMs } = settings
   for (let round = 1; round <= settings.rounds; round += 1) {
@@ -28,9 +28,10 @@ export async function measureCold(
     const rounds = cold.get(target) ?? []
     return {
       server: target.name,
-      cold_p50_ms: median(rounds.map((times) => quantile(times, 0.5))),
-      cold_p99_ms: median(rounds.map((times) => quantile(times, 0.99))),
+      cold_p50_ms: median(rounds.map(({ times }) => quantile(times, 0.5))),
+      cold_p99_ms: median(rounds.map(({ times }) => quantile(times, 0.99))),
       warm_p99_ms: median(warm.get(target) ?? []),
+      cold_failed: rounds.reduce((sum, { failed }) => sum + failed, 0),
     }
   })
   const note = `${CONNECTIONS} new connections at one moment, each from its opening to the end of its one reply; and the same number of open connections, each with one call after another.`
