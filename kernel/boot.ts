@@ -1,24 +1,24 @@
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { openLevel } from '../storage/level.ts'
 import { Accounts } from './accounts.ts'
 import type { Config } from './config.ts'
 import { createRoot, type DependencyContainer } from './container.ts'
 import { Directory } from './directory.ts'
+import { configuredPlugins, discoverPlugins } from './discovery.ts'
 import { Dispatcher } from './dispatch.ts'
 import { Events } from './events.ts'
 import { createManagement } from './http/management.ts'
 import { HttpServer } from './http/server.ts'
 import { createLog, type Log } from './log.ts'
-import { discover } from './manifest.ts'
 import { createPrices } from './prices.ts'
 import { Prober } from './probe.ts'
 import { ProviderKeys } from './provider-keys.ts'
+import { Queues } from './queues.ts'
 import { ModuleChanged, Registry } from './registry.ts'
 import { Scope } from './scope.ts'
 import { openSecrets } from './secrets.ts'
 import { kernelServices } from './services.ts'
-import { type SettingChange, settingChange, storedSetting } from './setting.ts'
+import { storedSetting } from './setting.ts'
 import { Transport } from './transport.ts'
 import { packageVersion } from './version.ts'
 
@@ -44,8 +44,6 @@ export interface BootOptions {
   readonly log?: Log
 }
 
-const root = fileURLToPath(new URL('..', import.meta.url))
-
 /** Each step owns what it opens; when one fails, the steps before it are undone in reverse. */
 export async function boot({
   config,
@@ -54,13 +52,15 @@ export async function boot({
 }: BootOptions): Promise<Kernel> {
   const scope = new Scope('kernel')
   try {
+    const found = await discoverPlugins(config)
+    const configured = configuredPlugins(config, found)
     const secrets = await openSecrets({ dataDir: config.dataDir, passphrase: config.encryptionKey })
     const engine = await openLevel(path.join(config.dataDir, 'db'))
     scope.own(() => engine.close())
     const store = engine.namespace('kernel')
 
     const accounts = await Accounts.open(store)
-    const newAdminKey = await ensureAdmin(accounts, config)
+    if (config.adminKey) accounts.adopt(config.adminKey)
     const providerKeys = new ProviderKeys(store, secrets)
     await providerKeys.migrate(log)
 
@@ -77,7 +77,7 @@ export async function boot({
       log,
       store: engine.namespace('plugins'),
       settings: store.collection('settings', { schema: storedSetting }),
-      configured: configuredPlugins(config),
+      configured,
       dispatch: dispatcher.dispatch,
       retireMs,
     })
@@ -87,20 +87,26 @@ export async function boot({
     })
     const prober = new Prober(registry, directory, transport)
     const runtime = { version: packageVersion(), startedAt: Date.now() }
-    const services = { accounts, config, directory, prices, prober, providerKeys, registry, runtime, secrets }
+    const services = {
+      accounts,
+      config,
+      directory,
+      prices,
+      prober,
+      providerKeys,
+      queues: new Queues(),
+      registry,
+      runtime,
+      secrets,
+    }
     for (const [name, useValue] of Object.entries(services)) {
       container.register(kernelServices[name as keyof typeof services], { useValue })
     }
 
-    const roots = [path.join(root, 'modules'), path.join(root, 'plugins')]
-    const found = await Promise.all([
-      ...roots.map((folder) => discover(folder, 'builtin')),
-      ...config.pluginDirs.map((folder) => discover(folder, 'local')),
-    ])
     const learnProviders = (): void => directory.update(providerSpecs(registry))
     events.on(ModuleChanged, learnProviders)
     scope.own(() => registry.close())
-    await registry.start(found.flat())
+    await registry.start(found)
     learnProviders()
 
     const edge = {
@@ -125,6 +131,7 @@ export async function boot({
     })
     const address = await server.listen(config.port, config.host)
     scope.own(() => server.close(config.drain))
+    const newAdminKey = config.adminKey ? undefined : await firstAdminKey(accounts)
     const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
     return {
       url: `http://${host}:${address.port}`,
@@ -141,27 +148,17 @@ export async function boot({
   }
 }
 
-/** Knows the configured admin key, or makes one at the first boot. Returns a new key, to be shown once. */
-async function ensureAdmin(accounts: Accounts, { adminKey }: Config): Promise<string | undefined> {
-  if (adminKey) {
-    accounts.adopt(adminKey)
-    return undefined
-  }
+/** Makes an admin key when there is none; last of all, so that a boot that fails has not made one nobody saw. */
+async function firstAdminKey(accounts: Accounts): Promise<string | undefined> {
   if (await accounts.keys.hasAdmin()) return undefined
   return (await accounts.keys.issue({ type: 'admin' }, { name: 'first boot' })).secret
 }
 
-/** What the file says of plugins. */
-function configuredPlugins(config: Config): Record<string, SettingChange> {
-  return Object.fromEntries(
-    Object.entries(config.modules).map(([id, entry]) => [id, settingChange.parse(entry)]),
-  )
-}
-
+/** Of all that are switched on, also when their code could not start: their calls must fail, not go elsewhere. */
 function providerSpecs(registry: Registry) {
   return new Map(
-    registry.plugins.flatMap(({ id, manifest, instance }) =>
-      instance && manifest?.kind === 'provider' && manifest.provider
+    registry.plugins.flatMap(({ id, manifest, setting }) =>
+      setting?.enabled && manifest?.kind === 'provider' && manifest.provider
         ? [[id, manifest.provider] as const]
         : [],
     ),

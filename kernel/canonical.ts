@@ -98,6 +98,9 @@ export interface WireUsage {
   readonly total_tokens: number
   readonly prompt_tokens_details?: {
     readonly cached_tokens?: number
+    /** Written to the provider's prompt cache, by how long they stay there; of `prompt_tokens` like the cached ones. */
+    readonly cache_write_5m_tokens?: number
+    readonly cache_write_1h_tokens?: number
     readonly audio_tokens?: number
     readonly [field: string]: unknown
   } | null

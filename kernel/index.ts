@@ -53,6 +53,7 @@ export { openapi } from './openapi.ts'
 export { CallFirstContent, CallSettled, CallStarted, type Outcome } from './outcome.ts'
 export { type Plan, plans } from './plans.ts'
 export { type Context, defineArea, defineModule, defineProvider } from './plugin.ts'
+export type { Plugin, PluginState } from './plugin-record.ts'
 export type { Probe } from './probe.ts'
 export type {
   Credential,
@@ -63,7 +64,8 @@ export type {
   UpstreamHead,
   UpstreamRequest,
 } from './provider.ts'
-export { ModuleChanged, type Plugin, type PluginState, type Registry } from './registry.ts'
+export type { QueueStatus, Queues } from './queues.ts'
+export { ModuleChanged, type Registry } from './registry.ts'
 export { type Reply, StreamReply, WholeReply } from './reply.ts'
 export type { Route, RouteInput, ServerEvent } from './route.ts'
 export { kernelServices, ModelAliases, type ModelNames, type Runtime } from './services.ts'

@@ -15,9 +15,9 @@ export class WholeReply {
     this.#body = body
   }
 
-  /** Bytes of a provider, known to be the JSON of this wire. */
-  static fromBytes(wire: string, raw: Buffer): WholeReply {
-    return new WholeReply(wire, raw, undefined)
+  /** Bytes of a provider, known to be the JSON of this wire; `body` is what they mean where the wire is not canonical. */
+  static fromBytes(wire: string, raw: Buffer, body?: Completion): WholeReply {
+    return new WholeReply(wire, raw, body)
   }
 
   static of(body: Completion): WholeReply {

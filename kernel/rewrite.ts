@@ -1,48 +1,54 @@
 import type { Call } from './call.ts'
 import type { Completion } from './canonical.ts'
-import type { Detector } from './detect.ts'
+import type { Detection } from './detect.ts'
+import { Detector } from './detector.ts'
 import { type Entry, failed } from './entry.ts'
 import type { GatewayError } from './errors.ts'
-import { redactReply, redactStream } from './redact.ts'
+import { redactReply } from './redact.ts'
 import { type Reply, StreamReply, WholeReply } from './reply.ts'
-import { toChunks } from './stream/assemble.ts'
 import type { Chunk } from './stream/chunk.ts'
+import { toChunks } from './stream/chunks.ts'
 import { collect } from './stream/collect.ts'
 import { type Filter, filterStream, type Out } from './stream/filter.ts'
+import { Redaction } from './stream/redaction.ts'
 
 /** An answer on its way up through these entries, last entry first. */
 export async function rewritten(reply: Reply, entries: readonly Entry[], call: Call): Promise<Reply> {
-  const steps = stepsOf(entries)
+  const steps = stepsOf(entries, call)
   if (steps.length === 0) return reply
   return reply.kind === 'whole' ? wholeThrough(reply, steps, call) : streamThrough(reply, steps, call)
 }
 
 /** An answer with what these entries reveal to the client alone. */
 export function revealed(reply: Reply, entries: readonly Entry[], call: Call): Reply {
-  const detectors = entries.map(({ id, hooks }) => ({ module: id, detection: hooks.reveal! }))
+  const detectors = entries.flatMap((entry) => detectorsOf(entry, entry.hooks.reveal, call))
   if (detectors.length === 0) return reply
-  if (reply.kind === 'stream')
-    return reply.through(filterStream(reply.chunks, [redactStream(detectors, call)]))
-  const body = redactReply(reply.body, detectors, call)
+  if (reply.kind === 'stream') return reply.through(filterStream(reply.chunks, [new Redaction(detectors)]))
+  const body = redactReply(reply.body, detectors)
   return body === reply.body ? reply : WholeReply.of(body)
 }
 
 /** What happens to an answer: one module's rewriting, or the detections of neighbours, which share one window. */
 type Step = { readonly entry: Entry } | { readonly detectors: Detector[] }
 
-function stepsOf(entries: readonly Entry[]): Step[] {
+function stepsOf(entries: readonly Entry[], call: Call): Step[] {
   const steps: Step[] = []
   for (const entry of entries.toReversed()) {
     const { reply, stream, detect } = entry.hooks
-    if (detect?.reply) {
+    const detectors = detectorsOf(entry, detect?.reply, call)
+    if (detectors.length > 0) {
       const last = steps.at(-1)
-      const detector = { module: entry.id, detection: detect.reply }
-      if (last && 'detectors' in last) last.detectors.push(detector)
-      else steps.push({ detectors: [detector] })
+      if (last && 'detectors' in last) last.detectors.push(...detectors)
+      else steps.push({ detectors })
     }
     if (reply ?? stream) steps.push({ entry })
   }
   return steps
+}
+
+/** The detector of an entry, unless it has nothing to look for in this call. */
+function detectorsOf(entry: Entry, detection: Detection | undefined, call: Call): Detector[] {
+  return detection && detection.applies?.(call) !== false ? [new Detector(entry, detection, call)] : []
 }
 
 async function wholeThrough(reply: WholeReply, steps: readonly Step[], call: Call): Promise<Reply> {
@@ -50,7 +56,7 @@ async function wholeThrough(reply: WholeReply, steps: readonly Step[], call: Cal
   for (const step of steps) {
     const before: Completion = body ?? reply.body
     const after =
-      'entry' in step ? await runReply(step.entry, before, call) : redactReply(before, step.detectors, call)
+      'entry' in step ? await runReply(step.entry, before, call) : redactReply(before, step.detectors)
     if (after !== before) body = after
   }
   return body ? WholeReply.of(body) : reply
@@ -80,7 +86,7 @@ function streamThrough(reply: StreamReply, steps: readonly Step[], call: Call): 
   }
   for (const step of steps) {
     if ('detectors' in step) {
-      filters.push(redactStream(step.detectors, call))
+      filters.push(new Redaction(step.detectors))
     } else if (step.entry.hooks.stream === 'buffer') {
       flush()
       current = new StreamReply('', buffered(step.entry, current, call))

@@ -5,6 +5,7 @@ import type { Directory } from './directory.ts'
 import type { Prices } from './prices.ts'
 import type { Prober } from './probe.ts'
 import type { ProviderKeys } from './provider-keys.ts'
+import type { Queues } from './queues.ts'
 import type { Registry } from './registry.ts'
 import type { Secrets } from './secrets.ts'
 
@@ -23,6 +24,7 @@ export const kernelServices = {
   prices: token<Prices>('kernel/prices'),
   prober: token<Prober>('kernel/prober'),
   providerKeys: token<ProviderKeys>('kernel/provider-keys'),
+  queues: token<Queues>('kernel/queues'),
   registry: token<Registry>('kernel/registry'),
   runtime: token<Runtime>('kernel/runtime'),
   secrets: token<Secrets>('kernel/secrets'),

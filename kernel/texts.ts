@@ -1,12 +1,29 @@
-import type { Choice, Completion, ContentPart, Message, ModelRequest, ToolCall } from './canonical.ts'
+import type { Choice, Completion, Delta, Message, ModelRequest } from './canonical.ts'
 import type { Place } from './detect.ts'
 
+type Kind = Place['kind']
 type Change = (text: string, place: Place) => string
 
-/** The request with every text passed through `change`; the same object when nothing changed. */
+/** Where in a message a text stands. */
+export interface Spot {
+  readonly kind: Kind
+  /** The way to it. In a stream, texts with the same way are parts of one; undefined for a text that comes whole. */
+  readonly lane: string | undefined
+  /** The smallest delta that has this text there. */
+  wrap(text: string): Delta
+}
+
+type Visit = (text: string, spot: Spot) => string
+
+/** The request with every text of its conversation passed through `change`; the same object when nothing changed. */
 export function mapRequestTexts(request: ModelRequest, change: Change): ModelRequest {
   const messages =
-    request.messages && mapArray(request.messages, (message) => mapMessage(message, 'request', change))
+    request.messages &&
+    mapArray(request.messages, (message) =>
+      mapMessage(message, (text, { kind }) =>
+        change(text, { direction: 'request', role: message.role, kind }),
+      ),
+    )
   const place: Place = { direction: 'request', role: 'user', kind: 'content' }
   const prompt = mapInput(request.prompt, place, change)
   const input = mapInput(request.input, place, change)
@@ -19,6 +36,20 @@ export function mapRequestTexts(request: ModelRequest, change: Change): ModelReq
   }
 }
 
+/** The request with every other string that may hold text passed through `change`: tools, `user`, `metadata` … */
+export function mapRequestParameters(request: ModelRequest, change: Change): ModelRequest {
+  const place: Place = { direction: 'request', role: 'user', kind: 'parameter' }
+  const changed: Record<string, unknown> = {}
+  for (const field in request) {
+    if (structural.has(field)) continue
+    const value = request[field]
+    const next = mapNode(value, parameter, (text) => change(text, place))
+    if (next !== value) changed[field] = next
+  }
+  for (const _ in changed) return { ...request, ...changed }
+  return request
+}
+
 /** The answer with every text passed through `change`; the same object when nothing changed. */
 export function mapReplyTexts(body: Completion, change: Change): Completion {
   if (!body.choices) return body
@@ -26,7 +57,7 @@ export function mapReplyTexts(body: Completion, change: Change): Completion {
   return choices === body.choices ? body : { ...body, choices }
 }
 
-/** Every text of a request, for who only reads. */
+/** Every text of a request's conversation, for who only reads. */
 export function requestTexts(request: ModelRequest): { text: string; place: Place }[] {
   const texts: { text: string; place: Place }[] = []
   mapRequestTexts(request, (text, place) => {
@@ -34,6 +65,96 @@ export function requestTexts(request: ModelRequest): { text: string; place: Plac
     return text
   })
   return texts
+}
+
+/** A message, or the delta of one, with its texts passed through `visit`; the same object when nothing changed. */
+export function mapMessage<M extends Message | Delta>(message: M, visit: Visit): M {
+  const changed: Record<string, unknown> = {}
+  for (const field in message) {
+    const value: unknown = message[field]
+    if (value === null || value === '' || value === undefined) continue
+    const known = plain[field]
+    if (!known && opaque.test(field)) continue
+    const spot = known ?? {
+      kind: reasoning.test(field) ? ('reasoning' as const) : ('content' as const),
+      lane: field,
+      wrap: (text: unknown): Delta => ({ [field]: text }),
+    }
+    const next = mapNode(value, spot, visit)
+    if (next !== value) changed[field] = next
+  }
+  for (const _ in changed) return { ...message, ...changed }
+  return message
+}
+
+const spotOf = (field: string, kind: Kind): Spot => ({
+  kind,
+  lane: field,
+  wrap: (text) => ({ [field]: text }),
+})
+
+const plain: Readonly<Record<string, Spot>> = {
+  content: spotOf('content', 'content'),
+  refusal: spotOf('refusal', 'refusal'),
+  reasoning: spotOf('reasoning', 'reasoning'),
+  reasoning_content: spotOf('reasoning_content', 'reasoning'),
+}
+
+/** Fields that are not text: names, ids, addresses, bytes, and what providers sign or encrypt. */
+const opaque =
+  /^(?:role|name|id|type|index|object|model|format|url|data|file_data|mime_type|media_type|detail|status|[\w-]*_id|.*signature.*|encrypted_.*)$/i
+
+const reasoning = /reason|think/i
+
+/** Nested fields whose text grows from chunk to chunk; any other comes whole. */
+const growing = /^(?:content|text|thinking|reasoning|summary|transcript|arguments|input|refusal)$/
+
+/** Fields of a request that are no parameters, or decide where it goes. */
+const structural = new Set(['model', 'messages', 'prompt', 'input'])
+
+const parameter: NodeSpot = { kind: 'parameter', lane: undefined, wrap: () => ({}) }
+
+interface NodeSpot extends Omit<Spot, 'wrap'> {
+  wrap(node: unknown): Delta
+}
+
+function mapNode(node: unknown, spot: NodeSpot, visit: Visit): unknown {
+  if (typeof node === 'string') return node === '' ? node : visit(node, spot)
+  if (Array.isArray(node))
+    return mapArray<unknown>(node, (item, i) => mapNode(item, itemSpot(item, i, spot), visit))
+  if (typeof node === 'object' && node !== null)
+    return mapFields(node as Record<string, unknown>, spot, visit)
+  return node
+}
+
+function mapFields(node: Record<string, unknown>, spot: NodeSpot, visit: Visit): unknown {
+  const changed: Record<string, unknown> = {}
+  for (const field in node) {
+    const value = node[field]
+    if (value === '' || (typeof value !== 'string' && typeof value !== 'object')) continue
+    if (spot.kind !== 'parameter' && opaque.test(field)) continue
+    const next = mapNode(value, fieldSpot(node, field, spot), visit)
+    if (next !== value) changed[field] = next
+  }
+  for (const _ in changed) return { ...node, ...changed }
+  return node
+}
+
+/** Elements of a list belong together by their `index`, or else by their place. */
+function itemSpot(item: unknown, i: number, { kind, lane, wrap }: NodeSpot): NodeSpot {
+  const index = typeof item === 'object' && item !== null ? Reflect.get(item, 'index') : undefined
+  return { kind, lane: lane && `${lane}.${String(index ?? i)}`, wrap: (node) => wrap([node]) }
+}
+
+function fieldSpot(parent: Record<string, unknown>, field: string, { kind, lane, wrap }: NodeSpot): NodeSpot {
+  const { index, type } = parent
+  const identity = { ...(index !== undefined && { index }), ...(type !== undefined && { type }) }
+  const whole = typeof parent[field] === 'string' && !growing.test(field)
+  return {
+    kind: field === 'arguments' ? 'arguments' : kind,
+    lane: whole || lane === undefined ? undefined : `${lane}.${field}`,
+    wrap: (node) => wrap({ ...identity, [field]: node }),
+  }
 }
 
 function mapInput(input: ModelRequest['input'], place: Place, change: Change): ModelRequest['input'] {
@@ -45,64 +166,26 @@ function mapInput(input: ModelRequest['input'], place: Place, change: Change): M
 }
 
 function mapChoice(choice: Choice, change: Change): Choice {
-  if (choice.text !== undefined) {
+  let next = choice
+  if (choice.text) {
     const text = change(choice.text, { direction: 'reply', role: 'assistant', kind: 'content' })
-    return text === choice.text ? choice : { ...choice, text }
+    if (text !== choice.text) next = { ...next, text }
   }
-  if (!choice.message) return choice
-  const message = mapMessage(choice.message, 'reply', change)
-  return message === choice.message ? choice : { ...choice, message }
-}
-
-/** The fields of a message that hold plain text, and what kind of text. */
-const textFields = [
-  ['reasoning_content', 'reasoning'],
-  ['reasoning', 'reasoning'],
-  ['refusal', 'refusal'],
-] as const
-
-function mapMessage(message: Message, direction: Place['direction'], change: Change): Message {
-  const role = message.role
-  const changed: Record<string, unknown> = {}
-  for (const [field, kind] of textFields) {
-    const text = message[field]
-    if (typeof text !== 'string') continue
-    const next = change(text, { direction, role, kind })
-    if (next !== text) changed[field] = next
+  if (choice.message) {
+    const { role } = choice.message
+    const message = mapMessage(choice.message, (text, { kind }) =>
+      change(text, { direction: 'reply', role, kind }),
+    )
+    if (message !== choice.message) next = { ...next, message }
   }
-  const content = mapContent(message.content, { direction, role, kind: 'content' }, change)
-  if (content !== message.content) changed.content = content
-  const calls =
-    message.tool_calls && mapArray(message.tool_calls, (call) => mapToolCall(call, direction, role, change))
-  if (calls !== message.tool_calls) changed.tool_calls = calls
-  for (const _ in changed) return { ...message, ...changed }
-  return message
-}
-
-function mapContent(content: Message['content'], place: Place, change: Change): Message['content'] {
-  if (typeof content === 'string') return change(content, place)
-  if (!Array.isArray(content)) return content
-  return mapArray(content as readonly ContentPart[], (part) => {
-    const field = part.type === 'refusal' ? 'refusal' : 'text'
-    const text = (part as Record<string, unknown>)[field]
-    if (typeof text !== 'string') return part
-    const next = change(text, place)
-    return next === text ? part : { ...part, [field]: next }
-  })
-}
-
-function mapToolCall(call: ToolCall, direction: Place['direction'], role: string, change: Change): ToolCall {
-  const text = call.function?.arguments
-  if (typeof text !== 'string') return call
-  const next = change(text, { direction, role, kind: 'arguments' })
-  return next === text ? call : { ...call, function: { ...call.function, arguments: next } }
+  return next
 }
 
 /** `map` that gives back the same array when no element changed. */
-function mapArray<T>(items: readonly T[], map: (item: T) => T): readonly T[] {
+function mapArray<T>(items: readonly T[], map: (item: T, i: number) => T): readonly T[] {
   let changed: T[] | undefined
   for (const [i, item] of items.entries()) {
-    const next = map(item)
+    const next = map(item, i)
     if (next !== item) changed ??= items.slice(0, i)
     changed?.push(next)
   }

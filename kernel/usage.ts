@@ -47,6 +47,8 @@ export function fromWireUsage(wire: WireUsage): Usage {
     input: count(wire.prompt_tokens),
     output: count(wire.completion_tokens),
     cachedRead: count(wire.prompt_tokens_details?.cached_tokens),
+    cacheWrite5m: count(wire.prompt_tokens_details?.cache_write_5m_tokens),
+    cacheWrite1h: count(wire.prompt_tokens_details?.cache_write_1h_tokens),
     audioIn: count(wire.prompt_tokens_details?.audio_tokens),
     reasoning: count(wire.completion_tokens_details?.reasoning_tokens),
     audioOut: count(wire.completion_tokens_details?.audio_tokens),

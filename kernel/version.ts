@@ -1,17 +1,18 @@
 import { readFileSync } from 'node:fs'
 
-/** The package's version, from the nearest package.json above this file. */
-export function packageVersion(): string {
-  for (const up of ['../package.json', '../../package.json']) {
-    try {
-      const { name, version } = JSON.parse(readFileSync(new URL(up, import.meta.url), 'utf8')) as Record<
-        string,
-        string
-      >
-      if (name === 'switchyard' && version) return version
-    } catch {
-      // Built files lie one folder deeper: the next place is tried.
-    }
-  }
-  return '0.0.0'
+interface Package {
+  readonly name?: string
+  readonly version?: string
+  readonly engines?: { readonly node?: string }
+}
+
+/** The package's version. */
+export const packageVersion = (): string => packageJson().version ?? '0.0.0'
+
+/** The versions of Node that it runs on, as a range. */
+export const runtimeRange = (): string => packageJson().engines?.node ?? '*'
+
+/** The package.json beside the kernel: the repository's, or that of the built files. */
+function packageJson(): Package {
+  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as Package
 }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import path from 'node:path'
 
 /** A gateway in a process of its own, as an operator runs it. */
 export interface GatewayProcess {
@@ -11,9 +12,13 @@ export interface GatewayProcess {
   end(signal: NodeJS.Signals): Promise<number | null>
 }
 
-/** Starts `switchyard start` on a free port; resolves when it listens. */
-export async function startProcess(env: Record<string, string>): Promise<GatewayProcess> {
-  const child = spawn(process.execPath, ['kernel/main.ts', 'start'], {
+/** Starts `switchyard start` on a free port, in this folder or another; resolves when it listens. */
+export async function startProcess(
+  env: Record<string, string>,
+  cwd = process.cwd(),
+): Promise<GatewayProcess> {
+  const child = spawn(process.execPath, [path.resolve('kernel/main.ts'), 'start'], {
+    cwd,
     env: { PATH: process.env.PATH, SERVICE_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -1,9 +1,8 @@
 import { boot, type Kernel } from '../boot.ts'
-import { type Config, ConfigError, loadConfig } from '../config.ts'
+import { type Config, ConfigError } from '../config.ts'
 import { explain } from '../manifest.ts'
-
-/** EX_CONFIG of sysexits. */
-const badConfiguration = 78
+import { configuration, refuseConfiguration } from './configuration.ts'
+import { greeting } from './greeting.ts'
 
 /** Runs the gateway until it is told to stop. */
 export async function start(): Promise<void> {
@@ -15,21 +14,23 @@ export async function start(): Promise<void> {
     stopOnSignals(kernel)
     console.log(greeting(kernel, performance.now() - began))
   } catch (error) {
-    console.error(`The gateway could not start: ${explain(error)}`)
+    if (error instanceof ConfigError) return refuseConfiguration(error)
+    console.error(`The gateway could not start: ${reasonOf(error, config)}`)
     process.exitCode = 1
   }
 }
 
-/** The configuration, or nothing when it is wrong: then every problem was told and the exit code set. */
-export function configuration(): Config | undefined {
-  try {
-    return loadConfig({ env: process.env, cwd: process.cwd() })
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    for (const problem of error.problems) console.error(problem)
-    process.exitCode = badConfiguration
-    return undefined
+/** What went wrong, and what to do where that is known. */
+function reasonOf(error: unknown, { host, port }: Config): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'EADDRINUSE') {
+    return `port ${port} on ${host} is in use. Stop what listens there, or choose another with SERVICE_PORT.`
   }
+  if (code === 'EADDRNOTAVAIL')
+    return `this machine has no address ${host}. Choose another with SERVICE_HOST.`
+  if (code === 'EACCES')
+    return `this user may not listen on port ${port}, or not write to the data folder (${explain(error)}).`
+  return explain(error)
 }
 
 /** The first signal drains; a second one ends the process at once. */
@@ -49,25 +50,4 @@ function stopOnSignals(kernel: Kernel): void {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-}
-
-/** What a person at the terminal needs to know. */
-function greeting({ url, registry, directory, newAdminKey }: Kernel, ms: number): string {
-  const modules = registry.plugins.filter(({ manifest }) => manifest?.kind === 'module')
-  const on = modules.filter(({ instance }) => instance)
-  const ready = directory.providers.filter(({ configured, spec }) => configured && !spec.fallback)
-  const broken = registry.plugins.filter((plugin) =>
-    ['failed', 'invalid', 'waiting'].includes(registry.stateOf(plugin)),
-  )
-  const key = newAdminKey ?? '<key>'
-  return [
-    `Switchyard listens on ${url} (${Math.round(ms)} ms)`,
-    ...(newAdminKey ? [`Admin key, shown this once: ${newAdminKey}`] : []),
-    `Modules: ${on.length} of ${modules.length} on.`,
-    ready.length > 0
-      ? `Providers with a key: ${ready.map(({ name }) => name).join(', ')}.`
-      : 'No provider has a key yet: the mock provider answers. Set OPENAI_API_KEY, for one, and start again.',
-    ...broken.map(({ id, problem }) => `Not running: ${id}: ${problem}`),
-    `Try: curl ${url}/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '{"model":"gpt-4o-mini","messages":[{"role":"user","content":"Hello"}]}'`,
-  ].join('\n')
 }

@@ -1,12 +1,14 @@
 /** Pure helpers for plugins: nothing here holds state or does I/O. */
 
+export { type Finder, type Finding, findAll } from '../detect.ts'
 export { inAny } from '../http/client.ts'
 export { nanoOf, usdOf } from '../money.ts'
-export { Assembler, toChunks } from '../stream/assemble.ts'
-export { eventData, finishChunk, hasContent } from '../stream/chunk.ts'
+export { Assembler } from '../stream/assemble.ts'
+export { finishChunk, hasContent } from '../stream/chunk.ts'
+export { toChunks } from '../stream/chunks.ts'
 export { collect, replyWith } from '../stream/collect.ts'
 export { filterStream } from '../stream/filter.ts'
-export { carriesData, EventSplitter, encodeEvent, isDone } from '../stream/sse.ts'
+export { carriesData, EventSplitter, encodeEvent, eventData, isDone } from '../stream/sse.ts'
 export { mapReplyTexts, mapRequestTexts, requestTexts } from '../texts.ts'
 export { compileGlobs } from '../when.ts'
 export { listed, listOf, listQuery } from './listing.ts'

@@ -1,4 +1,6 @@
 import type { ChoiceDelta, CompletionChunk, FinishReason } from '../canonical.ts'
+import { providerError } from '../errors.ts'
+import { eventData } from './sse.ts'
 
 /**
  * One event of a stream. A chunk that came from a provider keeps its bytes and is parsed when somebody looks;
@@ -28,21 +30,21 @@ export class Chunk {
     return this.#data
   }
 
+  /** Throws a coded error when the provider's event is not the JSON of a chunk. */
   get data(): CompletionChunk {
-    this.#data ??= JSON.parse(eventData(this.raw!)) as CompletionChunk
+    this.#data ??= parsed(this.raw!)
     return this.#data
   }
 }
 
-/** The value of an event's `data:` lines, joined as the SSE standard says. */
-export function eventData(event: Buffer): string {
-  const text = event.toString('utf8')
-  if (text.startsWith('data: ') && text.indexOf('\n') >= text.length - 2) return text.slice(6).trimEnd()
-  return text
-    .split(/\r\n|\n|\r/)
-    .filter((line) => line.startsWith('data:'))
-    .map((line) => line.slice(line.charCodeAt(5) === 32 ? 6 : 5))
-    .join('\n')
+function parsed(raw: Buffer): CompletionChunk {
+  let data: CompletionChunk
+  try {
+    data = JSON.parse(eventData(raw)) as CompletionChunk
+  } catch (cause) {
+    throw providerError('The provider sent an event that is not JSON.', { cause })
+  }
+  return Array.isArray(data?.choices) ? data : { ...data, choices: [] }
 }
 
 /** Whether a chunk carries something a reader would see: the point after which nothing can be taken back. */

@@ -1,8 +1,9 @@
 import type { Call } from '../call.ts'
 import type { Completion } from '../canonical.ts'
 import { type Reply, StreamReply, WholeReply } from '../reply.ts'
-import { Assembler, toChunks } from './assemble.ts'
+import { Assembler } from './assemble.ts'
 import type { Chunk } from './chunk.ts'
+import { toChunks } from './chunks.ts'
 
 /** The body of an answer; a stream is read to its end. */
 export async function collect(reply: Reply): Promise<Completion> {

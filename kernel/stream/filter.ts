@@ -47,8 +47,13 @@ class Filtering implements AsyncIterator<readonly Chunk[]> {
   async next(): Promise<IteratorResult<readonly Chunk[], undefined>> {
     while (!this.#stopped) {
       const step = await this.#source.next()
-      if (step.done) this.#end()
-      else for (const chunk of step.value) if (!this.#stopped) this.enter(0, chunk)
+      try {
+        if (step.done) this.#end()
+        else for (const chunk of step.value) this.enter(0, chunk)
+      } catch (error) {
+        await this.return()
+        throw error
+      }
       if (this.#batch.length > 0) return { done: false, value: this.#take() }
     }
     await this.#source.return?.()
@@ -74,13 +79,18 @@ class Filtering implements AsyncIterator<readonly Chunk[]> {
     else this.#leave(chunk)
   }
 
-  /** A filter ended the answer; `last` is what those after it still get to see. */
+  /**
+   * A filter ended the answer; `last` is what those after it still get to see. Those before it are told as well, but
+   * what they still held is dropped: it would come after the end.
+   */
   stop(place: number, last: Chunk | undefined, failure?: GatewayError): void {
     if (this.#stopped) return
+    // A filter further on may fail the answer while it lets go of what it held; that failure is then the answer's.
     if (last) this.enter(place + 1, last)
     for (const stage of this.#stages.slice(place + 1)) stage.end()
-    this.#failure = failure
+    this.#failure ??= failure
     this.#stopped = true
+    for (const stage of this.#stages) stage.end()
   }
 
   #end(): void {

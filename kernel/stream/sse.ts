@@ -4,10 +4,14 @@ const empty = Buffer.alloc(0)
 
 /**
  * Cuts a byte stream into server-sent events at any chunk border. Events keep their bytes, blank line included, so
- * that they can be passed on untouched. An event over `maxBytes` is an error: nobody sends one in good faith.
+ * that they can be passed on untouched. Lines end with LF or CR LF; a lone CR, which the standard also allows, nobody
+ * sends. An event over `maxBytes` is an error: nobody sends one in good faith.
  */
 export class EventSplitter {
-  #rest: Buffer = empty
+  /** Holds the event that is not complete, from `#start` to `#end`; room behind it is for what comes. */
+  #buffer: Buffer = empty
+  #start = 0
+  #end = 0
   /** Where the search for the blank line goes on, so that a slowly growing event is not searched again and again. */
   #searched = 0
   readonly #maxBytes: number
@@ -18,32 +22,55 @@ export class EventSplitter {
 
   /** The events that are complete with these bytes. */
   push(bytes: Buffer): Buffer[] {
-    const buffer = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes])
+    this.#append(bytes)
+    const buffer = this.#buffer.subarray(0, this.#end)
     const events: Buffer[] = []
-    let start = 0
-    let at = this.#searched
-    while ((at = buffer.indexOf(LF, at)) !== -1) {
+    let at = buffer.indexOf(LF, this.#searched)
+    while (at !== -1) {
       const end = blankLineEnd(buffer, at)
       if (end === undefined) break
-      if (end === 0) {
-        at += 1
-        continue
+      if (end !== 0) {
+        events.push(buffer.subarray(this.#start, end))
+        this.#start = end
       }
-      events.push(buffer.subarray(start, end))
-      start = at = end
+      at = buffer.indexOf(LF, end || at + 1)
     }
-    this.#rest = start === buffer.length ? empty : buffer.subarray(start)
-    this.#searched = Math.max(0, (at === -1 ? buffer.length : at) - start)
-    if (this.#rest.length > this.#maxBytes) throw new RangeError('an event of the stream is too large')
+    this.#searched = at === -1 ? this.#end : at
+    if (this.#end - this.#start > this.#maxBytes) throw new RangeError('an event of the stream is too large')
     return events
   }
 
   /** What is left when the stream ends: an event without its blank line, or nothing. */
   end(): Buffer | undefined {
-    const rest = this.#rest
-    this.#rest = empty
-    this.#searched = 0
+    const rest = this.#buffer.subarray(this.#start, this.#end)
+    this.#buffer = empty
+    this.#start = this.#end = this.#searched = 0
     return rest.length === 0 ? undefined : rest
+  }
+
+  /**
+   * Bytes that begin an event are used where they are. Those that go on with one are copied behind it, into a buffer
+   * that doubles, so that an event in many pieces costs no more than its length. Bytes that were handed out are never
+   * written over.
+   */
+  #append(bytes: Buffer): void {
+    const held = this.#end - this.#start
+    if (held === 0) {
+      this.#buffer = bytes
+      this.#start = this.#searched = 0
+      this.#end = bytes.length
+      return
+    }
+    if (this.#end + bytes.length > this.#buffer.length) {
+      const grown = Buffer.allocUnsafe(2 * (held + bytes.length))
+      this.#buffer.copy(grown, 0, this.#start, this.#end)
+      this.#searched -= this.#start
+      this.#buffer = grown
+      this.#start = 0
+      this.#end = held
+    }
+    bytes.copy(this.#buffer, this.#end)
+    this.#end += bytes.length
   }
 }
 
@@ -71,7 +98,18 @@ export function carriesData(event: Buffer): boolean {
 
 /** Whether an event is OpenAI's end mark. */
 export function isDone(event: Buffer): boolean {
-  return event.length < 24 && event.includes(done)
+  return event.length < 256 && event.includes(done) && eventData(event).trim() === '[DONE]'
+}
+
+/** The value of an event's `data:` lines, joined as the SSE standard says. */
+export function eventData(event: Buffer): string {
+  const text = event.toString('utf8')
+  if (text.startsWith('data: ') && text.indexOf('\n') >= text.length - 2) return text.slice(6).trimEnd()
+  return text
+    .split(/\r\n|\n|\r/)
+    .filter((line) => line.startsWith('data:'))
+    .map((line) => line.slice(line.charCodeAt(5) === 32 ? 6 : 5))
+    .join('\n')
 }
 
 /** An event as bytes. Line feeds inside JSON are escaped, so one `data:` line is enough. */

@@ -1,17 +1,9 @@
-import type { Call } from '../call.ts'
-import { type Detector, type Found, type Place, report, scanAll, standIn } from '../detect.ts'
+import type { Place } from '../detect.ts'
+import { type Detector, type Found, merged } from '../detector.ts'
+import { JsonText, PlainText, type Written } from './written.ts'
 
-/** Thrown by a window when a finding blocks; what was already let go is in `released`. */
-export class Blocked extends Error {
-  readonly span: Found
-  readonly released: string
-
-  constructor(span: Found, released: string) {
-    super('blocked')
-    this.span = span
-    this.released = released
-  }
-}
+/** What a finding that blocks comes to: throws, or gives what to put in its place. */
+export type OnBlock = (found: Found) => string
 
 /**
  * One text passing through detectors. Holds back only what text to come could still turn into a finding, never lets
@@ -20,63 +12,120 @@ export class Blocked extends Error {
 export class Window {
   readonly #detectors: readonly Detector[]
   readonly #place: Place
-  readonly #call: Call
-  /** Characters of context before what is held, so that a finding can look back. */
-  readonly #lookBack: number
-  #text = ''
-  /** Where in `#text` the part begins that has not left yet. */
+  readonly #onBlock: OnBlock
+  readonly #written: Written
+  /** Characters before what is held that a finding may look back at. */
+  readonly #context: number
+  /** Where in the text the part begins that has not left yet. */
   #start = 0
+  /** From where each detector looks: past what has left and past its own last finding, taken or not. */
+  readonly #from: number[]
+  /** Characters forgotten so far. */
+  #gone = 0
+  /** Parts that were replaced, counted from the start of everything. */
+  readonly replaced: { readonly start: number; readonly end: number }[] = []
 
-  constructor(detectors: readonly Detector[], place: Place, call: Call) {
+  constructor(detectors: readonly Detector[], place: Place, onBlock: OnBlock) {
     this.#detectors = detectors
     this.#place = place
-    this.#call = call
-    this.#lookBack = Math.max(...detectors.map(({ detection }) => detection.reach))
+    this.#onBlock = onBlock
+    this.#written = place.kind === 'arguments' ? new JsonText() : new PlainText()
+    this.#context = Math.max(...detectors.map(({ context }) => context), 0)
+    this.#from = detectors.map(() => 0)
   }
 
   get holds(): boolean {
-    return this.#start < this.#text.length
+    return this.#start < this.#written.text.length
   }
 
-  /** What may leave now that this text has come; with `last`, everything. Throws `Blocked`. */
-  push(text: string, last = false): string {
-    this.#text += text
-    const limit = last ? this.#text.length : this.#settled()
+  /** Characters that came. */
+  get came(): number {
+    return this.#gone + this.#written.text.length
+  }
+
+  /** Characters that left, as they were or replaced. */
+  get left(): number {
+    return this.#gone + this.#start
+  }
+
+  /** What may leave now that this part has come. */
+  push(part: string): string {
+    this.#written.add(part)
+    return this.#release(whole(this.#written.text, this.#settled()))
+  }
+
+  /** What is left when no more comes. */
+  end(): string {
+    this.#written.close()
+    return this.#release(this.#written.text.length)
+  }
+
+  #release(limit: number): string {
     if (limit <= this.#start) return ''
     let released = ''
-    let at = this.#start
-    for (const span of scanAll(this.#detectors, this.#text, this.#place, this.#call, this.#start)) {
-      if (span.start >= limit) break
-      released += this.#text.slice(at, span.start)
-      report(span, this.#place, this.#call)
-      if (span.action === 'block') throw new Blocked(span, released)
-      released += standIn(span, this.#text, this.#place)
-      at = span.end
+    for (const found of this.#findings(limit)) {
+      released += this.#written.take(this.#start, found.start)
+      released += this.#standIn(found)
+      this.#start = found.end
     }
-    if (at < limit) {
-      released += this.#text.slice(at, limit)
-      at = limit
+    if (this.#start < limit) {
+      released += this.#written.take(this.#start, limit)
+      this.#start = limit
     }
-    this.#start = at
     this.#forget()
     return released
   }
 
+  /** Findings that start before the limit, which nothing to come can change. */
+  #findings(limit: number): Found[] {
+    const all: Found[] = []
+    for (const [i, detector] of this.#detectors.entries()) {
+      const from = this.#from[i]!
+      let end = limit
+      for (const span of from < limit ? detector.scan(this.#written.text, this.#place, from) : []) {
+        if (span.start < from || span.end <= span.start) continue
+        if (span.start >= limit) break
+        all.push({ ...span, detector })
+        end = Math.max(end, span.end)
+      }
+      this.#from[i] = Math.max(from, end)
+    }
+    return merged(all, this.#start)
+  }
+
+  #standIn(found: Found): string {
+    const { start, end, action, replacement = '', detector } = found
+    detector.report(found, this.#place)
+    if (action === 'note') return this.#written.take(start, end)
+    const by = action === 'block' ? this.#onBlock(found) : replacement
+    this.replaced.push({ start: this.#gone + start, end: this.#gone + end })
+    return this.#written.replace(start, end, by)
+  }
+
   /** Up to where no detector can change its mind. */
   #settled(): number {
-    let limit = this.#text.length
-    for (const { detection } of this.#detectors) {
-      const held = Math.max(this.#text.length - detection.reach, 0)
-      const open = detection.open?.(this.#text, this.#call) ?? held
-      limit = Math.min(limit, Math.max(open, held))
+    let limit = this.#written.text.length
+    for (const [i, detector] of this.#detectors.entries()) {
+      limit = Math.min(limit, detector.settled(this.#written.text, Math.max(this.#from[i]!, this.#start)))
     }
     return limit
   }
 
   #forget(): void {
-    const cut = this.#start - this.#lookBack
-    if (cut <= this.#lookBack) return
-    this.#text = this.#text.slice(cut)
-    this.#start -= cut
+    const count = this.#start - this.#context
+    if (count <= this.#context + slack) return
+    this.#written.forget(count)
+    this.#gone += count
+    this.#start -= count
+    for (const i of this.#from.keys()) this.#from[i]! -= count
   }
+}
+
+/** Characters past the context that may pile up before they are cut off, so that not every chunk copies the text. */
+const slack = 256
+
+/** A limit that leaves no half of a character behind. */
+function whole(text: string, limit: number): number {
+  const last = text.charCodeAt(limit - 1)
+  return last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit
 }

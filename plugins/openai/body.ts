@@ -1,4 +1,5 @@
 import type { Call, Message, Target } from '#kernel'
+import { withoutForeign } from './foreign.ts'
 import { type Quirks, quirksOf } from './quirks.ts'
 import { toolIdsOf } from './tool-ids.ts'
 
@@ -8,14 +9,17 @@ import { toolIdsOf } from './tool-ids.ts'
  */
 export function bodyOf(call: Call, { provider, model }: Target): object {
   const quirks = quirksOf(provider)
-  const body: Record<string, unknown> = { ...call.request, model: nameOf(model, provider.name, quirks) }
+  const changed: string[] = []
+  const request =
+    call.wire === 'messages' ? withoutForeign(call.request, (change) => changed.push(change)) : call.request
+  const body: Record<string, unknown> = { ...request, model: nameOf(model, provider.name, quirks) }
   if (call.stream && call.operation !== 'embedding' && !quirks.no_stream_usage) {
-    body.stream_options = { ...call.request.stream_options, include_usage: true }
+    body.stream_options = { ...request.stream_options, include_usage: true }
   }
-  const changed = adapted(body, quirks)
-  if (call.request.messages) {
-    const messages = messagesOf(call.request.messages, quirks, changed)
-    if (messages !== call.request.messages) body.messages = messages
+  changed.push(...adapted(body, quirks))
+  if (request.messages) {
+    const messages = messagesOf(request.messages, quirks, changed)
+    if (messages !== request.messages) body.messages = messages
   }
   for (const change of changed)
     if (!call.trail.paramsChanged.includes(change)) call.trail.paramsChanged.push(change)

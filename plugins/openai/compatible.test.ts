@@ -22,6 +22,24 @@ const providers = [
   ['openrouter', 'https://openrouter.ai/api/v1', 'OPENROUTER_API_KEY', []],
   ['ollama', 'http://127.0.0.1:11434/v1', 'OLLAMA_API_KEY', []],
   ['lmstudio', 'http://127.0.0.1:1234/v1', 'LMSTUDIO_API_KEY', []],
+  ['cerebras', 'https://api.cerebras.ai/v1', 'CEREBRAS_API_KEY', []],
+  ['sambanova', 'https://api.sambanova.ai/v1', 'SAMBANOVA_API_KEY', []],
+  ['nvidia', 'https://integrate.api.nvidia.com/v1', 'NVIDIA_API_KEY', []],
+  ['huggingface', 'https://router.huggingface.co/v1', 'HF_TOKEN', []],
+  ['deepinfra', 'https://api.deepinfra.com/v1/openai', 'DEEPINFRA_API_KEY', []],
+  ['github', 'https://models.inference.ai.azure.com', 'GITHUB_MODELS_TOKEN', []],
+  ['moonshot', 'https://api.moonshot.ai/v1', 'MOONSHOT_API_KEY', ['kimi-latest', 'moonshot-v1-8k']],
+  [
+    'dashscope',
+    'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    'DASHSCOPE_API_KEY',
+    ['qwen-max', 'qwen-plus'],
+  ],
+  ['zai', 'https://api.z.ai/api/paas/v4', 'ZAI_API_KEY', ['glm-4.6']],
+  ['minimax', 'https://api.minimax.io/v1', 'MINIMAX_API_KEY', ['MiniMax-M2']],
+  ['vllm', 'http://127.0.0.1:8000/v1', 'VLLM_API_KEY', []],
+  ['llamacpp', 'http://127.0.0.1:8080/v1', 'LLAMACPP_API_KEY', []],
+  ['replicate', 'https://openai-proxy.replicate.com/v1', 'REPLICATE_API_TOKEN', []],
 ] as const
 
 const keyOf = (id: string): string => `key-of-${id}`
@@ -143,6 +161,23 @@ describe.each(providers)('%s', (id, base, variable, models) => {
     upstream.reply({ status: 500, times: Number.POSITIVE_INFINITY })
     const { body } = await gateway.api('POST', `/api/proxy/providers/${id}/check`)
     expect(body).toMatchObject({ name: id, status: 'down' })
+  })
+})
+
+describe('Cloudflare', () => {
+  it('is at the address of an account, and not in use without one', async () => {
+    const env = { CLOUDFLARE_API_TOKEN: 'k1234' }
+    const find = async (variables: Record<string, string>) => {
+      const bare = await startGateway({ env: variables })
+      const { baseUrl, configured } = bare.kernel.directory.get('cloudflare')
+      await bare.close()
+      return { baseUrl, configured }
+    }
+    expect(await find({ ...env, CLOUDFLARE_ACCOUNT_ID: 'abc' })).toEqual({
+      baseUrl: 'https://api.cloudflare.com/client/v4/accounts/abc/ai/v1',
+      configured: true,
+    })
+    expect(await find(env)).toMatchObject({ configured: false })
   })
 })
 

@@ -2,7 +2,7 @@ import type { Protocol, Target, WireUsage } from '#kernel'
 import { answerOf, modelsIn } from './answer.ts'
 import { bodyOf } from './body.ts'
 import { upstreamError } from './errors.ts'
-import { quirksOf } from './quirks.ts'
+import { type Quirks, quirksOf } from './quirks.ts'
 import { EventDecoder } from './stream.ts'
 import { costOf, usageOf } from './usage.ts'
 
@@ -14,12 +14,16 @@ export const openaiProtocol: Protocol = {
   id: 'openai',
   wires,
 
-  encode: (call, target) => ({
-    method: 'POST',
-    url: quirksOf(target.provider).base + paths[call.operation],
-    headers: headersOf(target),
-    body: JSON.stringify(bodyOf(call, target)),
-  }),
+  encode(call, target) {
+    const quirks = quirksOf(target.provider)
+    const model = quirks.deployments[target.model] ?? target.model
+    return {
+      method: 'POST',
+      url: addressOf(quirks, paths[call.operation], model),
+      headers: headersOf(target),
+      body: JSON.stringify(bodyOf(call, { ...target, model })),
+    }
+  },
 
   decode: (head, body, call, target) => answerOf(wires[call.operation], head, body, target),
 
@@ -32,18 +36,29 @@ export const openaiProtocol: Protocol = {
   costUsd: (reported, { provider }) => costOf(reported, quirksOf(provider)),
 
   check(target) {
-    const { base, check_path } = quirksOf(target.provider)
-    return { method: 'GET', url: base + check_path, headers: headersOf(target), body: undefined }
+    const url = addressOf(quirksOf(target.provider))
+    return { method: 'GET', url, headers: headersOf(target), body: undefined }
   },
 
   models: modelsIn,
 }
 
+/** The address of an endpoint for a model, or of what a check asks for. */
+function addressOf({ base, by_model, check_path }: Quirks, path?: string, model = ''): string {
+  if (!by_model) return base + (path ?? check_path)
+  const below =
+    path === undefined
+      ? by_model.check_path
+      : by_model.path.replace('{model}', encodeURIComponent(model)) + path
+  return `${base}${below}?${new URLSearchParams(by_model.query)}`
+}
+
 function headersOf({ provider, key }: Target): Record<string, string> {
+  const { key_header } = quirksOf(provider)
   return {
     'content-type': 'application/json',
     accept: 'application/json',
-    ...(key && { authorization: `Bearer ${key.secret}` }),
+    ...(key && (key_header ? { [key_header]: key.secret } : { authorization: `Bearer ${key.secret}` })),
     ...provider.headers,
   }
 }

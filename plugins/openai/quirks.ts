@@ -1,10 +1,20 @@
 import { z } from 'zod'
-import type { Provider } from '#kernel'
+import { internalError, type Provider } from '#kernel'
 
 /** How compatible providers depart from OpenAI, as their manifests say it. */
 const quirksSchema = z.strictObject({
   /** Appended to a base URL that has no path of its own, as people write those of local servers. */
   base_path: z.string().optional(),
+  /** The header that takes its key as it is, where that is no bearer. */
+  key_header: z.string().optional(),
+  /** For a base URL without a path of its own: each model has an address, `{model}`, and options are in the query. */
+  by_model: z
+    .strictObject({
+      path: z.string(),
+      check_path: z.string(),
+      query: z.record(z.string(), z.string()).default({}),
+    })
+    .optional(),
   /** What a check asks for. */
   check_path: z.string().default('/models'),
   /** Models whose names begin with the provider's own, which naming the provider has taken off. */
@@ -33,9 +43,13 @@ const quirksSchema = z.strictObject({
   cost_at: z.string().optional(),
 })
 
+/** Models by the names they were given there; one of the options in service.yaml. */
+const deploymentsSchema = z.record(z.string(), z.string()).default({})
+
 export type Quirks = z.infer<typeof quirksSchema> & {
   /** Where its API is. */
   readonly base: string
+  readonly deployments: Readonly<Record<string, string>>
 }
 
 const read = new WeakMap<Provider, Quirks>()
@@ -44,13 +58,38 @@ const read = new WeakMap<Provider, Quirks>()
 export function quirksOf(provider: Provider): Quirks {
   let quirks = read.get(provider)
   if (!quirks) {
-    const parsed = quirksSchema.parse(provider.spec.quirks)
-    quirks = { ...parsed, base: withPath(provider.baseUrl, parsed.base_path) }
+    const { by_model, ...parsed } = quirksSchema.parse(provider.spec.quirks)
+    quirks = {
+      ...parsed,
+      ...(by_model && hasNoPath(provider.baseUrl) && { by_model: withOptions(by_model, provider) }),
+      base: withPath(provider.baseUrl, parsed.base_path),
+      deployments: deploymentsOf(provider),
+    }
     read.set(provider, quirks)
   }
   return quirks
 }
 
 function withPath(base: string, path: string | undefined): string {
-  return path !== undefined && URL.canParse(base) && new URL(base).pathname === '/' ? base + path : base
+  return path !== undefined && hasNoPath(base) ? base + path : base
+}
+
+const hasNoPath = (base: string): boolean => URL.canParse(base) && new URL(base).pathname === '/'
+
+/** An address whose query has the provider's options in the place of their names. */
+function withOptions<A extends { readonly query: Readonly<Record<string, string>> }>(
+  address: A,
+  { options }: Provider,
+): A {
+  const query = Object.entries(address.query).map(([name, value]) => [
+    name,
+    value.replace(/\{(\w+)\}/g, (_, option: string) => String(options[option] ?? '')),
+  ])
+  return { ...address, query: Object.fromEntries(query) }
+}
+
+function deploymentsOf({ name, options }: Provider): Readonly<Record<string, string>> {
+  const { data, error } = deploymentsSchema.safeParse(options.deployments)
+  if (data) return data
+  throw internalError(`providers.${name}.options.deployments: ${error.issues[0]?.message}.`)
 }

@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import { type Context, isGatewayError, kernelServices, type Provider, token } from '#kernel'
-
-/** Who gives models other names says which. */
-const ModelAliases = token<{ names(): string[] }>('model-aliases')
+import { type Context, isGatewayError, kernelServices, ModelAliases, type Provider } from '#kernel'
 
 /** How long a provider's list counts. */
 const freshMs = 10 * 60_000

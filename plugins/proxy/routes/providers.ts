@@ -1,10 +1,7 @@
 import { z } from 'zod'
-import { type Context, kernelServices, notFound, type Provider, token } from '#kernel'
+import { Circuits, type Context, kernelServices, notFound, type Provider } from '#kernel'
 import { listed, listOf, listQuery } from '#kit'
 import type { Watch } from '../watch.ts'
-
-/** Who breaks circuits says how they are. */
-const Circuits = token<{ state(provider: string): 'closed' | 'open' | 'half_open' }>('circuits')
 
 const providerItem = z.object({
   name: z.string(),

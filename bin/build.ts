@@ -1,0 +1,32 @@
+import { execFileSync } from 'node:child_process'
+import { cp, readFile, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** Makes `dist`: JavaScript and types of everything, what plugins ship beside their code, and a package.json. */
+const root = fileURLToPath(new URL('..', import.meta.url))
+const dist = path.join(root, 'dist')
+
+await rm(dist, { recursive: true, force: true })
+execFileSync('tsc', ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
+for (const folder of ['kernel', 'modules', 'plugins']) {
+  const from = path.join(root, folder)
+  await cp(from, path.join(dist, folder), {
+    recursive: true,
+    filter: (file) => isAsset(path.relative(from, file)),
+  })
+}
+await writeFile(path.join(dist, 'package.json'), `${JSON.stringify(await manifest(), null, 2)}\n`)
+
+function isAsset(file: string): boolean {
+  return !/\.(ts|md)$/.test(file) && !file.split(path.sep).includes('fixtures')
+}
+
+/** Where the built files look for their version, and for the contract under its name. */
+async function manifest(): Promise<object> {
+  const { name, version, license, type, engines } = JSON.parse(
+    await readFile(path.join(root, 'package.json'), 'utf8'),
+  ) as Record<string, unknown>
+  const imports = { '#kernel': './kernel/index.js', '#kit': './kernel/kit/index.js' }
+  return { name, version, license, type, engines, imports }
+}

@@ -1,0 +1,12 @@
+#!/usr/bin/env node
+import { existsSync } from 'node:fs'
+
+// Plain JavaScript that any Node reads, so that one that is too old is told so.
+const [major = 0] = process.versions.node.split('.').map(Number)
+if (major < 24) {
+  console.error(`Switchyard needs Node 24 or later; this is ${process.versions.node}.`)
+  process.exitCode = 1
+} else {
+  const built = new URL('../dist/kernel/main.js', import.meta.url)
+  await import(existsSync(built) ? built.href : new URL('../kernel/main.ts', import.meta.url).href)
+}

@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest'
+import { badRequest, providerError } from '../errors.ts'
+import { Chunk } from './chunk.ts'
+import { type Filter, filterStream } from './filter.ts'
+
+const chunk = (content: string): Chunk =>
+  Chunk.of({ object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content } }] })
+
+/** A source that knows whether it was closed. */
+function source(...batches: string[][]) {
+  const state = { closed: false, read: 0 }
+  async function* run(): AsyncGenerator<readonly Chunk[]> {
+    try {
+      for (const batch of batches) {
+        state.read += 1
+        yield batch.map(chunk)
+      }
+    } finally {
+      state.closed = true
+    }
+  }
+  return { state, chunks: run() }
+}
+
+const textOf = (chunks: readonly Chunk[]): string[] =>
+  chunks.map(({ data }) => data.choices[0]?.finish_reason ?? data.choices[0]?.delta?.content ?? '')
+
+async function read(chunks: AsyncIterable<readonly Chunk[]>): Promise<string[]> {
+  return textOf((await Array.fromAsync(chunks)).flat())
+}
+
+/** Holds one chunk back, and lets go of it at the end. */
+class Delay implements Filter {
+  #held: Chunk | undefined
+
+  push(...[next, out]: Parameters<Filter['push']>): void {
+    if (this.#held) out.emit(this.#held)
+    this.#held = next
+  }
+
+  end(...[out]: Parameters<NonNullable<Filter['end']>>): void {
+    if (this.#held) out.emit(this.#held)
+  }
+}
+
+const at = (content: string, act: (...args: Parameters<Filter['push']>) => void): Filter => ({
+  push(next, out) {
+    if (next.data.choices[0]?.delta?.content === content) act(next, out)
+    else out.emit(next)
+  },
+})
+
+describe('filters', () => {
+  test('run in order, over batches as they come, and let go of what they held at the end', async () => {
+    const { chunks, state } = source(['a', 'b'], ['c'])
+    const mark = (what: string): Filter => ({
+      push: (next, out) => out.emit(chunk(`${next.data.choices[0]?.delta?.content}${what}`)),
+    })
+    expect(await read(filterStream(chunks, [mark('1'), new Delay(), mark('2')]))).toEqual([
+      'a12',
+      'b12',
+      'c12',
+    ])
+    expect(state.closed).toBe(true)
+  })
+
+  test('may drop and multiply chunks, and never give an empty batch', async () => {
+    const { chunks } = source(['a', 'b'], ['c'])
+    const filter: Filter = {
+      push(next, out) {
+        if (next.data.choices[0]?.delta?.content === 'c') for (const what of ['x', 'y']) out.emit(chunk(what))
+      },
+    }
+    const batches = await Array.fromAsync(filterStream(chunks, [filter]))
+    expect(batches.map(textOf)).toEqual([['x', 'y']])
+  })
+
+  test('end the answer early: what comes after is not read, those further on let go of what they held', async () => {
+    const { chunks, state } = source(['a', 'b', 'never'], ['never'])
+    const cut = at('b', (next, out) => {
+      out.emit(next)
+      out.finish('length')
+      out.emit(chunk('too late'))
+    })
+    expect(await read(filterStream(chunks, [cut, new Delay()]))).toEqual(['a', 'b', 'length'])
+    expect(state).toEqual({ closed: true, read: 1 })
+  })
+
+  test('are told of the end, also those before the one that ended the answer; what they held is dropped', async () => {
+    const { chunks } = source(['a', 'b', 'c'])
+    const ended: string[] = []
+    const before: Filter = { push: (next, out) => out.emit(next), end: () => void ended.push('before') }
+    const cut = at('b', (_, out) => out.finish('length'))
+    expect(await read(filterStream(chunks, [before, new Delay(), cut]))).toEqual(['a', 'length'])
+    expect(ended).toEqual(['before'])
+  })
+
+  test('fail the answer after what has passed, and the source is closed', async () => {
+    const { chunks, state } = source(['a', 'b'], ['never'])
+    const refuse = at('b', (_, out) => out.fail(badRequest('no')))
+    const seen: Chunk[] = []
+    const reading = (async () => {
+      for await (const batch of filterStream(chunks, [refuse])) seen.push(...batch)
+    })()
+    await expect(reading).rejects.toThrow('no')
+    expect(textOf(seen)).toEqual(['a'])
+    expect(state).toEqual({ closed: true, read: 1 })
+  })
+
+  test('can still fail an answer that one before them has ended', async () => {
+    const { chunks } = source(['a', 'b'])
+    const cut = at('b', (_, out) => out.finish('stop'))
+    const late: Filter = {
+      push: (next, out) => out.emit(next),
+      end: (out) => out.fail(badRequest('held a secret')),
+    }
+    await expect(read(filterStream(chunks, [cut, late]))).rejects.toThrow('held a secret')
+  })
+
+  test('keep the first failure', async () => {
+    const { chunks } = source(['a'])
+    const first = at('a', (_, out) => out.fail(badRequest('first')))
+    const late: Filter = { push: (next, out) => out.emit(next), end: (out) => out.fail(badRequest('second')) }
+    await expect(read(filterStream(chunks, [late, first]))).rejects.toThrow('first')
+  })
+
+  test('pass on the failure of the source', async () => {
+    async function* broken(): AsyncGenerator<readonly Chunk[]> {
+      yield [chunk('a')]
+      throw providerError('gone')
+    }
+    await expect(read(filterStream(broken(), [new Delay()]))).rejects.toThrow('gone')
+  })
+
+  test('close the source when the reader leaves', async () => {
+    const { chunks, state } = source(['a'], ['b'])
+    for await (const batch of filterStream(chunks, [])) {
+      expect(textOf(batch)).toEqual(['a'])
+      break
+    }
+    expect(state.closed).toBe(true)
+  })
+})

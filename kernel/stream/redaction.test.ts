@@ -1,0 +1,368 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { callWith, cutText, detectionOf, detectorsOf, entryOf } from '../../test/detection.ts'
+import type { Choice, ChoiceDelta, Completion, Message } from '../canonical.ts'
+import type { Detection } from '../detect.ts'
+import { Detector } from '../detector.ts'
+import type { GatewayError } from '../errors.ts'
+import { redactReply } from '../redact.ts'
+import { Assembler } from './assemble.ts'
+import { Chunk } from './chunk.ts'
+import { type Filter, filterStream } from './filter.ts'
+import { Redaction } from './redaction.ts'
+
+const key = detectionOf([{ pattern: /k\d{3,5}(?!\d)/, replacement: '[key]' }], { reach: 7, context: 0 })
+const mail = detectionOf([{ pattern: /[ab]@[ab]{1,3}/, replacement: '"mail"' }], { reach: 6 })
+const both = [key, mail]
+
+const head = { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm' }
+const chunkOf = (...choices: ChoiceDelta[]): Chunk =>
+  Chunk.fromBytes(Buffer.from(`data: ${JSON.stringify({ ...head, choices })}\n\n`))
+
+async function* one(chunks: readonly Chunk[]): AsyncGenerator<readonly Chunk[]> {
+  for (const chunk of chunks) yield [chunk]
+}
+
+async function passed(chunks: readonly Chunk[], ...filters: Filter[]): Promise<Chunk[]> {
+  return (await Array.fromAsync(filterStream(one(chunks), filters))).flat()
+}
+
+const redactedStream = (
+  chunks: readonly Chunk[],
+  detections: readonly Detection[] = both,
+): Promise<Chunk[]> => passed(chunks, new Redaction(detectorsOf(detections)))
+
+function assembled(chunks: readonly Chunk[]): Completion {
+  const assembler = new Assembler()
+  for (const chunk of chunks) assembler.add(chunk.data)
+  return assembler.completion()
+}
+
+const choicesOf = (chunks: readonly Chunk[]): ChoiceDelta[] => chunks.flatMap(({ data }) => data.choices)
+
+const text = fc.string({ unit: fc.constantFrom('k', '1', '23', 'a', 'b', '@', ' ', '😀'), maxLength: 30 })
+const json = fc
+  .dictionary(
+    fc.constantFrom('to', 'k123', 'é'),
+    fc.oneof(text, fc.constantFrom('k1"2', 'a@b\n', 'k\\', 1234)),
+    {
+      maxKeys: 3,
+    },
+  )
+  .map((value) => JSON.stringify(value))
+
+type Delta = NonNullable<ChoiceDelta['delta']>
+
+const toolDelta =
+  (index: number) =>
+  (text: string): Delta => ({ tool_calls: [{ index, function: { arguments: text } }] })
+const fieldDelta =
+  (field: string) =>
+  (text: string): Delta => ({ [field]: text })
+
+/** The deltas of everything a message can say, each text in parts that fall between those of the others. */
+const deltas: fc.Arbitrary<Delta[]> = fc
+  .tuple(
+    cutText(text).map((parts) => parts.map(fieldDelta('content'))),
+    cutText(text).map((parts) => parts.map(fieldDelta('reasoning_content'))),
+    cutText(text).map((parts) => parts.map(fieldDelta('refusal'))),
+    cutText(json).map((parts) => parts.map(toolDelta(0))),
+    cutText(json).map((parts) => parts.map(toolDelta(3))),
+    fc.array(fc.nat({ max: 4 }), { maxLength: 80 }),
+  )
+  .map(([...lanes]) => {
+    const order = lanes.pop() as number[]
+    const queues = lanes as Delta[][]
+    const mixed = order.flatMap((i) => queues[i]!.splice(0, 1))
+    return [{ role: 'assistant', content: '' } as Delta, ...mixed, ...queues.flat()]
+  })
+
+const isSame = (streamed: Completion, body: Completion): void => {
+  const whole = redactReply(body, detectorsOf(both))
+  expect(streamed).toEqual(whole)
+}
+
+describe('a redacted stream', () => {
+  test('says what the redacted whole says, however its texts are cut and mixed', async () => {
+    await fc.assert(
+      fc.asyncProperty(deltas, fc.boolean(), async (deltas, finishCarries) => {
+        const last = finishCarries ? deltas.pop()! : {}
+        const chunks = deltas.map((delta) => chunkOf({ index: 0, delta, finish_reason: null }))
+        chunks.push(chunkOf({ index: 0, delta: last, finish_reason: 'stop' }))
+        isSame(assembled(await redactedStream(chunks)), assembled(chunks))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('keeps several choices apart, chunk by chunk or several in one', async () => {
+    await fc.assert(
+      fc.asyncProperty(cutText(text), cutText(text), fc.boolean(), async (first, second, together) => {
+        const one = first.map(
+          (content): ChoiceDelta => ({ index: 0, delta: { content }, finish_reason: null }),
+        )
+        const two = second.map(
+          (content): ChoiceDelta => ({ index: 1, delta: { content }, finish_reason: null }),
+        )
+        one.push({ index: 0, delta: {}, finish_reason: 'stop' })
+        two.push({ index: 1, delta: { content: 'k12' }, finish_reason: 'length' })
+        const longest = Math.max(one.length, two.length)
+        const chunks = together
+          ? Array.from({ length: longest }, (_, i) =>
+              chunkOf(...[one[i], two[i]].filter((choice) => choice !== undefined)),
+            )
+          : Array.from({ length: longest }, (_, i) =>
+              [one[i], two[i]].flatMap((c) => (c ? [chunkOf(c)] : [])),
+            ).flat()
+        isSame(assembled(await redactedStream(chunks)), assembled(chunks))
+      }),
+    )
+  })
+
+  test('says what the redacted whole says for legacy completions', async () => {
+    await fc.assert(
+      fc.asyncProperty(cutText(text), async (parts) => {
+        const chunks = parts.map((text, i) => {
+          const finish_reason = i === parts.length - 1 ? 'stop' : null
+          return Chunk.of({
+            id: 'c',
+            object: 'text_completion',
+            choices: [{ index: 0, text, finish_reason }],
+          })
+        })
+        isSame(assembled(await redactedStream(chunks)), assembled(chunks))
+      }),
+    )
+  })
+
+  test('lets go of what it holds at the end of a stream that never finishes its choice', async () => {
+    const streamed = await redactedStream([
+      chunkOf({ index: 0, delta: { content: 'x k12' }, finish_reason: null }),
+    ])
+    expect(assembled(streamed).choices?.[0]?.message?.content).toBe('x k12')
+  })
+
+  test('sends what is held before the finish, which comes once and last', async () => {
+    const streamed = await redactedStream([
+      chunkOf({ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }),
+      chunkOf({ index: 0, delta: { content: 'see k1' }, finish_reason: null }),
+      chunkOf({ index: 0, delta: { content: '23' }, finish_reason: 'stop' }),
+      Chunk.of({ ...head, choices: [], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } }),
+    ])
+    expect(choicesOf(streamed).map(({ delta, finish_reason }) => [delta?.content, finish_reason])).toEqual([
+      ['', null],
+      ['s', null],
+      ['ee [key]', null],
+      [undefined, 'stop'],
+    ])
+    expect(streamed.at(-1)?.data.usage?.total_tokens).toBe(2)
+  })
+
+  test('keeps usage that comes in the chunk whose text is held', async () => {
+    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+    const chunk = Chunk.of({
+      ...head,
+      choices: [{ index: 0, delta: { content: 'k1' }, finish_reason: 'stop' }],
+      usage,
+    })
+    const streamed = await redactedStream([chunk])
+    expect(streamed.filter(({ data }) => data.usage)).toHaveLength(1)
+    expect(assembled(streamed).choices?.[0]?.message?.content).toBe('k1')
+  })
+
+  test('keeps the bytes of chunks in which nothing is found or held', async () => {
+    const precise: Detection = { ...key, open: (text, _, from) => Math.max(from, text.search(/(k\d*)?$/)) }
+    const chunks = ['Hello', ' wor', 'ld.'].map((content) =>
+      chunkOf({ index: 0, delta: { content }, finish_reason: null }),
+    )
+    chunks.push(chunkOf({ index: 0, delta: {}, finish_reason: 'stop' }))
+    expect(await redactedStream(chunks, [precise])).toEqual(chunks)
+    expect((await redactedStream(chunks, [precise]))[0]).toBe(chunks[0])
+  })
+
+  test('keeps the opening of a tool call though its arguments are held', async () => {
+    const call = {
+      index: 0,
+      id: 'call_1',
+      type: 'function',
+      function: { name: 'send', arguments: '{"to":"a' },
+    } as const
+    const streamed = await redactedStream([
+      chunkOf({
+        index: 0,
+        delta: { role: 'assistant', content: null, tool_calls: [call] },
+        finish_reason: null,
+      }),
+      chunkOf({ index: 0, delta: toolDelta(0)('@b'), finish_reason: null }),
+      chunkOf({ index: 0, delta: toolDelta(0)('"}'), finish_reason: null }),
+      chunkOf({ index: 0, delta: {}, finish_reason: 'tool_calls' }),
+    ])
+    expect(choicesOf(streamed)[0]?.delta?.tool_calls?.[0]).toMatchObject({
+      id: 'call_1',
+      function: { name: 'send' },
+    })
+    expect(assembled(streamed).choices?.[0]?.message?.tool_calls).toEqual([
+      { id: 'call_1', type: 'function', function: { name: 'send', arguments: '{"to":"\\"mail\\""}' } },
+    ])
+  })
+
+  test('finds what nested and unknown fields say, and leaves signatures alone', async () => {
+    const details = (text: string, signature?: string) => ({
+      reasoning_details: [{ index: 0, type: 'reasoning.text', text, signature }],
+    })
+    const chunks = [
+      chunkOf({ index: 0, delta: details('k1'), finish_reason: null }),
+      chunkOf({ index: 0, delta: { ...details('23', 'k12345'), novelty: 'a@' }, finish_reason: null }),
+      chunkOf({ index: 0, delta: { novelty: 'b', annotations: [{ note: 'k123' }] }, finish_reason: null }),
+      chunkOf({ index: 0, delta: {}, finish_reason: 'stop' }),
+    ]
+    const said = JSON.stringify(assembled(await redactedStream(chunks)))
+    expect(said).toContain('"text":"[key]"')
+    expect(said).toContain('"novelty":"\\"mail\\""')
+    expect(said).toContain('"note":"[key]"')
+    expect(said).toContain('"signature":"k12345"')
+  })
+
+  test('drops the log probabilities of what was replaced, and keeps the others with their text', async () => {
+    const spoken = (content: string): Chunk =>
+      chunkOf({
+        index: 0,
+        delta: { content },
+        logprobs: { content: [{ token: content }] },
+        finish_reason: null,
+      })
+    const chunks = ['Hello ', 'k1', '23', ' and ', 'bye'].map(spoken)
+    chunks.push(chunkOf({ index: 0, delta: {}, finish_reason: 'stop' }))
+    const [choice] = assembled(await redactedStream(chunks)).choices as [Choice]
+    expect(choice.message?.content).toBe('Hello [key] and bye')
+    expect(choice.logprobs).toEqual({ content: [{ token: 'Hello ' }, { token: ' and ' }, { token: 'bye' }] })
+    const message: Message = { role: 'assistant', content: 'k123' }
+    const whole: Completion = {
+      choices: [{ index: 0, message, logprobs: { content: [] }, finish_reason: 'stop' }],
+    }
+    expect(redactReply(whole, detectorsOf([key])).choices?.[0]?.logprobs).toBeNull()
+  })
+
+  test('counts findings in one note for each kind, under the module that found them', async () => {
+    const call = callWith()
+    const entry = entryOf('guard', { detect: { reply: key } })
+    const chunks = [chunkOf({ index: 0, delta: { content: 'k123 k1234 ' }, finish_reason: 'stop' })]
+    await passed(chunks, new Redaction([new Detector(entry, { ...key, verdict: 'masked' }, call)]))
+    expect(call.trail.notes).toEqual([
+      {
+        module: 'guard',
+        verdict: 'masked',
+        detail: { label: 'k\\d{3,5}(?!\\d)', direction: 'reply', count: 2 },
+      },
+    ])
+    expect(entry.meter.hooks.get('detect')?.calls).toBe(1)
+  })
+})
+
+describe('a stream in which a finding blocks', () => {
+  const blocking = detectionOf([{ pattern: /k\d{3}/, replacement: '' }], { reach: 4, action: 'block' })
+
+  test('ends with the refusal of its module before anything of the finding has left', async () => {
+    const call = callWith()
+    const entry = entryOf('guard', { detect: { reply: blocking } })
+    const seen: Chunk[] = []
+    const chunks = ['fine so far, k', '1', '23 never', ' this'].map((content) =>
+      chunkOf({ index: 0, delta: { content }, finish_reason: null }),
+    )
+    const stream = filterStream(one(chunks), [new Redaction([new Detector(entry, blocking, call)])])
+    const reading = (async () => {
+      for await (const batch of stream) seen.push(...batch)
+    })()
+    const error = await reading.then(
+      () => undefined,
+      (error: GatewayError) => error,
+    )
+    expect(error).toMatchObject({ code: 'bad_request', type: 'content_blocked', module: 'guard' })
+    expect(entry.meter.refusals).toBe(1)
+    expect(assembled(seen).choices?.[0]?.message?.content).toBe('fine so far')
+  })
+
+  test('stays blocked when the answer is ended from before it while it still holds text', async () => {
+    const cut: Filter = {
+      push(chunk, out) {
+        out.emit(chunk)
+        if (JSON.stringify(chunk.data).includes('23')) out.finish('length')
+      },
+    }
+    const entry = entryOf('guard', { detect: { reply: blocking } })
+    const chunks = ['k1', '23'].map((content) =>
+      chunkOf({ index: 0, delta: { content }, finish_reason: null }),
+    )
+    const redaction = new Redaction([new Detector(entry, blocking, callWith())])
+    await expect(passed(chunks, cut, redaction)).rejects.toMatchObject({ module: 'guard' })
+  })
+})
+
+describe('a detection that fails', () => {
+  const failing: Detection = {
+    reach: 5,
+    scan(text) {
+      if (text.includes('!')) throw new TypeError('broken')
+      return []
+    },
+  }
+  const chunks = (): Chunk[] => [
+    ...['one', ' two!', ' three'].map((content) =>
+      chunkOf({ index: 0, delta: { content }, finish_reason: null }),
+    ),
+    chunkOf({ index: 0, delta: {}, finish_reason: 'stop' }),
+  ]
+
+  test('refuses the answer under the policy closed', async () => {
+    const entry = entryOf('guard', { detect: { reply: failing } }, { failure: 'closed' })
+    await expect(
+      passed(chunks(), new Redaction([new Detector(entry, failing, callWith())])),
+    ).rejects.toMatchObject({
+      code: 'internal_error',
+      module: 'guard',
+    })
+    expect(entry.meter.errors).toBe(1)
+  })
+
+  test('is passed over under the policy open, and its neighbours go on', async () => {
+    const entry = entryOf('guard', { detect: { reply: failing } }, { failure: 'open' })
+    const call = callWith()
+    const redaction = new Redaction([new Detector(entry, failing, call), ...detectorsOf([mail], call)])
+    const all = chunks()
+    all.splice(2, 0, chunkOf({ index: 0, delta: { content: ' a@b' }, finish_reason: null }))
+    const streamed = assembled(await passed(all, redaction))
+    expect(streamed.choices?.[0]?.message?.content).toBe('one two! "mail" three')
+    expect(entry.meter.errors).toBe(1)
+    expect(call.trail.notes).toContainEqual({
+      module: 'guard',
+      verdict: 'failed',
+      detail: { hook: 'detect' },
+    })
+  })
+})
+
+test('a chunk without choices, or that is no JSON, does not pass for a failure of the module', async () => {
+  const odd = Chunk.fromBytes(Buffer.from('data: {"type":"ping"}\n\n'))
+  expect(await redactedStream([odd])).toEqual([odd])
+  const garbage = Chunk.fromBytes(Buffer.from('data: {oops\n\n'))
+  await expect(redactedStream([garbage])).rejects.toMatchObject({ code: 'provider_error' })
+})
+
+test('a source is closed when a filter breaks', async () => {
+  let closed = false
+  async function* source(): AsyncGenerator<readonly Chunk[]> {
+    try {
+      yield [chunkOf()]
+      yield [chunkOf()]
+    } finally {
+      closed = true
+    }
+  }
+  const broken: Filter = {
+    push() {
+      throw new TypeError('broken')
+    },
+  }
+  await expect(Array.fromAsync(filterStream(source(), [broken]))).rejects.toThrow('broken')
+  expect(closed).toBe(true)
+})

@@ -1,0 +1,128 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { carriesData, EventSplitter, encodeEvent, eventData, isDone } from './sse.ts'
+
+/** What a splitter gives for these bytes in these pieces, its rest included. */
+function split(pieces: readonly Buffer[]): string[] {
+  const splitter = new EventSplitter()
+  const events = pieces.flatMap((piece) => splitter.push(piece))
+  const rest = splitter.end()
+  return [...events, ...(rest ? [rest] : [])].map((event) => event.toString())
+}
+
+function cutBytes(bytes: Buffer, places: readonly number[]): Buffer[] {
+  const bounds = [0, ...[...places].sort((a, b) => a - b), bytes.length]
+  return bounds.slice(1).map((end, i) => bytes.subarray(bounds[i], end))
+}
+
+const lineEnd = fc.constantFrom('\n', '\r\n')
+const line = fc.oneof(
+  fc
+    .string({ unit: fc.constantFrom('a', 'é', '😀', ' ', ':', '{'), maxLength: 12 })
+    .map((text) => `data: ${text}`),
+  fc.constantFrom(': comment', 'event: ping', 'id: 7', 'retry: 10', 'data:{"a":1}', 'data', 'data: [DONE]'),
+)
+const event = fc.tuple(fc.array(line, { minLength: 1, maxLength: 4 }), lineEnd).map(([lines, end]) => ({
+  lines,
+  text: lines.map((text) => text + end).join('') + end,
+}))
+
+describe('the splitter', () => {
+  test('gives every event with its bytes, at any way of cutting the stream', () => {
+    fc.assert(
+      fc.property(
+        fc.array(event, { maxLength: 6 }),
+        fc.array(fc.nat({ max: 400 }), { maxLength: 20 }),
+        (events, at) => {
+          const bytes = Buffer.from(events.map(({ text }) => text).join(''))
+          const pieces = cutBytes(
+            bytes,
+            at.map((place) => Math.min(place, bytes.length)),
+          )
+          expect(split(pieces)).toEqual(events.map(({ text }) => text))
+        },
+      ),
+      { numRuns: 1000 },
+    )
+  })
+
+  test('gives the same byte by byte', () => {
+    const text =
+      ': hi\r\n\r\ndata: {"x":"é😀"}\n\nevent: done\r\ndata: [DONE]\r\n\r\ndata: a\r\n\ndata: b\n\r\nrest'
+    const bytes = Buffer.from(text)
+    expect(split(Array.from(bytes, (byte) => Buffer.of(byte)))).toEqual([
+      ': hi\r\n\r\n',
+      'data: {"x":"é😀"}\n\n',
+      'event: done\r\ndata: [DONE]\r\n\r\n',
+      'data: a\r\n\n',
+      'data: b\n\r\n',
+      'rest',
+    ])
+  })
+
+  test('hands out bytes that later pieces do not write over', () => {
+    fc.assert(
+      fc.property(
+        fc.array(event, { minLength: 2, maxLength: 8 }),
+        fc.integer({ min: 1, max: 9 }),
+        (events, size) => {
+          const bytes = Buffer.from(events.map(({ text }) => text).join(''))
+          const places = Array.from({ length: Math.floor(bytes.length / size) }, (_, i) => (i + 1) * size)
+          const splitter = new EventSplitter()
+          const given = cutBytes(bytes, places).flatMap((piece) => splitter.push(Buffer.from(piece)))
+          expect(given.map(String)).toEqual(events.map(({ text }) => text))
+        },
+      ),
+    )
+  })
+
+  test('takes an event of many megabytes in small pieces in the time its length takes', () => {
+    const piece = Buffer.alloc(1024, 'x')
+    const splitter = new EventSplitter()
+    const started = performance.now()
+    for (let i = 0; i < 12 * 1024; i += 1) expect(splitter.push(piece)).toEqual([])
+    const [whole] = splitter.push(Buffer.from('\n\n'))
+    expect(whole?.length).toBe(12 * 1024 * 1024 + 2)
+    expect(performance.now() - started).toBeLessThan(2000)
+  })
+
+  test('refuses an event over its limit, and counts events one by one', () => {
+    const splitter = new EventSplitter(10)
+    expect(splitter.push(Buffer.from('data: a\n\ndata: b\n\ndata: c\n\n'))).toHaveLength(3)
+    expect(() => splitter.push(Buffer.from('data: 12345'))).toThrow(RangeError)
+  })
+})
+
+describe('an event', () => {
+  test('has the data of all its data lines, without one leading space', () => {
+    expect(eventData(Buffer.from('data: {"a":\r\ndata:1}\r\nid: 3\r\n\r\n'))).toBe('{"a":\n1}')
+    expect(eventData(Buffer.from('data:  two\n\n'))).toBe(' two')
+    expect(eventData(Buffer.from('data: no end'))).toBe('no end')
+    expect(eventData(Buffer.from(': comment\n\n'))).toBe('')
+  })
+
+  test('is the end mark only if that is all of its data', () => {
+    const done = [
+      'data: [DONE]\n\n',
+      'data:[DONE]\r\n\r\n',
+      'id: 0123456789012345678901234\ndata: [DONE]\n\n',
+    ]
+    expect(done.map((text) => isDone(Buffer.from(text)))).toEqual([true, true, true])
+    const not = ['data: {"a":"[DONE]"}\n\n', ': [DONE]\n\n', 'data: done\n\n']
+    expect(not.map((text) => isDone(Buffer.from(text)))).toEqual([false, false, false])
+  })
+
+  test('carries data behind comments and names, and not without a data line', () => {
+    expect(carriesData(Buffer.from('event: x\ndata: 1\n\n'))).toBe(true)
+    expect(carriesData(Buffer.from(': data:\n\n'))).toBe(false)
+  })
+
+  test('comes back as it was encoded', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.option(fc.constant('delta'), { nil: undefined }), (value, name) => {
+        const [event] = new EventSplitter().push(Buffer.from(encodeEvent(value, name)))
+        expect(JSON.stringify(JSON.parse(eventData(event!)))).toBe(JSON.stringify(value))
+      }),
+    )
+  })
+})

@@ -1,0 +1,205 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  content,
+  cut,
+  cutText,
+  detectionOf,
+  detectorsOf,
+  piecesThrough,
+  redactedWhole,
+  toolArguments,
+} from '../../test/detection.ts'
+import type { Detection } from '../detect.ts'
+import { Window } from './window.ts'
+
+/** Bounded patterns that overlap, chain, look back and look ahead: everything that can go wrong at a border. */
+const pool: readonly Detection[] = [
+  detectionOf([{ pattern: /ab{1,3}/, replacement: '<1>' }], { reach: 5 }),
+  detectionOf([{ pattern: /(?<![a-c])[a-c]{2,4}(?![a-c])/, replacement: '<2>' }], { reach: 5, context: 1 }),
+  detectionOf(
+    [
+      { pattern: /1[ab]{0,4}1/, replacement: '<3>' },
+      { pattern: /b1{1,2}/, replacement: '' },
+    ],
+    { reach: 7 },
+  ),
+  detectionOf([{ pattern: /(?<=@ ?)\w{1,6}\b/, replacement: '@@' }], {
+    reach: 8,
+    context: 3,
+    open: (text, _, from) => Math.max(from, text.search(/\w{0,7}$/)),
+  }),
+  detectionOf([{ pattern: /[^ ]{3,8}(?= |$)/, replacement: 'a long replacement' }], { reach: 9 }),
+  detectionOf([{ pattern: /a ?1/, replacement: '<6>' }], {
+    reach: 4,
+    open: (text, _, from) => Math.max(from, text.search(/(a ?)?$/)),
+  }),
+  detectionOf([{ pattern: /b/, replacement: 'unused' }], { reach: 2, action: 'note' }),
+]
+
+const detections = fc.uniqueArray(fc.constantFrom(...pool), { minLength: 1, maxLength: 4 })
+const texts = fc.string({
+  unit: fc.constantFrom('a', 'a', 'b', 'c', '1', '@', ' ', 'é', '😀'),
+  maxLength: 60,
+})
+
+describe('a window', () => {
+  test('gives the same for every way of cutting a text, whoever else looks on', () => {
+    fc.assert(
+      fc.property(detections, cutText(texts), (chosen, parts) => {
+        expect(piecesThrough(parts, chosen).join('')).toBe(redactedWhole(parts.join(''), chosen))
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  test('gives the same for every way of cutting a text much longer than what it remembers', () => {
+    const long = fc.array(texts, { minLength: 60, maxLength: 90, size: 'max' }).map((parts) => parts.join(''))
+    const sizes = fc.integer({ min: 1, max: 50 })
+    fc.assert(
+      fc.property(detections, long, sizes, (chosen, text, size) => {
+        const places = Array.from({ length: Math.floor(text.length / size) }, (_, i) => (i + 1) * size)
+        expect(piecesThrough(cut(text, places), chosen).join('')).toBe(redactedWhole(text, chosen))
+      }),
+      { numRuns: 400 },
+    )
+  })
+
+  test('lets nothing go that any text to come could still change', () => {
+    fc.assert(
+      fc.property(detections, texts, texts, (chosen, seen, toCome) => {
+        const window = new Window(detectorsOf(chosen), content, () => '')
+        const released = window.push(seen)
+        expect(redactedWhole(seen + toCome, chosen).startsWith(released)).toBe(true)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('holds back no more than the longest reach, and half a character', () => {
+    fc.assert(
+      fc.property(detections, cutText(texts), (chosen, parts) => {
+        const reach = Math.max(...chosen.map((detection) => detection.reach))
+        const window = new Window(detectorsOf(chosen), content, () => '')
+        for (const part of parts) {
+          window.push(part)
+          expect(window.came - window.left).toBeLessThanOrEqual(reach + 1)
+        }
+      }),
+    )
+  })
+
+  test('holds back nothing where no detection is open', () => {
+    const open = detectionOf([{ pattern: /a1/, replacement: '' }], {
+      reach: 500,
+      open: (text, _, from) => Math.max(from, text.search(/a?$/)),
+    })
+    const window = new Window(detectorsOf([open]), content, () => '')
+    expect([
+      window.push('x'),
+      window.push(' ya'),
+      window.push('b'),
+      window.push('a'),
+      window.push('1z'),
+    ]).toEqual(['x', ' y', 'ab', '', 'z'])
+    expect(window.holds).toBe(false)
+  })
+
+  test('never cuts a character in two', () => {
+    const far = detectionOf([{ pattern: /zz/, replacement: '' }], { reach: 3 })
+    fc.assert(
+      fc.property(cutText(fc.string({ unit: fc.constantFrom('😀', 'a'), maxLength: 20 })), (parts) => {
+        for (const piece of piecesThrough(parts, [far])) expect(piece.isWellFormed()).toBe(true)
+        expect(piecesThrough(parts, [far]).join('')).toBe(parts.join(''))
+      }),
+    )
+  })
+
+  test('shows a detection no more of the past than it asked for, however long the text', () => {
+    let most = 0
+    const watching: Detection = {
+      reach: 10,
+      context: 20,
+      scan(text) {
+        most = Math.max(most, text.length)
+        return []
+      },
+    }
+    const window = new Window(detectorsOf([watching]), content, () => '')
+    for (let i = 0; i < 5000; i += 1) window.push('word ')
+    expect(most).toBeLessThan(400)
+  })
+
+  test('asks what to do about a finding that blocks, before anything of it leaves', () => {
+    const blocking = detectionOf([{ pattern: /secret/, replacement: '' }], { reach: 6, action: 'block' })
+    const window = new Window(detectorsOf([blocking]), content, ({ label }) => `[${label}]`)
+    expect([window.push('a sec'), window.push('ret b'), window.end()].join('')).toBe('a [secret] b')
+    expect(window.replaced).toEqual([{ start: 2, end: 8 }])
+  })
+})
+
+describe('a window on the arguments of a tool', () => {
+  const names = detectionOf([{ pattern: /J(osé|oe)\s?\w?|"quoted"/, replacement: 'a "b"\n\\' }], {
+    reach: 10,
+  })
+  const digits = detectionOf([{ pattern: /(?<!\d)\d{4}(?!\d)/, replacement: '#"#' }], { reach: 6 })
+
+  const values: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
+    value: fc.oneof(
+      fc.string({
+        unit: fc.constantFrom('José', 'J', 'oe', '"', '\\', '\n', '1234', '5', ' ', '😀'),
+        maxLength: 8,
+      }),
+      fc.constantFrom(1234, 12345, -5, true, null),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(fc.constantFrom('Joe', 'k', '"'), tie('value'), { maxKeys: 3 }),
+    ),
+  })).value
+
+  /** The same JSON, written with more escapes than it needs. */
+  const written = fc.tuple(values, fc.boolean(), fc.boolean()).map(([value, spaces, escapes]) => {
+    const json = JSON.stringify(value, null, spaces ? 1 : 0)
+    if (!escapes) return json
+    return json.replace(/[éJ/]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  })
+
+  test('gives the same for every way of cutting JSON, and it stays JSON', () => {
+    fc.assert(
+      fc.property(cutText(written), (parts) => {
+        const whole = piecesThrough([parts.join('')], [names, digits], toolArguments).join('')
+        expect(piecesThrough(parts, [names, digits], toolArguments).join('')).toBe(whole)
+        expect(() => JSON.parse(whole)).not.toThrow()
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('finds what is written with escapes, and writes what is put in with them', () => {
+    const json = JSON.stringify({ to: 'José\n' }).replace('é', '\\u00e9')
+    expect(piecesThrough([json], [names], toolArguments).join('')).toBe('{"to":"a \\"b\\"\\n\\\\"}')
+  })
+
+  test('makes a string of a number that is replaced', () => {
+    expect(piecesThrough(['{"pin": 1234, "n": 12345}'], [digits], toolArguments).join('')).toBe(
+      '{"pin": "#\\"#", "n": 12345}',
+    )
+  })
+
+  test('keeps the quotes and commas that a finding runs over', () => {
+    const across = detectionOf([{ pattern: /b":"c","d/, replacement: 'R' }], { reach: 12 })
+    const text = piecesThrough(['{"ab":"c","de":"f"}'], [across], toolArguments).join('')
+    expect(JSON.parse(text)).toEqual({ aR: '', e: 'f' })
+  })
+
+  test('leaves JSON without findings byte for byte as it was, broken JSON too', () => {
+    const odd = fc.string({
+      unit: fc.constantFrom('\\', '"', 'u', '0', 'n', '{', 'x', '\\u12', '\\ud83d'),
+      maxLength: 20,
+    })
+    fc.assert(
+      fc.property(cutText(odd), (parts) => {
+        expect(piecesThrough(parts, [names], toolArguments).join('')).toBe(parts.join(''))
+      }),
+    )
+  })
+})

@@ -1,0 +1,153 @@
+/**
+ * A text that grows, as detectors read it and as it is written. Parts are taken from it in order, each once, so that
+ * what they are written in can depend on what went before.
+ */
+export interface Written {
+  /** What detectors read. */
+  readonly text: string
+  add(part: string): void
+  /** No more comes: what waited for its rest counts as it is. */
+  close(): void
+  /** Part of the text, as it was written. */
+  take(start: number, end: number): string
+  /** What is written in place of a part. */
+  replace(start: number, end: number, by: string): string
+  /** Drops characters from the front. */
+  forget(count: number): void
+}
+
+/** Text that is read as it is written. */
+export class PlainText implements Written {
+  text = ''
+
+  add(part: string): void {
+    this.text += part
+  }
+
+  close(): void {}
+
+  take(start: number, end: number): string {
+    return this.text.slice(start, end)
+  }
+
+  replace(_start: number, _end: number, by: string): string {
+    return by
+  }
+
+  forget(count: number): void {
+    this.text = this.text.slice(count)
+  }
+}
+
+/**
+ * JSON text, read with the escapes of its strings decoded. What is put in is escaped; in place of a number or a
+ * literal it becomes a string, and the quotes that hold the JSON together stay, whatever is put over them.
+ */
+export class JsonText implements Written {
+  text = ''
+  #raw = ''
+  /** For each character of `text`, where in `#raw` it begins; both counted from the start of everything. */
+  #at: number[] = []
+  /** How much of the raw text was forgotten. */
+  #gone = 0
+  /** An escape whose rest has not come. */
+  #rest = ''
+  /** Whether what was taken last ended inside a string. */
+  #inString = false
+
+  add(part: string): void {
+    this.#read(this.#rest + part, false)
+  }
+
+  close(): void {
+    this.#read(this.#rest, true)
+  }
+
+  take(start: number, end: number): string {
+    for (let i = start; i < end; i += 1) if (this.#isQuote(i)) this.#inString = !this.#inString
+    return this.#written(start, end)
+  }
+
+  replace(start: number, end: number, by: string): string {
+    const inner = JSON.stringify(by).slice(1, -1)
+    let quotes = 0
+    for (let i = start; i < end; i += 1) if (this.#isQuote(i)) quotes += 1
+    if (quotes === 0) return this.#inString ? inner : `"${inner}"`
+    let written = this.#inString ? inner : ''
+    let put = this.#inString
+    for (let i = start; i < end; i += 1) {
+      if (this.#isQuote(i)) {
+        this.#inString = !this.#inString
+        written += '"'
+        if (put) continue
+        written += inner
+        put = true
+      } else if (!this.#inString) written += this.#written(i, i + 1)
+    }
+    return written
+  }
+
+  forget(count: number): void {
+    const gone = this.#rawIndex(count)
+    this.#raw = this.#raw.slice(gone - this.#gone)
+    this.#at = this.#at.slice(count)
+    this.text = this.text.slice(count)
+    this.#gone = gone
+  }
+
+  #read(part: string, last: boolean): void {
+    this.#rest = ''
+    let read = ''
+    let i = 0
+    const base = this.#gone + this.#raw.length
+    while (i < part.length) {
+      const length = part[i] === '\\' ? escapeLength(part, i) : 1
+      if (length === undefined && !last) break
+      this.#at.push(base + i)
+      read += length === undefined || length === 1 ? part[i]! : decoded(part, i, length)
+      i += length ?? 1
+    }
+    this.#raw += part.slice(0, i)
+    this.#rest = part.slice(i)
+    this.text += read
+  }
+
+  #rawIndex(i: number): number {
+    return this.#at[i] ?? this.#gone + this.#raw.length
+  }
+
+  #written(start: number, end: number): string {
+    return this.#raw.slice(this.#rawIndex(start) - this.#gone, this.#rawIndex(end) - this.#gone)
+  }
+
+  /** Whether a character begins or ends a string, rather than being in one. */
+  #isQuote(i: number): boolean {
+    return this.text[i] === '"' && this.#raw[this.#at[i]! - this.#gone] === '"'
+  }
+}
+
+/** Characters of the escape that begins here: 1 for a backslash that begins none, undefined when its rest is missing. */
+function escapeLength(text: string, at: number): number | undefined {
+  const kind = text[at + 1]
+  if (kind === undefined) return undefined
+  if (kind !== 'u') return kind in escapes ? 2 : 1
+  const digits = text.slice(at + 2, at + 6)
+  if (!/^[\da-f]*$/i.test(digits)) return 1
+  return digits.length === 4 ? 6 : undefined
+}
+
+function decoded(text: string, at: number, length: number): string {
+  if (length === 6) return String.fromCharCode(Number.parseInt(text.slice(at + 2, at + 6), 16))
+  return escapes[text[at + 1] as keyof typeof escapes]
+}
+
+const escapes = {
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+} as const

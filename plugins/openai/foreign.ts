@@ -1,0 +1,148 @@
+import {
+  badRequest,
+  type ContentPart,
+  type JsonObject,
+  type Message,
+  type ModelRequest,
+  type Tool,
+} from '#kernel'
+
+type Fields = Readonly<Record<string, unknown>>
+type Report = (change: string) => void
+
+/** Anthropic's parameters that nobody else has. */
+const dropped = [
+  'cache_control',
+  'container',
+  'context_management',
+  'diagnostics',
+  'inference_geo',
+  'mcp_servers',
+  'metadata',
+  'output_config',
+  'service_tier',
+  'speed',
+  'thinking',
+  'top_k',
+]
+
+/**
+ * A request of Anthropic's wire as this protocol can carry it: without marks that mean something to Claude only, and
+ * with contents in the places where they are taken here. What is lost is reported, what cannot be done without refused.
+ */
+export function withoutForeign(request: ModelRequest, report: Report): ModelRequest {
+  const carried: Record<string, unknown> = { ...request, ...thinkingOf(request, report) }
+  for (const field of dropped) {
+    if (carried[field] === undefined) continue
+    delete carried[field]
+    if (field !== 'thinking' || carried.reasoning_effort === undefined) report(`-${field}`)
+  }
+  const tools = toolsOf(request.tools ?? [], report)
+  if (tools.length > 0) carried.tools = tools
+  else for (const field of ['tools', 'tool_choice', 'parallel_tool_calls']) delete carried[field]
+  carried.messages = messagesOf(request.messages ?? [], report)
+  return carried as unknown as ModelRequest
+}
+
+/** Models that think are told how hard; others would refuse to hear of it. */
+function thinkingOf({ model, thinking, output_config }: ModelRequest, report: Report): Fields {
+  const { type, budget_tokens: budget = 8192 } = (thinking ?? {}) as { type?: string; budget_tokens?: number }
+  if (!/^(.*\/)?(o\d|gpt-5)/.test(model) || (type !== 'enabled' && type !== 'adaptive')) return {}
+  report('thinking->reasoning_effort')
+  const { effort } = (output_config ?? {}) as { effort?: string }
+  const known = effort === 'max' ? 'high' : effort
+  return { reasoning_effort: known ?? (budget < 4096 ? 'low' : budget < 16_384 ? 'medium' : 'high') }
+}
+
+function toolsOf(tools: readonly Tool[], report: Report): Tool[] {
+  return tools.flatMap(({ type, function: fn, ...own }) => {
+    if (!fn) {
+      report(`-tools.${type}`)
+      return []
+    }
+    for (const field of Object.keys(own)) report(`-tools.${field}`)
+    return [{ type, function: fn }]
+  })
+}
+
+/** Only users can show pictures here: what a tool's result shows follows in a message of the user. */
+function messagesOf(messages: readonly Message[], report: Report): Message[] {
+  const carried: Message[] = []
+  let shown: ContentPart[] = []
+  const show = (): void => {
+    if (shown.length > 0) carried.push({ role: 'user', content: shown })
+    shown = []
+  }
+  for (const message of messages) {
+    if (message.role !== 'tool') show()
+    const parts = partsOf(message, report)
+    if (message.role === 'tool') {
+      const { tool_call_id } = message
+      if (message.is_error) report('-messages.is_error')
+      carried.push({ role: 'tool', tool_call_id: tool_call_id!, content: textOf(parts) })
+      shown.push(...parts.filter(({ type }) => type !== 'text'))
+    } else if (message.role === 'assistant') carried.push(assistantOf(message, parts, report))
+    else carried.push({ ...message, content: contentOf(parts) })
+  }
+  show()
+  return carried
+}
+
+function assistantOf(
+  { tool_calls, reasoning_details }: Message,
+  parts: ContentPart[],
+  report: Report,
+): Message {
+  if (reasoning_details !== undefined) report('-messages.reasoning_details')
+  const content = textOf(parts)
+  const calls = tool_calls?.map(({ id, type, function: fn }) => ({ id, type, function: fn }))
+  return {
+    role: 'assistant',
+    content: content === '' && calls ? null : content,
+    ...(calls && { tool_calls: calls }),
+  }
+}
+
+const textOf = (parts: readonly ContentPart[]): string =>
+  parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n\n')
+
+const contentOf = (parts: readonly ContentPart[]): string | readonly ContentPart[] =>
+  parts.every(({ type }) => type === 'text') ? textOf(parts) : parts
+
+function partsOf({ content }: Message, report: Report): ContentPart[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }]
+  return (content ?? []).flatMap((part) => partOf(part, report))
+}
+
+function partOf(part: ContentPart, report: Report): ContentPart[] {
+  const { type, cache_control } = part as ContentPart & Fields
+  if (cache_control !== undefined) report('-cache_control')
+  const { text, image_url, file, source, content, title } = part as Fields
+  switch (type) {
+    case 'text':
+      return [{ type, text: text as string }]
+    case 'image_url':
+      return [{ type, image_url }]
+    case 'file':
+      return [{ type, file }]
+    case 'document':
+      return documentOf(source as JsonObject | undefined, title)
+    case 'search_result':
+      return (content as ContentPart[] | undefined)?.flatMap((inner) => partOf(inner, report)) ?? []
+    case 'image':
+      throw badRequest('This provider cannot take an image by its file id; send the image itself.')
+    default:
+      report(`-messages.${type}`)
+      return []
+  }
+}
+
+function documentOf(source: JsonObject | undefined, title: unknown): ContentPart[] {
+  const heading = typeof title === 'string' ? `${title}\n\n` : ''
+  const content = source?.content
+  if (typeof source?.text === 'string') return [{ type: 'text', text: heading + source.text }]
+  if (typeof content === 'string') return [{ type: 'text', text: heading + content }]
+  if (Array.isArray(content))
+    return content.flatMap((part) => partOf(part as ContentPart & JsonObject, () => {}))
+  throw badRequest('This provider cannot take a document by reference; send the document itself.')
+}

@@ -1,0 +1,52 @@
+import { type Context, kernelServices } from '#kernel'
+
+export interface Component {
+  readonly status: 'healthy' | 'degraded' | 'down'
+  readonly detail: string
+}
+
+/** How the parts of the gateway are. Names no more than any key may know. */
+export async function componentsOf(
+  { use }: Context<unknown>,
+  storeAnswers: () => Promise<boolean>,
+): Promise<Record<'store' | 'plugins' | 'providers', Component>> {
+  const store: Component = (await storeAnswers())
+    ? { status: 'healthy', detail: 'It answers.' }
+    : { status: 'down', detail: 'It does not answer.' }
+  return { store, plugins: pluginsOf(use), providers: providersOf(use) }
+}
+
+/** The worst of them; without the store nothing works. */
+export function worst({ store, ...rest }: Readonly<Record<string, Component>>): Component['status'] {
+  if (store?.status === 'down') return 'down'
+  const all = [store, ...Object.values(rest)]
+  return all.every((component) => component?.status === 'healthy') ? 'healthy' : 'degraded'
+}
+
+function pluginsOf(use: Context<unknown>['use']): Component {
+  const registry = use(kernelServices.registry)
+  const states = registry.plugins.map((plugin) => ({ id: plugin.id, state: registry.stateOf(plugin) }))
+  const active = states.filter(({ state }) => state === 'active').length
+  const broken = states.filter(({ state }) => state !== 'active' && state !== 'disabled')
+  const running = `${active} of ${states.length} run`
+  if (broken.length === 0) return { status: 'healthy', detail: `${running}.` }
+  const which = broken.map(({ id, state }) => `${id} (${state})`).join(', ')
+  return { status: 'degraded', detail: `${running}. Not running: ${which}.` }
+}
+
+/** By the last check of each, where there was one; a check is a real request and is not made for this. */
+function providersOf(use: Context<unknown>['use']): Component {
+  const configured = use(kernelServices.directory).providers.filter((provider) => provider.configured)
+  const prober = use(kernelServices.prober)
+  const real = configured.filter(({ spec }) => !spec.fallback)
+  if (real.length === 0) {
+    const stand = configured.map(({ name }) => name).join(', ')
+    return stand === ''
+      ? { status: 'down', detail: 'No provider has a key.' }
+      : { status: 'healthy', detail: `No provider has a key; ${stand} answers.` }
+  }
+  const down = real.filter(({ name }) => prober.last(name)?.status === 'down').map(({ name }) => name)
+  const detail = `${real.length} configured.${down.length > 0 ? ` Down at the last check: ${down.join(', ')}.` : ''}`
+  if (down.length === 0) return { status: 'healthy', detail }
+  return { status: down.length === real.length ? 'down' : 'degraded', detail }
+}

@@ -1,0 +1,95 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startGateway, type TestGateway } from '../../test/harness.ts'
+
+interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly security: readonly object[]
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required: boolean }[]
+  readonly requestBody?: object
+  readonly responses: Readonly<Record<string, object>>
+}
+
+interface Document {
+  readonly openapi: string
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+}
+
+let gateway: TestGateway
+let document: Document
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  document = (await gateway.api('GET', '/api/openapi.json')).body
+})
+
+afterAll(() => gateway.close())
+
+const operations = () =>
+  Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
+  )
+
+test('the document is valid OpenAPI 3.1', async () => {
+  expect(document.openapi).toMatch(/^3\.1\./)
+  const result = await new Validator().validate(structuredClone<object>(document) as Record<string, unknown>)
+  expect(result.errors ?? []).toEqual([])
+  expect(result.valid).toBe(true)
+})
+
+test('every live route and wire is in it, and nothing else', () => {
+  const { routes, wires } = gateway.kernel.registry.generation
+  const live = [
+    ...routes.map(({ method, path }) => `${method} ${path}`),
+    ...[...wires.keys()].map((path) => `post ${path}`),
+  ]
+  expect(
+    operations()
+      .map(({ method, path }) => `${method} ${path}`)
+      .toSorted(),
+  ).toEqual(live.toSorted())
+})
+
+test('every operation has a summary, an id of its own, and exactly the parameters of its path', () => {
+  expect(new Set(operations().map(({ operation }) => operation.operationId)).size).toBe(operations().length)
+  for (const { path, operation } of operations()) {
+    expect(operation.summary.length, path).toBeGreaterThan(5)
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+    const declared = (operation.parameters ?? []).filter((parameter) => parameter.in === 'path')
+    expect(declared.map(({ name }) => name).toSorted(), path).toEqual(named.toSorted())
+    expect(
+      declared.every(({ required }) => required),
+      path,
+    ).toBe(true)
+  }
+})
+
+test('public operations, and no others, are without security', () => {
+  const open = operations().flatMap(({ path, method, operation }) =>
+    operation.security.length === 0 ? [`${method} ${path}`] : [],
+  )
+  expect(open.toSorted()).toEqual(
+    gateway.kernel.registry.generation.routes
+      .filter(({ access }) => access === 'public')
+      .map(({ method, path }) => `${method} ${path}`)
+      .toSorted(),
+  )
+})
+
+test('it follows what is switched on', async () => {
+  await gateway.kernel.registry.change('auth', { enabled: false })
+  const without = (await gateway.api('GET', '/api/openapi.json')).body
+  expect(without.paths).not.toHaveProperty('/api/auth/me')
+  await gateway.kernel.registry.change('auth', { enabled: true })
+  const again = (await gateway.api('GET', '/api/openapi.json')).body
+  expect(again.paths).toHaveProperty('/api/auth/me')
+})
+
+test('it is public where the configuration says so', async () => {
+  const open = await startGateway({ config: { openapi: { public: true } } })
+  expect((await fetch(`${open.url}/api/openapi.json`)).status).toBe(200)
+  expect((await fetch(`${open.url}/api/status`)).status).toBe(401)
+  await open.close()
+  expect((await fetch(`${gateway.url}/api/openapi.json`)).status).toBe(401)
+})

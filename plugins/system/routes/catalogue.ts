@@ -1,0 +1,56 @@
+import { z } from 'zod'
+import { type Context, kernelServices } from '#kernel'
+import { listed, listOf, listQuery } from '#kit'
+import { appsOf, productsOf } from '../catalogue.ts'
+
+const app = z.object({
+  name: z.string(),
+  title: z.string(),
+  description: z.string(),
+  version: z.string(),
+  source: z.enum(['builtin', 'local']),
+  endpoints: z.int().meta({ description: 'Operations it adds to this API.' }),
+})
+
+const product = z.object({
+  id: z.string(),
+  kind: z.enum(['area', 'modules', 'providers']),
+  title: z.string(),
+  description: z.string(),
+  total: z.int().meta({ description: 'Operations of an area, modules of a category, or providers.' }),
+  enabled: z.int().meta({ description: 'How many of them are switched on, or have a key.' }),
+})
+
+/** What runs here, and what there is. */
+export function addCatalogueRoutes({ route, use }: Context<unknown>): void {
+  route({
+    method: 'get',
+    path: '/api/apps',
+    access: 'any',
+    summary: 'The management areas that run here',
+    query: listQuery,
+    returns: listOf('apps', app),
+    handle({ query }) {
+      const all = appsOf(use(kernelServices.registry))
+      return listed('apps', pageOf(all, query), query)
+    },
+  })
+
+  route({
+    method: 'get',
+    path: '/api/products',
+    access: 'any',
+    summary: 'What this gateway can do: areas, categories of modules, providers',
+    query: listQuery,
+    returns: listOf('products', product),
+    handle({ query }) {
+      const all = productsOf(use(kernelServices.registry), use(kernelServices.directory).providers)
+      return listed('products', pageOf(all, query), query)
+    },
+  })
+}
+
+const pageOf = <T>(all: readonly T[], { limit, offset }: { limit: number; offset: number }) => ({
+  items: all.slice(offset, offset + limit),
+  total: all.length,
+})

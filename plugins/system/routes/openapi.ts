@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { type Context, kernelServices, openapi, type Registry } from '#kernel'
+
+/** The description of the API as it is right now, made once for each generation that is asked for. */
+export function addOpenapiRoute({ route, use }: Context<unknown>): void {
+  const made = new WeakMap<Registry['generation'], Record<string, unknown>>()
+
+  route({
+    method: 'get',
+    path: '/api/openapi.json',
+    access: use(kernelServices.config).openapi.public ? 'public' : 'any',
+    summary: 'This API as an OpenAPI 3.1 document',
+    returns: z.record(z.string(), z.unknown()),
+    handle() {
+      const { generation } = use(kernelServices.registry)
+      let document = made.get(generation)
+      if (!document) {
+        document = openapi(generation, use(kernelServices.runtime).version)
+        made.set(generation, document)
+      }
+      return document
+    },
+  })
+}

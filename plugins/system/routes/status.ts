@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { type Context, kernelServices } from '#kernel'
+import { componentsOf, worst } from '../components.ts'
+import { averageLatencyMs, errorRate, overheadMs, type Traffic } from '../traffic.ts'
+
+const level = z.enum(['healthy', 'degraded', 'down'])
+const sinceStart = (what: string) => ({ description: `${what}, since the start of this process.` })
+
+const status = z.object({
+  status: level,
+  uptime_seconds: z.int(),
+  version: z.string(),
+  generation: z.int().meta({ description: 'Grows by one with each change of plugins or their settings.' }),
+  total_requests: z.int().meta(sinceStart('Model calls that ended')),
+  error_rate: z
+    .number()
+    .meta(sinceStart('Share of calls that a provider or the gateway failed, between 0 and 1')),
+  avg_latency_ms: z.number().meta(sinceStart('Mean time of a call')),
+  overhead_p99_ms: z
+    .number()
+    .meta(sinceStart('What 99 of 100 calls spent in the gateway at the most, rounded up by up to a fifth')),
+  memory: z.object({
+    rss: z.int().meta({ description: 'Bytes of memory of the process.' }),
+    heap: z.int().meta({ description: 'Bytes of it that JavaScript objects take.' }),
+  }),
+  queues: z
+    .record(z.string(), z.object({ depth: z.int(), bytes: z.int(), dropped: z.int() }))
+    .meta({
+      description: 'What waits to be written: how many rows, their size, and how many had to be dropped.',
+    }),
+  components: z.record(z.string(), z.object({ status: level, detail: z.string() })),
+})
+
+/** The state of the gateway in numbers. */
+export function addStatusRoute(
+  context: Context<unknown>,
+  traffic: Traffic,
+  storeAnswers: () => Promise<boolean>,
+): void {
+  const { route, use } = context
+  route({
+    method: 'get',
+    path: '/api/status',
+    access: 'any',
+    summary: 'The state of the gateway: health of its parts, traffic, memory',
+    returns: status,
+    async handle() {
+      const { version, startedAt } = use(kernelServices.runtime)
+      const components = await componentsOf(context, storeAnswers)
+      const { rss, heapUsed } = process.memoryUsage()
+      return {
+        status: worst(components),
+        uptime_seconds: Math.floor((Date.now() - startedAt) / 1000),
+        version,
+        generation: use(kernelServices.registry).generation.number,
+        total_requests: traffic.calls,
+        error_rate: errorRate(traffic),
+        avg_latency_ms: averageLatencyMs(traffic),
+        overhead_p99_ms: overheadMs(traffic, 0.99),
+        memory: { rss, heap: heapUsed },
+        queues: use(kernelServices.queues).read(),
+        components,
+      }
+    },
+  })
+}
