@@ -1,0 +1,90 @@
+import { type Completion, type Message, type Target, type ToolCall, WholeReply } from '#kernel'
+import { annotationOf } from './citations.ts'
+import { brokenProtocol, eventError, type NativeError } from './errors.ts'
+import { finishOf, type Stop } from './finish.ts'
+import type { Block } from './native.ts'
+import type { Plan } from './plan.ts'
+import { detailOf } from './reasoning.ts'
+import { type NativeUsage, wireUsage } from './usage.ts'
+
+interface NativeMessage extends Stop {
+  readonly id?: string
+  readonly type?: string
+  readonly model?: string
+  readonly content?: readonly Block[]
+  readonly usage?: NativeUsage
+  readonly error?: NativeError
+}
+
+/** A whole answer in the canonical form; for clients of the same protocol it keeps its bytes. */
+export function answerOf(raw: Buffer, plan: Plan, target: Target): WholeReply {
+  const native = parsed(raw, target)
+  if (native.type === 'error') throw eventError(native.error ?? {}, target)
+  if (!Array.isArray(native.content))
+    throw brokenProtocol('answered with something that is no message', target)
+  const completion = completionOf(native, plan)
+  return plan.passes ? WholeReply.fromBytes('messages', raw, completion) : WholeReply.of(completion)
+}
+
+function parsed(raw: Buffer, target: Target): NativeMessage {
+  try {
+    const native = JSON.parse(raw.toString('utf8')) as NativeMessage | null
+    if (typeof native === 'object' && native !== null) return native
+  } catch {
+    // Not JSON: the same failure as JSON that is no object.
+  }
+  throw brokenProtocol('answered with something that is not a JSON object', target)
+}
+
+function completionOf(native: NativeMessage, plan: Plan): Completion {
+  const { id, model, content = [], usage } = native
+  return {
+    ...(id !== undefined && { id }),
+    object: 'chat.completion',
+    created: Math.floor(Date.now() / 1000),
+    ...(model !== undefined && { model }),
+    choices: [{ index: 0, message: messageOf(content, plan), ...finishOf(native, plan.schemaAsTool) }],
+    ...(usage && { usage: wireUsage(usage) }),
+  }
+}
+
+function messageOf(content: readonly Block[], { names, schemaAsTool }: Plan): Message {
+  const texts: string[] = []
+  const thoughts: string[] = []
+  const details: unknown[] = []
+  const calls: ToolCall[] = []
+  const vendor: unknown[] = []
+  const annotations: unknown[] = []
+  for (const [index, block] of content.entries()) {
+    const detail = detailOf(block, index)
+    if (detail) {
+      details.push(detail)
+      if (detail.text) thoughts.push(detail.text)
+    } else if (block.type === 'text') {
+      if (!schemaAsTool) texts.push(String(block.text ?? ''))
+      if (Array.isArray(block.citations)) annotations.push(...block.citations.map(annotationOf))
+    } else if (block.type === 'tool_use') {
+      if (schemaAsTool) texts.push(JSON.stringify(block.input ?? {}))
+      else calls.push(callOf(block, names.original(String(block.name))))
+    } else vendor.push({ index, ...block })
+  }
+  return {
+    role: 'assistant',
+    content: texts.length > 0 ? texts.join('') : null,
+    refusal: null,
+    ...(details.length > 0 && { reasoning_details: details }),
+    ...(thoughts.length > 0 && { reasoning_content: thoughts.join('') }),
+    ...(vendor.length > 0 && { vendor_blocks: vendor }),
+    ...(annotations.length > 0 && { annotations }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  }
+}
+
+function callOf({ type: _, id, name: __, input, ...own }: Block, name: string): ToolCall {
+  return {
+    id: String(id),
+    type: 'function',
+    function: { name, arguments: JSON.stringify(input ?? {}) },
+    ...(Object.keys(own).length > 0 && { extra: { anthropic: own } }),
+  }
+}

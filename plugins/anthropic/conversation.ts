@@ -1,0 +1,150 @@
+import { badRequest, type Message, type ToolCall } from '#kernel'
+import type { ToolNames } from './names.ts'
+import type { Block, Turn } from './native.ts'
+import { blocksOf } from './parts.ts'
+import { blockOf, type ReasoningDetail } from './reasoning.ts'
+
+export interface Conversation {
+  readonly system: string | readonly Block[] | undefined
+  readonly turns: readonly Turn[]
+}
+
+interface Options {
+  readonly names: ToolNames
+  /** Leaves system messages in the midst of a conversation where they are. */
+  readonly native: boolean
+  readonly report: (change: string) => void
+}
+
+/** One message as blocks; `plain` when it is a mere string, which then goes out as one. */
+interface Piece {
+  readonly role: Turn['role']
+  readonly blocks: readonly Block[]
+  readonly plain: string | undefined
+}
+
+/**
+ * A conversation as the service wants it: system texts apart, the turns of user and assistant alternating, the results
+ * of all tool calls of a turn together and before anything else.
+ */
+export function conversationOf(messages: readonly Message[], options: Options): Conversation {
+  const pieces = messages.map((message, i) => pieceOf(message, `messages.${i}`, options))
+  const isSystem = ({ role }: Piece, i: number): boolean => role === 'system' && (!options.native || i === 0)
+  const system = pieces.filter(isSystem).filter(({ blocks }) => blocks.length > 0)
+  const spoken = pieces.filter((piece, i) => !isSystem(piece, i) && piece.blocks.length > 0)
+  if (spoken.length === 0 && system.length > 0) {
+    options.report('role:system->user')
+    return { system: undefined, turns: [{ role: 'user', content: contentOf(system) }] }
+  }
+  return { system: system.length > 0 ? contentOf(system) : undefined, turns: turnsOf(spoken) }
+}
+
+function pieceOf(message: Message, at: string, options: Options): Piece {
+  const { content } = message
+  const plain = typeof content === 'string' ? content : undefined
+  switch (message.role) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', blocks: blocksOf(content, at), plain }
+    case 'user':
+      return { role: 'user', blocks: blocksOf(content, at), plain }
+    case 'assistant': {
+      const blocks = assistantBlocks(message, at, options)
+      return { role: 'assistant', blocks, plain: blocks.length === 1 ? plain : undefined }
+    }
+    case 'tool':
+      return { role: 'user', blocks: [resultOf(message, at)], plain: undefined }
+    default:
+      throw badRequest(`Anthropic knows no messages of the role ${message.role}; use tools.`, {
+        param: `${at}.role`,
+      })
+  }
+}
+
+function turnsOf(pieces: readonly Piece[]): Turn[] {
+  const groups: Piece[][] = []
+  for (const piece of pieces) {
+    const last = groups.at(-1)
+    if (last && last[0]!.role === piece.role) last.push(piece)
+    else groups.push([piece])
+  }
+  return groups.map((group) => ({ role: group[0]!.role, content: contentOf(group) }))
+}
+
+function contentOf(pieces: readonly Piece[]): string | readonly Block[] {
+  const [only] = pieces
+  if (pieces.length === 1 && only!.plain !== undefined) return only!.plain
+  const blocks = pieces.flatMap((piece) => piece.blocks)
+  return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))]
+}
+
+const isResult = ({ type }: Block): boolean => type === 'tool_result'
+
+function resultOf({ content, tool_call_id, is_error, cache_control }: Message, at: string): Block {
+  if (tool_call_id === undefined)
+    throw badRequest('The result of a tool needs tool_call_id.', { param: `${at}.tool_call_id` })
+  const said = typeof content === 'string' ? content : blocksOf(content, at)
+  return {
+    type: 'tool_result',
+    tool_use_id: tool_call_id,
+    ...(said.length > 0 && { content: said }),
+    ...(typeof is_error === 'boolean' && { is_error }),
+    ...(cache_control !== undefined && { cache_control }),
+  }
+}
+
+interface Placed {
+  readonly index: number
+  readonly block: Block
+}
+
+/** An assistant's blocks in the order in which they came, as far as that is known: reasoning, text, tool calls. */
+function assistantBlocks(message: Message, at: string, { names, report }: Options): Block[] {
+  const placed: Placed[] = []
+  const rest: Block[] = blocksOf(message.content, at)
+  const refusal = typeof message.refusal === 'string' && rest.length === 0 ? message.refusal : ''
+  rest.push(...blocksOf(refusal, at))
+  for (const detail of listOf<ReasoningDetail>(message.reasoning_details)) {
+    const block = blockOf(detail)
+    if (block) placed.push({ index: detail.index ?? 0, block })
+    else report('-messages.reasoning_details')
+  }
+  for (const { index, ...block } of listOf<Block & { index?: number }>(message.vendor_blocks))
+    placed.push({ index: index ?? 0, block: block as Block })
+  for (const [i, call] of (message.tool_calls ?? []).entries()) {
+    const block = toolUseOf(call, names, `${at}.tool_calls.${i}`)
+    const { index } = call as { index?: unknown }
+    if (typeof index === 'number') placed.push({ index, block })
+    else rest.push(block)
+  }
+  return inPlace(placed, rest)
+}
+
+const listOf = <T>(value: unknown): readonly T[] => (Array.isArray(value) ? (value as T[]) : [])
+
+function inPlace(placed: readonly Placed[], rest: readonly Block[]): Block[] {
+  const blocks: Block[] = []
+  const waiting = [...rest]
+  for (const { index, block } of placed.toSorted((a, b) => a.index - b.index)) {
+    blocks.push(...waiting.splice(0, Math.max(0, index - blocks.length)), block)
+  }
+  return [...blocks, ...waiting]
+}
+
+function toolUseOf({ id, function: fn, extra }: ToolCall, names: ToolNames, at: string): Block {
+  if (!fn) throw badRequest('Anthropic knows calls of functions only.', { param: at })
+  const own = (extra as { anthropic?: object } | undefined)?.anthropic
+  return { type: 'tool_use', id, name: names.sent(fn.name), input: inputOf(fn.arguments, at), ...own }
+}
+
+/** Models that call a function without parameters may write nothing at all. */
+function inputOf(json: string, at: string): unknown {
+  if (json.trim() === '') return {}
+  try {
+    const input: unknown = JSON.parse(json)
+    if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input
+  } catch {
+    // Refused below, like JSON that is no object.
+  }
+  throw badRequest('Arguments of a tool call must be a JSON object.', { param: `${at}.function.arguments` })
+}

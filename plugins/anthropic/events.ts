@@ -1,0 +1,201 @@
+import type { ChoiceDelta, CompletionChunk, Delta, Target } from '#kernel'
+import { annotationOf } from './citations.ts'
+import { brokenProtocol, eventError, type NativeError } from './errors.ts'
+import { finishOf, type Stop } from './finish.ts'
+import type { Block } from './native.ts'
+import type { Plan } from './plan.ts'
+import { detailOf, format } from './reasoning.ts'
+import { mergeUsage, type NativeUsage, wireUsage } from './usage.ts'
+
+export interface NativeEvent {
+  readonly type?: string
+  readonly index?: number
+  readonly message?: { readonly id?: string; readonly model?: string; readonly usage?: NativeUsage }
+  readonly content_block?: Block
+  readonly delta?: Stop & {
+    readonly type?: string
+    readonly text?: string
+    readonly partial_json?: string
+    readonly thinking?: string
+    readonly signature?: string
+    readonly citation?: unknown
+  }
+  readonly usage?: NativeUsage | null
+  readonly error?: NativeError
+}
+
+/** A block that has begun and not ended. */
+interface OpenBlock {
+  readonly block: Block
+  /** Which of the tool calls it is; undefined for other blocks. */
+  readonly call: number | undefined
+  json: string
+}
+
+/** The state of one streamed message: what its events come to as chunks. */
+export class Translation {
+  ended = false
+  readonly #plan: Plan
+  readonly #target: Target
+  readonly #open = new Map<number, OpenBlock>()
+  #head: Omit<CompletionChunk, 'choices'> = { object: 'chat.completion.chunk' }
+  #begun = false
+  #calls = 0
+  #usage: NativeUsage = {}
+
+  constructor(plan: Plan, target: Target) {
+    this.#plan = plan
+    this.#target = target
+  }
+
+  /** A chunk that says nothing. */
+  get empty(): CompletionChunk {
+    return { ...this.#head, choices: [] }
+  }
+
+  /** The chunks of one event; throws for one that reports an error, or that cannot come here. */
+  translate(event: NativeEvent): CompletionChunk[] {
+    switch (event.type) {
+      case 'error':
+        throw eventError(event.error ?? {}, this.#target)
+      case 'message_start':
+        return this.#start(event)
+      case 'content_block_start':
+        return this.#blockStart(event)
+      case 'content_block_delta':
+        return this.#blockDelta(event)
+      case 'content_block_stop':
+        return this.#blockStop(event)
+      case 'message_delta':
+        return this.#messageDelta(event)
+      case 'message_stop':
+        this.#demand(this.#begun, 'ended a message that it had not begun')
+        this.ended = true
+        return []
+      default:
+        return []
+    }
+  }
+
+  #start({ message = {} }: NativeEvent): CompletionChunk[] {
+    this.#demand(!this.#begun, 'began a second message in one answer')
+    this.#begun = true
+    const { id, model, usage } = message
+    this.#usage = mergeUsage({}, usage)
+    this.#head = {
+      ...(id !== undefined && { id }),
+      object: 'chat.completion.chunk',
+      created: Math.floor(Date.now() / 1000),
+      ...(model !== undefined && { model }),
+    }
+    return [this.#chunk({ role: 'assistant', content: '' })]
+  }
+
+  #blockStart({ index = -1, content_block: block }: NativeEvent): CompletionChunk[] {
+    this.#demand(this.#begun && block !== undefined && !this.#open.has(index), 'began a block out of order')
+    const isCall = block!.type === 'tool_use' && !this.#plan.schemaAsTool
+    const open: OpenBlock = { block: block!, call: isCall ? this.#calls : undefined, json: '' }
+    this.#open.set(index, open)
+    const detail = detailOf(block!, index)
+    if (detail) {
+      const says = detail.text || detail.signature || detail.data
+      const spoken = detail.text ? { reasoning_content: detail.text } : {}
+      return says ? [this.#chunk({ reasoning_details: [detail], ...spoken })] : []
+    }
+    if (block!.type === 'text') return this.#texts(String(block!.text ?? ''))
+    if (!isCall) return []
+    this.#calls += 1
+    return [this.#chunk({ tool_calls: [this.#callStart(open)] })]
+  }
+
+  #callStart({ block, call }: OpenBlock) {
+    const { type: _, id, name, input: __, ...own } = block
+    return {
+      index: call!,
+      id: String(id),
+      type: 'function' as const,
+      function: { name: this.#plan.names.original(String(name)), arguments: '' },
+      ...(Object.keys(own).length > 0 && { extra: { anthropic: own } }),
+    }
+  }
+
+  #blockDelta({ index = -1, delta = {} }: NativeEvent): CompletionChunk[] {
+    const open = this.#open.get(index)
+    this.#demand(open !== undefined, 'went on with a block that it had not begun')
+    switch (delta.type) {
+      case 'text_delta':
+        return this.#texts(delta.text ?? '')
+      case 'thinking_delta':
+        return this.#thinking(index, delta.thinking ?? '')
+      case 'signature_delta':
+        return [this.#detail(index, { signature: delta.signature ?? '' })]
+      case 'citations_delta':
+        return [this.#chunk({ annotations: [annotationOf(delta.citation)] })]
+      case 'input_json_delta':
+        return this.#json(open!, delta.partial_json ?? '')
+      default:
+        return []
+    }
+  }
+
+  #texts(text: string): CompletionChunk[] {
+    return text === '' || this.#plan.schemaAsTool ? [] : [this.#chunk({ content: text })]
+  }
+
+  #thinking(index: number, text: string): CompletionChunk[] {
+    return text === '' ? [] : [this.#detail(index, { text }, { reasoning_content: text })]
+  }
+
+  #detail(index: number, fields: object, beside: Delta = {}): CompletionChunk {
+    return this.#chunk({
+      reasoning_details: [{ type: 'reasoning.text', format, index, ...fields }],
+      ...beside,
+    })
+  }
+
+  #json(open: OpenBlock, json: string): CompletionChunk[] {
+    open.json += json
+    if (json === '') return []
+    if (open.call !== undefined)
+      return [this.#chunk({ tool_calls: [{ index: open.call, function: { arguments: json } }] })]
+    return this.#plan.schemaAsTool && open.block.type === 'tool_use' ? [this.#chunk({ content: json })] : []
+  }
+
+  #blockStop({ index = -1 }: NativeEvent): CompletionChunk[] {
+    const open = this.#open.get(index)
+    this.#demand(open !== undefined, 'ended a block that it had not begun')
+    this.#open.delete(index)
+    const { block, call, json } = open!
+    if (block.type === 'tool_use')
+      return json === '' ? this.#json(open!, JSON.stringify(block.input ?? {})) : []
+    if (call !== undefined || block.type === 'text' || detailOf(block, index)) return []
+    const input = json === '' ? {} : { input: this.#parsed(json) }
+    return [this.#chunk({ vendor_blocks: [{ index, ...block, ...input }] })]
+  }
+
+  #parsed(json: string): unknown {
+    try {
+      return JSON.parse(json)
+    } catch (error) {
+      throw brokenProtocol('sent the input of a tool that is not JSON', this.#target, error)
+    }
+  }
+
+  #messageDelta({ delta = {}, usage }: NativeEvent): CompletionChunk[] {
+    this.#demand(this.#begun, 'ended a message that it had not begun')
+    this.#usage = mergeUsage(this.#usage, usage)
+    const finish = finishOf(delta, this.#plan.schemaAsTool)
+    return [
+      ...(finish.finish_reason === null ? [] : [this.#chunk({}, finish)]),
+      { ...this.empty, usage: wireUsage(this.#usage) },
+    ]
+  }
+
+  #chunk(delta: Delta, finish: Partial<ChoiceDelta> = { finish_reason: null }): CompletionChunk {
+    return { ...this.#head, choices: [{ index: 0, delta, ...finish }] }
+  }
+
+  #demand(holds: boolean, what: string): void {
+    if (!holds) throw brokenProtocol(what, this.#target)
+  }
+}

@@ -1,0 +1,34 @@
+import type { Call, JsonObject, ResponseFormat, Target } from '#kernel'
+import { factsOf, type ModelFacts } from './models.ts'
+import { type ToolNames, toolNamesOf } from './names.ts'
+import { isNative } from './native.ts'
+
+/** What the way out and the way back have to agree on. The same call has the same plan. */
+export interface Plan {
+  readonly native: boolean
+  readonly facts: ModelFacts
+  readonly names: ToolNames
+  /** The schema for the answer, if one is asked for. */
+  readonly schema: JsonObject | undefined
+  /** The schema goes out as a tool that must be called, and the call comes back as the answer's text. */
+  readonly schemaAsTool: boolean
+  /** Whether the answer's bytes are what the client is to get. */
+  readonly passes: boolean
+}
+
+/** The tool that stands for a schema, for models that take none. */
+export const schemaTool = 'answer'
+
+export function planOf(call: Call, { model }: Target): Plan {
+  const { request } = call
+  const native = isNative(call)
+  const facts = factsOf(model)
+  const names = toolNamesOf(request)
+  const schema = schemaOf(request.response_format)
+  const schemaAsTool = schema !== undefined && !native && !facts.schema && (request.tools ?? []).length === 0
+  return { native, facts, names, schema, schemaAsTool, passes: native && !names.changed }
+}
+
+function schemaOf(format: ResponseFormat | null | undefined): JsonObject | undefined {
+  return format?.type === 'json_schema' ? (format.json_schema?.schema ?? { type: 'object' }) : undefined
+}

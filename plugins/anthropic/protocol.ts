@@ -1,0 +1,64 @@
+import { type Call, fromWireUsage, type Protocol, type Target, type WireUsage } from '#kernel'
+import { answerOf } from './answer.ts'
+import { upstreamError } from './errors.ts'
+import { isNative } from './native.ts'
+import { planOf } from './plan.ts'
+import { bodyOf } from './request.ts'
+import { MessageDecoder } from './stream.ts'
+
+/** The version whose parameters are translated to; callers that speak the protocol themselves name their own. */
+const version = '2023-06-01'
+
+/** Anthropic's Messages API. */
+export const anthropicProtocol: Protocol = {
+  id: 'anthropic',
+  wires: { chat: 'messages' },
+
+  encode: (call, target) => ({
+    method: 'POST',
+    url: urlOf(target, '/v1/messages'),
+    headers: { ...headersOf(target), ...ownHeaders(call), ...target.provider.headers },
+    body: JSON.stringify(bodyOf(call, target)),
+  }),
+
+  decode: (_, body, call, target) => answerOf(body, planOf(call, target), target),
+
+  decoder: (_, call, target) => new MessageDecoder(target, planOf(call, target)),
+
+  error: upstreamError,
+
+  usage: (reported) => fromWireUsage(reported as WireUsage),
+
+  check: (target) => ({
+    method: 'GET',
+    url: urlOf(target, '/v1/models?limit=1000'),
+    headers: { ...headersOf(target), ...target.provider.headers },
+    body: undefined,
+  }),
+
+  models(body) {
+    const { data } = JSON.parse(body.toString('utf8')) as { data?: readonly { id?: unknown }[] }
+    return data?.flatMap(({ id }) => (typeof id === 'string' ? [id] : []))
+  },
+}
+
+/** People write the address with and without the version at its end. */
+const urlOf = ({ provider }: Target, path: string): string => provider.baseUrl.replace(/\/v1$/, '') + path
+
+function headersOf({ key }: Target): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    accept: 'application/json',
+    'anthropic-version': version,
+    ...(key && { 'x-api-key': key.secret }),
+  }
+}
+
+/** Version and betas that a caller of the same protocol counts on. */
+function ownHeaders(call: Call): Record<string, string> {
+  const { 'anthropic-version': asked, 'anthropic-beta': beta } = call.context.headers
+  return {
+    ...(isNative(call) && typeof asked === 'string' && { 'anthropic-version': asked }),
+    ...(typeof beta === 'string' && { 'anthropic-beta': beta }),
+  }
+}

@@ -1,0 +1,36 @@
+import type { Block } from './native.ts'
+
+/** Marks reasoning as Claude's: what others have signed is worth nothing here. */
+export const format = 'anthropic-claude-v1'
+
+/**
+ * Reasoning on the canonical side: what a client must send back unchanged for the model to go on with it. `index` is
+ * the place of the block in its message.
+ */
+export interface ReasoningDetail {
+  readonly type: string
+  readonly format?: string
+  readonly index?: number
+  readonly text?: string
+  readonly signature?: string
+  readonly data?: string
+}
+
+export function detailOf(block: Block, index: number): ReasoningDetail | undefined {
+  if (block.type === 'redacted_thinking')
+    return { type: 'reasoning.encrypted', format, index, data: String(block.data ?? '') }
+  if (block.type !== 'thinking') return undefined
+  const { thinking = '', signature } = block as { thinking?: string; signature?: string }
+  return { type: 'reasoning.text', format, index, text: thinking, ...(signature && { signature }) }
+}
+
+/** The block as it came from the model; undefined for what it did not sign. */
+export function blockOf(detail: ReasoningDetail): Block | undefined {
+  if (detail.format !== undefined && detail.format !== format) return undefined
+  if (detail.type === 'reasoning.encrypted' && detail.data !== undefined)
+    return { type: 'redacted_thinking', data: detail.data }
+  if (detail.type !== 'reasoning.text' || !detail.signature) return undefined
+  return { type: 'thinking', thinking: detail.text ?? '', signature: detail.signature }
+}
+
+export const isThinking = ({ type }: Block): boolean => type === 'thinking' || type === 'redacted_thinking'

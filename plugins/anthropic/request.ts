@@ -1,0 +1,82 @@
+import type { Call, ModelRequest, Target } from '#kernel'
+import { conversationOf } from './conversation.ts'
+import { ownParams, refuseChoices, samplingOf, stopsOf } from './params.ts'
+import { type Plan, planOf, schemaTool } from './plan.ts'
+import { thinkingOf } from './thinking.ts'
+import { toolChoiceOf, toolsOf, toolsOfHistory } from './tools.ts'
+
+type Fields = Record<string, unknown>
+type Report = (change: string) => void
+
+/** The body of a Messages request. What cannot be carried is refused, or named in the call's trail. */
+export function bodyOf(call: Call, target: Target): Fields {
+  const { request, trail } = call
+  const plan = planOf(call, target)
+  const report: Report = (change) => {
+    if (!trail.paramsChanged.includes(change)) trail.paramsChanged.push(change)
+  }
+  refuseChoices(request)
+  const maxTokens = request.max_completion_tokens ?? request.max_tokens ?? plan.facts.maxOutput
+  const { system, turns } = conversationOf(request.messages ?? [], { ...plan, report })
+  const body: Fields = {
+    ...ownParams(request, plan.native, report),
+    model: target.model,
+    max_tokens: maxTokens,
+    ...(system !== undefined && { system }),
+    messages: turns,
+    ...toolFields(request, plan, report),
+    ...stopsOf(request, plan.native, report),
+    ...(call.stream && { stream: true }),
+  }
+  const choice = body.tool_choice as { type?: string } | undefined
+  const forced = choice?.type === 'any' || choice?.type === 'tool'
+  const thinking = thinkingOf(request, plan.facts, { maxTokens, turns, forced })
+  if (thinking?.thinking) body.thinking ??= thinking.thinking
+  if (!thinking && isAsked(request.reasoning_effort)) report('-reasoning_effort')
+  const thinks =
+    (body.thinking as { type?: string } | undefined)?.type !== 'disabled' && body.thinking !== undefined
+  Object.assign(body, samplingOf(request, plan.facts, { native: plan.native, thinks, report }))
+  addOutputConfig(body, plan, thinking?.effort)
+  addUser(body, request)
+  reportFormat(request, plan, report)
+  return body
+}
+
+const isAsked = (effort: unknown): boolean => effort !== undefined && effort !== null && effort !== 'none'
+
+function toolFields(request: ModelRequest, plan: Plan, report: Report): Fields {
+  const { names, native, facts } = plan
+  if (plan.schemaAsTool) {
+    const tool = { name: schemaTool, description: 'Gives the answer.', input_schema: plan.schema }
+    return { tools: [tool], tool_choice: { type: 'tool', name: schemaTool } }
+  }
+  const tools = toolsOf(request.tools ?? [], { names, strict: native || facts.schema, report })
+  const choice = toolChoiceOf(request, names, report)
+  if (tools.length > 0) return { tools, ...(choice && { tool_choice: choice }) }
+  const used = native ? [] : toolsOfHistory(request, names)
+  if (used.length === 0) return {}
+  report('+tools')
+  return { tools: used, tool_choice: { type: 'none' } }
+}
+
+function addOutputConfig(body: Fields, { schema, schemaAsTool, native, facts }: Plan, effort?: string): void {
+  const format =
+    schema && !schemaAsTool && (native || facts.schema) ? { type: 'json_schema', schema } : undefined
+  if (!format && effort === undefined) return
+  body.output_config = {
+    ...(effort !== undefined && { effort }),
+    ...(body.output_config as Fields | undefined),
+    ...(format && { format }),
+  }
+}
+
+function reportFormat({ response_format: format }: ModelRequest, plan: Plan, report: Report): void {
+  if (!format || format.type === 'text') return
+  const carried = plan.schema && (plan.schemaAsTool || plan.native || plan.facts.schema)
+  if (!carried) report('-response_format')
+}
+
+function addUser(body: Fields, { user, safety_identifier: safety }: ModelRequest): void {
+  const id = user ?? safety
+  if (typeof id === 'string') body.metadata = { ...(body.metadata as Fields | undefined), user_id: id }
+}

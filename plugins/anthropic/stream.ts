@@ -1,0 +1,66 @@
+import { Chunk, type CompletionChunk, type StreamDecoder, type Target } from '#kernel'
+import { carriesData, EventSplitter, eventData } from '#kit'
+import { brokenProtocol } from './errors.ts'
+import { type NativeEvent, Translation } from './events.ts'
+import type { Plan } from './plan.ts'
+
+/**
+ * Turns a streamed message into chunks, one for each event and with its bytes where the client speaks the protocol
+ * itself. The answer is complete with `message_stop` and with nothing else.
+ */
+export class MessageDecoder implements StreamDecoder {
+  readonly #target: Target
+  readonly #passes: boolean
+  readonly #splitter = new EventSplitter()
+  readonly #translation: Translation
+
+  constructor(target: Target, plan: Plan) {
+    this.#target = target
+    this.#passes = plan.passes
+    this.#translation = new Translation(plan, target)
+  }
+
+  push(bytes: Buffer): Chunk[] {
+    return this.#split(bytes).flatMap((event) => this.#chunks(event))
+  }
+
+  end(): Chunk[] {
+    const rest = this.#splitter.end()
+    const chunks = rest ? this.#chunks(rest) : []
+    if (!this.#translation.ended)
+      throw brokenProtocol('ended its stream in the middle of the answer', this.#target)
+    return chunks
+  }
+
+  #split(bytes: Buffer): Buffer[] {
+    try {
+      return this.#splitter.push(bytes)
+    } catch (error) {
+      throw brokenProtocol('sent an event that is too large', this.#target, error)
+    }
+  }
+
+  #chunks(event: Buffer): Chunk[] {
+    if (!carriesData(event)) return []
+    const chunks = this.#translation.translate(this.#parse(event))
+    if (!this.#passes) return chunks.map((chunk) => Chunk.of(chunk))
+    return [Chunk.fromBytes(event, chunks.length > 0 ? joined(chunks) : this.#translation.empty)]
+  }
+
+  #parse(event: Buffer): NativeEvent {
+    try {
+      const data = JSON.parse(eventData(event)) as NativeEvent | null
+      if (typeof data === 'object' && data !== null) return data
+    } catch {
+      // Not JSON: the same failure as JSON that is no object.
+    }
+    throw brokenProtocol('sent an event that is not a JSON object', this.#target)
+  }
+}
+
+/** What one event said: the end of the answer and its usage, which OpenAI sends apart. */
+function joined(chunks: readonly CompletionChunk[]): CompletionChunk {
+  return Object.assign({}, ...chunks, {
+    choices: chunks.flatMap(({ choices }) => choices),
+  }) as CompletionChunk
+}
