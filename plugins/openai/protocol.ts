@@ -16,7 +16,7 @@ export const openaiProtocol: Protocol = {
 
   encode(call, target) {
     const quirks = quirksOf(target.provider)
-    const model = quirks.deployments[target.model] ?? target.model
+    const model = quirks.deployments.get(target.model) ?? target.model
     return {
       method: 'POST',
       url: addressOf(quirks, paths[call.operation], model),

@@ -49,7 +49,7 @@ const deploymentsSchema = z.record(z.string(), z.string()).default({})
 export type Quirks = z.infer<typeof quirksSchema> & {
   /** Where its API is. */
   readonly base: string
-  readonly deployments: Readonly<Record<string, string>>
+  readonly deployments: ReadonlyMap<string, string>
 }
 
 const read = new WeakMap<Provider, Quirks>()
@@ -88,8 +88,8 @@ function withOptions<A extends { readonly query: Readonly<Record<string, string>
   return { ...address, query: Object.fromEntries(query) }
 }
 
-function deploymentsOf({ name, options }: Provider): Readonly<Record<string, string>> {
+function deploymentsOf({ name, options }: Provider): ReadonlyMap<string, string> {
   const { data, error } = deploymentsSchema.safeParse(options.deployments)
-  if (data) return data
+  if (data) return new Map(Object.entries(data))
   throw internalError(`providers.${name}.options.deployments: ${error.issues[0]?.message}.`)
 }
