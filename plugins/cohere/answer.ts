@@ -1,0 +1,64 @@
+import { type Call, type Target, WholeReply } from '#kernel'
+import { protocolError } from './errors.ts'
+import { finishOf } from './finish.ts'
+import { logprobsOf } from './logprobs.ts'
+import { canonicalUsage } from './usage.ts'
+import type { ChatAnswer, WireToolCall } from './wire.ts'
+
+/** A plain answer in the canonical form. */
+export function answerOf(body: Buffer, call: Call, target: Target): WholeReply {
+  const { id, message, finish_reason: native, usage, logprobs } = jsonOf(body, target) as ChatAnswer
+  if (!message || !native) {
+    throw protocolError(target, 'answered without an end of the answer', { retryable: true })
+  }
+  const blocks = message.content ?? []
+  const text = blocks.map((block) => block.text ?? '').join('')
+  const thoughts = blocks.map((block) => block.thinking ?? '').join('')
+  const reasoning = thoughts + (message.tool_plan ?? '')
+  const calls = message.tool_calls ?? []
+  return WholeReply.of({
+    id: `chatcmpl-${id ?? call.id}`,
+    object: 'chat.completion',
+    created: Math.floor(Date.now() / 1000),
+    model: target.model,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: text === '' && calls.length > 0 ? null : text,
+          ...(reasoning !== '' && { reasoning_content: reasoning }),
+          ...(calls.length > 0 && { tool_calls: calls.map(toolCall) }),
+          ...(message.citations && message.citations.length > 0 && { citations: message.citations }),
+        },
+        finish_reason: finishOf(native, undefined, target),
+        native_finish_reason: native,
+        ...(logprobs && { logprobs: logprobsOf(logprobs) }),
+      },
+    ],
+    ...(usage && { usage: canonicalUsage(usage) }),
+  })
+}
+
+const toolCall = ({ id, function: fn }: WireToolCall, index: number) => ({
+  id: id || `call_${index}`,
+  type: 'function' as const,
+  function: { name: fn?.name ?? '', arguments: fn?.arguments || '{}' },
+})
+
+/** The JSON object of an answer; throws an error that another try may make good. */
+export function jsonOf(body: Buffer, target: Target): object {
+  try {
+    const parsed = JSON.parse(body.toString('utf8')) as unknown
+    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed
+  } catch {
+    // Not JSON: the same failure as JSON that is no object.
+  }
+  throw protocolError(target, 'answered with something that is not JSON', { retryable: true })
+}
+
+/** The names in a list of models. */
+export function modelsIn(body: Buffer): string[] | undefined {
+  const { models } = JSON.parse(body.toString('utf8')) as { models?: readonly { name?: unknown }[] }
+  return models?.flatMap(({ name }) => (typeof name === 'string' ? [name] : []))
+}

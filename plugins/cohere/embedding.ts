@@ -1,0 +1,58 @@
+import { badRequest, type Call, type Target, WholeReply } from '#kernel'
+import { jsonOf } from './answer.ts'
+import type { Changes } from './changes.ts'
+import { protocolError } from './errors.ts'
+import { canonicalUsage } from './usage.ts'
+import type { Units } from './wire.ts'
+
+const read = new Set(['model', 'input', 'encoding_format', 'dimensions', 'input_type', 'truncate'])
+const mostTexts = 96
+
+/** The body of a request for embeddings. What they are for must be said: to be found, unless the caller knows better. */
+export function embeddingBody({ request }: Call, { model }: Target, changes: Changes): object {
+  for (const [field, value] of Object.entries(request)) {
+    if (value !== undefined && value !== null && !read.has(field)) changes.add(`-${field}`)
+  }
+  const { input, dimensions, input_type = 'search_document', truncate } = request
+  const texts = typeof input === 'string' ? [input] : (input ?? [])
+  if (texts.some((text) => typeof text !== 'string')) {
+    throw badRequest('input: Cohere embeds texts, not tokens.', { param: 'input' })
+  }
+  if (texts.length > mostTexts) {
+    throw badRequest(`input: Cohere takes ${mostTexts} texts at a time.`, { param: 'input' })
+  }
+  return {
+    model,
+    texts,
+    input_type,
+    embedding_types: ['float'],
+    ...(dimensions !== undefined && dimensions !== null && { output_dimension: dimensions }),
+    ...(truncate !== undefined && { truncate }),
+  }
+}
+
+interface Answer {
+  readonly embeddings?: { readonly float?: readonly (readonly number[])[] }
+  readonly meta?: { readonly billed_units?: Units }
+}
+
+/** Embeddings as OpenAI gives them; in base64 for clients that asked for that. */
+export function embeddingAnswer(body: Buffer, { request }: Call, target: Target): WholeReply {
+  const { embeddings, meta } = jsonOf(body, target) as Answer
+  const vectors = embeddings?.float ?? []
+  const wanted = typeof request.input === 'string' ? 1 : request.input?.length
+  if (vectors.length !== wanted) {
+    throw protocolError(target, `gave ${vectors.length} embeddings for ${wanted} texts`, { retryable: true })
+  }
+  const base64 = request.encoding_format === 'base64'
+  return WholeReply.of({
+    object: 'list',
+    model: target.model,
+    data: vectors.map((values, index) => ({
+      object: 'embedding',
+      index,
+      embedding: base64 ? Buffer.from(Float32Array.from(values).buffer).toString('base64') : values,
+    })),
+    ...(meta?.billed_units && { usage: canonicalUsage({ billed_units: meta.billed_units }) }),
+  })
+}

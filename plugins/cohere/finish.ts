@@ -1,0 +1,28 @@
+import type { FinishReason, Target } from '#kernel'
+import { protocolError } from './errors.ts'
+
+const reasons: ReadonlyMap<string, FinishReason> = new Map(
+  Object.entries({
+    COMPLETE: 'stop',
+    STOP_SEQUENCE: 'stop',
+    MAX_TOKENS: 'length',
+    TOOL_CALL: 'tool_calls',
+  }),
+)
+
+/** Why an answer ended. Throws for the ends that are failures, under a good status though they come. */
+export function finishOf(native: string, said: string | undefined, target: Target): FinishReason {
+  if (native === 'TIMEOUT') {
+    throw protocolError(target, 'took too long for the answer and gave up', {
+      retryable: true,
+      native,
+      type: 'timeout',
+      status: 504,
+    })
+  }
+  if (native === 'ERROR') {
+    const what = `failed in the middle of the answer${said ? `: ${said.slice(0, 500)}` : ''}`
+    throw protocolError(target, what, { retryable: true, native })
+  }
+  return reasons.get(native) ?? 'content_filter'
+}

@@ -1,0 +1,67 @@
+import type { Protocol, Target, WireUsage } from '#kernel'
+import { answerOf, modelsIn } from './answer.ts'
+import { Changes } from './changes.ts'
+import { embeddingAnswer, embeddingBody } from './embedding.ts'
+import { upstreamError } from './errors.ts'
+import { messagesOf } from './messages.ts'
+import { parametersOf } from './parameters.ts'
+import { EventDecoder } from './stream.ts'
+import { toolFields } from './tools.ts'
+import { usageOf } from './usage.ts'
+
+/** Cohere's API, version 2. */
+export const cohereProtocol: Protocol = {
+  id: 'cohere',
+  wires: { chat: 'cohere', embedding: 'cohere' },
+
+  encode(call, target) {
+    const { request, operation, stream } = call
+    const changes = new Changes(call)
+    const body =
+      operation === 'embedding'
+        ? embeddingBody(call, target, changes)
+        : {
+            model: target.model,
+            stream,
+            messages: messagesOf(request.messages ?? [], changes),
+            ...parametersOf(request, target.model, changes),
+            ...toolFields(request, changes),
+          }
+    const path = operation === 'embedding' ? '/v2/embed' : '/v2/chat'
+    return {
+      method: 'POST',
+      url: rootOf(target) + path,
+      headers: headersOf(target),
+      body: JSON.stringify(body),
+    }
+  },
+
+  decode: (_, body, call, target) =>
+    call.operation === 'embedding' ? embeddingAnswer(body, call, target) : answerOf(body, call, target),
+
+  decoder: (_, call, target) => new EventDecoder(call, target),
+
+  error: upstreamError,
+
+  usage: (reported) => usageOf(reported as WireUsage),
+
+  check: (target) => ({
+    method: 'GET',
+    url: `${rootOf(target)}/v1/models?page_size=1000`,
+    headers: headersOf(target),
+    body: undefined,
+  }),
+
+  models: modelsIn,
+}
+
+/** Where the API is, without the version that people write behind it. */
+const rootOf = ({ provider }: Target): string => provider.baseUrl.replace(/\/v[12]$/, '')
+
+function headersOf({ provider, key }: Target): Record<string, string> {
+  return {
+    'content-type': 'application/json',
+    ...(key && { authorization: `Bearer ${key.secret}` }),
+    ...provider.headers,
+  }
+}

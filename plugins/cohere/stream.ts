@@ -1,0 +1,135 @@
+import {
+  type Call,
+  type ChoiceDelta,
+  Chunk,
+  type CompletionChunk,
+  type Delta,
+  type StreamDecoder,
+  type Target,
+} from '#kernel'
+import { carriesData, EventSplitter, eventData, isDone } from '#kit'
+import { protocolError } from './errors.ts'
+import { finishOf } from './finish.ts'
+import { logprobsOf } from './logprobs.ts'
+import { canonicalUsage } from './usage.ts'
+import type { ChatEvent, WireToolCall } from './wire.ts'
+
+/** Reads a streamed answer: events that open, fill and close parts of one message, and one that ends it. */
+export class EventDecoder implements StreamDecoder {
+  readonly #call: Call
+  readonly #target: Target
+  readonly #created = Math.floor(Date.now() / 1000)
+  readonly #splitter = new EventSplitter()
+  /** The places of calls among the calls; the events number them in their own way. */
+  readonly #calls = new Map<number, number>()
+  #id: string | undefined
+  #begun = false
+  #ended = false
+
+  constructor(call: Call, target: Target) {
+    this.#call = call
+    this.#target = target
+  }
+
+  push(bytes: Buffer): Chunk[] {
+    return this.#split(bytes).flatMap((event) => this.#chunks(event))
+  }
+
+  end(): Chunk[] {
+    const rest = this.#splitter.end()
+    const chunks = rest ? this.#chunks(rest) : []
+    if (!this.#ended) throw this.#broken('ended its stream in the middle of the answer')
+    return chunks
+  }
+
+  #split(bytes: Buffer): Buffer[] {
+    try {
+      return this.#splitter.push(bytes)
+    } catch (error) {
+      throw this.#broken('sent an event that is too large', error)
+    }
+  }
+
+  #chunks(bytes: Buffer): Chunk[] {
+    if (!carriesData(bytes) || isDone(bytes)) return []
+    const event = this.#parsed(bytes)
+    const { delta, type, index = 0 } = event
+    switch (type) {
+      case 'message-start':
+        this.#id = event.id
+        return [this.#chunk({})]
+      case 'content-start':
+      case 'content-delta': {
+        const { text, thinking } = delta?.message?.content ?? {}
+        const said: Delta = text ? { content: text } : thinking ? { reasoning_content: thinking } : {}
+        const logprobs = event.logprobs ? { logprobs: logprobsOf([event.logprobs]) } : {}
+        return text || thinking || event.logprobs ? [this.#chunk(said, logprobs)] : []
+      }
+      case 'tool-plan-delta':
+        return delta?.message?.tool_plan ? [this.#chunk({ reasoning_content: delta.message.tool_plan })] : []
+      case 'tool-call-start':
+      case 'tool-call-delta':
+        return this.#toolCall(delta?.message?.tool_calls ?? {}, index)
+      case 'citation-start':
+        return delta?.message?.citations ? [this.#chunk({ citations: [delta.message.citations].flat() })] : []
+      case 'message-end':
+        return this.#end(event)
+      case undefined:
+        throw this.#broken(`reported an error: ${String(event.message ?? 'no message').slice(0, 500)}`)
+      default:
+        return []
+    }
+  }
+
+  #toolCall({ id, function: fn }: WireToolCall, index: number): Chunk[] {
+    const known = this.#calls.get(index)
+    if (known !== undefined) {
+      const json = fn?.arguments
+      return json ? [this.#chunk({ tool_calls: [{ index: known, function: { arguments: json } }] })] : []
+    }
+    const place = this.#calls.size
+    this.#calls.set(index, place)
+    const opening = { name: fn?.name ?? '', arguments: fn?.arguments ?? '' }
+    const call = { index: place, id: id || `call_${place}`, type: 'function' as const, function: opening }
+    return [this.#chunk({ tool_calls: [call] })]
+  }
+
+  #end({ delta }: ChatEvent): Chunk[] {
+    const native = delta?.finish_reason ?? 'ERROR'
+    const finish_reason = finishOf(native, delta?.error, this.#target)
+    this.#ended = true
+    const chunk = this.#chunk({}, { finish_reason, native_finish_reason: native })
+    if (!delta?.usage) return [chunk]
+    return [chunk, Chunk.of({ ...this.#head(), choices: [], usage: canonicalUsage(delta.usage) })]
+  }
+
+  #chunk(delta: Delta, more: Partial<ChoiceDelta> = {}): Chunk {
+    const opening = this.#begun ? {} : { role: 'assistant' as const }
+    this.#begun = true
+    const choice = { index: 0, delta: { ...opening, ...delta }, finish_reason: null, ...more }
+    return Chunk.of({ ...this.#head(), choices: [choice] })
+  }
+
+  #head(): Omit<CompletionChunk, 'choices'> {
+    return {
+      id: `chatcmpl-${this.#id ?? this.#call.id}`,
+      object: 'chat.completion.chunk',
+      created: this.#created,
+      model: this.#target.model,
+    }
+  }
+
+  #parsed(event: Buffer): ChatEvent {
+    try {
+      const data = JSON.parse(eventData(event)) as ChatEvent | null
+      if (typeof data === 'object' && data !== null) return data
+    } catch {
+      // Not JSON: the same failure as JSON that is no object.
+    }
+    throw this.#broken('sent an event that is not a JSON object')
+  }
+
+  #broken(what: string, cause?: unknown): Error {
+    return protocolError(this.#target, what, { retryable: !this.#call.cancel.aborted, cause })
+  }
+}
