@@ -34,7 +34,7 @@ describe('parameters', () => {
     [{ user: 'u', store: true, logit_bias: { 1: 2 } }, undefined, ['-user', '-store', '-logit_bias']],
     [{ parallel_tool_calls: true, modalities: ['text'], logit_bias: {} }, undefined, []],
     [{ parallel_tool_calls: false }, undefined, ['-parallel_tool_calls']],
-    [{ something_new: 1 }, undefined, ['-something_new']],
+    [{ something_new: 1, constructor: 1 }, undefined, ['-something_new', '-constructor']],
     [{ stream: true, stream_options: { include_usage: true } }, undefined, []],
     [
       {
@@ -99,6 +99,7 @@ describe('parameters', () => {
     [{ web_search_options: {} }, 'web_search_options'],
     [{ response_format: { type: 'grammar' } }, 'response_format.type'],
     [{ reasoning_effort: 'great' }, 'reasoning_effort'],
+    [{ reasoning_effort: 'toString' }, 'reasoning_effort'],
     [{ tools: [{ type: 'custom', custom: {} }] }, 'tools[0].type'],
     [{ tools: [{ type: 'function', function: { name: '1st' } }] }, 'tools[0].function.name'],
     [{ tool_choice: 'required' }, 'tool_choice'],

@@ -34,11 +34,13 @@ const read = new Set([
 ])
 
 /** Values that change nothing. */
-const idle: Readonly<Record<string, (value: unknown) => boolean>> = {
-  parallel_tool_calls: (value) => value === true,
-  modalities: (value) => JSON.stringify(value) === '["text"]',
-  logit_bias: (value) => JSON.stringify(value) === '{}',
-}
+const idle: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
+  Object.entries({
+    parallel_tool_calls: (value) => value === true,
+    modalities: (value) => JSON.stringify(value) === '["text"]',
+    logit_bias: (value) => JSON.stringify(value) === '{}',
+  }),
+)
 
 /** Fields without which the answer would be another than the one that was asked for. */
 const refused = ['functions', 'function_call', 'audio', 'prediction', 'web_search_options']
@@ -47,7 +49,7 @@ const refused = ['functions', 'function_call', 'audio', 'prediction', 'web_searc
 export function chatBody({ request }: Call, { model, provider }: Target, changes: Changes): object {
   refuse(request)
   for (const [field, value] of Object.entries(request)) {
-    if (value === undefined || value === null || read.has(field) || idle[field]?.(value)) continue
+    if (value === undefined || value === null || read.has(field) || idle.get(field)?.(value)) continue
     changes.add(`-${field}`)
   }
   const abilities = abilitiesOf(model)

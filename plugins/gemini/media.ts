@@ -4,22 +4,24 @@ import type { Part } from './wire.ts'
 const dataUrl = /^data:([^;,]+)(?:;[^,]*)?;base64,(.*)$/s
 
 /** MIME types by the ending of an address; the service wants to be told. */
-const types: Readonly<Record<string, string>> = {
-  png: 'image/png',
-  jpg: 'image/jpeg',
-  jpeg: 'image/jpeg',
-  webp: 'image/webp',
-  gif: 'image/gif',
-  heic: 'image/heic',
-  heif: 'image/heif',
-  pdf: 'application/pdf',
-  txt: 'text/plain',
-  mp3: 'audio/mp3',
-  wav: 'audio/wav',
-  mp4: 'video/mp4',
-  webm: 'video/webm',
-  mov: 'video/quicktime',
-}
+const types: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    png: 'image/png',
+    jpg: 'image/jpeg',
+    jpeg: 'image/jpeg',
+    webp: 'image/webp',
+    gif: 'image/gif',
+    heic: 'image/heic',
+    heif: 'image/heif',
+    pdf: 'application/pdf',
+    txt: 'text/plain',
+    mp3: 'audio/mp3',
+    wav: 'audio/wav',
+    mp4: 'video/mp4',
+    webm: 'video/webm',
+    mov: 'video/quicktime',
+  }),
+)
 
 /** Addresses that every model knows to read: its own files, and videos. */
 const own = /^https:\/\/(?:generativelanguage\.googleapis\.com\/|(?:www\.)?youtube\.com\/|youtu\.be\/)/
@@ -36,6 +38,6 @@ export function mediaPart(url: unknown, fetches: boolean, param: string): Part {
     const why = url.startsWith('https://') ? 'this model does not fetch addresses' : 'only https is fetched'
     throw badRequest(`${param}: ${why}; send the content itself as a data: URL.`, { param })
   }
-  const mimeType = types[/\.(\w+)(?:[?#]|$)/.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? '']
+  const mimeType = types.get(/\.(\w+)(?:[?#]|$)/.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? '')
   return { fileData: { ...(mimeType !== undefined && { mimeType }), fileUri: url } }
 }

@@ -3,23 +3,27 @@ import type { Changes } from './changes.ts'
 import { abilitiesOf } from './model.ts'
 
 /** Tokens to think with, as Google itself reads the efforts. */
-const budgets: Readonly<Record<string, number>> = {
-  none: 0,
-  minimal: 1024,
-  low: 1024,
-  medium: 8192,
-  high: 24576,
-  xhigh: 24576,
-}
+const budgets: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    none: 0,
+    minimal: 1024,
+    low: 1024,
+    medium: 8192,
+    high: 24576,
+    xhigh: 24576,
+  }),
+)
 
-const levels: Readonly<Record<string, string>> = {
-  none: 'minimal',
-  minimal: 'minimal',
-  low: 'low',
-  medium: 'medium',
-  high: 'high',
-  xhigh: 'high',
-}
+const levels: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    none: 'minimal',
+    minimal: 'minimal',
+    low: 'low',
+    medium: 'medium',
+    high: 'high',
+    xhigh: 'high',
+  }),
+)
 
 /** Least budget of a model that always thinks. */
 const leastOfPro = 128
@@ -27,9 +31,9 @@ const leastOfPro = 128
 /** How much to think, for models that are told; with summaries of the thoughts, unless there are to be none. */
 export function thinkingOf(effort: unknown, model: string, changes: Changes): object | undefined {
   if (effort === undefined || effort === null) return undefined
-  if (typeof effort !== 'string' || !(effort in budgets)) {
+  if (typeof effort !== 'string' || !budgets.has(effort)) {
     const param = 'reasoning_effort'
-    throw badRequest(`${param}: expected ${Object.keys(budgets).join(', ')}.`, { param })
+    throw badRequest(`${param}: expected ${[...budgets.keys()].join(', ')}.`, { param })
   }
   const { thinking } = abilitiesOf(model)
   if (thinking === 'none') {
@@ -39,11 +43,11 @@ export function thinkingOf(effort: unknown, model: string, changes: Changes): ob
   const isPro = /-pro/.test(model)
   const told = (value: string | number): void => changes.add(`reasoning_effort:${effort}->${value}`)
   if (thinking === 'budget') {
-    const budget = effort === 'none' && isPro ? leastOfPro : budgets[effort]!
-    if (budget !== budgets[effort] || effort === 'xhigh') told(budget)
+    const budget = effort === 'none' && isPro ? leastOfPro : budgets.get(effort)!
+    if (budget !== budgets.get(effort) || effort === 'xhigh') told(budget)
     return { thinkingBudget: budget, ...(effort !== 'none' && { includeThoughts: true }) }
   }
-  const level = isPro ? levelOfPro(effort) : levels[effort]!
+  const level = isPro ? levelOfPro(effort) : levels.get(effort)!
   if (level !== effort) told(level)
   return { thinkingLevel: level, ...(effort !== 'none' && { includeThoughts: true }) }
 }

@@ -6,11 +6,13 @@ import { narrowed } from './schema.ts'
 const nameForm = /^[A-Za-z_][\w.:-]{0,127}$/
 
 /** Tools of the provider's own, by the type that asks for them. */
-const builtIn: Readonly<Record<string, string>> = {
-  google_search: 'googleSearch',
-  code_execution: 'codeExecution',
-  url_context: 'urlContext',
-}
+const builtIn: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    google_search: 'googleSearch',
+    code_execution: 'codeExecution',
+    url_context: 'urlContext',
+  }),
+)
 
 /** The fields of a request that are about tools. */
 export function toolFields(
@@ -21,7 +23,7 @@ export function toolFields(
   const functions: object[] = []
   const others: object[] = []
   for (const [i, tool] of (tools ?? []).entries()) {
-    const own = builtIn[tool.type]
+    const own = builtIn.get(tool.type)
     if (own !== undefined) others.push({ [own]: tool[tool.type] ?? {} })
     else functions.push(declarationOf(tool, `tools[${i}]`, abilities, changes))
   }
