@@ -12,12 +12,13 @@ import { watchProviders } from './watch.ts'
 import { chatWire } from './wires/chat.ts'
 import { completionsWire } from './wires/completions.ts'
 import { embeddingsWire } from './wires/embeddings.ts'
+import { messagesWire } from './wires/messages.ts'
 
 export default defineArea({
   settings: z.strictObject({}),
   setup(context) {
     const watch = watchProviders(context)
-    for (const wire of [chatWire, completionsWire, embeddingsWire]) context.wire(wire)
+    for (const wire of [chatWire, completionsWire, embeddingsWire, messagesWire]) context.wire(wire)
     addModuleRoutes(context)
     addBulkRoute(context)
     addInsightRoutes(context)

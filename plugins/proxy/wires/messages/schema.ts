@@ -1,0 +1,63 @@
+import { z } from 'zod'
+
+const text = z.looseObject({ type: z.literal('text'), text: z.string() })
+const toolUse = z.looseObject({
+  type: z.literal('tool_use'),
+  id: z.string(),
+  name: z.string(),
+  input: z.record(z.string(), z.unknown()).optional(),
+})
+const toolResult = z.looseObject({
+  type: z.literal('tool_result'),
+  tool_use_id: z.string(),
+  content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]).nullish(),
+  is_error: z.boolean().nullish(),
+})
+const known = new Set(['text', 'tool_use', 'tool_result'])
+const other = z.looseObject({ type: z.string().refine((type) => !known.has(type)) })
+
+const block = z.union([text, toolUse, toolResult, other])
+
+const tool = z.looseObject({
+  type: z.string().nullish(),
+  name: z.string().optional(),
+  input_schema: z.record(z.string(), z.unknown()).optional(),
+})
+
+/** What the gateway relies on in a body; everything else is carried as it came. */
+export const messagesBody = z.looseObject({
+  model: z.string().min(1).max(256),
+  max_tokens: z.int().min(0),
+  messages: z
+    .array(
+      z.looseObject({
+        role: z.enum(['user', 'assistant', 'system']),
+        content: z.union([z.string(), z.array(block)]),
+      }),
+    )
+    .min(1),
+  system: z.union([z.string(), z.array(text)]).nullish(),
+  stream: z.boolean().nullish(),
+  stop_sequences: z.array(z.string()).nullish(),
+  temperature: z.number().nullish(),
+  top_p: z.number().nullish(),
+  tools: z.array(tool).nullish(),
+  tool_choice: z
+    .looseObject({
+      type: z.enum(['auto', 'any', 'tool', 'none']),
+      name: z.string().optional(),
+      disable_parallel_tool_use: z.boolean().nullish(),
+    })
+    .nullish(),
+  metadata: z.looseObject({ user_id: z.string().nullish() }).nullish(),
+  output_config: z
+    .looseObject({
+      format: z
+        .looseObject({ type: z.string(), schema: z.record(z.string(), z.unknown()).optional() })
+        .nullish(),
+    })
+    .nullish(),
+})
+
+export type MessagesBody = z.infer<typeof messagesBody>
+export type Block = z.infer<typeof other>

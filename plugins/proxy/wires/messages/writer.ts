@@ -1,0 +1,114 @@
+import { encodeEvent } from '#kit'
+import type { Block } from './schema.ts'
+
+/** A piece of content: of which block it is, how that begins, and what it adds. */
+export interface Piece {
+  /** Pieces with the same lane are of one block. */
+  readonly lane: string
+  readonly block: Block
+  readonly delta?: Readonly<Record<string, unknown>> | undefined
+}
+
+interface OpenBlock {
+  readonly lane: string
+  readonly index: number
+  readonly isTool: boolean
+  json: string
+}
+
+/**
+ * Writes blocks one after another, each begun once, gone on with and ended: no other order can come out. Other wires
+ * may mix the parts of several tool calls; a part whose turn has not come waits until the call before it is complete.
+ */
+export class BlockWriter {
+  #live: OpenBlock | undefined
+  #next = 0
+  #waiting: Piece[] = []
+  readonly #ended = new Set<string>()
+
+  write(piece: Piece): string {
+    if (this.#ended.has(piece.lane)) return ''
+    if (this.#live?.lane === piece.lane) return this.#goOn(piece) + this.#release()
+    if (this.#waiting.length > 0 || !this.#complete()) {
+      this.#waiting.push(piece)
+      return ''
+    }
+    return this.#stop() + this.#start(piece) + this.#goOn(piece)
+  }
+
+  /** Ends everything that is open or waits. */
+  end(): string {
+    let text = this.#stop()
+    while (this.#waiting.length > 0) text += this.#turn() + this.#stop()
+    return text
+  }
+
+  /** Takes note of a block that others began. */
+  adopt(index: number, lane: string, isTool: boolean): void {
+    this.#live = { lane, index, isTool, json: '' }
+    this.#next = index + 1
+  }
+
+  /** Takes note of what others added to the open block. */
+  follow(json: string): void {
+    if (this.#live) this.#live.json += json
+  }
+
+  /** Takes note that others ended the open block. */
+  leave(): void {
+    if (this.#live?.isTool) this.#ended.add(this.#live.lane)
+    this.#live = undefined
+  }
+
+  /** Lets those go on that waited for the open block, as far as they may. */
+  #release(): string {
+    let text = ''
+    while (this.#waiting.length > 0 && this.#complete()) text += this.#stop() + this.#turn()
+    return text
+  }
+
+  /** Begins the block that has waited longest, with all of it that is there. */
+  #turn(): string {
+    const [first] = this.#waiting
+    const own = this.#waiting.filter(({ lane }) => lane === first!.lane)
+    this.#waiting = this.#waiting.filter(({ lane }) => lane !== first!.lane)
+    return this.#start(first!) + own.map((piece) => this.#goOn(piece)).join('')
+  }
+
+  #complete(): boolean {
+    return !this.#live?.isTool || isJson(this.#live.json)
+  }
+
+  #start({ lane, block }: Piece): string {
+    const index = this.#next
+    this.#next += 1
+    this.#live = { lane, index, isTool: block.type === 'tool_use', json: '' }
+    return event({ type: 'content_block_start', index, content_block: block })
+  }
+
+  #goOn({ delta }: Piece): string {
+    if (!delta) return ''
+    const live = this.#live!
+    if (typeof delta.partial_json === 'string') live.json += delta.partial_json
+    return event({ type: 'content_block_delta', index: live.index, delta })
+  }
+
+  #stop(): string {
+    if (!this.#live) return ''
+    const { index } = this.#live
+    this.leave()
+    return event({ type: 'content_block_stop', index })
+  }
+}
+
+export const event = (data: { readonly type: string; readonly [field: string]: unknown }): string =>
+  encodeEvent(data, data.type)
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
