@@ -46,6 +46,12 @@ describe('parameters', () => {
       { thinking: { type: 'disabled' } },
       [],
     ],
+    [
+      { model: 'command-a-reasoning-08-2025', thinking: { type: 'enabled', budget_tokens: 2000 } },
+      { thinking: { type: 'enabled', token_budget: 2000 } },
+      [],
+    ],
+    [{ thinking: { type: 'enabled', token_budget: 5 } }, {}, ['-thinking']],
     [{ tools: [f, g] }, { tools: [f, sentG] }, []],
     [{ tools: [f, g], tool_choice: 'required' }, { tools: [f, sentG], tool_choice: 'REQUIRED' }, []],
     [{ tools: [f, g], tool_choice: 'none' }, { tools: [f, sentG], tool_choice: 'NONE' }, []],

@@ -64,7 +64,9 @@ function assistantMessage(message: Message, at: string, changes: Changes): objec
     const param = `${at}.function_call`
     throw badRequest(`${param}: use tool_calls.`, { param })
   }
-  if (message.audio) changes.add('-messages.audio')
+  for (const field of ['audio', 'reasoning_details'] as const) {
+    if (message[field] !== undefined && message[field] !== null) changes.add(`-messages.${field}`)
+  }
   const text = textOf(message, at)
   const said = [reasoning_content, text].filter((part) => part).join('\n')
   if (tool_calls.length > 0) {

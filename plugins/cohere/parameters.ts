@@ -13,7 +13,6 @@ const names: ReadonlyMap<string, string> = new Map(
     documents: 'documents',
     citation_options: 'citation_options',
     safety_mode: 'safety_mode',
-    thinking: 'thinking',
     strict_tools: 'strict_tools',
     priority: 'priority',
   }),
@@ -42,7 +41,7 @@ const read = new Set([
     'stop',
     'n',
   ],
-  ...['max_tokens', 'max_completion_tokens', 'logprobs', 'reasoning_effort', ...names.keys()],
+  ...['max_tokens', 'max_completion_tokens', 'logprobs', 'reasoning_effort', 'thinking', ...names.keys()],
   ...bounds.keys(),
 ])
 
@@ -81,8 +80,8 @@ export function parametersOf(
   if (stops.length > 0) sent.stop_sequences = stops
   const format = formatOf(request)
   if (format) sent.response_format = format
-  const thinking = thinkingOf(request.reasoning_effort, model, changes)
-  if (thinking) sent.thinking ??= thinking
+  const thinking = thinkingOf(request, model, changes)
+  if (thinking) sent.thinking = thinking
   return sent
 }
 
@@ -133,14 +132,28 @@ function formatOf({ response_format: format }: ModelRequest): object | undefined
   throw badRequest(`${param}: expected text, json_object or json_schema.`, { param })
 }
 
+interface Thinking {
+  readonly type?: unknown
+  readonly token_budget?: unknown
+  /** As Anthropic's clients say it. */
+  readonly budget_tokens?: unknown
+}
+
 /** Models that think do so or not; how much, only `thinking` itself says. */
-function thinkingOf(effort: unknown, model: string, changes: Changes): object | undefined {
-  if (effort === undefined || effort === null) return undefined
+function thinkingOf(
+  { thinking, reasoning_effort: effort }: ModelRequest,
+  model: string,
+  changes: Changes,
+): object | undefined {
+  const { type, token_budget, budget_tokens } = (thinking ?? {}) as Thinking
+  const off = type === 'disabled' || (type === undefined && effort === 'none')
+  if (type === undefined && (effort === undefined || effort === null)) return undefined
   if (!/reasoning/.test(model)) {
-    if (effort !== 'none') changes.add('-reasoning_effort')
+    if (!off) changes.add(type === undefined ? '-reasoning_effort' : '-thinking')
     return undefined
   }
-  if (effort === 'none') return { type: 'disabled' }
-  if (effort !== 'high') changes.add(`reasoning_effort:${String(effort)}->enabled`)
-  return { type: 'enabled' }
+  if (off) return { type: 'disabled' }
+  if (type === undefined && effort !== 'high') changes.add(`reasoning_effort:${String(effort)}->enabled`)
+  const budget = token_budget ?? budget_tokens
+  return { type: 'enabled', ...(budget !== undefined && { token_budget: budget }) }
 }

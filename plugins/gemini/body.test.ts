@@ -61,6 +61,15 @@ describe('parameters', () => {
     expect(result.changes).toEqual(changes)
   })
 
+  it('takes thoughts as Anthropic’s clients ask for them', () => {
+    const config = (thinking: object) => encoded({ thinking }).body.generationConfig
+    expect(config({ type: 'disabled' })).toEqual({ thinkingConfig: { thinkingBudget: 0 } })
+    expect(config({ type: 'enabled', budget_tokens: 2000 })).toEqual({
+      thinkingConfig: { thinkingBudget: 1024, includeThoughts: true },
+    })
+    expect(config({ type: 'adaptive' })).toMatchObject({ thinkingConfig: { thinkingBudget: 24576 } })
+  })
+
   it.each<[model: string, effort: string, thinking: object | undefined, changes: string[]]>([
     ['gemini-2.5-flash', 'none', { thinkingBudget: 0 }, []],
     ['gemini-2.5-flash', 'low', { thinkingBudget: 1024, includeThoughts: true }, []],
@@ -171,6 +180,29 @@ describe('messages', () => {
     const { body, changes } = encoded({ messages: [{ role: 'system', content: 'A' }] })
     expect(body).toEqual({ contents: [{ role: 'user', parts: [{ text: 'A' }] }] })
     expect(changes).toEqual(['role:system->user'])
+  })
+
+  it('of tools may show something or tell of a failure', () => {
+    const call = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } })
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aGk=' } }
+    const { body } = encoded({
+      messages: [
+        { role: 'user', content: 'hi' },
+        { role: 'assistant', tool_calls: [call('a'), call('b')] },
+        { role: 'tool', tool_call_id: 'a', content: [{ type: 'text', text: 'see' }, image] },
+        { role: 'tool', tool_call_id: 'b', content: 'gone', is_error: true },
+      ],
+    })
+    expect((body.contents as object[]).slice(2)).toEqual([
+      {
+        role: 'user',
+        parts: [
+          { functionResponse: { id: 'a', name: 'f', response: { output: 'see' } } },
+          { functionResponse: { id: 'b', name: 'f', response: { error: 'gone' } } },
+        ],
+      },
+      { role: 'user', parts: [{ inlineData: { mimeType: 'image/png', data: 'aGk=' } }] },
+    ])
   })
 
   it('keep the signature of a text', () => {

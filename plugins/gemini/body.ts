@@ -30,7 +30,7 @@ const read = new Set([
     'top_logprobs',
   ],
   ...['presence_penalty', 'frequency_penalty', 'reasoning_effort', 'extra_body', 'safety_settings'],
-  ...['cached_content', 'thinking_config'],
+  ...['cached_content', 'thinking_config', 'thinking'],
 ])
 
 /** Values that change nothing. */

@@ -19,6 +19,13 @@ interface OpenCall {
   readonly place: number
 }
 
+/** The result of a call: an object, and what it shows beside that follows all results. */
+interface Result {
+  readonly place: number
+  readonly part: Part
+  readonly shown: readonly Part[]
+}
+
 /** The messages as Gemini has them: instructions apart, two roles, and results that name their function. */
 export function conversationOf(
   messages: readonly Message[],
@@ -28,20 +35,22 @@ export function conversationOf(
   const system: Part[] = []
   const contents: Content[] = []
   const open = new Map<string, OpenCall>()
-  let results: { readonly place: number; readonly part: Part }[] = []
+  let results: Result[] = []
 
   const closeResults = (): void => {
     if (results.length === 0) return
     // Calls of the same function are told apart by their order alone.
     const parts = results.toSorted((a, b) => a.place - b.place).map(({ part }) => part)
     contents.push({ role: 'user', parts })
+    const shown = results.flatMap((result) => result.shown)
+    if (shown.length > 0) contents.push({ role: 'user', parts: shown })
     results = []
   }
 
   for (const [i, message] of messages.entries()) {
     const at = `messages[${i}]`
     if (message.role === 'tool') {
-      results.push(resultOf(message, open, at))
+      results.push(resultOf(message, open, abilities.fetches, at, changes))
       continue
     }
     closeResults()
@@ -77,21 +86,24 @@ export function conversationOf(
 function resultOf(
   message: Message,
   open: ReadonlyMap<string, OpenCall>,
+  fetches: boolean,
   at: string,
-): { place: number; part: Part } {
+  changes: Changes,
+): Result {
   const call = open.get(message.tool_call_id ?? '')
   if (!call) {
     const param = `${at}.tool_call_id`
     throw badRequest(`${param}: no call before it has this id.`, { param })
   }
   const { id } = partsOfId(message.tool_call_id!)
-  const response = responseOf(textOf(message.content, `${at}.content`))
-  return { place: call.place, part: { functionResponse: { id, name: call.name, response } } }
-}
-
-/** A result must be an object; what is none becomes one. */
-function responseOf(content: string): JsonObject {
-  return objectIn(content) ?? { output: content }
+  const parts = partsOf(message.content, fetches, `${at}.content`, changes)
+  const said = parts.map(({ text = '' }) => text).join('')
+  const response = message.is_error === true ? { error: said } : (objectIn(said) ?? { output: said })
+  return {
+    place: call.place,
+    part: { functionResponse: { id, name: call.name, response } },
+    shown: parts.filter(({ text }) => text === undefined),
+  }
 }
 
 function assistantParts(
@@ -100,7 +112,7 @@ function assistantParts(
   at: string,
   changes: Changes,
 ): Part[] {
-  for (const field of ['reasoning_content', 'name', 'audio', 'annotations'] as const) {
+  for (const field of ['reasoning_content', 'reasoning_details', 'name', 'audio', 'annotations'] as const) {
     const value = message[field]
     if (value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)) {
       changes.add(`-messages.${field}`)

@@ -28,6 +28,20 @@ const levels: ReadonlyMap<string, string> = new Map(
 /** Least budget of a model that always thinks. */
 const leastOfPro = 128
 
+/** Fewest tokens of a budget that is meant as more than a little. */
+const muchOfBudget = 4096
+
+/** The effort that Anthropic's way of asking for thoughts comes to; undefined where it is not there. */
+export function effortOf(thinking: unknown): string | undefined {
+  if (typeof thinking !== 'object' || thinking === null) return undefined
+  const { type, budget_tokens: budget = muchOfBudget } = thinking as {
+    type?: unknown
+    budget_tokens?: number
+  }
+  if (type === 'disabled') return 'none'
+  return budget < muchOfBudget ? 'low' : 'high'
+}
+
 /** How much to think, for models that are told; with summaries of the thoughts, unless there are to be none. */
 export function thinkingOf(effort: unknown, model: string, changes: Changes): object | undefined {
   if (effort === undefined || effort === null) return undefined
