@@ -22,6 +22,9 @@ export function toChunks(body: Completion, pieceLength = 80): Chunk[] {
   return chunks
 }
 
+/** What a model thought comes before what it said. */
+const reasoning = /reason|think/
+
 /** A message in parts: who speaks and which texts there will be, then the texts, then what is no text. */
 function* deltas({ role, tool_calls, ...fields }: Message, pieceLength: number): Generator<Delta> {
   const opening: Record<string, unknown> = { role }
@@ -32,11 +35,12 @@ function* deltas({ role, tool_calls, ...fields }: Message, pieceLength: number):
     else if (value !== undefined) whole[field] = value
   }
   yield opening
+  for (const field in whole) if (reasoning.test(field)) yield { [field]: whole[field] }
   const { content, ...texts } = fields
   for (const [field, value] of [...Object.entries(texts), ['content', content] as const]) {
     if (typeof value === 'string') for (const piece of pieces(value, pieceLength)) yield { [field]: piece }
   }
-  for (const field in whole) yield { [field]: whole[field] }
+  for (const field in whole) if (!reasoning.test(field)) yield { [field]: whole[field] }
   for (const [index, call] of (tool_calls ?? []).entries()) yield* toolDeltas(call, index, pieceLength)
 }
 

@@ -54,12 +54,15 @@ function toolUseOf({ id, function: { name, arguments: json }, extra }: ToolCall)
 
 /** Arguments that were cut off at the length limit are given as far as they came. */
 function inputOf(json: string): unknown {
-  if (json.trim() === '') return {}
+  const input = parsed(json, JSON.parse) ?? parsed(json, (text) => JSON.parse(jsonrepair(text)))
+  return typeof input === 'object' && input !== null && !Array.isArray(input) ? input : {}
+}
+
+function parsed(json: string, parse: (text: string) => unknown): unknown {
   try {
-    const input: unknown = JSON.parse(jsonrepair(json))
-    return typeof input === 'object' && input !== null && !Array.isArray(input) ? input : {}
+    return parse(json)
   } catch {
-    return {}
+    return undefined
   }
 }
 

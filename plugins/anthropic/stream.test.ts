@@ -1,0 +1,170 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Call, Chunk, Target } from '#kernel'
+import { Assembler } from '#kit'
+import { anthropicProtocol } from './protocol.ts'
+
+const target = {
+  provider: { name: 'anthropic', baseUrl: 'http://localhost', headers: {} },
+  model: 'claude-haiku-4-5',
+  key: undefined,
+} as unknown as Target
+const call = (wire: string) =>
+  ({ wire, request: { model: 'claude-haiku-4-5', messages: [] } }) as unknown as Call
+const head = { status: 200, headers: {} }
+
+const frame = (data: { readonly type: string; readonly [field: string]: unknown }): string =>
+  `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
+const delta = (index: number, fields: object) => frame({ type: 'content_block_delta', index, delta: fields })
+const start = (index: number, block: object) =>
+  frame({ type: 'content_block_start', index, content_block: block })
+const stop = (index: number) => frame({ type: 'content_block_stop', index })
+
+const recorded = [
+  frame({
+    type: 'message_start',
+    message: {
+      id: 'msg_1',
+      model: 'claude-haiku-4-5',
+      usage: { input_tokens: 9, cache_read_input_tokens: 4, output_tokens: 1 },
+    },
+  }),
+  start(0, { type: 'thinking', thinking: '', signature: '' }),
+  frame({ type: 'ping' }),
+  delta(0, { type: 'thinking_delta', thinking: 'Größe \u{1f600}' }),
+  delta(0, { type: 'signature_delta', signature: 'Sig==' }),
+  stop(0),
+  start(1, { type: 'redacted_thinking', data: 'RW5j' }),
+  stop(1),
+  start(2, { type: 'text', text: '' }),
+  delta(2, { type: 'text_delta', text: 'Let me “see”.' }),
+  delta(2, { type: 'text_delta', text: ' \u{1f600}' }),
+  stop(2),
+  start(3, { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} }),
+  delta(3, { type: 'input_json_delta', partial_json: '{"query":' }),
+  delta(3, { type: 'input_json_delta', partial_json: '"q"}' }),
+  stop(3),
+  start(4, { type: 'tool_use', id: 't1', name: 'weather', input: {} }),
+  delta(4, { type: 'input_json_delta', partial_json: '' }),
+  delta(4, { type: 'input_json_delta', partial_json: '{"city":"Kö' }),
+  delta(4, { type: 'input_json_delta', partial_json: 'ln"}' }),
+  stop(4),
+  start(5, { type: 'tool_use', id: 't2', name: 'now', input: {} }),
+  stop(5),
+  frame({
+    type: 'message_delta',
+    delta: { stop_reason: 'tool_use', stop_sequence: null },
+    usage: { output_tokens: 33, input_tokens: null },
+  }),
+  frame({ type: 'message_stop' }),
+].join('')
+
+function decoded(text: string | Buffer, cuts: readonly number[], wire = 'chat'): Chunk[] {
+  const bytes = Buffer.from(text)
+  const decoder = anthropicProtocol.decoder(head, call(wire), target)
+  const bounds = [0, ...cuts.toSorted((a, b) => a - b), bytes.length]
+  const chunks = bounds
+    .slice(1)
+    .flatMap((end, i) => decoder.push(Buffer.from(bytes.subarray(bounds[i], end))))
+  return [...chunks, ...decoder.end()]
+}
+
+function whole(chunks: readonly Chunk[]) {
+  const assembler = new Assembler()
+  for (const { data } of chunks) assembler.add(data)
+  const { created: _, ...rest } = assembler.completion()
+  return rest
+}
+
+const length = Buffer.byteLength(recorded)
+
+describe('a streamed message', () => {
+  it('is the whole one', () => {
+    expect(whole(decoded(recorded, []))).toEqual({
+      id: 'msg_1',
+      object: 'chat.completion',
+      model: 'claude-haiku-4-5',
+      choices: [
+        {
+          index: 0,
+          finish_reason: 'tool_calls',
+          native_finish_reason: 'tool_use',
+          message: {
+            role: 'assistant',
+            content: 'Let me “see”. \u{1f600}',
+            reasoning_content: 'Größe \u{1f600}',
+            reasoning_details: [
+              {
+                type: 'reasoning.text',
+                format: 'anthropic-claude-v1',
+                index: 0,
+                text: 'Größe \u{1f600}',
+                signature: 'Sig==',
+              },
+              { type: 'reasoning.encrypted', format: 'anthropic-claude-v1', index: 1, data: 'RW5j' },
+            ],
+            vendor_blocks: [
+              { index: 3, type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'q' } },
+            ],
+            tool_calls: [
+              { id: 't1', type: 'function', function: { name: 'weather', arguments: '{"city":"Köln"}' } },
+              { id: 't2', type: 'function', function: { name: 'now', arguments: '{}' } },
+            ],
+          },
+        },
+      ],
+      usage: {
+        prompt_tokens: 13,
+        completion_tokens: 33,
+        total_tokens: 46,
+        prompt_tokens_details: { cached_tokens: 4, cache_write_5m_tokens: 0, cache_write_1h_tokens: 0 },
+      },
+    })
+  })
+
+  it('is the same for every cut in two, and for every way of cutting it in more', () => {
+    const expected = whole(decoded(recorded, []))
+    for (let cut = 1; cut < length; cut += 1) expect(whole(decoded(recorded, [cut]))).toEqual(expected)
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: length })), (cuts) => {
+        expect(whole(decoded(recorded, cuts))).toEqual(expected)
+      }),
+    )
+  })
+
+  it('keeps every byte for who speaks the wire, and says the same', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: length })), (cuts) => {
+        const chunks = decoded(recorded, cuts, 'messages')
+        expect(Buffer.concat(chunks.map(({ raw }) => raw!)).toString()).toBe(recorded)
+        expect(whole(chunks)).toEqual(whole(decoded(recorded, [])))
+      }),
+    )
+  })
+
+  it('has no chunk without a choice but the one for usage', () => {
+    const empty = decoded(recorded, []).filter(({ data }) => data.choices.length === 0)
+    expect(empty.map(({ data }) => data.usage !== undefined)).toEqual([true])
+  })
+
+  it('that ends before its end is an error, wherever it does', () => {
+    const last = Buffer.byteLength(recorded.slice(0, recorded.lastIndexOf('event: message_stop')))
+    for (let end = 0; end <= last; end += 1)
+      expect(() => decoded(Buffer.from(recorded).subarray(0, end), [])).toThrow(/anthropic/)
+  })
+
+  it('with its events out of order is an error', () => {
+    const events = recorded.split(/(?<=\n\n)/)
+    const without = (n: number): string => events.toSpliced(n, 1).join('')
+    expect(() => decoded(without(0), [])).toThrow('out of order')
+    expect(() => decoded(without(1), [])).toThrow('had not begun')
+    expect(() => decoded(without(5), [])).not.toThrow()
+    expect(() => decoded(recorded.replace('{"type":"ping"}', '{"type":'), [])).toThrow('not a JSON object')
+  })
+
+  it('goes on over events and deltas that nobody knows yet', () => {
+    const novel = frame({ type: 'novelty', x: 1 }) + delta(0, { type: 'novel_delta' })
+    const text = recorded.replace(frame({ type: 'ping' }), novel)
+    expect(whole(decoded(text, []))).toEqual(whole(decoded(recorded, [])))
+  })
+})
