@@ -14,7 +14,9 @@ import type { Attempt } from './trail.ts'
 interface Segment {
   readonly entries: readonly Entry[]
   readonly around: Entry | undefined
+  /** Whether anything is done to streamed answers, and to plain ones. */
   readonly rewrites: boolean
+  readonly rewritesWhole: boolean
   /** Set on the first segment entry after the stages that inspect: from there on the request may be recorded. */
   readonly recordAt: number
 }
@@ -123,7 +125,8 @@ export class Chain {
       passed.push(entry)
     }
     answer ??= await this.#inner(call, index, segment, passed)
-    return segment.rewrites ? await rewritten(answer, passed, call) : answer
+    const rewrites = answer.kind === 'whole' ? segment.rewritesWhole : segment.rewrites
+    return rewrites ? await rewritten(answer, passed, call) : answer
   }
 
   #detectsAfter(entry: Entry, call: Call): Entry[] {
@@ -182,7 +185,8 @@ function segmented(entries: readonly Entry[]): Segment[] {
   let recordAt = -1
   const close = (around: Entry | undefined): void => {
     const rewrites = part.some(({ hooks }) => hooks.reply ?? hooks.stream ?? hooks.detect?.reply)
-    if (part.length > 0) segments.push({ entries: part, around, rewrites, recordAt })
+    const rewritesWhole = part.some(({ hooks }) => hooks.reply ?? hooks.detect?.reply)
+    if (part.length > 0) segments.push({ entries: part, around, rewrites, rewritesWhole, recordAt })
     part = []
     recordAt = -1
   }

@@ -27,6 +27,22 @@ export function defineEvent<T>(
   return { name, alias: options.alias, schema, description: options.description }
 }
 
+/** An occurrence whose time is put into words only for who reads it: some events happen with every call. */
+class Happening<T> implements Occurrence<T> {
+  readonly type: EventType<T>
+  readonly data: T
+  readonly #at = Date.now()
+
+  constructor(type: EventType<T>, data: T) {
+    this.type = type
+    this.data = data
+  }
+
+  get timestamp(): string {
+    return new Date(this.#at).toISOString()
+  }
+}
+
 /** Delivers events inside the process. A listener that throws harms neither the emitter nor its neighbours. */
 export class Events {
   readonly #byName = new Map<string, Set<Listener<never>>>()
@@ -56,9 +72,9 @@ export class Events {
   emit<T>(type: EventType<T>, data: T): void {
     const listeners = this.#byName.get(type.name)
     if (!listeners && this.#all.size === 0) return
-    const occurrence: Occurrence<T> = { type, timestamp: new Date().toISOString(), data }
-    if (listeners) for (const listener of [...listeners]) this.#call(listener as Listener<T>, occurrence)
-    for (const listener of [...this.#all]) this.#call(listener as Listener<T>, occurrence)
+    const occurrence = new Happening(type, data)
+    if (listeners) for (const listener of listeners) this.#call(listener as Listener<T>, occurrence)
+    for (const listener of this.#all) this.#call(listener as Listener<T>, occurrence)
   }
 
   #call<T>(listener: Listener<T>, occurrence: Occurrence<T>): void {

@@ -114,7 +114,8 @@ export class Exchange {
         : Buffer.from(JSON.stringify(this.#wire.encode(reply.body, call.request)))
     this.#head(200, 'application/json', bytes.length)
     call.trail.firstContentAt = performance.now()
-    this.#res.end(bytes)
+    if (bytes.length > largestCopy) this.#res.end(bytes)
+    else this.#res.end(bytes.toString('latin1'), 'latin1')
   }
 
   async #stream(reply: StreamReply, call: Call): Promise<void> {
@@ -223,6 +224,9 @@ export class Exchange {
     call.cancel.abort(over)
   }
 }
+
+/** Node sends head and body of a string in one write, where a buffer takes two; up to so many bytes the copy is cheaper. */
+const largestCopy = 16 * 1024
 
 const over = new Error('the call is over')
 
