@@ -16,6 +16,8 @@ export interface RouteInput<P, Q, B> {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal
+  /** Sets a header of the answer. */
+  header(name: string, value: string): void
 }
 
 /** A server-sent event. */

@@ -132,6 +132,7 @@ async function answer(
     requestId: ctx.state.requestId as string,
     headers: ctx.headers,
     signal: aborted.signal,
+    header: (name, value) => ctx.set(name, value),
   })
   if (route.returns === 'events') return stream(ctx, result as AsyncIterable<ServerEvent>, aborted.signal)
   if (route.returns === 'text') {

@@ -329,6 +329,20 @@ describe('tools', () => {
     ])
   })
 
+  it('called at another provider keep call and result together, whatever their ids', async () => {
+    const { sent } = await ask({
+      tools: [weather],
+      messages: [
+        ...hi,
+        { role: 'assistant', tool_calls: [call('functions.weather:0', '{}')] },
+        { role: 'tool', tool_call_id: 'functions.weather:0', content: 'x' },
+      ],
+    })
+    const [, used, result] = sent.messages as { content: Fields[] }[]
+    expect(used!.content[0]!.id).toMatch(/^toolu_[0-9a-f]{24}$/)
+    expect(result!.content[0]!.tool_use_id).toBe(used!.content[0]!.id)
+  })
+
   it('of a conversation that goes on without them are named, but not to be called', async () => {
     const { sent, changed } = await ask({
       messages: [

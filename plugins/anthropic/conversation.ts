@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { badRequest, type Message, type ToolCall } from '#kernel'
 import type { ToolNames } from './names.ts'
 import type { Block, Turn } from './native.ts'
@@ -86,12 +87,16 @@ function resultOf({ content, tool_call_id, is_error, cache_control }: Message, a
   const said = typeof content === 'string' ? content : blocksOf(content, at)
   return {
     type: 'tool_result',
-    tool_use_id: tool_call_id,
+    tool_use_id: idOf(tool_call_id),
     ...(said.length > 0 && { content: said }),
     ...(typeof is_error === 'boolean' && { is_error }),
     ...(cache_control !== undefined && { cache_control }),
   }
 }
+
+/** Ids that another provider made may not fit; the same id becomes the same one at every turn. */
+const idOf = (id: string): string =>
+  /^[a-zA-Z0-9_-]+$/.test(id) ? id : `toolu_${hash('sha256', id).slice(0, 24)}`
 
 interface Placed {
   readonly index: number
@@ -134,7 +139,13 @@ function inPlace(placed: readonly Placed[], rest: readonly Block[]): Block[] {
 function toolUseOf({ id, function: fn, extra }: ToolCall, names: ToolNames, at: string): Block {
   if (!fn) throw badRequest('Anthropic knows calls of functions only.', { param: at })
   const own = (extra as { anthropic?: object } | undefined)?.anthropic
-  return { type: 'tool_use', id, name: names.sent(fn.name), input: inputOf(fn.arguments, at), ...own }
+  return {
+    type: 'tool_use',
+    id: idOf(id),
+    name: names.sent(fn.name),
+    input: inputOf(fn.arguments, at),
+    ...own,
+  }
 }
 
 /** Models that call a function without parameters may write nothing at all. */

@@ -43,9 +43,11 @@ export const anthropicProtocol: Protocol = {
 }
 
 /** People write the address with and without the version at its end. */
-const urlOf = ({ provider }: Target, path: string): string => provider.baseUrl.replace(/\/v1$/, '') + path
+export const urlOf = ({ provider }: Target, path: string): string =>
+  provider.baseUrl.replace(/\/v1$/, '') + path
 
-function headersOf({ key }: Target): Record<string, string> {
+/** What every request carries. */
+export function headersOf({ key }: Target): Record<string, string> {
   return {
     'content-type': 'application/json',
     accept: 'application/json',

@@ -12,6 +12,7 @@ import { watchProviders } from './watch.ts'
 import { chatWire } from './wires/chat.ts'
 import { completionsWire } from './wires/completions.ts'
 import { embeddingsWire } from './wires/embeddings.ts'
+import { addCountRoute } from './wires/messages/count-tokens.ts'
 import { messagesWire } from './wires/messages.ts'
 
 export default defineArea({
@@ -19,6 +20,7 @@ export default defineArea({
   setup(context) {
     const watch = watchProviders(context)
     for (const wire of [chatWire, completionsWire, embeddingsWire, messagesWire]) context.wire(wire)
+    addCountRoute(context)
     addModuleRoutes(context)
     addBulkRoute(context)
     addInsightRoutes(context)

@@ -416,3 +416,42 @@ describe('to a provider of the same wire', () => {
     )
   })
 })
+
+describe('counting tokens', () => {
+  const count = (model: string, fields: object = {}) =>
+    client.messages.countTokens({ model, messages: hi, ...fields }).withResponse()
+
+  test('is the provider’s affair where it can count', async () => {
+    upstream.reply({ body: { input_tokens: 17 } })
+    const { data, response } = await count(`anthropic/${claude}`, { system: 'Be brief.' })
+    expect(data).toEqual({ input_tokens: 17 })
+    expect(response.headers.get('x-token-count')).toBe('provider')
+    expect(upstream.last()).toMatchObject({ path: '/v1/messages/count_tokens', key: 'sk-test' })
+    expect(sent()).toEqual({ model: claude, messages: hi, system: 'Be brief.' })
+  })
+
+  test('is an estimate elsewhere, and says so', async () => {
+    const { data, response } = await count(gpt, { system: 'x'.repeat(400), tools: [weather] })
+    expect(data.input_tokens).toBeGreaterThan(100)
+    expect(response.headers.get('x-token-count')).toBe('estimated')
+    expect(upstream.requests).toHaveLength(0)
+  })
+
+  test('shows the provider nothing while a guard is on', async () => {
+    await gateway.module('secretscan', { enabled: true, config: {} })
+    const { response } = await count(claude)
+    await gateway.module('secretscan', { enabled: false })
+    expect(response.headers.get('x-token-count')).toBe('estimated')
+    expect(upstream.requests).toHaveLength(0)
+  })
+
+  test('needs a key, and tells what the provider says is wrong', async () => {
+    const stranger = new Anthropic({ baseURL: gateway.url, apiKey: 'nobody', maxRetries: 0 })
+    await expect(stranger.messages.countTokens({ model: claude, messages: hi })).rejects.toBeInstanceOf(
+      Anthropic.AuthenticationError,
+    )
+    upstream.reply({ status: 429 })
+    await expect(count(claude)).rejects.toBeInstanceOf(Anthropic.RateLimitError)
+    await expect(count(claude, { nonsense: 1 })).rejects.toThrow('nonsense')
+  })
+})

@@ -1,0 +1,45 @@
+import { type Target, token } from '#kernel'
+import { brokenProtocol, upstreamError } from './errors.ts'
+import { headersOf, urlOf } from './protocol.ts'
+
+/** Counts the tokens of a request in this protocol's own words. */
+export interface TokenCounter {
+  /** Resolves with the provider's count; rejects with an UpstreamError. */
+  count(
+    body: object,
+    target: Target,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<number>
+}
+
+export const TokenCounters = token<TokenCounter>('token-counter/anthropic')
+
+const maxMs = 30_000
+
+export const counter: TokenCounter = {
+  async count(body, target, headers, signal) {
+    const response = await fetch(urlOf(target, '/v1/messages/count_tokens'), {
+      method: 'POST',
+      headers: { ...headersOf(target), ...headers, ...target.provider.headers },
+      body: JSON.stringify({ ...body, model: target.model }),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(maxMs)]),
+    }).catch((cause: unknown) => {
+      throw brokenProtocol('could not be reached', target, cause)
+    })
+    const bytes = Buffer.from(await response.arrayBuffer())
+    const head = { status: response.status, headers: Object.fromEntries(response.headers) }
+    if (!response.ok) throw upstreamError(head, bytes, target)
+    const { input_tokens: count } = parsed(bytes, target)
+    if (typeof count !== 'number') throw brokenProtocol('did not say how many tokens there are', target)
+    return count
+  },
+}
+
+function parsed(bytes: Buffer, target: Target): { input_tokens?: unknown } {
+  try {
+    return JSON.parse(bytes.toString('utf8')) as { input_tokens?: unknown }
+  } catch (cause) {
+    throw brokenProtocol('answered with something that is not JSON', target, cause)
+  }
+}

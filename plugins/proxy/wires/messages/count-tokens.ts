@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { type Context, kernelServices, type Principal, type Target, token } from '#kernel'
+import { estimateTokens, requestTexts } from '#kit'
+import { requestOf } from './request.ts'
+import { messagesBody } from './schema.ts'
+
+/** Offered by the plugin of a protocol that can count. */
+interface TokenCounter {
+  count(
+    body: object,
+    target: Target,
+    headers: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<number>
+}
+
+const counterOf = (protocol: string) => token<TokenCounter>(`token-counter/${protocol}`)
+
+const body = messagesBody.omit({ max_tokens: true })
+type Body = z.infer<typeof body>
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>
+
+/**
+ * Counts a request's tokens before it is made. The provider counts where it can; where it cannot, or a guard is on
+ * whose eyes the texts have not passed, they stay here and are estimated. The header `x-token-count` says which.
+ */
+export function addCountRoute(context: Context<unknown>): void {
+  context.route({
+    method: 'post',
+    path: '/v1/messages/count_tokens',
+    access: 'any',
+    summary: 'Tokens of a message in the Anthropic format, counted or estimated',
+    body,
+    returns: z.object({ input_tokens: z.int() }),
+    async handle({ body, principal, headers, signal, header }) {
+      const target = await targetOf(context, body.model, principal, headers)
+      const counter = isGuarded(context) ? undefined : context.find(counterOf(target.provider.protocol))
+      header('x-token-count', counter ? 'provider' : 'estimated')
+      if (!counter) return { input_tokens: estimate(body) }
+      return { input_tokens: await counter.count(body, target, passed(headers), signal) }
+    },
+  })
+}
+
+/** Where a call of the model would go first. */
+async function targetOf(
+  context: Context<unknown>,
+  model: string,
+  principal: Principal | undefined,
+  headers: Headers,
+): Promise<Target> {
+  const forced = headers['x-provider']
+  const routes = context
+    .use(kernelServices.directory)
+    .resolve(model, typeof forced === 'string' ? forced : undefined)
+  const keys = context.use(kernelServices.providerKeys)
+  for (const { provider, model } of routes) {
+    const own = principal?.userId === undefined ? undefined : await keys.find(principal.userId, provider.name)
+    if (own || provider.configured) return { provider, model, key: own ?? provider.keys[0] }
+  }
+  const { provider, model: name } = routes[0]!
+  return { provider, model: name, key: undefined }
+}
+
+const isGuarded = (context: Context<unknown>): boolean =>
+  context
+    .use(kernelServices.registry)
+    .generation.entries.some(({ stage, hooks }) => stage === 'inspect' || hooks.detect?.request !== undefined)
+
+function passed(headers: Headers): Record<string, string> {
+  const names = ['anthropic-version', 'anthropic-beta']
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = headers[name]
+      return typeof value === 'string' ? [[name, value] as const] : []
+    }),
+  )
+}
+
+/** Texts and tools; pictures and files are not counted. */
+function estimate(body: Body): number {
+  const request = requestOf({ ...body, max_tokens: 1 })
+  const texts = requestTexts(request).reduce((sum, { text }) => sum + estimateTokens(text), 0)
+  return texts + (request.tools ? estimateTokens(JSON.stringify(request.tools)) : 0)
+}
