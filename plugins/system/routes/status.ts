@@ -23,11 +23,9 @@ const status = z.object({
     rss: z.int().meta({ description: 'Bytes of memory of the process.' }),
     heap: z.int().meta({ description: 'Bytes of it that JavaScript objects take.' }),
   }),
-  queues: z
-    .record(z.string(), z.object({ depth: z.int(), bytes: z.int(), dropped: z.int() }))
-    .meta({
-      description: 'What waits to be written: how many rows, their size, and how many had to be dropped.',
-    }),
+  queues: z.record(z.string(), z.object({ depth: z.int(), bytes: z.int(), dropped: z.int() })).meta({
+    description: 'What waits to be written: how many rows, their size, and how many had to be dropped.',
+  }),
   components: z.record(z.string(), z.object({ status: level, detail: z.string() })),
 })
 
