@@ -62,7 +62,7 @@ export async function boot({
     const accounts = await Accounts.open(store)
     if (config.adminKey) accounts.adopt(config.adminKey)
     const providerKeys = new ProviderKeys(store, secrets)
-    await providerKeys.migrate(log)
+    if ((await providerKeys.migrate(log)) > 0) await engine.compact()
 
     const events = new Events((error, event) => log.error({ err: error, event }, 'a listener failed'))
     const container = createRoot()

@@ -41,13 +41,16 @@ export class ProviderKeys {
     })
   }
 
-  /** Encrypts what an earlier version or a hand left in plain text. */
-  async migrate(log: Log): Promise<void> {
+  /** Encrypts what an earlier version or a hand left in plain text; returns how many. */
+  async migrate(log: Log): Promise<number> {
+    let found = 0
     for await (const [id, row] of this.#rows.scan()) {
       if (this.#secrets.isEncrypted(row.secret)) continue
       await this.#rows.update(id, (now) => now && { ...now, secret: this.#secrets.encrypt(now.secret) })
       log.info({ provider: row.provider }, 'a provider key found in plain text was encrypted')
+      found += 1
     }
+    return found
   }
 
   /** The user's own key for a provider; known answers come without a promise. */

@@ -213,6 +213,8 @@ export interface Store {
 
 export interface Engine extends Store {
   readonly name: string
+  /** Rewrites the data on disk, so that the bytes of deleted and replaced rows leave it. Reads and writes all of it. */
+  compact(): Promise<void>
   /** Flushes and closes; further writes reject. */
   close(): Promise<void>
 }

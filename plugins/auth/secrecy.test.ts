@@ -111,7 +111,7 @@ test('equal keys are stored as different texts, of the documented form', async (
   }
 })
 
-test('a provider key found in plain text at the start is encrypted, and works', async () => {
+test('a provider key found in plain text at the start is encrypted, leaves the disk, and works', async () => {
   const { userId, key } = await (await start()).signUp('earlier')
   await stop()
   const at = new Date().toISOString()
@@ -125,7 +125,9 @@ test('a provider key found in plain text at the start is encrypted, and works', 
       updated_at: at,
     }),
   )
+  expect(await filesWith(secret)).not.toEqual([])
   const { logged } = await start()
+  expect(await filesWith(secret)).toEqual([])
   expect(logged.filter((line) => line.includes('was encrypted'))).toHaveLength(1)
   expect(logged.join()).not.toContain(secret)
   await chat(gateway!, key)

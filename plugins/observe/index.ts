@@ -1,5 +1,13 @@
 import { z } from 'zod'
-import { CallFirstContent, CallSettled, CallStarted, defineArea, ModuleChanged, token } from '#kernel'
+import {
+  CallFirstContent,
+  CallSettled,
+  CallStarted,
+  defineArea,
+  kernelServices,
+  ModuleChanged,
+  token,
+} from '#kernel'
 import { firstTokenOf, startedOf } from './live.ts'
 import { type BodyRules, record } from './recorder.ts'
 import { newRing, publish } from './ring.ts'
@@ -69,6 +77,7 @@ export default defineArea({
     )
     context.every(hourMs, () => traces.prune(settings.retention_days))
 
+    context.own(context.use(kernelServices.queues).add('traces', () => traces.status()))
     context.provide(TraceReader, traces)
     traceRoutes(context, { traces, rules, added: finished })
     overviewRoute(context, traces)

@@ -127,7 +127,7 @@ describe('the status', () => {
       uptime_seconds: expect.any(Number),
       generation: registry.generation.number,
       memory: { rss: expect.any(Number), heap: expect.any(Number) },
-      queues: { letters: { depth: 3, bytes: 120, dropped: 1 } },
+      queues: { letters: { depth: 3, bytes: 120, dropped: 1 }, traces: { dropped: 0 } },
       components: {
         store: { status: 'healthy' },
         providers: { status: 'healthy', detail: expect.stringContaining('configured') },

@@ -1,0 +1,114 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Engine } from '../storage/index.ts'
+import { openLevel } from '../storage/level.ts'
+import { Claims } from './accounts/claims.ts'
+import { Accounts } from './accounts.ts'
+
+let folder: string
+let engine: Engine
+let accounts: Accounts
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'switchyard-accounts-'))
+  engine = await openLevel(folder)
+  accounts = await Accounts.open(engine)
+})
+
+afterEach(async () => {
+  vi.useRealTimers()
+  await engine.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** A user with a key. */
+async function someone(email = 'ada@example.com') {
+  const user = await accounts.createUser({ email, plan: 'free' })
+  const { key, secret } = await accounts.keys.issue({ type: 'user', userId: user.id })
+  return { user, key, secret }
+}
+
+test('a known key is answered without a promise', async () => {
+  const { user, key, secret } = await someone()
+  const principal = { type: 'user', keyId: key.id, userId: user.id, plan: 'free' }
+  expect(await accounts.authenticate(secret)).toEqual(principal)
+  expect(accounts.authenticate(secret)).toEqual(principal)
+})
+
+test('the key of the configuration is an admin, and is stored nowhere', async () => {
+  accounts.adopt('sy_admin_configured')
+  expect(accounts.authenticate('sy_admin_configured')).toMatchObject({ type: 'admin', userId: undefined })
+  expect(await accounts.keys.hasAdmin()).toBe(false)
+})
+
+test('a key that is revoked while it is being looked up is refused from then on', async () => {
+  for (let n = 0; n < 50; n += 1) {
+    const { user, key, secret } = await someone(`race-${n}@example.com`)
+    await Promise.all([accounts.authenticate(secret), accounts.keys.revoke(user.id, key.id)])
+    expect(await accounts.authenticate(secret)).toBeUndefined()
+  }
+})
+
+test('a plan that changes while a key is being looked up holds from then on', async () => {
+  for (let n = 0; n < 50; n += 1) {
+    const { user, secret } = await someone(`race-${n}@example.com`)
+    await Promise.all([accounts.authenticate(secret), accounts.changeUser(user.id, { plan: 'team' })])
+    expect(await accounts.authenticate(secret)).toMatchObject({ plan: 'team' })
+  }
+})
+
+test('the use of a key is noted once a minute at the most, and survives a restart', async () => {
+  const { key, secret } = await someone()
+  const noted = vi.spyOn(accounts.keys, 'use')
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const start = Date.now()
+  for (const ms of [0, 1, 59_999]) {
+    vi.setSystemTime(start + ms)
+    await accounts.authenticate(secret)
+  }
+  expect(noted).toHaveBeenCalledTimes(1)
+  expect(accounts.keys.lastUse(key.id)).toBe(start)
+  vi.setSystemTime(start + 60_000)
+  await accounts.authenticate(secret)
+  expect(accounts.keys.lastUse(key.id)).toBe(start + 60_000)
+
+  await engine.close()
+  engine = await openLevel(folder)
+  accounts = await Accounts.open(engine)
+  expect(accounts.keys.lastUse(key.id)).toBe(start + 60_000)
+})
+
+test('the keys of a deleted user stop, and an admin key that the user held with them', async () => {
+  const { user, secret } = await someone()
+  const admin = `sy_admin_${'x'.repeat(40)}`
+  await accounts.keys.import(admin, { type: 'admin', userId: user.id })
+  expect(await accounts.authenticate(admin)).toMatchObject({ type: 'admin', userId: undefined })
+  await accounts.deleteUser(user.id)
+  expect(await accounts.authenticate(secret)).toBeUndefined()
+  expect(await accounts.authenticate(admin)).toBeUndefined()
+})
+
+test('a claim whose owner was never written lapses after a minute, and a real one never does', async () => {
+  const owners = new Set<string>()
+  const claims = new Claims(engine, 'names', async (owner) => owners.has(owner))
+  vi.useFakeTimers({ toFake: ['Date'] })
+  expect(await claims.take('name', 'crashed')).toBe(true)
+  expect(await claims.take('name', 'early')).toBe(false)
+  vi.setSystemTime(Date.now() + 60_000)
+  const takers = await Promise.all(['a', 'b', 'c'].map((owner) => claims.take('name', owner)))
+  expect(takers.filter((won) => won)).toHaveLength(1)
+  owners.add(['a', 'b', 'c'][takers.indexOf(true)]!)
+  vi.setSystemTime(Date.now() + 3_600_000)
+  expect(await claims.take('name', 'late')).toBe(false)
+})
+
+test('a claim is given back by its owner only', async () => {
+  const claims = new Claims(engine, 'names', async () => true)
+  await claims.take('name', 'owner')
+  await claims.release('name', 'other')
+  expect(await claims.take('name', 'other')).toBe(false)
+  await claims.release('name', 'owner')
+  expect(await claims.take('name', 'other')).toBe(true)
+})
