@@ -25,13 +25,12 @@ export function greeting({ url, registry, directory, newAdminKey }: Kernel, ms: 
 function providersOf(directory: Directory): string {
   const ready = inUse(directory)
   if (ready.length > 0) return `Providers in use: ${ready.map(({ name }) => name).join(', ')}.`
-  const standIn = directory.providers.find(({ spec }) => spec.fallback)
-  const stand = standIn ? `${standIn.name} answers in their place` : 'model calls are refused'
+  const stand = standIn(directory) ? 'a stand-in echoes what it is told' : 'model calls are refused'
   const variables = native(directory).flatMap(({ spec }) => spec.key_env.slice(0, 1))
   return `No provider has a key yet: ${stand}. Set ${variables.join(' or ')}, or another's, and start again.`
 }
 
-/** A model that somebody answers for: one in use, else the stand-in, which takes any name. */
+/** A model that somebody answers for: one in use, else the stand-in's. */
 function modelFor(directory: Directory): string {
   const ready = inUse(directory)
   for (const { name } of ready) {
@@ -39,8 +38,12 @@ function modelFor(directory: Directory): string {
     if (known !== undefined) return `${name}/${known}`
   }
   if (ready[0]) return `${ready[0].name}/<model>`
-  return native(directory).flatMap(({ name }) => directory.namesOf(name).slice(0, 1))[0] ?? 'any'
+  const { name } = standIn(directory) ?? {}
+  return (name && directory.namesOf(name)[0]) ?? 'any'
 }
+
+const standIn = ({ providers }: Directory): Provider | undefined =>
+  providers.find(({ spec }) => spec.fallback)
 
 const inUse = ({ providers }: Directory): Provider[] =>
   providers.filter(({ configured, spec }) => configured && !spec.fallback)

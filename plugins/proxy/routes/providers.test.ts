@@ -1,3 +1,6 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { bareChain } from '../../../test/bare.ts'
 import { startGateway, type TestGateway } from '../../../test/harness.ts'
@@ -5,16 +8,19 @@ import { startUpstream, type Upstream } from '../../../test/upstream/index.ts'
 
 let upstream: Upstream
 let gateway: TestGateway
+let folder: string
 
 beforeAll(async () => {
   upstream = await startUpstream()
+  folder = await mkdtemp(path.join(tmpdir(), 'switchyard-providers-'))
+  await addListener(path.join(folder, 'listener'))
   const broken = {
     type: 'openai',
     base_url: upstream.baseUrl(),
     api_key: 'wrong-secret-key',
     models: ['broken-*'],
   }
-  gateway = await startGateway({ upstream, config: { providers: { broken } } })
+  gateway = await startGateway({ upstream, config: { providers: { broken }, plugin_dirs: [folder] } })
   await bareChain(gateway)
 })
 
@@ -23,7 +29,25 @@ beforeEach(() => upstream.reset())
 afterAll(async () => {
   await gateway.close()
   await upstream.close()
+  await rm(folder, { recursive: true })
 })
+
+/** An area that tells what it has heard of providers. */
+async function addListener(at: string): Promise<void> {
+  const manifest = { id: 'listener', kind: 'area', version: '1.0.0', permissions: ['routes'], enabled: true }
+  const code = `import { z } from ${JSON.stringify(import.meta.resolve('zod'))}
+    export default { settings: z.strictObject({}), setup({ onAny, route }) {
+      const heard = []
+      onAny((data, { type }) => { if (type.name.startsWith('provider.')) heard.push({ name: type.name, data }) })
+      route({ method: 'get', path: '/api/heard', access: 'admin', summary: 'Heard', returns: z.any(), handle: () => heard })
+    } }`
+  await mkdir(at)
+  await writeFile(
+    path.join(at, 'manifest.json'),
+    JSON.stringify({ ...manifest, title: 'L', description: 'Of this test.' }),
+  )
+  await writeFile(path.join(at, 'index.js'), code)
+}
 
 const providers = '/api/proxy/providers'
 const call = (model: string, key?: string) =>
@@ -57,6 +81,23 @@ it('real calls show how a provider is', async () => {
   })
   const status = await gateway.api('GET', '/api/proxy/status')
   expect(status.body).toMatchObject({ status: 'degraded', upstream_attempts: { total: 12, failed: 6 } })
+})
+
+it('failures and changes of health are told to who listens', async () => {
+  const { body } = await gateway.api('GET', '/api/heard')
+  const of = (name: string) => body.filter((event: { name: string }) => event.name === name)
+  expect(of('provider.error')).toHaveLength(6)
+  expect(of('provider.error')[0].data).toMatchObject({
+    provider: 'openai',
+    model: 'gpt-4o',
+    status: 500,
+    attempt: 1,
+    trace_id: expect.stringMatching(/^tr_/),
+  })
+  expect(of('provider.health_changed').map(({ data }: { data: object }) => data)).toMatchObject([
+    { provider: 'openai', from: 'healthy', to: 'degraded', window_s: 300 },
+    { provider: 'openai', from: 'degraded', to: 'down' },
+  ])
 })
 
 it("a caller's own mistakes say nothing about the provider", async () => {
