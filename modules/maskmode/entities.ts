@@ -1,11 +1,13 @@
 import { isIPv4, isIPv6 } from 'node:net'
-import type { Finder, Finding } from '#kit'
+import type { CountryCode } from 'libphonenumber-js/min'
+import { type Finder, type Finding, type Form, formFinder } from '#kit'
+import { isCard, isCpf, isDni, isIban, isLuhn, isNir, isPhone, isResidentNumber } from './checks.ts'
 
 export const entityTypes = [
   'email',
   'iban',
   'card',
-  'ssn',
+  'national_id',
   'ip',
   'phone',
   'birth_date',
@@ -19,45 +21,52 @@ export interface Entity extends Finding {
   readonly type: string
 }
 
-interface Form {
+interface EntityForm extends Form {
   readonly type: EntityType
-  /** Bounded, without nested repetition. */
-  readonly pattern: RegExp
-  readonly group?: number
-  readonly holds?: (text: string) => boolean
 }
 
 const month =
   'Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sep(?:tember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?'
-const date = `\\d{1,4}[./-]\\d{1,2}[./-]\\d{1,4}|(?:${month}) \\d{1,2},? \\d{4}|\\d{1,2}\\.? (?:${month}),? \\d{4}`
+const date = `(?:\\d{1,4}[./-]\\d{1,2}[./-]\\d{1,4}|(?:${month}) \\d{1,2}(?:st|nd|rd|th)?,? \\d{4}|\\d{1,2}(?:st|nd|rd|th)?\\.? (?:${month}),? \\d{4})(?!\\d)`
 const street =
-  'Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd|Court|Ct|Way|Square|Place|Pl|Terrace'
+  'Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd|Court|Ct|Way|Square|Place|Pl|Terrace|Highway|Parkway'
 const given = "\\p{Lu}[\\p{L}'’-]{1,20}"
+const particle = '(?:(?:de|da|di|del|van|von|der|den|bin|al|el|la|le) ){0,2}'
+const title = '(?:Mr|Mrs|Ms|Dr|Prof|Herr|Frau|Monsieur|Madame|Señora?)\\.? '
 
-const forms: readonly Form[] = [
+/** One kind may have several forms; of two that begin together, the earlier one here counts. */
+const forms: readonly EntityForm[] = [
   {
     type: 'email',
-    pattern:
-      /(?<![\w.%+-])[\w.%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){0,4}\.[A-Za-z]{2,24}(?![\w@])/g,
+    pattern: /(?<![\w.%+-])[\p{L}\d_.%+-]{1,64}@(?:[\p{L}\d-]{1,40}\.){1,4}\p{L}{2,24}(?![\p{L}\d_@])/gu,
   },
   { type: 'iban', pattern: /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b/g, holds: isIban },
   { type: 'card', pattern: /(?<![\w.-]|\d[ -])\d(?:[ -]?\d){12,18}(?![\d-])/g, holds: isCard },
-  { type: 'ssn', pattern: /(?<![\d-])(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\d-])/g },
-  { type: 'ip', pattern: /(?<![\w.:])\d{1,3}(?:\.\d{1,3}){3}(?![\w:]|\.\d)/g, holds: isIPv4 },
-  { type: 'ip', pattern: /(?<![\w.:])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?![\w:])/g, holds: isIPv6 },
+  { type: 'national_id', pattern: /(?<![\w-])(?!000|666|9\d\d)\d{3}-(?!00)\d\d-(?!0000)\d{4}(?![\w-])/g },
   {
-    type: 'phone',
-    pattern:
-      /(?<![\w.+-]|\d[ .-])(?:\+\d{1,3}[ .-]?)?(?:\(\d{1,4}\)[ .-]?)?\d{2,4}(?:[ .-]?\d{2,4}){1,4}(?![\w-])/g,
-    holds: isPhone,
+    type: 'national_id',
+    after: /\b(?:SSN|social security number|tax id|TIN)(?: is|:| #)? ?/gi,
+    pattern: /(?!000|666)\d{3}[ -]?(?!00)\d\d[ -]?(?!0000)\d{4}(?!\d)/y,
   },
+  { type: 'national_id', pattern: /(?<!\w)(?:\d{8}|[XYZ]-?\d{7})[ -]?[A-HJ-NP-TV-Z](?!\w)/g, holds: isDni },
+  { type: 'national_id', pattern: /(?<![\d.])\d{3}\.\d{3}\.\d{3}-\d\d(?!\d)/g, holds: isCpf },
+  {
+    type: 'national_id',
+    pattern: /(?<!\d)[12] ?\d\d ?(?:0[1-9]|1[0-2]) ?(?:\d\d|2[AB]) ?\d{3} ?\d{3} ?\d\d(?!\d)/g,
+    holds: isNir,
+  },
+  { type: 'national_id', pattern: /(?<!\w)[1-8]\d{5}(?:19|20)\d{9}[\dX](?!\w)/gi, holds: isResidentNumber },
+  { type: 'national_id', pattern: /(?<![\d-])\d{6}[-+]\d{4}(?![\d-])/g, holds: isLuhn },
+  {
+    type: 'national_id',
+    pattern: /\b(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d\d ?\d\d ?\d\d ?[A-D]\b/g,
+  },
+  { type: 'ip', pattern: /(?<![\w.:])\d{1,3}(?:\.\d{1,3}){3}(?![\w:]|\.\d)/g, holds: isIPv4 },
+  { type: 'ip', pattern: /(?<![\w.:])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?![\w:])/g, holds: isIp6 },
   {
     type: 'birth_date',
-    pattern: new RegExp(
-      `\\b(?:born(?: on)?|date of birth|dob|birthday)(?: is)?[:\\s]{1,3}(${date})(?!\\d)`,
-      'gi',
-    ),
-    group: 1,
+    after: /\b(?:born(?: on)?|(?:date of )?birth(?:day|date)?|dob)(?: is| was|:|,)?\s{1,2}/gi,
+    pattern: new RegExp(date, 'y'),
   },
   {
     type: 'address',
@@ -67,62 +76,44 @@ const forms: readonly Form[] = [
     type: 'address',
     pattern: /(?<!\p{L})\p{Lu}[\p{L}-]{2,30}(?:straße|strasse|weg|platz|allee|gasse) \d{1,4}[a-z]?\b/gu,
   },
+  { type: 'address', pattern: /\bP\.?O\.? Box \d{1,6}\b/gi },
   {
     type: 'name',
+    pattern: new RegExp(`(?<!\\p{L})${title}${particle}${given}(?: ${particle}${given}){0,2}`, 'gu'),
+  },
+  {
+    type: 'name',
+    after:
+      /\b(?:[Mm]y name is|[Nn]ame: ?|I am called|[Tt]his is|[Ss]igned by|[Ss]igned,|Dear|[Rr]egards,|[Ss]incerely,|[Cc]heers,|Yours,)\s{1,2}/g,
     pattern: new RegExp(
-      `\\b(?:[Mm]y name is|I am called|[Ss]igned by|Dear|Regards,|Sincerely,|Mr\\.?|Mrs\\.?|Ms\\.?|Dr\\.?)\\s(${given}(?: ${given}){0,2})`,
-      'gu',
+      `(?!${title}|(?:The|A|An|All|Sir|Madam|Team|My|Your|Our|It|Not)(?!\\p{L}))${given}(?: ${particle}${given}){0,2}`,
+      'uy',
     ),
-    group: 1,
   },
 ]
 
-/** Longest finding with what it looks at around itself, in characters. */
-export const reach = 420
+/** Longest finding with what it looks ahead for, in characters: an email address. */
+export const reach = 280
 
 /** What looks for these kinds of personal data. */
-export function findersOf(types: readonly EntityType[]): Finder<Entity>[] {
-  return forms.filter(({ type }) => types.includes(type)).map(finderOf)
+export function findersOf(types: readonly EntityType[], countries: readonly CountryCode[]): Finder<Entity>[] {
+  const phone: EntityForm = {
+    type: 'phone',
+    pattern: /(?<![\w.+/-]|\d[ .])(?:\+|00)?\(?\d{1,4}\)?(?:[ ./-]{0,2}\(?\d{1,4}\)?){2,6}(?![\w-]|[.,]\d)/g,
+    holds: (text) => text.replace(/\D/g, '').length > 6 && isPhone(text.replace(/^00/, '+'), countries),
+  }
+  return [...forms, phone].filter(({ type }) => types.includes(type)).map(entityFinder)
 }
 
-function finderOf({ type, pattern, group = 0, holds }: Form): Finder<Entity> {
-  const sought = new RegExp(pattern.source, `${pattern.flags}d`)
+function entityFinder({ type, ...form }: EntityForm): Finder<Entity> {
+  const find = formFinder(form)
   return (text, from) => {
-    sought.lastIndex = from
-    for (let match = sought.exec(text); match; match = sought.exec(text)) {
-      const [start, end] = match.indices![group]!
-      if (!holds || holds(match[group]!)) return { start, end, type }
-      sought.lastIndex = match.index + 1
-    }
-    return undefined
+    const found = find(text, from)
+    return found && { ...found, type }
   }
 }
 
-/** Luhn's check digit, ISO/IEC 7812. */
-function isCard(text: string): boolean {
-  const digits = [...text.replace(/\D/g, '')].reverse().map(Number)
-  const sum = digits.reduce(
-    (total, digit, n) => total + (n % 2 === 0 ? digit : digit > 4 ? digit * 2 - 9 : digit * 2),
-    0,
-  )
-  return sum % 10 === 0 && new Set(digits).size > 1
-}
-
-/** The check digits of ISO 13616: the number, letters as 10 to 35 and head moved to the end, is 1 modulo 97. */
-function isIban(text: string): boolean {
-  const plain = text.replaceAll(' ', '')
-  if (plain.length < 15 || plain.length > 34) return false
-  let rest = 0
-  for (const character of plain.slice(4) + plain.slice(0, 4)) {
-    const value = Number.parseInt(character, 36)
-    rest = (rest * (value > 9 ? 100 : 10) + value) % 97
-  }
-  return rest === 1
-}
-
-/** Enough digits, and written as people write numbers that are called: not as a date, nor as a bare quantity. */
-function isPhone(text: string): boolean {
-  const digits = text.replace(/\D/g, '').length
-  if (digits < 8 || digits > 15 || /^\d{4}[.-]\d{2}[.-]\d{2}$/.test(text)) return false
-  return text.startsWith('+') || (digits >= 9 && /[ ().-]/.test(text))
+/** An address with something in it: `::` alone is punctuation. */
+function isIp6(text: string): boolean {
+  return isIPv6(text) && /[\da-f]{2}/i.test(text)
 }

@@ -1,92 +1,132 @@
-import { RE2JS } from 're2js'
+import { randomBytes } from 'node:crypto'
+import { getCountries, isSupportedCountry } from 'libphonenumber-js/min'
 import { z } from 'zod'
-import { type Detection, defineModule, type Span } from '#kernel'
-import { type Finder, findAll } from '#kit'
-import { customFinder } from './custom.ts'
+import { type Call, type Detection, defineModule, type Span } from '#kernel'
+import { type Finder, findAll, isPattern, lookBehind, patternFinder, requestTexts } from '#kit'
 import { type Entity, entityTypes, findersOf, reach } from './entities.ts'
+import { toldNames } from './names.ts'
 import { longest, Vault } from './vault.ts'
-import { wordsBack } from './words.ts'
 
 const custom = z.strictObject({
   type: z
     .string()
     .regex(/^[a-z][a-z0-9_]{0,30}$/)
-    .meta({ description: 'What it is; its placeholder is named so.' }),
-  pattern: z.string().min(1).max(1000).refine(compiles, 'must be a regular expression in RE2 syntax').meta({
-    description: 'RE2 expression; matches of up to 200 characters count.',
-  }),
+    .meta({ title: 'Type', description: 'What it is; its placeholder is named so.' }),
+  pattern: z
+    .string()
+    .min(1)
+    .max(1000)
+    .refine(isPattern, 'must be a regular expression in RE2 syntax')
+    .meta({ title: 'Pattern', description: 'RE2 expression; matches of up to 200 characters count.' }),
 })
+
+const country = z.string().refine(isSupportedCountry, 'must be a country code such as US')
 
 export default defineModule({
   settings: z.strictObject({
     entities: z
       .array(z.enum(entityTypes))
       .default([...entityTypes])
-      .meta({
-        title: 'Entities',
-        description: 'Kinds of personal data to mask.',
-      }),
+      .meta({ title: 'Entities', description: 'Kinds of personal data to mask.' }),
     mode: z.enum(['pseudonym', 'redact']).default('pseudonym').meta({
       title: 'Mode',
       description: 'Put placeholders that are restored for the client, or marks that are not.',
     }),
-    custom: z.array(custom).default([]).meta({ title: 'Custom', description: 'Further kinds, by pattern.' }),
+    custom: z
+      .array(custom)
+      .max(100)
+      .default([])
+      .meta({ title: 'Custom', description: 'Further kinds, by pattern.' }),
+    phone_countries: z.array(country).default(['US']).meta({
+      title: 'Countries',
+      description: 'Whose phone numbers are known without a country code; with one, all are.',
+    }),
     replies: z.boolean().default(false).meta({
       title: 'Replies',
-      description: 'Whether personal data that the model itself brings up is redacted as well.',
+      description:
+        'Whether personal data that the model itself brings up is redacted as well. Streams then follow some 280 characters behind.',
     }),
   }),
 
-  setup({ settings, slot }) {
-    const vault = slot(() => new Vault())
-    const finders: Finder<Entity>[] = [...findersOf(settings.entities), ...settings.custom.map(customFinder)]
+  setup({ settings, slot, memory }) {
+    const countries = getCountries().filter((code) => settings.phone_countries.includes(code))
+    const finders = [...settings.custom.map(customFinder), ...findersOf(settings.entities, countries)]
     if (finders.length === 0) return {}
 
-    const mark = (type: string): string => `[REDACTED:${type}]`
-    const replace = ({ start, end, type }: Entity, replacement: string): Span => {
-      return { start, end, label: type, action: 'replace', replacement }
+    const key = memory('key', () => randomBytes(32).toString('hex'))
+    const vault = slot<{ of?: Vault }>(() => ({}))
+    const vaultOf = (call: Call): Vault => {
+      const held = vault(call)
+      held.of ??= new Vault(`${key} ${call.principal.userId ?? call.principal.keyId}`, takenIn(call))
+      return held.of
     }
+    const nameFinders = settings.entities.includes('name') ? findersOf(['name'], []) : []
+    const told = slot<{ finder?: Finder<Entity> | undefined }>(() => ({}))
+    const findersFor = (call: Call): readonly Finder<Entity>[] => {
+      const held = told(call)
+      if (!('finder' in held)) {
+        held.finder = toldNames(
+          requestTexts(call.request).map(({ text }) => text),
+          nameFinders,
+        )
+      }
+      return held.finder ? [held.finder, ...finders] : finders
+    }
+    const pseudonyms = settings.mode === 'pseudonym'
 
     const request: Detection = {
       reach,
+      context: lookBehind,
       verdict: 'masked',
       scan: (text, _place, call, from) =>
-        findAll(finders, text, from).map((found) => {
-          const value = text.slice(found.start, found.end)
-          const pseudonym = settings.mode === 'pseudonym'
-          return replace(found, pseudonym ? vault(call).placeholderFor(found.type, value) : mark(found.type))
+        findAll(findersFor(call), text, from).map((found) => {
+          if (!pseudonyms) return marked(found)
+          return replaced(found, vaultOf(call).placeholderFor(found.type, text.slice(found.start, found.end)))
         }),
     }
     const reply: Detection = {
       reach,
-      scan: (text, _place, _call, from) =>
-        findAll(finders, text, from).map((found) => replace(found, mark(found.type))),
-      open: (text, _call, from) => wordsBack(text, from, 10),
+      context: lookBehind,
+      scan: (text, _place, _call, from) => findAll(finders, text, from).map(marked),
     }
     const reveal: Detection = {
       reach: longest,
       verdict: 'restored',
-      applies: (call) => !vault(call).isEmpty,
-      scan: (text, _place, call, from) =>
-        findAll([(part: string, at: number) => vault(call).find(part, at)], text, from).map(
-          ({ start, end, value }) => {
-            return { start, end, label: 'placeholder', action: 'replace', replacement: value }
-          },
-        ),
-      open: (text, _call, from) => wordsBack(text, from, 3),
+      applies: (call) => vault(call).of?.isEmpty === false,
+      open: (text, call, from) => vaultOf(call).openFrom(text, from),
+      scan(text, _place, call, from) {
+        const held = vaultOf(call)
+        return findAll([(part: string, at: number) => held.find(part, at)], text, from).map(
+          ({ value, ...span }): Span => ({ ...span, action: 'replace', replacement: value }),
+        )
+      },
     }
     return {
       detect: { request, ...(settings.replies && { reply }) },
-      ...(settings.mode === 'pseudonym' && { reveal }),
+      ...(pseudonyms && { reveal }),
     }
   },
 })
 
-function compiles(pattern: string): boolean {
-  try {
-    RE2JS.compile(pattern)
-    return true
-  } catch {
-    return false
+function customFinder({ type, pattern }: z.infer<typeof custom>): Finder<Entity> {
+  const find = patternFinder(pattern, 200)
+  return (text, from) => {
+    const found = find(text, from)
+    return found && { ...found, type }
+  }
+}
+
+const replaced = ({ start, end, type }: Entity, replacement: string): Span => {
+  return { start, end, label: type, action: 'replace', replacement }
+}
+
+const marked = (found: Entity): Span => replaced(found, `[REDACTED:${found.type}]`)
+
+/** Whether a code stands in what the call says; asked once for each value. */
+function takenIn({ request }: Call): (code: string) => boolean {
+  let said: string | undefined
+  return (code) => {
+    said ??= JSON.stringify(request).toUpperCase()
+    return said.includes(code)
   }
 }

@@ -1,6 +1,6 @@
-import { RE2JS } from 're2js'
-import type { Finder, Finding } from '#kit'
-import { entropyOf, type Rule, rules } from './rules.ts'
+import { type Finder, type Finding, formFinder, patternFinder } from '#kit'
+import { isWord } from './library.ts'
+import { longest, longForm, type Rule, usualLength } from './rules.ts'
 
 export interface Secret extends Finding {
   readonly label: string
@@ -12,52 +12,57 @@ export interface CustomRule {
   readonly pattern: string
 }
 
-/** Longest match of a custom pattern that counts, in characters. */
-export const longestCustom = 500
-
-/** What looks for secrets: the known forms, and the operator's, which run on an engine without backtracking. */
-export function findersOf(custom: readonly CustomRule[]): Finder<Secret>[] {
-  return [...rules.map(finderOf), ...custom.map(customFinderOf)]
-}
-
-function finderOf({ label, pattern, group, entropy = 0 }: Rule): Finder<Secret> {
-  const sought = new RegExp(pattern.source, `${pattern.flags}d`)
+/** What finds the secrets of a rule. */
+export function ruleFinder({ label, ...form }: Rule): Finder<Secret> {
+  const find = formFinder(form)
   return (text, from) => {
-    sought.lastIndex = from
-    for (let match = sought.exec(text); match; match = sought.exec(text)) {
-      const [start, end] = match.indices![group ?? 0]!
-      if (entropyOf(text.slice(start, end)) >= entropy) return { start, end, label }
-    }
-    return undefined
+    const found = find(text, from)
+    return found && { ...found, label }
   }
 }
 
-function customFinderOf({ label, pattern }: CustomRule): Finder<Secret> {
-  const expression = RE2JS.compile(pattern)
+/** What finds the secrets of an operator's pattern, which runs on an engine without backtracking. */
+export function customFinder({ label, pattern }: CustomRule): Finder<Secret> {
+  const find = patternFinder(pattern, usualLength)
   return (text, from) => {
-    const matcher = expression.matcher(text)
-    for (let at = from; at <= text.length && matcher.find(at); at = Math.max(matcher.end(), at + 1)) {
-      const [start, end] = [matcher.start(), matcher.end()]
-      if (end > start && end - start <= longestCustom) return { start, end, label }
-    }
-    return undefined
+    const found = find(text, from)
+    return found && { ...found, label }
   }
 }
 
-/** Whether a custom pattern may match across words: then as much as it may match is held back. */
-export const spansWords = ({ pattern }: CustomRule): boolean => /\s|\.|\[\^|\\[sSWDpP]/.test(pattern)
+/** Whether a pattern can only match within a word: then no more than the last word is held back for it. */
+export const isWithinWord = ({ pattern }: CustomRule): boolean =>
+  /^(?:[\w\-{},()|?+*]|\\[bd]|\[[\w-]+\])+$/.test(pattern)
 
 /**
- * From where on a secret may still be coming: an open private key, or the last words, since a name, a sign and a value
- * make three of them.
+ * From where on a secret may still be coming: the last word, no more of it than a secret is usually long, unless it
+ * begins like one of the long ones; or a private key. The `held` last characters in any case.
  */
-export function openFrom(text: string, from: number): number {
-  const key = text.lastIndexOf('-----BEGIN')
-  if (key >= from && !/-----END [A-Z ]{0,40}-----/.test(text.slice(key))) return key
+export function openFrom(text: string, from: number, held = 0): number {
+  const first = Math.max(from, text.length - longest)
   let at = text.length
-  for (let words = 0; words < 4 && at > from; words += 1) {
-    while (at > from && !/\s/.test(text[at - 1]!)) at -= 1
-    if (words < 3) while (at > from && /\s/.test(text[at - 1]!)) at -= 1
-  }
-  return at
+  while (at > first && isWord(text.charCodeAt(at - 1))) at -= 1
+  if (text.length - at > usualLength) at += longFrom(text.slice(at))
+  const key = text.lastIndexOf('-----BEGIN ')
+  if (key >= first && key < at && isOpenKey(text.slice(key))) at = key
+  return Math.max(from, Math.min(at, text.length - held))
 }
+
+/** From where in a word longer than usual a secret may still be coming. */
+function longFrom(word: string): number {
+  const usual = word.length - usualLength
+  const long = word.search(longForm)
+  return long === -1 ? usual : Math.min(long, usual)
+}
+
+/** Whether a text is how a private key may begin: its first line, what is said about it, some of it, some of its end. */
+function isOpenKey(text: string): boolean {
+  const [header] = /^-----BEGIN [A-Z\d ]{0,50}-{0,5}/.exec(text)!
+  if (header.length === text.length) return true
+  if (!/PRIVATE KEY(?: BLOCK)?-----$/.test(header)) return false
+  const lines = text.slice(header.length).split(/\r?\n|\\n/)
+  return lines.every((line, n) => (n < 8 && aboutKey.test(line)) || partOfKey.test(line))
+}
+
+const aboutKey = /^[A-Z][\w-]{0,20}(?::.{0,101})?$/
+const partOfKey = /^[A-Za-z\d+/=\s\\]*(?:-[A-Z\d -]{0,60})?$/

@@ -1,9 +1,9 @@
-import { RE2JS } from 're2js'
 import { z } from 'zod'
-import { type Detection, defineModule, type Span } from '#kernel'
-import { findAll } from '#kit'
-import { findersOf, longestCustom, openFrom, spansWords } from './finders.ts'
-import { reach } from './rules.ts'
+import { type Call, type Detection, defineModule, type Span } from '#kernel'
+import { findAll, isPattern, lookBehind } from '#kit'
+import { customFinder, isWithinWord, openFrom, ruleFinder, type Secret } from './finders.ts'
+import { type Budget, Library } from './library.ts'
+import { longest, randomText, rules, usualLength } from './rules.ts'
 
 const action = z.enum(['block', 'redact', 'warn', 'off'])
 type Action = z.infer<typeof action>
@@ -12,54 +12,82 @@ const custom = z.strictObject({
   label: z
     .string()
     .regex(/^\w{1,40}$/)
-    .meta({ description: 'What it is called in traces and marks.' }),
-  pattern: z.string().min(1).max(1000).refine(compiles, 'must be a regular expression in RE2 syntax').meta({
-    description: 'RE2 expression; matches of up to 500 characters count.',
-  }),
+    .meta({ title: 'Label', description: 'What it is called in traces and marks.' }),
+  pattern: z
+    .string()
+    .min(1)
+    .max(1000)
+    .refine(isPattern, 'must be a regular expression in RE2 syntax')
+    .meta({ title: 'Pattern', description: 'RE2 expression; matches of up to 500 characters count.' }),
 })
+
+/** Milliseconds that searching all texts of a call may take. Ordinary text takes a thousandth of it for 10 KB. */
+const budgetMs = 1000
 
 export default defineModule({
   settings: z.strictObject({
-    request: action
-      .default('block')
-      .meta({ title: 'Requests', description: 'What becomes of a secret on its way in.' }),
-    response: action
-      .default('redact')
-      .meta({ title: 'Answers', description: 'What becomes of one on its way out.' }),
-    custom: z.array(custom).default([]).meta({ title: 'Custom', description: 'Further forms to look for.' }),
+    request: action.default('block').meta({
+      title: 'Requests',
+      description: 'What becomes of a secret on its way in. What passes with a warning is in traces as well.',
+    }),
+    response: action.default('redact').meta({
+      title: 'Answers',
+      description:
+        'What becomes of a secret on its way out. What passes with a warning is in traces as well.',
+    }),
+    entropy: z.enum(['named', 'any', 'off']).default('named').meta({
+      title: 'Random text',
+      description:
+        'Whether random values are secrets: those named so (`token = …`), any of 24 to 128 characters, or none.',
+    }),
+    custom: z.array(custom).max(100).default([]).meta({
+      title: 'Custom',
+      description: 'Further forms to look for.',
+    }),
+    allow: z.array(z.string().min(1)).max(1000).default([]).meta({
+      title: 'Allowed',
+      description: 'Values that are no secrets, exactly as they stand in texts: examples, public keys.',
+    }),
   }),
 
-  setup({ settings, report }) {
-    const finders = findersOf(settings.custom)
-    const held = settings.custom.some(spansWords) ? longestCustom : 0
-    const detection = (wanted: Action): Detection | undefined => {
-      if (wanted === 'off') return undefined
-      return {
-        reach,
-        refusal: 'The content was refused: it contains a credential. Remove it, and consider it disclosed.',
-        scan: (text, _place, _call, from) => findAll(finders, text, from).map((found) => span(found, wanted)),
-        open: (text, _call, from) => Math.max(from, Math.min(openFrom(text, from), text.length - held)),
-        found: ({ label }, { direction }) => report(wanted, `${label} in a ${direction}`),
-      }
+  setup({ settings, report, slot }) {
+    const { request, response, entropy } = settings
+    const byForm = rules.filter(({ label }) => entropy !== 'off' || label !== 'secret')
+    const ours = [...byForm, ...(entropy === 'any' ? [randomText] : [])].map(ruleFinder)
+    const finders = [...settings.custom.map(customFinder), ...ours]
+    const held = settings.custom.every(isWithinWord) ? 0 : usualLength
+    const allowed = new Set(settings.allow)
+    const library = new Library()
+    const budget = slot<Budget>(() => ({ ms: budgetMs }))
+
+    const secretsIn = (text: string, call: Call, from: number): Secret[] => {
+      const found = findAll([...finders, library.finder(budget(call))], text, from)
+      return allowed.size === 0
+        ? found
+        : found.filter(({ start, end }) => !allowed.has(text.slice(start, end)))
     }
-    const request = detection(settings.request)
-    const reply = detection(settings.response)
-    if (!request && !reply) return {}
-    return { detect: { ...(request && { request }), ...(reply && { reply }) } }
+    const detection = (wanted: Action): Detection => ({
+      reach: longest,
+      context: 2 * usualLength + lookBehind,
+      refusal: 'The content was refused: it contains a credential. Remove it, and consider it disclosed.',
+      scan: (text, _place, call, from) => secretsIn(text, call, from).map((secret) => spanOf(secret, wanted)),
+      open: (text, _call, from) => openFrom(text, from, held),
+      found: ({ label }, { direction }) => report(verbs[wanted], `${label} in a ${direction}`),
+    })
+    if (request === 'off' && response === 'off') return {}
+    return {
+      detect: {
+        ...(request !== 'off' && { request: detection(request) }),
+        ...(response !== 'off' && { reply: detection(response) }),
+      },
+    }
   },
 })
 
-function span(found: { start: number; end: number; label: string }, wanted: Action): Span {
-  if (wanted === 'block') return { ...found, action: 'block' }
-  if (wanted === 'warn') return { ...found, action: 'note' }
-  return { ...found, action: 'replace', replacement: `[REDACTED:${found.label}]` }
-}
+const verbs = { block: 'blocked', redact: 'redacted', warn: 'warned', off: 'ignored' } as const
 
-function compiles(pattern: string): boolean {
-  try {
-    RE2JS.compile(pattern)
-    return true
-  } catch {
-    return false
-  }
+function spanOf({ start, end, label }: Secret, wanted: Action): Span {
+  if (wanted === 'block') return { start, end, label, action: 'block' }
+  if (wanted === 'warn') return { start, end, label, action: 'note' }
+  return { start, end, label, action: 'replace', replacement: `[REDACTED:${label}]` }
 }

@@ -1,0 +1,70 @@
+import type { CountryCode } from 'libphonenumber-js/min'
+import { parsePhoneNumberFromString as parsePhone } from 'libphonenumber-js/min'
+
+/** Luhn's check digit, ISO/IEC 7812. */
+export function isLuhn(text: string): boolean {
+  let sum = 0
+  for (const [n, digit] of digitsOf(text).reverse().entries()) {
+    sum += n % 2 === 0 ? digit : digit > 4 ? digit * 2 - 9 : digit * 2
+  }
+  return sum % 10 === 0
+}
+
+/** A payment card's number: the check digit, and not the same digit all over. */
+export const isCard = (text: string): boolean => isLuhn(text) && new Set(digitsOf(text)).size > 1
+
+/** The check digits of ISO 13616: the number, letters as 10 to 35 and head moved to the end, is 1 modulo 97. */
+export function isIban(text: string): boolean {
+  const plain = text.replaceAll(' ', '')
+  if (plain.length < 15 || plain.length > 34) return false
+  let rest = 0
+  for (const character of plain.slice(4) + plain.slice(0, 4)) {
+    const value = Number.parseInt(character, 36)
+    rest = (rest * (value > 9 ? 100 : 10) + value) % 97
+  }
+  return rest === 1
+}
+
+/** Spain's DNI and NIE: the letter is the number modulo 23. */
+export function isDni(text: string): boolean {
+  const plain = text.replaceAll(/[ -]/g, '').toUpperCase()
+  const number = Number(plain.slice(0, -1).replace(/^[XYZ]/, (letter) => String('XYZ'.indexOf(letter))))
+  return 'TRWAGMYFPDXBNJZSQVHLCKE'[number % 23] === plain.at(-1)
+}
+
+/** Brazil's CPF: two check digits, each a weighted sum modulo 11. */
+export function isCpf(text: string): boolean {
+  const digits = digitsOf(text)
+  if (digits.length !== 11 || new Set(digits).size === 1) return false
+  const check = (length: number): number => ((weigh(digits.slice(0, length), length + 1) * 10) % 11) % 10
+  return check(9) === digits[9] && check(10) === digits[10]
+}
+
+/** France's NIR: the last two digits are 97 less the rest modulo 97; Corsica's letters count as digits. */
+export function isNir(text: string): boolean {
+  const plain = text.replaceAll(' ', '').replace(/2A/i, '19').replace(/2B/i, '18')
+  return 97n - (BigInt(plain.slice(0, 13)) % 97n) === BigInt(plain.slice(13))
+}
+
+/** China's resident number, GB 11643: a weighted sum modulo 11, ten written as X. */
+export function isResidentNumber(text: string): boolean {
+  const weights = [7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2]
+  const sum = weights.reduce((total, weight, n) => total + weight * Number(text[n]), 0)
+  return '10X98765432'[sum % 11] === text.at(-1)!.toUpperCase()
+}
+
+/** A number that can be called: with its country code, or as these countries write their own. */
+export function isPhone(text: string, countries: readonly CountryCode[]): boolean {
+  if (text.startsWith('+')) return parsePhone(text)?.isValid() ?? false
+  if (/^\d{1,3}(?: \d{3})+$|^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$/.test(text)) return false
+  return countries.some((country) => {
+    const number = parsePhone(text, country)
+    // Written in full, its trunk prefix included: some countries' numbers would otherwise be any row of digits.
+    return number?.isValid() && number.formatNational().replace(/\D/g, '') === text.replace(/\D/g, '')
+  })
+}
+
+const digitsOf = (text: string): number[] => Array.from(text.replace(/\D/g, ''), Number)
+
+const weigh = (digits: readonly number[], from: number): number =>
+  digits.reduce((sum, digit, n) => sum + digit * (from - n), 0)
