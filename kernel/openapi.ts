@@ -58,7 +58,7 @@ export function openapi(generation: Generation, version: string): Schema {
 function wireOperation(wire: Wire): Schema {
   return {
     summary: wire.summary,
-    operationId: `post ${wire.path}`,
+    operationId: operationIdOf('post', wire.path),
     tags: ['proxy'],
     security: security.any,
     requestBody: { required: true, content: json(schemaOf(wire.body, 'input')) },
@@ -75,7 +75,7 @@ function wireOperation(wire: Wire): Schema {
 function routeOperation(route: LiveRoute): Schema {
   return {
     summary: route.summary,
-    operationId: `${route.method} ${route.path}`,
+    operationId: operationIdOf(route.method, route.path),
     tags: [route.tag ?? route.plugin],
     security: security[route.access],
     parameters: [...parameters(route.params, 'path'), ...parameters(route.query, 'query')],
@@ -86,6 +86,10 @@ function routeOperation(route: LiveRoute): Schema {
     },
   }
 }
+
+/** A name that generated clients can use for a function: `get_api_proxy_modules_name`. */
+const operationIdOf = (method: string, path: string): string =>
+  [method, ...(path.match(/[A-Za-z0-9]+/g) ?? [])].join('_')
 
 function contentOf({ returns }: LiveRoute): Schema {
   if (returns === 'events') return { 'text/event-stream': { schema: { type: 'string' } } }

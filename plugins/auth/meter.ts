@@ -1,4 +1,5 @@
 import type { Call, Counters, Outcome } from '#kernel'
+import { usdOf } from '#kit'
 
 /** What a user used in a month. */
 export interface UsageRecord {
@@ -10,8 +11,6 @@ export interface UsageRecord {
   readonly tokens_out: number
   readonly cost_usd: number
 }
-
-const nanoPerUsd = 1e9
 
 /** The month of a time, in UTC. */
 export const periodOf = (time: Date): string => time.toISOString().slice(0, 7)
@@ -42,7 +41,7 @@ export class UsageMeter {
       requests: value('requests'),
       tokens_in: value('tokens_in'),
       tokens_out: value('tokens_out'),
-      cost_usd: value('cost_nano') / nanoPerUsd,
+      cost_usd: usdOf(value('cost_nano')),
     }
   }
 

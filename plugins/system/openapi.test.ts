@@ -52,7 +52,9 @@ test('every live route and wire is in it, and nothing else', () => {
 })
 
 test('every operation has a summary, an id of its own, and exactly the parameters of its path', () => {
-  expect(new Set(operations().map(({ operation }) => operation.operationId)).size).toBe(operations().length)
+  const ids = operations().map(({ operation }) => operation.operationId)
+  expect(new Set(ids).size).toBe(ids.length)
+  expect(ids.filter((id) => !/^[a-z][A-Za-z0-9_]*$/.test(id))).toEqual([])
   for (const { path, operation } of operations()) {
     expect(operation.summary.length, path).toBeGreaterThan(5)
     const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
