@@ -343,6 +343,23 @@ describe('tools', () => {
     expect(result!.content[0]!.tool_use_id).toBe(used!.content[0]!.id)
   })
 
+  it('alone in a message whose text is empty are carried', async () => {
+    const call = { id: 'a', type: 'function', function: { name: 'weather', arguments: '{"city":"Bern"}' } }
+    const { sent } = await ask({
+      tools: [weather],
+      messages: [
+        ...hi,
+        { role: 'assistant', content: '', tool_calls: [call] },
+        { role: 'tool', tool_call_id: 'a', content: 'sunny' },
+      ],
+    })
+    expect(sent.messages).toMatchObject([
+      {},
+      { content: [{ type: 'tool_use', id: 'a', name: 'weather', input: { city: 'Bern' } }] },
+      {},
+    ])
+  })
+
   it('of a conversation that goes on without them are named, but not to be called', async () => {
     const { sent, changed } = await ask({
       messages: [

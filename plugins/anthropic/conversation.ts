@@ -51,7 +51,8 @@ function pieceOf(message: Message, at: string, options: Options): Piece {
       return { role: 'user', blocks: blocksOf(content, at), plain }
     case 'assistant': {
       const blocks = assistantBlocks(message, at, options)
-      return { role: 'assistant', blocks, plain: blocks.length === 1 ? plain : undefined }
+      const isText = blocks.length === 1 && blocks[0]!.type === 'text'
+      return { role: 'assistant', blocks, plain: isText ? plain : undefined }
     }
     case 'tool':
       return { role: 'user', blocks: [resultOf(message, at)], plain: undefined }

@@ -1,0 +1,22 @@
+import type { Cell } from '../cell.ts'
+import { images, jsonSchema, reasoning } from './asked.ts'
+import { cachedUsage, usage } from './counts.ts'
+import { abort, errors, midStreamError } from './failures.ts'
+import { plain, stream } from './plain.ts'
+import { parallelTools, tool } from './tools.ts'
+
+/** The columns of the table: each holds when its test passes. */
+export const features: Readonly<Record<string, (cell: Cell) => Promise<void>>> = {
+  plain,
+  stream,
+  tools: tool,
+  'parallel tools': parallelTools,
+  images,
+  reasoning,
+  'JSON schema': jsonSchema,
+  usage,
+  'cached usage': cachedUsage,
+  errors,
+  'mid-stream error': midStreamError,
+  abort,
+}

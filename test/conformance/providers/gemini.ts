@@ -1,0 +1,32 @@
+import { gemini as dialect } from '../../upstream/index.ts'
+import type { TestProvider } from './provider.ts'
+
+const event = (data: object): string => `data: ${JSON.stringify(data)}\r\n\r\n`
+
+export const gemini: TestProvider = {
+  name: 'gemini',
+  dialect,
+  operations: ['chat'],
+  models: { chat: 'gemini-3-pro-preview' },
+  places: {
+    text: 'contents.0.parts.0.text',
+    tool: 'tools.0.functionDeclarations.0.parametersJsonSchema',
+    result: 'contents.2.parts.0.functionResponse.response.output',
+    image: 'contents.0.parts.1.inlineData.data',
+    thinking: 'generationConfig.thinkingConfig.thinkingLevel',
+    schema: 'generationConfig.responseJsonSchema',
+  },
+  usage: ({ input, output, cached }) => ({
+    promptTokenCount: input,
+    cachedContentTokenCount: cached,
+    candidatesTokenCount: output - 1,
+    thoughtsTokenCount: 1,
+    totalTokenCount: input + output,
+  }),
+  broken: {
+    chat: [
+      event({ candidates: [{ content: { parts: [{ text: 'Well' }], role: 'model' } }], responseId: 'r' }),
+      event({ error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' } }),
+    ],
+  },
+}

@@ -1,0 +1,43 @@
+import { openai as dialect } from '../../upstream/index.ts'
+import type { Counts, TestProvider } from './provider.ts'
+
+const error = { message: 'The server had an error.', type: 'server_error', param: null, code: null }
+
+const chunk = (fields: object): string =>
+  `data: ${JSON.stringify({ id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm', ...fields })}\n\n`
+
+/** What all who speak OpenAI's language have in common. */
+export const likeOpenai = {
+  dialect,
+  places: {
+    text: 'messages.0.content',
+    tool: 'tools.0.function.parameters',
+    result: 'messages.2.content',
+    image: 'messages.0.content.1.image_url.url',
+    thinking: 'reasoning_effort',
+    schema: 'response_format.json_schema.schema',
+  },
+  usage: ({ input, output, cached }: Counts) => ({
+    prompt_tokens: input,
+    completion_tokens: output,
+    total_tokens: input + output,
+    prompt_tokens_details: { cached_tokens: cached },
+  }),
+  broken: {
+    chat: [
+      chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: 'Well' }, finish_reason: null }] }),
+      `data: ${JSON.stringify({ error })}\n\n`,
+    ],
+    completion: [
+      chunk({ object: 'text_completion', choices: [{ index: 0, text: 'Well', finish_reason: null }] }),
+      `data: ${JSON.stringify({ error })}\n\n`,
+    ],
+  },
+}
+
+export const openai: TestProvider = {
+  ...likeOpenai,
+  name: 'openai',
+  operations: ['chat', 'completion'],
+  models: { chat: 'gpt-4o-mini', completion: 'davinci-002', reasoning: 'gpt-5-mini' },
+}

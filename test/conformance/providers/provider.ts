@@ -1,0 +1,48 @@
+import type { Wire } from '../../upstream/index.ts'
+
+/** Token counts, in no provider's words. */
+export interface Counts {
+  /** All of the prompt, cached ones included. */
+  readonly input: number
+  readonly output: number
+  readonly cached: number
+}
+
+/** A cell of the table that is not what its column says. */
+export interface Departure {
+  /**
+   * `absent`: the provider has nothing of the sort to report. `dropped`: left out, and named in `X-Params-Changed`.
+   * `refused`: answered with 400.
+   */
+  readonly as: 'absent' | 'dropped' | 'refused'
+  /** The field that is named. */
+  readonly what?: string
+  /** Wires it holds for; all of them by default. */
+  readonly wires?: readonly string[]
+}
+
+/**
+ * A provider of the table: how its service is played, and where in its requests things stand. Places are paths such as
+ * `messages.0.content`.
+ */
+export interface TestProvider {
+  readonly name: string
+  readonly dialect: Wire
+  /** Its entry in service.yaml beside address and key. */
+  readonly entry?: Readonly<Record<string, unknown>>
+  readonly operations: readonly ('chat' | 'completion')[]
+  readonly models: { readonly chat: string; readonly completion?: string; readonly reasoning?: string }
+  readonly places: {
+    readonly text: string
+    readonly tool: string
+    readonly result: string
+    readonly image: string
+    readonly thinking: string
+    readonly schema: string
+  }
+  /** Usage as the service reports it. */
+  usage(counts: Counts): Readonly<Record<string, unknown>>
+  /** An answer that begins well and ends in an error of the service's own. */
+  readonly broken: { readonly chat: readonly string[]; readonly completion?: readonly string[] }
+  readonly departures?: Readonly<Record<string, Departure | readonly Departure[]>>
+}

@@ -1,0 +1,65 @@
+/** What a cell was found to be. */
+export type Finding = 'yes' | 'dropped' | 'refused' | 'none' | 'failed'
+
+export interface Row {
+  readonly wire: string
+  readonly path: string
+  readonly provider: string
+  readonly findings: Readonly<Record<string, Finding>>
+  /** What is dropped or refused, by feature. */
+  readonly named: Readonly<Record<string, string>>
+}
+
+const signs: Readonly<Record<Finding, string>> = {
+  yes: '✓',
+  dropped: 'dropped',
+  refused: 'refused',
+  none: '—',
+  failed: '**fails**',
+}
+
+const preface = `# Conformance
+
+What each wire carries to each provider and back. Every cell is a test in \`test/conformance\`: an official client of the
+wire, a running gateway, and a stand-in of the provider's service that refuses what the service would refuse. The file is
+written by \`npm run conformance\`; the tests fail when it is not what they find.
+
+✓ carried both ways, plain and streamed · *dropped* left out and named in \`X-Params-Changed\` and in the trace · *refused*
+answered with 400 and the field's name · — neither side has it.
+`
+
+/** The table as Markdown: one section for each wire. */
+export function markdown(rows: readonly Row[], features: readonly string[]): string {
+  const wires = [...new Set(rows.map(({ wire }) => wire))]
+  return [
+    preface,
+    ...wires.map((wire) =>
+      section(
+        rows.filter((row) => row.wire === wire),
+        features,
+      ),
+    ),
+  ].join('\n')
+}
+
+function section(rows: readonly Row[], features: readonly string[]): string {
+  const lines = rows.map(({ provider, findings }) =>
+    line([provider, ...features.map((feature) => signs[findings[feature] ?? 'none'])]),
+  )
+  const notes = rows.flatMap(({ provider, findings, named }) =>
+    Object.entries(named).map(
+      ([feature, field]) => `- ${provider}, ${feature}: \`${field}\` is ${findings[feature]}.`,
+    ),
+  )
+  return [
+    `## ${rows[0]!.path}`,
+    '',
+    line(['provider', ...features]),
+    line(['---', ...features.map(() => '---')]),
+    ...lines,
+    '',
+    ...(notes.length > 0 ? [...notes, ''] : []),
+  ].join('\n')
+}
+
+const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`

@@ -1,0 +1,104 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { bareChain } from '../bare.ts'
+import { startGateway, type TestGateway } from '../harness.ts'
+import { startUpstream, type Upstream } from '../upstream/index.ts'
+import { Cell } from './cell.ts'
+import { features } from './features/index.ts'
+import { providers } from './providers/index.ts'
+import type { Departure, TestProvider } from './providers/provider.ts'
+import { type Finding, markdown } from './table.ts'
+import type { ClientWire } from './wires/client.ts'
+import { wires } from './wires/index.ts'
+
+const file = new URL('../../docs/conformance.md', import.meta.url)
+const columns = Object.keys(features)
+
+const rows = wires.flatMap((wire) =>
+  providers.map((provider) => ({ wire, provider, name: `${wire.id} to ${provider.name}` })),
+)
+const findings = new Map<string, Finding>()
+const upstreams = new Map<string, Upstream>()
+let gateway: TestGateway
+let key: string
+
+beforeAll(async () => {
+  for (const { name, dialect } of providers) upstreams.set(name, await startUpstream({ wires: [dialect] }))
+  const entries = providers.map(({ name, entry }) => [
+    name,
+    { base_url: upstreams.get(name)!.baseUrl(), api_key: 'sk-test', ...entry },
+  ])
+  gateway = await startGateway({ config: { providers: Object.fromEntries(entries) } })
+  await bareChain(gateway)
+  key = (await gateway.signUp()).key
+})
+
+afterAll(async () => {
+  await gateway.close()
+  for (const upstream of upstreams.values()) await upstream.close()
+})
+
+describe.each(rows)('$name', ({ wire, provider }) => {
+  beforeEach(() => upstreams.get(provider.name)!.reset())
+
+  if (!provider.operations.includes(wire.operation)) {
+    test('is refused before anything is sent', async () => {
+      const refused = { as: 'refused', what: 'model' } as const
+      await cellOf(wire, provider, refused).expectDeparture(cellOf(wire, provider, refused).ask())
+      for (const feature of wire.features) findings.set(`${wire.id} ${provider.name} ${feature}`, 'refused')
+    })
+    return
+  }
+
+  test.each(columns.filter((feature) => isTested(wire, provider, feature)))('%s', async (feature) => {
+    const at = `${wire.id} ${provider.name} ${feature}`
+    findings.set(at, 'failed')
+    const departure = departureOf(wire, provider, feature)
+    await features[feature]!(cellOf(wire, provider, departure))
+    findings.set(at, departure ? (departure.as as Finding) : 'yes')
+  })
+})
+
+test('the table in docs is what was found', async ({ task }) => {
+  const siblings = task.file.tasks.flatMap((one) => ('tasks' in one ? one.tasks : []))
+  const written = markdown(rows.map(rowOf), columns)
+  if (process.env.CONFORMANCE === 'write') await writeFile(file, written)
+  // A run of some of the cells has not found what the others are.
+  if (siblings.some(({ mode }) => mode === 'skip')) return
+  expect(await readFile(file, 'utf8')).toBe(written)
+})
+
+function cellOf(wire: ClientWire, provider: TestProvider, departure: Departure | undefined): Cell {
+  const upstream = upstreams.get(provider.name)!
+  return new Cell({ wire, provider, client: wire.connect(gateway.url, key), gateway, upstream, departure })
+}
+
+function departureOf(
+  { id }: ClientWire,
+  { departures }: TestProvider,
+  feature: string,
+): Departure | undefined {
+  return [departures?.[feature] ?? []].flat().find(({ wires }) => wires?.includes(id) ?? true)
+}
+
+function isTested(wire: ClientWire, provider: TestProvider, feature: string): boolean {
+  return wire.features.includes(feature) && departureOf(wire, provider, feature)?.as !== 'absent'
+}
+
+function rowOf({ wire, provider }: (typeof rows)[number]) {
+  const found = columns.map((feature) => [
+    feature,
+    findings.get(`${wire.id} ${provider.name} ${feature}`) ?? 'none',
+  ])
+  const named = columns.flatMap((feature) => {
+    const { what } = departureOf(wire, provider, feature) ?? {}
+    return what !== undefined && wire.features.includes(feature) ? [[feature, what]] : []
+  })
+  return {
+    wire: wire.id,
+    path: wire.path,
+    provider: provider.name,
+    findings: Object.fromEntries(found) as Record<string, Finding>,
+    named: Object.fromEntries(named) as Record<string, string>,
+  }
+}
