@@ -79,6 +79,7 @@ export async function boot({
       settings: store.collection('settings', { schema: storedSetting }),
       configured,
       dispatch: dispatcher.dispatch,
+      circuit: config.moduleCircuit,
       retireMs,
     })
     const prices = createPrices({

@@ -1,11 +1,11 @@
 import { wrapped } from './around.ts'
 import type { Call } from './call.ts'
 import type { Entry } from './entry.ts'
-import { applies, failed } from './entry.ts'
+import { applies, engages, failed, tripped } from './entry.ts'
 import type { Next, Visit } from './hooks.ts'
 import { stages } from './hooks.ts'
+import { asks, inspected } from './inspect.ts'
 import type { Outcome } from './outcome.ts'
-import { redactRequest } from './redact.ts'
 import type { Reply } from './reply.ts'
 import { revealed, rewritten } from './rewrite.ts'
 import type { Attempt } from './trail.ts'
@@ -51,8 +51,10 @@ export class Chain {
   /** Asks everybody about a request at the door; whoever refuses throws. */
   admit(visit: Visit): void {
     for (const entry of this.#admits) {
+      if (entry.meter.circuit.state !== 'closed' && leftOut(entry, visit)) continue
       try {
         entry.hooks.admit!(visit)
+        if (!entry.hooks.request) entry.meter.circuit.succeeded()
       } catch (error) {
         failed(entry, 'admit', error)
       }
@@ -66,13 +68,19 @@ export class Chain {
 
   /** What the client alone gets to see of an answer. */
   reveal(reply: Reply, call: Call): Reply {
-    return this.#reveals.length === 0 ? reply : revealed(reply, applying(this.#reveals, call), call)
+    return this.#reveals.length === 0
+      ? reply
+      : revealed(
+          reply,
+          this.#reveals.filter((entry) => engages(entry, call)),
+          call,
+        )
   }
 
   /** Asks everybody about a try at a provider; whoever refuses throws. */
   attempt(attempt: Attempt, call: Call, headers: Record<string, string>): void {
     for (const entry of this.#attempts) {
-      if (!applies(entry, call)) continue
+      if (!engages(entry, call)) continue
       try {
         entry.hooks.attempt!(attempt, call, headers)
       } catch (error) {
@@ -99,7 +107,7 @@ export class Chain {
       if (!applies(entry, call)) continue
       try {
         const result = entry.hooks.settled!(outcome, call)
-        if (result instanceof Promise) await result
+        if (result instanceof Promise) await entry.meter.deadlines.within(result)
       } catch (error) {
         entry.meter.fail('settled', error)
       }
@@ -114,7 +122,7 @@ export class Chain {
     const passed: Entry[] = []
     for (const [i, entry] of segment.entries.entries()) {
       if (i === segment.recordAt) call.trail.request = call.request
-      if (!applies(entry, call)) continue
+      if (!engages(entry, call)) continue
       let result = asks(entry) ? inspected(entry, call, () => this.#detectsAfter(entry, call)) : undefined
       if (result instanceof Promise) result = await result
       if (result && 'kind' in result) {
@@ -139,43 +147,20 @@ export class Chain {
   }
 }
 
-const asks = ({ hooks }: Entry): boolean => hooks.request !== undefined || hooks.detect?.request !== undefined
+/**
+ * Whether a module that failed too often is passed over at the door; throws when its policy is to refuse. Those who
+ * may repair it get in: an admin to the management API.
+ */
+function leftOut(entry: Entry, { path, principal }: Visit): boolean {
+  const { circuit } = entry.meter
+  if (circuit.waitMs === 0) return false
+  const isRepair = !path.startsWith('/v1/') && (!principal || principal.type === 'admin')
+  if (entry.failure === 'closed' && !isRepair) throw tripped(entry)
+  return true
+}
 
 function applying(entries: readonly Entry[], call: Call): Entry[] {
   return entries.filter((entry) => applies(entry, call))
-}
-
-/** Runs what a module has for requests. */
-function inspected(
-  entry: Entry,
-  call: Call,
-  later: () => readonly Entry[],
-): Call | Reply | undefined | Promise<Call | Reply | undefined> {
-  const started = performance.now()
-  const finish = (): void => timed(entry, 'request', started, call)
-  try {
-    const { detect, request } = entry.hooks
-    const seen = detect?.request ? redactRequest(call, entry, later) : call
-    const result = request ? request(seen) : undefined
-    if (result instanceof Promise) {
-      return result
-        .catch((error) => failed(entry, 'request', error, call) as undefined)
-        .then((value) => value ?? (seen === call ? undefined : seen))
-        .finally(finish)
-    }
-    finish()
-    return result ?? (seen === call ? undefined : seen)
-  } catch (error) {
-    finish()
-    failed(entry, 'request', error, call)
-    return undefined
-  }
-}
-
-function timed(entry: Entry, hook: string, started: number, call: Call): void {
-  const ms = performance.now() - started
-  entry.meter.add(hook, ms)
-  call.trail.timings.push({ module: entry.id, hook, ms })
 }
 
 function segmented(entries: readonly Entry[]): Segment[] {

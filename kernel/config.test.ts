@@ -38,6 +38,7 @@ describe('without a file', () => {
       providers: {},
       modules: {},
       routes: [],
+      moduleCircuit: { failures: 5, window: 60_000, open: 30_000, budget: 2000, timeout: 60_000 },
       prices: {},
       plugins: [],
       pluginDirs: [],

@@ -2,6 +2,7 @@ import type { Call } from './call.ts'
 import type { Detection, Place, Span } from './detect.ts'
 import { type Entry, failed } from './entry.ts'
 import { contentBlocked, type GatewayError } from './errors.ts'
+import { checkedIndex, checkedSpans } from './returned.ts'
 
 /** A finding and who found it. */
 export interface Found extends Span {
@@ -28,7 +29,7 @@ export class Detector {
 
   /** Findings that start at `from` or later. Throws only coded errors. */
   scan(text: string, place: Place, from: number): readonly Span[] {
-    return this.#guarded(() => this.detection.scan(text, place, this.#call, from)) ?? []
+    return this.#guarded(() => checkedSpans(this.detection.scan(text, place, this.#call, from))) ?? []
   }
 
   /** The index up to which text may leave; at most `reach` characters are held back. */
@@ -37,7 +38,10 @@ export class Detector {
     const held = Math.max(text.length - detection.reach, from)
     if (this.#broken) return text.length
     if (!detection.open) return held
-    return Math.max(this.#guarded(() => detection.open!(text, this.#call, from)) ?? text.length, held)
+    return Math.max(
+      this.#guarded(() => checkedIndex(detection.open!(text, this.#call, from))) ?? text.length,
+      held,
+    )
   }
 
   /** Tells the trail and the module of a finding. */
@@ -63,7 +67,7 @@ export class Detector {
 
   /** Adds the time it took to the module's and the call's account; once, at the end. */
   settle(): void {
-    this.#entry.meter.add('detect', this.#ms)
+    this.#entry.meter.run('detect', this.#ms)
     this.#call.trail.timings.push({ module: this.#entry.id, hook: 'detect', ms: this.#ms })
   }
 

@@ -1,5 +1,5 @@
 import type { Call } from './call.ts'
-import { type GatewayError, internalError, isGatewayError } from './errors.ts'
+import { ClientGone, circuitOpen, type GatewayError, internalError, isGatewayError } from './errors.ts'
 import type { Hooks, Stage } from './hooks.ts'
 import type { Meter } from './meter.ts'
 
@@ -17,13 +17,54 @@ export interface Entry {
 
 const decisions = Symbol('applies')
 
-/** Whether a module applies to a call: decided once, when first asked, so that all its hooks see the same calls. */
+/**
+ * Whether a module applies to a call, and is not left out for failing: decided once, when first asked, so that all its
+ * hooks see the same calls.
+ */
 export function applies(entry: Entry, call: Call): boolean {
-  if (!entry.when) return true
-  const decided = call.trail.slot(decisions, () => new Map<Entry, boolean>())
-  const known = decided.get(entry) ?? entry.when(call)
-  decided.set(entry, known)
-  return known
+  return decision(entry, call) === true
+}
+
+/** Like `applies`; throws when the module is left out and its policy is to refuse then. */
+export function engages(entry: Entry, call: Call): boolean {
+  const decided = decision(entry, call)
+  if (decided === 'tripped' && entry.failure === 'closed') throw tripped(entry, call)
+  return decided === true
+}
+
+type Applies = boolean | 'tripped'
+
+function decision(entry: Entry, call: Call): Applies {
+  const { circuit } = entry.meter
+  if (!entry.when && !circuit.touched) return true
+  const decided = call.trail.slot(decisions, () => new Map<Entry, Applies>())
+  const known = decided.get(entry)
+  if (known !== undefined) return known
+  const now = decide(entry, call)
+  decided.set(entry, now)
+  return now
+}
+
+function decide({ id, when, meter }: Entry, call: Call): Applies {
+  if (when && !when(call)) return false
+  if (meter.circuit.admits(call.trail.started, (ended) => watchEnd(call, ended))) return true
+  call.trail.note(id, 'tripped', { reason: meter.circuit.reason ?? '' })
+  return 'tripped'
+}
+
+function watchEnd({ cancel }: Call, ended: (whole: boolean) => void): void {
+  cancel.onAbort((reason) => ended(!(reason instanceof ClientGone)))
+}
+
+/** The refusal of a call by a module that is left out. */
+export function tripped({ id, meter }: Entry, call?: Call): GatewayError {
+  meter.refusals += 1
+  call?.trail.note(id, 'refused', { code: 'circuit_open', status: 503 })
+  return circuitOpen(
+    `The module ${id} keeps failing and is left out for now; its policy is to refuse calls then. An operator can ` +
+      'reconfigure it or switch it off.',
+    { type: 'module_tripped', module: id, retryAfterS: Math.max(1, Math.ceil(meter.circuit.waitMs / 1000)) },
+  )
 }
 
 /**

@@ -1,3 +1,6 @@
+import { Deadlines } from './deadlines.ts'
+import { ModuleCircuit } from './module-circuit.ts'
+
 /** Something a module reported about itself. */
 export interface MeterEvent {
   readonly at: string
@@ -11,6 +14,9 @@ const buckets = 48
 
 /** Calls, failures, refusals and time of one module; kept by the kernel, so that no module keeps its own. */
 export class Meter {
+  readonly circuit: ModuleCircuit
+  /** Its hooks that are waited for. */
+  readonly deadlines: Deadlines
   calls = 0
   errors = 0
   refusals = 0
@@ -18,7 +24,18 @@ export class Meter {
   #histogram = new Uint32Array(buckets)
   #events: MeterEvent[] = []
 
-  /** Adds one run of a hook. */
+  constructor(circuit = new ModuleCircuit()) {
+    this.circuit = circuit
+    this.deadlines = new Deadlines(circuit.limits.timeout)
+  }
+
+  /** Adds one run of a hook, which is held against the module when it took too long. */
+  run(hook: string, ms: number): void {
+    this.add(hook, ms)
+    if (ms > this.circuit.limits.budget) this.#overrun(hook, ms)
+  }
+
+  /** Adds one run of a hook, however long it took. */
   add(hook: string, ms: number): void {
     this.calls += 1
     const entry = this.hooks.get(hook)
@@ -32,7 +49,15 @@ export class Meter {
 
   fail(hook: string, error: unknown): void {
     this.errors += 1
-    this.event('failed', `${hook}: ${error instanceof Error ? error.name : typeof error}`)
+    const what = error instanceof Error ? error.name : typeof error
+    this.event('failed', `${hook}: ${what}`)
+    this.circuit.failed(hook, this.hooks.get(hook)?.calls ?? 0, what)
+  }
+
+  #overrun(hook: string, ms: number): void {
+    const { budget } = this.circuit.limits
+    this.event('overrun', `${hook}: ${Math.round(ms)} ms`)
+    this.circuit.failed(hook, this.hooks.get(hook)?.calls ?? 0, `took more than ${budget} ms`)
   }
 
   refuse(code: string): void {

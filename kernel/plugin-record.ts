@@ -5,7 +5,7 @@ import type { Meter } from './meter.ts'
 import type { ModuleDefinition, PluginDefinition } from './plugin.ts'
 import type { Setting, StoredSetting } from './setting.ts'
 
-export type PluginState = 'active' | 'disabled' | 'waiting' | 'failed' | 'invalid'
+export type PluginState = 'active' | 'tripped' | 'disabled' | 'waiting' | 'failed' | 'invalid'
 
 /** A plugin as the registry knows it. */
 export interface Plugin {

@@ -9,6 +9,8 @@ import { type Actor, refuseLockout } from './lockout.ts'
 import { type Discovered, explain, type Manifest } from './manifest.ts'
 import { Memory } from './memory.ts'
 import { Meter } from './meter.ts'
+import { type CircuitLimits, ModuleCircuit } from './module-circuit.ts'
+import { announced } from './module-events.ts'
 import type { Plugin, PluginState } from './plugin-record.ts'
 import { missingOf, refuseIfNeeded, startWaiting, stateOf } from './requirements.ts'
 import { changed, effective, type SettingChange, type StoredSetting } from './setting.ts'
@@ -29,6 +31,8 @@ interface Parts extends ContextParts {
   /** What the configuration file says. */
   readonly configured: Readonly<Record<string, SettingChange>>
   readonly dispatch: Dispatch
+  /** When a module that keeps failing is left out. */
+  readonly circuit?: CircuitLimits
   /** How long a replaced generation may have calls, in milliseconds. */
   readonly retireMs: number
 }
@@ -112,7 +116,10 @@ export class Registry {
     const stored = manifest && (await this.#parts.settings.get(id))
     const setting = manifest && effective(manifest, this.#parts.configured[id], stored)
     const problem = found.problem
-    const other = { memory: new Memory(), meter: new Meter(), definition: undefined, instance: undefined }
+    const meter: Meter = new Meter(
+      new ModuleCircuit(this.#parts.circuit, (change) => announced(found, meter, change, this.#parts)),
+    )
+    const other = { memory: new Memory(), meter, definition: undefined, instance: undefined }
     return { id, found, manifest, stored, setting, problem, ...other }
   }
 

@@ -9,7 +9,7 @@ export function missingOf(plugin: Plugin, plugins: Plugins): string[] {
 }
 
 export function stateOf(plugin: Plugin, plugins: Plugins): PluginState {
-  if (plugin.instance) return 'active'
+  if (plugin.instance) return plugin.meter.circuit.state === 'closed' ? 'active' : 'tripped'
   if (!plugin.manifest || plugin.found.problem) return 'invalid'
   if (!plugin.setting?.enabled) return 'disabled'
   return missingOf(plugin, plugins).length > 0 ? 'waiting' : 'failed'

@@ -6,6 +6,7 @@ import { type Entry, failed } from './entry.ts'
 import type { GatewayError } from './errors.ts'
 import { redactReply } from './redact.ts'
 import { type Reply, StreamReply, WholeReply } from './reply.ts'
+import { checkedBody, checkedFilter } from './returned.ts'
 import type { Chunk } from './stream/chunk.ts'
 import { toChunks } from './stream/chunks.ts'
 import { collect } from './stream/collect.ts'
@@ -48,7 +49,17 @@ function stepsOf(entries: readonly Entry[], call: Call): Step[] {
 
 /** The detector of an entry, unless it has nothing to look for in this call. */
 function detectorsOf(entry: Entry, detection: Detection | undefined, call: Call): Detector[] {
-  return detection && detection.applies?.(call) !== false ? [new Detector(entry, detection, call)] : []
+  return detection && looks(entry, detection, call) ? [new Detector(entry, detection, call)] : []
+}
+
+function looks(entry: Entry, detection: Detection, call: Call): boolean {
+  if (!detection.applies) return true
+  try {
+    return detection.applies(call) !== false
+  } catch (error) {
+    failed(entry, 'detect', error, call)
+    return false
+  }
 }
 
 async function wholeThrough(reply: WholeReply, steps: readonly Step[], call: Call): Promise<Reply> {
@@ -66,13 +77,15 @@ async function runReply(entry: Entry, body: Completion, call: Call): Promise<Com
   if (!entry.hooks.reply) return body
   const started = performance.now()
   try {
-    return (await entry.hooks.reply(body, call)) ?? body
+    const returned = entry.hooks.reply(body, call)
+    const waited = returned instanceof Promise ? entry.meter.deadlines.within(returned) : returned
+    return checkedBody(await waited, body)
   } catch (error) {
     failed(entry, 'reply', error, call)
     return body
   } finally {
     const ms = performance.now() - started
-    entry.meter.add('reply', ms)
+    entry.meter.run('reply', ms)
     call.trail.timings.push({ module: entry.id, hook: 'reply', ms })
   }
 }
@@ -91,12 +104,23 @@ function streamThrough(reply: StreamReply, steps: readonly Step[], call: Call): 
       flush()
       current = new StreamReply('', buffered(step.entry, current, call))
     } else {
-      const filter = step.entry.hooks.stream?.(call)
+      const filter = filterOf(step.entry, call)
       if (filter) filters.push(new Guarded(step.entry, filter, call))
     }
   }
   flush()
   return current
+}
+
+function filterOf(entry: Entry, call: Call): Filter | undefined {
+  const { stream } = entry.hooks
+  if (stream === undefined || stream === 'buffer') return undefined
+  try {
+    return checkedFilter(stream(call))
+  } catch (error) {
+    failed(entry, 'stream', error, call)
+    return undefined
+  }
 }
 
 /** Holds a stream until its module has seen the whole answer; unchanged answers leave chunk by chunk as they came. */
@@ -146,7 +170,7 @@ class Guarded implements Filter {
     } catch (error) {
       this.#survive(error, out)
     }
-    this.#entry.meter.add('stream', this.#ms)
+    this.#entry.meter.run('stream', this.#ms)
     this.#call.trail.timings.push({ module: this.#entry.id, hook: 'stream', ms: this.#ms })
   }
 

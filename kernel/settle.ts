@@ -68,7 +68,7 @@ function endingOf({ error: thrown, finishReason }: Served, error: GatewayError |
   if (error.type === 'content_blocked') return 'blocked'
   if (error.type === 'timeout') return 'timeout'
   if (isUpstreamError(error)) return 'upstream_error'
-  return error.code === 'internal_error' ? 'gateway_error' : 'refused'
+  return error.code === 'internal_error' || error.type === 'module_tripped' ? 'gateway_error' : 'refused'
 }
 
 /**

@@ -5,6 +5,7 @@ import { load } from './loader.ts'
 import { explain } from './manifest.ts'
 import type { ModuleDefinition, PluginDefinition } from './plugin.ts'
 import type { Plugin } from './plugin-record.ts'
+import { checkedHooks } from './returned.ts'
 
 /** A plugin's code, imported when first needed. */
 export async function definitionOf(plugin: Plugin): Promise<ModuleDefinition | PluginDefinition> {
@@ -38,8 +39,9 @@ export async function setUp(plugin: Plugin, parts: ContextParts): Promise<Instan
     if (plugin.found.entry) {
       const { setup } = await definitionOf(plugin)
       const context = contextOf(parts, plugin.manifest!, instance, settings, plugin.memory, plugin.meter)
-      instance.hooks = (await setup(context)) ?? {}
+      instance.hooks = checkedHooks(await setup(context))
     }
+    plugin.meter.circuit.reset()
     return instance
   } catch (error) {
     await instance.scope.dispose()

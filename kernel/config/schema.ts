@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { defaultLimits } from '../module-circuit.ts'
 import {
   addressRange,
   amount,
@@ -113,6 +114,19 @@ export const schema = section({
   providers: named(provider, providerName).prefault({}).describe('Upstream providers, by name.'),
   modules: named(moduleEntry).prefault({}).describe('Modules of the chain, by name.'),
   routes: listOf(route).prefault([]).describe('Which provider gets which model; the first match counts.'),
+  module_circuit: section({
+    failures: whole(0, 1_000_000)
+      .default(defaultLimits.failures)
+      .describe('Failures of one hook within the window after which its module is left out; 0 for never.'),
+    window: duration().prefault('60s').describe('The time in which they must fall.'),
+    open: duration().prefault('30s').describe('How long it is left out before a call tries it again.'),
+    budget: duration().prefault('2s').describe('Longest run of a hook that does not count as a failure.'),
+    timeout: duration()
+      .prefault('60s')
+      .describe('How long a hook is waited for; then the call goes on by the failure policy of its module.'),
+  })
+    .prefault({})
+    .describe('When a module that keeps failing is left out for a while.'),
   prices: named(price, pricedModel)
     .prefault({})
     .describe('Prices that replace those of the catalogue, by provider/model; a model may end in *.'),

@@ -9,7 +9,7 @@ export const moduleItem = z.object({
   description: z.string(),
   category: z.string().meta({ description: 'The stage of the chain it stands in.' }),
   enabled: z.boolean(),
-  state: z.enum(['active', 'disabled', 'waiting', 'failed', 'invalid']),
+  state: z.enum(['active', 'tripped', 'disabled', 'waiting', 'failed', 'invalid']),
   priority: z
     .int()
     .meta({ description: 'Its place among all modules; smaller is further out. 0 when it has none.' }),
@@ -122,7 +122,9 @@ function publicItem(registry: Registry, plugin: Plugin, place?: Placement): Modu
   }
 }
 
-function privateFields({ setting, stored, meter, problem }: Plugin, item: ModuleItem): Partial<ModuleItem> {
+function privateFields(plugin: Plugin, item: ModuleItem): Partial<ModuleItem> {
+  const { setting, stored, meter } = plugin
+  const problem = item.state === 'tripped' ? meter.circuit.reason : plugin.problem
   return {
     config: { ...setting?.config },
     when: setting?.when ?? null,
@@ -148,6 +150,12 @@ function warningsOf(
   if (state === 'active') {
     if (problem) return [`The last change was not taken: ${problem}`]
     return in_chain ? [] : ['It is on, but with these settings it has nothing to do.']
+  }
+  if (state === 'tripped') {
+    const effect = failure === 'closed' ? 'calls are refused meanwhile' : 'calls pass without it meanwhile'
+    return [
+      `It kept failing and is left out for now (${problem}): ${effect}. Reconfigure it to try again at once.`,
+    ]
   }
   const effect = failure === 'closed' ? 'calls are refused until it does' : 'calls pass without it'
   return [`It is on and does not run (${problem ?? state}): ${effect}.`]

@@ -1,0 +1,69 @@
+/** A hook that is waited for. */
+export interface Wait {
+  /** Since when, on the monotonic clock; infinite while it is not the hook that takes the time. */
+  since: number
+  readonly fail: (error: Error) => void
+}
+
+/** A hook did not answer in time. */
+export class Overdue extends Error {
+  constructor(ms: number) {
+    super(`no answer within ${ms} ms`)
+    this.name = 'Overdue'
+  }
+}
+
+/**
+ * Hooks that are waited for, and the end of their patience. One timer looks at all of them, and only while there are
+ * any: a timer for each would cost every call.
+ */
+export class Deadlines {
+  readonly #limitMs: number
+  readonly #waits = new Set<Wait>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(limitMs: number) {
+    this.#limitMs = limitMs
+  }
+
+  add(fail: (error: Error) => void): Wait {
+    const wait = { since: performance.now(), fail }
+    this.#waits.add(wait)
+    if (!this.#timer) this.#arm()
+    return wait
+  }
+
+  remove(wait: Wait): void {
+    this.#waits.delete(wait)
+  }
+
+  /** The promise, or an Overdue when it takes too long; it may be early or late by a quarter of the limit. */
+  within<T>(promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const wait = this.add(reject)
+      const done = <V>(settle: (value: V) => void) => {
+        return (value: V): void => {
+          this.#waits.delete(wait)
+          settle(value)
+        }
+      }
+      promise.then(done(resolve), done(reject))
+    })
+  }
+
+  #arm(): void {
+    this.#timer = setTimeout(() => this.#check(), Math.min(1000, Math.ceil(this.#limitMs / 4)))
+    this.#timer.unref()
+  }
+
+  #check(): void {
+    this.#timer = undefined
+    const now = performance.now()
+    for (const wait of this.#waits) {
+      if (now - wait.since < this.#limitMs) continue
+      this.#waits.delete(wait)
+      wait.fail(new Overdue(this.#limitMs))
+    }
+    if (this.#waits.size > 0) this.#arm()
+  }
+}
