@@ -1,6 +1,6 @@
 import type { Call } from './call.ts'
 import type { Wait } from './deadlines.ts'
-import { type Entry, failed } from './entry.ts'
+import { type Entry, exchanged, failed } from './entry.ts'
 import type { Next } from './hooks.ts'
 import type { Reply } from './reply.ts'
 import { checkedReply } from './returned.ts'
@@ -15,9 +15,12 @@ import { checkedReply } from './returned.ts'
 export async function wrapped(entry: Entry, call: Call, next: Next): Promise<Reply> {
   const errors: unknown[] = []
   let reply: Reply | undefined
+  let asked = false
   const time = new OwnTime(entry)
   const watched: Next = async (to) => {
     time.leave()
+    asked = true
+    exchanged(entry, call, to)
     try {
       reply = await next(to)
       return reply
@@ -29,7 +32,10 @@ export async function wrapped(entry: Entry, call: Call, next: Next): Promise<Rep
     }
   }
   try {
-    return checkedReply(await time.bound(entry.hooks.around!(call, watched)))
+    const answer = checkedReply(await time.bound(entry.hooks.around!(call, watched)))
+    if (!asked && !call.trail.notes.some(({ module }) => module === entry.id))
+      call.trail.note(entry.id, 'answered')
+    return answer
   } catch (error) {
     if (errors.includes(error)) throw error
     call.cancel.check()

@@ -108,7 +108,7 @@ describe.each([false, true])('stream: %s', (stream) => {
 
   test('a module that does not apply is skipped both ways', async () => {
     const chain = new Chain(
-      [entry('a', { ...append('a'), ...suffix('A') }, { when: () => false }), entry('b', append('b'))],
+      [entry('a', { ...append('a'), ...suffix('A') }, { when: () => 'users' }), entry('b', append('b'))],
       echo,
     )
     expect(await textOf(await chain.run(callOf(stream)))).toBe('echo hellob')
@@ -237,7 +237,7 @@ test('whether a module applies is decided once for a call, whatever others make 
   const applies = entry(
     'a',
     { request: () => undefined, settled },
-    { when: (call) => call.request.model === 'm' },
+    { when: (call) => (call.request.model === 'm' ? undefined : 'models') },
   )
   const renames = entry('b', { request: (call) => call.withRequest({ model: 'other' }) })
   const chain = new Chain([applies, renames], async (call) => {
@@ -246,6 +246,28 @@ test('whether a module applies is decided once for a call, whatever others make 
   })
   await chain.run(callOf())
   expect(told).toEqual(['settled'])
+})
+
+test('a call keeps which modules it passed by, and what each of the others made of it', async () => {
+  const call = callOf()
+  const renames = entry('renames', { request: (call) => call.withRequest({ model: 'other' }) })
+  const reroutes = entry('reroutes', { around: (call, next) => next(call.withRequest({ n: 2 })) })
+  const skipped = entry('skipped', append('x'), { when: () => 'tags' })
+  const chain = new Chain([renames, skipped, reroutes, entry('upper', suffix('!'))], echo)
+  await chain.run(call)
+  expect(call.trail.skips).toEqual([{ module: 'skipped', condition: 'tags' }])
+  expect(call.trail.exchanged).toMatchObject([
+    { module: 'renames', of: 'request', before: { model: 'm' }, after: { model: 'other' } },
+    { module: 'reroutes', of: 'request', before: { model: 'other' }, after: { n: 2 } },
+    { module: 'upper', of: 'reply' },
+  ])
+})
+
+test('who answers in the place of the provider is noted', async () => {
+  const call = callOf()
+  const cache = entry('cache', { around: async (call) => echo(call) })
+  await new Chain([cache], echo).run(call)
+  expect(call.trail.notes).toEqual([{ module: 'cache', verdict: 'answered' }])
 })
 
 test('everybody learns of the end, also when a neighbour fails at it', async () => {
@@ -277,5 +299,5 @@ test('a visit is refused by whoever refuses it, and modules with a condition are
     expect.objectContaining({ module: 'fence', message: 'not from 10.0.0.1' }),
   )
   expect(fence.meter.refusals).toBe(1)
-  expect(() => new Chain([entry('some', hooks, { when: () => true })], echo).admit(visit)).not.toThrow()
+  expect(() => new Chain([entry('some', hooks, { when: () => undefined })], echo).admit(visit)).not.toThrow()
 })

@@ -1,7 +1,7 @@
 import { wrapped } from './around.ts'
 import type { Call } from './call.ts'
 import type { Entry } from './entry.ts'
-import { applies, engages, failed, tripped } from './entry.ts'
+import { applies, engages, exchanged, failed, tripped } from './entry.ts'
 import type { Next, Visit } from './hooks.ts'
 import { stages } from './hooks.ts'
 import { asks, inspected } from './inspect.ts'
@@ -126,10 +126,14 @@ export class Chain {
       let result = asks(entry) ? inspected(entry, call, () => this.#detectsAfter(entry, call)) : undefined
       if (result instanceof Promise) result = await result
       if (result && 'kind' in result) {
+        call.trail.note(entry.id, 'answered')
         answer = result
         break
       }
-      if (result) call = result
+      if (result) {
+        exchanged(entry, call, result)
+        call = result
+      }
       passed.push(entry)
     }
     answer ??= await this.#inner(call, index, segment, passed)

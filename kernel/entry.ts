@@ -2,6 +2,7 @@ import type { Call } from './call.ts'
 import { ClientGone, circuitOpen, type GatewayError, internalError, isGatewayError } from './errors.ts'
 import type { Hooks, Stage } from './hooks.ts'
 import type { Meter } from './meter.ts'
+import type { Unmet } from './when.ts'
 
 /** One module in its place in the chain. */
 export interface Entry {
@@ -11,7 +12,7 @@ export interface Entry {
   /** What happens when the module itself fails: the call passes, or is refused. */
   readonly failure: 'open' | 'closed'
   /** Which calls it applies to; all of them without it. */
-  readonly when: ((call: Call) => boolean) | undefined
+  readonly when: Unmet | undefined
   readonly meter: Meter
 }
 
@@ -46,7 +47,11 @@ function decision(entry: Entry, call: Call): Applies {
 }
 
 function decide({ id, when, meter }: Entry, call: Call): Applies {
-  if (when && !when(call)) return false
+  const condition = when?.(call)
+  if (condition !== undefined) {
+    call.trail.skips.push({ module: id, condition })
+    return false
+  }
   if (meter.circuit.admits(call.trail.started, (ended) => watchEnd(call, ended))) return true
   call.trail.note(id, 'tripped', { reason: meter.circuit.reason ?? '' })
   return 'tripped'
@@ -81,6 +86,12 @@ export function failed(entry: Entry, hook: string, error: unknown, call?: Call):
       cause: error,
     })
   }
+}
+
+/** Keeps what a module made of a request, if it made anything of it. */
+export function exchanged({ id }: Entry, before: Call, after: Call): void {
+  if (before.request === after.request) return
+  before.trail.exchanged.push({ module: id, of: 'request', before: before.request, after: after.request })
 }
 
 function refused(entry: Entry, error: GatewayError, call: Call | undefined): GatewayError {

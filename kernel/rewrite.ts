@@ -79,7 +79,9 @@ async function runReply(entry: Entry, body: Completion, call: Call): Promise<Com
   try {
     const returned = entry.hooks.reply(body, call)
     const waited = returned instanceof Promise ? entry.meter.deadlines.within(returned) : returned
-    return checkedBody(await waited, body)
+    const after = checkedBody(await waited, body)
+    if (after !== body) call.trail.exchanged.push({ module: entry.id, of: 'reply', before: body, after })
+    return after
   } catch (error) {
     failed(entry, 'reply', error, call)
     return body

@@ -1,6 +1,7 @@
 import type { Completion, ModelRequest } from './canonical.ts'
 import type { UpstreamError } from './errors.ts'
 import type { Usage } from './usage.ts'
+import type { Condition } from './when.ts'
 
 /** One try at one provider with one key. */
 export interface Attempt {
@@ -46,6 +47,20 @@ export interface Timing {
   ms: number
 }
 
+/** A module that a call passed by, and the first condition of its `when` that was not met. */
+export interface Skip {
+  readonly module: string
+  readonly condition: Condition
+}
+
+/** What a module put in the place of a request or an answer. Both are kept as they are, for who compares them. */
+export interface Exchanged {
+  readonly module: string
+  readonly of: 'request' | 'reply'
+  readonly before: object
+  readonly after: object
+}
+
 /** An answer that was not asked for, because it was there. */
 export interface Cached {
   readonly kind: 'exact' | 'semantic'
@@ -66,6 +81,8 @@ export class Trail {
   readonly notes: Note[] = []
   readonly decisions: Decision[] = []
   readonly timings: Timing[] = []
+  readonly skips: Skip[] = []
+  readonly exchanged: Exchanged[] = []
   /** Parameters that were changed or dropped: `max_tokens->max_completion_tokens`, `-seed`. */
   readonly paramsChanged: string[] = []
   /** When the first content left for the client, on the monotonic clock. */

@@ -19,19 +19,25 @@ export const whenSchema = z.strictObject({
 
 export type When = z.infer<typeof whenSchema>
 
+export type Condition = keyof When
+
+/** Tells the first condition that a call does not meet, a share last; nothing when it meets them all. */
+export type Unmet = (call: Call) => Condition | undefined
+
 /** One test for all conditions, or nothing when there are none. */
-export function compileWhen(when: When | undefined): ((call: Call) => boolean) | undefined {
+export function compileWhen(when: When | undefined): Unmet | undefined {
   if (!when) return undefined
-  const tests = [
-    oneOf(when.projects, (call) => call.context.project),
-    oneOf(when.users, (call) => call.principal.userId),
-    oneOf(when.keys, (call) => call.principal.keyId),
-    oneOf(when.plans, (call) => call.principal.plan),
-    when.models && matchesModel(when.models),
-    when.tags && hasTags(when.tags),
-    when.percent === undefined ? undefined : share(when.percent),
-  ].filter((test) => test !== undefined)
-  return tests.length === 0 ? undefined : (call) => tests.every((test) => test(call))
+  const all: [Condition, Test | undefined][] = [
+    ['projects', oneOf(when.projects, (call) => call.context.project)],
+    ['users', oneOf(when.users, (call) => call.principal.userId)],
+    ['keys', oneOf(when.keys, (call) => call.principal.keyId)],
+    ['plans', oneOf(when.plans, (call) => call.principal.plan)],
+    ['models', when.models && matchesModel(when.models)],
+    ['tags', when.tags && hasTags(when.tags)],
+    ['percent', when.percent === undefined ? undefined : share(when.percent)],
+  ]
+  const tests = all.filter((pair): pair is [Condition, Test] => pair[1] !== undefined)
+  return tests.length === 0 ? undefined : (call) => tests.find(([, test]) => !test(call))?.[0]
 }
 
 type Test = (call: Call) => boolean
