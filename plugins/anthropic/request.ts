@@ -1,4 +1,5 @@
 import type { Call, ModelRequest, Target } from '#kernel'
+import { Changes } from '#kit'
 import { conversationOf } from './conversation.ts'
 import { ownParams, refuseChoices, samplingOf, stopsOf } from './params.ts'
 import { type Plan, planOf, schemaTool } from './plan.ts'
@@ -10,11 +11,10 @@ type Report = (change: string) => void
 
 /** The body of a Messages request. What cannot be carried is refused, or named in the call's trail. */
 export function bodyOf(call: Call, target: Target): Fields {
-  const { request, trail } = call
+  const { request } = call
   const plan = planOf(call, target)
-  const report: Report = (change) => {
-    if (!trail.paramsChanged.includes(change)) trail.paramsChanged.push(change)
-  }
+  const changes = new Changes(call)
+  const report: Report = (change) => changes.add(change)
   refuseChoices(request)
   const maxTokens = request.max_completion_tokens ?? request.max_tokens ?? plan.facts.maxOutput
   const { system, turns } = conversationOf(request.messages ?? [], { ...plan, report })

@@ -1,6 +1,6 @@
 import { badRequest, type Call, type Target, WholeReply } from '#kernel'
+import { type Changes, embeddingList } from '#kit'
 import { jsonOf } from './answer.ts'
-import type { Changes } from './changes.ts'
 import { protocolError } from './errors.ts'
 import { canonicalUsage } from './usage.ts'
 import type { Units } from './wire.ts'
@@ -44,15 +44,6 @@ export function embeddingAnswer(body: Buffer, { request }: Call, target: Target)
   if (vectors.length !== wanted) {
     throw protocolError(target, `gave ${vectors.length} embeddings for ${wanted} texts`, { retryable: true })
   }
-  const base64 = request.encoding_format === 'base64'
-  return WholeReply.of({
-    object: 'list',
-    model: target.model,
-    data: vectors.map((values, index) => ({
-      object: 'embedding',
-      index,
-      embedding: base64 ? Buffer.from(Float32Array.from(values).buffer).toString('base64') : values,
-    })),
-    ...(meta?.billed_units && { usage: canonicalUsage({ billed_units: meta.billed_units }) }),
-  })
+  const usage = meta?.billed_units && canonicalUsage({ billed_units: meta.billed_units })
+  return WholeReply.of(embeddingList(target.model, vectors, request, usage))
 }

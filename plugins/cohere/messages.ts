@@ -1,5 +1,5 @@
 import { badRequest, type ContentPart, type Message, type ToolCall } from '#kernel'
-import type { Changes } from './changes.ts'
+import { type Changes, quoted } from '#kit'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -11,13 +11,13 @@ export function messagesOf(messages: readonly Message[], changes: Changes): obje
     switch (message.role) {
       case 'developer':
         changes.add('role:developer->system')
-        return [{ role: 'system', content: contentOf(message.content, ['text'], at) }]
+        return [{ role: 'system', content: contentOf(message.content, ['text'], at, changes) }]
       case 'system':
-        return [{ role: 'system', content: contentOf(message.content, ['text'], at) }]
+        return [{ role: 'system', content: contentOf(message.content, ['text'], at, changes) }]
       case 'user':
-        return [{ role: 'user', content: contentOf(message.content, ['text', 'image_url'], at) }]
+        return [{ role: 'user', content: contentOf(message.content, ['text', 'image_url'], at, changes) }]
       case 'tool':
-        return [toolMessage(message, at)]
+        return [toolMessage(message, at, changes)]
       case 'assistant':
         return assistantMessage(message, at, changes)
       default: {
@@ -34,15 +34,16 @@ function contentOf(
   content: Message['content'],
   types: readonly string[],
   at: string,
+  changes: Changes,
 ): string | readonly ContentPart[] {
-  if (content === undefined || content === null) return ''
-  if (typeof content === 'string') return content
-  for (const [i, { type }] of content.entries()) {
+  const known = quoted(content, (change) => changes.add(change)) ?? ''
+  if (typeof known === 'string') return known
+  for (const [i, { type }] of known.entries()) {
     if (types.includes(type)) continue
     const param = `${at}.content[${i}].type`
     throw badRequest(`${param}: Cohere takes no content of the type ${type} here.`, { param })
   }
-  return content.map((part) =>
+  return known.map((part) =>
     part.type === 'text'
       ? { type: 'text', text: (part as Fields).text }
       : { type: part.type, image_url: (part as Fields).image_url },
@@ -50,12 +51,26 @@ function contentOf(
 }
 
 /** A result may consist of documents, which answers can cite. */
-function toolMessage({ content, tool_call_id }: Message, at: string): object {
+function toolMessage(message: Message, at: string, changes: Changes): object {
+  const { content, tool_call_id, is_error, cache_control } = message
   const param = `${at}.tool_call_id`
   if (tool_call_id === undefined) throw badRequest(`${param}: is missing.`, { param })
-  const isDocuments = Array.isArray(content) && content.some(({ type }) => type === 'document')
-  return { role: 'tool', tool_call_id, content: isDocuments ? content : contentOf(content, ['text'], at) }
+  if (is_error === true) changes.add('-messages.is_error')
+  if (cache_control !== undefined) changes.add('-cache_control')
+  const isDocuments = Array.isArray(content) && content.some(isCohereDocument)
+  return {
+    role: 'tool',
+    tool_call_id,
+    content: isDocuments ? content : contentOf(content, ['text'], at, changes),
+  }
 }
+
+/** Anthropic's documents have a source instead. */
+const isCohereDocument = (part: ContentPart): boolean =>
+  part.type === 'document' && (part as Fields).document !== undefined
+
+/** Fields of an assistant's message that have no place there. */
+const lost = ['audio', 'annotations', 'reasoning_details', 'extra_content', 'vendor_blocks'] as const
 
 /** A message that calls tools says what it says as its plan. */
 function assistantMessage(message: Message, at: string, changes: Changes): object[] {
@@ -64,10 +79,13 @@ function assistantMessage(message: Message, at: string, changes: Changes): objec
     const param = `${at}.function_call`
     throw badRequest(`${param}: use tool_calls.`, { param })
   }
-  for (const field of ['audio', 'reasoning_details'] as const) {
-    if (message[field] !== undefined && message[field] !== null) changes.add(`-messages.${field}`)
+  for (const field of lost) {
+    const value = message[field]
+    if (value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)) {
+      changes.add(`-messages.${field}`)
+    }
   }
-  const text = textOf(message, at)
+  const text = textOf(message, at, changes)
   const said = [reasoning_content, text].filter((part) => part).join('\n')
   if (tool_calls.length > 0) {
     const plan = typeof tool_plan === 'string' && tool_plan !== '' ? tool_plan : said
@@ -75,7 +93,7 @@ function assistantMessage(message: Message, at: string, changes: Changes): objec
       {
         role: 'assistant',
         ...(plan !== '' && { tool_plan: plan }),
-        tool_calls: tool_calls.map((call, i) => callOf(call, `${at}.tool_calls[${i}]`)),
+        tool_calls: tool_calls.map((call, i) => callOf(call, `${at}.tool_calls[${i}]`, changes)),
       },
     ]
   }
@@ -86,10 +104,10 @@ function assistantMessage(message: Message, at: string, changes: Changes): objec
   return [{ role: 'assistant', content, ...(Array.isArray(citations) && { citations }) }]
 }
 
-function textOf({ content, refusal }: Message, at: string): string {
-  if (content === undefined || content === null) return refusal ?? ''
-  if (typeof content === 'string') return content
-  return content
+function textOf({ content, refusal }: Message, at: string, changes: Changes): string {
+  const known = quoted(content, (change) => changes.add(change)) ?? refusal ?? ''
+  if (typeof known === 'string') return known
+  return known
     .map((part, i) => {
       if (part.type === 'text') return String((part as Fields).text)
       if (part.type === 'refusal') return String((part as Fields).refusal)
@@ -99,7 +117,9 @@ function textOf({ content, refusal }: Message, at: string): string {
     .join('')
 }
 
-function callOf({ id, type, function: fn }: ToolCall, at: string): object {
+function callOf({ id, type, function: fn, ...own }: ToolCall, at: string, changes: Changes): object {
+  for (const field of ['extra', 'extra_content'])
+    if (Object.hasOwn(own, field)) changes.add(`-messages.tool_calls.${field}`)
   if (type !== 'function' || fn === undefined) {
     throw badRequest(`${at}.type: Cohere knows calls of functions only.`, { param: `${at}.type` })
   }

@@ -1,6 +1,6 @@
 import type { Protocol, Target, WireUsage } from '#kernel'
+import { Changes } from '#kit'
 import { answerOf, modelsIn } from './answer.ts'
-import { Changes } from './changes.ts'
 import { embeddingAnswer, embeddingBody } from './embedding.ts'
 import { upstreamError } from './errors.ts'
 import { messagesOf } from './messages.ts'

@@ -1,5 +1,5 @@
 import { badRequest, type ModelRequest, type Tool } from '#kernel'
-import type { Changes } from './changes.ts'
+import type { Changes } from '#kit'
 
 interface WrittenChoice {
   readonly type?: unknown
@@ -13,7 +13,7 @@ interface WrittenChoice {
 /** Which tools a call may use, and whether it must: only all of them can be demanded, so others are left out. */
 export function toolFields({ tools, tool_choice, strict_tools }: ModelRequest, changes: Changes): object {
   const { names, demand } = choiceOf(tool_choice)
-  const all = (tools ?? []).map((tool, i) => functionOf(tool, `tools[${i}]`))
+  const all = (tools ?? []).map((tool, i) => functionOf(tool, `tools[${i}]`, changes))
   const some = names ? all.filter(({ name }) => names.includes(name)) : all
   if (some.length === 0) {
     if (demand !== 'REQUIRED' && !names) return {}
@@ -35,8 +35,12 @@ export function toolFields({ tools, tool_choice, strict_tools }: ModelRequest, c
   }
 }
 
-function functionOf(tool: Tool, at: string): NonNullable<Tool['function']> {
-  if (tool.type === 'function' && tool.function) return tool.function
+function functionOf(tool: Tool, at: string, changes: Changes): NonNullable<Tool['function']> {
+  const { type, function: fn, ...own } = tool
+  if (type === 'function' && fn) {
+    for (const field of Object.keys(own)) changes.add(`-tools.${field}`)
+    return fn
+  }
   throw badRequest(`${at}.type: Cohere has no tool of the type ${tool.type}.`, { param: `${at}.type` })
 }
 

@@ -62,12 +62,34 @@ describe('parameters', () => {
   })
 
   it('takes thoughts as Anthropic’s clients ask for them', () => {
-    const config = (thinking: object) => encoded({ thinking }).body.generationConfig
-    expect(config({ type: 'disabled' })).toEqual({ thinkingConfig: { thinkingBudget: 0 } })
-    expect(config({ type: 'enabled', budget_tokens: 2000 })).toEqual({
-      thinkingConfig: { thinkingBudget: 1024, includeThoughts: true },
+    const asked = (fields: object) => {
+      const { body, changes } = encoded({ ...fields })
+      return [(body.generationConfig as { thinkingConfig?: object } | undefined)?.thinkingConfig, changes]
+    }
+    const enabled = (budget_tokens: number, more: object = {}) => ({
+      thinking: { type: 'enabled', budget_tokens, ...more },
     })
-    expect(config({ type: 'adaptive' })).toMatchObject({ thinkingConfig: { thinkingBudget: 24576 } })
+    expect(asked({ thinking: { type: 'disabled' } })).toEqual([{ thinkingBudget: 0 }, []])
+    expect(asked(enabled(2000))).toEqual([{ thinkingBudget: 2000, includeThoughts: true }, []])
+    expect(asked(enabled(2000, { display: 'omitted' }))).toEqual([{ thinkingBudget: 2000 }, []])
+    expect(asked(enabled(60_000))).toEqual([
+      { thinkingBudget: 24_576, includeThoughts: true },
+      ['thinking:60000->24576'],
+    ])
+    expect(asked({ thinking: { type: 'adaptive' } })).toEqual([
+      { thinkingBudget: -1, includeThoughts: true },
+      [],
+    ])
+    expect(asked({ thinking: { type: 'adaptive' }, output_config: { effort: 'low' } })).toEqual([
+      { thinkingBudget: 1024, includeThoughts: true },
+      [],
+    ])
+    expect(asked({ model: 'gemini-3-flash-preview', ...enabled(2000) })).toEqual([
+      { thinkingLevel: 'low', includeThoughts: true },
+      ['thinking:2000->low'],
+    ])
+    expect(asked({ model: 'gemini-2.0-flash', ...enabled(2000) })).toEqual([undefined, ['-thinking']])
+    expect(asked({ model: 'gemini-2.0-flash', thinking: { type: 'disabled' } })).toEqual([undefined, []])
   })
 
   it.each<[model: string, effort: string, thinking: object | undefined, changes: string[]]>([

@@ -1,5 +1,5 @@
 import { badRequest, type Call, type ModelRequest, type Target } from '#kernel'
-import type { Changes } from './changes.ts'
+import type { Changes } from '#kit'
 import { conversationOf } from './contents.ts'
 import { abilitiesOf } from './model.ts'
 import { optionsOf } from './options.ts'
@@ -30,7 +30,7 @@ const read = new Set([
     'top_logprobs',
   ],
   ...['presence_penalty', 'frequency_penalty', 'reasoning_effort', 'extra_body', 'safety_settings'],
-  ...['cached_content', 'thinking_config', 'thinking'],
+  ...['cached_content', 'thinking_config', 'thinking', 'output_config'],
 ])
 
 /** Values that change nothing. */

@@ -1,6 +1,6 @@
 import { badRequest, type JsonObject, type Message, type ToolCall } from '#kernel'
+import type { Changes } from '#kit'
 import { partsOfId } from './call-id.ts'
-import type { Changes } from './changes.ts'
 import type { Abilities } from './model.ts'
 import { partsOf, textOf } from './parts.ts'
 import type { Content, Part } from './wire.ts'
@@ -56,7 +56,7 @@ export function conversationOf(
     closeResults()
     if (message.role === 'system' || message.role === 'developer') {
       if (contents.length > 0) changes.add(`role:${message.role}->systemInstruction`)
-      const text = textOf(message.content, `${at}.content`)
+      const text = textOf(message.content, `${at}.content`, changes)
       if (text !== '') system.push({ text })
     } else if (message.role === 'assistant') {
       const parts = assistantParts(message, abilities, at, changes)
@@ -96,6 +96,7 @@ function resultOf(
     throw badRequest(`${param}: no call before it has this id.`, { param })
   }
   const { id } = partsOfId(message.tool_call_id!)
+  if (message.cache_control !== undefined) changes.add('-cache_control')
   const parts = partsOf(message.content, fetches, `${at}.content`, changes)
   const said = parts.map(({ text = '' }) => text).join('')
   const response = message.is_error === true ? { error: said } : (objectIn(said) ?? { output: said })
@@ -106,18 +107,31 @@ function resultOf(
   }
 }
 
+/** Fields of an assistant's message that have no place there. */
+const lost = [
+  'reasoning',
+  'reasoning_content',
+  'reasoning_details',
+  'name',
+  'audio',
+  'annotations',
+  'citations',
+  'vendor_blocks',
+] as const
+
 function assistantParts(
   message: Message,
   { fetches, signed }: Abilities,
   at: string,
   changes: Changes,
 ): Part[] {
-  for (const field of ['reasoning_content', 'reasoning_details', 'name', 'audio', 'annotations'] as const) {
+  for (const field of lost) {
     const value = message[field]
     if (value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)) {
       changes.add(`-messages.${field}`)
     }
   }
+  if (message.tool_calls?.some(({ extra }) => extra !== undefined)) changes.add('-messages.tool_calls.extra')
   if (message.function_call !== undefined && message.function_call !== null) {
     const param = `${at}.function_call`
     throw badRequest(`${param}: use tool_calls.`, { param })

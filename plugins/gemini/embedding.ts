@@ -1,6 +1,6 @@
 import { badRequest, type Call, type Target, WholeReply } from '#kernel'
+import { type Changes, embeddingList } from '#kit'
 import { jsonOf } from './answer.ts'
-import type { Changes } from './changes.ts'
 import { protocolError } from './errors.ts'
 import { pathOf } from './model.ts'
 
@@ -51,16 +51,8 @@ export function embeddingAnswer(body: Buffer, { request }: Call, target: Target)
       retryable: true,
     })
   }
-  const base64 = request.encoding_format === 'base64'
   const tokens = answer.usageMetadata?.promptTokenCount
-  return WholeReply.of({
-    object: 'list',
-    model: target.model,
-    data: embeddings.map(({ values = [] }, index) => ({
-      object: 'embedding',
-      index,
-      embedding: base64 ? Buffer.from(Float32Array.from(values).buffer).toString('base64') : values,
-    })),
-    ...(tokens !== undefined && { usage: { prompt_tokens: tokens, total_tokens: tokens } }),
-  })
+  const usage = tokens === undefined ? undefined : { prompt_tokens: tokens, total_tokens: tokens }
+  const vectors = embeddings.map(({ values = [] }) => values)
+  return WholeReply.of(embeddingList(target.model, vectors, request, usage))
 }

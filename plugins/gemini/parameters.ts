@@ -1,8 +1,8 @@
 import { badRequest, type ModelRequest } from '#kernel'
-import type { Changes } from './changes.ts'
+import type { Changes } from '#kit'
 import type { Abilities } from './model.ts'
 import { narrowed } from './schema.ts'
-import { effortOf, thinkingOf } from './thinking.ts'
+import { thinkingOf } from './thinking.ts'
 
 /** Parameters that have a counterpart of the same meaning. */
 const same: Readonly<Record<string, string>> = {
@@ -40,7 +40,7 @@ export function generationConfig(
   const stops = stopsOf(request.stop)
   if (stops.length > 0) config.stopSequences = stops
   Object.assign(config, formatOf(request, abilities, changes))
-  const thinking = thinkingOf(request.reasoning_effort ?? effortOf(request.thinking), model, changes)
+  const thinking = thinkingOf(request, model, changes)
   if (thinking) config.thinkingConfig = thinking
   return config
 }

@@ -1,5 +1,5 @@
 import { badRequest, type ContentPart, type Message } from '#kernel'
-import type { Changes } from './changes.ts'
+import { type Changes, quoted } from '#kit'
 import { mediaPart } from './media.ts'
 import type { Part } from './wire.ts'
 
@@ -10,8 +10,9 @@ interface Fields {
 /** The content of a message as parts; empty texts are left out. What cannot be carried is refused by its name. */
 export function partsOf(content: Message['content'], fetches: boolean, at: string, changes: Changes): Part[] {
   if (content === undefined || content === null || content === '') return []
-  if (typeof content === 'string') return [{ text: content }]
-  return content.flatMap((part, i) => {
+  const known = quoted(content, (change) => changes.add(change)) ?? ''
+  if (typeof known === 'string') return [{ text: known }]
+  return known.flatMap((part, i) => {
     const made = partOf(part, fetches, `${at}[${i}]`, changes)
     return made.text === '' ? [] : [made]
   })
@@ -35,6 +36,10 @@ function partOf(part: ContentPart, fetches: boolean, at: string, changes: Change
     }
     case 'file':
       return filePart(fieldsOf(part, 'file'), fetches, at)
+    case 'document': {
+      const { url } = fieldsOf(part, 'source')
+      return mediaPart(url, fetches, `${at}.source.url`)
+    }
     default:
       throw badRequest(`${at}.type: Gemini takes no content of the type ${part.type}.`, {
         param: `${at}.type`,
@@ -62,10 +67,10 @@ const fieldsOf = (part: ContentPart, name: string): Fields => {
 }
 
 /** The text of a content that may be nothing else. */
-export function textOf(content: Message['content'], at: string): string {
-  if (content === undefined || content === null) return ''
-  if (typeof content === 'string') return content
-  return content
+export function textOf(content: Message['content'], at: string, changes: Changes): string {
+  const known = quoted(content, (change) => changes.add(change)) ?? ''
+  if (typeof known === 'string') return known
+  return known
     .map((part, i) => {
       if (part.type === 'text') return String((part as Fields).text)
       throw badRequest(`${at}[${i}].type: only text is taken here.`, { param: `${at}[${i}].type` })

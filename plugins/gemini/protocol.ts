@@ -1,7 +1,7 @@
 import type { Protocol, Target, WireUsage } from '#kernel'
+import { Changes } from '#kit'
 import { answerOf, modelsIn } from './answer.ts'
 import { chatBody } from './body.ts'
-import { Changes } from './changes.ts'
 import { embeddingAnswer, embeddingBody } from './embedding.ts'
 import { upstreamError } from './errors.ts'
 import { pathOf } from './model.ts'

@@ -1,5 +1,5 @@
 import { badRequest, type JsonObject, type ModelRequest, type Tool } from '#kernel'
-import type { Changes } from './changes.ts'
+import type { Changes } from '#kit'
 import type { Abilities } from './model.ts'
 import { narrowed } from './schema.ts'
 
@@ -39,7 +39,9 @@ function declarationOf(tool: Tool, at: string, { jsonSchema }: Abilities, change
   if (tool.type !== 'function' || !tool.function) {
     throw badRequest(`${at}.type: Gemini has no tool of the type ${tool.type}.`, { param: `${at}.type` })
   }
-  const { name, description, parameters, strict } = tool.function
+  const { type: _, function: fn, ...own } = tool
+  for (const field of Object.keys(own)) changes.add(`-tools.${field}`)
+  const { name, description, parameters, strict } = fn
   if (!nameForm.test(name)) {
     const param = `${at}.function.name`
     throw badRequest(`${param}: Gemini takes names that begin with a letter or an underscore.`, { param })

@@ -1,4 +1,5 @@
 import type { Call, Message, Target } from '#kernel'
+import { Changes } from '#kit'
 import { withoutForeign } from './foreign.ts'
 import { type Quirks, quirksOf } from './quirks.ts'
 import { toolIdsOf } from './tool-ids.ts'
@@ -21,8 +22,8 @@ export function bodyOf(call: Call, { provider, model }: Target): object {
     const messages = messagesOf(request.messages, quirks, changed)
     if (messages !== request.messages) body.messages = messages
   }
-  for (const change of changed)
-    if (!call.trail.paramsChanged.includes(change)) call.trail.paramsChanged.push(change)
+  const changes = new Changes(call)
+  for (const change of changed) changes.add(change)
   return body
 }
 
@@ -56,23 +57,34 @@ function adapted(body: Record<string, unknown>, { rename, drop, add, tool_choice
 
 function messagesOf(
   messages: readonly Message[],
-  { roles, drop_from_messages, tool_id_length }: Quirks,
+  { roles, drop_from_messages, drop_from_tool_calls, toolIds }: Quirks,
   changed: string[],
 ): readonly Message[] {
   const renamed = [...new Set(messages.map(({ role }) => role))].filter((role) => roles[role] !== undefined)
   const dropped = drop_from_messages.filter((field) =>
     messages.some((message) => message[field] !== undefined),
   )
-  const withIds = tool_id_length === undefined ? undefined : toolIdsOf(messages, tool_id_length)
-  if (renamed.length === 0 && dropped.length === 0 && !withIds) return messages
+  const lost = drop_from_tool_calls.filter((field) =>
+    messages.some(({ tool_calls }) => tool_calls?.some((call) => Object.hasOwn(call, field))),
+  )
+  const withIds = toolIds && toolIdsOf(messages, toolIds)
+  if (renamed.length === 0 && dropped.length === 0 && lost.length === 0 && !withIds) return messages
   changed.push(
     ...renamed.map((role) => `role:${role}->${roles[role]}`),
     ...dropped.map((field) => `-messages.${field}`),
+    ...lost.map((field) => `-messages.tool_calls.${field}`),
   )
   return messages.map((message) => {
-    const role = (roles[message.role] ?? message.role) as Message['role']
-    const sent: Record<string, unknown> = { ...(withIds?.(message) ?? message), role }
-    for (const field of dropped) delete sent[field]
-    return sent as unknown as Message
+    const { tool_calls, ...rest } = withIds?.(message) ?? message
+    const calls = lost.length > 0 ? tool_calls?.map((call) => without(call, lost)) : tool_calls
+    const role = roles[message.role] ?? message.role
+    return without({ ...rest, role, ...(calls && { tool_calls: calls }) }, dropped) as unknown as Message
   })
+}
+
+/** A copy that lacks these fields. */
+function without(value: object, fields: readonly string[]): Record<string, unknown> {
+  const copy: Record<string, unknown> = { ...value }
+  for (const field of fields) delete copy[field]
+  return copy
 }

@@ -1,11 +1,5 @@
-import {
-  badRequest,
-  type ContentPart,
-  type JsonObject,
-  type Message,
-  type ModelRequest,
-  type Tool,
-} from '#kernel'
+import { badRequest, type ContentPart, type Message, type ModelRequest, type Tool } from '#kernel'
+import { quoted } from '#kit'
 
 type Fields = Readonly<Record<string, unknown>>
 type Report = (change: string) => void
@@ -109,15 +103,14 @@ const textOf = (parts: readonly ContentPart[]): string =>
 const contentOf = (parts: readonly ContentPart[]): string | readonly ContentPart[] =>
   parts.every(({ type }) => type === 'text') ? textOf(parts) : parts
 
-function partsOf({ content }: Message, report: Report): ContentPart[] {
+function partsOf(message: Message, report: Report): ContentPart[] {
+  const content = quoted(message.content, report) ?? []
   if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return (content ?? []).flatMap((part) => partOf(part, report))
+  return content.flatMap((part) => partOf(part, report))
 }
 
 function partOf(part: ContentPart, report: Report): ContentPart[] {
-  const { type, cache_control } = part as ContentPart & Fields
-  if (cache_control !== undefined) report('-cache_control')
-  const { text, image_url, file, source, content, title } = part as Fields
+  const { type, text, image_url, file } = part as ContentPart & Fields
   switch (type) {
     case 'text':
       return [{ type, text: text as string }]
@@ -126,23 +119,11 @@ function partOf(part: ContentPart, report: Report): ContentPart[] {
     case 'file':
       return [{ type, file }]
     case 'document':
-      return documentOf(source as JsonObject | undefined, title)
-    case 'search_result':
-      return (content as ContentPart[] | undefined)?.flatMap((inner) => partOf(inner, report)) ?? []
+      throw badRequest('This provider cannot take a document by reference; send the document itself.')
     case 'image':
       throw badRequest('This provider cannot take an image by its file id; send the image itself.')
     default:
       report(`-messages.${type}`)
       return []
   }
-}
-
-function documentOf(source: JsonObject | undefined, title: unknown): ContentPart[] {
-  const heading = typeof title === 'string' ? `${title}\n\n` : ''
-  const content = source?.content
-  if (typeof source?.text === 'string') return [{ type: 'text', text: heading + source.text }]
-  if (typeof content === 'string') return [{ type: 'text', text: heading + content }]
-  if (Array.isArray(content))
-    return content.flatMap((part) => partOf(part as ContentPart & JsonObject, () => {}))
-  throw badRequest('This provider cannot take a document by reference; send the document itself.')
 }

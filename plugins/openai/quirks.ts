@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { internalError, type Provider } from '#kernel'
+import type { IdForm } from './tool-ids.ts'
 
 /** How compatible providers depart from OpenAI, as their manifests say it. */
 const quirksSchema = z.strictObject({
@@ -23,6 +24,17 @@ const quirksSchema = z.strictObject({
   drop: z.array(z.string()).default([]),
   /** Fields of messages that it refuses. */
   drop_from_messages: z.array(z.string()).default([]),
+  /** Fields of tool calls in messages that it refuses; the first is the gateway's own. */
+  drop_from_tool_calls: z.array(z.string()).default(['extra']),
+  /** What holds for the service of this name alone, and not for others that are said to be like it. */
+  strict: z
+    .strictObject({
+      name: z.string(),
+      drop_from_messages: z.array(z.string()),
+      drop_from_tool_calls: z.array(z.string()),
+      max_tool_id_length: z.int(),
+    })
+    .optional(),
   /** Fields that it knows by another name. */
   rename: z.record(z.string(), z.string()).default({}),
   /** Fields for every request that does not have them. */
@@ -50,6 +62,8 @@ export type Quirks = z.infer<typeof quirksSchema> & {
   /** Where its API is. */
   readonly base: string
   readonly deployments: ReadonlyMap<string, string>
+  /** The ids of tool calls that it takes; undefined when it takes any. */
+  readonly toolIds: IdForm | undefined
 }
 
 const read = new WeakMap<Provider, Quirks>()
@@ -58,9 +72,15 @@ const read = new WeakMap<Provider, Quirks>()
 export function quirksOf(provider: Provider): Quirks {
   let quirks = read.get(provider)
   if (!quirks) {
-    const { by_model, ...parsed } = quirksSchema.parse(provider.spec.quirks)
+    const { by_model, strict, ...parsed } = quirksSchema.parse(provider.spec.quirks)
+    const own = strict?.name === provider.name ? strict : undefined
     quirks = {
       ...parsed,
+      ...(own && {
+        drop_from_messages: own.drop_from_messages,
+        drop_from_tool_calls: own.drop_from_tool_calls,
+      }),
+      toolIds: toolIdForm(parsed.tool_id_length, own?.max_tool_id_length),
       ...(by_model && hasNoPath(provider.baseUrl) && { by_model: withOptions(by_model, provider) }),
       base: withPath(provider.baseUrl, parsed.base_path),
       deployments: deploymentsOf(provider),
@@ -68,6 +88,11 @@ export function quirksOf(provider: Provider): Quirks {
     read.set(provider, quirks)
   }
   return quirks
+}
+
+function toolIdForm(exactly: number | undefined, most: number | undefined): IdForm | undefined {
+  if (exactly !== undefined) return { length: exactly, exact: true }
+  return most === undefined ? undefined : { length: most, exact: false }
 }
 
 function withPath(base: string, path: string | undefined): string {

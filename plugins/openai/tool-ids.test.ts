@@ -20,7 +20,7 @@ const conversation = (ids: readonly string[]): Message[] => [
 
 const adapted = (ids: readonly string[]) => {
   const messages = conversation(ids)
-  const change = toolIdsOf(messages, 9)
+  const change = toolIdsOf(messages, { length: 9, exact: true })
   const [, assistant, ...results] = change ? messages.map(change) : messages
   return {
     calls: assistant!.tool_calls!.map((call) => call.id),
@@ -42,7 +42,7 @@ it('every id fits, a result still belongs to its call, and different calls stay 
 it('an id that fits stays, and one that does not becomes the same at every turn', () => {
   expect(adapted(['abc123XYZ', 'call_1']).calls[0]).toBe('abc123XYZ')
   expect(adapted(['call_1']).calls[0]).toBe(adapted(['abc123XYZ', 'call_1']).calls[1])
-  expect(toolIdsOf(conversation(['abc123XYZ']), 9)).toBeUndefined()
+  expect(toolIdsOf(conversation(['abc123XYZ']), { length: 9, exact: true })).toBeUndefined()
 })
 
 it('an id whose digest is somebody’s id already gets another', () => {

@@ -1,18 +1,27 @@
 import { hash } from 'node:crypto'
 import type { Message } from '#kernel'
 
+/** The ids of tool calls that a provider takes. */
+export interface IdForm {
+  /** So many characters. */
+  readonly length: number
+  /** Exactly so many, and letters and digits only. */
+  readonly exact: boolean
+}
+
 /**
- * For providers that take only ids of so many letters and digits: gives each tool call of a conversation such an id,
- * the same at the call and at its result, the same at every turn, and different for different calls. Undefined when
- * all ids are so already. The provider's own new ids need no way back: they fit.
+ * Gives each tool call of a conversation an id that the provider takes: the same at the call and at its result, the
+ * same at every turn, and different for different calls. Undefined when all ids are so already. The provider's own new
+ * ids need no way back: they fit.
  */
 export function toolIdsOf(
   messages: readonly Message[],
-  length: number,
+  { length, exact }: IdForm,
 ): ((message: Message) => Message) | undefined {
-  const fits = new RegExp(`^[A-Za-z0-9]{${length}}$`)
+  const alphabet = new RegExp(`^[A-Za-z0-9]{${length}}$`)
+  const fits = (id: string): boolean => (exact ? alphabet.test(id) : id.length <= length)
   const ids = new Set(messages.flatMap(idsOf))
-  const taken = new Set([...ids].filter((id) => fits.test(id)))
+  const taken = new Set([...ids].filter(fits))
   if (taken.size === ids.size) return undefined
   const names = new Map([...taken].map((id) => [id, id]))
   for (const id of ids) if (!names.has(id)) names.set(id, unused(id, length, taken))

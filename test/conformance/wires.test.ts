@@ -1,12 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { bareChain } from '../bare.ts'
-import { startGateway, type TestGateway } from '../harness.ts'
-import { startUpstream, type Upstream } from '../upstream/index.ts'
-import { Cell } from './cell.ts'
+import type { Cell } from './cell.ts'
 import { features } from './features/index.ts'
 import { providers } from './providers/index.ts'
 import type { Departure, TestProvider } from './providers/provider.ts'
+import { type Stand, startStand } from './stand.ts'
 import { type Finding, markdown } from './table.ts'
 import type { ClientWire } from './wires/client.ts'
 import { wires } from './wires/index.ts'
@@ -18,28 +16,16 @@ const rows = wires.flatMap((wire) =>
   providers.map((provider) => ({ wire, provider, name: `${wire.id} to ${provider.name}` })),
 )
 const findings = new Map<string, Finding>()
-const upstreams = new Map<string, Upstream>()
-let gateway: TestGateway
-let key: string
+let stand: Stand
 
 beforeAll(async () => {
-  for (const { name, dialect } of providers) upstreams.set(name, await startUpstream({ wires: [dialect] }))
-  const entries = providers.map(({ name, entry }) => [
-    name,
-    { base_url: upstreams.get(name)!.baseUrl(), api_key: 'sk-test', ...entry },
-  ])
-  gateway = await startGateway({ config: { providers: Object.fromEntries(entries) } })
-  await bareChain(gateway)
-  key = (await gateway.signUp()).key
+  stand = await startStand(providers)
 })
 
-afterAll(async () => {
-  await gateway.close()
-  for (const upstream of upstreams.values()) await upstream.close()
-})
+afterAll(() => stand.close())
 
 describe.each(rows)('$name', ({ wire, provider }) => {
-  beforeEach(() => upstreams.get(provider.name)!.reset())
+  beforeEach(() => stand.upstream(provider).reset())
 
   if (!provider.operations.includes(wire.operation)) {
     test('is refused before anything is sent', async () => {
@@ -68,10 +54,8 @@ test('the table in docs is what was found', async ({ task }) => {
   expect(await readFile(file, 'utf8')).toBe(written)
 })
 
-function cellOf(wire: ClientWire, provider: TestProvider, departure: Departure | undefined): Cell {
-  const upstream = upstreams.get(provider.name)!
-  return new Cell({ wire, provider, client: wire.connect(gateway.url, key), gateway, upstream, departure })
-}
+const cellOf = (wire: ClientWire, provider: TestProvider, departure: Departure | undefined): Cell =>
+  stand.cell(wire, provider, departure)
 
 function departureOf(
   { id }: ClientWire,

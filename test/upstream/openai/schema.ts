@@ -24,9 +24,11 @@ const textContent = z.union([text, z.array(textPart)])
 const userPart = z.discriminatedUnion('type', [textPart, imagePart, audioPart, filePart])
 const assistantPart = z.discriminatedUnion('type', [textPart, refusalPart])
 
+const callId = text.max(40, 'string too long. Expected a string with maximum length 40')
+
 const toolCall = z.discriminatedUnion('type', [
   z.strictObject({
-    id: text,
+    id: callId,
     type: z.literal('function'),
     function: z.strictObject({ name: text, arguments: text }),
   }),
@@ -51,7 +53,7 @@ const message = z.discriminatedUnion('role', [
     function_call: z.strictObject({ name: text, arguments: text }).nullish(),
     annotations: z.array(z.unknown()).optional(),
   }),
-  z.strictObject({ role: z.literal('tool'), content: textContent, tool_call_id: text }),
+  z.strictObject({ role: z.literal('tool'), content: textContent, tool_call_id: callId }),
   z.strictObject({ role: z.literal('function'), content: text.nullable(), name: text }),
 ])
 

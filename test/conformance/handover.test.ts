@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { providers } from './providers/index.ts'
+import { type Stand, startStand } from './stand.ts'
+import { chat } from './wires/chat.ts'
+import { messages } from './wires/messages.ts'
+
+/** A conversation that one provider began goes on at another, with everything that the client was given. */
+
+let stand: Stand
+
+beforeAll(async () => {
+  stand = await startStand(providers)
+})
+
+beforeEach(() => {
+  for (const provider of providers) stand.upstream(provider).reset()
+})
+
+afterAll(() => stand.close())
+
+const tools = [
+  {
+    name: 'weather',
+    parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+  },
+]
+const turns = [{ text: 'How is it in Bern?' }]
+
+const ways = [chat, messages].flatMap((wire) =>
+  providers.flatMap((from) =>
+    providers
+      .filter((to) => to !== from)
+      .map((to) => ({ wire, from, to, name: `on ${wire.id}, from ${from.name} to ${to.name}` })),
+  ),
+)
+
+describe.each(ways)('$name', ({ wire, from, to }) => {
+  test.each([false, true])(
+    'a call, its result and the thoughts before it are taken (stream: %s)',
+    async (stream) => {
+      const first = stand.cell(wire, from)
+      first.upstream.reply({
+        reasoning: 'I must look.',
+        ...(from.name !== 'cohere' && { content: 'Let me see.' }),
+        toolCalls: [{ name: 'weather', arguments: { city: 'Bern' } }],
+      })
+      const asked = await first.ask({ model: first.model('reasoning'), turns, tools, stream, effort: 'high' })
+      expect(asked.stop).toBe('tools')
+
+      const second = stand.cell(wire, to)
+      second.upstream.reply({ content: 'Sunny.' })
+      const results = [{ id: asked.calls[0]!.id, text: '20 degrees' }]
+      const told = await second.ask({ turns: [...turns, { answer: asked }, { results }], tools, stream })
+      expect(told.text).toBe('Sunny.')
+      expect(second.sent.rawBody).toContain('20 degrees')
+      expect(second.sent.rawBody).toContain('Bern')
+    },
+  )
+})
