@@ -15,10 +15,12 @@ import { Prober } from './probe.ts'
 import { ProviderKeys } from './provider-keys.ts'
 import { Queues } from './queues.ts'
 import { ModuleChanged, Registry } from './registry.ts'
+import { Reloader } from './reloader.ts'
 import { Scope } from './scope.ts'
 import { openSecrets } from './secrets.ts'
 import { kernelServices } from './services.ts'
 import { storedSetting } from './setting.ts'
+import { Stage } from './staging/stage.ts'
 import { Transport } from './transport.ts'
 import { packageVersion } from './version.ts'
 
@@ -52,12 +54,14 @@ export async function boot({
 }: BootOptions): Promise<Kernel> {
   const scope = new Scope('kernel')
   try {
-    const found = await discoverPlugins(config)
-    const configured = configuredPlugins(config, found)
     const secrets = await openSecrets({ dataDir: config.dataDir, passphrase: config.encryptionKey })
     const engine = await openLevel(path.join(config.dataDir, 'db'))
     scope.own(() => engine.close())
     const store = engine.namespace('kernel')
+    const stage = await Stage.open(path.join(config.dataDir, 'staged'))
+    scope.own(() => stage.close())
+    const found = await discoverPlugins(config, stage)
+    const configured = configuredPlugins(config, found)
 
     const accounts = await Accounts.open(store)
     if (config.adminKey) accounts.adopt(config.adminKey)
@@ -87,6 +91,7 @@ export async function boot({
       priceId: (provider) => directory.priceId(provider),
     })
     const prober = new Prober(registry, directory, transport)
+    const reloader = new Reloader(registry, stage, (again) => discoverPlugins(config, stage, again))
     const runtime = { version: packageVersion(), startedAt: Date.now() }
     const services = {
       accounts,
@@ -97,6 +102,7 @@ export async function boot({
       providerKeys,
       queues: new Queues(),
       registry,
+      reloader,
       runtime,
       secrets,
     }
@@ -108,6 +114,7 @@ export async function boot({
     events.on(ModuleChanged, learnProviders)
     scope.own(() => registry.close())
     await registry.start(found)
+    await stage.settle()
     learnProviders()
 
     const edge = {

@@ -67,6 +67,7 @@ export type {
 } from './provider.ts'
 export type { QueueStatus, Queues } from './queues.ts'
 export { ModuleChanged, type Registry } from './registry.ts'
+export type { Reloader, Rescan } from './reloader.ts'
 export { type Reply, StreamReply, WholeReply } from './reply.ts'
 export type { Route, RouteInput, ServerEvent } from './route.ts'
 export { kernelServices, ModelAliases, type ModelNames, type Runtime } from './services.ts'

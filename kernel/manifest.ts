@@ -4,6 +4,7 @@ import semver from 'semver'
 import { z } from 'zod'
 import { stages } from './hooks.ts'
 import { providerSpec } from './provider.ts'
+import type { Staged } from './staging/stage.ts'
 
 /** Version of the contract that plugins are written against. */
 export const apiVersion = '1.0.0'
@@ -50,19 +51,24 @@ export const manifestSchema = z.discriminatedUnion('kind', [
 export type Manifest = z.infer<typeof manifestSchema>
 export type ModuleManifest = Extract<Manifest, { kind: 'module' }>
 
+/** Where a plugin is from: the gateway itself, an operator's folder, or a package. */
+export type Source = 'builtin' | 'local' | 'package'
+
 /** A plugin as found on disk: sound, or with the reason why not. */
 export interface Discovered {
   readonly id: string
   readonly folder: string
-  readonly source: 'builtin' | 'local'
+  readonly source: Source
   readonly manifest: Manifest | undefined
   readonly problem: string | undefined
   /** The code's file, absent for plugins that are data only. */
   readonly entry: string | undefined
+  /** The copy that its code is imported from; the gateway's own plugins have none. */
+  readonly staged?: Staged | undefined
 }
 
 /** Reads the manifest of every folder below `root`. A broken one is reported in its place and stops nobody else. */
-export async function discover(root: string, source: Discovered['source']): Promise<Discovered[]> {
+export async function discover(root: string, source: Source): Promise<Discovered[]> {
   const entries = await readdir(root, { withFileTypes: true }).catch(() => [])
   const folders = entries.filter((entry) => entry.isDirectory() && !/^[._]/.test(entry.name))
   return Promise.all(
@@ -73,8 +79,8 @@ export async function discover(root: string, source: Discovered['source']): Prom
   )
 }
 
-async function read(folder: string, source: Discovered['source']): Promise<Discovered> {
-  const id = path.basename(folder)
+/** Reads one plugin's folder; `id` is what its manifest must call it. */
+export async function read(folder: string, source: Source, id = path.basename(folder)): Promise<Discovered> {
   const entry = await firstFile(folder, ['index.js', 'index.ts'])
   const found = { id, folder, source, entry }
   try {

@@ -18,6 +18,8 @@ export interface Plugin {
   setting: Setting | undefined
   definition: ModuleDefinition | PluginDefinition | undefined
   instance: Instance | undefined
+  /** Lets go of the staged copy it was found with. */
+  readonly release: (() => void) | undefined
   /** Why it does not run, or why the last change was not taken. */
   problem: string | undefined
 }

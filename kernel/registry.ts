@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { Collection } from '../storage/index.ts'
-import { entryOf, type Placement, placesOf } from './arrangement.ts'
+import { type Placement, placesOf } from './arrangement.ts'
 import { conflict, isGatewayError, notFound } from './errors.ts'
 import { defineEvent, type Events } from './events.ts'
-import { type Dispatch, Generation, offersOf } from './generation.ts'
-import type { ContextParts, Instance } from './instance.ts'
+import { type Generation, offersOf } from './generation.ts'
+import type { ContextParts } from './instance.ts'
 import { type Actor, refuseLockout } from './lockout.ts'
 import { type Discovered, explain, type Manifest } from './manifest.ts'
 import { Memory } from './memory.ts'
@@ -12,7 +12,9 @@ import { Meter } from './meter.ts'
 import { type CircuitLimits, ModuleCircuit } from './module-circuit.ts'
 import { announced } from './module-events.ts'
 import type { Plugin, PluginState } from './plugin-record.ts'
+import { replace } from './replacement.ts'
 import { missingOf, refuseIfNeeded, startWaiting, stateOf } from './requirements.ts'
+import { Roster, type RosterParts } from './roster.ts'
 import { changed, effective, type SettingChange, type StoredSetting } from './setting.ts'
 import { definitionOf, schemaOf, settingsOf, setUp } from './setup.ts'
 
@@ -30,31 +32,29 @@ interface Parts extends ContextParts {
   readonly settings: Collection<StoredSetting>
   /** What the configuration file says. */
   readonly configured: Readonly<Record<string, SettingChange>>
-  readonly dispatch: Dispatch
   /** When a module that keeps failing is left out. */
   readonly circuit?: CircuitLimits
-  /** How long a replaced generation may have calls, in milliseconds. */
-  readonly retireMs: number
 }
 
 /** All plugins, and the generation made of those that run. Changes happen one at a time, each wholly or not at all. */
 export class Registry {
   readonly #parts: Parts
-  readonly #plugins = new Map<string, Plugin>()
-  #generation: Generation
+  readonly #roster: Roster
+  readonly #plugins: Map<string, Plugin>
   #changes: Promise<unknown> = Promise.resolve()
 
-  constructor(parts: Omit<Parts, 'service' | 'current'>) {
+  constructor({ dispatch, retireMs, ...parts }: Omit<Parts, 'service' | 'current'> & RosterParts) {
+    this.#roster = new Roster({ dispatch, retireMs, log: parts.log })
+    this.#plugins = this.#roster.plugins
     this.#parts = {
       ...parts,
-      service: (token) => this.#service(token),
+      service: (token) => this.#roster.service(token),
       current: (instance) => this.#plugins.get(instance.id)?.instance === instance,
     }
-    this.#generation = new Generation(0, [], [], parts.dispatch, this.#onRetireError)
   }
 
   get generation(): Generation {
-    return this.#generation
+    return this.#roster.generation
   }
 
   get plugins(): Plugin[] {
@@ -85,7 +85,7 @@ export class Registry {
     )
     await Promise.all(enabled.map((plugin) => definitionOf(plugin).catch(() => {})))
     await startWaiting(this.#plugins, (plugin) => this.#begin(plugin))
-    this.#swap(this.#arranged())
+    this.#roster.swap(this.#roster.arranged())
   }
 
   /**
@@ -93,9 +93,36 @@ export class Registry {
    * nothing has changed and what ran before still runs. A change that would shut out its actor is refused.
    */
   change(id: string, change: SettingChange, actor?: Actor): Promise<Plugin> {
-    const result = this.#changes.then(() => this.#change(this.get(id), change, actor))
-    this.#changes = result.catch(() => {})
-    return result
+    return this.#alone(() => this.#change(this.get(id), change, actor))
+  }
+
+  /**
+   * Takes in a plugin that was found later, or other code for one that is there: its settings, what it remembers and
+   * what it stored stay. Wholly or not at all: when it rejects, what ran before still runs, and the plugin says why.
+   */
+  install(found: Discovered): Promise<Plugin> {
+    return this.#alone(async () => {
+      const next = await this.#admit(found, this.#plugins.get(found.id))
+      await replace(this.#roster, this.#parts, next)
+      return this.#settled(next)
+    })
+  }
+
+  /** Stops and forgets a plugin; its settings and what it stored stay. Refused while another one needs it. */
+  remove(id: string): Promise<void> {
+    return this.#alone(async () => {
+      const plugin = this.get(id)
+      refuseIfNeeded(plugin, this.plugins)
+      this.#plugins.delete(id)
+      this.#roster.swap(this.#roster.arranged())
+      plugin.release?.()
+      this.#tell(id, false, 'removed')
+    })
+  }
+
+  /** Notes on a plugin why it is not as it should be, without a change to what runs. */
+  note(id: string, problem: string | undefined): void {
+    this.get(id).problem = problem
   }
 
   /** The settings a plugin takes; imports it if need be. Undefined for plugins without code. */
@@ -106,21 +133,33 @@ export class Registry {
   /** Ends every plugin; calls that still run lose theirs after the deadline. */
   async close(): Promise<void> {
     await this.#changes
-    const last = this.#generation
-    this.#generation = new Generation(last.number + 1, [], [], this.#parts.dispatch, this.#onRetireError)
-    await last.retire(0)
+    await this.#roster.close()
   }
 
-  async #admit(found: Discovered): Promise<Plugin> {
+  #alone<T>(change: () => Promise<T>): Promise<T> {
+    const result = this.#changes.then(change)
+    this.#changes = result.catch(() => {})
+    return result
+  }
+
+  async #admit(found: Discovered, before?: Plugin): Promise<Plugin> {
     const { id, manifest } = found
     const stored = manifest && (await this.#parts.settings.get(id))
     const setting = manifest && effective(manifest, this.#parts.configured[id], stored)
     const problem = found.problem
+    const kept = { memory: before?.memory ?? new Memory(), meter: before?.meter ?? this.#meter(found) }
+    const release = found.staged?.hold()
+    const own = { definition: undefined, instance: undefined, release }
+    return { id, found, manifest, stored, setting, problem, ...kept, ...own }
+  }
+
+  #meter(found: Discovered): Meter {
     const meter: Meter = new Meter(
-      new ModuleCircuit(this.#parts.circuit, (change) => announced(found, meter, change, this.#parts)),
+      new ModuleCircuit(this.#parts.circuit, (change) =>
+        announced(this.#plugins.get(found.id)?.found ?? found, meter, change, this.#parts),
+      ),
     )
-    const other = { memory: new Memory(), meter, definition: undefined, instance: undefined }
-    return { id, found, manifest, stored, setting, problem, ...other }
+    return meter
   }
 
   async #change(plugin: Plugin, change: SettingChange, actor: Actor | undefined): Promise<Plugin> {
@@ -136,12 +175,12 @@ export class Registry {
       const missing = missingOf(plugin, this.#plugins)
       plugin.instance = setting.enabled && missing.length === 0 ? await setUp(plugin, this.#parts) : undefined
       if (!setting.enabled) await settingsOf(plugin)
-      next = this.#arranged()
+      next = this.#roster.arranged()
       if (actor) refuseLockout(next.chain, actor)
       await this.#parts.settings.put(id, stored)
       plugin.stored = stored
       plugin.problem = missing.length > 0 && setting.enabled ? `waits for ${missing.join(', ')}` : undefined
-      this.#swap(next)
+      this.#roster.swap(next)
     } catch (error) {
       await next?.retire(0)
       if (plugin.instance !== before.instance) await plugin.instance?.scope.dispose()
@@ -150,63 +189,33 @@ export class Registry {
         ? error
         : conflict(`${id} could not be started: ${explain(error)}`, { cause: error })
     }
-    if (setting.enabled) plugin.memory.keep()
+    return this.#settled(plugin)
+  }
+
+  /** What follows a change that was made: what is remembered, who waited for it, who wants to know. */
+  async #settled(plugin: Plugin): Promise<Plugin> {
+    const enabled = plugin.setting?.enabled ?? false
+    if (enabled) plugin.memory.keep()
     else plugin.memory.fade(memoryMs)
-    if (setting.enabled && (await startWaiting(this.#plugins, (plugin) => this.#begin(plugin))))
-      this.#swap(this.#arranged())
-    const state = this.stateOf(plugin)
-    this.#parts.events.emit(ModuleChanged, {
-      name: id,
-      enabled: setting.enabled,
-      state,
-      generation: this.#generation.number,
-    })
+    if (enabled && (await startWaiting(this.#plugins, (plugin) => this.#begin(plugin))))
+      this.#roster.swap(this.#roster.arranged())
+    this.#tell(plugin.id, enabled, this.stateOf(plugin))
     return plugin
+  }
+
+  #tell(name: string, enabled: boolean, state: string): void {
+    this.#parts.events.emit(ModuleChanged, { name, enabled, state, generation: this.generation.number })
   }
 
   async #begin(plugin: Plugin): Promise<void> {
     try {
       plugin.instance = await setUp(plugin, this.#parts)
-      offersOf(this.#live)
+      offersOf(this.#roster.live)
     } catch (error) {
       await plugin.instance?.scope.dispose()
       plugin.instance = undefined
       plugin.problem = explain(error)
       this.#parts.log.error({ plugin: plugin.id, problem: plugin.problem }, 'a plugin could not be started')
     }
-  }
-
-  #service(token: symbol): unknown {
-    for (const { instance } of this.#plugins.values()) {
-      if (instance?.services.has(token)) return instance.services.get(token)
-    }
-    return undefined
-  }
-
-  get #live(): Instance[] {
-    return [...this.#plugins.values()].flatMap((plugin) => plugin.instance ?? [])
-  }
-
-  #arranged(): Generation {
-    const entries = placesOf(this.#plugins.values()).flatMap(({ plugin }) =>
-      entryOf(plugin, this.stateOf(plugin)),
-    )
-    return new Generation(
-      this.#generation.number + 1,
-      this.#live,
-      entries,
-      this.#parts.dispatch,
-      this.#onRetireError,
-    )
-  }
-
-  #swap(generation: Generation): void {
-    const old = this.#generation
-    this.#generation = generation
-    void old.retire(this.#parts.retireMs)
-  }
-
-  readonly #onRetireError = (error: unknown): void => {
-    this.#parts.log.error({ err: error }, 'a plugin could not release everything')
   }
 }

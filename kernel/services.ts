@@ -7,6 +7,7 @@ import type { Prober } from './probe.ts'
 import type { ProviderKeys } from './provider-keys.ts'
 import type { Queues } from './queues.ts'
 import type { Registry } from './registry.ts'
+import type { Reloader } from './reloader.ts'
 import type { Secrets } from './secrets.ts'
 
 /** What the process is and how long it has been. */
@@ -26,6 +27,7 @@ export const kernelServices = {
   providerKeys: token<ProviderKeys>('kernel/provider-keys'),
   queues: token<Queues>('kernel/queues'),
   registry: token<Registry>('kernel/registry'),
+  reloader: token<Reloader>('kernel/reloader'),
   runtime: token<Runtime>('kernel/runtime'),
   secrets: token<Secrets>('kernel/secrets'),
 } as const

@@ -9,8 +9,15 @@ import { checkedHooks } from './returned.ts'
 
 /** A plugin's code, imported when first needed. */
 export async function definitionOf(plugin: Plugin): Promise<ModuleDefinition | PluginDefinition> {
-  plugin.definition ??= await load(plugin.found.entry!)
-  return plugin.definition
+  if (plugin.definition) return plugin.definition
+  const { entry, staged } = plugin.found
+  try {
+    plugin.definition = await load(entry!)
+    return plugin.definition
+  } catch (error) {
+    staged?.spoil()
+    throw error
+  }
 }
 
 /** The settings a plugin takes. Undefined for plugins without code, and for those whose folder is broken. */
@@ -34,6 +41,7 @@ export async function settingsOf(plugin: Plugin): Promise<unknown> {
 /** A new instance of a plugin. When its setup fails, everything it had acquired is given back first. */
 export async function setUp(plugin: Plugin, parts: ContextParts): Promise<Instance> {
   const instance = emptyInstance(plugin.id)
+  if (plugin.found.staged) instance.scope.own(plugin.found.staged.hold())
   try {
     const settings = await settingsOf(plugin)
     if (plugin.found.entry) {

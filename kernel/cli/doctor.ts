@@ -1,5 +1,10 @@
-import { ConfigError, loadConfig } from '../config.ts'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { type Config, ConfigError, loadConfig } from '../config.ts'
 import { discoverPlugins } from '../discovery.ts'
+import type { Discovered } from '../manifest.ts'
+import { Stage } from '../staging/stage.ts'
 import { checkData } from './checks/data.ts'
 import { checkPlugins } from './checks/plugins.ts'
 import { checkPort } from './checks/port.ts'
@@ -33,8 +38,7 @@ export async function doctor(options: DoctorOptions): Promise<void> {
 
 async function examined({ checkProviders: ask = false }: DoctorOptions): Promise<Check[]> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() })
-  const found = await discoverPlugins(config)
-  const plugins = await checkPlugins(config, found)
+  const { found, plugins } = await examinePlugins(config)
   const port = await checkPort(config)
   return [
     ok('configuration', config.file ?? 'no service.yaml: the defaults and the environment'),
@@ -44,4 +48,17 @@ async function examined({ checkProviders: ask = false }: DoctorOptions): Promise
     ...checkProviders(config, found, process.env),
     ...(ask ? await probeProviders(config, found, process.env) : []),
   ]
+}
+
+/** Loads the operator's plugins as a start would, from a copy that is removed again. */
+async function examinePlugins(config: Config): Promise<{ found: Discovered[]; plugins: Check[] }> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'switchyard-doctor-'))
+  const stage = await Stage.open(folder)
+  try {
+    const found = await discoverPlugins(config, stage)
+    return { found, plugins: await checkPlugins(config, found) }
+  } finally {
+    await stage.close()
+    await rm(folder, { recursive: true, force: true })
+  }
 }

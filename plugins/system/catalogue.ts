@@ -5,7 +5,7 @@ interface App {
   readonly title: string
   readonly description: string
   readonly version: string
-  readonly source: 'builtin' | 'local'
+  readonly source: Plugin['found']['source']
   readonly endpoints: number
 }
 

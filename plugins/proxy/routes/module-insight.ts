@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { type Context, conflict, kernelServices, type Plugin } from '#kernel'
-import { listed, listOf, listQuery } from '#kit'
-import { jsonSchemaOf } from './module-item.ts'
+import { jsonSchemaOf, listed, listOf, listQuery } from '#kit'
 import { moduleParams } from './modules.ts'
 
 const stats = z.object({

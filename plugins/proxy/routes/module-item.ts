@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Placement, Plugin, Registry } from '#kernel'
+import { jsonSchemaOf } from '#kit'
 import { hooksOf } from './hooks.ts'
 
 /** A module as the management API shows it. What is optional is for admins only. */
@@ -19,7 +20,7 @@ export const moduleItem = z.object({
     .enum(['open', 'closed'])
     .meta({ description: 'When it fails itself: calls pass, or are refused.' }),
   version: z.string(),
-  source: z.enum(['builtin', 'local']),
+  source: z.enum(['builtin', 'local', 'package']),
   config: z
     .record(z.string(), z.unknown())
     .optional()
@@ -92,15 +93,6 @@ export async function detailOf(registry: Registry, plugin: Plugin, isAdmin: bool
     ...item,
     ...(parsed.success && { config_effective: parsed.data as Record<string, unknown> }),
     ...(config_schema && { config_schema }),
-  }
-}
-
-/** The JSON Schema of a module's settings; undefined for settings that have none, as a stranger's plugin may. */
-export function jsonSchemaOf(schema: z.ZodType): Record<string, unknown> | undefined {
-  try {
-    return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
-  } catch {
-    return undefined
   }
 }
 

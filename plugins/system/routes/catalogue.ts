@@ -8,7 +8,7 @@ const app = z.object({
   title: z.string(),
   description: z.string(),
   version: z.string(),
-  source: z.enum(['builtin', 'local']),
+  source: z.enum(['builtin', 'local', 'package']),
   endpoints: z.int().meta({ description: 'Operations it adds to this API.' }),
 })
 

@@ -1,0 +1,64 @@
+import { registerHooks } from 'node:module'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+
+/** What plugins may call the contract, and what it is to the kernel. */
+const contract: ReadonlyMap<string, string> = new Map([
+  ['switchyard', '#kernel'],
+  ['switchyard/kit', '#kit'],
+  ['#kernel', '#kernel'],
+  ['#kit', '#kit'],
+])
+
+/** Where the packages of a staged folder are looked for: folders, in order. Undefined for what is none. */
+export type Lookups = (name: string) => readonly string[] | undefined
+
+/**
+ * Resolves what the plugins staged below a folder import: the contract and `zod` to the gateway's own copies, so that
+ * there is one of each; packages from where the plugin's are; files of its own folder, and no others. Returns what
+ * ends it.
+ */
+export function resolveStaged(root: string, lookups: Lookups): () => void {
+  const below = urlOf(root)
+  const hooks = registerHooks({
+    resolve(specifier, context, next) {
+      const { parentURL } = context
+      if (!parentURL?.startsWith(below) || specifier.startsWith('node:')) return next(specifier, context)
+      const name = decodeURIComponent(parentURL.slice(below.length).split('/', 1)[0] ?? '')
+      const places = lookups(name)
+      const own = ownName(specifier)
+      const ours = () => next(own ?? specifier, { ...context, parentURL: import.meta.url })
+      if (!places) return own ? first([() => next(specifier, context), ours]) : next(specifier, context)
+      if (own) return ours()
+      if (isPath(specifier)) {
+        const found = next(specifier, context)
+        if (found.url.startsWith(urlOf(path.join(root, name)))) return found
+        throw new Error(`it imports ${specifier}, which is outside its folder`)
+      }
+      const tries = places.map((place) => () => next(specifier, { ...context, parentURL: urlOf(place) }))
+      return first([...tries, () => next(specifier, context)])
+    },
+  })
+  return () => hooks.deregister()
+}
+
+const urlOf = (folder: string): string => `${pathToFileURL(folder).href}/`
+
+const isPath = (specifier: string): boolean => /^(\.{0,2}\/|file:)/.test(specifier)
+
+/** What the gateway itself calls it, when plugins are to have the gateway's own. */
+const ownName = (specifier: string): string | undefined =>
+  contract.get(specifier) ?? (/^zod(\/|$)/.test(specifier) ? specifier : undefined)
+
+/** The first that works; the last one's error when none does. */
+function first<T>(tries: readonly (() => T)[]): T {
+  let failure: unknown
+  for (const attempt of tries) {
+    try {
+      return attempt()
+    } catch (error) {
+      failure = error
+    }
+  }
+  throw failure
+}

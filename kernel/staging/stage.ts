@@ -1,0 +1,148 @@
+import { mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { type Content, readContent } from './content.ts'
+import { resolveStaged } from './imports.ts'
+import { linkTree } from './link-tree.ts'
+
+/** A copy of a plugin's folder that never changes: other content is another copy, under another path. */
+export interface Staged {
+  readonly root: string
+  /** Hash of the content. */
+  readonly content: string
+  /** Keeps it on disk until the returned function is called. */
+  hold(): () => void
+  /** Says that its code could not be imported: the runtime never tries the same path a second time. */
+  spoil(): void
+}
+
+interface Copy extends Staged {
+  readonly name: string
+  /** What the name of every copy of this content begins with. */
+  readonly key: string
+  readonly lookups: readonly string[]
+  holders: number
+  spoiled: boolean
+}
+
+/**
+ * Where plugins from outside are imported from. A module that was imported once is never read again by the runtime,
+ * so changed code must have another path: each content gets its own. Copies that nobody holds are removed.
+ */
+export class Stage {
+  readonly #root: string
+  readonly #copies = new Map<string, Copy>()
+  /** Taken, and not yet settled who holds them. */
+  readonly #fresh = new Set<Copy>()
+  /** How often the import of a content failed. */
+  readonly #spoiled = new Map<string, number>()
+  readonly #deregister: () => void
+  #work: Promise<unknown> = Promise.resolve()
+
+  private constructor(root: string) {
+    this.#root = root
+    this.#deregister = resolveStaged(root, (name) => this.#copies.get(name)?.lookups)
+  }
+
+  /** Empties the folder: what an earlier process left there is of no use. */
+  static async open(root: string): Promise<Stage> {
+    await rm(root, { recursive: true, force: true })
+    await mkdir(root, { recursive: true })
+    await writeFile(path.join(root, 'package.json'), '{ "type": "module" }\n')
+    return new Stage(await realpath(root))
+  }
+
+  /**
+   * The copy of what the folder holds now, made if there is none; it stays at least until `settle`. With `again`, a
+   * copy whose import failed is replaced by another. Throws a readable error for folders that cannot be taken.
+   */
+  take(id: string, folder: string, again = false): Promise<Staged> {
+    return this.#alone(async () => {
+      const content = await readContent(folder)
+      const key = `${id}@${content.hash.slice(0, 16)}`
+      const known = [...this.#copies.values()].findLast((copy) => copy.key === key)
+      const copy = known && !(again && known.spoiled) ? known : await this.#make(id, key, folder, content)
+      this.#fresh.add(copy)
+      return copy
+    })
+  }
+
+  /** Removes what was taken and is held by nobody. */
+  settle(): Promise<void> {
+    return this.#alone(async () => {
+      this.#fresh.clear()
+      for (const copy of this.#copies.values()) await this.#remove(copy)
+    })
+  }
+
+  /** Ends the resolving of imports; copies stay on disk until the next start. */
+  async close(): Promise<void> {
+    await this.#work
+    this.#deregister()
+  }
+
+  async #make(id: string, key: string, folder: string, content: Content): Promise<Copy> {
+    const failures = this.#spoiled.get(key)
+    const name = failures ? `${key}-${failures + 1}` : key
+    const root = path.join(this.#root, name)
+    const making = `${root}.tmp`
+    await mkdir(making, { recursive: true })
+    for (const [file, data] of content.files) {
+      const at = path.join(making, file)
+      await mkdir(path.dirname(at), { recursive: true })
+      await writeFile(at, data)
+    }
+    await rm(root, { recursive: true, force: true })
+    await rename(making, root)
+    const dependencies = content.dependencies && (await this.#link(id, content.dependencies, folder))
+    const copy: Copy = {
+      root,
+      name,
+      key,
+      content: content.hash,
+      lookups: [...(dependencies ? [dependencies] : []), folder],
+      holders: 0,
+      spoiled: false,
+      hold: () => this.#hold(copy),
+      spoil: () => {
+        if (!copy.spoiled) this.#spoiled.set(key, (failures ?? 0) + 1)
+        copy.spoiled = true
+      },
+    }
+    this.#copies.set(name, copy)
+    return copy
+  }
+
+  /** The tree of the plugin's packages, shared by all its copies as long as the packages are the same. */
+  async #link(id: string, dependencies: string, folder: string): Promise<string> {
+    const root = path.join(this.#root, `${id}+${dependencies.slice(0, 16)}`)
+    const there = await stat(root).catch(() => undefined)
+    if (!there) await linkTree(path.join(folder, 'node_modules'), path.join(root, 'node_modules'))
+    return root
+  }
+
+  #hold(copy: Copy): () => void {
+    let held = true
+    copy.holders += 1
+    return () => {
+      if (!held) return
+      held = false
+      copy.holders -= 1
+      if (copy.holders === 0) void this.#alone(() => this.#remove(copy))
+    }
+  }
+
+  async #remove(copy: Copy): Promise<void> {
+    if (copy.holders > 0 || this.#fresh.has(copy)) return
+    this.#copies.delete(copy.name)
+    await rm(copy.root, { recursive: true, force: true })
+    const linked = copy.lookups.length > 1 ? copy.lookups[0] : undefined
+    const shared = [...this.#copies.values()].some(({ lookups }) => lookups[0] === linked)
+    if (linked && !shared) await rm(linked, { recursive: true, force: true })
+  }
+
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#work.then(work)
+    this.#work = result.catch(() => {})
+    return result
+  }
+}

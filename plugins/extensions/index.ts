@@ -1,0 +1,12 @@
+import { z } from 'zod'
+import { defineArea } from '#kernel'
+import { addPluginRoutes } from './routes/plugins.ts'
+import { addReloadRoutes } from './routes/reload.ts'
+
+export default defineArea({
+  settings: z.strictObject({}),
+  setup(context) {
+    addPluginRoutes(context)
+    addReloadRoutes(context)
+  },
+})

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { badRequest, type Context, kernelServices, settingChange } from '#kernel'
+import { listed, listOf, listQuery } from '#kit'
+import { detailOf, itemOf, pluginDetail, pluginItem, pluginParams } from '../shapes.ts'
+
+const filter = listQuery.extend({
+  source: pluginItem.shape.source.optional().meta({ description: 'Only plugins from there.' }),
+  kind: pluginItem.shape.kind.optional().meta({ description: 'Only plugins of this kind.' }),
+  state: pluginItem.shape.state.optional().meta({ description: 'Only plugins in this state.' }),
+  /** All plugins fit on one page. */
+  limit: listQuery.shape.limit.default(500),
+})
+
+const pluginChange = settingChange.extend({
+  force: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Make the change even if it shuts out the address and key it comes from.' }),
+})
+
+/** The list of plugins, and one plugin: to read, toggle and configure. */
+export function addPluginRoutes({ route, use }: Context<unknown>): void {
+  route({
+    method: 'get',
+    path: '/api/plugins',
+    access: 'admin',
+    summary: "List the plugins, the gateway's own and those from outside",
+    query: filter,
+    returns: listOf('plugins', pluginItem),
+    handle({ query }) {
+      const registry = use(kernelServices.registry)
+      const matching = registry.plugins
+        .map((plugin) => itemOf(registry, plugin))
+        .filter(
+          ({ source, kind, state }) =>
+            (query.source ?? source) === source &&
+            (query.kind ?? kind) === kind &&
+            (query.state ?? state) === state,
+        )
+      const items = matching.slice(query.offset, query.offset + query.limit)
+      return listed('plugins', { items, total: matching.length }, query)
+    },
+  })
+
+  route({
+    method: 'get',
+    path: '/api/plugins/{name}',
+    access: 'admin',
+    summary: 'One plugin: its state, settings, permissions and routes',
+    params: pluginParams,
+    returns: pluginDetail,
+    handle({ params }) {
+      const registry = use(kernelServices.registry)
+      return detailOf(registry, registry.get(params.name))
+    },
+  })
+
+  route({
+    method: 'put',
+    path: '/api/plugins/{name}',
+    access: 'admin',
+    summary: 'Toggle or configure a plugin; the next request runs on it',
+    params: pluginParams,
+    body: pluginChange,
+    returns: pluginDetail,
+    async handle({ params, body: { force, ...change }, ip, principal }) {
+      const registry = use(kernelServices.registry)
+      const { id } = registry.get(params.name)
+      if (Object.keys(change).length === 0) {
+        throw badRequest('The body says nothing to change: give enabled, config, when or order.', {
+          param: 'body',
+        })
+      }
+      return detailOf(registry, await registry.change(id, change, { ip, principal, force }))
+    },
+  })
+}

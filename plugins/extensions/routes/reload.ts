@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { type Context, kernelServices } from '#kernel'
+import { detailOf, pluginDetail, pluginParams } from '../shapes.ts'
+
+const rescanned = z.object({
+  added: z.array(z.string()),
+  changed: z.array(z.string()),
+  removed: z.array(z.string()),
+  failed: z
+    .array(z.object({ name: z.string(), problem: z.string() }))
+    .meta({ description: 'New or changed and not taken; what ran before still runs.' }),
+  unchanged: z.int(),
+})
+
+const reloaded = pluginDetail.extend({
+  reloaded: z.boolean().meta({ description: 'Whether there was other code to take.' }),
+})
+
+/** Taking in what changed on disk. */
+export function addReloadRoutes({ route, use }: Context<unknown>): void {
+  route({
+    method: 'post',
+    path: '/api/plugins/rescan',
+    access: 'admin',
+    summary: 'Look at the plugin folders again: take in what is new or changed, stop what is gone',
+    returns: rescanned,
+    handle: () => use(kernelServices.reloader).rescan(),
+  })
+
+  route({
+    method: 'post',
+    path: '/api/plugins/{name}/reload',
+    access: 'admin',
+    summary: "Take the code that lies in a plugin's folder now; calls that run end with what they began with",
+    params: pluginParams,
+    returns: reloaded,
+    async handle({ params }) {
+      const registry = use(kernelServices.registry)
+      const result = await use(kernelServices.reloader).reload(params.name)
+      return { ...(await detailOf(registry, result.plugin)), reloaded: result.reloaded }
+    },
+  })
+}

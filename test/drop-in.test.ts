@@ -1,0 +1,132 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { adminKey } from './harness.ts'
+import { headerCode, type PluginFiles, writePlugin } from './plugin-folder.ts'
+import { type GatewayProcess, startProcess } from './process.ts'
+
+let folder: string
+let gateway: GatewayProcess
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'switchyard-drop-in-'))
+  await writeFile(path.join(folder, 'service.yaml'), 'plugin_dirs: [mine]\nauth: { admin_rpm: 100000 }\n')
+})
+
+afterEach(async () => {
+  await gateway.end('SIGKILL')
+  await rm(folder, { recursive: true, force: true })
+})
+
+const put = (id: string, plugin: PluginFiles): Promise<string> =>
+  writePlugin(path.join(folder, 'mine'), id, plugin)
+
+async function start(): Promise<void> {
+  gateway = await startProcess({ SERVICE_ADMIN_KEY: adminKey }, folder)
+}
+
+async function api(method: string, at: string, body?: unknown) {
+  const response = await fetch(gateway.url + at, {
+    method,
+    headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  return { status: response.status, body: await response.json() }
+}
+
+async function heard(header: string): Promise<string | null> {
+  const { status, headers, body } = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminKey}` },
+    body: JSON.stringify({ model: 'any', messages: [{ role: 'user', content: 'hi' }] }),
+  })
+  await body?.cancel()
+  expect(status).toBe(200)
+  return headers.get(header)
+}
+
+/** A package in a `node_modules` folder. */
+async function install(at: string, name: string, version: string, code: string): Promise<void> {
+  const folder = path.join(at, 'node_modules', name)
+  await mkdir(folder, { recursive: true })
+  await writeFile(path.join(folder, 'package.json'), JSON.stringify({ name, version, type: 'module' }))
+  await writeFile(path.join(folder, 'index.js'), code)
+}
+
+/** In TypeScript, of several files, with the contract and zod by their package names. */
+const typed = (word: string): PluginFiles => ({
+  files: {
+    'index.ts': `
+import { defineModule, GatewayError, forbidden, type Call } from 'switchyard'
+import { findAll } from 'switchyard/kit'
+import { z } from 'zod'
+import { word, type Word } from './src/word.ts'
+
+const settings = z.strictObject({ refuse: z.boolean().default(false) })
+
+export default defineModule({
+  settings,
+  setup({ settings }) {
+    const said: Word = word
+    return {
+      request(call: Call): undefined {
+        if (settings.refuse) throw forbidden('Not with me.')
+        call.trail.header('x-typed', [said, typeof GatewayError, typeof findAll].join(' '))
+      },
+    }
+  },
+})
+`,
+    'src/word.ts': `export type Word = string\nexport const word: Word = '${word}'\n`,
+  },
+})
+
+test('a plugin in TypeScript, without packages of its own, has the contract and zod from the gateway', async () => {
+  await put('typed', typed('one'))
+  await start()
+  expect((await api('GET', '/api/plugins/typed')).body).toMatchObject({ state: 'active', problem: null })
+  expect(await heard('x-typed')).toBe('one function function')
+  await put('typed', typed('two'))
+  expect((await api('POST', '/api/plugins/typed/reload')).body).toMatchObject({ reloaded: true })
+  expect(await heard('x-typed')).toBe('two function function')
+  const refused = await api('PUT', '/api/plugins/typed', { config: { refuse: 'maybe' } })
+  expect(refused).toMatchObject({ status: 400, body: { error: { param: 'config.refuse' } } })
+  await api('PUT', '/api/plugins/typed', { config: { refuse: true } })
+  const call = { model: 'any', messages: [{ role: 'user', content: 'hi' }] }
+  expect(await api('POST', '/v1/chat/completions', call)).toMatchObject({
+    status: 403,
+    body: { error: { module: 'typed' } },
+  })
+})
+
+test('packages of its own are found, and taken afresh when others are installed', async () => {
+  const code = `import { word } from 'words'\n${headerCode('x-word', '').replace('""', 'word')}`
+  const at = await put('wordy', { files: { 'index.js': code } })
+  await install(at, 'words', '1.0.0', `export const word = 'first'`)
+  await start()
+  expect(await heard('x-word')).toBe('first')
+  await rm(path.join(at, 'node_modules'), { recursive: true })
+  await install(at, 'words', '1.1.0', `export const word = 'second'`)
+  expect((await api('POST', '/api/plugins/rescan')).body).toMatchObject({ changed: ['wordy'] })
+  expect(await heard('x-word')).toBe('second')
+})
+
+test.each([
+  ['cannot be parsed', 'export default {', 'Unexpected'],
+  ['needs a package that is not installed', `import 'nowhere-to-be-found'`, 'nowhere-to-be-found'],
+  ['imports what is outside its folder', `import '../../../outside.js'`, 'outside its folder'],
+  ['imports what the kernel keeps to itself', `import '#nothing'`, '#nothing'],
+])('code that %s leaves the old running and says why', async (_, code, reason) => {
+  await writeFile(path.join(folder, 'outside.js'), '')
+  await put('steady', { files: { 'index.js': headerCode('x-v', '1') } })
+  await start()
+  await writeFile(path.join(folder, 'data', 'outside.js'), '')
+  await put('steady', { files: { 'index.js': code } })
+  const refused = await api('POST', '/api/plugins/steady/reload')
+  expect(refused).toMatchObject({
+    status: 409,
+    body: { error: { message: expect.stringContaining(reason) } },
+  })
+  expect(await heard('x-v')).toBe('1')
+})
