@@ -44,7 +44,9 @@ export const pluginDetail = pluginItem.extend({
 
 /** A plugin as the list shows it. */
 export function itemOf(registry: Registry, plugin: Plugin): z.infer<typeof pluginItem> {
-  const { id, found, manifest, setting, stored, problem } = plugin
+  const { id, found, manifest, setting, stored, meter } = plugin
+  const state = registry.stateOf(plugin)
+  const problem = state === 'tripped' ? meter.circuit.reason : plugin.problem
   return {
     name: id,
     kind: manifest?.kind ?? 'unknown',
@@ -54,7 +56,7 @@ export function itemOf(registry: Registry, plugin: Plugin): z.infer<typeof plugi
     api: manifest?.api ?? null,
     source: found.source,
     enabled: setting?.enabled ?? false,
-    state: registry.stateOf(plugin),
+    state,
     problem: problem ?? null,
     content: found.staged?.content ?? null,
     requires: manifest?.requires ?? [],
