@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { openLevel } from '../storage/level.ts'
 import { Accounts } from './accounts.ts'
+import { Catalogue } from './catalogue.ts'
 import type { Config } from './config.ts'
 import { createRoot, type DependencyContainer } from './container.ts'
 import { Directory } from './directory.ts'
@@ -71,7 +72,13 @@ export async function boot({
     const events = new Events((error, event) => log.error({ err: error, event }, 'a listener failed'))
     const container = createRoot()
     scope.own(() => container.dispose())
-    const directory = new Directory(config, env)
+    const catalogue = await Catalogue.open({
+      dataDir: config.dataDir,
+      overrides: config.models,
+      priceId: (provider) => directory.priceId(provider),
+      log,
+    })
+    const directory = new Directory(config, env, catalogue)
     const transport = new Transport()
     scope.own(() => transport.close())
     const dispatcher = new Dispatcher(directory, providerKeys, transport)
@@ -86,15 +93,14 @@ export async function boot({
       circuit: config.moduleCircuit,
       retireMs,
     })
-    const prices = createPrices({
-      overrides: config.prices,
-      priceId: (provider) => directory.priceId(provider),
-    })
+    const priceId = (provider: string): string => directory.priceId(provider)
+    const prices = createPrices({ overrides: config.prices, priceId, catalogue })
     const prober = new Prober(registry, directory, transport)
     const reloader = new Reloader(registry, stage, (again) => discoverPlugins(config, stage, again))
     const runtime = { version: packageVersion(), startedAt: Date.now() }
     const services = {
       accounts,
+      catalogue,
       config,
       directory,
       prices,

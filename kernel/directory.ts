@@ -1,5 +1,6 @@
 import { distance } from 'fastest-levenshtein'
 import { LRUCache } from 'lru-cache'
+import type { Catalogue } from './catalogue.ts'
 import type { Config } from './config.ts'
 import { type Environment, providerOf } from './directory/provider.ts'
 import { badRequest, notFound } from './errors.ts'
@@ -23,6 +24,8 @@ interface Listed {
 export class Directory {
   readonly #config: Pick<Config, 'providers' | 'routes'>
   readonly #env: Environment
+  readonly #catalogue: Pick<Catalogue, 'edition' | 'find'> | undefined
+  #edition: number | undefined
   #listed = new Map<string, Listed>()
   readonly #routes: readonly {
     matches: (model: string) => boolean
@@ -34,9 +37,15 @@ export class Directory {
   readonly #learned = new Map<string, readonly string[]>()
   readonly #resolved = new LRUCache<string, readonly Route[]>({ max: 5000 })
 
-  constructor(config: Pick<Config, 'providers' | 'routes'>, env: Environment) {
+  /** The catalogue tells who has a model that nobody's manifest or entry names. */
+  constructor(
+    config: Pick<Config, 'providers' | 'routes'>,
+    env: Environment,
+    catalogue?: Pick<Catalogue, 'edition' | 'find'>,
+  ) {
     this.#config = config
     this.#env = env
+    this.#catalogue = catalogue
     this.#routes = config.routes.map(({ match, provider, model }) => ({
       matches: compileGlobs([match]),
       provider,
@@ -79,7 +88,7 @@ export class Directory {
 
   /**
    * Where a model may go, best first. `provider/model` says it outright; then the routes of the configuration; then
-   * the providers that know the name, those with a key first. Throws a not found when nobody does, with near names:
+   * the providers that name the model, those with a key first; then those that the catalogue lists it for. Throws a not found when nobody does, with near names:
    * those of models, and those that `others` gives.
    */
   resolve(
@@ -91,6 +100,10 @@ export class Directory {
       const provider = this.get(forced)
       const bare = model.startsWith(`${forced}/`) ? model.slice(forced.length + 1) : model
       return [{ provider, model: bare, reason: 'X-Provider' }]
+    }
+    if (this.#edition !== this.#catalogue?.edition) {
+      this.#edition = this.#catalogue?.edition
+      this.#resolved.clear()
     }
     let routes = this.#resolved.get(model)
     if (!routes) {
@@ -110,9 +123,8 @@ export class Directory {
         { provider: this.get(route.provider), model: route.model ?? model, reason: `route ${route.match}` },
       ]
     }
-    const serving = [...this.#listed.values()].flatMap(({ provider, serves }) =>
-      serves(model) ? [provider] : [],
-    )
+    const naming = this.#serving(model)
+    const serving = naming.length > 0 ? naming : this.#inCatalogue(model)
     const known = [
       ...serving.filter(({ configured }) => configured),
       ...serving.filter(({ configured }) => !configured),
@@ -124,6 +136,14 @@ export class Directory {
       model,
       reason: provider.spec.fallback ? 'no other provider is configured' : `${provider.name} serves ${model}`,
     }))
+  }
+
+  #serving(model: string): Provider[] {
+    return [...this.#listed.values()].flatMap(({ provider, serves }) => (serves(model) ? [provider] : []))
+  }
+
+  #inCatalogue(model: string): Provider[] {
+    return this.providers.filter(({ name, priceId }) => this.#catalogue?.find(name, priceId, model))
   }
 
   /** Who answers anything as long as nobody else was meant to: a broken entry is no reason to make answers up. */

@@ -80,7 +80,7 @@ function generationOf({ providers, selector, hooks = {}, aliases }: Setup = {}):
   const instance = emptyInstance('test')
   instance.protocols.push(openaiProtocol)
   if (selector) instance.services.set(KeySelection, selector)
-  if (aliases) instance.services.set(ModelAliases, { names: () => aliases })
+  if (aliases) instance.services.set(ModelAliases, { names: () => aliases, modelOf: () => undefined })
   const entry = {
     id: 'test',
     stage: 'deliver',

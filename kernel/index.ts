@@ -14,6 +14,7 @@ export type { Placement } from './arrangement.ts'
 export type { Call, CallContext, Principal, Timeouts } from './call.ts'
 export { Cancel } from './cancel.ts'
 export type * from './canonical.ts'
+export type { Capability, Catalogue, ModelDescription } from './catalogue.ts'
 export { type Token, token } from './container.ts'
 export type { Detection, Place, Span } from './detect.ts'
 export {
@@ -55,6 +56,7 @@ export { CallFirstContent, CallSettled, CallStarted, type Outcome } from './outc
 export { type Plan, plans } from './plans.ts'
 export { type Context, defineArea, defineModule, defineProvider } from './plugin.ts'
 export type { Plugin, PluginState } from './plugin-record.ts'
+export type { PriceDescription } from './prices.ts'
 export type { Probe } from './probe.ts'
 export type {
   Credential,
@@ -70,7 +72,14 @@ export { ModuleChanged, type Registry } from './registry.ts'
 export type { Reloader, Rescan } from './reloader.ts'
 export { type Reply, StreamReply, WholeReply } from './reply.ts'
 export type { Route, RouteInput, ServerEvent } from './route.ts'
-export { kernelServices, ModelAliases, type ModelNames, type Runtime } from './services.ts'
+export {
+  kernelServices,
+  ModelAliases,
+  type ModelNames,
+  type ModelScope,
+  ModelScopes,
+  type Runtime,
+} from './services.ts'
 export { type SettingChange, settingChange } from './setting.ts'
 export { Chunk } from './stream/chunk.ts'
 export type { Filter, Out } from './stream/filter.ts'

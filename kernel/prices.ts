@@ -1,7 +1,9 @@
 import { LRUCache } from 'lru-cache'
+import type { Catalogue, CatalogueModel } from './catalogue.ts'
 import type { Config } from './config.ts'
 import { nanoOf } from './money.ts'
-import { catalogueVersion, findEntry } from './prices/catalogue.ts'
+import { findOverride } from './overrides.ts'
+import { findPackaged, packagedVersion } from './prices/packaged.ts'
 import { type Amounts, amountsOf, type Rates } from './prices/rates.ts'
 import type { Usage } from './usage.ts'
 
@@ -30,6 +32,8 @@ export interface PriceOptions {
   readonly overrides?: Config['prices']
   /** The name under which the catalogue knows a provider; its own by default. */
   readonly priceId?: (provider: string) => string
+  /** Models beyond those of the price package; one that the operator has loaded outweighs the package. */
+  readonly catalogue?: Pick<Catalogue, 'edition' | 'find'>
 }
 
 export interface Prices {
@@ -46,6 +50,7 @@ interface Entry {
   readonly source: 'catalogue' | 'override'
   readonly rates: Rates
   readonly contextWindow: number | undefined
+  readonly origin: string
   /** The second the rates are of, for a model whose price changes with time. */
   readonly second: number | undefined
 }
@@ -58,36 +63,38 @@ const cachedModels = 4096
 export function createPrices({
   overrides = {},
   priceId = (provider) => provider,
+  catalogue,
 }: PriceOptions = {}): Prices {
   const known = new LRUCache<string, { readonly entry: Entry | undefined }>({ max: cachedModels })
-  const patterns = Object.keys(overrides)
-    .filter((key) => key.endsWith('*'))
-    .sort((a, b) => b.length - a.length)
-  const origin = catalogueVersion()
-
-  function overrideFor(name: string): Entry | undefined {
-    const key = Object.hasOwn(overrides, name) ? name : patterns.find((p) => name.startsWith(p.slice(0, -1)))
-    const price = key === undefined ? undefined : overrides[key]
-    if (key === undefined || price === undefined) return undefined
-    return {
-      priceId: key,
-      source: 'override',
-      rates: ratesOf(price),
-      contextWindow: undefined,
-      second: undefined,
-    }
-  }
+  const overrideOf = findOverride(overrides)
+  const packaged = packagedVersion()
+  let edition = catalogue?.edition
 
   function lookUp(catalogueName: string, model: string, name: string, at: number): Entry | undefined {
-    const override = overrideFor(name)
-    const found = findEntry(catalogueName, model, new Date(at))
-    if (override) return { ...override, contextWindow: found?.contextWindow }
+    const listed = catalogue?.find(name.slice(0, -model.length - 1), catalogueName, model)
+    const found = findPackaged(catalogueName, model, new Date(at))
+    const contextWindow = listed?.entry.context_window ?? found?.contextWindow
+    const override = overrideOf(name)
+    if (override) {
+      const { key, value } = override
+      return {
+        priceId: key,
+        source: 'override',
+        rates: ratesOf(value),
+        contextWindow,
+        origin: 'service.yaml',
+        second: undefined,
+      }
+    }
+    const fromCatalogue = listed && catalogueEntry(listed, contextWindow)
+    if (fromCatalogue && (listed.loaded || !found)) return fromCatalogue
     return (
       found && {
         priceId: found.id,
         source: 'catalogue',
         rates: found.rates,
-        contextWindow: found.contextWindow,
+        contextWindow,
+        origin: packaged,
         second: found.timed ? Math.floor(at / 1000) : undefined,
       }
     )
@@ -95,6 +102,10 @@ export function createPrices({
 
   function find(provider: string, model: string, at: number): Entry | undefined {
     if (model.length > maxName || provider.length > maxName) return undefined
+    if (edition !== catalogue?.edition) {
+      known.clear()
+      edition = catalogue?.edition
+    }
     const name = `${provider}/${model}`
     const catalogueName = priceId(provider)
     const cached = known.get(`${catalogueName} ${name}`)
@@ -118,14 +129,8 @@ export function createPrices({
     describe(provider, model, at = Date.now()) {
       const entry = find(provider, model, at)
       if (!entry) return undefined
-      const { priceId, source, rates, contextWindow } = entry
-      return {
-        priceId,
-        source,
-        rates,
-        origin: source === 'override' ? 'service.yaml' : origin,
-        contextWindow,
-      }
+      const { second: _, ...description } = entry
+      return description
     },
   }
 }
@@ -142,6 +147,27 @@ export function reportedCost(usd: number): Cost {
     priceId: 'provider',
     source: 'provider',
   }
+}
+
+function catalogueEntry(
+  { id, entry, origin }: CatalogueModel,
+  contextWindow: number | undefined,
+): Entry | undefined {
+  const usd = entry.usd_per_m
+  if (!usd) return undefined
+  const rates = {
+    input: usd.input,
+    output: usd.output,
+    cachedRead: usd.cached_read,
+    cacheWrite5m: usd.cache_write_5m,
+    cacheWrite1h: usd.cache_write_1h,
+    reasoning: usd.reasoning,
+    audioIn: usd.audio_in,
+    audioOut: usd.audio_out,
+    imageIn: usd.image_in,
+    callUsd: usd.call_usd,
+  }
+  return { priceId: id, source: 'catalogue', rates, contextWindow, origin, second: undefined }
 }
 
 function ratesOf(price: Config['prices'][string]): Rates {

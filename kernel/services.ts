@@ -1,4 +1,6 @@
 import type { Accounts } from './accounts.ts'
+import type { Principal } from './call.ts'
+import type { Catalogue } from './catalogue.ts'
 import type { Config } from './config.ts'
 import { token } from './container.ts'
 import type { Directory } from './directory.ts'
@@ -20,6 +22,7 @@ export interface Runtime {
 /** The kernel's own services, for plugins with the permission `kernel`. */
 export const kernelServices = {
   accounts: token<Accounts>('kernel/accounts'),
+  catalogue: token<Catalogue>('kernel/catalogue'),
   config: token<Config>('kernel/config'),
   directory: token<Directory>('kernel/directory'),
   prices: token<Prices>('kernel/prices'),
@@ -35,6 +38,16 @@ export const kernelServices = {
 /** Offered by who gives models other names. */
 export interface ModelNames {
   names(): readonly string[]
+  /** The model that a name stands for; undefined for names that are none of these. */
+  modelOf(name: string): string | undefined
 }
 
 export const ModelAliases = token<ModelNames>('model-aliases')
+
+/** Offered by who limits which models a key may reach. */
+export interface ModelScope {
+  /** Whether the key may ask for a model by this name, when that leads to this model of this provider. */
+  mayReach(principal: Principal, asked: string, provider: string, model: string): boolean
+}
+
+export const ModelScopes = token<ModelScope>('model-scopes')

@@ -1,4 +1,5 @@
-import type { z } from 'zod'
+import { z } from 'zod'
+import { capabilities } from '../catalogue/entry.ts'
 import { defaultLimits } from '../module-circuit.ts'
 import {
   addressRange,
@@ -78,6 +79,17 @@ const price = section({
   call_usd: amount().optional().describe('USD for each call, beside its tokens; none by default.'),
 })
 
+const model = section({
+  context_window: whole(1, 1_000_000_000).optional().describe('Most tokens of a prompt.'),
+  max_output_tokens: whole(1, 1_000_000_000).optional().describe('Most tokens of an answer.'),
+  capabilities: z
+    .partialRecord(oneOf(...capabilities), flag(), {
+      error: (issue) => (issue.code === 'invalid_type' ? 'expected a map' : undefined),
+    })
+    .optional()
+    .describe(`What it can do, each true or false: ${capabilities.join(', ')}.`),
+})
+
 const server = section({
   threads: whole(1, 1024)
     .refine((threads) => threads === 1, { error: 'several threads are not available yet: expected 1' })
@@ -127,6 +139,9 @@ export const schema = section({
   })
     .prefault({})
     .describe('When a module that keeps failing is left out for a while.'),
+  models: named(model, pricedModel)
+    .prefault({})
+    .describe('What replaces the catalogue of models, by provider/model; a model may end in *.'),
   prices: named(price, pricedModel)
     .prefault({})
     .describe('Prices that replace those of the catalogue, by provider/model; a model may end in *.'),

@@ -1,5 +1,13 @@
 import { z } from 'zod'
-import { defineModule, forbidden, type Key, kernelServices, type Principal, type Visit } from '#kernel'
+import {
+  defineModule,
+  forbidden,
+  type Key,
+  kernelServices,
+  ModelScopes,
+  type Principal,
+  type Visit,
+} from '#kernel'
 import { addRoutes } from './routes.ts'
 import { Rules } from './rules.ts'
 import { scopeSchema } from './scope.ts'
@@ -31,6 +39,11 @@ export default defineModule({
 
     const fallback = settings.default_scope && new Rules(settings.default_scope)
     const rulesOf = ({ keyId }: Principal): Rules | undefined => scopes.rules(keyId) ?? fallback
+
+    context.provide(ModelScopes, {
+      mayReach: (principal, asked, provider, model) =>
+        rulesOf(principal)?.mayReach(asked, provider, model) ?? true,
+    })
 
     return {
       admit(visit) {

@@ -33,7 +33,7 @@ export class Rules {
     }
     if (call.context.provider !== undefined) this.#checkProvider(call.context.provider)
     const { model } = call.request
-    if (!this.#matches(model) && !this.#matches(withoutProvider(model))) throw this.#wrongModel(model)
+    if (!this.#mayAsk(model)) throw this.#wrongModel(model)
     const asked = Math.max(...limits.map((field) => call.request[field] ?? 0))
     if (most !== undefined && asked > most) {
       throw refusal(
@@ -47,7 +47,22 @@ export class Rules {
   /** What is really reached: behind aliases, routers and fallbacks. */
   checkAttempt({ provider, model }: Attempt): void {
     this.#checkProvider(provider)
-    if (!this.#matches(model) && !this.#matches(`${provider}/${model}`)) throw this.#wrongModel(model)
+    if (!this.#mayGet(provider, model)) throw this.#wrongModel(model)
+  }
+
+  /** Whether a name may be asked for that leads to this model. */
+  mayReach(asked: string, provider: string, model: string): boolean {
+    const { providers } = this.#scope
+    const isOpen = !providers || providers.includes(provider)
+    return isOpen && this.#mayAsk(asked) && this.#mayGet(provider, model)
+  }
+
+  #mayAsk(model: string): boolean {
+    return this.#matches(model) || this.#matches(withoutProvider(model))
+  }
+
+  #mayGet(provider: string, model: string): boolean {
+    return this.#matches(model) || this.#matches(`${provider}/${model}`)
   }
 
   /** The call with the most tokens it may have, if it leaves their number open. */

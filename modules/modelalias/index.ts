@@ -52,8 +52,11 @@ export default defineModule({
   setup({ settings, provide }) {
     const names = Object.keys(settings.aliases)
     if (names.length === 0) return {}
-    provide(ModelAliases, { names: () => names.filter((name) => !isGlob(name)) })
     const find = compileAliases(settings.aliases)
+    provide(ModelAliases, {
+      names: () => names.filter((name) => !isGlob(name)),
+      modelOf: (name) => find(name)?.model,
+    })
     return {
       request(call) {
         const alias = find(call.request.model)

@@ -1,82 +1,99 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import { type Context, isGatewayError, kernelServices, ModelAliases, type Provider } from '#kernel'
+import { type Context, kernelServices } from '#kernel'
+import { listed, listOf, listQuery } from '#kit'
+import { factsOf, modelFacts } from './model-item.ts'
+import { createModelList, type Listed } from './model-list.ts'
 
-/** How long a provider's list counts. */
-const freshMs = 10 * 60_000
-/** How long a listing waits for providers that have not listed theirs yet. */
-const patienceMs = 3000
-
-const model = z.object({
+const modelShape = modelFacts.extend({
   id: z.string(),
   object: z.literal('model'),
   created: z.int().meta({ description: 'Seconds since the epoch: when this gateway started.' }),
   owned_by: z.string().meta({ description: 'The provider that gets calls for it.' }),
 })
 
-/** The models that can be asked for, as OpenAI's clients list them. */
-export function addModelRoutes({ route, use, find }: Context<unknown>): void {
-  const described = (id: string, owner: string): z.infer<typeof model> => {
-    const created = Math.floor(use(kernelServices.runtime).startedAt / 1000)
-    return { id, object: 'model', created, owned_by: owner }
-  }
+const item = modelFacts.extend({
+  id: z.string().meta({ description: 'What to ask for.' }),
+  provider: z.string(),
+  model: z.string().meta({ description: "The model's name at the provider." }),
+  alias: z.boolean().meta({ description: 'Whether it is a name that stands for a model.' }),
+})
 
-  /** The bare name where it leads to this provider, else the name that says the provider. */
-  const idOf = (provider: Provider, name: string): string =>
-    ownerOf(name) === provider.name ? name : `${provider.name}/${name}`
+const catalogueState = z.object({
+  origins: z
+    .array(z.object({ origin: z.string(), models: z.int() }))
+    .meta({ description: 'Whose data is in use, the one that outweighs the others first.' }),
+  problem: z.string().nullable().meta({ description: 'Why a loaded catalogue is not in use.' }),
+})
 
-  const ownerOf = (id: string): string | undefined => {
-    try {
-      return use(kernelServices.directory).resolve(id, undefined)[0]?.provider.name
-    } catch (error) {
-      if (isGatewayError(error)) return undefined
-      throw error
-    }
-  }
+/** The models that can be asked for: as OpenAI's clients list them, and for operators. */
+export function addModelRoutes(context: Context<unknown>): void {
+  const { route, use } = context
+  const models = createModelList(context)
 
-  /** Has providers list their models anew where that is long ago; waits a little, the rest comes next time. */
-  const refresh = async (providers: readonly Provider[]): Promise<void> => {
-    const prober = use(kernelServices.prober)
-    const old = providers.filter(({ name }) => {
-      const last = prober.last(name)
-      return !last || Date.now() - Date.parse(last.checkedAt) > freshMs
-    })
-    if (old.length === 0) return
-    const patience = new AbortController()
-    const checks = Promise.allSettled(old.map((provider) => prober.check(provider)))
-    await Promise.race([checks, sleep(patienceMs, undefined, { signal: patience.signal }).catch(() => {})])
-    patience.abort()
-  }
+  const described = ({ id, provider, model }: Listed): z.infer<typeof modelShape> => ({
+    id,
+    object: 'model',
+    created: Math.floor(use(kernelServices.runtime).startedAt / 1000),
+    owned_by: provider,
+    ...factsOf(context, provider, model),
+  })
 
   route({
     method: 'get',
     path: '/v1/models',
     access: 'any',
-    summary: 'The models that are known by name; providers may serve more',
-    returns: z.object({ object: z.literal('list'), data: z.array(model) }),
-    async handle() {
-      const directory = use(kernelServices.directory)
-      const configured = directory.providers.filter((provider) => provider.configured)
-      await refresh(configured)
-      const aliases = (find(ModelAliases)?.names() ?? []).map((name) => described(name, 'gateway'))
-      const models = configured.flatMap((provider) =>
-        directory.namesOf(provider.name).map((name) => described(idOf(provider, name), provider.name)),
-      )
-      const data = new Map([...models, ...aliases].map((item) => [item.id, item]))
-      return { object: 'list' as const, data: [...data.values()].sort((a, b) => (a.id < b.id ? -1 : 1)) }
-    },
+    summary: 'The models known by name that this key may use; providers may serve more',
+    returns: z.object({ object: z.literal('list'), data: z.array(modelShape) }),
+    handle: async ({ principal }) => ({
+      object: 'list' as const,
+      data: (await models.all(principal)).map(described),
+    }),
   })
 
   route({
     method: 'get',
     path: '/v1/models/{id}',
     access: 'any',
-    summary: 'A model that can be asked for, and who gets calls for it',
+    summary: 'A model that this key may use, and who gets calls for it',
     params: z.strictObject({ id: z.string() }),
-    returns: model,
-    handle({ params: { id } }) {
-      if (find(ModelAliases)?.names().includes(id)) return described(id, 'gateway')
-      return described(id, use(kernelServices.directory).resolve(id, undefined)[0]!.provider.name)
+    returns: modelShape,
+    handle: ({ params, principal }) => described(models.get(params.id, principal)),
+  })
+
+  route({
+    method: 'get',
+    path: '/api/proxy/models',
+    access: 'any',
+    summary: 'The models that this key may use, with limits, capabilities and prices',
+    query: listQuery.extend({
+      provider: z.string().optional().meta({ description: 'Only those of this provider.' }),
+      capability: z.string().optional().meta({ description: 'Only those known to have it, such as vision.' }),
+    }),
+    returns: listOf('models', item).extend({ catalogue: catalogueState }),
+    async handle({ principal, query }) {
+      const all = (await models.all(principal))
+        .filter(({ provider }) => query.provider === undefined || provider === query.provider)
+        .map((entry) => ({ ...entry, ...factsOf(context, entry.provider, entry.model) }))
+        .filter(({ capabilities }) => query.capability === undefined || capabilities[query.capability])
+      const items = all.slice(query.offset, query.offset + query.limit)
+      return { ...listed('models', { items, total: all.length }, query), catalogue: state() }
     },
   })
+
+  route({
+    method: 'post',
+    path: '/api/proxy/models/rescan',
+    access: 'admin',
+    summary: 'Read the catalogue of models anew, as catalogue update has left it in the data folder',
+    returns: catalogueState,
+    async handle() {
+      await use(kernelServices.catalogue).rescan()
+      return state()
+    },
+  })
+
+  const state = (): z.infer<typeof catalogueState> => {
+    const { origins, problem } = use(kernelServices.catalogue)
+    return { origins: [...origins], problem: problem ?? null }
+  }
 }

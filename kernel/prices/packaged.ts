@@ -5,8 +5,8 @@ import type { Rates } from './rates.ts'
 
 const packageName = '@pydantic/genai-prices'
 
-/** A model of the catalogue, with its rates at one time. */
-export interface CatalogueEntry {
+/** A model of the price package, with its rates at one time. */
+export interface PackagedPrice {
   readonly id: string
   readonly rates: Rates
   /** Whether other times have, had or will have other rates. */
@@ -19,7 +19,7 @@ export interface CatalogueEntry {
  * Looks a model up in the price data that the package bundles; nothing is fetched. A provider counts only by its own
  * name: the catalogue's near matches would be guesses.
  */
-export function findEntry(providerId: string, model: string, at: Date): CatalogueEntry | undefined {
+export function findPackaged(providerId: string, model: string, at: Date): PackagedPrice | undefined {
   if (findProvider({ providerId })?.id !== providerId) return undefined
   const found = calcPrice({}, model, { providerId, timestamp: at })
   if (!found) return undefined
@@ -44,7 +44,7 @@ export function findEntry(providerId: string, model: string, at: Date): Catalogu
 }
 
 /** Name and version of the price data. */
-export function catalogueVersion(): string {
+export function packagedVersion(): string {
   const file = findPackageJSON(packageName, import.meta.url)
   const { version } = JSON.parse(file ? readFileSync(file, 'utf8') : '{}') as { readonly version?: string }
   return `${packageName} ${version ?? 'of unknown version'}`

@@ -1,0 +1,159 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import type { Capability, CatalogueFile, ModelEntry } from './catalogue/entry.ts'
+import { CatalogueError } from './catalogue/problem.ts'
+import { readCatalogue } from './catalogue/sources/read.ts'
+import type { Config } from './config.ts'
+import type { Log } from './log.ts'
+import { findOverride } from './overrides.ts'
+
+export type { Capability } from './catalogue/entry.ts'
+
+/** A model as one catalogue has it. */
+export interface CatalogueModel {
+  /** `openai/gpt-4o`, as the catalogue names it. */
+  readonly id: string
+  readonly entry: ModelEntry
+  /** Whether the operator has loaded it, and it did not come with the gateway. */
+  readonly loaded: boolean
+  /** Whose data it is, and of which day. */
+  readonly origin: string
+}
+
+/** What is known of a model. What is undefined, or not among the capabilities, is not known: never a guess. */
+export interface ModelDescription {
+  readonly operation: ModelEntry['operation'] | undefined
+  /** Most tokens of a prompt. */
+  readonly contextWindow: number | undefined
+  /** Most tokens of an answer. */
+  readonly maxOutputTokens: number | undefined
+  readonly capabilities: Readonly<Partial<Record<Capability, boolean>>>
+  /** The day from which the provider no longer serves it, `2026-11-30`. */
+  readonly retiresOn: string | undefined
+  /** Where this is from; service.yaml first where it says something. */
+  readonly origin: string
+}
+
+export interface CatalogueOptions {
+  readonly dataDir: string
+  /** By `provider/model`, where a model may end in `*`. */
+  readonly overrides?: Config['models']
+  readonly priceId?: (provider: string) => string
+  readonly log?: Pick<Log, 'error'>
+}
+
+/** What `catalogue update` writes, and every start and rescan reads. */
+export const catalogueFileOf = (dataDir: string): string => path.join(dataDir, 'catalogue.json')
+
+const shippedFile = new URL('./catalogue/shipped/models.json', import.meta.url)
+
+/** The catalogue that came with this version. */
+export async function shippedCatalogue(): Promise<CatalogueFile> {
+  return JSON.parse(await readFile(shippedFile, 'utf8')) as CatalogueFile
+}
+
+interface Source {
+  readonly models: ReadonlyMap<string, { readonly id: string; readonly entry: ModelEntry }>
+  readonly origin: string
+  readonly loaded: boolean
+}
+
+/** Models, their limits and what they can do: what came with the gateway, and on top what the operator has loaded. */
+export class Catalogue {
+  readonly #file: string
+  readonly #overrideOf: (name: string) => { value: Config['models'][string] } | undefined
+  readonly #priceId: (provider: string) => string
+  readonly #log: Pick<Log, 'error'> | undefined
+  #sources: readonly Source[] = []
+  #edition = 0
+  #problem: string | undefined
+
+  private constructor({ dataDir, overrides = {}, priceId = (name) => name, log }: CatalogueOptions) {
+    this.#file = catalogueFileOf(dataDir)
+    this.#overrideOf = findOverride(overrides)
+    this.#priceId = priceId
+    this.#log = log
+  }
+
+  static async open(options: CatalogueOptions): Promise<Catalogue> {
+    const catalogue = new Catalogue(options)
+    await catalogue.rescan()
+    return catalogue
+  }
+
+  /** Changes whenever the models may be others. */
+  get edition(): number {
+    return this.#edition
+  }
+
+  /** Why what the operator has loaded is not in use. */
+  get problem(): string | undefined {
+    return this.#problem
+  }
+
+  /** Whose data is in use, the one that outweighs the others first. */
+  get origins(): readonly { readonly origin: string; readonly models: number }[] {
+    return this.#sources.map(({ origin, models }) => ({ origin, models: models.size }))
+  }
+
+  /** Reads the files anew. A loaded file that is broken is left out, with its reason in the log and in `problem`. */
+  async rescan(): Promise<void> {
+    const loaded = await this.#loaded()
+    const shipped = await shippedCatalogue()
+    this.#sources = [...(loaded ? [sourceOf(loaded, true)] : []), sourceOf(shipped, false)]
+    this.#edition += 1
+  }
+
+  /** A model by the provider's name here, else by the one under which the price data knows it. */
+  find(provider: string, priceId: string, model: string): CatalogueModel | undefined {
+    const names = [`${provider}/${model}`.toLowerCase(), `${priceId}/${model}`.toLowerCase()]
+    for (const { models, origin, loaded } of this.#sources) {
+      for (const name of names) {
+        const found = models.get(name)
+        if (found) return { ...found, origin, loaded }
+      }
+    }
+    return undefined
+  }
+
+  /** What is known of a model of a provider; undefined when nothing is. */
+  describe(provider: string, model: string): ModelDescription | undefined {
+    const found = this.find(provider, this.#priceId(provider), model)
+    const said = this.#overrideOf(`${provider}/${model}`)?.value
+    if (!found && !said) return undefined
+    return {
+      operation: found?.entry.operation,
+      contextWindow: said?.contextWindow ?? found?.entry.context_window,
+      maxOutputTokens: said?.maxOutputTokens ?? found?.entry.max_output_tokens,
+      capabilities: { ...found?.entry.capabilities, ...said?.capabilities },
+      retiresOn: found?.entry.retires_on,
+      origin: [...(said ? ['service.yaml'] : []), ...(found ? [found.origin] : [])].join('; '),
+    }
+  }
+
+  /** Whether a model can do something; undefined when that is not known. */
+  supports(provider: string, model: string, capability: Capability): boolean | undefined {
+    return this.describe(provider, model)?.capabilities[capability]
+  }
+
+  async #loaded(): Promise<CatalogueFile | undefined> {
+    this.#problem = undefined
+    try {
+      return readCatalogue(await readFile(this.#file, 'utf8'), { date: '' })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+      if (!(error instanceof CatalogueError) && !(error instanceof Error && 'errno' in error)) throw error
+      this.#problem = `catalogue.json in the data folder is not used: ${error.message}`
+      this.#log?.error(
+        { problem: this.#problem },
+        'the loaded catalogue is broken; run catalogue update again',
+      )
+      return undefined
+    }
+  }
+}
+
+function sourceOf({ models, source, date }: CatalogueFile, loaded: boolean): Source {
+  const byName = Object.entries(models).map(([id, entry]) => [id.toLowerCase(), { id, entry }] as const)
+  return { models: new Map(byName), origin: `${source}, of ${date}`, loaded }
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import { type Context, kernelServices, type PriceDescription } from '#kernel'
+
+const usdPerM = z.number().nullable()
+
+/** What is known of a model, for every listing. Null is not known, never a guess. */
+export const modelFacts = z.object({
+  operation: z.string().nullable().meta({ description: 'chat, completion or embedding.' }),
+  context_window: z.int().nullable().meta({ description: 'Most tokens of a prompt.' }),
+  max_output_tokens: z.int().nullable().meta({ description: 'Most tokens of an answer.' }),
+  capabilities: z
+    .record(z.string(), z.boolean())
+    .meta({ description: 'What it can do and what not; what is not named is not known.' }),
+  retires_on: z.string().nullable().meta({ description: 'The day from which it is no longer served.' }),
+  pricing: z
+    .object({
+      input_usd_per_m: usdPerM,
+      output_usd_per_m: usdPerM,
+      cached_read_usd_per_m: usdPerM,
+      cache_write_5m_usd_per_m: usdPerM,
+      cache_write_1h_usd_per_m: usdPerM,
+      reasoning_usd_per_m: usdPerM,
+      audio_in_usd_per_m: usdPerM,
+      audio_out_usd_per_m: usdPerM,
+      image_in_usd_per_m: usdPerM,
+      call_usd: z.number().nullable(),
+      long_prompt: z
+        .object({ from_tokens: z.int(), input_usd_per_m: usdPerM, output_usd_per_m: usdPerM })
+        .nullable()
+        .meta({ description: 'Prices of calls whose prompt is longer than this.' }),
+      source: z.enum(['catalogue', 'override']),
+      origin: z.string().meta({ description: 'Whose figures these are, and of which day.' }),
+    })
+    .nullable()
+    .meta({ description: 'Null: no price is known, and what calls cost is not told either.' }),
+  origin: z.string().nullable().meta({ description: 'Where the limits and capabilities are from.' }),
+})
+
+type Facts = z.infer<typeof modelFacts>
+type Rate = PriceDescription['rates']['input']
+
+/** What the catalogue and the prices say of a model of a provider. */
+export function factsOf({ use }: Context<unknown>, provider: string, model: string): Facts {
+  const known = use(kernelServices.catalogue).describe(provider, model)
+  const price = use(kernelServices.prices).describe(provider, model)
+  return {
+    operation: known?.operation ?? null,
+    context_window: known?.contextWindow ?? price?.contextWindow ?? null,
+    max_output_tokens: known?.maxOutputTokens ?? null,
+    capabilities: known?.capabilities ?? {},
+    retires_on: known?.retiresOn ?? null,
+    pricing: price ? pricingOf(price) : null,
+    origin: known?.origin ?? null,
+  }
+}
+
+function pricingOf({ rates, source, origin }: PriceDescription): NonNullable<Facts['pricing']> {
+  const longest = [rates.input, rates.output].flatMap(startsOf).at(0)
+  return {
+    input_usd_per_m: baseOf(rates.input),
+    output_usd_per_m: baseOf(rates.output),
+    cached_read_usd_per_m: baseOf(rates.cachedRead),
+    cache_write_5m_usd_per_m: baseOf(rates.cacheWrite5m),
+    cache_write_1h_usd_per_m: baseOf(rates.cacheWrite1h),
+    reasoning_usd_per_m: baseOf(rates.reasoning),
+    audio_in_usd_per_m: baseOf(rates.audioIn),
+    audio_out_usd_per_m: baseOf(rates.audioOut),
+    image_in_usd_per_m: baseOf(rates.imageIn),
+    call_usd: rates.callUsd ?? null,
+    long_prompt:
+      longest === undefined
+        ? null
+        : {
+            from_tokens: longest,
+            input_usd_per_m: priceFrom(rates.input, longest),
+            output_usd_per_m: priceFrom(rates.output, longest),
+          },
+    source,
+    origin,
+  }
+}
+
+const baseOf = (rate: Rate): number | null =>
+  rate === undefined ? null : typeof rate === 'number' ? rate : rate.base
+
+const startsOf = (rate: Rate): number[] =>
+  typeof rate === 'object' ? rate.tiers.map(({ start }) => start) : []
+
+/** What a token costs where the prompt is one token longer than this. */
+function priceFrom(rate: Rate, tokens: number): number | null {
+  if (typeof rate !== 'object') return rate ?? null
+  return rate.tiers.findLast(({ start }) => start <= tokens)?.price ?? rate.base
+}
