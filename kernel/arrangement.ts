@@ -42,5 +42,5 @@ export function entryOf(plugin: Plugin, state: PluginState): Entry[] {
       module: id,
     })
   }
-  return [{ id, stage, failure, when, meter, hooks: { request: refuse } }]
+  return [{ id, stage, failure, when, meter, hooks: { pure: true, request: refuse } }]
 }

@@ -1,13 +1,13 @@
 import { account, fail, newAttempt, noted } from './attempt.ts'
 import type { Call } from './call.ts'
-import type { Directory, Route } from './directory.ts'
-import { badRequest, internalError, isUpstreamError, UpstreamError } from './errors.ts'
+import { destinationOf } from './destination.ts'
+import type { Directory } from './directory.ts'
+import { internalError, isUpstreamError, UpstreamError } from './errors.ts'
 import type { Generation } from './generation.ts'
 import { type Destination, KeySelection, type KeySelector } from './key-selection.ts'
-import type { Credential, Protocol, Provider, Target } from './provider.ts'
+import type { Credential, Protocol, Target } from './provider.ts'
 import type { ProviderKeys } from './provider-keys.ts'
 import { type Reply, StreamReply } from './reply.ts'
-import { ModelAliases, type ModelNames } from './services.ts'
 import type { Chunk } from './stream/chunk.ts'
 import { collect, replyWith } from './stream/collect.ts'
 import { committed } from './stream/commit.ts'
@@ -40,12 +40,8 @@ export class Dispatcher {
   dispatch = async (call: Call, generation: Generation): Promise<Reply> => {
     call.cancel.check()
     call.trail.request = call.request
-    const { route, keys } = await this.#route(call, generation)
-    const protocol = generation.protocols.get(route.provider.protocol)
-    if (!protocol) throw internalError(`The protocol ${route.provider.protocol} is not switched on.`)
-    if (!protocol.wires[call.operation] || !route.provider.spec.operations.includes(call.operation)) {
-      throw badRequest(`${route.provider.name} does not offer ${call.operation}.`, { param: 'model' })
-    }
+    const parts = { directory: this.#directory, keys: this.#keys, generation }
+    const { route, keys, protocol } = await destinationOf(call, parts)
     const selector = generation.services.get(KeySelection) as KeySelector | undefined
     const candidates = candidatesOf(route, keys, selector, call)
     for (const [i, key] of candidates.entries()) {
@@ -74,22 +70,6 @@ export class Dispatcher {
       }
     }
     throw internalError('There was no key to try.')
-  }
-
-  /** The first provider that the caller can use, and the keys for it. */
-  async #route(call: Call, { services }: Generation): Promise<{ route: Route; keys: readonly Credential[] }> {
-    const aliases = (): readonly string[] =>
-      (services.get(ModelAliases) as ModelNames | undefined)?.names() ?? []
-    const routes = this.#directory.resolve(call.request.model, call.context.provider, aliases)
-    const user = call.principal.userId
-    for (const route of routes) {
-      const found = user === undefined ? undefined : this.#keys.find(user, route.provider.name)
-      const own = found instanceof Promise ? await found : found
-      if (own) return { route, keys: [own] }
-      if (route.provider.configured) return { route, keys: route.provider.keys }
-    }
-    const { provider, model } = routes[0]!
-    throw upstreamError({ provider, model }, adviceOf(provider), { fault: 'status', retryable: false })
   }
 
   async #try(one: Try, headers: Record<string, string>): Promise<Reply> {
@@ -153,17 +133,6 @@ function candidatesOf(
 /** Errors that say something about the key, not about the provider. */
 const isKeyBound = ({ providerStatus }: UpstreamError): boolean =>
   providerStatus === 429 || providerStatus === 401 || providerStatus === 403
-
-/** What a provider lacks, and how to give it that. */
-function adviceOf({ name, spec, baseUrl }: Provider): string {
-  const option = /\{(\w+)\}/.exec(baseUrl)?.[1]
-  if (option !== undefined) {
-    const variable = spec.option_env[option]?.[0]
-    return `${name} needs an address: set ${variable ? `${variable} or ` : ''}providers.${name}.options.${option}.`
-  }
-  const key = spec.key_env[0] ?? `providers.${name}.api_key`
-  return `There is no key for ${name}: set ${key}, or store your own with PUT /api/auth/me/providers/${name}.`
-}
 
 /** A provider that does not stream answers at once, although it was asked to. */
 function isJson({ headers }: UpstreamAnswer): boolean {

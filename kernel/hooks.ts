@@ -47,6 +47,11 @@ interface Steps {
   /** Inspect, change (return a copy), refuse (throw a coded error) or answer (return a reply). */
   request?(call: Call): Awaitable<Call | Reply | undefined>
   /**
+   * `request` and `detect.request` touch nothing but the call they are given: no counters, no store, no events. Such a
+   * module is run to explain a call that is not made; of others an explanation only says that they would run.
+   */
+  readonly pure?: boolean
+  /**
    * Wrap everything inside. When `next` rejects, nothing of that answer has reached the client; when it resolves
    * with a stream, the first content is there and the stream can no longer be exchanged.
    */

@@ -11,12 +11,14 @@ export type {
 } from '../storage/index.ts'
 export { type Accounts, type Key, type KeyOwner, keyStatus, operator, type User } from './accounts.ts'
 export type { Placement } from './arrangement.ts'
-export type { Call, CallContext, Principal, Timeouts } from './call.ts'
+export { Call, type CallContext, type Principal, type Timeouts } from './call.ts'
 export { Cancel } from './cancel.ts'
 export type * from './canonical.ts'
 export type { Capability, Catalogue, ModelDescription } from './catalogue.ts'
 export { type Token, token } from './container.ts'
+export { destinationOf } from './destination.ts'
 export type { Detection, Place, Span } from './detect.ts'
+export { type DryStep, dryRun } from './dry-run.ts'
 export {
   badRequest,
   circuitOpen,
@@ -46,6 +48,7 @@ export {
   KeyQuarantined,
 } from './health.ts'
 export type { Awaitable, Hooks, Next, Visit } from './hooks.ts'
+export { callContextOf } from './http/context.ts'
 export { newId } from './id.ts'
 export { KeySelection, type KeySelector } from './key-selection.ts'
 export type { Actor } from './lockout.ts'
@@ -56,7 +59,7 @@ export { CallFirstContent, CallSettled, CallStarted, type Outcome } from './outc
 export { type Plan, plans } from './plans.ts'
 export { type Context, defineArea, defineModule, defineProvider } from './plugin.ts'
 export type { Plugin, PluginState } from './plugin-record.ts'
-export type { PriceDescription } from './prices.ts'
+export type { Cost, PriceDescription, Prices, Rate, Rates } from './prices.ts'
 export type { Probe } from './probe.ts'
 export type {
   Credential,

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { CallContext } from '../call.ts'
 import { badRequest } from '../errors.ts'
 
@@ -7,8 +7,7 @@ const maxTagBytes = 128
 const none: Readonly<Record<string, string>> = Object.freeze({})
 
 /** What a proxied request says beside its body. Throws a bad request for headers that do not parse. */
-export function contextOf(req: IncomingMessage, ip: string, generation: number): CallContext {
-  const { headers } = req
+export function callContextOf(headers: IncomingHttpHeaders, ip: string, generation: number): CallContext {
   return {
     project: single(headers['x-project'], 'X-Project') ?? 'default',
     tags: tagsOf(single(headers['x-service-tags'], 'X-Service-Tags', maxTags * (maxTagBytes + 1) * 3)),

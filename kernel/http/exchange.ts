@@ -16,7 +16,7 @@ import type { StreamEncoder, Wire } from '../wire.ts'
 import { parseJson, readBody } from './body.ts'
 import { authenticate } from './caller.ts'
 import { clientAddress } from './client.ts'
-import { contextOf } from './context.ts'
+import { callContextOf } from './context.ts'
 
 /** What serving proxied calls takes. */
 export interface ExchangeParts {
@@ -97,7 +97,7 @@ export class Exchange {
       wire: this.#wire.id,
       principal,
       request,
-      context: contextOf(this.#req, ip, number),
+      context: callContextOf(this.#req.headers, ip, number),
     })
     this.#res.once('close', () => {
       if (!this.#res.writableFinished) call.cancel.abort(new ClientGone())

@@ -46,6 +46,7 @@ export default defineModule({
     })
 
     return {
+      pure: true,
       admit(visit) {
         const { principal } = visit
         if (principal?.type !== 'user') return

@@ -102,6 +102,7 @@ export default defineModule({
       },
     }
     return {
+      pure: true,
       detect: { request, ...(settings.replies && { reply }) },
       ...(pseudonyms && { reveal }),
     }

@@ -58,6 +58,7 @@ export default defineModule({
       modelOf: (name) => find(name)?.model,
     })
     return {
+      pure: true,
       request(call) {
         const alias = find(call.request.model)
         return alias && renamed(call, alias)

@@ -48,6 +48,7 @@ export default defineModule({
     const decided = slot<{ tokens?: number }>(() => ({}))
 
     return {
+      pure: true,
       request(call) {
         const tokens = capOf(call)
         if (tokens === undefined) return undefined

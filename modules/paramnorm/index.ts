@@ -50,6 +50,7 @@ export default defineModule({
     }
 
     return {
+      pure: true,
       request(call: Call) {
         if (call.operation !== 'chat') return undefined
         const { request, changes } = normalise(call.request, familiesOf(call.request.model))

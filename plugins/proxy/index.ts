@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineArea } from '#kernel'
 import { addChainRoute } from './routes/chain.ts'
+import { addExplainRoute } from './routes/chain-explain.ts'
 import { addModelRoutes } from './routes/models.ts'
 import { addBulkRoute } from './routes/module-bulk.ts'
 import { addInsightRoutes } from './routes/module-insight.ts'
@@ -25,6 +26,7 @@ export default defineArea({
     addBulkRoute(context)
     addInsightRoutes(context)
     addChainRoute(context)
+    addExplainRoute(context)
     addProviderRoutes(context, watch)
     addModelRoutes(context)
     addRuleRoutes(context)

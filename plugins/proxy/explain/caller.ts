@@ -1,0 +1,23 @@
+import { type Context, forbidden, kernelServices, notFound, type Principal } from '#kernel'
+
+interface Wanted {
+  readonly key_id?: string | undefined
+  readonly user_id?: string | undefined
+}
+
+/** Who would make the call. Only admins may ask for others; throws a not found for who is not there. */
+export async function callerOf(
+  { use }: Context<unknown>,
+  self: Principal,
+  wanted: Wanted | undefined,
+): Promise<Principal> {
+  if (!wanted || (wanted.key_id === undefined && wanted.user_id === undefined)) return self
+  if (self.type !== 'admin') throw forbidden("Only admins may ask what becomes of another's call.")
+  const accounts = use(kernelServices.accounts)
+  const key = wanted.key_id === undefined ? undefined : await accounts.keys.find(wanted.key_id)
+  if (wanted.key_id !== undefined && !key)
+    throw notFound(`There is no key ${wanted.key_id}.`, { param: 'caller' })
+  if (key?.type === 'admin') return { ...self, keyId: key.id }
+  const user = await accounts.user(key?.user_id ?? wanted.user_id ?? '')
+  return { type: 'user', keyId: key?.id ?? '', userId: user.id, plan: user.plan }
+}

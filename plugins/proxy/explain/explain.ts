@@ -1,0 +1,107 @@
+import type { z } from 'zod'
+import {
+  Call,
+  type Context,
+  callContextOf,
+  type DryStep,
+  destinationOf,
+  dryRun,
+  type GatewayError,
+  isGatewayError,
+  kernelServices,
+  newId,
+  notFound,
+  type Principal,
+} from '#kernel'
+import { priced } from './price.ts'
+import { type Chosen, routeShape } from './route.ts'
+import type { Explanation, explainBody } from './shapes.ts'
+import { linksOf } from './steps.ts'
+
+interface Asked {
+  readonly body: z.infer<typeof explainBody>
+  readonly caller: Principal
+  readonly ip: string
+  readonly isAdmin: boolean
+}
+
+/** What would become of a call, on the generation that the next one will run on. Nothing is sent, counted or stored. */
+export async function explain(context: Context<unknown>, asked: Asked): Promise<Explanation> {
+  const registry = context.use(kernelServices.registry)
+  const { generation } = registry
+  generation.lease()
+  try {
+    const call = callOf(context, asked)
+    const steps = await dryRun(generation.entries, call)
+    const last = steps.at(-1)?.after ?? call
+    const end = steps.find(({ outcome }) => outcome === 'refuses' || outcome === 'answers')
+    const destination = await found(context, last)
+    const failure = end ? undefined : destination.error
+    return {
+      generation: generation.number,
+      operation: call.operation,
+      wire: call.wire,
+      caller: {
+        type: call.principal.type,
+        key_id: call.principal.keyId,
+        user_id: call.principal.userId ?? null,
+        plan: call.principal.plan,
+      },
+      verdict: verdictOf(end, failure),
+      error: errorOf(end?.error ?? failure),
+      modules: linksOf(registry, steps, asked.isAdmin),
+      model_requested: call.request.model,
+      model: last.request.model,
+      decisions: call.trail.decisions.map(({ kind, chosen, reason }) => ({ kind, chosen, reason })),
+      ...routeShape(context, last, destination.chosen, asked.isAdmin),
+      ...priced(context, last, destination.chosen && targetOf(destination.chosen)),
+    }
+  } finally {
+    generation.release()
+  }
+}
+
+function callOf({ use }: Context<unknown>, { body, caller, ip }: Asked): Call {
+  const { generation } = use(kernelServices.registry)
+  const wire = generation.wires.get(body.path)
+  if (!wire) {
+    const paths = [...generation.wires.keys()].sort().join(', ')
+    throw notFound(`No model calls are taken at ${body.path}, only at ${paths}.`, { param: 'path' })
+  }
+  const headers = Object.fromEntries(
+    Object.entries(body.headers).map(([name, value]) => [name.toLowerCase(), value]),
+  )
+  return new Call({
+    id: newId('tr_'),
+    operation: wire.operation,
+    wire: wire.id,
+    principal: caller,
+    request: wire.decode(body.request),
+    context: callContextOf(headers, ip, generation.number),
+  })
+}
+
+const targetOf = ({ route }: Chosen) => ({ provider: route.provider.name, model: route.model })
+
+async function found(
+  { use }: Context<unknown>,
+  call: Call,
+): Promise<{ chosen?: Chosen; error?: GatewayError }> {
+  const directory = use(kernelServices.directory)
+  const keys = use(kernelServices.providerKeys)
+  const { generation } = use(kernelServices.registry)
+  try {
+    return { chosen: await destinationOf(call, { directory, keys, generation }) }
+  } catch (error) {
+    if (isGatewayError(error)) return { error }
+    throw error
+  }
+}
+
+function verdictOf(end: DryStep | undefined, failure: GatewayError | undefined): Explanation['verdict'] {
+  if (end) return end.outcome === 'answers' ? 'would_answer' : 'would_refuse'
+  return failure ? 'cannot_route' : 'would_call'
+}
+
+const errorOf = (error: GatewayError | undefined): Explanation['error'] =>
+  error ? { code: error.code, message: error.message, status: error.status } : null

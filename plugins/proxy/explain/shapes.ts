@@ -1,0 +1,103 @@
+import { z } from 'zod'
+
+const shape = z.object({
+  type: z.enum(['absent', 'null', 'text', 'list', 'object', 'number', 'flag']),
+  size: z.int().optional().meta({ description: 'Characters of a text, parts of a list or an object.' }),
+  value: z.union([z.number(), z.boolean()]).optional(),
+})
+
+const link = z.object({
+  order: z.int().meta({ description: 'From 1, outermost first.' }),
+  name: z.string(),
+  phase: z.string(),
+  hooks: z.array(z.string()),
+  outcome: z.enum(['runs', 'share', 'skipped', 'off', 'idle', 'broken', 'refuses', 'answers', 'not_reached']),
+  reason: z.string().meta({ description: 'Why, for people.' }),
+  condition: z.string().optional().meta({ description: 'The condition of its `when` that is not met.' }),
+  effect: z.enum(['known', 'unknown']).meta({
+    description:
+      'Whether what it does to the request is told here; only modules without side effects are run.',
+  }),
+  changes: z.array(z.object({ path: z.string(), before: shape, after: shape })),
+})
+
+const rate = z.union([
+  z.number(),
+  z.object({ base: z.number(), tiers: z.array(z.object({ start: z.int(), price: z.number() })) }),
+])
+
+const error = z.object({ code: z.string(), message: z.string(), status: z.int() })
+
+/** What `POST /api/proxy/chain/explain` takes. */
+export const explainBody = z.strictObject({
+  path: z.string().default('/v1/chat/completions').meta({ description: 'The path the request is for.' }),
+  request: z.record(z.string(), z.unknown()).meta({ description: 'The body, as a client would send it.' }),
+  headers: z
+    .record(z.string(), z.string())
+    .default({})
+    .meta({ description: 'Headers a client would send, such as X-Project and X-Service-Tags.' }),
+  caller: z
+    .strictObject({ key_id: z.string().optional(), user_id: z.string().optional() })
+    .optional()
+    .meta({ description: 'For admins: who would make the call; the caller of this route without it.' }),
+  ip: z.string().optional().meta({ description: 'For admins: from which address.' }),
+})
+
+/** What it answers. */
+export const explanation = z.object({
+  generation: z.int(),
+  operation: z.string(),
+  wire: z.string(),
+  caller: z.object({
+    type: z.string(),
+    key_id: z.string(),
+    user_id: z.string().nullable(),
+    plan: z.string(),
+  }),
+  verdict: z.enum(['would_call', 'would_refuse', 'would_answer', 'cannot_route']),
+  error: error.nullable().meta({ description: 'What the client would be told.' }),
+  modules: z.array(link),
+  model_requested: z.string(),
+  model: z.string().meta({ description: 'After aliases and other changes that are known.' }),
+  decisions: z.array(z.object({ kind: z.string(), chosen: z.string(), reason: z.string() })),
+  route: z
+    .object({
+      provider: z.string(),
+      model: z.string().meta({ description: 'Its name at the provider.' }),
+      reason: z.string(),
+      circuit: z.enum(['closed', 'open', 'half_open']),
+      key: z.object({
+        owner: z.enum(['user', 'global', 'none']),
+        source: z.enum(['user', 'config', 'environment', 'none']),
+        hints: z
+          .array(z.string())
+          .optional()
+          .meta({ description: 'Last characters of the keys there are to choose from; for admins.' }),
+      }),
+    })
+    .nullable(),
+  considered: z.array(
+    z.object({ provider: z.string(), model: z.string(), reason: z.string(), configured: z.boolean() }),
+  ),
+  price: z
+    .object({
+      price_id: z.string(),
+      source: z.enum(['catalogue', 'override']),
+      origin: z.string(),
+      usd_per_m: z.record(z.string(), rate).meta({ description: 'USD for a million tokens, by class.' }),
+      call_usd: z.number().nullable(),
+    })
+    .nullable(),
+  estimate: z.object({
+    tokens_in: z.int().meta({ description: 'Four characters a token.' }),
+    tokens_out_max: z
+      .int()
+      .nullable()
+      .meta({ description: 'What the request allows; null without a limit.' }),
+    input_usd: z.number().nullable(),
+    output_usd_max: z.number().nullable(),
+    total_usd_max: z.number().nullable(),
+  }),
+})
+
+export type Explanation = z.infer<typeof explanation>
