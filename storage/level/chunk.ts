@@ -1,3 +1,6 @@
+import { compress, decompress } from './compression.ts'
+import type { StoredValue } from './group-commit.ts'
+
 /** Marks a body that lies under a key of its own. */
 export const apart = Symbol('apart')
 
@@ -16,23 +19,24 @@ export interface Chunk {
   readonly bodies: BodySlot[]
 }
 
-/** JSON has no line breaks of its own, so rows are split by them. */
-export function encodeLines(lines: readonly string[]): string {
-  return lines.join('\n')
+/** JSON has no line breaks of its own, so rows are split by them. What is damaged has no rows. */
+export function encodeLines(lines: readonly string[]): StoredValue {
+  return compress(lines.join('\n'))
 }
 
-export function decodeLines(text: string | undefined): string[] {
-  return text === undefined ? [] : text.split('\n')
+export function decodeLines(stored: Uint8Array | undefined): string[] {
+  return (stored && decompress(stored))?.split('\n') ?? []
 }
 
 /** A line of lengths in UTF-16 units (`-` none, `*` apart), then the bodies one after the other. */
-export function encodeBodies(slots: readonly BodySlot[]): string | undefined {
+export function encodeBodies(slots: readonly BodySlot[]): StoredValue | undefined {
   if (slots.every((slot) => slot === undefined)) return undefined
   const lengths = slots.map((slot) => (slot === undefined ? '-' : slot === apart ? '*' : slot.length))
-  return `${lengths.join()}\n${slots.filter((slot) => typeof slot === 'string').join('')}`
+  return compress(`${lengths.join()}\n${slots.filter((slot) => typeof slot === 'string').join('')}`)
 }
 
-export function decodeBodies(text: string | undefined): BodySlot[] {
+export function decodeBodies(stored: Uint8Array | undefined): BodySlot[] {
+  const text = stored && decompress(stored)
   if (text === undefined) return []
   let at = text.indexOf('\n') + 1
   return text
@@ -45,11 +49,4 @@ export function decodeBodies(text: string | undefined): BodySlot[] {
       at += Number(length)
       return text.slice(start, at)
     })
-}
-
-/** How many rows of a stored chunk of bodies have one. */
-export function countBodies(text: string | undefined): number {
-  if (text === undefined) return 0
-  const lengths = text.slice(0, text.indexOf('\n')).split(',')
-  return lengths.reduce((sum, length) => sum + Number(length !== '-'), 0)
 }

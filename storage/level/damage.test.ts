@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { collect } from '../conformance/harness.ts'
 import type { Engine, StoreProblem } from '../index.ts'
 import { openLevel } from '../level.ts'
+import { decodeLines } from './chunk.ts'
 import { accountOptions, type Event, eventOptions } from './crash-parts.ts'
 import { LogKeys } from './log-keys.ts'
 import { CollectionKeys } from './row-writer.ts'
@@ -100,8 +101,9 @@ test('a damaged line of a log is left out, and the rest is found', async () => {
   const keys = new LogKeys('events')
   await change(async (database) => {
     for (const chunk of [3, 65]) {
-      const lines = (await database.get(keys.rows(chunk)))?.split('\n') ?? []
-      await database.put(keys.rows(chunk), lines.with(1, '{"id":').join('\n'))
+      const stored = await database.get<string, Uint8Array>(keys.rows(chunk), { valueEncoding: 'view' })
+      const text = decodeLines(stored).with(1, '{"id":').join('\n')
+      await database.put(keys.rows(chunk), text)
     }
   })
   const again = engine.log<Event>('events', eventOptions)

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type BlockHeader, BlockIndex, type Change, factsOf, type RowFacts, sealBlock } from './block.ts'
 import type { Cells } from './cells.ts'
 import { apart, type BodySlot, encodeBodies, encodeLines, largestInlineBody } from './chunk.ts'
+import { compress } from './compression.ts'
 import type { LogBlocks } from './log-blocks.ts'
 import type { LogQueue, Queued } from './log-queue.ts'
 
@@ -146,7 +147,7 @@ export class LogAppender<T> {
     this.#size.bodies++
     this.#size.bodyBytes += text.length
     if (text.length <= largestInlineBody) return text
-    changes.push([this.#blocks.keys.largeBody(row), text])
+    changes.push([this.#blocks.keys.largeBody(row), compress(text)])
     return apart
   }
 

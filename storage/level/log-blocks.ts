@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LogOptions } from '../index.ts'
 import type { Backing, Snapshot } from './backing.ts'
 import { type BlockHeader, BlockIndex, type Change, factsOf } from './block.ts'
-import { type Chunk, countBodies, decodeBodies, decodeLines } from './chunk.ts'
+import { type Chunk, decodeBodies, decodeLines } from './chunk.ts'
 import { prefixRange } from './keys.ts'
 import { LogKeys } from './log-keys.ts'
 
@@ -107,12 +107,18 @@ export class LogBlocks<T> {
   async readChunks(first: number, end: number): Promise<Chunk[]> {
     const numbers = this.chunkNumbers(first, end)
     const [lines, bodies] = await Promise.all([
-      this.backing.database.getMany(numbers.map((chunk) => this.keys.rows(chunk))),
-      this.backing.database.getMany(numbers.map((chunk) => this.keys.bodies(chunk))),
+      this.backing.database.getMany<string, Uint8Array>(
+        numbers.map((chunk) => this.keys.rows(chunk)),
+        { valueEncoding: 'view' },
+      ),
+      this.backing.database.getMany<string, Uint8Array>(
+        numbers.map((chunk) => this.keys.bodies(chunk)),
+        { valueEncoding: 'view' },
+      ),
     ])
     return numbers.map((_, at) => {
       const rows = decodeLines(lines[at])
-      const slots = countBodies(bodies[at]) === 0 ? [] : decodeBodies(bodies[at])
+      const slots = decodeBodies(bodies[at])
       return { lines: rows, bodies: Array.from(rows, (_line, row) => slots[row]) }
     })
   }

@@ -1,6 +1,7 @@
 import type { LogQuery, Page } from '../index.ts'
 import { findId } from './block.ts'
 import { apart, decodeBodies, decodeLines } from './chunk.ts'
+import { decompress } from './compression.ts'
 import type { LogBlocks, LogView } from './log-blocks.ts'
 import { conditionsOf, type Selection, selectRows } from './log-query.ts'
 
@@ -60,9 +61,13 @@ export class LogReader<T> {
     const { database } = this.#blocks.backing
     const { chunkRows } = this.#blocks.format
     const { snapshot } = this.#view
-    const text = await database.get(this.#blocks.keys.bodies(Math.floor(number / chunkRows)), { snapshot })
-    const slot = decodeBodies(text)[number % chunkRows]
-    return slot === apart ? database.get(this.#blocks.keys.largeBody(number), { snapshot }) : slot
+    const { keys } = this.#blocks
+    const read = (key: string) =>
+      database.get<string, Uint8Array>(key, { snapshot, valueEncoding: 'view' as const })
+    const slot = decodeBodies(await read(keys.bodies(Math.floor(number / chunkRows))))[number % chunkRows]
+    if (slot !== apart) return slot
+    const large = await read(keys.largeBody(number))
+    return large && decompress(large)
   }
 
   async #listFiltered(query: LogQuery, offset: number, limit: number): Promise<Page<T>> {
@@ -127,8 +132,11 @@ export class LogReader<T> {
 
   async #lines(chunks: readonly number[]): Promise<Map<number, string[]>> {
     const keys = chunks.map((chunk) => this.#blocks.keys.rows(chunk))
-    const texts = await this.#blocks.backing.database.getMany(keys, { snapshot: this.#view.snapshot })
-    return new Map(chunks.map((chunk, at) => [chunk, decodeLines(texts[at])]))
+    const stored = await this.#blocks.backing.database.getMany<string, Uint8Array>(keys, {
+      snapshot: this.#view.snapshot,
+      valueEncoding: 'view',
+    })
+    return new Map(chunks.map((chunk, at) => [chunk, decodeLines(stored[at])]))
   }
 }
 
