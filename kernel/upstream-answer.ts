@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici'
 import type { Timeouts } from './call.ts'
 import type { Cancel } from './cancel.ts'
+import { Deadline } from './deadline.ts'
 import { UpstreamError } from './errors.ts'
 import type { Target, UpstreamHead } from './provider.ts'
 
@@ -18,10 +19,12 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
   headers: Record<string, string> = {}
   readonly #target: Target
   readonly #timeouts: Timeouts
+  readonly #deadline = new Deadline((what, ms) =>
+    this.#fail(this.#error('timeout', `gave ${what} within ${ms} ms`)),
+  )
   readonly #head = Promise.withResolvers<this>()
   readonly #forget: () => void
   #controller: Dispatcher.DispatchController | undefined
-  #timer: NodeJS.Timeout | undefined
   #queue: Buffer[] = []
   #queued = 0
   #collecting = false
@@ -32,7 +35,7 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
   constructor(target: Target, cancel: Cancel, timeouts: Timeouts) {
     this.#target = target
     this.#timeouts = timeouts
-    this.#arm(timeouts.connectMs, 'no connection')
+    this.#deadline.set(timeouts.connectMs, 'no connection')
     this.#forget = cancel.onAbort((reason) => this.#fail(reason))
   }
 
@@ -72,7 +75,7 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     if (this.#failure) controller.abort(this.#failure)
-    else this.#arm(this.#timeouts.firstByteMs, 'no answer')
+    else this.#deadline.set(this.#timeouts.firstByteMs, 'no answer')
   }
 
   onResponseStart(
@@ -86,12 +89,12 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
       const value = headers[name]
       if (value !== undefined) this.headers[name] = typeof value === 'string' ? value : value.at(-1)!
     }
-    this.#arm(this.#timeouts.idleMs, 'nothing more')
+    this.#deadline.set(this.#timeouts.idleMs, 'nothing more')
     this.#head.resolve(this)
   }
 
   onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {
-    this.#timer?.refresh()
+    this.#deadline.renew()
     this.#queue.push(bytes)
     this.#queued += bytes.length
     if (this.#queued > highWater && !this.#collecting) this.#pause(controller)
@@ -122,20 +125,13 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
   /** While it waits for the reader, a provider cannot be late. */
   #pause(controller: Dispatcher.DispatchController): void {
     controller.pause()
-    this.#arm(undefined, '')
+    this.#deadline.clear()
   }
 
   #resume(): void {
     if (this.#ended || this.#failure) return
     this.#controller?.resume()
-    this.#arm(this.#timeouts.idleMs, 'nothing more')
-  }
-
-  #arm(ms: number | undefined, what: string): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    if (ms === undefined) return
-    this.#timer = setTimeout(() => this.#fail(this.#error('timeout', `gave ${what} within ${ms} ms`)), ms)
+    this.#deadline.set(this.#timeouts.idleMs, 'nothing more')
   }
 
   #error(fault: UpstreamError['fault'], what: string, cause?: Error): UpstreamError {
@@ -162,7 +158,7 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
   }
 
   #release(): void {
-    clearTimeout(this.#timer)
+    this.#deadline.clear()
     this.#forget?.()
   }
 }

@@ -12,12 +12,15 @@ export interface UsageRecord {
   readonly cost_usd: number
 }
 
+const dayMs = 86_400_000
+
 /** The month of a time, in UTC. */
 export const periodOf = (time: Date): string => time.toISOString().slice(0, 7)
 
 /** Durable sums a user and month; a call counts in the month it came in. */
 export class UsageMeter {
   readonly #counters: Counters
+  #day = { number: Number.NaN, period: '' }
 
   constructor(counters: Counters) {
     this.#counters = counters
@@ -26,7 +29,7 @@ export class UsageMeter {
   /** Counts a call, unless it is nobody's or was refused before it reached a provider. */
   add({ ending, usage, cost }: Outcome, { principal, trail }: Call): void {
     if (principal.userId === undefined || ending === 'refused') return
-    const cell = cellOf(periodOf(new Date(trail.startedAt)), principal.userId)
+    const cell = cellOf(this.#periodAt(trail.startedAt), principal.userId)
     this.#counters.add(`${cell}requests`, 1)
     if (usage.input > 0) this.#counters.add(`${cell}tokens_in`, usage.input)
     if (usage.output > 0) this.#counters.add(`${cell}tokens_out`, usage.output)
@@ -54,6 +57,13 @@ export class UsageMeter {
   prune(months: number, now: Date): void {
     const oldest = periodOf(new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months + 1)))
     for (const period of this.#periods()) if (period < oldest) this.#counters.clear(`${period}/`)
+  }
+
+  /** Calls of one day share one conversion. */
+  #periodAt(ms: number): string {
+    const number = Math.floor(ms / dayMs)
+    if (number !== this.#day.number) this.#day = { number, period: periodOf(new Date(ms)) }
+    return this.#day.period
   }
 
   #periods(): Set<string> {

@@ -45,21 +45,24 @@ async function* happenings(ring: Ring, viewer: Viewer): AsyncGenerator<ServerEve
   }
 }
 
-/** What is told of a call that has just been accepted. */
+/** What is told of a call that has just been accepted; made when somebody looks, without holding on to the call. */
 export function startedOf({ id, trail, operation, wire, request, principal, context, stream }: Call) {
-  const data = {
+  const { startedAt } = trail
+  const { source, project } = context
+  const { model } = request
+  const { userId = null, keyId } = principal
+  return () => ({
     id,
-    timestamp: new Date(trail.startedAt).toISOString(),
-    source: context.source,
+    timestamp: new Date(startedAt).toISOString(),
+    source,
     operation,
     wire,
     stream,
-    model_requested: request.model,
-    user_id: principal.userId ?? null,
-    key_id: principal.keyId,
-    project: context.project,
-  }
-  return () => data
+    model_requested: model,
+    user_id: userId,
+    key_id: keyId,
+    project,
+  })
 }
 
 /** What is told when the first content of a stream has left. */
