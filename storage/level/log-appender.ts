@@ -76,6 +76,7 @@ export class LogAppender<T> {
     const { chunkRows, blockRows } = this.#blocks.format
     const { keys, state } = this.#blocks
     const changes: Change[] = []
+    const packed: Promise<Change>[] = []
     const sealed: BlockHeader[] = []
     let { open, next } = state
     let taken = 0
@@ -90,12 +91,12 @@ export class LogAppender<T> {
         failed++
         continue
       }
-      const slot = this.#slot(body, next, changes)
+      const slot = this.#slot(body, next, packed)
       open.add(encoded.facts, slot !== undefined)
       this.#lines.push(encoded.json)
       this.#bodies.push(slot)
       next++
-      if (next % chunkRows === 0) this.#closeChunk(next, changes)
+      if (next % chunkRows === 0) this.#closeChunk(next, packed)
       if (next % blockRows === 0) {
         const [header, index] = sealBlock(keys, next / blockRows - 1, open)
         changes.push(...index)
@@ -107,8 +108,9 @@ export class LogAppender<T> {
         turnEnds = performance.now() + turnMs
       }
     }
-    if (this.#lines.length > 0) this.#putChunk(Math.floor(next / chunkRows), changes)
+    if (this.#lines.length > 0) packed.push(...this.#packChunk(Math.floor(next / chunkRows)))
     for (const change of this.#cells.takeChanges()) changes.push(change)
+    changes.push(...(await Promise.all(packed)))
     const all = sealed.length === 0 ? state.sealed : [...state.sealed, ...sealed]
     await this.#blocks.commit(changes, { sealed: all, open, next }, false)
     if (failed > 0) this.#reportDropped(failed)
@@ -135,7 +137,7 @@ export class LogAppender<T> {
     }
   }
 
-  #slot(body: (() => string | undefined) | undefined, row: number, changes: Change[]): BodySlot {
+  #slot(body: (() => string | undefined) | undefined, row: number, packed: Promise<Change>[]): BodySlot {
     let text: string | undefined
     try {
       text = body?.()
@@ -147,22 +149,22 @@ export class LogAppender<T> {
     this.#size.bodies++
     this.#size.bodyBytes += text.length
     if (text.length <= largestInlineBody) return text
-    changes.push([this.#blocks.keys.largeBody(row), compress(text)])
+    packed.push(compress(text).then((value) => [this.#blocks.keys.largeBody(row), value]))
     return apart
   }
 
-  #closeChunk(next: number, changes: Change[]): void {
-    this.#putChunk(next / this.#blocks.format.chunkRows - 1, changes)
+  #closeChunk(next: number, packed: Promise<Change>[]): void {
+    packed.push(...this.#packChunk(next / this.#blocks.format.chunkRows - 1))
     this.#lines = []
     this.#bodies = []
   }
 
-  #putChunk(chunk: number, changes: Change[]): void {
+  #packChunk(chunk: number): Promise<Change>[] {
     const { keys } = this.#blocks
-    changes.push(
-      [keys.rows(chunk), encodeLines(this.#lines)],
-      [keys.bodies(chunk), encodeBodies(this.#bodies)],
-    )
+    return [
+      encodeLines(this.#lines).then((value) => [keys.rows(chunk), value]),
+      encodeBodies(this.#bodies).then((value) => [keys.bodies(chunk), value]),
+    ]
   }
 
   #reportDropped(rows: number): void {
