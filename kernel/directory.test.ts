@@ -229,6 +229,20 @@ describe('options', () => {
   })
 })
 
+test('a key of several parts is put together from several variables, once all that must be set are', () => {
+  const parted: Specs = {
+    parted: { protocol: 'openai', base_url: 'https://p.test', key_env: ['{A}:{B}:{C?}'] },
+  }
+  const secretOf = (env: Record<string, string>) =>
+    directoryOf({}, env, parted)
+      .get('parted')
+      .keys.map(({ secret }) => secret)
+  expect(secretOf({ A: 'a' })).toEqual([])
+  expect(secretOf({ A: 'a', B: '' })).toEqual([])
+  expect(secretOf({ A: 'a', B: '$&' })).toEqual(['a:$&:'])
+  expect(secretOf({ A: 'a', B: 'b', C: 'c' })).toEqual(['a:b:c'])
+})
+
 describe('names of models', () => {
   test('are those without globs, until the provider lists its own', () => {
     const directory = directoryOf({}, bothKeys)

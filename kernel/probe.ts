@@ -62,7 +62,8 @@ export class Prober {
     const target = { provider, model: '', key }
     const started = performance.now()
     try {
-      const answer = await this.#transport.send(protocol.check(target), target, new Cancel(), timeouts)
+      const request = await protocol.check(target)
+      const answer = await this.#transport.send(request, target, new Cancel(), timeouts)
       const body = await answer.whole()
       const ms = Math.round(performance.now() - started)
       if (answer.status >= 400) {

@@ -15,7 +15,10 @@ export const providerSpec = z.strictObject({
   protocol: z.string(),
   /** May name options in braces: `https://{resource}.example.com`. */
   base_url: z.url().optional(),
-  /** Environment variables that may hold the key, first one set wins. */
+  /**
+   * Environment variables that may hold the key, first one set wins. `{A}:{B}` puts a key together from several, all of
+   * which must be set but those marked as `{C?}`.
+   */
   key_env: z.array(z.string()).default([]),
   /** Environment variable that may hold the base URL. */
   base_url_env: z.string().optional(),
@@ -121,7 +124,9 @@ export interface Protocol {
   /** What the provider says the call cost, in USD, from the same place; it outweighs every price list. */
   costUsd?(reported: unknown, target: Target): number | undefined
   /** A cheap real request that shows whether provider and key work. */
-  check(target: Target): UpstreamRequest
+  check(target: Target): UpstreamRequest | Promise<UpstreamRequest>
+  /** What is wrong with the form of a key, for people; undefined for a sound one. For protocols whose keys have parts. */
+  keyProblem?(secret: string): string | undefined
   /** The names of models that the answer to a check lists. */
   models?(body: Buffer): string[] | undefined
   /** For providers that are not over there: answers itself, and the rest of the protocol is not used. */

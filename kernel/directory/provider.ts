@@ -80,13 +80,21 @@ function keysOf(
   entry: Entry | undefined,
   env: Environment,
 ): Pick<Provider, 'keys' | 'keySource'> {
-  const secret = spec.key_env.map((variable) => env[variable]).find((value) => value)
+  const secret = spec.key_env.map((source) => variableOf(source, env)).find((value) => value)
   if (secret) return { keys: [credential(name, secret, 1)], keySource: 'environment' }
   const pool = entry?.keys ?? (entry?.apiKey ? [{ apiKey: entry.apiKey, weight: 1 }] : [])
   const keys = pool
     .filter(({ apiKey }) => apiKey !== '')
     .map(({ apiKey, weight }) => credential(name, apiKey, weight))
   return { keys, keySource: keys.length > 0 ? 'config' : 'none' }
+}
+
+/** A variable's value, or several put together; undefined where one that must be set is not. */
+function variableOf(source: string, env: Environment): string | undefined {
+  if (!source.includes('{')) return env[source]
+  const names = [...source.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+  if (names.some((name) => !env[name])) return undefined
+  return source.replace(/\{(\w+)\??\}/g, (_, name: string) => env[name] ?? '')
 }
 
 /** A key of the operator's. Its id says nothing of it, and stays the same while the key does. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { badRequest, type Context, kernelServices, notFound } from '#kernel'
+import { badRequest, type Context, kernelServices, notFound, type Provider } from '#kernel'
 import { listed, listOf, listQuery } from '#kit'
 import type { Holder } from '../holder.ts'
 import { providerKeyItem } from '../shapes.ts'
@@ -9,7 +9,10 @@ const keyBody = z.strictObject({
     .string()
     .min(1)
     .max(4096)
-    .regex(/^[\x21-\x7e]+$/, 'must be printable ASCII without spaces or line breaks')
+    .regex(
+      /^(?:[\x21-\x7e]+|\s*\{[\x20-\x7e\s]*\}\s*)$/,
+      'must be printable ASCII without spaces or line breaks, or the JSON of a key that has parts',
+    )
     .meta({ description: 'Encrypted at rest, and never returned.' }),
 })
 
@@ -27,6 +30,17 @@ export function addProviderKeyRoutes({ route, use }: Context<unknown>, holder: H
   const stored = () => use(kernelServices.providerKeys)
   const { path, access, whose } = holder
   const params = holder.params.provider
+
+  /** Refuses a key that its provider could not take, as far as its form shows. */
+  const checkForm = (secret: string, { name, protocol }: Provider): void => {
+    const known = use(kernelServices.registry).generation.protocols.get(protocol)
+    const problem = known?.keyProblem
+      ? known.keyProblem(secret)
+      : /\s/.test(secret)
+        ? 'must be without spaces or line breaks'
+        : undefined
+    if (problem !== undefined) throw badRequest(`api_key: ${name}: ${problem}`, { param: 'api_key' })
+  }
 
   /** Refuses what is no provider that takes a key. */
   const providerOf = (name: string) => {
@@ -66,8 +80,9 @@ export function addProviderKeyRoutes({ route, use }: Context<unknown>, holder: H
     returns: providerKeyItem,
     async handle(input) {
       const id = await holder.id(input)
-      const { name } = providerOf(input.params.provider)
-      return itemOf(await stored().set(id, name, input.body.api_key))
+      const provider = providerOf(input.params.provider)
+      checkForm(input.body.api_key, provider)
+      return itemOf(await stored().set(id, provider.name, input.body.api_key))
     },
   })
 
