@@ -1,4 +1,5 @@
 export { azure } from './azure/index.ts'
+export { bedrock } from './bedrock/index.ts'
 export { cohere } from './cohere/index.ts'
 export { gemini } from './gemini/index.ts'
 export { openai } from './openai/index.ts'

@@ -33,7 +33,7 @@ export interface Script {
   /** The whole body of an unstreamed answer: text as it is, anything else as JSON. */
   readonly body?: unknown
   /** Exact frames of a stream, each with its own line ends; nothing is added, not even `[DONE]`. */
-  readonly chunks?: readonly string[]
+  readonly chunks?: readonly (string | Uint8Array)[]
   /** Body bytes that make no sense, under the usual status and content type. */
   readonly garbage?: string | Uint8Array
   /** Status of the answer; 400 and above gives an error body of the wire. */

@@ -1,0 +1,88 @@
+import { type Call, type Message, type Target, type ToolCall, type UpstreamHead, WholeReply } from '#kernel'
+import { protocolError } from './errors.ts'
+import { finishOf } from './finish.ts'
+import { type Plan, planOf } from './plan.ts'
+import { detailOf } from './reasoning.ts'
+import { wireUsage } from './usage.ts'
+import type { Block, ConverseAnswer } from './wire.ts'
+
+/** A whole answer in the canonical form. */
+export function answerOf(head: UpstreamHead, body: Buffer, call: Call, target: Target): WholeReply {
+  const native = jsonOf(body, target)
+  const content = native.output?.message?.content
+  if (!Array.isArray(content)) {
+    throw protocolError(target, 'answered with something that is no message', { retryable: true })
+  }
+  const plan = planOf(call, target)
+  return WholeReply.of({
+    id: idOf(head, call),
+    object: 'chat.completion',
+    created: Math.floor(Date.now() / 1000),
+    model: target.model,
+    choices: [
+      { index: 0, message: messageOf(content, plan), ...finishOf(native, plan.schemaAsTool, target) },
+    ],
+    ...(native.usage && { usage: wireUsage(native.usage) }),
+  })
+}
+
+/** The service names its answers in a header only. */
+export const idOf = ({ headers }: UpstreamHead, call: Call): string =>
+  `chatcmpl-${headers['x-amzn-requestid'] ?? call.id}`
+
+function messageOf(content: readonly Block[], plan: Plan): Message {
+  const { schemaAsTool, names, facts } = plan
+  const texts: string[] = []
+  const thoughts: string[] = []
+  const details: unknown[] = []
+  const calls: ToolCall[] = []
+  const annotations: unknown[] = []
+  for (const [index, block] of content.entries()) {
+    if (block.reasoningContent) {
+      const detail = detailOf(block.reasoningContent, index, facts.maker)
+      details.push(detail)
+      if (detail.text) thoughts.push(detail.text)
+    } else if (block.toolUse) {
+      const { toolUseId, name, input = {} } = block.toolUse
+      const json = JSON.stringify(input)
+      if (schemaAsTool) texts.push(json)
+      else
+        calls.push({
+          id: toolUseId,
+          type: 'function',
+          function: { name: names.original(name), arguments: json },
+        })
+    } else if (block.citationsContent) {
+      const { content: cited = [], citations = [] } = block.citationsContent
+      if (!schemaAsTool) texts.push(...cited.map(({ text = '' }) => text))
+      annotations.push(...citations)
+    } else if (block.text !== undefined && !schemaAsTool) texts.push(block.text)
+  }
+  return {
+    role: 'assistant',
+    content: texts.length > 0 ? texts.join('') : null,
+    refusal: null,
+    ...(details.length > 0 && { reasoning_details: details }),
+    ...(thoughts.length > 0 && { reasoning_content: thoughts.join('') }),
+    ...(annotations.length > 0 && { annotations }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  }
+}
+
+function jsonOf(body: Buffer, target: Target): ConverseAnswer {
+  try {
+    const parsed = JSON.parse(body.toString('utf8')) as ConverseAnswer | null
+    if (typeof parsed === 'object' && parsed !== null) return parsed
+  } catch {
+    // Not JSON: the same failure as JSON that is no object.
+  }
+  throw protocolError(target, 'answered with something that is not a JSON object', { retryable: true })
+}
+
+/** The ids in a list of models. */
+export function modelsIn(body: Buffer): string[] | undefined {
+  const { modelSummaries } = JSON.parse(body.toString('utf8')) as {
+    modelSummaries?: readonly { modelId?: unknown }[]
+  }
+  return modelSummaries?.flatMap(({ modelId }) => (typeof modelId === 'string' ? [modelId] : []))
+}

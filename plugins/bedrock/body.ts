@@ -1,0 +1,89 @@
+import { badRequest, type Call, type JsonObject, type ModelRequest, type Target } from '#kernel'
+import { Changes } from './changes.ts'
+import { conversationOf } from './conversation.ts'
+import { type Options, optionsOf } from './options.ts'
+import { checkFields, inferenceConfig, ownFields, tierOf, topK } from './parameters.ts'
+import type { Scene } from './parts.ts'
+import { type Plan, planOf } from './plan.ts'
+import { thinkingOf } from './thinking.ts'
+import { toolFields } from './tools.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The body of a Converse request, streamed or not. What cannot be carried is refused, or named in the call's trail. */
+export function bodyOf(call: Call, target: Target): Fields {
+  const { request } = call
+  const plan = planOf(call, target)
+  const changes = new Changes(call)
+  checkFields(request, changes)
+  const scene: Scene = { facts: plan.facts, changes, documents: new Set() }
+  const { system, messages } = conversationOf(request.messages ?? [], plan.names, scene)
+  const { toolConfig, forced } = toolFields(request, plan, scene)
+  const more = modelFields(
+    request,
+    plan,
+    thinkingOf(request, { ...plan, turns: messages, forced, changes }),
+    changes,
+  )
+  const config = inferenceConfig(request, plan.facts, thinks(more), changes)
+  const watched = plan.facts.maker === 'anthropic' && config.stopSequences !== undefined
+  return {
+    messages,
+    ...(system.length > 0 && { system }),
+    ...(Object.keys(config).length > 0 && { inferenceConfig: config }),
+    ...(toolConfig && { toolConfig }),
+    ...(Object.keys(more).length > 0 && { additionalModelRequestFields: more }),
+    ...(watched && { additionalModelResponseFieldPaths: ['/stop_sequence'] }),
+    ...outputFields(request, plan, changes),
+    ...guardrailOf(optionsOf(target.provider), call.stream),
+    ...tierOf(request, changes),
+    ...ownFields(request),
+  }
+}
+
+/** What goes to the model as it is, past the service: what it is told by name last, over what is made for it. */
+function modelFields(request: ModelRequest, { facts }: Plan, thinking: Fields, changes: Changes): JsonObject {
+  const { output_config: output, additional_model_request_fields: given } = request
+  if (given !== undefined && (typeof given !== 'object' || given === null || Array.isArray(given))) {
+    const param = 'additional_model_request_fields'
+    throw badRequest(`${param}: expected an object.`, { param })
+  }
+  const asked = output !== undefined && output !== null
+  if (asked && facts.maker !== 'anthropic') changes.add('-output_config')
+  const config = { ...(thinking.output_config as Fields), ...(asked && (output as Fields)) }
+  return {
+    ...topK(request, facts, changes),
+    ...thinking,
+    ...(facts.maker === 'anthropic' && Object.keys(config).length > 0 && { output_config: config }),
+    ...(given as Fields | undefined),
+  } as JsonObject
+}
+
+const thinks = ({ thinking }: JsonObject): boolean =>
+  thinking !== undefined && (thinking as { type?: string } | null)?.type !== 'disabled'
+
+/** A schema for the answer, where the model takes one; elsewhere it is a tool, if it can be. */
+function outputFields({ response_format: format }: ModelRequest, plan: Plan, changes: Changes): Fields {
+  if (!format || format.type === 'text' || plan.schemaAsTool) return {}
+  if (!plan.schema || !plan.facts.schema) {
+    changes.add('-response_format')
+    return {}
+  }
+  const { name, body } = plan.schema
+  const jsonSchema = { name, schema: JSON.stringify(body) }
+  return { outputConfig: { textFormat: { type: 'json_schema', structure: { jsonSchema } } } }
+}
+
+function guardrailOf({ guardrail }: Options, streams: boolean): Fields {
+  if (!guardrail) return {}
+  const { id, version, trace } = guardrail
+  return {
+    guardrailConfig: {
+      guardrailIdentifier: id,
+      guardrailVersion: version,
+      ...(trace !== undefined && { trace }),
+      // Otherwise an answer is told first and judged afterwards.
+      ...(streams && { streamProcessingMode: 'sync' }),
+    },
+  }
+}

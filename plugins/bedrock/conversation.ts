@@ -1,0 +1,159 @@
+import { badRequest, type Message, type ToolCall } from '#kernel'
+import { callIdOf, type ToolNames } from './names.ts'
+import { blocksOf, cachePoints, type Scene } from './parts.ts'
+import { blockOf, type ReasoningDetail } from './reasoning.ts'
+import type { Block, Turn } from './wire.ts'
+
+export interface Conversation {
+  readonly system: readonly Block[]
+  readonly messages: readonly Turn[]
+}
+
+interface Piece {
+  readonly role: Turn['role'] | 'system'
+  readonly blocks: readonly Block[]
+}
+
+/**
+ * A conversation as the service wants it: system texts apart, the turns of user and assistant alternating and begun by
+ * the user, the results of all tool calls of a turn together and before anything else.
+ */
+export function conversationOf(messages: readonly Message[], names: ToolNames, scene: Scene): Conversation {
+  const pieces = messages.map((message, i) => pieceOf(message, `messages.${i}`, names, scene))
+  const system = pieces.flatMap(({ role, blocks }) => (role === 'system' ? blocks : []))
+  const turns = turnsOf(pieces.filter(({ role, blocks }) => role !== 'system' && blocks.length > 0))
+  if (turns.length > 0) return { system, messages: turns }
+  scene.changes.add('role:system->user')
+  return { system: [], messages: [{ role: 'user', content: system }] }
+}
+
+function pieceOf(message: Message, at: string, names: ToolNames, scene: Scene): Piece {
+  const content = () => blocksOf(message.content, `${at}.content`, scene)
+  if (message.name !== undefined) scene.changes.add('-messages.name')
+  switch (message.role) {
+    case 'system':
+    case 'developer':
+      return { role: 'system', blocks: textsOnly(content(), `${at}.content`) }
+    case 'user':
+      return { role: 'user', blocks: content() }
+    case 'assistant':
+      return { role: 'assistant', blocks: assistantBlocks(message, content(), at, names, scene) }
+    case 'tool':
+      return { role: 'user', blocks: resultOf(message, content(), at, scene) }
+    default: {
+      const param = `${at}.role`
+      throw badRequest(`${param}: Bedrock knows no ${message.role} messages; use tools.`, { param })
+    }
+  }
+}
+
+function textsOnly(blocks: readonly Block[], param: string): readonly Block[] {
+  if (blocks.every(({ text, cachePoint }) => text !== undefined || cachePoint)) return blocks
+  throw badRequest(`${param}: only text is taken here.`, { param })
+}
+
+function turnsOf(pieces: readonly Piece[]): Turn[] {
+  const groups: { role: Turn['role']; blocks: Block[] }[] = []
+  for (const { role, blocks } of pieces) {
+    const last = groups.at(-1)
+    if (last?.role === role) last.blocks.push(...blocks)
+    else groups.push({ role: role as Turn['role'], blocks: [...blocks] })
+  }
+  return groups.map(({ role, blocks }) => ({ role, content: resultsFirst(blocks) }))
+}
+
+/** Results with the marks that follow them, then the rest. */
+function resultsFirst(blocks: readonly Block[]): Block[] {
+  const belongs = blocks.map((block, i) =>
+    Boolean(block.toolResult ?? (block.cachePoint && blocks[i - 1]?.toolResult)),
+  )
+  return [...blocks.filter((_, i) => belongs[i]), ...blocks.filter((_, i) => !belongs[i])]
+}
+
+function resultOf(message: Message, content: readonly Block[], at: string, scene: Scene): Block[] {
+  const { tool_call_id: id, is_error, cache_control } = message
+  if (id === undefined) {
+    const param = `${at}.tool_call_id`
+    throw badRequest(`${param}: the result of a tool needs it.`, { param })
+  }
+  const marks = content.filter(({ cachePoint }) => cachePoint)
+  const said = content.filter(({ cachePoint }) => !cachePoint)
+  return [
+    {
+      toolResult: {
+        toolUseId: callIdOf(id),
+        content: said,
+        ...(is_error === true && { status: 'error' as const }),
+      },
+    },
+    ...(marks.length > 0 ? marks.slice(0, 1) : cachePoints(cache_control, scene)),
+  ]
+}
+
+interface Placed {
+  readonly index: number
+  readonly blocks: readonly Block[]
+}
+
+/** An assistant's blocks in the order in which they came, as far as that is known: reasoning, text, tool calls. */
+function assistantBlocks(
+  message: Message,
+  content: readonly Block[],
+  at: string,
+  names: ToolNames,
+  scene: Scene,
+): Block[] {
+  const placed: Placed[] = []
+  const rest: Block[] = [...content]
+  if (rest.length === 0) rest.push(...blocksOf(message.refusal, at, scene))
+  for (const detail of listOf<ReasoningDetail>(message.reasoning_details)) {
+    const block = blockOf(detail, scene.facts.maker)
+    if (block) placed.push({ index: detail.index ?? 0, blocks: [block] })
+    else scene.changes.add('-messages.reasoning_details')
+  }
+  if (listOf(message.vendor_blocks).length > 0) scene.changes.add('-messages.vendor_blocks')
+  for (const [i, call] of (message.tool_calls ?? []).entries()) {
+    const blocks = toolUseOf(call, names, `${at}.tool_calls.${i}`, scene)
+    const { index } = call as { index?: unknown }
+    if (typeof index === 'number') placed.push({ index, blocks })
+    else rest.push(...blocks)
+  }
+  return inPlace(placed, rest)
+}
+
+const listOf = <T>(value: unknown): readonly T[] => (Array.isArray(value) ? (value as T[]) : [])
+
+function inPlace(placed: readonly Placed[], rest: readonly Block[]): Block[] {
+  const blocks: Block[] = []
+  const waiting = [...rest]
+  for (const { index, blocks: own } of placed.toSorted((a, b) => a.index - b.index)) {
+    blocks.push(...waiting.splice(0, Math.max(0, index - blocks.length)), ...own)
+  }
+  return [...blocks, ...waiting]
+}
+
+function toolUseOf(
+  { id, function: fn, extra }: ToolCall,
+  names: ToolNames,
+  at: string,
+  scene: Scene,
+): Block[] {
+  if (!fn) throw badRequest(`${at}.type: Bedrock knows calls of functions only.`, { param: `${at}.type` })
+  const { cache_control } =
+    (extra as { anthropic?: { cache_control?: unknown } } | undefined)?.anthropic ?? {}
+  const toolUse = { toolUseId: callIdOf(id), name: names.sent(fn.name), input: inputOf(fn.arguments, at) }
+  return [{ toolUse }, ...cachePoints(cache_control, scene)]
+}
+
+/** Models that call a function without parameters may write nothing at all. */
+function inputOf(json: string, at: string): unknown {
+  if (json.trim() === '') return {}
+  try {
+    const input: unknown = JSON.parse(json)
+    if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input
+  } catch {
+    // Refused below, like JSON that is no object.
+  }
+  const param = `${at}.function.arguments`
+  throw badRequest(`${param}: expected the JSON of an object.`, { param })
+}

@@ -1,0 +1,46 @@
+import { fromWireUsage, type Protocol, type WireUsage } from '#kernel'
+import { answerOf, idOf, modelsIn } from './answer.ts'
+import { bodyOf } from './body.ts'
+import { keyProblem } from './credential.ts'
+import { requestTo, segmentOf } from './endpoint.ts'
+import { upstreamError } from './errors.ts'
+import { optionsOf } from './options.ts'
+import { planOf } from './plan.ts'
+import { ConverseDecoder } from './stream.ts'
+
+/** Amazon Bedrock's Converse API. */
+export const bedrockProtocol: Protocol = {
+  id: 'bedrock',
+  wires: { chat: 'bedrock' },
+
+  encode(call, target) {
+    const { profiles } = optionsOf(target.provider)
+    const model = segmentOf(profiles[target.model] ?? target.model)
+    return requestTo(target, {
+      method: 'POST',
+      path: `/model/${model}/${call.stream ? 'converse-stream' : 'converse'}`,
+      accept: call.stream ? 'application/vnd.amazon.eventstream' : 'application/json',
+      body: JSON.stringify(bodyOf(call, target)),
+    })
+  },
+
+  decode: answerOf,
+
+  decoder: (head, call, target) => new ConverseDecoder(planOf(call, target), target, idOf(head, call)),
+
+  error: upstreamError,
+
+  usage: (reported) => fromWireUsage(reported as WireUsage),
+
+  check: (target) =>
+    requestTo(target, {
+      method: 'GET',
+      path: '/foundation-models',
+      accept: 'application/json',
+      control: true,
+    }),
+
+  models: modelsIn,
+
+  keyProblem,
+}

@@ -1,0 +1,40 @@
+import type { Block, Reasoning } from './wire.ts'
+
+/** Marks reasoning that Claude signed: it is worth the same wherever Claude runs. */
+const ofClaude = 'anthropic-claude-v1'
+const ofOthers = 'amazon-bedrock-v1'
+
+/**
+ * Reasoning on the canonical side: what a client must send back unchanged for the model to go on with it. `index` is
+ * the place of the block in its message.
+ */
+export interface ReasoningDetail {
+  readonly type: string
+  readonly format?: string
+  readonly index?: number
+  readonly text?: string
+  readonly signature?: string
+  readonly data?: string
+}
+
+export const formatOf = (maker: string): string => (maker === 'anthropic' ? ofClaude : ofOthers)
+
+export function detailOf(
+  { reasoningText, redactedContent }: Reasoning,
+  index: number,
+  maker: string,
+): ReasoningDetail {
+  const about = { format: formatOf(maker), index }
+  if (redactedContent !== undefined) return { type: 'reasoning.encrypted', ...about, data: redactedContent }
+  const { text = '', signature } = reasoningText ?? {}
+  return { type: 'reasoning.text', ...about, text, ...(signature && { signature }) }
+}
+
+/** The block as it came from the model; undefined for what it did not sign. */
+export function blockOf(detail: ReasoningDetail, maker: string): Block | undefined {
+  if (detail.format !== undefined && detail.format !== formatOf(maker)) return undefined
+  if (detail.type === 'reasoning.encrypted' && detail.data !== undefined)
+    return { reasoningContent: { redactedContent: detail.data } }
+  if (detail.type !== 'reasoning.text' || !detail.signature) return undefined
+  return { reasoningContent: { reasoningText: { text: detail.text ?? '', signature: detail.signature } } }
+}

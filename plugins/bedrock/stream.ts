@@ -1,0 +1,75 @@
+import { Chunk, type StreamDecoder, type Target } from '#kernel'
+import { exceptionError, protocolError } from './errors.ts'
+import { Translation } from './events.ts'
+import { type Frame, FrameSplitter } from './frames.ts'
+import type { Plan } from './plan.ts'
+import type { EventPayload } from './wire.ts'
+
+/**
+ * Reads an answer in AWS's event stream. It is complete with `messageStop`; what it cost comes after that. Exceptions
+ * inside it are the errors they would have been outside.
+ */
+export class ConverseDecoder implements StreamDecoder {
+  readonly #target: Target
+  readonly #splitter = new FrameSplitter()
+  readonly #translation: Translation
+
+  constructor(plan: Plan, target: Target, id: string) {
+    this.#target = target
+    this.#translation = new Translation(plan, target, id)
+  }
+
+  push(bytes: Buffer): Chunk[] {
+    return this.#frames(bytes).flatMap((frame) => this.#chunks(frame))
+  }
+
+  end(): Chunk[] {
+    if (!this.#translation.ended || this.#splitter.pending) {
+      throw this.#broken('ended its stream in the middle of the answer')
+    }
+    return []
+  }
+
+  #frames(bytes: Buffer): Frame[] {
+    try {
+      return this.#splitter.push(bytes)
+    } catch (error) {
+      throw this.#broken('sent bytes that are no event stream', error)
+    }
+  }
+
+  #chunks({ headers, payload }: Frame): Chunk[] {
+    const kind = headers.get(':message-type')
+    if (kind === 'error') {
+      const message = headers.get(':error-message')
+      throw exceptionError(headers.get(':error-code') ?? 'error', { message }, this.#target)
+    }
+    const event = this.#parsed(payload)
+    if (kind === 'exception') {
+      throw exceptionError(headers.get(':exception-type') ?? 'exception', event, this.#target)
+    }
+    const name = headers.get(':event-type') ?? ''
+    try {
+      return this.#translation.translate(name, event).map((chunk) => Chunk.of(chunk))
+    } catch (error) {
+      // A field of another type than it is documented to have.
+      if (error instanceof TypeError) throw this.#broken('sent an event that nobody can read', error)
+      throw error
+    }
+  }
+
+  #parsed(payload: Buffer): EventPayload {
+    if (payload.length === 0) return {}
+    try {
+      const data = JSON.parse(payload.toString('utf8')) as EventPayload | null
+      if (typeof data === 'object' && data !== null) return data
+    } catch {
+      // Not JSON: the same failure as JSON that is no object.
+    }
+    throw this.#broken('sent an event that is not a JSON object')
+  }
+
+  #broken(what: string, cause?: unknown): Error {
+    return protocolError(this.#target, what, { retryable: true, cause })
+  }
+}

@@ -1,0 +1,86 @@
+import { badRequest, type ModelRequest } from '#kernel'
+import type { Changes } from './changes.ts'
+import type { ModelFacts } from './models.ts'
+import type { Turn } from './wire.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Tokens to think with, by effort; never more than four fifths of the whole answer. */
+const budgets: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    none: 0,
+    minimal: 1024,
+    low: 2048,
+    medium: 8192,
+    high: 24_576,
+    xhigh: 32_768,
+    max: 32_768,
+  }),
+)
+const leastBudget = 1024
+
+interface About {
+  readonly facts: ModelFacts
+  readonly turns: readonly Turn[]
+  /** Whether a tool must be called: then no Claude may think. */
+  readonly forced: boolean
+  readonly changes: Changes
+}
+
+/** The model's own fields that tell it how to think, from `thinking` as it is or from `reasoning_effort`. */
+export function thinkingOf(request: ModelRequest, about: About): Fields {
+  const { thinking, reasoning_effort: effort } = request
+  const { facts, changes } = about
+  if (thinking !== undefined && thinking !== null) {
+    if (facts.maker === 'anthropic') return { thinking }
+    changes.add('-thinking')
+  }
+  if (effort === undefined || effort === null) return {}
+  if (typeof effort !== 'string' || !budgets.has(effort)) {
+    const param = 'reasoning_effort'
+    throw badRequest(`${param}: expected ${[...budgets.keys()].join(', ')}.`, { param })
+  }
+  const fields = fieldsOf(effort, request, about)
+  if (!fields && effort !== 'none') changes.add('-reasoning_effort')
+  return fields ?? {}
+}
+
+function fieldsOf(effort: string, request: ModelRequest, { facts, turns, forced, changes }: About) {
+  const told = (value: string): string => {
+    if (value !== effort) changes.add(`reasoning_effort:${effort}->${value}`)
+    return value
+  }
+  switch (facts.thinking) {
+    case 'budget': {
+      if (effort === 'none' || forced || goesOnWithout(turns)) return undefined
+      const most = request.max_completion_tokens ?? request.max_tokens
+      const room = typeof most === 'number' ? Math.floor(most * 0.8) : Number.POSITIVE_INFINITY
+      const budget = Math.min(budgets.get(effort)!, room)
+      return budget < leastBudget ? undefined : { thinking: { type: 'enabled', budget_tokens: budget } }
+    }
+    case 'adaptive':
+      if (effort === 'none') return { thinking: { type: 'disabled' } }
+      if (forced) return undefined
+      return {
+        thinking: { type: 'adaptive' },
+        output_config: { effort: told(effort === 'minimal' ? 'low' : effort) },
+      }
+    case 'nova':
+      if (effort === 'none') return { reasoningConfig: { type: 'disabled' } }
+      return { reasoningConfig: { type: 'enabled', maxReasoningEffort: told(ofThree(effort)) } }
+    case 'effort':
+      return { reasoning_effort: told(ofThree(effort)) }
+    default:
+      return undefined
+  }
+}
+
+const ofThree = (effort: string): string =>
+  effort === 'none' || effort === 'minimal' ? 'low' : effort === 'xhigh' || effort === 'max' ? 'high' : effort
+
+/** Whether the conversation ends in results of tools that were called without thinking first. */
+function goesOnWithout(turns: readonly Turn[]): boolean {
+  const [before, last] = turns.slice(-2)
+  const first = before?.content[0]
+  return last?.content[0]?.toolResult !== undefined && first !== undefined && !first.reasoningContent
+}

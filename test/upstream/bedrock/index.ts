@@ -1,0 +1,77 @@
+import type { RecordedRequest } from '../record.ts'
+import type { Answer, Rules, Wire } from '../wire.ts'
+import { conversationError } from './conversation.ts'
+import { converse } from './converse.ts'
+import { failure, serviceHeaders } from './failure.ts'
+import { converseBody } from './schema.ts'
+import { signatureError } from './signature.ts'
+
+export { signatureOf } from './conversation.ts'
+export { eventFrame, exceptionFrame, frame } from './frames.ts'
+
+const listed = ['anthropic.claude-sonnet-4-5-20250929-v1:0', 'amazon.nova-pro-v1:0']
+
+/** The dialect of Amazon Bedrock: Converse, streamed or not, and the list of models. */
+export const bedrock: Wire = {
+  name: 'bedrock',
+  basePath: '',
+
+  serves: (request) => endpointOf(request) !== undefined || isModels(request),
+
+  refuse(request, rules) {
+    const endpoint = endpointOf(request)
+    if (!endpoint && !isModels(request)) return failure(request, 404, { type: 'UnknownOperationException' })
+    return unauthorized(request, rules) ?? (endpoint && refusal(request, endpoint.model, rules))
+  },
+
+  respond(request, script, rules) {
+    const endpoint = endpointOf(request)
+    return endpoint ? converse(request, script, endpoint.streams) : models(request, rules)
+  },
+
+  fail: (request, script, status) => failure(request, status, script.error),
+}
+
+function endpointOf({ path }: RecordedRequest): { model: string; streams: boolean } | undefined {
+  const [, model, streams] = /^\/model\/([^/]+)\/converse(-stream)?$/.exec(path) ?? []
+  return model === undefined ? undefined : { model: decodeURIComponent(model), streams: Boolean(streams) }
+}
+
+const isModels = ({ method, path }: RecordedRequest): boolean =>
+  method === 'GET' && path === '/foundation-models'
+
+/** 403 for a bearer token that is not let in, and for a signature that is not what the service makes of the request. */
+function unauthorized(request: RecordedRequest, { keys }: Rules): Answer | undefined {
+  if (keys.length === 0) return undefined
+  if (request.key !== undefined) {
+    return keys.includes(request.key)
+      ? undefined
+      : failure(request, 403, { type: 'UnrecognizedClientException' })
+  }
+  const type = signatureError(request, keys)
+  return type === undefined ? undefined : failure(request, 403, { type })
+}
+
+function refusal(request: RecordedRequest, model: string, rules: Rules): Answer | undefined {
+  if (rules.models && !rules.models.includes(model)) {
+    return failure(request, 400, { message: 'The provided model identifier is invalid.' })
+  }
+  if (!rules.strict) return undefined
+  const { error, data } = converseBody.safeParse(request.body)
+  if (error) {
+    const [issue] = error.issues
+    return failure(request, 400, { message: `${issue?.path.join('.')}: ${issue?.message}` })
+  }
+  const message = conversationError(data, model)
+  return message === undefined ? undefined : failure(request, 400, { message })
+}
+
+function models(request: RecordedRequest, { models: names = listed }: Rules): Answer {
+  const modelSummaries = names.map((modelId) => ({ modelId, modelName: modelId, providerName: 'x' }))
+  return {
+    status: 200,
+    headers: serviceHeaders(request, 'application/json'),
+    stream: false,
+    frames: [JSON.stringify({ modelSummaries })],
+  }
+}
