@@ -60,7 +60,7 @@ export function fromLiteLlm(
       continue
     }
     const operation = operations[parsed.data.mode ?? '']
-    const model = modelName(key, source)
+    const model = modelName(key, source, providers)
     if (operation === undefined || model === undefined) continue
     models[`${provider}/${model}`] ??= entryOf(parsed.data, operation)
   }
@@ -69,10 +69,15 @@ export function fromLiteLlm(
 }
 
 /** The name that the provider is asked for: without the prefix by which LiteLLM routes. */
-function modelName(key: string, source: string): string | undefined {
-  const prefix = key.slice(0, key.indexOf('/') + 1)
-  const own = [source, source.replace(/-.*$/, ''), 'bedrock', 'text-completion-openai']
-  const bare = own.includes(prefix.slice(0, -1)) ? key.slice(prefix.length) : key
+function modelName(
+  key: string,
+  source: string,
+  providers: Readonly<Record<string, string>>,
+): string | undefined {
+  const prefix = key.slice(0, Math.max(0, key.indexOf('/')))
+  const own = [source, source.replace(/-.*$/, ''), 'text-completion-openai']
+  const isSame = Object.hasOwn(providers, prefix) && providers[prefix] === providers[source]
+  const bare = isSame || own.includes(prefix) ? key.slice(prefix.length + 1) : key
   const isRegional = /^(\*|[a-z]{2}(-[a-z]+)+-\d|eu|us|global|global-standard|[\w-]+-commitment|\d+-x-)/.test(
     bare,
   )

@@ -43,6 +43,9 @@ export interface TestProvider {
   /** Usage as the service reports it. */
   usage(counts: Counts): Readonly<Record<string, unknown>>
   /** An answer that begins well and ends in an error of the service's own. */
-  readonly broken: { readonly chat: readonly string[]; readonly completion?: readonly string[] }
+  readonly broken: {
+    readonly chat: readonly (string | Uint8Array)[]
+    readonly completion?: readonly (string | Uint8Array)[]
+  }
   readonly departures?: Readonly<Record<string, Departure | readonly Departure[]>>
 }

@@ -1,0 +1,32 @@
+import { eventFrame, exceptionFrame } from '../../upstream/bedrock/index.ts'
+import { bedrock as dialect } from '../../upstream/index.ts'
+import type { TestProvider } from './provider.ts'
+
+export const bedrock: TestProvider = {
+  name: 'bedrock',
+  dialect,
+  operations: ['chat'],
+  models: { chat: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0' },
+  places: {
+    text: 'messages.0.content.0.text',
+    tool: 'toolConfig.tools.0.toolSpec.inputSchema.json',
+    result: 'messages.2.content.0.toolResult.content.0.text',
+    image: 'messages.0.content.1.image.source.bytes',
+    thinking: 'additionalModelRequestFields.thinking.budget_tokens',
+    schema: 'outputConfig.textFormat.structure.jsonSchema.schema',
+  },
+  usage: ({ input, output, cached }) => ({
+    inputTokens: input - cached,
+    cacheReadInputTokens: cached,
+    cacheWriteInputTokens: 0,
+    outputTokens: output,
+    totalTokens: input + output,
+  }),
+  broken: {
+    chat: [
+      eventFrame('messageStart', { role: 'assistant' }),
+      eventFrame('contentBlockDelta', { delta: { text: 'Well' }, contentBlockIndex: 0 }),
+      exceptionFrame('serviceUnavailableException', { message: 'Overloaded' }),
+    ],
+  },
+}
