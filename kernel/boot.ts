@@ -11,6 +11,7 @@ import { Events } from './events.ts'
 import { createManagement } from './http/management.ts'
 import { HttpServer } from './http/server.ts'
 import { createLog, type Log } from './log.ts'
+import { watchPlugins } from './plugin-watch.ts'
 import { createPrices } from './prices.ts'
 import { Prober } from './probe.ts'
 import { ProviderKeys } from './provider-keys.ts'
@@ -145,6 +146,7 @@ export async function boot({
     })
     const address = await server.listen(config.port, config.host)
     scope.own(() => server.close(config.drain))
+    if (config.plugins.watch) scope.own(watchPlugins(config.pluginDirs, reloader, log))
     const newAdminKey = config.adminKey ? undefined : await firstAdminKey(accounts)
     const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
     return {

@@ -53,7 +53,7 @@ export function loadConfig({ env, cwd }: ConfigOrigin): Config {
   const variables = variablesOf(env)
   const value = overlay(source.value, env, variables, jsonSchema)
 
-  const parsed = schema.safeParse(value)
+  const parsed = schema.safeParse(withPackages(value))
   const hidden = (at: Path) => source.positions.get(pathKey(at))?.expanded === true
   const issues = parsed.error ? explain(parsed.error.issues, value, jsonSchema, hidden) : []
   const known = new Set(source.problems.map((problem) => pathKey(problem.path)))
@@ -104,6 +104,12 @@ function overlay(
     const at = key.split('\0')
     return withValue(content, at, fromText(env[variable] ?? '', schemaAt(jsonSchema, at)))
   }, value)
+}
+
+/** `plugins: [a]` is short for `plugins: { packages: [a] }`. */
+function withPackages(value: unknown): unknown {
+  const packages = valueAt(value, ['plugins'])
+  return Array.isArray(packages) ? { ...(value as object), plugins: { packages } } : value
 }
 
 /** A copy with one value set; content that cannot hold it stays, for the schema to refuse. */

@@ -28,14 +28,19 @@ export class Reloader {
     this.#find = find
   }
 
-  /** Takes in what is new or has other content, and stops what is gone. Unchanged content is left alone. */
-  rescan(): Promise<Rescan> {
+  /**
+   * Takes in what is new or has other content, and stops what is gone. Unchanged content is left alone, and so is every
+   * plugin that is not among `only`, if that is given.
+   */
+  rescan(only?: ReadonlySet<string>): Promise<Rescan> {
     return this.#alone(async () => {
       const result: Rescan = { added: [], changed: [], removed: [], failed: [], unchanged: 0 }
-      const found = await this.#find()
+      const all = await this.#find()
+      const found = only ? all.filter(({ id }) => only.has(id)) : all
       const known = new Map(this.#registry.plugins.map((plugin) => [plugin.id, plugin]))
       const there = new Set(found.map(({ id }) => id))
-      for (const id of known.keys()) if (!there.has(id)) await this.#remove(id, result)
+      for (const id of only ?? known.keys())
+        if (known.has(id) && !there.has(id)) await this.#remove(id, result)
       let unchanged = 0
       for (const item of found) {
         const plugin = known.get(item.id)

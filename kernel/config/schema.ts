@@ -145,7 +145,14 @@ export const schema = section({
   prices: named(price, pricedModel)
     .prefault({})
     .describe('Prices that replace those of the catalogue, by provider/model; a model may end in *.'),
-  plugins: listOf(text()).default([]).describe('Installed packages to load as plugins.'),
+  plugins: section({
+    packages: listOf(text()).default([]).describe('Installed packages to load as plugins.'),
+    watch: flag()
+      .default(false)
+      .describe('Whether changes in plugin_dirs are taken in by themselves, for development.'),
+  })
+    .prefault({})
+    .describe('Plugins from outside; a list is the packages.'),
   plugin_dirs: listOf(text()).default([]).describe('Folders of plugins, beside the built-in ones.'),
   storage: storage.prefault({}).describe('The store.'),
   server: server.prefault({}).describe('The HTTP server.'),

@@ -1,0 +1,76 @@
+import { type FSWatcher, watch } from 'node:fs'
+import { lstat, readdir } from 'node:fs/promises'
+import path from 'node:path'
+import { explain } from './manifest.ts'
+
+export interface FolderWatchOptions {
+  /** How long nothing in a folder may have changed before it counts as whole, in milliseconds. */
+  readonly settleMs: number
+  /** Called with the names of folders that changed and came to rest. */
+  readonly onSettled: (names: ReadonlySet<string>) => Promise<unknown>
+  readonly onError: (problem: string) => void
+}
+
+/**
+ * Watches the folders below some roots. One that is being copied is left alone until nothing in it has changed for that
+ * long; one that is moved into place, its content older than that, is told at once. Returns what ends it.
+ */
+export function watchFolders(roots: readonly string[], options: FolderWatchOptions): () => void {
+  const { settleMs } = options
+  const waiting = new Map<string, NodeJS.Timeout>()
+  const watchers: FSWatcher[] = []
+  let closed = false
+
+  const look = async (folder: string, delayMs: number): Promise<void> => {
+    clearTimeout(waiting.get(folder))
+    if (closed) return
+    if (delayMs > 0) {
+      const timer = setTimeout(() => void rest(folder).catch(tell), delayMs)
+      timer.unref()
+      waiting.set(folder, timer)
+      return
+    }
+    waiting.delete(folder)
+    await options.onSettled(new Set([path.basename(folder)]))
+  }
+  const rest = async (folder: string): Promise<void> => {
+    const changedMs = await newestChange(folder)
+    await look(folder, changedMs === undefined ? 0 : settleMs - (Date.now() - changedMs))
+  }
+  /** What is gone may be about to be replaced; what is there says itself how fresh it is. */
+  const heard = async (folder: string): Promise<void> => {
+    if (waiting.has(folder)) return
+    const changedMs = await newestChange(folder)
+    await look(folder, changedMs === undefined ? settleMs : settleMs - (Date.now() - changedMs))
+  }
+  const tell = (error: unknown): void => options.onError(explain(error))
+
+  for (const root of roots) {
+    try {
+      const watcher = watch(root, { recursive: true, persistent: false }, (_, file) => {
+        const name = file?.split(path.sep)[0]
+        if (name && !/^[._]/.test(name)) heard(path.join(root, name)).catch(tell)
+      })
+      watchers.push(watcher.on('error', tell))
+    } catch (error) {
+      tell(error)
+    }
+  }
+  return () => {
+    closed = true
+    for (const watcher of watchers) watcher.close()
+    for (const timer of waiting.values()) clearTimeout(timer)
+  }
+}
+
+/** When anything inside a folder last changed, moves of the folder itself left out; undefined when it is gone. */
+async function newestChange(folder: string): Promise<number | undefined> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => undefined)
+  if (!entries) return undefined
+  let newest = 0
+  for (const entry of entries) {
+    const stats = await lstat(path.join(entry.parentPath, entry.name)).catch(() => undefined)
+    newest = Math.max(newest, stats?.ctimeMs ?? Date.now())
+  }
+  return entries.length > 0 ? newest : Date.now()
+}
