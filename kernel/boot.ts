@@ -120,6 +120,7 @@ export async function boot({
     const learnProviders = (): void => directory.update(providerSpecs(registry))
     events.on(ModuleChanged, learnProviders)
     scope.own(() => registry.close())
+    scope.own(() => reloader.close())
     await registry.start(found)
     await stage.settle()
     learnProviders()

@@ -20,6 +20,7 @@ export class Reloader {
   readonly #stage: Stage
   readonly #find: (again?: string) => Promise<Discovered[]>
   #work: Promise<unknown> = Promise.resolve()
+  #closed = false
 
   /** `find` looks afresh; `again` names a plugin whose import is to be tried once more if it failed. */
   constructor(registry: Registry, stage: Stage, find: (again?: string) => Promise<Discovered[]>) {
@@ -75,6 +76,12 @@ export class Reloader {
     })
   }
 
+  /** Lets the look that is under way end, and allows no other. */
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#work
+  }
+
   async #remove(id: string, result: Rescan): Promise<void> {
     try {
       await this.#registry.remove(id)
@@ -98,7 +105,11 @@ export class Reloader {
 
   /** One after the other; copies that nobody took are removed at the end. */
   #alone<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#work.then(work).finally(() => this.#stage.settle())
+    const whileOpen = (): Promise<T> => {
+      if (this.#closed) throw conflict('The gateway is stopping; plugins stay as they are.')
+      return work().finally(() => this.#stage.settle())
+    }
+    const result = this.#work.then(whileOpen)
     this.#work = result.catch(() => {})
     return result
   }
