@@ -1,6 +1,8 @@
 import type { z } from 'zod'
+import type { Call } from './call.ts'
 import type { Completion, ModelRequest, Operation } from './canonical.ts'
 import type { GatewayError } from './errors.ts'
+import type { Awaitable } from './hooks.ts'
 import type { Chunk } from './stream/chunk.ts'
 
 /** Writes one streamed answer: what each batch is as bytes, in an order that the wire allows. */
@@ -13,6 +15,9 @@ export interface StreamEncoder {
   fail(error: GatewayError, requestId: string): string
 }
 
+/** Whose request it is, and the record that its call leaves. */
+export type Asking = Pick<Call, 'principal' | 'trail'>
+
 /** A format that clients speak: a path, and the translation from and to the canonical forms. */
 export interface Wire {
   readonly id: string
@@ -21,12 +26,12 @@ export interface Wire {
   readonly summary: string
   /** The body's shape, for the documentation and for `decode`. */
   readonly body: z.ZodType
-  /** The canonical request; throws a bad request that names the field. */
-  decode(body: unknown): ModelRequest
+  /** The canonical request; throws a bad request that names the field. Wires that remember look up earlier turns. */
+  decode(body: unknown, asking: Asking): Awaitable<ModelRequest>
   /** The answer's body as the wire has it. */
-  encode(body: Completion, request: ModelRequest): unknown
+  encode(body: Completion, request: ModelRequest, asking: Asking): unknown
   /** `wire` is the one that the chunks' bytes are in. */
-  encoder(wire: string, request: ModelRequest): StreamEncoder
+  encoder(wire: string, request: ModelRequest, asking: Asking): StreamEncoder
   /** The error as this wire's clients expect it. */
   error(error: GatewayError, requestId: string): unknown
 }

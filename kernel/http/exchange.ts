@@ -12,6 +12,7 @@ import type { Prices } from '../prices.ts'
 import type { StreamReply, WholeReply } from '../reply.ts'
 import { outcomeOf, type Served } from '../settle.ts'
 import { type Chunk, finishChunk } from '../stream/chunk.ts'
+import { Trail } from '../trail.ts'
 import type { StreamEncoder, Wire } from '../wire.ts'
 import { parseJson, readBody } from './body.ts'
 import { authenticate } from './caller.ts'
@@ -90,7 +91,10 @@ export class Exchange {
     if (principal.type === 'admin' && !adminProxy) {
       throw forbidden('Admin keys make no model calls here (auth.admin_proxy is false); use a user key.')
     }
-    const request = this.#wire.decode(parseJson(await readBody(this.#req, bodyLimit)))
+    const body = parseJson(await readBody(this.#req, bodyLimit))
+    const trail = new Trail()
+    const decoded = this.#wire.decode(body, { principal, trail })
+    const request = decoded instanceof Promise ? await decoded : decoded
     const call = new Call({
       id: this.#id,
       operation: this.#wire.operation,
@@ -98,6 +102,7 @@ export class Exchange {
       principal,
       request,
       context: callContextOf(this.#req.headers, ip, number),
+      trail,
     })
     this.#res.once('close', () => {
       if (!this.#res.writableFinished) call.cancel.abort(new ClientGone())
@@ -111,7 +116,7 @@ export class Exchange {
     const bytes =
       reply.raw && reply.wire === this.#wire.id
         ? reply.raw
-        : Buffer.from(JSON.stringify(this.#wire.encode(reply.body, call.request)))
+        : Buffer.from(JSON.stringify(this.#wire.encode(reply.body, call.request, call)))
     this.#head(200, 'application/json', bytes.length)
     call.trail.firstContentAt = performance.now()
     if (bytes.length > largestCopy) this.#res.end(bytes)
@@ -119,7 +124,7 @@ export class Exchange {
   }
 
   async #stream(reply: StreamReply, call: Call): Promise<void> {
-    const encoder = this.#wire.encoder(reply.wire, call.request)
+    const encoder = this.#wire.encoder(reply.wire, call.request, call)
     let last: readonly Chunk[] = []
     try {
       for await (const batch of reply.chunks) {

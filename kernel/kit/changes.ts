@@ -4,7 +4,7 @@ import type { Call } from '../call.ts'
 export class Changes {
   readonly #told: string[]
 
-  constructor({ trail }: Call) {
+  constructor({ trail }: Pick<Call, 'trail'>) {
     this.#told = trail.paramsChanged
   }
 

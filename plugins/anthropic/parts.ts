@@ -58,10 +58,12 @@ function dataUrl(url: string): { mediaType: string; base64: string } | undefined
 
 function fileOf(part: ContentPart, at: string): Block {
   const { type: _, file, ...rest } = part as ContentPart & { file?: Fields }
-  const { file_data: data, file_id: id, filename } = file ?? {}
+  const { file_data: data, file_id: id, file_url: url, filename } = file ?? {}
   const title = typeof filename === 'string' ? { title: filename } : {}
   if (typeof id === 'string')
     return { type: 'document', source: { type: 'file', file_id: id }, ...title, ...rest }
+  if (typeof url === 'string' && data === undefined)
+    return { type: 'document', source: { type: 'url', url }, ...title, ...rest }
   const found = typeof data === 'string' ? dataUrl(data) : undefined
   if (!found) throw badRequest('A file needs file_data as a data URL, or file_id.', { param: `${at}.file` })
   const { mediaType, base64 } = found

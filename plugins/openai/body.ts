@@ -1,8 +1,9 @@
-import type { Call, Message, Target } from '#kernel'
+import type { Call, Message, ModelRequest, Target } from '#kernel'
 import { Changes } from '#kit'
 import { withoutForeign } from './foreign.ts'
 import { type Quirks, quirksOf } from './quirks.ts'
 import { toolIdsOf } from './tool-ids.ts'
+import { withTurns } from './turns.ts'
 
 /**
  * The body as it is sent. It is serialised anew, never passed on as it came: what the modules have seen is then what
@@ -11,8 +12,7 @@ import { toolIdsOf } from './tool-ids.ts'
 export function bodyOf(call: Call, { provider, model }: Target): object {
   const quirks = quirksOf(provider)
   const changed: string[] = []
-  const request =
-    call.wire === 'messages' ? withoutForeign(call.request, (change) => changed.push(change)) : call.request
+  const request = carriedOf(call, quirks, (change) => changed.push(change))
   const body: Record<string, unknown> = { ...request, model: nameOf(model, provider.name, quirks) }
   if (call.stream && call.operation !== 'embedding' && !quirks.no_stream_usage) {
     body.stream_options = { ...request.stream_options, include_usage: true }
@@ -25,6 +25,12 @@ export function bodyOf(call: Call, { provider, model }: Target): object {
   const changes = new Changes(call)
   for (const change of changed) changes.add(change)
   return body
+}
+
+/** What a client of another wire says, in this protocol's terms. */
+function carriedOf({ wire, request }: Call, quirks: Quirks, report: (change: string) => void): ModelRequest {
+  if (wire === 'messages') return withoutForeign(request, report)
+  return wire === 'responses' ? withTurns(request, quirks.reasoning_back, report) : request
 }
 
 function nameOf(model: string, provider: string, { own_models }: Quirks): string {

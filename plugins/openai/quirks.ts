@@ -35,6 +35,8 @@ const quirksSchema = z.strictObject({
       max_tool_id_length: z.int(),
     })
     .optional(),
+  /** Fields of messages in which it wants its reasoning back; the others would refuse them. */
+  reasoning_back: z.array(z.string()).default([]),
   /** Fields that it knows by another name. */
   rename: z.record(z.string(), z.string()).default({}),
   /** Fields for every request that does not have them. */

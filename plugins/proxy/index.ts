@@ -15,13 +15,34 @@ import { completionsWire } from './wires/completions.ts'
 import { embeddingsWire } from './wires/embeddings.ts'
 import { addCountRoute } from './wires/messages/count-tokens.ts'
 import { messagesWire } from './wires/messages.ts'
+import { addResponses } from './wires/responses.ts'
 
 export default defineArea({
-  settings: z.strictObject({}),
+  settings: z.strictObject({
+    stored_responses: z
+      .strictObject({
+        days: z.number().min(0).max(36_500).default(30).meta({
+          title: 'Days',
+          description: 'Days after which a stored response is deleted; with 0 none is stored.',
+        }),
+        per_user: z.int().min(1).max(1_000_000).default(1000).meta({
+          title: 'Per user',
+          description: 'How many each user may have; the oldest are deleted.',
+        }),
+      })
+      .prefault({})
+      .meta({
+        title: 'Stored responses',
+        description: 'Answers of /v1/responses that their callers can go on from, encrypted.',
+      }),
+  }),
+
   setup(context) {
+    const { days, per_user: perUser } = context.settings.stored_responses
     const watch = watchProviders(context)
     for (const wire of [chatWire, completionsWire, embeddingsWire, messagesWire]) context.wire(wire)
     addCountRoute(context)
+    addResponses(context, { days, perUser })
     addModuleRoutes(context)
     addBulkRoute(context)
     addInsightRoutes(context)

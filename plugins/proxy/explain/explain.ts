@@ -12,6 +12,7 @@ import {
   newId,
   notFound,
   type Principal,
+  Trail,
 } from '#kernel'
 import { priced } from './price.ts'
 import { type Chosen, routeShape } from './route.ts'
@@ -31,7 +32,7 @@ export async function explain(context: Context<unknown>, asked: Asked): Promise<
   const { generation } = registry
   generation.lease()
   try {
-    const call = callOf(context, asked)
+    const call = await callOf(context, asked)
     const steps = await dryRun(generation.entries, call)
     const last = steps.at(-1)?.after ?? call
     const end = steps.find(({ outcome }) => outcome === 'refuses' || outcome === 'answers')
@@ -61,7 +62,7 @@ export async function explain(context: Context<unknown>, asked: Asked): Promise<
   }
 }
 
-function callOf({ use }: Context<unknown>, { body, caller, ip }: Asked): Call {
+async function callOf({ use }: Context<unknown>, { body, caller, ip }: Asked): Promise<Call> {
   const { generation } = use(kernelServices.registry)
   const wire = generation.wires.get(body.path)
   if (!wire) {
@@ -71,13 +72,15 @@ function callOf({ use }: Context<unknown>, { body, caller, ip }: Asked): Call {
   const headers = Object.fromEntries(
     Object.entries(body.headers).map(([name, value]) => [name.toLowerCase(), value]),
   )
+  const trail = new Trail()
   return new Call({
     id: newId('tr_'),
     operation: wire.operation,
     wire: wire.id,
     principal: caller,
-    request: wire.decode(body.request),
+    request: await wire.decode(body.request, { principal: caller, trail }),
     context: callContextOf(headers, ip, generation.number),
+    trail,
   })
 }
 

@@ -1,0 +1,59 @@
+import { type Asking, type Context, envelope, type ModelRequest, newId, type Wire } from '#kernel'
+import { Changes } from '#kit'
+import { responseOf } from './responses/answer.ts'
+import { type Asked, repeatedOf } from './responses/asked.ts'
+import { checked } from './responses/checked.ts'
+import { ResponsesEncoder } from './responses/encoder.ts'
+import { identified, itemsOf, resolved } from './responses/items.ts'
+import { inputOf, requestOf } from './responses/request.ts'
+import { addResponseRoutes, ownerOf } from './responses/routes.ts'
+import { responsesBody } from './responses/schema.ts'
+import { type Limits, StoredResponses } from './responses/stored.ts'
+
+/** OpenAI's Responses, with the conversations that its callers go on with. */
+export function addResponses(context: Context<unknown>, limits: Limits): void {
+  const stored = new StoredResponses(context, limits)
+  context.wire(responsesWire(stored))
+  addResponseRoutes(context, stored)
+}
+
+function responsesWire(stored: StoredResponses): Wire {
+  const key = Symbol('asked')
+
+  const askedOf = ({ trail }: Asking): Asked =>
+    trail.slot<Asked>(key, () => {
+      throw new Error('a response is written for a request that was not read')
+    })
+
+  async function decode(value: unknown, { principal, trail }: Asking): Promise<ModelRequest> {
+    const body = checked(responsesBody, value)
+    const owner = ownerOf(principal)
+    const previous = body.previous_response_id
+    const turns = previous == null ? [] : await stored.conversation(owner, previous, 'previous_response_id')
+    const input = await resolved(inputOf(body), owner, stored)
+    const changes = new Changes({ trail })
+    const request = requestOf(body, itemsOf(turns), input, (change) => changes.add(change))
+    const store = body.store !== false && stored.enabled
+    const id = newId('resp_')
+    trail.slot<Asked>(key, () => ({
+      id,
+      createdAt: Date.now(),
+      model: body.model,
+      repeated: repeatedOf(body, store),
+      keep: store ? (response) => stored.put(owner, { response, input: identified(input, id) }) : undefined,
+    }))
+    return request
+  }
+
+  return {
+    id: 'responses',
+    path: '/v1/responses',
+    operation: 'chat',
+    summary: 'A response in the format of OpenAI’s Responses, plain or streamed',
+    body: responsesBody,
+    decode,
+    encode: (body, _, asking) => responseOf(body, askedOf(asking)),
+    encoder: (_, __, asking) => new ResponsesEncoder(askedOf(asking)),
+    error: envelope,
+  }
+}

@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { badRequest, type Message } from '#kernel'
+import { checked } from './checked.ts'
+import { contentOf } from './parts.ts'
+import type { Fields, Report } from './schema.ts'
+import { AssistantTurn } from './turn.ts'
+
+const parts = z.array(z.looseObject({ type: z.string() }))
+
+const message = z.looseObject({
+  role: z.enum(['user', 'assistant', 'system', 'developer']),
+  content: z.union([z.string(), parts]),
+})
+const functionCall = z.looseObject({ call_id: z.string(), name: z.string(), arguments: z.string() })
+const customCall = z.looseObject({ call_id: z.string(), name: z.string(), input: z.string() })
+const output = z.looseObject({ call_id: z.string(), output: z.union([z.string(), parts]) })
+const reasoning = z.looseObject({
+  summary: z.array(z.looseObject({ text: z.string() })).nullish(),
+  content: z.array(z.looseObject({ text: z.string() })).nullish(),
+  encrypted_content: z.string().nullish(),
+})
+
+/**
+ * Items of a conversation as messages. What the assistant thought, said and called in one go becomes one message.
+ * Throws a bad request that names the item's field.
+ */
+export function messagesOf(items: readonly Fields[], report: Report, at = 'input'): Message[] {
+  const messages: Message[] = []
+  let turn: AssistantTurn | undefined
+  const close = (): void => {
+    const said = turn?.message()
+    if (said) messages.push(said)
+    turn = undefined
+  }
+  for (const [i, item] of items.entries()) {
+    const where = `${at}.${i}`
+    if (isAssistants(item)) {
+      turn ??= new AssistantTurn()
+      addTo(turn, item, where, report)
+    } else {
+      close()
+      messages.push(otherOf(item, where))
+    }
+  }
+  close()
+  return messages
+}
+
+const isAssistants = ({ type, role }: Fields): boolean =>
+  type === 'reasoning' ||
+  type === 'function_call' ||
+  type === 'custom_tool_call' ||
+  (isMessage(type) && role === 'assistant')
+
+const isMessage = (type: unknown): boolean => type === undefined || type === 'message'
+
+function addTo(turn: AssistantTurn, item: Fields, at: string, report: Report): void {
+  if (item.type === 'reasoning') {
+    const { summary, content, encrypted_content: state } = checked(reasoning, item, at)
+    const texts = [...(content ?? []), ...(summary ?? [])].map(({ text }) => text)
+    if (!turn.think(texts.join('\n\n'), state ?? undefined)) report('-input.encrypted_content')
+  } else if (item.type === 'function_call') {
+    const { call_id: id, name, arguments: json } = checked(functionCall, item, at)
+    turn.call(id, { type: 'function', function: { name, arguments: json } })
+  } else if (item.type === 'custom_tool_call') {
+    const { call_id: id, name, input } = checked(customCall, item, at)
+    turn.call(id, { type: 'custom', custom: { name, input } })
+  } else {
+    const { content } = checked(message, item, at)
+    turn.say(typeof content === 'string' ? content : contentOf(content, `${at}.content`))
+  }
+}
+
+function otherOf(item: Fields, at: string): Message {
+  const { type } = item
+  if (type === 'function_call_output' || type === 'custom_tool_call_output') {
+    const { call_id: id, output: said } = checked(output, item, at)
+    const content = typeof said === 'string' ? said : contentOf(said, `${at}.output`)
+    return { role: 'tool', tool_call_id: id, content }
+  }
+  if (!isMessage(type))
+    throw badRequest(`${at}.type: items of the type ${String(type)} cannot be carried.`, {
+      param: `${at}.type`,
+    })
+  const { role, content } = checked(message, item, at)
+  return { role, content: typeof content === 'string' ? content : contentOf(content, `${at}.content`) }
+}

@@ -1,0 +1,150 @@
+import type { Delta } from '#kernel'
+import { Assembler } from '#kit'
+import { type Form, forms, type ItemKind, itemForms, type TextKind } from './form.ts'
+import type { Fields, Item } from './schema.ts'
+import { type State, sealed, stateOf } from './state.ts'
+
+/** Takes an event, which is numbered and written elsewhere. */
+export type Emit = (type: string, data: Fields) => void
+
+/** A piece of an item: of which, how that begins, and what it adds. */
+export interface Piece {
+  /** Pieces with the same lane are of one item. */
+  readonly lane: string
+  readonly kind: ItemKind
+  /** What a call is. */
+  readonly about?: Fields
+  /** Which text it adds to; pieces with another key begin another part. */
+  readonly of?: { readonly kind: TextKind; readonly key?: string }
+  readonly text?: string
+  readonly logprobs?: readonly unknown[]
+  readonly annotations?: readonly unknown[]
+  readonly state?: State
+}
+
+type Status = 'in_progress' | 'completed' | 'incomplete'
+
+interface OpenText {
+  readonly form: Form
+  readonly key: string
+  readonly at: Fields
+  /** Holds the text that grows: the part, or the item itself. */
+  readonly holder: Record<string, unknown>
+}
+
+/** An item while it is written: begun once, its parts one after another, ended once. */
+export class OpenItem {
+  readonly lane: string
+  readonly #emit: Emit
+  readonly #index: number
+  readonly #item: Record<string, unknown> & { readonly id: string; readonly type: ItemKind }
+  #text: OpenText | undefined
+  #state: Assembler | undefined
+  readonly #calls: Record<string, Fields> = {}
+
+  constructor(emit: Emit, index: number, id: string, { lane, kind, about }: Piece) {
+    this.lane = lane
+    this.#emit = emit
+    this.#index = index
+    this.#item = {
+      id: `${itemForms[kind].prefix}_${id}`,
+      type: kind,
+      status: 'in_progress',
+      ...structuredClone(itemForms[kind].blank),
+      ...about,
+    }
+    this.#emit('response.output_item.added', { output_index: index, item: this.item })
+  }
+
+  /** The item as it is now. */
+  get item(): Item {
+    return structuredClone(this.#item)
+  }
+
+  /** Whether nothing is missing for it to end: a call's arguments may still be on their way. */
+  get complete(): boolean {
+    const { type, arguments: json } = this.#item
+    if (type === 'custom_tool_call') return false
+    return type !== 'function_call' || isJson(String(json))
+  }
+
+  add({ of, text = '', logprobs = [], annotations = [], state }: Piece): void {
+    if (state?.message) {
+      this.#state ??= new Assembler()
+      this.#state.add({ choices: [{ index: 0, delta: state.message as Delta }] })
+    }
+    Object.assign(this.#calls, state?.calls)
+    if (!of) return
+    const { form, holder, at } = this.#textOf(of.kind, of.key ?? of.kind)
+    if (of.kind === 'text') {
+      ;(holder.logprobs as unknown[]).push(...logprobs)
+      for (const annotation of annotations) this.#annotate(holder.annotations as unknown[], annotation, at)
+    }
+    if (text === '') return
+    holder[form.field] = `${holder[form.field]}${text}`
+    this.#emit(`${form.text}.delta`, { ...at, delta: text, ...(of.kind === 'text' && { logprobs }) })
+  }
+
+  /** Ends the item and all of it, and gives it. */
+  close(status: Status): Item {
+    this.#endText()
+    if (this.#item.type === 'reasoning') this.#item.encrypted_content = this.#sealed()
+    this.#item.status = status
+    const item = this.item
+    this.#emit('response.output_item.done', { output_index: this.#index, item })
+    return item
+  }
+
+  #textOf(kind: TextKind, key: string): OpenText {
+    if (this.#text?.key === key) return this.#text
+    this.#endText()
+    const form = forms[kind]
+    const at: Record<string, unknown> = { item_id: this.#item.id, output_index: this.#index }
+    let holder: Record<string, unknown> = this.#item
+    if (form.list) {
+      const list = this.#item[form.list] as Record<string, unknown>[]
+      at[form.index!] = list.length
+      holder = structuredClone(form.blank!) as Record<string, unknown>
+      list.push(holder)
+      this.#emit(`${form.part}.added`, { ...at, part: structuredClone(holder) })
+    }
+    this.#text = { form, key, at, holder }
+    return this.#text
+  }
+
+  #endText(): void {
+    if (!this.#text) return
+    const { form, at, holder } = this.#text
+    const { logprobs, name } = holder
+    this.#emit(`${form.text}.done`, {
+      ...at,
+      [form.field]: holder[form.field],
+      ...(logprobs !== undefined && { logprobs: structuredClone(logprobs) }),
+      ...(form.field === 'arguments' && { name }),
+    })
+    if (form.part) this.#emit(`${form.part}.done`, { ...at, part: structuredClone(holder) })
+    this.#text = undefined
+  }
+
+  #annotate(annotations: unknown[], annotation: unknown, at: Fields): void {
+    const place = { ...at, annotation_index: annotations.length }
+    annotations.push(annotation)
+    this.#emit('response.output_text.annotation.added', { ...place, annotation })
+  }
+
+  #sealed(): string | null {
+    const message = stateOf(this.#state?.completion().choices?.[0]?.message)
+    const hasCalls = Object.keys(this.#calls).length > 0
+    if (Object.keys(message).length === 0 && !hasCalls) return null
+    return sealed({ message, ...(hasCalls && { calls: this.#calls }) })
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

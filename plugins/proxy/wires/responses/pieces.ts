@@ -1,0 +1,153 @@
+import type { ChoiceDelta, Delta, ToolCallDelta } from '#kernel'
+import type { Piece } from './open-item.ts'
+import type { Fields } from './schema.ts'
+import { callStateOf, stateOf } from './state.ts'
+
+/** What a tool call is, as far as it has been told. */
+interface Call {
+  readonly kind: 'function' | 'custom'
+  id: string | undefined
+  name: string | undefined
+  state: Fields
+  /** Arguments that came before the name. */
+  held: string
+}
+
+/** Cuts the deltas of one answer into pieces of items. */
+export class Pieces {
+  readonly #calls = new Map<number, Call>()
+  readonly #idOf: (index: number) => string
+  /** Which field tells the thoughts: some providers tell them in several. */
+  #thoughtsIn: string | undefined
+  #left: Fields[] = []
+
+  /** `idOf` names calls that the provider gave no id. */
+  constructor(idOf: (index: number) => string) {
+    this.#idOf = idOf
+  }
+
+  /** What a choice adds, in order. */
+  *cut({ delta = {}, text, logprobs }: Partial<ChoiceDelta>): Generator<Piece> {
+    yield* this.#thoughts(delta)
+    if (typeof delta.refusal === 'string' && delta.refusal !== '')
+      yield { lane: 'message', kind: 'message', of: { kind: 'refusal' }, text: delta.refusal }
+    const said = textOf(delta.content) || (text ?? '')
+    const odds = logprobsOf(logprobs)
+    const annotations = listOf(delta.annotations).map(annotationOf)
+    if (said !== '' || odds.length > 0 || annotations.length > 0)
+      yield {
+        lane: 'message',
+        kind: 'message',
+        of: { kind: 'text' },
+        text: said,
+        logprobs: odds,
+        annotations,
+      }
+    for (const [i, call] of (delta.tool_calls ?? []).entries()) yield* this.#call(call, call.index ?? i)
+  }
+
+  /** What can be told at the end only: calls without a name, and what is to be given back with the answer. */
+  *end(): Generator<Piece> {
+    for (const [index, call] of this.#calls) if (call.name === undefined) yield* this.#named(index, call, '')
+    const states = [...this.#calls].map(([index, { id, state }]) => [id ?? this.#idOf(index), state] as const)
+    const calls = Object.fromEntries(states.filter(([, state]) => Object.keys(state).length > 0))
+    const lane = { lane: 'state', kind: 'reasoning' } as const
+    for (const message of this.#left) yield { ...lane, state: { message } }
+    if (Object.keys(calls).length > 0) yield { ...lane, state: { calls } }
+  }
+
+  *#thoughts(delta: Delta): Generator<Piece> {
+    const { reasoning_details: details, ...left } = stateOf(delta)
+    if (Object.keys(left).length > 0) this.#left.push(left)
+    const lane = { lane: 'reasoning', kind: 'reasoning' } as const
+    for (const detail of listOf(details) as Fields[]) {
+      yield { ...lane, state: { message: { reasoning_details: [detail] } } }
+      const text = detail.text ?? detail.summary
+      if (this.#tellsThoughts('reasoning_details', text)) {
+        const key = `summary ${String(detail.index)}`
+        yield { ...lane, of: { kind: 'summary', key }, text }
+      }
+    }
+    for (const field of ['reasoning_content', 'reasoning']) {
+      const text = delta[field]
+      if (this.#tellsThoughts(field, text)) yield { ...lane, of: { kind: 'summary' }, text }
+    }
+  }
+
+  #tellsThoughts(field: string, text: unknown): text is string {
+    if (typeof text !== 'string' || text === '') return false
+    this.#thoughtsIn ??= field
+    return this.#thoughtsIn === field
+  }
+
+  *#call(delta: ToolCallDelta, index: number): Generator<Piece> {
+    const custom = delta.custom as { name?: string; input?: string } | undefined
+    const call = this.#calls.get(index) ?? {
+      kind: custom || (delta as Fields).type === 'custom' ? 'custom' : 'function',
+      id: undefined,
+      name: undefined,
+      state: {},
+      held: '',
+    }
+    this.#calls.set(index, call)
+    call.id ??= delta.id || undefined
+    call.state = { ...call.state, ...callStateOf(delta) }
+    const input = delta.function?.arguments ?? custom?.input ?? ''
+    if (call.name !== undefined) {
+      if (input !== '') yield this.#piece(index, call, input)
+      return
+    }
+    call.held += input
+    const name = delta.function?.name || custom?.name
+    if (name) yield* this.#named(index, call, name)
+  }
+
+  *#named(index: number, call: Call, name: string): Generator<Piece> {
+    call.name = name
+    yield this.#piece(index, call, call.held)
+  }
+
+  #piece(index: number, { kind, id, name }: Call, text: string): Piece {
+    const isCustom = kind === 'custom'
+    return {
+      lane: `call ${index}`,
+      kind: isCustom ? 'custom_tool_call' : 'function_call',
+      about: { call_id: id ?? this.#idOf(index), name },
+      of: { kind: isCustom ? 'input' : 'arguments' },
+      text,
+    }
+  }
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+/** Content in parts is what its texts are together. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  return listOf(content)
+    .map((part) => (part as { text?: unknown }).text)
+    .filter((text) => typeof text === 'string')
+    .join('')
+}
+
+/** A citation as this wire has it: flat. */
+function annotationOf(annotation: unknown): unknown {
+  const { type, url_citation: citation } = (annotation ?? {}) as Fields
+  return type === 'url_citation' && typeof citation === 'object' ? { type, ...citation } : annotation
+}
+
+interface Logprob {
+  readonly token: string
+  readonly logprob: number
+  readonly bytes?: unknown
+  readonly top_logprobs?: readonly Logprob[]
+}
+
+function logprobsOf(logprobs: unknown): Logprob[] {
+  const { content } = (logprobs ?? {}) as { content?: readonly Logprob[] | null }
+  return (content ?? []).map((one) => ({
+    ...one,
+    bytes: one.bytes ?? [],
+    top_logprobs: one.top_logprobs ?? [],
+  }))
+}

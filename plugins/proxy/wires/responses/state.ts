@@ -1,0 +1,44 @@
+import type { Fields } from './schema.ts'
+
+/**
+ * What clients carry from turn to turn without looking into it, as the `encrypted_content` of a reasoning item:
+ * whatever a provider must be given back unchanged. It is opaque, not secret; providers sign what they rely on.
+ */
+export interface State {
+  /** Fields of the assistant's message, such as reasoning with its signatures. */
+  readonly message?: Fields
+  /** Fields of its tool calls, by their ids. */
+  readonly calls?: Readonly<Record<string, Fields>>
+}
+
+const prefix = 'sy1.'
+const ofMessages = ['reasoning_details', 'vendor_blocks', 'extra_content']
+const ofCalls = ['extra', 'extra_content']
+
+/** What of a message, or of the delta of one, is to be given back with it. */
+export const stateOf = (message: Fields | undefined): Fields => picked(message, ofMessages)
+
+/** What of a tool call is to be given back with it. */
+export const callStateOf = (call: Fields | undefined): Fields => picked(call, ofCalls)
+
+export const sealed = (state: State): string =>
+  prefix + Buffer.from(JSON.stringify(state)).toString('base64url')
+
+/** The state behind `sealed`'s result; undefined for what others have sealed. */
+export function opened(text: string): State | undefined {
+  if (!text.startsWith(prefix)) return undefined
+  try {
+    const { message, calls } = JSON.parse(Buffer.from(text.slice(prefix.length), 'base64url').toString())
+    return {
+      message: stateOf(message),
+      calls: Object.fromEntries(
+        Object.entries(calls ?? {}).map(([id, own]) => [id, callStateOf(own as Fields)]),
+      ),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+const picked = (from: Fields | undefined, names: readonly string[]): Fields =>
+  Object.fromEntries(names.flatMap((name) => (from?.[name] == null ? [] : [[name, from[name]]])))

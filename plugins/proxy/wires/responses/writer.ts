@@ -1,0 +1,65 @@
+import { type Emit, OpenItem, type Piece } from './open-item.ts'
+import type { Item } from './schema.ts'
+
+/**
+ * Writes items one after another, each begun once, gone on with and ended: no other order can come out. Providers may
+ * mix the parts of several tool calls; a part whose turn has not come waits until the call before it is complete.
+ */
+export class ItemWriter {
+  readonly #emit: Emit
+  readonly #id: string
+  readonly #ended: Item[] = []
+  readonly #endedCalls = new Set<string>()
+  #open: OpenItem | undefined
+  #waiting: Piece[] = []
+
+  /** Ids of items are made of `id`, that of the response, and their place. */
+  constructor(emit: Emit, id: string) {
+    this.#emit = emit
+    this.#id = id
+  }
+
+  /** The items so far; the last may still be open. */
+  get items(): readonly Item[] {
+    return this.#open ? [...this.#ended, this.#open.item] : this.#ended
+  }
+
+  write(piece: Piece): void {
+    if (this.#endedCalls.has(piece.lane)) return
+    if (this.#open?.lane === piece.lane) {
+      this.#open.add(piece)
+      while (this.#waiting.length > 0 && this.#open.complete) this.#turn()
+    } else if (this.#waiting.length > 0 || this.#open?.complete === false) this.#waiting.push(piece)
+    else this.#begin(piece, [piece])
+  }
+
+  /** Ends everything that is open or waits; the last item is then whole, or cut off. */
+  end(status: 'completed' | 'incomplete'): readonly Item[] {
+    while (this.#waiting.length > 0) this.#turn()
+    this.#close(status)
+    return this.#ended
+  }
+
+  /** Begins the item that has waited longest, with all of it that is there. */
+  #turn(): void {
+    const first = this.#waiting[0]!
+    const own = this.#waiting.filter(({ lane }) => lane === first.lane)
+    this.#waiting = this.#waiting.filter(({ lane }) => lane !== first.lane)
+    this.#begin(first, own)
+  }
+
+  #begin(first: Piece, pieces: readonly Piece[]): void {
+    this.#close('completed')
+    const index = this.#ended.length
+    this.#open = new OpenItem(this.#emit, index, `${this.#id}_${index}`, first)
+    for (const piece of pieces) this.#open.add(piece)
+  }
+
+  #close(status: 'completed' | 'incomplete'): void {
+    if (!this.#open) return
+    const item = this.#open.close(status)
+    if ('call_id' in item) this.#endedCalls.add(this.#open.lane)
+    this.#ended.push(item)
+    this.#open = undefined
+  }
+}
