@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici'
 import type { Timeouts } from './call.ts'
 import type { Cancel } from './cancel.ts'
-import { Deadline } from './deadline.ts'
+import { Countdown } from './countdown.ts'
 import { UpstreamError } from './errors.ts'
 import type { Target, UpstreamHead } from './provider.ts'
 
@@ -19,7 +19,7 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
   headers: Record<string, string> = {}
   readonly #target: Target
   readonly #timeouts: Timeouts
-  readonly #deadline = new Deadline((what, ms) =>
+  readonly #countdown = new Countdown((what, ms) =>
     this.#fail(this.#error('timeout', `gave ${what} within ${ms} ms`)),
   )
   readonly #head = Promise.withResolvers<this>()
@@ -35,7 +35,7 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
   constructor(target: Target, cancel: Cancel, timeouts: Timeouts) {
     this.#target = target
     this.#timeouts = timeouts
-    this.#deadline.set(timeouts.connectMs, 'no connection')
+    this.#countdown.set(timeouts.connectMs, 'no connection')
     this.#forget = cancel.onAbort((reason) => this.#fail(reason))
   }
 
@@ -75,7 +75,7 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     if (this.#failure) controller.abort(this.#failure)
-    else this.#deadline.set(this.#timeouts.firstByteMs, 'no answer')
+    else this.#countdown.set(this.#timeouts.firstByteMs, 'no answer')
   }
 
   onResponseStart(
@@ -89,12 +89,12 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
       const value = headers[name]
       if (value !== undefined) this.headers[name] = typeof value === 'string' ? value : value.at(-1)!
     }
-    this.#deadline.set(this.#timeouts.idleMs, 'nothing more')
+    this.#countdown.set(this.#timeouts.idleMs, 'nothing more')
     this.#head.resolve(this)
   }
 
   onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {
-    this.#deadline.renew()
+    this.#countdown.renew()
     this.#queue.push(bytes)
     this.#queued += bytes.length
     if (this.#queued > highWater && !this.#collecting) this.#pause(controller)
@@ -125,13 +125,13 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
   /** While it waits for the reader, a provider cannot be late. */
   #pause(controller: Dispatcher.DispatchController): void {
     controller.pause()
-    this.#deadline.clear()
+    this.#countdown.clear()
   }
 
   #resume(): void {
     if (this.#ended || this.#failure) return
     this.#controller?.resume()
-    this.#deadline.set(this.#timeouts.idleMs, 'nothing more')
+    this.#countdown.set(this.#timeouts.idleMs, 'nothing more')
   }
 
   #error(fault: UpstreamError['fault'], what: string, cause?: Error): UpstreamError {
@@ -158,7 +158,7 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
   }
 
   #release(): void {
-    this.#deadline.clear()
+    this.#countdown.clear()
     this.#forget?.()
   }
 }

@@ -1,8 +1,8 @@
 /**
  * A time until when something must happen, moved on as things happen. A timer that rings too early is set again when
- * it rings: to move the deadline costs a clock reading, where a new timer each time would cost one for every chunk.
+ * it rings: to move the end costs a clock reading, where a new timer each time would cost one for every chunk.
  */
-export class Deadline {
+export class Countdown {
   readonly #missed: (what: string, ms: number) => void
   #timer: NodeJS.Timeout | undefined
   #what = ''
@@ -30,7 +30,7 @@ export class Deadline {
     this.#start(ms)
   }
 
-  /** The same time again, from now. Does nothing when no deadline is set. */
+  /** The same time again, from now. Does nothing when no countdown is set. */
   renew(): void {
     if (this.#timer) this.#dueAt = performance.now() + this.#ms
   }
