@@ -20,8 +20,14 @@ export function newAttempt(call: Call, { provider, model, key }: Target): Attemp
   }
 }
 
-/** Has the attempt tell usage and cost from what is reported, once that is read. */
-export function account(attempt: Attempt, protocol: Protocol, target: Target, reported: () => unknown): void {
+/** Has the attempt tell usage and cost from what is reported or counted so far, once that is read. */
+export function account(
+  attempt: Attempt,
+  protocol: Protocol,
+  target: Target,
+  reported: () => unknown,
+  counted?: () => unknown,
+): void {
   const read =
     <T>(of: (value: unknown) => T) =>
     (): T | undefined => {
@@ -29,6 +35,12 @@ export function account(attempt: Attempt, protocol: Protocol, target: Target, re
       return value ? of(value) : undefined
     }
   attempt.usage = read((value) => protocol.usage(value, target))
+  if (counted) {
+    attempt.counted = () => {
+      const value = counted()
+      return value ? protocol.usage(value, target) : undefined
+    }
+  }
   if (protocol.costUsd) attempt.costUsd = read((value) => protocol.costUsd!(value, target))
 }
 
@@ -58,10 +70,20 @@ export async function* noted(
   { attempt, protocol, target, failed }: Watched,
 ): AsyncGenerator<readonly Chunk[]> {
   let reported: unknown
-  account(attempt, protocol, target, () => reported)
+  let counted: unknown
+  account(
+    attempt,
+    protocol,
+    target,
+    () => reported,
+    () => counted,
+  )
   try {
     for await (const batch of chunks) {
-      for (const { seen } of batch) if (seen?.usage) reported = seen.usage
+      for (const chunk of batch) {
+        if (chunk.seen?.usage) reported = chunk.seen.usage
+        if (chunk.counted) counted = chunk.counted
+      }
       yield batch
     }
     attempt.status ??= 200

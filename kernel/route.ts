@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { z } from 'zod'
 import type { Principal } from './call.ts'
 import type { Awaitable } from './hooks.ts'
@@ -13,7 +14,7 @@ export interface RouteInput<P, Q, B> {
   readonly principal: Principal | undefined
   readonly ip: string
   readonly requestId: string
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly headers: IncomingHttpHeaders
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal
   /** Sets a header of the answer. */

@@ -86,7 +86,7 @@ function billed(
   let priced = true
   for (const attempt of call.trail.attempts) {
     const answered = attempt.error === undefined && attempt.status !== undefined && attempt.status < 400
-    const used = reported(attempt.usage) ?? (answered ? estimated(call, served, ending) : undefined)
+    const used = reported(attempt.usage) ?? (answered ? estimated(call, served, ending, attempt) : undefined)
     if (!used) continue
     usage = addUsage(usage, used)
     const said = reported(attempt.costUsd)
@@ -110,9 +110,14 @@ function reported<T>(read: (() => T | undefined) | undefined): T | undefined {
   }
 }
 
-/** Four characters a token, one token a chunk: rough, and marked as an estimate wherever it shows. */
-function estimated(call: Call, served: Served, ending: Ending): Usage | undefined {
+/**
+ * What the provider had counted before the answer was left; else four characters a token. One token a chunk: rough, and
+ * marked as an estimate wherever it shows.
+ */
+function estimated(call: Call, served: Served, ending: Ending, attempt: Attempt): Usage | undefined {
   if (ending === 'upstream_error') return undefined
+  const counted = reported(attempt.counted)
+  if (counted) return { ...counted, output: Math.max(counted.output, served.chunks), source: 'estimated' }
   const text = JSON.stringify(
     call.trail.request?.messages ?? call.trail.request?.prompt ?? call.trail.request?.input ?? '',
   )

@@ -20,6 +20,8 @@ export interface Attempt {
   reasonNext: string | undefined
   /** Reads what the provider reported; known when the attempt is over. */
   usage: (() => Usage | undefined) | undefined
+  /** Reads what the provider had counted when the answer was left. */
+  counted?: () => Usage | undefined
   /** What the provider says it cost, in USD; undefined where it does not say. */
   costUsd?: () => number | undefined
 }

@@ -24,6 +24,8 @@ export interface Wire {
   readonly path: string
   readonly operation: Operation
   readonly summary: string
+  /** A header beside `X-Request-Id` in which clients of the wire look for a request's id. */
+  readonly idHeader?: string
   /** The body's shape, for the documentation and for `decode`. */
   readonly body: z.ZodType
   /** The canonical request; throws a bad request that names the field. Wires that remember look up earlier turns. */

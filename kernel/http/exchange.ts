@@ -198,6 +198,7 @@ export class Exchange {
       'x-trace-id': this.#id,
       ...trail?.headers,
     }
+    if (this.#wire.idHeader !== undefined) headers[this.#wire.idHeader] = this.#id
     if (length !== undefined) headers['content-length'] = length
     if (trail && trail.paramsChanged.length > 0) {
       trail.header('x-params-changed', trail.paramsChanged.join(', '))

@@ -1,4 +1,4 @@
-import type { ChoiceDelta, CompletionChunk, FinishReason } from '../canonical.ts'
+import type { ChoiceDelta, CompletionChunk, FinishReason, WireUsage } from '../canonical.ts'
 import { providerError } from '../errors.ts'
 import { eventData } from './sse.ts'
 
@@ -9,20 +9,27 @@ import { eventData } from './sse.ts'
 export class Chunk {
   /** The event as it came, its blank line included. */
   readonly raw: Buffer | undefined
+  /** What the provider had counted so far: for the books alone, should the answer not come to its end. */
+  readonly counted: WireUsage | undefined
   #data: CompletionChunk | undefined
 
-  private constructor(raw: Buffer | undefined, data: CompletionChunk | undefined) {
+  private constructor(
+    raw: Buffer | undefined,
+    data: CompletionChunk | undefined,
+    counted: WireUsage | undefined,
+  ) {
     this.raw = raw
+    this.counted = counted
     this.#data = data
   }
 
-  static of(data: CompletionChunk): Chunk {
-    return new Chunk(undefined, data)
+  static of(data: CompletionChunk, counted?: WireUsage): Chunk {
+    return new Chunk(undefined, data, counted)
   }
 
   /** An event of a provider; `data` is its JSON, parsed already or left to be parsed. */
-  static fromBytes(raw: Buffer, data?: CompletionChunk): Chunk {
-    return new Chunk(raw, data)
+  static fromBytes(raw: Buffer, data?: CompletionChunk, counted?: WireUsage): Chunk {
+    return new Chunk(raw, data, counted)
   }
 
   /** The data, if somebody parsed or made it already. */

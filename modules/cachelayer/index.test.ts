@@ -105,6 +105,13 @@ test('a stream that its client left is not stored', async () => {
   expect(upstream.requests).toHaveLength(2)
 })
 
+test('abilities that a header switches on are another question', async () => {
+  await plain(ada)
+  await plain(ada, {}, { 'anthropic-beta': 'context-1m-2025-08-07' })
+  await plain(ada, {}, { 'anthropic-beta': 'context-1m-2025-08-07' })
+  expect(upstream.requests).toHaveLength(2)
+})
+
 test('Cache-Control decides for one call', async () => {
   await plain(ada)
   await plain(ada, {}, { 'cache-control': 'no-cache' })
@@ -147,7 +154,12 @@ test('embeddings are stored too', async () => {
 
 describe('the key', () => {
   const callOf = (request: object): Call =>
-    ({ request, operation: 'chat', context: { project: 'p' }, principal: { keyId: 'k' } }) as unknown as Call
+    ({
+      request,
+      operation: 'chat',
+      context: { project: 'p', headers: {} },
+      principal: { keyId: 'k' },
+    }) as unknown as Call
 
   test('does not depend on the order of fields, and does on everything else', () => {
     const object = fc.dictionary(fc.string(), fc.jsonValue())

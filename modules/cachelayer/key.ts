@@ -17,14 +17,21 @@ export type Sharing = 'user' | 'project' | 'everyone'
 
 /**
  * What two calls must have in common to have the same answer: the operation, every field of the request that affects
- * it, wherever it stands in the JSON, the provider that was forced, and the circle that shares answers.
+ * it, wherever it stands in the JSON, the provider that was forced, the abilities of Anthropic's that a header switches
+ * on, and the circle that shares answers.
  */
 export function keyOf(call: Call, sharing: Sharing): string {
   const { request, operation, context } = call
   const relevant = Object.fromEntries(Object.entries(request).filter(([field]) => !irrelevant.has(field)))
   return hash(
     'sha256',
-    JSON.stringify([circleOf(call, sharing), operation, context.provider ?? null, ordered(relevant)]),
+    JSON.stringify([
+      circleOf(call, sharing),
+      operation,
+      context.provider ?? null,
+      context.headers['anthropic-beta'] ?? null,
+      ordered(relevant),
+    ]),
   )
 }
 

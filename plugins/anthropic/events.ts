@@ -1,4 +1,4 @@
-import type { ChoiceDelta, CompletionChunk, Delta, Target } from '#kernel'
+import type { ChoiceDelta, CompletionChunk, Delta, Target, WireUsage } from '#kernel'
 import { annotationOf } from './citations.ts'
 import { brokenProtocol, eventError, type NativeError } from './errors.ts'
 import { finishOf, type Stop } from './finish.ts'
@@ -46,6 +46,11 @@ export class Translation {
   constructor(plan: Plan, target: Target) {
     this.#plan = plan
     this.#target = target
+  }
+
+  /** What has been counted so far; undefined before the first count. */
+  get counted(): WireUsage | undefined {
+    return this.#begun ? wireUsage(this.#usage) : undefined
   }
 
   /** A chunk that says nothing. */

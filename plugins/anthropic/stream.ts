@@ -42,9 +42,12 @@ export class MessageDecoder implements StreamDecoder {
 
   #chunks(event: Buffer): Chunk[] {
     if (!carriesData(event)) return []
-    const chunks = this.#translation.translate(this.#parse(event))
-    if (!this.#passes) return chunks.map((chunk) => Chunk.of(chunk))
-    return [Chunk.fromBytes(event, chunks.length > 0 ? joined(chunks) : this.#translation.empty)]
+    const native = this.#parse(event)
+    const chunks = this.#translation.translate(native)
+    const counted = native.type === 'message_start' ? this.#translation.counted : undefined
+    if (!this.#passes) return chunks.map((chunk) => Chunk.of(chunk, counted))
+    const data = chunks.length > 0 ? joined(chunks) : this.#translation.empty
+    return [Chunk.fromBytes(event, data, counted)]
   }
 
   #parse(event: Buffer): NativeEvent {

@@ -1,4 +1,4 @@
-import type { Call, ChoiceDelta, CompletionChunk, FinishReason, Target } from '#kernel'
+import type { Call, ChoiceDelta, CompletionChunk, FinishReason, Target, WireUsage } from '#kernel'
 import { deltaOf, extraOf } from './delta.ts'
 import { errorOf, protocolError } from './errors.ts'
 import { failureOf, finishOf } from './finish.ts'
@@ -49,6 +49,11 @@ export class AnswerReader {
     const blocked = response.promptFeedback?.blockReason
     if (choices.length === 0 && blocked && this.#states.size === 0) choices.push(...this.#blocked(blocked))
     return choices.map((choice) => ({ ...this.#head(), choices: [choice] }))
+  }
+
+  /** What has been counted so far; undefined while nothing was said of it. */
+  get counted(): WireUsage | undefined {
+    return this.#usage && wireUsageOf(this.#usage)
   }
 
   /** The last chunk, that says what was used; undefined when nothing was said of it. */

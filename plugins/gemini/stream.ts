@@ -39,7 +39,9 @@ export class AnswerDecoder implements StreamDecoder {
 
   #chunks(event: Buffer): Chunk[] {
     if (!carriesData(event)) return []
-    return this.#reader.read(this.#parsed(event)).map((chunk) => Chunk.of(chunk))
+    const chunks = this.#reader.read(this.#parsed(event))
+    const { counted } = this.#reader
+    return chunks.map((chunk) => Chunk.of(chunk, counted))
   }
 
   #parsed(event: Buffer): GenerateContentResponse {

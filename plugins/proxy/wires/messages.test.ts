@@ -63,6 +63,7 @@ describe.each([claude, gpt])('the official client with %s', (model) => {
     expect(plain).toMatchObject({ type: 'message', role: 'assistant', model, stop_reason: 'end_turn' })
     expect(plain.usage).toMatchObject({ input_tokens: expect.any(Number), output_tokens: expect.any(Number) })
     expect(textOf(plain)).toBe('You said: hi')
+    expect(plain._request_id).toMatch(/^tr_/)
     const stream = await streamed({ model, system: 'Be brief.' })
     expect(stream).toMatchObject({ content: plain.content, stop_reason: 'end_turn', stop_sequence: null })
     expect(stream.usage).toMatchObject({ input_tokens: plain.usage.input_tokens })
@@ -443,6 +444,24 @@ describe('counting tokens', () => {
     await gateway.module('secretscan', { enabled: false })
     expect(response.headers.get('x-token-count')).toBe('estimated')
     expect(upstream.requests).toHaveLength(0)
+  })
+
+  test('is for those who may make the call, and counts as one', async () => {
+    const { userId, key } = await gateway.signUp('counter')
+    const limited = new Anthropic({ baseURL: gateway.url, apiKey: key, maxRetries: 0 })
+    const ask = () => limited.messages.countTokens({ model: claude, messages: hi })
+    const rules = [{ per: 'user', match: userId, rpm: 2 }]
+    await gateway.module('rateshield', { enabled: true, config: { rules } })
+    expect((await ask().withResponse()).response.headers.get('x-ratelimit-remaining')).toBe('1')
+    await ask()
+    await expect(ask()).rejects.toBeInstanceOf(Anthropic.RateLimitError)
+    await gateway.module('rateshield', { enabled: false })
+    for (const default_scope of [{ models: ['gpt-*'] }, { providers: ['openai'] }, { endpoints: ['chat'] }]) {
+      await gateway.module('keyscope', { enabled: true, config: { default_scope } })
+      await expect(ask()).rejects.toBeInstanceOf(Anthropic.PermissionDeniedError)
+    }
+    await gateway.module('keyscope', { enabled: false, config: { default_scope: null } })
+    expect(upstream.requests).toHaveLength(2)
   })
 
   test('needs a key, and tells what the provider says is wrong', async () => {

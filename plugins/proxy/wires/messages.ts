@@ -11,6 +11,7 @@ export const messagesWire: Wire = {
   path: '/v1/messages',
   operation: 'chat',
   summary: 'A message in the Anthropic format, plain or streamed',
+  idHeader: 'request-id',
   body: messagesBody,
   decode: requestOf,
   encode: messageOf,

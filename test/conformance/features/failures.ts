@@ -54,7 +54,8 @@ export async function abort(cell: Cell): Promise<void> {
   await request.closed
   expect(request.aborted).toBe(true)
 
-  cell.upstream.reply({ content: Array.from({ length: 200 }, (_, n) => `w${n} `), gapMs: 5 })
+  const usage = cell.provider.usage({ input: 4321, output: 600, cached: 0 })
+  cell.upstream.reply({ content: Array.from({ length: 200 }, (_, n) => `w${n} `), gapMs: 5, usage })
   const streamed = new AbortController()
   const onPiece = (): void => streamed.abort()
   await cell.ask({ stream: true, signal: streamed.signal, onPiece }).catch(() => undefined)
@@ -64,6 +65,10 @@ export async function abort(cell: Cell): Promise<void> {
     const { body } = await cell.gateway.api('GET', '/api/observe/traces?limit=1')
     expect(body.traces[0]).toMatchObject({ status: 'client_abort', stream: true })
     return body.traces[0]
+  })
+  expect(trace.usage).toMatchObject({
+    input: cell.provider.countsEarly ? 4321 : expect.any(Number),
+    source: 'estimated',
   })
   expect(trace.usage.input).toBeGreaterThan(0)
 }

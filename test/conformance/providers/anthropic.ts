@@ -28,6 +28,7 @@ export const anthropic: TestProvider = {
     thinking: 'thinking.budget_tokens',
     schema: 'output_config.format.schema',
   },
+  countsEarly: true,
   usage: ({ input, output, cached }) => ({
     input_tokens: input - cached,
     cache_read_input_tokens: cached,

@@ -16,6 +16,7 @@ export const gemini: TestProvider = {
     thinking: 'generationConfig.thinkingConfig.thinkingLevel',
     schema: 'generationConfig.responseJsonSchema',
   },
+  countsEarly: true,
   usage: ({ input, output, cached }) => ({
     promptTokenCount: input,
     cachedContentTokenCount: cached,

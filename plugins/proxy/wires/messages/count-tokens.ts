@@ -1,5 +1,13 @@
 import { z } from 'zod'
-import { type Context, kernelServices, type Principal, type Target, token } from '#kernel'
+import {
+  type Context,
+  kernelServices,
+  type ModelRequest,
+  type Principal,
+  permit,
+  type Target,
+  token,
+} from '#kernel'
 import { estimateTokens, requestTexts } from '#kit'
 import { requestOf } from './request.ts'
 import { messagesBody } from './schema.ts'
@@ -17,8 +25,6 @@ interface TokenCounter {
 const counterOf = (protocol: string) => token<TokenCounter>(`token-counter/${protocol}`)
 
 const body = messagesBody.omit({ max_tokens: true })
-type Body = z.infer<typeof body>
-
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 /**
@@ -33,11 +39,16 @@ export function addCountRoute(context: Context<unknown>): void {
     summary: 'Tokens of a message in the Anthropic format, counted or estimated',
     body,
     returns: z.object({ input_tokens: z.int() }),
-    async handle({ body, principal, headers, signal, header }) {
+    async handle({ body, principal, headers, ip, signal, header }) {
       const target = await targetOf(context, body.model, principal, headers)
+      const request = requestOf({ ...body, max_tokens: 1 })
+      const { generation } = context.use(kernelServices.registry)
+      const about = { wire: 'messages', operation: 'chat', request, headers, ip, target } as const
+      const limits = await permit({ ...about, principal: principal! }, generation)
+      for (const [name, value] of Object.entries(limits)) header(name, value)
       const counter = isGuarded(context) ? undefined : context.find(counterOf(target.provider.protocol))
       header('x-token-count', counter ? 'provider' : 'estimated')
-      if (!counter) return { input_tokens: estimate(body) }
+      if (!counter) return { input_tokens: estimate(request) }
       return { input_tokens: await counter.count(body, target, passed(headers), signal) }
     },
   })
@@ -79,8 +90,7 @@ function passed(headers: Headers): Record<string, string> {
 }
 
 /** Texts and tools; pictures and files are not counted. */
-function estimate(body: Body): number {
-  const request = requestOf({ ...body, max_tokens: 1 })
+function estimate(request: ModelRequest): number {
   const texts = requestTexts(request).reduce((sum, { text }) => sum + estimateTokens(text), 0)
   return texts + (request.tools ? estimateTokens(JSON.stringify(request.tools)) : 0)
 }
