@@ -18,6 +18,7 @@ import { ProviderKeys } from './provider-keys.ts'
 import { Queues } from './queues.ts'
 import { ModuleChanged, Registry } from './registry.ts'
 import { Reloader } from './reloader.ts'
+import { RouteTable } from './route-table.ts'
 import { Scope } from './scope.ts'
 import { openSecrets } from './secrets.ts'
 import { kernelServices } from './services.ts'
@@ -79,7 +80,8 @@ export async function boot({
       priceId: (provider) => directory.priceId(provider),
       log,
     })
-    const directory = new Directory(config, env, catalogue)
+    const routes = await RouteTable.open(config.routes, store)
+    const directory = new Directory(config, env, { catalogue, routes })
     const transport = new Transport()
     scope.own(() => transport.close())
     const dispatcher = new Dispatcher(directory, providerKeys, transport)
@@ -110,6 +112,7 @@ export async function boot({
       queues: new Queues(),
       registry,
       reloader,
+      routes,
       runtime,
       secrets,
     }

@@ -1,10 +1,11 @@
-import { distance } from 'fastest-levenshtein'
 import { LRUCache } from 'lru-cache'
 import type { Catalogue } from './catalogue.ts'
 import type { Config } from './config.ts'
+import { nearest } from './directory/nearest.ts'
 import { type Environment, providerOf } from './directory/provider.ts'
 import { badRequest, notFound } from './errors.ts'
 import type { Provider, ProviderSpec } from './provider.ts'
+import { RouteTable } from './route-table.ts'
 import { compileGlobs } from './when.ts'
 
 /** Where a model name leads: providers in order of preference, each with the model's name there. */
@@ -20,38 +21,35 @@ interface Listed {
   readonly serves: (model: string) => boolean
 }
 
+export interface DirectoryOptions {
+  /** Tells who has a model that nobody's manifest or entry names. */
+  readonly catalogue?: Pick<Catalogue, 'edition' | 'find'>
+  /** That of the configuration by default. */
+  readonly routes?: RouteTable
+}
+
 /** The providers as manifests, configuration and environment make them, and which of them gets a model. */
 export class Directory {
-  readonly #config: Pick<Config, 'providers' | 'routes'>
+  readonly #config: Pick<Config, 'providers'>
   readonly #env: Environment
   readonly #catalogue: Pick<Catalogue, 'edition' | 'find'> | undefined
-  #edition: number | undefined
+  readonly #routes: RouteTable
+  /** What the answers that are remembered were made of. */
+  #editions = ''
   #listed = new Map<string, Listed>()
-  readonly #routes: readonly {
-    matches: (model: string) => boolean
-    provider: string
-    model: string | undefined
-    match: string
-  }[]
   /** Models that providers have listed themselves. */
   readonly #learned = new Map<string, readonly string[]>()
   readonly #resolved = new LRUCache<string, readonly Route[]>({ max: 5000 })
 
-  /** The catalogue tells who has a model that nobody's manifest or entry names. */
   constructor(
     config: Pick<Config, 'providers' | 'routes'>,
     env: Environment,
-    catalogue?: Pick<Catalogue, 'edition' | 'find'>,
+    options: DirectoryOptions = {},
   ) {
     this.#config = config
     this.#env = env
-    this.#catalogue = catalogue
-    this.#routes = config.routes.map(({ match, provider, model }) => ({
-      matches: compileGlobs([match]),
-      provider,
-      model,
-      match,
-    }))
+    this.#catalogue = options.catalogue
+    this.#routes = options.routes ?? new RouteTable(config.routes)
   }
 
   /** Takes in the providers that are switched on; the configuration's own come on top. */
@@ -87,7 +85,7 @@ export class Directory {
   }
 
   /**
-   * Where a model may go, best first. `provider/model` says it outright; then the routes of the configuration; then
+   * Where a model may go, best first. `provider/model` says it outright; then the table of routes; then
    * the providers that name the model, those with a key first; then those that the catalogue lists it for. Throws a not found when nobody does, with near names:
    * those of models, and those that `others` gives.
    */
@@ -101,8 +99,9 @@ export class Directory {
       const bare = model.startsWith(`${forced}/`) ? model.slice(forced.length + 1) : model
       return [{ provider, model: bare, reason: 'X-Provider' }]
     }
-    if (this.#edition !== this.#catalogue?.edition) {
-      this.#edition = this.#catalogue?.edition
+    const editions = `${this.#routes.edition} ${this.#catalogue?.edition}`
+    if (this.#editions !== editions) {
+      this.#editions = editions
       this.#resolved.clear()
     }
     let routes = this.#resolved.get(model)
@@ -117,7 +116,7 @@ export class Directory {
     const slash = model.indexOf('/')
     const named = slash > 0 ? this.find(model.slice(0, slash)) : undefined
     if (named) return [{ provider: named, model: model.slice(slash + 1), reason: 'named in the model' }]
-    const route = this.#routes.find(({ matches }) => matches(model))
+    const route = this.#routes.find(model)
     if (route) {
       return [
         { provider: this.get(route.provider), model: route.model ?? model, reason: `route ${route.match}` },
@@ -187,14 +186,4 @@ export class Directory {
   get unusable(): string[] {
     return Object.keys(this.#config.providers).filter((name) => !this.#listed.has(name))
   }
-}
-
-/** Up to three names that differ from this one in less than half of its letters, nearest first. */
-function nearest(name: string, names: readonly string[]): string[] {
-  return names
-    .map((other) => ({ other, far: distance(name.toLowerCase(), other.toLowerCase()) }))
-    .filter(({ other, far }) => far * 2 < Math.max(name.length, other.length))
-    .sort((a, b) => a.far - b.far || (a.other < b.other ? -1 : 1))
-    .slice(0, 3)
-    .map(({ other }) => other)
 }

@@ -76,6 +76,7 @@ export { ModuleChanged, type Registry } from './registry.ts'
 export type { Reloader, Rescan } from './reloader.ts'
 export { type Reply, StreamReply, WholeReply } from './reply.ts'
 export type { Route, RouteInput, ServerEvent } from './route.ts'
+export { type RouteRule, type RouteTable, routeRule } from './route-table.ts'
 export {
   kernelServices,
   ModelAliases,

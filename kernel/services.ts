@@ -10,6 +10,7 @@ import type { ProviderKeys } from './provider-keys.ts'
 import type { Queues } from './queues.ts'
 import type { Registry } from './registry.ts'
 import type { Reloader } from './reloader.ts'
+import type { RouteTable } from './route-table.ts'
 import type { Secrets } from './secrets.ts'
 
 /** What the process is and how long it has been. */
@@ -31,6 +32,7 @@ export const kernelServices = {
   queues: token<Queues>('kernel/queues'),
   registry: token<Registry>('kernel/registry'),
   reloader: token<Reloader>('kernel/reloader'),
+  routes: token<RouteTable>('kernel/routes'),
   runtime: token<Runtime>('kernel/runtime'),
   secrets: token<Secrets>('kernel/secrets'),
 } as const

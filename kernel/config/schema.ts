@@ -60,6 +60,9 @@ const route = section({
   match: text().describe('A model name, or a pattern such as gpt-*.'),
   provider: text().describe('The provider that gets such calls.'),
   model: text().optional().describe("The model's name there, if it is another."),
+  priority: whole(-1_000_000, 1_000_000)
+    .default(0)
+    .describe('Of several that match, the highest counts, then the one named first.'),
 })
 
 const usd = (what: string) => amount().optional().describe(`USD for a million ${what}.`)
@@ -125,7 +128,7 @@ export const schema = section({
     .describe('How long running calls may take to end when the service stops.'),
   providers: named(provider, providerName).prefault({}).describe('Upstream providers, by name.'),
   modules: named(moduleEntry).prefault({}).describe('Modules of the chain, by name.'),
-  routes: listOf(route).prefault([]).describe('Which provider gets which model; the first match counts.'),
+  routes: listOf(route).prefault([]).describe('Which provider gets which model.'),
   module_circuit: section({
     failures: whole(0, 1_000_000)
       .default(defaultLimits.failures)

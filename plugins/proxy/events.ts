@@ -26,3 +26,9 @@ export const HealthChanged = defineEvent(
   }),
   { description: 'A provider is better or worse off than before.' },
 )
+
+export const RoutesChanged = defineEvent(
+  'routes.changed',
+  z.object({ source: z.enum(['config', 'api']), total: z.int() }),
+  { description: 'The table that says which provider gets which model was set, or cleared.' },
+)

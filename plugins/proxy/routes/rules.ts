@@ -1,35 +1,62 @@
 import { z } from 'zod'
-import { type Context, kernelServices } from '#kernel'
+import { badRequest, type Context, kernelServices, type RouteRule, routeRule } from '#kernel'
 import { listed, listOf, listQuery } from '#kit'
+import { RoutesChanged } from '../events.ts'
 
-const rule = z.object({
+const most = 500
+
+const rule = routeRule.extend({
   order: z.int().meta({ description: 'From 1; the first that matches counts.' }),
-  match: z.string().meta({ description: 'Glob over the model asked for.' }),
-  provider: z.string(),
-  model: z.string().nullable().meta({ description: "The model's name there, if it is another." }),
-  source: z.literal('config'),
+  source: z.enum(['config', 'api']).meta({ description: 'service.yaml, or set at runtime.' }),
 })
 
 /** Which provider gets which model, as far as the operator said so. */
-export function addRuleRoutes({ route, use }: Context<unknown>): void {
+export function addRuleRoutes({ route, use, emit }: Context<unknown>): void {
+  const page = (query: { limit: number; offset: number }) => {
+    const { rules, source } = use(kernelServices.routes)
+    const items = rules
+      .map((item, i) => ({ ...item, order: i + 1, source }))
+      .slice(query.offset, query.offset + query.limit)
+    return listed('routes', { items, total: rules.length }, query)
+  }
+
+  /** A rule that leads nowhere would turn every call it matches away. */
+  const check = (rules: readonly RouteRule[]): void => {
+    const directory = use(kernelServices.directory)
+    for (const [i, { provider }] of rules.entries()) {
+      if (directory.find(provider)) continue
+      const names = directory.providers.map(({ name }) => name).sort()
+      throw badRequest(`There is no provider called ${provider}. There are: ${names.join(', ')}.`, {
+        param: `routes.${i}.provider`,
+      })
+    }
+  }
+
   route({
     method: 'get',
     path: '/api/proxy/routes',
     access: 'any',
-    summary: 'The configured routing rules; models that none matches go to the provider that serves them',
+    summary:
+      'The routing rules in the order in which they count; other models go to the provider that has them',
     query: listQuery,
     returns: listOf('routes', rule),
-    handle({ query }) {
-      const { routes } = use(kernelServices.config)
-      const all = routes.map(({ match, provider, model }, i) => ({
-        order: i + 1,
-        match,
-        provider,
-        model: model ?? null,
-        source: 'config' as const,
-      }))
-      const items = all.slice(query.offset, query.offset + query.limit)
-      return listed('routes', { items, total: all.length }, query)
+    handle: ({ query }) => page(query),
+  })
+
+  route({
+    method: 'put',
+    path: '/api/proxy/routes',
+    access: 'admin',
+    summary:
+      'Set the whole table of routes, for the calls that come after; null goes back to that of service.yaml',
+    body: z.strictObject({ routes: z.array(routeRule).max(most).nullable() }),
+    returns: listOf('routes', rule),
+    async handle({ body }) {
+      const table = use(kernelServices.routes)
+      if (body.routes) check(body.routes)
+      await table.replace(body.routes)
+      emit(RoutesChanged, { source: table.source, total: table.rules.length })
+      return page({ limit: most, offset: 0 })
     },
   })
 }

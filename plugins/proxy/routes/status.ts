@@ -45,7 +45,7 @@ export function addStatusRoute({ route, use }: Context<unknown>, watch: Watch): 
           failed: failed.length,
         },
         providers: { total: providers.length, configured: configured.length, degraded, down },
-        routes: use(kernelServices.config).routes.length,
+        routes: use(kernelServices.routes).rules.length,
         upstream_attempts: { ...watch.tries },
       }
     },
