@@ -1,9 +1,10 @@
 import type { Entry } from './entry.ts'
 import { internalError } from './errors.ts'
+import type { Hooks } from './hooks.ts'
 import type { ModuleManifest } from './manifest.ts'
 import { inOrder, reasonOf } from './order.ts'
 import type { Plugin, PluginState } from './plugin-record.ts'
-import { compileWhen } from './when.ts'
+import { compileWhen, type When } from './when.ts'
 
 /** A module's place among all modules. */
 export interface Placement {
@@ -11,6 +12,36 @@ export interface Placement {
   readonly manifest: ModuleManifest
   /** Why it stands here, for people. */
   readonly reason: string
+}
+
+/** A module as it stood in an arrangement, for who looks back at it. */
+export interface Arranged {
+  readonly name: string
+  readonly version: string
+  readonly stage: string
+  readonly state: PluginState
+  readonly hooks: readonly string[]
+  readonly when: When | undefined
+  readonly problem?: string | undefined
+}
+
+/** What a module does to calls, by the names of its hooks. */
+export const hooksOf = (hooks: Hooks): string[] =>
+  Object.entries(hooks).flatMap(([name, hook]) =>
+    hook === undefined || typeof hook === 'boolean' ? [] : [name],
+  )
+
+/** A place as it is remembered. */
+export function arrangedOf({ plugin, manifest }: Placement, state: PluginState): Arranged {
+  return {
+    name: plugin.id,
+    version: manifest.version,
+    stage: manifest.stage,
+    state,
+    hooks: plugin.instance ? hooksOf(plugin.instance.hooks) : [],
+    when: plugin.setting?.when,
+    problem: plugin.problem,
+  }
 }
 
 /** The modules among these plugins in chain order, whether they run or not. */

@@ -10,7 +10,7 @@ export type {
   Store,
 } from '../storage/index.ts'
 export { type Accounts, type Key, type KeyOwner, keyStatus, operator, type User } from './accounts.ts'
-export type { Placement } from './arrangement.ts'
+export { type Arranged, hooksOf, type Placement } from './arrangement.ts'
 export { Call, type CallContext, type Principal, type Timeouts } from './call.ts'
 export { Cancel } from './cancel.ts'
 export type * from './canonical.ts'

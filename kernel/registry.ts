@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Collection } from '../storage/index.ts'
-import { type Placement, placesOf } from './arrangement.ts'
+import { type Arranged, type Placement, placesOf } from './arrangement.ts'
 import { conflict, isGatewayError, notFound } from './errors.ts'
 import { defineEvent, type Events } from './events.ts'
 import { type Generation, offersOf } from './generation.ts'
@@ -64,6 +64,11 @@ export class Registry {
   /** Every module in chain order, those included that do not run. */
   get places(): Placement[] {
     return placesOf(this.#plugins.values())
+  }
+
+  /** How a generation of this process was arranged; the last fifty are remembered. */
+  arrangement(generation: number): readonly Arranged[] | undefined {
+    return this.#roster.arrangement(generation)
   }
 
   /** Throws a not found that says what there is. */

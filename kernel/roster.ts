@@ -1,4 +1,4 @@
-import { entryOf, placesOf } from './arrangement.ts'
+import { type Arranged, arrangedOf, entryOf, placesOf } from './arrangement.ts'
 import type { Token } from './container.ts'
 import { type Dispatch, Generation } from './generation.ts'
 import type { Instance } from './instance.ts'
@@ -14,10 +14,14 @@ export interface RosterParts {
   readonly retireMs: number
 }
 
+/** Arrangements that are remembered. */
+const remembered = 50
+
 /** The plugins there are, by id, and the generation made of those that run. */
 export class Roster {
   readonly plugins = new Map<string, Plugin>()
   readonly #parts: RosterParts
+  readonly #history = new Map<number, readonly Arranged[]>()
   #generation: Generation
 
   constructor(parts: RosterParts) {
@@ -51,7 +55,22 @@ export class Roster {
   swap(generation: Generation): void {
     const old = this.#generation
     this.#generation = generation
+    this.#remember(generation.number)
     void old.retire(this.#parts.retireMs)
+  }
+
+  /** How a generation was arranged; undefined when that was too many changes ago. */
+  arrangement(generation: number): readonly Arranged[] | undefined {
+    return this.#history.get(generation)
+  }
+
+  #remember(generation: number): void {
+    const places = placesOf(this.plugins.values())
+    this.#history.set(
+      generation,
+      places.map((place) => arrangedOf(place, stateOf(place.plugin, this.plugins))),
+    )
+    this.#history.delete(generation - remembered)
   }
 
   /** Ends everything; calls that still run lose theirs. */

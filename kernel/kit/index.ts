@@ -3,6 +3,7 @@
 export { type Finder, type Finding, findAll } from '../detect.ts'
 export { inAny } from '../http/client.ts'
 export { nanoOf, usdOf } from '../money.ts'
+export { itemsOf, type PriceItem } from '../prices/items.ts'
 export { Assembler } from '../stream/assemble.ts'
 export { finishChunk, hasContent } from '../stream/chunk.ts'
 export { toChunks } from '../stream/chunks.ts'

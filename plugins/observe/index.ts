@@ -8,6 +8,7 @@ import {
   ModuleChanged,
   token,
 } from '#kernel'
+import { Arrangements } from './arrangements.ts'
 import { firstTokenOf, startedOf } from './live.ts'
 import { type BodyRules, record } from './recorder.ts'
 import { newRing, publish } from './ring.ts'
@@ -16,7 +17,7 @@ import { liveRoute } from './routes/live.ts'
 import { overviewRoute } from './routes/overview.ts'
 import { statusRoute } from './routes/status.ts'
 import { timeseriesRoute } from './routes/timeseries.ts'
-import { traceRoutes } from './routes/traces.ts'
+import { explainRoute, traceRoutes } from './routes/traces.ts'
 import type { TraceRow } from './row.ts'
 import { Traces } from './traces.ts'
 import { itemOf } from './view.ts'
@@ -56,6 +57,11 @@ export default defineArea({
   setup(context) {
     const { settings } = context
     const traces = new Traces(context.store, flushMs)
+    const arrangements = new Arrangements(
+      context.store,
+      context.use(kernelServices.runtime).startedAt,
+      (generation) => context.use(kernelServices.registry).arrangement(generation),
+    )
     const ring = context.memory('live', () => newRing(liveEvents))
     const rules: BodyRules = { store: settings.bodies === 'full', maxBytes: settings.max_body_bytes }
     const finished = (row: TraceRow): void =>
@@ -71,15 +77,22 @@ export default defineArea({
         data: firstTokenOf(call),
       }),
     )
-    context.on(CallSettled, (settled) => finished(record(traces, settled, rules)))
+    context.on(CallSettled, (settled) => {
+      finished(record(traces, settled, rules))
+      return arrangements.keep(settled.call.context.generation)
+    })
     context.on(ModuleChanged, (data) =>
       publish(ring, { event: 'module.changed', userId: null, data: () => data }),
     )
-    context.every(hourMs, () => traces.prune(settings.retention_days))
+    context.every(hourMs, async () => {
+      await traces.prune(settings.retention_days)
+      await arrangements.prune()
+    })
 
     context.own(context.use(kernelServices.queues).add('traces', () => traces.status()))
     context.provide(TraceReader, traces)
     traceRoutes(context, { traces, rules, added: finished })
+    explainRoute(context, traces, arrangements)
     overviewRoute(context, traces)
     costRoutes(context, traces)
     timeseriesRoute(context, traces)

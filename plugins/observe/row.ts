@@ -1,4 +1,5 @@
 import type { Attempt, Decision, Usage } from '#kernel'
+import type { Difference } from '#kit'
 
 export const sources = [
   'proxy',
@@ -97,6 +98,14 @@ export interface TraceRow {
     module: string,
     verdict: string,
     detail: Readonly<Record<string, unknown>> | undefined,
+  ])[]
+  /** Module, and the condition of its `when` that was not met; absent when none was passed by. */
+  readonly skips?: readonly (readonly [module: string, condition: string])[]
+  /** Module, what it changed, and where; absent when nothing was changed. */
+  readonly changes?: readonly (readonly [
+    module: string,
+    of: 'request' | 'reply',
+    differences: readonly Difference[],
   ])[]
   readonly decisions: readonly Decision[]
   readonly params_changed: readonly string[]

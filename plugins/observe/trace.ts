@@ -1,4 +1,5 @@
 import type { Attempt, Call, Outcome } from '#kernel'
+import { differences } from '#kit'
 import type { RowAttempt, RowCost, RowError, Status, TraceRow } from './row.ts'
 
 const microseconds = (ms: number): number => Math.round(ms * 1000)
@@ -41,11 +42,25 @@ export function rowOf(outcome: Outcome, call: Call, bodies: TraceRow['bodies']):
     attempts: trail.attempts.map(attemptOf),
     timings: trail.timings.map(({ module, hook, ms }) => [module, hook, microseconds(ms)]),
     notes: trail.notes.map(({ module, verdict, detail }) => [module, verdict, detail]),
+    ...passedBy(trail),
     decisions: trail.decisions,
     params_changed: trail.paramsChanged,
     facts,
     generation: context.generation,
     bodies,
+  }
+}
+
+/** What only some calls have: modules they passed by, and changes to them. */
+function passedBy({ skips, exchanged }: Call['trail']): Pick<TraceRow, 'skips' | 'changes'> | undefined {
+  if (skips.length === 0 && exchanged.length === 0) return undefined
+  return {
+    ...(skips.length > 0 && { skips: skips.map(({ module, condition }) => [module, condition] as const) }),
+    ...(exchanged.length > 0 && {
+      changes: exchanged.map(
+        ({ module, of, before, after }) => [module, of, differences(before, after)] as const,
+      ),
+    }),
   }
 }
 

@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { type Context, kernelServices, notFound, type Principal } from '#kernel'
 import { listed, listOf, listQuery } from '#kit'
+import type { Arrangements } from '../arrangements.ts'
 import { bodiesText } from '../body.ts'
+import { explained } from '../explain/explain.ts'
+import { traceExplanation } from '../explain/shapes.ts'
 import { manualRow, manualTrace } from '../manual.ts'
 import type { BodyRules } from '../recorder.ts'
 import { statuses, type TraceRow } from '../row.ts'
@@ -113,6 +116,25 @@ export function traceRoutes(context: Context<unknown>, { traces, rules, added }:
       const row = await traces.get(id)
       if (!row || !mayRead(principal, row)) throw notFound(`There is no trace ${id}.`, { param: 'id' })
       return detailOf(row, await traces.bodies(id))
+    },
+  })
+}
+
+/** Explains calls that happened. */
+export function explainRoute(context: Context<unknown>, traces: Traces, arrangements: Arrangements): void {
+  context.route({
+    method: 'get',
+    path: '/api/observe/traces/{id}/explain',
+    access: 'any',
+    summary: 'Why a call became what it became: modules, changes, route, attempts, price, times',
+    params: z.strictObject({ id: z.string().max(100) }),
+    returns: traceExplanation,
+    async handle({ params: { id }, principal }) {
+      const row = await traces.get(id)
+      if (!row || !mayRead(principal, row)) throw notFound(`There is no trace ${id}.`, { param: 'id' })
+      const kept = row.generation === undefined ? undefined : await arrangements.of(row.generation, row.at)
+      const shown = principal?.type === 'admin' ? kept : kept?.map(({ problem: _, ...rest }) => rest)
+      return explained(row, shown, context.use(kernelServices.prices))
     },
   })
 }

@@ -1,6 +1,5 @@
-import type { DryStep, Placement, Registry, When } from '#kernel'
+import { type DryStep, hooksOf, type Placement, type Registry, type When } from '#kernel'
 import { differences } from '#kit'
-import { hooksOf } from '../routes/hooks.ts'
 import type { Explanation } from './shapes.ts'
 
 type Link = Explanation['modules'][number]

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { type Context, kernelServices } from '#kernel'
-import { hooksOf } from './hooks.ts'
+import { type Context, hooksOf, kernelServices } from '#kernel'
 
 const link = z.object({
   order: z.int().meta({ description: 'From 1, outermost first: requests run down, answers back up.' }),

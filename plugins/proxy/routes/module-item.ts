@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import type { Placement, Plugin, Registry } from '#kernel'
+import { hooksOf, type Placement, type Plugin, type Registry } from '#kernel'
 import { jsonSchemaOf } from '#kit'
-import { hooksOf } from './hooks.ts'
 
 /** A module as the management API shows it. What is optional is for admins only. */
 export const moduleItem = z.object({
