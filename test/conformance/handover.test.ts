@@ -3,6 +3,7 @@ import { providers } from './providers/index.ts'
 import { type Stand, startStand } from './stand.ts'
 import { chat } from './wires/chat.ts'
 import { messages } from './wires/messages.ts'
+import { responses } from './wires/responses.ts'
 
 /** A conversation that one provider began goes on at another, with everything that the client was given. */
 
@@ -26,7 +27,7 @@ const tools = [
 ]
 const turns = [{ text: 'How is it in Bern?' }]
 
-const ways = [chat, messages].flatMap((wire) =>
+const ways = [chat, messages, responses].flatMap((wire) =>
   providers.flatMap((from) =>
     providers
       .filter((to) => to !== from)

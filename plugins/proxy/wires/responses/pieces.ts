@@ -6,6 +6,7 @@ import { callStateOf, stateOf } from './state.ts'
 /** What a tool call is, as far as it has been told. */
 interface Call {
   readonly kind: 'function' | 'custom'
+  /** No other call of the answer has it once there is a name. */
   id: string | undefined
   name: string | undefined
   state: Fields
@@ -21,7 +22,7 @@ export class Pieces {
   #thoughtsIn: string | undefined
   #left: Fields[] = []
 
-  /** `idOf` names calls that the provider gave no id. */
+  /** `idOf` names calls that the provider gave no id, or that of another. */
   constructor(idOf: (index: number) => string) {
     this.#idOf = idOf
   }
@@ -49,8 +50,8 @@ export class Pieces {
   /** What can be told at the end only: calls without a name, and what is to be given back with the answer. */
   *end(): Generator<Piece> {
     for (const [index, call] of this.#calls) if (call.name === undefined) yield* this.#named(index, call, '')
-    const states = [...this.#calls].map(([index, { id, state }]) => [id ?? this.#idOf(index), state] as const)
-    const calls = Object.fromEntries(states.filter(([, state]) => Object.keys(state).length > 0))
+    const states = [...this.#calls.values()].filter(({ state }) => Object.keys(state).length > 0)
+    const calls = Object.fromEntries(states.map(({ id, state }) => [id!, state]))
     const lane = { lane: 'state', kind: 'reasoning' } as const
     for (const message of this.#left) yield { ...lane, state: { message } }
     if (Object.keys(calls).length > 0) yield { ...lane, state: { calls } }
@@ -90,7 +91,7 @@ export class Pieces {
       held: '',
     }
     this.#calls.set(index, call)
-    call.id ??= delta.id || undefined
+    if (call.name === undefined) call.id ??= delta.id || undefined
     call.state = { ...call.state, ...callStateOf(delta) }
     const input = delta.function?.arguments ?? custom?.input ?? ''
     if (call.name !== undefined) {
@@ -104,6 +105,8 @@ export class Pieces {
 
   *#named(index: number, call: Call, name: string): Generator<Piece> {
     call.name = name
+    const others = [...this.#calls.values()].filter((other) => other !== call && other.name !== undefined)
+    if (call.id === undefined || others.some(({ id }) => id === call.id)) call.id = this.#idOf(index)
     yield this.#piece(index, call, call.held)
   }
 
@@ -112,7 +115,7 @@ export class Pieces {
     return {
       lane: `call ${index}`,
       kind: isCustom ? 'custom_tool_call' : 'function_call',
-      about: { call_id: id ?? this.#idOf(index), name },
+      about: { call_id: id, name },
       of: { kind: isCustom ? 'input' : 'arguments' },
       text,
     }

@@ -1,0 +1,162 @@
+import { readdir, readFile } from 'node:fs/promises'
+import path from 'node:path'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { bareChain } from '../../../../test/bare.ts'
+import { startGateway, type TestGateway } from '../../../../test/harness.ts'
+import { anthropic } from '../../../../test/upstream/anthropic/index.ts'
+import { openai, startUpstream, type Upstream } from '../../../../test/upstream/index.ts'
+
+let upstream: Upstream
+let gateway: TestGateway
+let client: OpenAI
+
+beforeAll(async () => {
+  upstream = await startUpstream({ wires: [openai, anthropic] })
+  gateway = await startGateway({
+    upstream,
+    config: { providers: { anthropic: { base_url: upstream.baseUrl('anthropic'), api_key: 'sk-test' } } },
+  })
+  await bareChain(gateway)
+  const { key } = await gateway.signUp()
+  client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0 })
+})
+
+beforeEach(async () => {
+  upstream.reset()
+  await bareChain(gateway)
+})
+
+afterAll(async () => {
+  await gateway.close()
+  await upstream.close()
+})
+
+type Body = OpenAI.Responses.ResponseCreateParamsNonStreaming
+type Response = OpenAI.Responses.Response
+
+const email = 'ada.lovelace@example.com'
+const secret = 'ghp_0123456789abcdefghijklmnopqrstuvwxyz'
+const weather = { type: 'function' as const, name: 'weather', parameters: { type: 'object' }, strict: null }
+
+/** A conversation that says something in every place where something can be said. */
+const saying = (words: string): Omit<Body, 'model'> => ({
+  instructions: `Know ${words}.`,
+  tools: [weather],
+  store: false,
+  input: [
+    { role: 'user', content: [{ type: 'input_text', text: `I am ${words}.` }] },
+    { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: `It is ${words}.` }] },
+    { type: 'function_call', call_id: 't', name: 'weather', arguments: JSON.stringify({ of: words }) },
+    { type: 'function_call_output', call_id: 't', output: [{ type: 'input_text', text: `For ${words}.` }] },
+    { role: 'user', content: `Once more: ${words}` },
+  ],
+})
+
+const create = (body: Body): Promise<Response> => client.responses.create(body)
+const streamed = (body: Body): Promise<Response> =>
+  client.responses.stream(body as Omit<Body, 'stream'>).finalResponse()
+
+describe.each(['claude-haiku-4-5', 'gpt-4o-mini'])('guards of responses with %s', (model) => {
+  test('the provider sees no personal data, and the client sees its own again', async () => {
+    await gateway.module('maskmode', { enabled: true, config: {} })
+    for (const ask of [create, streamed]) {
+      upstream.reply({})
+      expect((await ask({ model, ...saying(email) })).output_text).toContain(email)
+      expect(upstream.last().rawBody).not.toContain(email)
+      expect(upstream.last().rawBody).toContain('Once more: ')
+    }
+  })
+
+  test('personal data in arguments comes back to the client, and is hidden again in the next turn', async () => {
+    await gateway.module('maskmode', { enabled: true, config: {} })
+    for (const ask of [create, streamed]) {
+      upstream.reply({})
+      const told = await ask({ model, input: `I am ${email}.` })
+      const [placeholder] = /\[EMAIL_\w+\]/.exec(upstream.last().rawBody)!
+      upstream.reply({
+        toolCalls: [{ id: 't', name: 'weather', arguments: { of: placeholder } }],
+        splitBytes: 1,
+      })
+      const called = await ask({
+        model,
+        tools: [weather],
+        input: `Where is ${email}?`,
+        previous_response_id: told.id,
+      })
+      expect(called.output).toMatchObject([
+        { type: 'function_call', arguments: JSON.stringify({ of: email }) },
+      ])
+      await ask({
+        model,
+        tools: [weather],
+        previous_response_id: called.id,
+        input: [{ type: 'function_call_output', call_id: 't', output: `Here is ${email}` }],
+      })
+      expect(upstream.last().rawBody).not.toContain(email)
+      expect(upstream.last().rawBody.split(placeholder).length).toBeGreaterThan(4)
+      const kept = await client.responses.retrieve(called.id)
+      expect(JSON.stringify(kept)).toContain(email)
+    }
+    expect(await onDisk(email)).toEqual([])
+  })
+
+  test('a secret in a request is refused before the provider sees it, wherever it stands', async () => {
+    await gateway.module('secretscan', { enabled: true, config: {} })
+    const input = saying(secret).input as OpenAI.Responses.ResponseInputItem[]
+    const harmless = saying('nobody').input as OpenAI.Responses.ResponseInputItem[]
+    const places = [
+      { input: 'hi', instructions: secret },
+      { input: secret },
+      ...input.map((item, i) => ({ input: harmless.map((other, j) => (i === j ? item : other)) })),
+      { input: 'hi', tools: [{ ...weather, description: secret }] },
+    ]
+    for (const fields of places)
+      await expect(
+        create({ model, tools: [weather], ...fields }),
+        JSON.stringify(fields),
+      ).rejects.toBeInstanceOf(OpenAI.BadRequestError)
+    expect(upstream.requests).toHaveLength(0)
+  })
+
+  test('a secret in an answer is taken out, plain and streamed byte by byte, in calls too', async () => {
+    await gateway.module('secretscan', { enabled: true, config: {} })
+    const script = { content: `It is ${secret}`, toolCalls: [{ name: 'weather', arguments: { of: secret } }] }
+    for (const ask of [create, streamed]) {
+      upstream.reply({ ...script, splitBytes: 1 })
+      const answer = await ask({ model, tools: [weather], input: 'hi' })
+      expect(JSON.stringify(answer)).not.toContain(secret)
+      expect(answer.output.find(({ type }) => type === 'function_call')).toMatchObject({
+        arguments: JSON.stringify({ of: '[REDACTED:github_token]' }),
+      })
+      expect(JSON.stringify(await client.responses.retrieve(answer.id))).not.toContain(secret)
+    }
+    upstream.reply({ content: `It is ${secret}, keep it safe.`, splitBytes: 1 })
+    const { output_text } = await streamed({ model, input: 'hi' })
+    expect(output_text).toBe('It is [REDACTED:github_token], keep it safe.')
+  })
+
+  test('an answer that is cut off says so', async () => {
+    await gateway.module('outputcap', { enabled: true, config: { default_max_tokens: 1 } })
+    upstream.reply({
+      content: 'word '.repeat(60),
+      finishReason: model.startsWith('gpt') ? 'length' : 'max_tokens',
+    })
+    expect(await streamed({ model, input: 'hi' })).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_output_tokens' },
+    })
+  })
+})
+
+/** Files of the data folder in which a text stands. */
+async function onDisk(text: string): Promise<string[]> {
+  const entries = await readdir(gateway.dataDir, { recursive: true, withFileTypes: true })
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => path.join(entry.parentPath, entry.name))
+  const found = await Promise.all(
+    files.map(async (file) => ((await readFile(file)).includes(text) ? [file] : [])),
+  )
+  return found.flat()
+}
