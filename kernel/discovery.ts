@@ -1,52 +1,39 @@
-import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { closest } from 'fastest-levenshtein'
 import { type Config, ConfigError } from './config.ts'
-import { type Discovered, discover, explain, read } from './manifest.ts'
+import { type Discovered, discover } from './manifest.ts'
+import { installedPackages } from './packages/installed.ts'
+import { findPackage } from './packages/named.ts'
+import { foldersIn, readPlace } from './place.ts'
 import { type SettingChange, settingChange } from './setting.ts'
 import type { Stage } from './staging/stage.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
+type Places = Pick<Config, 'pluginDirs' | 'plugins' | 'dataDir' | 'file'>
+
 /**
- * Every plugin there is: the gateway's own, then those in the operator's folders. With a stage, the code of the latter
- * is its copy there; `again` names one whose import is to be tried afresh even if its content is the same.
+ * Every plugin there is: the gateway's own, those in the operator's folders, then packages. With a stage, the code of
+ * those from outside is their copy there; `again` names one whose import is to be tried afresh even if its content is
+ * the same.
  */
 export async function discoverPlugins(
-  { pluginDirs }: Pick<Config, 'pluginDirs'>,
+  { pluginDirs, plugins, dataDir, file }: Places,
   stage?: Stage,
   again?: string,
 ): Promise<Discovered[]> {
+  const base = file ? path.dirname(file) : process.cwd()
+  const outside = [
+    ...(await Promise.all(pluginDirs.map(foldersIn))).flat(),
+    ...(await Promise.all(plugins.packages.map((name) => findPackage(name, base)))),
+    ...(await installedPackages(dataDir)),
+  ]
   const found = await Promise.all([
     ...['modules', 'plugins'].map((folder) => discover(path.join(root, folder), 'builtin')),
-    ...pluginDirs.map((folder) => discoverLocal(folder, stage, again)),
+    ...outside.map(async (place) => [await readPlace(place, stage, again === place.id)]),
   ])
   return withoutClashes(found.flat())
-}
-
-/** The plugins of an operator's folder; what cannot be taken is reported in its place. */
-async function discoverLocal(root: string, stage?: Stage, again?: string): Promise<Discovered[]> {
-  const entries = await readdir(root, { withFileTypes: true }).catch(() => [])
-  const names = entries
-    .filter((entry) => !entry.isFile() && !/^[._]/.test(entry.name))
-    .map(({ name }) => name)
-  return Promise.all(
-    names
-      .filter((name) => name !== 'node_modules')
-      .sort()
-      .map((name) => readLocal(path.join(root, name), stage, again === name)),
-  )
-}
-
-async function readLocal(folder: string, stage: Stage | undefined, again: boolean): Promise<Discovered> {
-  const id = path.basename(folder)
-  try {
-    const staged = await stage?.take(id, folder, again)
-    return { ...(await read(staged?.root ?? folder, 'local', id)), folder, staged }
-  } catch (error) {
-    return { id, folder, source: 'local', manifest: undefined, problem: explain(error), entry: undefined }
-  }
 }
 
 /** The first of a name has it; later ones are listed under another, with the reason why they do not run. */

@@ -1,15 +1,16 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import path from 'node:path'
 import semver from 'semver'
 import { z } from 'zod'
 import { stages } from './hooks.ts'
+import { entryOf, readManifest } from './manifest-file.ts'
 import { providerSpec } from './provider.ts'
 import type { Staged } from './staging/stage.ts'
 
 /** Version of the contract that plugins are written against. */
 export const apiVersion = '1.0.0'
 
-const idPattern = /^[a-z][a-z0-9-]{0,63}$/
+export const idPattern = /^[a-z][a-z0-9-]{0,63}$/
 const ids = z.array(z.string().regex(idPattern)).default([])
 
 const shared = {
@@ -81,12 +82,10 @@ export async function discover(root: string, source: Source): Promise<Discovered
 
 /** Reads one plugin's folder; `id` is what its manifest must call it. */
 export async function read(folder: string, source: Source, id = path.basename(folder)): Promise<Discovered> {
-  const entry = await firstFile(folder, ['index.js', 'index.ts'])
+  const entry = await entryOf(folder)
   const found = { id, folder, source, entry }
   try {
-    const manifest = manifestSchema.parse(
-      JSON.parse(await readFile(path.join(folder, 'manifest.json'), 'utf8')),
-    )
+    const manifest = manifestSchema.parse(await readManifest(folder))
     const problem = mismatch(manifest, found)
     return { ...found, manifest, problem }
   } catch (error) {
@@ -104,19 +103,6 @@ function mismatch(
   }
   if (!entry && !(manifest.kind === 'provider' && manifest.provider))
     return 'there is no index.ts or index.js'
-  return undefined
-}
-
-async function firstFile(folder: string, names: readonly string[]): Promise<string | undefined> {
-  for (const name of names) {
-    const file = path.join(folder, name)
-    if (
-      await stat(file)
-        .then((s) => s.isFile())
-        .catch(() => false)
-    )
-      return file
-  }
   return undefined
 }
 

@@ -198,7 +198,10 @@ test('names that are taken, links and nonsense are listed with the reason, and s
     state: 'invalid',
     problem: expect.stringContaining('secrets'),
   })
-  expect(await plugin('alias')).toMatchObject({ state: 'invalid', problem: expect.stringContaining('link') })
+  expect(await plugin('alias')).toMatchObject({
+    state: 'invalid',
+    problem: expect.stringContaining('"good"'),
+  })
   expect(await heard('x-good')).toBe('yes')
   expect((await reload('outputcap')).status).toBe(409)
   expect((await gateway.api('POST', '/api/plugins/..%2f..%2fetc/reload')).status).toBe(404)

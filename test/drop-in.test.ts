@@ -130,3 +130,42 @@ test.each([
   })
   expect(await heard('x-v')).toBe('1')
 })
+
+test('a package that service.yaml names runs from the node_modules beside it, with packages of its own', async () => {
+  const about = {
+    name: '@acme/switchyard-pii',
+    version: '2.3.4',
+    description: 'Finds names.',
+    type: 'module',
+    exports: { '.': { types: './index.d.ts', import: './lib/main.ts' } },
+    peerDependencies: { switchyard: '*', zod: '*' },
+    switchyard: {
+      id: 'pii',
+      kind: 'module',
+      title: 'Names',
+      stage: 'inspect',
+      failure: 'open',
+      enabled: true,
+    },
+  }
+  const code = typed('packed').files['index.ts']!.replace("'./src/word.ts'", "'./word.ts'")
+  await install(folder, 'words', '1.0.0', `export const word = 'hoisted'`)
+  const at = path.join(folder, 'node_modules', about.name)
+  await mkdir(path.join(at, 'lib'), { recursive: true })
+  await writeFile(path.join(at, 'package.json'), JSON.stringify(about))
+  await writeFile(path.join(at, 'lib', 'main.ts'), code)
+  await writeFile(
+    path.join(at, 'lib', 'word.ts'),
+    `export type Word = string\nexport { word } from 'words'\n`,
+  )
+  const yaml = 'plugins: ["@acme/switchyard-pii"]\nmodules: { pii: { config: { refuse: false } } }\n'
+  await writeFile(path.join(folder, 'service.yaml'), yaml)
+  await start()
+  expect((await api('GET', '/api/plugins/pii')).body).toMatchObject({
+    source: 'package',
+    state: 'active',
+    version: '2.3.4',
+    description: 'Finds names.',
+  })
+  expect(await heard('x-typed')).toBe('hoisted function function')
+})

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { lstat, readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 
 /** Everything of a plugin's folder that its code can depend on, as it was at one moment. */
@@ -38,7 +38,6 @@ export async function readContent(folder: string): Promise<Content> {
         throw new Error(`the folder has more than ${maxFiles} files or ${maxBytes / 2 ** 20} MB`)
     }
   }
-  if (!(await lstat(folder)).isDirectory()) throw new Error('it is no folder but a link or a file')
   await visit('')
   const dependencies = await hashDependencies(path.join(folder, 'node_modules'))
   return { files, dependencies, hash: hashOf(files, dependencies) }

@@ -58,7 +58,7 @@ export class Stage {
   take(id: string, folder: string, again = false): Promise<Staged> {
     return this.#alone(async () => {
       const content = await readContent(folder)
-      const key = `${id}@${content.hash.slice(0, 16)}`
+      const key = `${plain(id)}@${content.hash.slice(0, 16)}`
       const known = [...this.#copies.values()].findLast((copy) => copy.key === key)
       const copy = known && !(again && known.spoiled) ? known : await this.#make(id, key, folder, content)
       this.#fresh.add(copy)
@@ -114,7 +114,7 @@ export class Stage {
 
   /** The tree of the plugin's packages, shared by all its copies as long as the packages are the same. */
   async #link(id: string, dependencies: string, folder: string): Promise<string> {
-    const root = path.join(this.#root, `${id}+${dependencies.slice(0, 16)}`)
+    const root = path.join(this.#root, `${plain(id)}+${dependencies.slice(0, 16)}`)
     const there = await stat(root).catch(() => undefined)
     if (!there) await linkTree(path.join(folder, 'node_modules'), path.join(root, 'node_modules'))
     return root
@@ -146,3 +146,6 @@ export class Stage {
     return result
   }
 }
+
+/** An id as part of a file's name: what is no id may be a package's name, or any folder's. */
+const plain = (id: string): string => id.replaceAll(/[^\w.-]/g, '_')
