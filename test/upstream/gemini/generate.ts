@@ -6,8 +6,10 @@ import type { Answer } from '../wire.ts'
 import { headers } from './failure.ts'
 import { type GenerateBody, generateBody } from './schema.ts'
 import { signatureOf, signs } from './signature.ts'
+import type { GenerateAnswer, AnswerPart as Part } from './types.ts'
 
-type Part = Readonly<Record<string, unknown>>
+type Finish = NonNullable<GenerateAnswer['candidates']>[number]['finishReason']
+type Usage = GenerateAnswer['usageMetadata']
 
 /** POST …:generateContent and …:streamGenerateContent. */
 export function generate(request: RecordedRequest, script: Script, model: string, stream: boolean): Answer {
@@ -16,14 +18,14 @@ export function generate(request: RecordedRequest, script: Script, model: string
   const parts = partsOf(script, data, model)
   const head = { modelVersion: model, responseId: idOf(request) }
   const usage = usageOf(script, request, parts)
-  const finishReason = script.finishReason ?? 'STOP'
+  const finishReason = (script.finishReason ?? 'STOP') as Finish
   if (!stream) {
     const candidates = Array.from({ length: count }, (_, index) => ({
       content: { parts: joined(parts), role: 'model' },
       finishReason,
       index,
     }))
-    const made = { candidates, ...(usage && { usageMetadata: usage }), ...head }
+    const made: GenerateAnswer = { candidates, ...(usage && { usageMetadata: usage }), ...head }
     const body = script.body === undefined ? made : script.body
     const frame = typeof body === 'string' ? body : JSON.stringify(body)
     return {
@@ -35,19 +37,22 @@ export function generate(request: RecordedRequest, script: Script, model: string
   }
   // One part in each event, and the end with the last; usage grows.
   const events = parts.flatMap((part, at) =>
-    Array.from({ length: count }, (_, index) => ({
-      candidates: [
-        {
-          content: { parts: [part], role: 'model' },
-          ...(at === parts.length - 1 && { finishReason }),
-          ...(index > 0 && { index }),
-        },
-      ],
-      ...(usage && {
-        usageMetadata: at === parts.length - 1 ? usage : { ...usage, candidatesTokenCount: at },
+    Array.from(
+      { length: count },
+      (_, index): GenerateAnswer => ({
+        candidates: [
+          {
+            content: { parts: [part], role: 'model' },
+            ...(at === parts.length - 1 && { finishReason }),
+            ...(index > 0 && { index }),
+          },
+        ],
+        ...(usage && {
+          usageMetadata: at === parts.length - 1 ? usage : { ...usage, candidatesTokenCount: at },
+        }),
+        ...head,
       }),
-      ...head,
-    })),
+    ),
   )
   const frames = script.chunks ?? events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`)
   return { status: 200, headers: headers('text/event-stream'), stream: true, frames }
@@ -55,7 +60,10 @@ export function generate(request: RecordedRequest, script: Script, model: string
 
 function partsOf(script: Script, body: GenerateBody | undefined, model: string): Part[] {
   const calls = (script.toolCalls ?? []).map((call, at) => {
-    const args = typeof call.arguments === 'string' ? (JSON.parse(call.arguments) as object) : call.arguments
+    const args =
+      typeof call.arguments === 'string'
+        ? (JSON.parse(call.arguments) as Record<string, unknown>)
+        : { ...call.arguments }
     return {
       functionCall: { ...(call.id !== undefined && { id: call.id }), name: call.name, args },
       ...(at === 0 && signs(model) && { thoughtSignature: signatureOf(call.name, args) }),
@@ -84,8 +92,8 @@ function lastText(body: GenerateBody | undefined): string {
   return parts.map(({ text = '' }) => text).join('')
 }
 
-function usageOf(script: Script, request: RecordedRequest, parts: readonly Part[]): object | null {
-  if (script.usage !== undefined) return script.usage
+function usageOf(script: Script, request: RecordedRequest, parts: readonly Part[]): Usage | null {
+  if (script.usage !== undefined) return script.usage as Usage | null
   const prompt = countTokens(request.rawBody)
   const candidates = parts.filter(({ thought }) => !thought).length
   const thoughts = countTokens(script.reasoning)

@@ -1,10 +1,14 @@
 import { z } from 'zod'
+import type { GenerateRequest } from './types.ts'
 
 const text = z.string()
 const object = z.record(z.string(), z.unknown())
 const base64 = z.string().regex(/^[A-Za-z0-9+/_-]+={0,2}$/, 'Base64 decoding failed')
 
 const blob = z.strictObject({ mimeType: z.string().regex(/^\w+\/[\w.+-]+$/), data: base64 })
+const outcome = z.enum(['OUTCOME_OK', 'OUTCOME_FAILED', 'OUTCOME_DEADLINE_EXCEEDED'])
+const scheduling = z.enum(['SILENT', 'WHEN_IDLE', 'INTERRUPT']).optional()
+
 const partData = {
   text,
   inlineData: blob,
@@ -15,10 +19,10 @@ const partData = {
     name: text,
     response: object,
     willContinue: z.boolean().optional(),
-    scheduling: text.optional(),
+    scheduling,
   }),
-  executableCode: z.strictObject({ language: text, code: text }),
-  codeExecutionResult: z.strictObject({ outcome: text, output: text.optional() }),
+  executableCode: z.strictObject({ language: z.enum(['LANGUAGE_UNSPECIFIED', 'PYTHON']), code: text }),
+  codeExecutionResult: z.strictObject({ outcome, output: text.optional() }),
 }
 
 /** The data of a part is one of several: exactly one. */
@@ -115,6 +119,14 @@ const generationConfig = z.strictObject({
   mediaResolution: text.optional(),
 })
 
+const harm = z.enum([
+  'HARM_CATEGORY_HARASSMENT',
+  'HARM_CATEGORY_HATE_SPEECH',
+  'HARM_CATEGORY_SEXUALLY_EXPLICIT',
+  'HARM_CATEGORY_DANGEROUS_CONTENT',
+  'HARM_CATEGORY_CIVIC_INTEGRITY',
+])
+
 /** The body of :generateContent and :streamGenerateContent, field by field as the API documents it. */
 export const generateBody = z.strictObject({
   contents: z.array(content).min(1, 'contents is not specified'),
@@ -140,7 +152,7 @@ export const generateBody = z.strictObject({
   safetySettings: z
     .array(
       z.strictObject({
-        category: z.string().regex(/^HARM_CATEGORY_\w+$/),
+        category: harm,
         threshold: z.enum([
           'BLOCK_NONE',
           'BLOCK_ONLY_HIGH',
@@ -156,6 +168,9 @@ export const generateBody = z.strictObject({
 })
 
 export type GenerateBody = z.infer<typeof generateBody>
+
+/** What is let in is what Google's library could have sent, by its types. */
+export const typed = ({ tools: _, ...body }: GenerateBody): GenerateRequest => body
 
 const embedding = {
   content,

@@ -53,7 +53,7 @@ const message = z.discriminatedUnion('role', [
     function_call: z.strictObject({ name: text, arguments: text }).nullish(),
     annotations: z.array(z.unknown()).optional(),
   }),
-  z.strictObject({ role: z.literal('tool'), content: textContent, tool_call_id: callId }),
+  z.strictObject({ role: z.literal('tool'), content: textContent, tool_call_id: callId, name }),
   z.strictObject({ role: z.literal('function'), content: text.nullable(), name: text }),
 ])
 
