@@ -7,10 +7,12 @@ import { createRoot, type DependencyContainer } from './container.ts'
 import { Directory } from './directory.ts'
 import { configuredPlugins, discoverPlugins } from './discovery.ts'
 import { Dispatcher } from './dispatch.ts'
+import { Egress } from './egress.ts'
 import { Events } from './events.ts'
 import { createManagement } from './http/management.ts'
 import { HttpServer } from './http/server.ts'
 import { createLog, type Log } from './log.ts'
+import { PluginCalls } from './plugin-calls.ts'
 import { watchPlugins } from './plugin-watch.ts'
 import { createPrices } from './prices.ts'
 import { Prober } from './probe.ts'
@@ -85,7 +87,15 @@ export async function boot({
     const transport = new Transport()
     scope.own(() => transport.close())
     const dispatcher = new Dispatcher(directory, providerKeys, transport)
-    const registry = new Registry({
+    const priceId = (provider: string): string => directory.priceId(provider)
+    const prices = createPrices({ overrides: config.prices, priceId, catalogue })
+    const models = new PluginCalls({
+      generation: () => registry.generation,
+      events,
+      prices,
+      spent: await store.counters('plugin_spend'),
+    })
+    const registry: Registry = new Registry({
       container,
       events,
       log,
@@ -94,10 +104,9 @@ export async function boot({
       configured,
       dispatch: dispatcher.dispatch,
       circuit: config.moduleCircuit,
+      outbound: { egress: new Egress(config.egress.allow), secrets: config.secrets, models },
       retireMs,
     })
-    const priceId = (provider: string): string => directory.priceId(provider)
-    const prices = createPrices({ overrides: config.prices, priceId, catalogue })
     const prober = new Prober(registry, directory, transport)
     const reloader = new Reloader(registry, stage, (again) => discoverPlugins(config, stage, again))
     const runtime = { version: packageVersion(), startedAt: Date.now() }

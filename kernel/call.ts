@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Cancel } from './cancel.ts'
 import type { ModelRequest, Operation } from './canonical.ts'
 import { Trail } from './trail.ts'
+import { withoutTexts } from './veil.ts'
 
 /** Who calls. Admin keys have no user. */
 export interface Principal {
@@ -67,6 +68,7 @@ export class Call {
   readonly cancel: Cancel
   /** What has happened to this call so far. */
   readonly trail: Trail
+  #veil: Call | undefined
 
   constructor(fields: CallFields) {
     this.id = fields.id
@@ -90,6 +92,12 @@ export class Call {
     const request: Record<string, unknown> = { ...this.request, ...fields }
     for (const key in fields) if (fields[key] === undefined) delete request[key]
     return this.with({ request: request as ModelRequest })
+  }
+
+  /** The call without its texts, as modules see it that may not read them. */
+  get veil(): Call {
+    this.#veil ??= this.with({ request: withoutTexts(this.request) })
+    return this.#veil
   }
 
   get stream(): boolean {

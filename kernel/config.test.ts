@@ -54,6 +54,7 @@ describe('without a file', () => {
       auth: { openSignup: true, adminProxy: true, adminRpm: 120 },
       plans: { enforce: false },
       license: {},
+      secrets: {},
       egress: { allow: [] },
       openapi: { public: false },
       encryptionKey: undefined,
@@ -417,6 +418,7 @@ describe('configKeys', () => {
       'providers.<name>.headers',
       'storage.url',
       'license.key',
+      'secrets',
     ])
   })
 

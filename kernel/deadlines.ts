@@ -1,3 +1,5 @@
+import { HookFault } from './hook-fault.ts'
+
 /** A hook that is waited for. */
 export interface Wait {
   /** Since when, on the monotonic clock; infinite while it is not the hook that takes the time. */
@@ -6,10 +8,9 @@ export interface Wait {
 }
 
 /** A hook did not answer in time. */
-export class Overdue extends Error {
+export class Overdue extends HookFault {
   constructor(ms: number) {
     super(`no answer within ${ms} ms`)
-    this.name = 'Overdue'
   }
 }
 
@@ -18,12 +19,12 @@ export class Overdue extends Error {
  * any: a timer for each would cost every call.
  */
 export class Deadlines {
-  readonly #limitMs: number
+  limitMs: number
   readonly #waits = new Set<Wait>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(limitMs: number) {
-    this.#limitMs = limitMs
+    this.limitMs = limitMs
   }
 
   add(fail: (error: Error) => void): Wait {
@@ -52,7 +53,7 @@ export class Deadlines {
   }
 
   #arm(): void {
-    this.#timer = setTimeout(() => this.#check(), Math.min(1000, Math.ceil(this.#limitMs / 4)))
+    this.#timer = setTimeout(() => this.#check(), Math.min(1000, Math.ceil(this.limitMs / 4)))
     this.#timer.unref()
   }
 
@@ -60,9 +61,9 @@ export class Deadlines {
     this.#timer = undefined
     const now = performance.now()
     for (const wait of this.#waits) {
-      if (now - wait.since < this.#limitMs) continue
+      if (now - wait.since < this.limitMs) continue
       this.#waits.delete(wait)
-      wait.fail(new Overdue(this.#limitMs))
+      wait.fail(new Overdue(this.limitMs))
     }
     if (this.#waits.size > 0) this.#arm()
   }

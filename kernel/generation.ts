@@ -26,6 +26,8 @@ export class Generation {
   readonly protocols: ReadonlyMap<string, Protocol>
   readonly services: ReadonlyMap<Token<unknown>, unknown>
   readonly #instances: readonly Instance[]
+  readonly #dispatch: Dispatch
+  readonly #inner = new Map<string, Chain>()
   readonly #onError: (error: unknown) => void
   /** The kernel's own lease is the first. */
   #leases = 1
@@ -42,6 +44,7 @@ export class Generation {
     this.number = number
     this.entries = entries
     this.#instances = instances
+    this.#dispatch = dispatch
     this.#onError = onError
     const { wires, protocols, services, routes } = offersOf(instances)
     this.wires = wires
@@ -50,6 +53,19 @@ export class Generation {
     this.routes = routes
     this.chain = new Chain(entries, (call) => dispatch(call, this))
     for (const instance of instances) instance.holders += 1
+  }
+
+  /** What routes and delivers calls, without one module: the chain of the calls which that one makes itself. */
+  innerChain(without: string): Chain {
+    let chain = this.#inner.get(without)
+    if (!chain) {
+      const inner = this.entries.filter(
+        ({ id, stage }) => id !== without && (stage === 'route' || stage === 'deliver'),
+      )
+      chain = new Chain(inner, (call) => this.#dispatch(call, this))
+      this.#inner.set(without, chain)
+    }
+    return chain
   }
 
   /** Takes a lease; `release` must follow exactly once. */

@@ -59,6 +59,7 @@ export { CallFirstContent, CallSettled, CallStarted, type Outcome } from './outc
 export { permit } from './permit.ts'
 export { type Plan, plans } from './plans.ts'
 export { type Context, defineArea, defineModule, defineProvider } from './plugin.ts'
+export type { CompleteOptions } from './plugin-calls.ts'
 export type { Plugin, PluginState } from './plugin-record.ts'
 export type { Cost, PriceDescription, Prices, Rate, Rates } from './prices.ts'
 export type { Probe } from './probe.ts'

@@ -7,8 +7,11 @@ import type { Log } from './log.ts'
 import type { Manifest } from './manifest.ts'
 import type { Memory } from './memory.ts'
 import type { Meter } from './meter.ts'
+import { noOutbound, type Outbound, outboundOf } from './outbound.ts'
+import { denied, grantsOf } from './permissions.ts'
 import type { Context } from './plugin.ts'
 import type { Protocol } from './provider.ts'
+import { repeat } from './repeat.ts'
 import type { LiveRoute } from './route.ts'
 import { Scope } from './scope.ts'
 import type { Wire } from './wire.ts'
@@ -47,6 +50,8 @@ export interface ContextParts {
   readonly service: (token: Token<unknown>) => unknown
   /** Whether this instance is the plugin's latest, and not one that only lasts until its calls have ended. */
   readonly current: (instance: Instance) => boolean
+  /** What leads outside; by default nothing but the public internet. */
+  readonly outbound?: Outbound
 }
 
 /** The context of one instance. `memory` is the plugin's, kept by the registry. */
@@ -59,12 +64,16 @@ export function contextOf<S>(
   meter: Meter,
 ): Context<S> {
   const { id, scope } = instance
+  const grants = grantsOf(manifest.permissions)
+  const demand = (permission: Parameters<typeof grants.has>[0], does: string): void => {
+    if (!grants.has(permission)) throw denied(id, does, permission)
+  }
+  let store: Store | undefined
   const log = parts.log.child({ plugin: id })
   const find = <T>(token: Token<T>): T | undefined => {
     const offered = parts.service(token) ?? instance.services.get(token)
     if (offered !== undefined) return offered as T
-    if (!manifest.permissions.includes('kernel') || !parts.container.isRegistered(token, true))
-      return undefined
+    if (!grants.has('kernel') || !parts.container.isRegistered(token, true)) return undefined
     return parts.container.resolve<T>(token)
   }
   /** While two instances exist, an event is for one of them: heard twice, a call would be counted twice. */
@@ -72,12 +81,12 @@ export function contextOf<S>(
     <D, O>(listener: (data: D, occurrence: O) => unknown) =>
     (data: D, occurrence: O) =>
       parts.current(instance) ? listener(data, occurrence) : undefined
-  return {
+  const context: Omit<Context<S>, 'store'> = {
+    ...outboundOf(id, grants, scope, parts.outbound ?? noOutbound()),
     id,
     settings,
     log,
     signal: scope.signal,
-    store: parts.store.namespace(id),
     memory: (name, create) => memory.value(name, create),
     slot<T>(create: () => T) {
       const key = Symbol(id)
@@ -107,43 +116,24 @@ export function contextOf<S>(
     own: (release) => scope.own(release),
     report: (kind, detail) => meter.event(kind, detail),
     route(route) {
-      demand(manifest, 'routes', 'adds a route')
+      demand('routes', 'adds a route')
       instance.routes.push({ ...route, plugin: id } as unknown as LiveRoute)
     },
     wire(wire) {
-      demand(manifest, 'routes', 'adds a wire')
+      demand('routes', 'adds a wire')
       instance.wires.push(wire)
     },
     protocol(protocol) {
-      demand(manifest, 'providers', 'adds a protocol')
+      demand('providers', 'adds a protocol')
       instance.protocols.push(protocol)
     },
   }
-}
-
-function demand(manifest: Manifest, permission: Manifest['permissions'][number], does: string): void {
-  if (manifest.permissions.includes(permission)) return
-  throw new Error(`${manifest.id} ${does} without the permission "${permission}" in its manifest`)
-}
-
-/** Runs again and again, the next run only after the one before; returns what ends it. */
-function repeat(ms: number, run: () => unknown, onError: (error: unknown) => void): () => Promise<void> {
-  let running: Promise<void> | undefined
-  const timer = setInterval(() => {
-    if (running) return
-    running = (async () => {
-      try {
-        await run()
-      } catch (error) {
-        onError(error)
-      } finally {
-        running = undefined
-      }
-    })()
-  }, ms)
-  timer.unref()
-  return async () => {
-    clearInterval(timer)
-    await running
-  }
+  // Not among the context's own keys: to copy it does not mean to use the store.
+  return Object.defineProperty(context, 'store', {
+    get() {
+      demand('store', 'uses the store')
+      store ??= parts.store.namespace(id)
+      return store
+    },
+  }) as Context<S>
 }

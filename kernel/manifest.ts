@@ -4,6 +4,7 @@ import semver from 'semver'
 import { z } from 'zod'
 import { stages } from './hooks.ts'
 import { entryOf, readManifest } from './manifest-file.ts'
+import { permission } from './permissions.ts'
 import { providerSpec } from './provider.ts'
 import type { Staged } from './staging/stage.ts'
 
@@ -29,8 +30,8 @@ const shared = {
   provides: z.array(z.string()).default([]),
   /** Whether it runs when nobody said anything. */
   enabled: z.boolean().default(false),
-  /** What the context hands out beyond hooks, settings, store and events: `kernel` opens the kernel's own services. */
-  permissions: z.array(z.enum(['kernel', 'routes', 'providers'])).default([]),
+  /** What the context hands out, and hooks see and change, beyond the parameters of calls; `kernel` opens all of it. */
+  permissions: z.array(permission).default([]),
 }
 
 /** What must be known of a plugin without running its code. */
@@ -44,6 +45,10 @@ export const manifestSchema = z.discriminatedUnion('kind', [
     after: ids,
     /** What happens to a call when the module itself fails. */
     failure: z.enum(['open', 'closed']),
+    /** Longest run of a hook that is not held against it, in milliseconds, for those that must wait; else the operator's. */
+    budget_ms: z.int().min(1).max(3_600_000).optional(),
+    /** How long a hook is waited for, in milliseconds. */
+    timeout_ms: z.int().min(1).max(3_600_000).optional(),
   }),
   z.strictObject({ ...shared, kind: z.literal('area') }),
   z.strictObject({ ...shared, kind: z.literal('provider'), provider: providerSpec.optional() }),

@@ -1,4 +1,5 @@
 import { Deadlines } from './deadlines.ts'
+import { faultOf } from './hook-fault.ts'
 import { ModuleCircuit } from './module-circuit.ts'
 
 /** Something a module reported about itself. */
@@ -49,7 +50,7 @@ export class Meter {
 
   fail(hook: string, error: unknown): void {
     this.errors += 1
-    const what = error instanceof Error ? error.name : typeof error
+    const what = faultOf(error)
     this.event('failed', `${hook}: ${what}`)
     this.circuit.failed(hook, this.hooks.get(hook)?.calls ?? 0, what)
   }

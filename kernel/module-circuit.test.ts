@@ -174,7 +174,7 @@ test.each([
     { open: '1h', failures: 1 },
   )
   expect(await calls(2)).toEqual([200, 200])
-  await expect.poll(async () => (await shown()).problem).toContain('Overdue')
+  await expect.poll(async () => (await shown()).problem).toContain('no answer within')
   expect(upstream.requests).toHaveLength(2)
 })
 

@@ -1,4 +1,5 @@
 import type { CircuitState } from './health.ts'
+import type { Manifest } from './manifest.ts'
 
 /** What a module may do before it is left out. Durations are milliseconds. */
 export interface CircuitLimits {
@@ -42,7 +43,9 @@ const longestBackoff = 20
  * half of its runs; after a while one call at a time is let through to see.
  */
 export class ModuleCircuit {
-  readonly limits: CircuitLimits
+  /** The operator's, with what the manifest says of its own. */
+  limits: CircuitLimits
+  readonly #usual: CircuitLimits
   /** Whether it ever tripped: until then nobody has to ask which calls it takes. */
   touched = false
   readonly #onChange: (change: CircuitChange) => void
@@ -56,6 +59,7 @@ export class ModuleCircuit {
 
   constructor(limits: CircuitLimits = defaultLimits, onChange: (change: CircuitChange) => void = () => {}) {
     this.limits = limits
+    this.#usual = limits
     this.#onChange = onChange
   }
 
@@ -130,7 +134,12 @@ export class ModuleCircuit {
   }
 
   /** Gives the module a fresh start, as a new instance deserves. */
-  reset(): void {
+  renew(manifest: Manifest): void {
+    if (manifest.kind === 'module') {
+      const budget = manifest.budget_ms ?? this.#usual.budget
+      const timeout = manifest.timeout_ms ?? Math.max(this.#usual.timeout, budget)
+      this.limits = { ...this.#usual, budget, timeout }
+    }
     if (this.#state !== 'closed') this.#close('operator')
     this.#hooks.clear()
   }

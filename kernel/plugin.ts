@@ -1,10 +1,13 @@
+import type { RequestInit, Response } from 'undici'
 import type { z } from 'zod'
 import type { Store } from '../storage/index.ts'
 import type { Call } from './call.ts'
+import type { Completion, ModelRequest } from './canonical.ts'
 import type { Token } from './container.ts'
 import type { EventType, Occurrence } from './events.ts'
 import type { Awaitable, Hooks } from './hooks.ts'
 import type { Log } from './log.ts'
+import type { CompleteOptions } from './plugin-calls.ts'
 import type { Protocol } from './provider.ts'
 import type { Route } from './route.ts'
 import type { Wire } from './wire.ts'
@@ -19,7 +22,7 @@ export interface Context<S> {
   readonly log: Log
   /** Aborts when the instance goes. */
   readonly signal: AbortSignal
-  /** A part of the store that is this plugin's own. Make collections in setup. */
+  /** A part of the store that is this plugin's own, with the permission `store`. Make collections in setup. */
   readonly store: Store
   /**
    * A value that survives reconfigure and reload, and a plugin's being off for less than ten minutes. Plain data only:
@@ -41,6 +44,18 @@ export interface Context<S> {
   find<T>(service: Token<T>): T | undefined
   /** Takes over something to be released when the instance goes. */
   own(release: () => unknown): void
+  /**
+   * A request to a host of the permission `network:<host>`, on pooled connections. Addresses that are not public are
+   * refused unless the operator allowed them, also after a redirect.
+   */
+  fetch(url: string | URL, init?: RequestInit): Promise<Response>
+  /** A secret of the configuration, with the permission `secrets:<NAME>`; throws when the operator has not set it. */
+  secret(name: string): string
+  /**
+   * Asks a model, with the permission `models:<USD a day>`, for a whole answer. Rejects when the budget is used up or the
+   * model fails.
+   */
+  complete(request: ModelRequest, options?: CompleteOptions): Promise<Completion>
   /** Adds an event to the module's ring, for `GET …/{name}/events`. */
   report(kind: string, detail: string): void
   /** Adds a management route. */

@@ -1,6 +1,7 @@
 import type { Call } from './call.ts'
 import type { Completion } from './canonical.ts'
 import type { Span } from './detect.ts'
+import { HookFault } from './hook-fault.ts'
 import type { Hooks } from './hooks.ts'
 import type { Reply } from './reply.ts'
 import type { Filter } from './stream/filter.ts'
@@ -40,12 +41,12 @@ export function checkedStep(returned: unknown, call: Call): Call | Reply | undef
   if (isReply(returned)) return returned
   const { trail, request } = returned as Partial<Call>
   if (trail === call.trail && typeof request?.model === 'string') return returned as Call
-  throw new TypeError(`expected a call, an answer or nothing, got ${nameOf(returned)}`)
+  throw new HookFault(`expected a call, an answer or nothing, got ${nameOf(returned)}`)
 }
 
 export function checkedReply(returned: unknown): Reply {
   if (isReply(returned)) return returned
-  throw new TypeError(`expected an answer, got ${nameOf(returned)}`)
+  throw new HookFault(`expected an answer, got ${nameOf(returned)}`)
 }
 
 /** The body of an answer, if that is what a hook returned. */
@@ -54,22 +55,22 @@ export function checkedBody(returned: unknown, before: Completion): Completion {
   const choices = isObject(returned) ? returned.choices : null
   if (choices === undefined || (Array.isArray(choices) && choices.every(isObject)))
     return returned as Completion
-  throw new TypeError(`expected the body of an answer or nothing, got ${nameOf(returned)}`)
+  throw new HookFault(`expected the body of an answer or nothing, got ${nameOf(returned)}`)
 }
 
 export function checkedFilter(returned: unknown): Filter | undefined {
   if (returned === undefined || returned === null) return undefined
   if (isObject(returned) && typeof returned.push === 'function') return returned as unknown as Filter
-  throw new TypeError(`expected a filter or nothing, got ${nameOf(returned)}`)
+  throw new HookFault(`expected a filter or nothing, got ${nameOf(returned)}`)
 }
 
 const actions: ReadonlySet<unknown> = new Set(['replace', 'block', 'note'])
 
 export function checkedSpans(returned: unknown): readonly Span[] {
-  if (!Array.isArray(returned)) throw new TypeError(`expected a list of findings, got ${nameOf(returned)}`)
+  if (!Array.isArray(returned)) throw new HookFault(`expected a list of findings, got ${nameOf(returned)}`)
   for (const span of returned) {
     if (!Number.isInteger(span?.start) || !Number.isInteger(span.end) || !actions.has(span.action))
-      throw new TypeError('expected findings with start, end and action')
+      throw new HookFault('expected findings with start, end and action')
   }
   return returned
 }
@@ -77,7 +78,7 @@ export function checkedSpans(returned: unknown): readonly Span[] {
 /** An index into a text, if it is one. */
 export function checkedIndex(returned: unknown): number {
   if (typeof returned === 'number' && !Number.isNaN(returned)) return returned
-  throw new TypeError(`expected an index, got ${nameOf(returned)}`)
+  throw new HookFault(`expected an index, got ${nameOf(returned)}`)
 }
 
 function isReply(value: unknown): value is Reply {

@@ -1,8 +1,10 @@
 import type { z } from 'zod'
 import { badRequest } from './errors.ts'
+import { grantedHooks } from './granted.ts'
 import { type ContextParts, contextOf, emptyInstance, type Instance } from './instance.ts'
 import { load } from './loader.ts'
 import { explain } from './manifest.ts'
+import { grantsOf } from './permissions.ts'
 import type { ModuleDefinition, PluginDefinition } from './plugin.ts'
 import type { Plugin } from './plugin-record.ts'
 import { checkedHooks } from './returned.ts'
@@ -47,9 +49,11 @@ export async function setUp(plugin: Plugin, parts: ContextParts): Promise<Instan
     if (plugin.found.entry) {
       const { setup } = await definitionOf(plugin)
       const context = contextOf(parts, plugin.manifest!, instance, settings, plugin.memory, plugin.meter)
-      instance.hooks = checkedHooks(await setup(context))
+      const hooks = checkedHooks(await setup(context))
+      instance.hooks = grantedHooks(plugin.id, hooks, grantsOf(plugin.manifest!.permissions))
     }
-    plugin.meter.circuit.reset()
+    plugin.meter.circuit.renew(plugin.manifest!)
+    plugin.meter.deadlines.limitMs = plugin.meter.circuit.limits.timeout
     return instance
   } catch (error) {
     await instance.scope.dispose()

@@ -23,6 +23,10 @@ const providerName = text().regex(/^[a-z0-9][a-z0-9_-]*$/, {
   error: 'expected a name of lower-case letters, digits, - and _',
 })
 
+const secretName = text().regex(/^[A-Z][A-Z0-9_]{0,63}$/, {
+  error: 'expected a name of upper-case letters, digits and _',
+})
+
 const pricedModel = text().regex(/^[^\s/]+\/\S+$/, {
   error: 'expected provider/model, such as openai/gpt-4o',
 })
@@ -177,6 +181,9 @@ export const schema = section({
   })
     .prefault({})
     .describe('The license of an enforced installation.'),
+  secrets: named(secret(), secretName)
+    .prefault({})
+    .describe('Secrets of plugins, by name; each gets those that its manifest asks for.'),
   egress: section({
     allow: listOf(text()).default([]).describe('Private hosts, addresses and ranges that plugins may reach.'),
   })

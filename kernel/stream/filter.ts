@@ -1,5 +1,6 @@
 import type { CompletionChunk, FinishReason } from '../canonical.ts'
 import type { GatewayError } from '../errors.ts'
+import { HookFault } from '../hook-fault.ts'
 import { Chunk, finishChunk } from './chunk.ts'
 
 /** Where a filter puts what may go on. */
@@ -137,7 +138,7 @@ class Stage implements Out {
 
   emit(chunk: Chunk): void {
     // Past this point, what is no chunk would be the failure of somebody else.
-    if (!(chunk instanceof Chunk)) throw new TypeError('a filter emitted what is no chunk')
+    if (!(chunk instanceof Chunk)) throw new HookFault('a filter emitted what is no chunk')
     this.#run.enter(this.#place + 1, chunk)
   }
 

@@ -1,0 +1,25 @@
+/** Runs again and again, the next run only after the one before; returns what ends it. */
+export function repeat(
+  ms: number,
+  run: () => unknown,
+  onError: (error: unknown) => void,
+): () => Promise<void> {
+  let running: Promise<void> | undefined
+  const timer = setInterval(() => {
+    if (running) return
+    running = (async () => {
+      try {
+        await run()
+      } catch (error) {
+        onError(error)
+      } finally {
+        running = undefined
+      }
+    })()
+  }, ms)
+  timer.unref()
+  return async () => {
+    clearInterval(timer)
+    await running
+  }
+}
