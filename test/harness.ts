@@ -5,12 +5,12 @@ import { stringify } from 'yaml'
 import { boot, type Kernel } from '../kernel/boot.ts'
 import { loadConfig } from '../kernel/config.ts'
 import { createLog } from '../kernel/log.ts'
+import { dropIn } from './plugin-dirs.ts'
 import type { Upstream } from './upstream/index.ts'
 
 /** A gateway of a test: in this process, on a port of its own, with a store of its own. */
-export interface TestGateway {
+export interface GatewayUnderTest {
   readonly url: string
-  readonly kernel: Kernel
   readonly adminKey: string
   readonly dataDir: string
   /** Lines that were logged. */
@@ -30,6 +30,11 @@ export interface TestGateway {
   close(): Promise<void>
 }
 
+/** The same, for tests that look inside. */
+export interface TestGateway extends GatewayUnderTest {
+  readonly kernel: Kernel
+}
+
 export interface GatewayOptions {
   /** Contents of service.yaml. */
   readonly config?: Record<string, unknown>
@@ -38,6 +43,8 @@ export interface GatewayOptions {
   readonly env?: Record<string, string>
   /** A data folder to use, and to leave in place. */
   readonly dataDir?: string
+  /** Folders of plugins that the gateway is to know beside its own. */
+  readonly plugins?: readonly string[]
 }
 
 export const adminKey = 'sy_admin_test_0123456789abcdefghijklmnop'
@@ -52,6 +59,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   const settings = {
     auth: { admin_rpm: 1_000_000 },
     ...options.config,
+    ...(options.plugins && { plugin_dirs: await dropIn(options.plugins, folder) }),
     providers: { ...providers, ...(options.config?.providers as object | undefined) },
   }
   const file = path.join(folder, 'service.yaml')

@@ -3,6 +3,7 @@ import { packageVersion } from '../version.ts'
 import { updateCatalogue } from './catalogue.ts'
 import { doctor } from './doctor.ts'
 import { modules } from './modules.ts'
+import { pluginCommand } from './plugin/command.ts'
 import { start } from './start.ts'
 
 /** The command line: terminal output is for people, `--json` for programs. */
@@ -31,5 +32,6 @@ export function createCli(): Command {
     .option('--out <file>', 'where to write it, instead of the data folder')
     .option('--json', 'for programs')
     .action(updateCatalogue)
+  cli.addCommand(pluginCommand())
   return cli
 }

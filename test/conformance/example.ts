@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises'
-import { expect } from 'vitest'
 import { z } from 'zod'
-import type { Completion, CompletionChunk } from '../../kernel/canonical.ts'
-import { Assembler } from '../../kernel/stream/assemble.ts'
+import { type Answer, ask, textOf } from '../ask.ts'
 import type { TestGateway } from '../harness.ts'
 import type { Script, Upstream } from '../upstream/index.ts'
+import { differences } from './differences.ts'
 
 const object = z.record(z.string(), z.unknown())
 
@@ -55,12 +54,6 @@ export async function readExamples(folder: string): Promise<Example[]> {
 
 export type Mode = 'plain' | 'stream'
 
-interface Seen {
-  readonly status: number
-  readonly headers: Headers
-  readonly body: Record<string, unknown>
-}
-
 /** Makes the example's calls and checks what it expects. Rejects when something is not so. */
 export async function runExample(
   example: Example,
@@ -70,14 +63,15 @@ export async function runExample(
 ): Promise<void> {
   upstream.reset()
   for (const script of example.upstream) upstream.reply(cutEverywhere(script as Script, mode))
-  let seen: Seen | undefined
+  let seen: Answer | undefined
   for (let n = 0; n < example.times; n += 1) seen = await call(example, mode, gateway)
-  check(example.expect, seen!, upstream)
+  const wrong = departures(example.expect, seen!, upstream)
   if (example.expect.trace) {
     const id = seen!.headers.get('x-trace-id')
     const { body } = await gateway.api('GET', `/api/observe/traces/${id}`)
-    expect(body).toMatchObject(example.expect.trace)
+    wrong.push(...differences(example.expect.trace, body, 'trace'))
   }
+  if (wrong.length > 0) throw new Error(wrong.join('; '))
 }
 
 /** Streams arrive byte by byte: a border at every place at once. */
@@ -85,58 +79,29 @@ function cutEverywhere(script: Script, mode: Mode): Script {
   return mode === 'stream' && (script.status ?? 200) < 400 ? { ...script, splitBytes: 1 } : script
 }
 
-async function call(example: Example, mode: Mode, gateway: TestGateway): Promise<Seen> {
-  const response = await fetch(gateway.url + example.path, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${gateway.adminKey}`,
-      'content-type': 'application/json',
-      ...example.headers,
-    },
-    body: bodyOf(example, mode),
-  })
-  const text = await response.text()
-  const streamed = response.headers.get('content-type')?.includes('event-stream')
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: streamed ? assembled(text) : JSON.parse(text),
-  }
-}
+const call = (example: Example, mode: Mode, gateway: TestGateway): Promise<Answer> =>
+  ask(gateway, { path: example.path, headers: example.headers, body: bodyOf(example, mode) })
 
 function bodyOf({ request }: Example, mode: Mode): string {
   const body = { model: 'gpt-4o-mini', ...request, ...(mode === 'stream' && { stream: true }) }
   return JSON.stringify(body).replaceAll('{mode}', mode)
 }
 
-/** The whole answer of a stream, or its error. */
-function assembled(text: string): Record<string, unknown> {
-  const assembler = new Assembler()
-  for (const event of text.split('\n\n')) {
-    const data = event.replace(/^data: /, '')
-    if (data === '' || data === '[DONE]') continue
-    const parsed = JSON.parse(data) as CompletionChunk & { error?: unknown }
-    if (parsed.error) return parsed
-    assembler.add(parsed)
-  }
-  return assembler.completion()
-}
-
-function check(wanted: Example['expect'], { status, headers, body }: Seen, upstream: Upstream): void {
-  expect({ status, error: body.error }).toMatchObject({
-    status: wanted.status,
-    ...(wanted.status < 400 && !wanted.error ? { error: undefined } : {}),
-  })
-  if (wanted.error) expect(body.error).toMatchObject(wanted.error)
-  if (wanted.text !== undefined) expect(textOf(body as Completion)).toBe(wanted.text)
-  if (wanted.reply) expect(body).toMatchObject(wanted.reply)
-  if (wanted.sent) expect(upstream.last().body).toMatchObject(wanted.sent)
-  if (wanted.upstream_calls !== undefined) expect(upstream.requests).toHaveLength(wanted.upstream_calls)
-  for (const [name, value] of Object.entries(wanted.headers ?? {})) expect(headers.get(name)).toBe(value)
-}
-
-function textOf({ choices }: Completion): string | undefined {
-  const choice = choices?.[0]
-  const content = choice?.text ?? choice?.message?.content
-  return typeof content === 'string' ? content : undefined
+function departures(
+  wanted: Example['expect'],
+  { status, headers, body }: Answer,
+  upstream: Upstream,
+): string[] {
+  const { text, reply, sent, error, upstream_calls: calls } = wanted
+  return [
+    ...differences(wanted.status, status, 'status'),
+    ...(error || wanted.status < 400 ? differences(error, body.error, 'error') : []),
+    ...(text === undefined ? [] : differences(text, textOf(body), 'text')),
+    ...(reply ? differences(reply, body, 'reply') : []),
+    ...(sent ? differences(sent, upstream.requests.at(-1)?.body, 'sent') : []),
+    ...(calls === undefined ? [] : differences(calls, upstream.requests.length, 'upstream_calls')),
+    ...Object.entries(wanted.headers ?? {}).flatMap(([name, value]) =>
+      differences(value, headers.get(name), `headers.${name}`),
+    ),
+  ]
 }

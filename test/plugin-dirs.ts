@@ -1,0 +1,54 @@
+import { cp, mkdir, readFile, stat, symlink } from 'node:fs/promises'
+import path from 'node:path'
+
+/**
+ * Copies plugins into folders below `root`, as an operator drops them in: each under the id in its manifest, with the
+ * packages within its reach where it lies. Returns the folders, for `plugin_dirs`.
+ */
+export function dropIn(plugins: readonly string[], root: string): Promise<string[]> {
+  return Promise.all(
+    plugins.map(async (plugin, n) => {
+      const folder = path.resolve(plugin)
+      let dir = path.join(root, `plugins-${n}`)
+      await mkdir(dir)
+      for (const packages of await packagesAround(folder)) {
+        dir = path.join(dir, 'in')
+        await mkdir(dir)
+        await symlink(packages, path.join(dir, 'node_modules'), 'dir')
+      }
+      await cp(folder, path.join(dir, await idOf(folder)), {
+        recursive: true,
+        verbatimSymlinks: true,
+        filter: (file) =>
+          !/^(\.|node_modules$)/.test(path.relative(folder, file).split(path.sep).at(-1) ?? ''),
+      })
+      return dir
+    }),
+  )
+}
+
+/** Every `node_modules` that code in this folder can import from, the outermost first. */
+async function packagesAround(folder: string): Promise<string[]> {
+  const above = path.dirname(folder)
+  const outer = above === folder ? [] : await packagesAround(above)
+  const own = path.join(folder, 'node_modules')
+  return (await stat(own).catch(() => undefined))?.isDirectory() ? [...outer, own] : outer
+}
+
+/** As the manifest has it; the folder's name when it says none, for the gateway to tell what is wrong. */
+async function idOf(folder: string): Promise<string> {
+  const json = async (name: string): Promise<Record<string, unknown>> =>
+    JSON.parse(await readFile(path.join(folder, name), 'utf8').catch(() => '{}'))
+  try {
+    const { id } = {
+      ...((await json('package.json')).switchyard as object),
+      ...(await json('manifest.json')),
+    } as {
+      id?: unknown
+    }
+    if (typeof id === 'string' && /^[\w-]+$/.test(id)) return id
+  } catch {
+    // Not JSON: said where the gateway reads it.
+  }
+  return path.basename(folder)
+}
