@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Accounts } from '../accounts.ts'
 import { Call } from '../call.ts'
 import type { FinishReason } from '../canonical.ts'
-import { ClientGone, forbidden, type GatewayError, toGatewayError } from '../errors.ts'
+import { ClientGone, forbidden, toGatewayError } from '../errors.ts'
 import type { Events } from '../events.ts'
 import type { Generation } from '../generation.ts'
 import { newId } from '../id.ts'
@@ -11,13 +11,13 @@ import { CallFirstContent, CallSettled, CallStarted } from '../outcome.ts'
 import type { Prices } from '../prices.ts'
 import type { StreamReply, WholeReply } from '../reply.ts'
 import { outcomeOf, type Served } from '../settle.ts'
-import { type Chunk, finishChunk } from '../stream/chunk.ts'
 import { Trail } from '../trail.ts'
-import type { StreamEncoder, Wire } from '../wire.ts'
+import type { Wire } from '../wire.ts'
 import { parseJson, readBody } from './body.ts'
 import { authenticate } from './caller.ts'
 import { clientAddress } from './client.ts'
 import { callContextOf } from './context.ts'
+import { StreamedAnswer } from './streamed-answer.ts'
 
 /** What serving proxied calls takes. */
 export interface ExchangeParts {
@@ -42,8 +42,7 @@ export class Exchange {
   readonly #generation: Generation
   readonly #id = newId('tr_')
   #call: Call | undefined
-  #finishReason: FinishReason | undefined
-  #chunks = 0
+  #streamed: StreamedAnswer | undefined
 
   constructor(
     parts: ExchangeParts,
@@ -125,44 +124,14 @@ export class Exchange {
 
   async #stream(reply: StreamReply, call: Call): Promise<void> {
     const encoder = this.#wire.encoder(reply.wire, call.request, call)
-    let last: readonly Chunk[] = []
-    try {
-      for await (const batch of reply.chunks) {
-        call.cancel.check()
-        last = batch
-        await this.#write(encoder.chunks(batch), batch, call)
-      }
-      call.cancel.check()
-    } catch (error) {
-      if (this.#res.headersSent && !(error instanceof ClientGone))
-        this.#breakOff(encoder, last, toGatewayError(error))
-      throw error
-    }
-    if (!this.#res.headersSent) this.#streamHead()
-    this.#res.end(encoder.end())
-  }
-
-  #write(bytes: Buffer | string, batch: readonly Chunk[], call: Call): void | Promise<void> {
-    if (!this.#res.headersSent) {
+    const answer = new StreamedAnswer(this.#res, encoder, (hasContent) => {
       this.#streamHead()
+      if (!hasContent) return
       call.trail.firstContentAt = performance.now()
       this.#parts.events.emit(CallFirstContent, { call })
-    }
-    this.#chunks += batch.length
-    for (const { seen } of batch) {
-      for (const choice of seen?.choices ?? [])
-        if (choice.finish_reason) this.#finishReason = choice.finish_reason
-    }
-    if (bytes.length > 0 && !this.#res.write(bytes)) return drained(this.#res)
-  }
-
-  /** Ends a stream that has begun: blocked content with its finish reason, everything with an error of the wire. */
-  #breakOff(encoder: StreamEncoder, last: readonly Chunk[], error: GatewayError): void {
-    const like = last.at(-1)
-    const blocked = error.type === 'content_blocked' && like
-    const cut = blocked ? encoder.chunks([finishChunk(like.data, [0], 'content_filter')]) : ''
-    this.#res.write(cut)
-    this.#res.end(encoder.fail(error, this.#id))
+    })
+    this.#streamed = answer
+    await answer.send(reply.chunks, call.cancel, this.#id)
   }
 
   #refuse(thrown: unknown): void {
@@ -212,12 +181,12 @@ export class Exchange {
     const call = this.#call
     if (!call) return
     const status = failure instanceof ClientGone && !this.#res.headersSent ? 499 : this.#res.statusCode
-    const finishReason = this.#finishReason ?? wholeFinish(body)
+    const finishReason = this.#streamed?.finishReason ?? wholeFinish(body)
     const served: Served = {
       status,
       error: failure,
       finishReason,
-      chunks: this.#chunks,
+      chunks: this.#streamed?.chunks ?? 0,
       body: body ?? call.trail.body,
     }
     try {
@@ -246,17 +215,4 @@ function wholeFinish(body: Served['body']): FinishReason | undefined {
 
 function warn(call: Call): void {
   call.trail.header('x-service-warning', 'admin keys are not meant for model calls; use a user key')
-}
-
-/** Waits until a slow client has room again, or is gone. */
-function drained(res: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      res.off('drain', done)
-      res.off('close', done)
-      resolve()
-    }
-    res.once('drain', done)
-    res.once('close', done)
-  })
 }

@@ -69,7 +69,14 @@ it('a route gives a model to a provider under another name, at the operator’s 
   expect(trace).toMatchObject({ provider: 'mycorp', cost_usd: 0.002, cost: { source: 'override' } })
   const { body } = await gateway.api('GET', '/api/proxy/routes')
   expect(body.routes).toEqual([
-    { order: 1, match: 'support-bot', provider: 'mycorp', model: 'mycorp-large', source: 'config' },
+    {
+      order: 1,
+      match: 'support-bot',
+      provider: 'mycorp',
+      model: 'mycorp-large',
+      priority: 0,
+      source: 'config',
+    },
   ])
 })
 

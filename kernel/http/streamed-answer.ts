@@ -1,0 +1,76 @@
+import type { ServerResponse } from 'node:http'
+import type { Cancel } from '../cancel.ts'
+import type { FinishReason } from '../canonical.ts'
+import { ClientGone, type GatewayError, toGatewayError } from '../errors.ts'
+import { type Chunk, finishChunk } from '../stream/chunk.ts'
+import type { StreamEncoder } from '../wire.ts'
+
+/** A streamed answer on its way to the client, no faster than the client reads. */
+export class StreamedAnswer {
+  /** Of the last choice that ended. */
+  finishReason: FinishReason | undefined
+  /** Chunks that were handed to the client. */
+  chunks = 0
+  readonly #res: ServerResponse
+  readonly #encoder: StreamEncoder
+  readonly #begin: (hasContent: boolean) => void
+
+  /** `begin` sends the head; until there is content an error can still be an answer of its own. */
+  constructor(res: ServerResponse, encoder: StreamEncoder, begin: (hasContent: boolean) => void) {
+    this.#res = res
+    this.#encoder = encoder
+    this.#begin = begin
+  }
+
+  /** Rejects with what ended the stream early; what has begun is then closed as the wire has it for failures. */
+  async send(batches: AsyncIterable<readonly Chunk[]>, cancel: Cancel, requestId: string): Promise<void> {
+    let last: readonly Chunk[] = []
+    try {
+      for await (const batch of batches) {
+        cancel.check()
+        last = batch
+        await this.#write(batch)
+      }
+      cancel.check()
+    } catch (error) {
+      if (this.#res.headersSent && !(error instanceof ClientGone))
+        this.#breakOff(last, toGatewayError(error), requestId)
+      throw error
+    }
+    if (!this.#res.headersSent) this.#begin(false)
+    this.#res.end(this.#encoder.end())
+  }
+
+  #write(batch: readonly Chunk[]): void | Promise<void> {
+    const bytes = this.#encoder.chunks(batch)
+    if (!this.#res.headersSent) this.#begin(true)
+    this.chunks += batch.length
+    for (const { seen } of batch) {
+      for (const choice of seen?.choices ?? [])
+        if (choice.finish_reason) this.finishReason = choice.finish_reason
+    }
+    if (bytes.length > 0 && !this.#res.write(bytes)) return drained(this.#res)
+  }
+
+  /** Ends a stream that has begun: blocked content with its finish reason, everything with an error of the wire. */
+  #breakOff(last: readonly Chunk[], error: GatewayError, requestId: string): void {
+    const like = last.at(-1)
+    const blocked = error.type === 'content_blocked' && like
+    const cut = blocked ? this.#encoder.chunks([finishChunk(like.data, [0], 'content_filter')]) : ''
+    this.#res.write(cut)
+    this.#res.end(this.#encoder.fail(error, requestId))
+  }
+}
+
+/** Waits until a slow client has room again, or is gone. */
+function drained(res: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      res.off('drain', done)
+      res.off('close', done)
+      resolve()
+    }
+    res.once('drain', done)
+    res.once('close', done)
+  })
+}
