@@ -4,6 +4,7 @@ import { destinationOf } from './destination.ts'
 import type { Directory } from './directory.ts'
 import { internalError, isUpstreamError, UpstreamError } from './errors.ts'
 import type { Generation } from './generation.ts'
+import { forgetKey, readyTarget } from './key-exchange.ts'
 import { type Destination, KeySelection, type KeySelector } from './key-selection.ts'
 import type { Credential, Protocol, Target } from './provider.ts'
 import type { ProviderKeys } from './provider-keys.ts'
@@ -65,6 +66,7 @@ export class Dispatcher {
           generation.chain.attempted(attempt, call)
         }
         if (key) selector?.report(target, key, error)
+        if (error.providerStatus === 401) forgetKey(target, generation.services)
         if (i === candidates.length - 1 || !isKeyBound(error)) throw error
         attempt.reasonNext = 'another key'
       }
@@ -75,7 +77,11 @@ export class Dispatcher {
   async #try(one: Try, headers: Record<string, string>): Promise<Reply> {
     const { call, target, protocol, attempt } = one
     if (protocol.answer) return finished(one, await protocol.answer(call, target))
-    const request = await protocol.encode(call, target)
+    const ready =
+      target.provider.spec.key_exchange === undefined
+        ? target
+        : await readyTarget(target, one.generation.services)
+    const request = await protocol.encode(call, ready)
     const answer = await this.#transport.send(
       { ...request, headers: { ...request.headers, ...headers } },
       target,
@@ -84,13 +90,13 @@ export class Dispatcher {
     )
     attempt.status = answer.status
     if (answer.status >= 400) throw protocol.error(answer, await answer.whole(), target)
-    if (!call.stream) return finished(one, protocol.decode(answer, await answer.whole(), call, target))
+    if (!call.stream) return finished(one, protocol.decode(answer, await answer.whole(), call, ready))
     if (isJson(answer)) {
-      const whole = protocol.decode(answer, await answer.whole(), call, target)
+      const whole = protocol.decode(answer, await answer.whole(), call, ready)
       return finished(one, replyWith(call, await collect(whole)))
     }
     const wire = protocol.wires[call.operation]!
-    return finished(one, new StreamReply(wire, chunksOf(answer, protocol, call, target)))
+    return finished(one, new StreamReply(wire, chunksOf(answer, protocol, call, ready)))
   }
 }
 

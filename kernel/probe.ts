@@ -1,6 +1,7 @@
 import { Cancel } from './cancel.ts'
 import type { Directory } from './directory.ts'
 import { internalError, isUpstreamError } from './errors.ts'
+import { forgetKey, readyTarget } from './key-exchange.ts'
 import type { Credential, Protocol, Provider } from './provider.ts'
 import type { Registry } from './registry.ts'
 import type { Transport } from './transport.ts'
@@ -62,12 +63,13 @@ export class Prober {
     const target = { provider, model: '', key }
     const started = performance.now()
     try {
-      const request = await protocol.check(target)
+      const request = await protocol.check(await readyTarget(target, this.#registry.generation.services))
       const answer = await this.#transport.send(request, target, new Cancel(), timeouts)
       const body = await answer.whole()
       const ms = Math.round(performance.now() - started)
       if (answer.status >= 400) {
         const refused = answer.status === 401 || answer.status === 403
+        if (refused) forgetKey(target, this.#registry.generation.services)
         return { ...result('down', protocol.error(answer, body, target).message, ms), refused }
       }
       if (key?.owner !== 'user') this.#learn(provider, protocol, body)

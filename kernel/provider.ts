@@ -24,6 +24,8 @@ export const providerSpec = z.strictObject({
   base_url_env: z.string().optional(),
   /** Whether calls need a key. */
   key: z.enum(['required', 'optional', 'none']).default('required'),
+  /** What makes of its keys what goes with requests, by name; without one they are sent as they are. */
+  key_exchange: z.string().optional(),
   /** Models it serves, as globs; used to route a bare model name. */
   models: z.array(z.string()).default([]),
   operations: z.array(z.enum(['chat', 'completion', 'embedding'])).default(['chat']),

@@ -1,5 +1,5 @@
 import { badRequest, type Call, type JsonObject, type ModelRequest, type Target } from '#kernel'
-import { Changes } from './changes.ts'
+import { Changes } from '#kit'
 import { conversationOf } from './conversation.ts'
 import { type Options, optionsOf } from './options.ts'
 import { checkFields, inferenceConfig, ownFields, tierOf, topK } from './parameters.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { badRequest, type Context, kernelServices, notFound, type Provider } from '#kernel'
+import { badRequest, type Context, kernelServices, keyProblem, notFound, type Provider } from '#kernel'
 import { listed, listOf, listQuery } from '#kit'
 import type { Holder } from '../holder.ts'
 import { providerKeyItem } from '../shapes.ts'
@@ -32,14 +32,11 @@ export function addProviderKeyRoutes({ route, use }: Context<unknown>, holder: H
   const params = holder.params.provider
 
   /** Refuses a key that its provider could not take, as far as its form shows. */
-  const checkForm = (secret: string, { name, protocol }: Provider): void => {
-    const known = use(kernelServices.registry).generation.protocols.get(protocol)
-    const problem = known?.keyProblem
-      ? known.keyProblem(secret)
-      : /\s/.test(secret)
-        ? 'must be without spaces or line breaks'
-        : undefined
-    if (problem !== undefined) throw badRequest(`api_key: ${name}: ${problem}`, { param: 'api_key' })
+  const checkForm = (secret: string, provider: Provider): void => {
+    const problem = keyProblem(secret, provider, use(kernelServices.registry).generation)
+    if (problem !== undefined) {
+      throw badRequest(`api_key: ${provider.name}: ${problem}`, { param: 'api_key' })
+    }
   }
 
   /** Refuses what is no provider that takes a key. */

@@ -5,6 +5,7 @@ import {
   type ModelRequest,
   type Principal,
   permit,
+  readyTarget,
   type Target,
   token,
 } from '#kernel'
@@ -49,7 +50,8 @@ export function addCountRoute(context: Context<unknown>): void {
       const counter = isGuarded(context) ? undefined : context.find(counterOf(target.provider.protocol))
       header('x-token-count', counter ? 'provider' : 'estimated')
       if (!counter) return { input_tokens: estimate(request) }
-      return { input_tokens: await counter.count(body, target, passed(headers), signal) }
+      const ready = await readyTarget(target, generation.services)
+      return { input_tokens: await counter.count(body, ready, passed(headers), signal) }
     },
   })
 }
