@@ -1,6 +1,7 @@
 import { type Target, token } from '#kernel'
 import { brokenProtocol, upstreamError } from './errors.ts'
-import { headersOf, urlOf } from './protocol.ts'
+import { headersOf } from './protocol.ts'
+import { bodyFor, urlOf } from './quirks.ts'
 
 /** Counts the tokens of a request in this protocol's own words. */
 export interface TokenCounter {
@@ -19,10 +20,10 @@ const maxMs = 30_000
 
 export const counter: TokenCounter = {
   async count(body, target, headers, signal) {
-    const response = await fetch(urlOf(target, '/v1/messages/count_tokens'), {
+    const response = await fetch(urlOf(target, 'count'), {
       method: 'POST',
       headers: { ...headersOf(target), ...headers, ...target.provider.headers },
-      body: JSON.stringify({ ...body, model: target.model }),
+      body: bodyFor(target, { ...body, model: target.model }, 'count'),
       signal: AbortSignal.any([signal, AbortSignal.timeout(maxMs)]),
     }).catch((cause: unknown) => {
       throw brokenProtocol('could not be reached', target, cause)

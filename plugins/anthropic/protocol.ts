@@ -3,6 +3,7 @@ import { answerOf } from './answer.ts'
 import { upstreamError } from './errors.ts'
 import { isNative } from './native.ts'
 import { planOf } from './plan.ts'
+import { bodyFor, quirksOf, rootOf, urlOf } from './quirks.ts'
 import { bodyOf } from './request.ts'
 import { MessageDecoder } from './stream.ts'
 
@@ -16,9 +17,9 @@ export const anthropicProtocol: Protocol = {
 
   encode: (call, target) => ({
     method: 'POST',
-    url: urlOf(target, '/v1/messages'),
+    url: urlOf(target, call.stream ? 'stream' : 'message'),
     headers: { ...headersOf(target), ...ownHeaders(call), ...target.provider.headers },
-    body: JSON.stringify(bodyOf(call, target)),
+    body: bodyFor(target, bodyOf(call, target)),
   }),
 
   decode: (_, body, call, target) => answerOf(body, planOf(call, target), target),
@@ -29,22 +30,26 @@ export const anthropicProtocol: Protocol = {
 
   usage: (reported) => fromWireUsage(reported as WireUsage),
 
-  check: (target) => ({
-    method: 'GET',
-    url: urlOf(target, '/v1/models?limit=1000'),
-    headers: { ...headersOf(target), ...target.provider.headers },
-    body: undefined,
-  }),
+  check(target) {
+    const headers = { ...headersOf(target), ...target.provider.headers }
+    const { check_model: model } = quirksOf(target.provider)
+    if (model === undefined) {
+      return {
+        method: 'GET',
+        url: `${rootOf(target.provider)}/v1/models?limit=1000`,
+        headers,
+        body: undefined,
+      }
+    }
+    const body = bodyFor(target, { model, messages: [{ role: 'user', content: 'hi' }] }, 'count')
+    return { method: 'POST', url: urlOf(target, 'count'), headers, body }
+  },
 
   models(body) {
     const { data } = JSON.parse(body.toString('utf8')) as { data?: readonly { id?: unknown }[] }
     return data?.flatMap(({ id }) => (typeof id === 'string' ? [id] : []))
   },
 }
-
-/** People write the address with and without the version at its end. */
-export const urlOf = ({ provider }: Target, path: string): string =>
-  provider.baseUrl.replace(/\/v1$/, '') + path
 
 /** What every request carries. */
 export function headersOf({ key }: Target): Record<string, string> {

@@ -4,6 +4,7 @@ import { conversationOf } from './contents.ts'
 import { abilitiesOf } from './model.ts'
 import { optionsOf } from './options.ts'
 import { generationConfig } from './parameters.ts'
+import { quirksOf } from './quirks.ts'
 import { toolFields } from './tools.ts'
 
 /** Fields that are translated, or that the gateway itself has already heeded. */
@@ -52,7 +53,7 @@ export function chatBody({ request }: Call, { model, provider }: Target, changes
     if (value === undefined || value === null || read.has(field) || idle.get(field)?.(value)) continue
     changes.add(`-${field}`)
   }
-  const abilities = abilitiesOf(model)
+  const abilities = abilitiesOf(model, quirksOf(provider))
   const extras = extrasOf(request)
   const config = {
     ...generationConfig(request, model, abilities, changes),

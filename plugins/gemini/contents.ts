@@ -50,7 +50,7 @@ export function conversationOf(
   for (const [i, message] of messages.entries()) {
     const at = `messages[${i}]`
     if (message.role === 'tool') {
-      results.push(resultOf(message, open, abilities.fetches, at, changes))
+      results.push(resultOf(message, open, abilities, at, changes))
       continue
     }
     closeResults()
@@ -86,7 +86,7 @@ export function conversationOf(
 function resultOf(
   message: Message,
   open: ReadonlyMap<string, OpenCall>,
-  fetches: boolean,
+  { fetches, callIds }: Abilities,
   at: string,
   changes: Changes,
 ): Result {
@@ -102,7 +102,7 @@ function resultOf(
   const response = message.is_error === true ? { error: said } : (objectIn(said) ?? { output: said })
   return {
     place: call.place,
-    part: { functionResponse: { id, name: call.name, response } },
+    part: { functionResponse: { ...(callIds && { id }), name: call.name, response } },
     shown: parts.filter(({ text }) => text === undefined),
   }
 }
@@ -121,7 +121,7 @@ const lost = [
 
 function assistantParts(
   message: Message,
-  { fetches, signed }: Abilities,
+  { fetches, signed, callIds }: Abilities,
   at: string,
   changes: Changes,
 ): Part[] {
@@ -142,7 +142,7 @@ function assistantParts(
   if (signature !== undefined && last?.text !== undefined) {
     parts[parts.length - 1] = { ...last, thoughtSignature: signature }
   }
-  const calls = (message.tool_calls ?? []).map((call, i) => callPart(call, `${at}.tool_calls[${i}]`))
+  const calls = (message.tool_calls ?? []).map((call, i) => callPart(call, callIds, `${at}.tool_calls[${i}]`))
   const first = calls[0]
   if (signed && first && first.thoughtSignature === undefined) {
     changes.add('messages.tool_calls.thought_signature')
@@ -151,7 +151,7 @@ function assistantParts(
   return [...parts, ...calls]
 }
 
-function callPart(call: ToolCall, at: string): Part {
+function callPart(call: ToolCall, callIds: boolean, at: string): Part {
   const { id, signature: inId } = partsOfId(call.id)
   if (call.type !== 'function' || call.function === undefined) {
     throw badRequest(`${at}.type: Gemini knows calls of functions only.`, { param: `${at}.type` })
@@ -164,7 +164,7 @@ function callPart(call: ToolCall, at: string): Part {
   }
   const signature = signatureIn(call) ?? inId
   return {
-    functionCall: { id, name, args },
+    functionCall: { ...(callIds && { id }), name, args },
     ...(signature !== undefined && { thoughtSignature: signature }),
   }
 }

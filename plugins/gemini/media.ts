@@ -23,18 +23,15 @@ const types: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** Addresses that every model knows to read: its own files, and videos. */
-const own = /^https:\/\/(?:generativelanguage\.googleapis\.com\/|(?:www\.)?youtube\.com\/|youtu\.be\/)/
-
 /**
  * An image, sound or document as a part. Data URLs go along as they are; other addresses the provider fetches itself,
  * where its model can. `param` names the field if neither is possible.
  */
-export function mediaPart(url: unknown, fetches: boolean, param: string): Part {
+export function mediaPart(url: unknown, fetches: RegExp, param: string): Part {
   if (typeof url !== 'string') throw badRequest(`${param}: expected an address.`, { param })
   const data = dataUrl.exec(url)
   if (data) return { inlineData: { mimeType: data[1]!, data: data[2]! } }
-  if (!url.startsWith('https://') || !(fetches || own.test(url))) {
+  if (!fetches.test(url)) {
     const why = url.startsWith('https://') ? 'this model does not fetch addresses' : 'only https is fetched'
     throw badRequest(`${param}: ${why}; send the content itself as a data: URL.`, { param })
   }

@@ -1,11 +1,12 @@
 import { badRequest } from '#kernel'
+import type { Quirks } from './quirks.ts'
 
 const form = /^(?!.*\.\.)[\w.-]+(?:\/[\w.-]+)?$/
 
 /** A model as a path of the API. Throws a bad request for a name that would lead elsewhere. */
-export function pathOf(model: string): string {
+export function pathOf(model: string, { models_path: folder = 'models' }: Partial<Quirks> = {}): string {
   if (!form.test(model)) throw badRequest(`${model} is not the name of a Gemini model.`, { param: 'model' })
-  return model.includes('/') ? model : `models/${model}`
+  return model.includes('/') ? model : `${folder}/${model}`
 }
 
 /** The version in a model's name, such as 2.5; undefined for `gemini-flash-latest` and others that have none. */
@@ -22,17 +23,26 @@ export interface Abilities {
   readonly thinking: 'none' | 'budget' | 'level'
   /** Insists on the signatures of tool calls. */
   readonly signed: boolean
-  /** Fetches files from any address. */
-  readonly fetches: boolean
+  /** Addresses of which it fetches files. */
+  readonly fetches: RegExp
+  /** Knows ids of tool calls. */
+  readonly callIds: boolean
 }
 
-export function abilitiesOf(model: string): Abilities {
+/** Addresses that every model knows to read: its own files, and videos. */
+const own = /^https:\/\/(?:generativelanguage\.googleapis\.com\/|(?:www\.)?youtube\.com\/|youtu\.be\/)/
+
+export function abilitiesOf(
+  model: string,
+  { cloud_files, call_ids = true }: Partial<Quirks> = {},
+): Abilities {
   const old = /gemma|learnlm|aqa/.test(model)
   const version = old ? 1 : (versionOf(model) ?? (/gemini-(?:pro|ultra)(?:-vision)?$/.test(model) ? 1 : 3))
   return {
     jsonSchema: version >= 2.5,
     thinking: version >= 3 ? 'level' : version >= 2.5 ? 'budget' : 'none',
     signed: version >= 3,
-    fetches: version >= 2.5,
+    fetches: cloud_files ? /^(?:https|gs):\/\// : version >= 2.5 ? /^https:\/\// : own,
+    callIds: call_ids,
   }
 }

@@ -8,7 +8,7 @@ interface Fields {
 }
 
 /** The content of a message as parts; empty texts are left out. What cannot be carried is refused by its name. */
-export function partsOf(content: Message['content'], fetches: boolean, at: string, changes: Changes): Part[] {
+export function partsOf(content: Message['content'], fetches: RegExp, at: string, changes: Changes): Part[] {
   if (content === undefined || content === null || content === '') return []
   const known = quoted(content, (change) => changes.add(change)) ?? ''
   if (typeof known === 'string') return [{ text: known }]
@@ -18,7 +18,7 @@ export function partsOf(content: Message['content'], fetches: boolean, at: strin
   })
 }
 
-function partOf(part: ContentPart, fetches: boolean, at: string, changes: Changes): Part {
+function partOf(part: ContentPart, fetches: RegExp, at: string, changes: Changes): Part {
   switch (part.type) {
     case 'text':
       return { text: String((part as Fields).text) }
@@ -47,7 +47,7 @@ function partOf(part: ContentPart, fetches: boolean, at: string, changes: Change
   }
 }
 
-function filePart(file: Fields, fetches: boolean, at: string): Part {
+function filePart(file: Fields, fetches: RegExp, at: string): Part {
   if (file.file_data !== undefined) return mediaPart(file.file_data, fetches, `${at}.file.file_data`)
   if (typeof file.file_id === 'string' && file.file_id.startsWith('https://')) {
     return mediaPart(file.file_id, fetches, `${at}.file.file_id`)

@@ -5,6 +5,7 @@ import { chatBody } from './body.ts'
 import { embeddingAnswer, embeddingBody } from './embedding.ts'
 import { upstreamError } from './errors.ts'
 import { pathOf } from './model.ts'
+import { quirksOf } from './quirks.ts'
 import { AnswerDecoder } from './stream.ts'
 import { usageOf } from './usage.ts'
 
@@ -14,7 +15,7 @@ export const geminiProtocol: Protocol = {
   wires: { chat: 'gemini', embedding: 'gemini' },
 
   encode(call, target) {
-    const url = `${rootOf(target)}/${pathOf(target.model)}`
+    const url = `${rootOf(target)}/${pathOf(target.model, quirksOf(target.provider))}`
     const changes = new Changes(call)
     if (call.operation === 'embedding') {
       const { method, body } = embeddingBody(call, target, changes)
@@ -42,12 +43,16 @@ export const geminiProtocol: Protocol = {
 
   usage: (reported) => usageOf(reported as WireUsage),
 
-  check: (target) => ({
-    method: 'GET',
-    url: `${rootOf(target)}/models?pageSize=1000`,
-    headers: headersOf(target),
-    body: undefined,
-  }),
+  check(target) {
+    const { check } = quirksOf(target.provider)
+    const path = check?.path ?? '/models?pageSize=1000'
+    return {
+      method: check ? 'POST' : 'GET',
+      url: rootOf(target) + path,
+      headers: headersOf(target),
+      body: check && JSON.stringify(check.body),
+    }
+  },
 
   models: modelsIn,
 }

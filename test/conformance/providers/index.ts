@@ -5,6 +5,16 @@ import { cohere } from './cohere.ts'
 import { gemini } from './gemini.ts'
 import { openai } from './openai.ts'
 import type { TestProvider } from './provider.ts'
+import { vertex, vertexClaude } from './vertex.ts'
 
 /** The providers of the table, in its order. A new one is a file here and a line in this list. */
-export const providers: readonly TestProvider[] = [openai, azure, anthropic, gemini, cohere, bedrock]
+export const providers: readonly TestProvider[] = [
+  openai,
+  azure,
+  anthropic,
+  gemini,
+  cohere,
+  bedrock,
+  vertex,
+  vertexClaude,
+]
