@@ -7,6 +7,7 @@ if (major < 24) {
   console.error(`Switchyard needs Node 24 or later; this is ${process.versions.node}.`)
   process.exitCode = 1
 } else {
-  const built = new URL('../dist/kernel/main.js', import.meta.url)
-  await import(existsSync(built) ? built.href : new URL('../kernel/main.ts', import.meta.url).href)
+  // The package has no source; a repository may have files that were built from an older one.
+  const source = new URL('../kernel/main.ts', import.meta.url)
+  await import(existsSync(source) ? source.href : new URL('../dist/kernel/main.js', import.meta.url).href)
 }
