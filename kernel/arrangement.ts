@@ -48,7 +48,9 @@ export function arrangedOf({ plugin, manifest }: Placement, state: PluginState):
 export function placesOf(plugins: Iterable<Plugin>): Placement[] {
   const placed = [...plugins].flatMap((plugin) => {
     const { manifest, setting } = plugin
-    return manifest?.kind === 'module' && setting ? [{ plugin, manifest, order: setting.order }] : []
+    return manifest?.kind === 'module' && setting
+      ? [{ id: plugin.id, plugin, manifest, order: setting.order }]
+      : []
   })
   return inOrder(placed).map(({ plugin, manifest, order }) => ({
     plugin,

@@ -390,7 +390,7 @@ describe('service.yaml.example', () => {
   function formOf(key: string): RegExp {
     const source = key
       .replace(/[.[\]]/g, '\\$&')
-      .replace('<name>', '.+')
+      .replaceAll('<name>', '.+')
       .replace('\\[\\]', '\\[\\d+\\]')
     return new RegExp(`^${source}(\\[|\\.|$)`)
   }

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { closest } from 'fastest-levenshtein'
+import { bindingId, bindingName } from './admission.ts'
 import { type Config, ConfigError } from './config.ts'
 import { type Discovered, discover } from './manifest.ts'
 import { installedPackages } from './packages/installed.ts'
@@ -51,8 +52,8 @@ function withoutClashes(found: readonly Discovered[]): Discovered[] {
 }
 
 /**
- * What the file says of plugins, by id. Throws a ConfigError for what nobody would ever read: a guard whose name is
- * misspelt must not be missed in silence.
+ * What the file says of plugins by id, and of bindings by `module/name`. Throws a ConfigError for what nobody would ever
+ * read: a guard whose name is misspelt must not be missed in silence.
  */
 export function configuredPlugins(
   { modules }: Pick<Config, 'modules'>,
@@ -61,14 +62,24 @@ export function configuredPlugins(
   const ids = found.map(({ id }) => id)
   const changes: Record<string, SettingChange> = {}
   const problems: string[] = []
-  for (const [id, entry] of Object.entries(modules)) {
+  const read = (id: string, at: readonly string[], entry: unknown): void => {
     const { data, error } = settingChange.safeParse(entry)
-    if (!ids.includes(id))
+    if (data) changes[id] = data
+    for (const issue of error?.issues ?? [])
+      problems.push(`${[...at, ...issue.path].join('.')}: ${issue.message}`)
+  }
+  for (const [id, { bindings = {}, ...entry }] of Object.entries(modules)) {
+    if (!ids.includes(id)) {
       problems.push(`modules.${id}: there is no such module; the nearest is ${closest(id, ids)}`)
-    else if (error) {
-      for (const issue of error.issues)
-        problems.push(`modules.${[id, ...issue.path].join('.')}: ${issue.message}`)
-    } else changes[id] = data
+      continue
+    }
+    read(id, ['modules', id], entry)
+    for (const [name, binding] of Object.entries(bindings)) {
+      const at = ['modules', id, 'bindings', name]
+      const issue = bindingName.safeParse(name).error?.issues[0]
+      if (issue) problems.push(`${at.join('.')}: a binding's name ${issue.message}`)
+      read(bindingId(id, name), at, binding)
+    }
   }
   if (problems.length > 0) throw new ConfigError(problems)
   return changes

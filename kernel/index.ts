@@ -10,6 +10,7 @@ export type {
   Store,
 } from '../storage/index.ts'
 export { type Accounts, type Key, type KeyOwner, keyStatus, operator, type User } from './accounts.ts'
+export { bindingName } from './admission.ts'
 export { type Arranged, hooksOf, type Placement } from './arrangement.ts'
 export { Call, type CallContext, type Principal, type Timeouts } from './call.ts'
 export { Cancel } from './cancel.ts'
@@ -61,7 +62,7 @@ export { permit } from './permit.ts'
 export { type Plan, plans } from './plans.ts'
 export { type Context, defineArea, defineModule, defineProvider } from './plugin.ts'
 export type { CompleteOptions } from './plugin-calls.ts'
-export type { Plugin, PluginState } from './plugin-record.ts'
+export type { Binding, Plugin, PluginState } from './plugin-record.ts'
 export type { Cost, PriceDescription, Prices, Rate, Rates } from './prices.ts'
 export type { Probe } from './probe.ts'
 export type {

@@ -132,8 +132,11 @@ export function contextOf<S>(
   return Object.defineProperty(context, 'store', {
     get() {
       demand('store', 'uses the store')
-      store ??= parts.store.namespace(id)
+      store ??= parts.store.namespace(storeName(id))
       return store
     },
   }) as Context<S>
 }
+
+/** The name of a plugin's part of the store: ids have no underscore, so none of a binding is another plugin's. */
+const storeName = (id: string): string => id.replace('/', '_')

@@ -31,7 +31,8 @@ interface Parts {
 
 /** Tells the module's ring, the log and everybody who listens that it was left out, or is back. */
 export function announced(
-  { id, manifest }: Discovered,
+  id: string,
+  { manifest }: Pick<Discovered, 'manifest'>,
   meter: Meter,
   change: CircuitChange,
   { events, log }: Parts,

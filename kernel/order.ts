@@ -2,6 +2,8 @@ import { stages } from './hooks.ts'
 import type { ModuleManifest } from './manifest.ts'
 
 interface Placed {
+  /** Where a module has several configurations: tells them apart. */
+  readonly id?: string
   readonly manifest: ModuleManifest
   /** The operator's place inside the stage; 0 by default, smaller is further out. */
   readonly order: number
@@ -26,7 +28,7 @@ export function reasonOf({ manifest, order }: Placed): string {
 }
 
 function sorted<T extends Placed>(modules: readonly T[]): T[] {
-  const waiting = modules.toSorted((a, b) => a.order - b.order || (a.manifest.id < b.manifest.id ? -1 : 1))
+  const waiting = modules.toSorted((a, b) => a.order - b.order || (idOf(a) < idOf(b) ? -1 : 1))
   const result: T[] = []
   while (waiting.length > 0) {
     const ready = waiting.findIndex((module) => !waiting.some((other) => mustPrecede(other, module)))
@@ -34,6 +36,8 @@ function sorted<T extends Placed>(modules: readonly T[]): T[] {
   }
   return result
 }
+
+const idOf = ({ id, manifest }: Placed): string => id ?? manifest.id
 
 /** The operator's order outweighs the modules' own wishes. */
 function mustPrecede(a: Placed, b: Placed): boolean {

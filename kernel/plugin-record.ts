@@ -7,13 +7,22 @@ import type { Setting, StoredSetting } from './setting.ts'
 
 export type PluginState = 'active' | 'tripped' | 'disabled' | 'waiting' | 'failed' | 'invalid'
 
-/** A plugin as the registry knows it. */
+/** A further configuration of a module: an instance of its own, with what it remembers and stores of its own. */
+export interface Binding {
+  readonly module: string
+  readonly name: string
+  /** Whether the operator has it on; it runs only while its module is on as well. */
+  enabled: boolean
+}
+
+/** A plugin as the registry knows it, or one binding of a module, whose id is `module/name`. */
 export interface Plugin {
   readonly id: string
   readonly found: Discovered
   readonly manifest: Manifest | undefined
   readonly meter: Meter
   readonly memory: Memory
+  readonly binding?: Binding
   stored: StoredSetting | undefined
   setting: Setting | undefined
   definition: ModuleDefinition | PluginDefinition | undefined

@@ -1,22 +1,19 @@
 import { z } from 'zod'
-import type { Collection } from '../storage/index.ts'
+import { Admission, type AdmissionParts, bindingId } from './admission.ts'
 import { type Arranged, type Placement, placesOf } from './arrangement.ts'
-import { conflict, isGatewayError, notFound } from './errors.ts'
+import { carryOut } from './change.ts'
+import { conflict, notFound } from './errors.ts'
 import { defineEvent, type Events } from './events.ts'
 import { type Generation, offersOf } from './generation.ts'
 import type { ContextParts } from './instance.ts'
-import { type Actor, refuseLockout } from './lockout.ts'
+import type { Actor } from './lockout.ts'
 import { type Discovered, explain, type Manifest } from './manifest.ts'
-import { Memory } from './memory.ts'
-import { Meter } from './meter.ts'
-import { type CircuitLimits, ModuleCircuit } from './module-circuit.ts'
-import { announced } from './module-events.ts'
 import type { Plugin, PluginState } from './plugin-record.ts'
 import { replace } from './replacement.ts'
-import { missingOf, refuseIfNeeded, startWaiting, stateOf } from './requirements.ts'
+import { refuseIfNeeded, startWaiting, stateOf } from './requirements.ts'
 import { Roster, type RosterParts } from './roster.ts'
-import { changed, effective, type SettingChange, type StoredSetting } from './setting.ts'
-import { definitionOf, schemaOf, settingsOf, setUp } from './setup.ts'
+import { changed, type SettingChange } from './setting.ts'
+import { definitionOf, schemaOf, setUp } from './setup.ts'
 
 export const ModuleChanged = defineEvent(
   'module.changed',
@@ -27,13 +24,8 @@ export const ModuleChanged = defineEvent(
 /** How long a plugin that was switched off is remembered. */
 const memoryMs = 10 * 60_000
 
-interface Parts extends ContextParts {
+interface Parts extends ContextParts, AdmissionParts {
   readonly events: Events
-  readonly settings: Collection<StoredSetting>
-  /** What the configuration file says. */
-  readonly configured: Readonly<Record<string, SettingChange>>
-  /** When a module that keeps failing is left out. */
-  readonly circuit?: CircuitLimits
 }
 
 /** All plugins, and the generation made of those that run. Changes happen one at a time, each wholly or not at all. */
@@ -41,6 +33,7 @@ export class Registry {
   readonly #parts: Parts
   readonly #roster: Roster
   readonly #plugins: Map<string, Plugin>
+  readonly #admission: Admission
   #changes: Promise<unknown> = Promise.resolve()
 
   constructor({ dispatch, retireMs, ...parts }: Omit<Parts, 'service' | 'current'> & RosterParts) {
@@ -51,17 +44,33 @@ export class Registry {
       service: (token) => this.#roster.service(token),
       current: (instance) => this.#plugins.get(instance.id)?.instance === instance,
     }
+    this.#admission = new Admission(parts, this.#plugins)
   }
 
   get generation(): Generation {
     return this.#roster.generation
   }
 
+  /** In the order of their ids, without bindings. */
   get plugins(): Plugin[] {
-    return [...this.#plugins.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    const plugins = [...this.#plugins.values()].filter(({ binding }) => !binding)
+    return plugins.toSorted((a, b) => (a.id < b.id ? -1 : 1))
   }
 
-  /** Every module in chain order, those included that do not run. */
+  /** The bindings of a module, in the order of their names. */
+  bindings(module: string): Plugin[] {
+    const bindings = [...this.#plugins.values()].filter(({ binding }) => binding?.module === module)
+    return bindings.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  }
+
+  /** A binding of a module; throws a not found. */
+  binding(module: string, name: string): Plugin {
+    const found = this.#plugins.get(bindingId(this.get(module, 'module').id, name))
+    if (found) return found
+    throw notFound(`${module} has no binding called ${name}.`, { param: 'binding' })
+  }
+
+  /** Every module and binding in chain order, those included that do not run. */
   get places(): Placement[] {
     return placesOf(this.#plugins.values())
   }
@@ -74,7 +83,8 @@ export class Registry {
   /** Throws a not found that says what there is. */
   get(id: string, kind?: Manifest['kind']): Plugin {
     const plugin = this.#plugins.get(id)
-    if (plugin && (!kind || plugin.manifest?.kind === kind || !plugin.manifest)) return plugin
+    const isKind = !kind || ((plugin?.manifest?.kind === kind || !plugin?.manifest) && !plugin?.binding)
+    if (plugin && isKind) return plugin
     throw notFound(`There is no ${kind ?? 'plugin'} called ${id}.`, { param: 'name' })
   }
 
@@ -84,7 +94,7 @@ export class Registry {
 
   /** Takes in what was found and starts what is enabled. Whoever fails is recorded; the rest runs. */
   async start(found: readonly Discovered[]): Promise<void> {
-    for (const item of found) this.#plugins.set(item.id, await this.#admit(item))
+    for (const item of found) this.#take(await this.#admitted(item))
     const enabled = [...this.#plugins.values()].filter(
       (plugin) => plugin.setting?.enabled && !plugin.found.problem,
     )
@@ -107,9 +117,49 @@ export class Registry {
    */
   install(found: Discovered): Promise<Plugin> {
     return this.#alone(async () => {
-      const next = await this.#admit(found, this.#plugins.get(found.id))
+      const next = await this.#admitted(found)
       await replace(this.#roster, this.#parts, next)
-      return this.#settled(next)
+      return this.#settled(next[0]!)
+    })
+  }
+
+  /** Adds a further configuration of a module, which acts beside the module's own; as `change` does, or not at all. */
+  bind(module: string, name: string, change: SettingChange, actor?: Actor): Promise<Plugin> {
+    return this.#alone(async () => {
+      const owner = this.get(module, 'module')
+      const id = bindingId(owner.id, name)
+      if (!owner.setting || owner.found.problem) throw conflict(`${module} cannot run: ${owner.problem}`)
+      if (this.#plugins.has(id))
+        throw conflict(`${module} has a binding called ${name} already.`, { param: 'name' })
+      const plugin = this.#admission.binding(owner, name, undefined)
+      this.#plugins.set(id, plugin)
+      try {
+        return await this.#change(plugin, change, actor)
+      } catch (error) {
+        this.#plugins.delete(id)
+        throw error
+      }
+    })
+  }
+
+  /** Removes a binding and forgets its settings. One that stands in the configuration file can only be switched off. */
+  unbind(module: string, name: string, actor?: Actor): Promise<void> {
+    return this.#alone(async () => {
+      const plugin = this.binding(module, name)
+      if (this.#admission.isConfigured(plugin.id)) {
+        throw conflict(
+          `${plugin.id} stands in service.yaml: remove it there, or switch it off with enabled: false.`,
+        )
+      }
+      this.#plugins.delete(plugin.id)
+      const store = () => this.#parts.settings.delete(plugin.id)
+      try {
+        await carryOut([], { roster: this.#roster, parts: this.#parts, actor, store })
+      } catch (error) {
+        this.#plugins.set(plugin.id, plugin)
+        throw error
+      }
+      this.#tell(plugin.id, false, 'removed')
     })
   }
 
@@ -118,7 +168,7 @@ export class Registry {
     return this.#alone(async () => {
       const plugin = this.get(id)
       refuseIfNeeded(plugin, this.plugins)
-      this.#plugins.delete(id)
+      for (const gone of [plugin, ...this.bindings(id)]) this.#plugins.delete(gone.id)
       this.#roster.swap(this.#roster.arranged())
       plugin.release?.()
       this.#tell(id, false, 'removed')
@@ -147,61 +197,43 @@ export class Registry {
     return result
   }
 
-  async #admit(found: Discovered, before?: Plugin): Promise<Plugin> {
-    const { id, manifest } = found
-    const stored = manifest && (await this.#parts.settings.get(id))
-    const setting = manifest && effective(manifest, this.#parts.configured[id], stored)
-    const problem = found.problem
-    const kept = { memory: before?.memory ?? new Memory(), meter: before?.meter ?? this.#meter(found) }
-    const release = found.staged?.hold()
-    const own = { definition: undefined, instance: undefined, release }
-    return { id, found, manifest, stored, setting, problem, ...kept, ...own }
+  /** A plugin and its bindings, first the plugin. */
+  async #admitted(found: Discovered): Promise<Plugin[]> {
+    const plugin = await this.#admission.plugin(found)
+    return [plugin, ...(await this.#admission.bindings(plugin))]
   }
 
-  #meter(found: Discovered): Meter {
-    const meter: Meter = new Meter(
-      new ModuleCircuit(this.#parts.circuit, (change) =>
-        announced(this.#plugins.get(found.id)?.found ?? found, meter, change, this.#parts),
-      ),
-    )
-    return meter
+  #take(plugins: readonly Plugin[]): void {
+    for (const plugin of plugins) this.#plugins.set(plugin.id, plugin)
   }
 
   async #change(plugin: Plugin, change: SettingChange, actor: Actor | undefined): Promise<Plugin> {
     const { id, manifest } = plugin
     if (!manifest || plugin.found.problem) throw conflict(`${id} cannot run: ${plugin.problem}`)
     const stored = changed(plugin.stored, change)
-    const setting = effective(manifest, this.#parts.configured[id], stored)
+    const setting = this.#admission.settingOf(plugin, stored)
     if (!setting.enabled) refuseIfNeeded(plugin, this.plugins)
-    const before = { setting: plugin.setting, instance: plugin.instance }
-    plugin.setting = setting
-    let next: Generation | undefined
-    try {
-      const missing = missingOf(plugin, this.#plugins)
-      plugin.instance = setting.enabled && missing.length === 0 ? await setUp(plugin, this.#parts) : undefined
-      if (!setting.enabled) await settingsOf(plugin)
-      next = this.#roster.arranged()
-      if (actor) refuseLockout(next.chain, actor)
-      await this.#parts.settings.put(id, stored)
-      plugin.stored = stored
-      plugin.problem = missing.length > 0 && setting.enabled ? `waits for ${missing.join(', ')}` : undefined
-      this.#roster.swap(next)
-    } catch (error) {
-      await next?.retire(0)
-      if (plugin.instance !== before.instance) await plugin.instance?.scope.dispose()
-      Object.assign(plugin, before, { problem: explain(error) })
-      throw isGatewayError(error)
-        ? error
-        : conflict(`${id} could not be started: ${explain(error)}`, { cause: error })
-    }
+    const bound = this.bindings(id).map((binding) => {
+      return {
+        plugin: binding,
+        setting: this.#admission.settingOf(binding, binding.stored, setting),
+        renew: false,
+      }
+    })
+    const store = () => this.#parts.settings.put(id, stored)
+    const doing = { roster: this.#roster, parts: this.#parts, actor, store }
+    await carryOut([{ plugin, setting, renew: true }, ...bound], doing)
+    plugin.stored = stored
     return this.#settled(plugin)
   }
 
   /** What follows a change that was made: what is remembered, who waited for it, who wants to know. */
   async #settled(plugin: Plugin): Promise<Plugin> {
     const enabled = plugin.setting?.enabled ?? false
-    if (enabled) plugin.memory.keep()
-    else plugin.memory.fade(memoryMs)
+    for (const { memory, setting } of [plugin, ...this.bindings(plugin.id)]) {
+      if (setting?.enabled) memory.keep()
+      else memory.fade(memoryMs)
+    }
     if (enabled && (await startWaiting(this.#plugins, (plugin) => this.#begin(plugin))))
       this.#roster.swap(this.#roster.arranged())
     this.#tell(plugin.id, enabled, this.stateOf(plugin))

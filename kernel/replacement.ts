@@ -8,29 +8,44 @@ import type { Roster } from './roster.ts'
 import { settingsOf, setUp } from './setup.ts'
 
 /**
- * Puts a plugin with other code in the place of what has its id. When the new one cannot run and the old one does, the
- * old one stays and a conflict says why; when nothing ran, the new one is taken with its problem.
+ * Puts a plugin with other code, and its bindings, in the place of what has its id. When they cannot run and the old one
+ * does, the old one stays and a conflict says why; when nothing ran, the new one is taken with its problem.
  */
-export async function replace(roster: Roster, parts: ContextParts, next: Plugin): Promise<void> {
+export async function replace(
+  roster: Roster,
+  parts: ContextParts,
+  [next, ...bindings]: readonly Plugin[],
+): Promise<void> {
+  if (!next) return
   const old = roster.plugins.get(next.id)
+  const replaced = [...roster.plugins.values()].filter(
+    ({ id, binding }) => id === next.id || binding?.module === next.id,
+  )
+  const exchange = (from: readonly Plugin[], to: readonly Plugin[]): void => {
+    for (const { id } of from) roster.plugins.delete(id)
+    for (const plugin of to) roster.plugins.set(plugin.id, plugin)
+  }
+  const all = [next, ...bindings]
   let generation: Generation | undefined
   try {
-    await begin(roster, parts, next)
-    roster.plugins.set(next.id, next)
+    for (const one of all) await begin(roster, parts, one)
+    exchange(replaced, all)
     generation = roster.arranged()
   } catch (error) {
-    await next.instance?.scope.dispose()
-    next.instance = undefined
+    for (const one of all) {
+      await one.instance?.scope.dispose()
+      one.instance = undefined
+    }
     next.problem = explain(error)
     if (old?.instance) {
-      roster.plugins.set(next.id, old)
+      exchange(all, replaced)
       next.release?.()
       old.problem = next.problem
       throw isGatewayError(error)
         ? error
         : conflict(`${next.id} goes on with the version it has: ${next.problem}`, { cause: error })
     }
-    roster.plugins.set(next.id, next)
+    exchange(replaced, all)
     generation = roster.arranged()
   }
   roster.swap(generation)

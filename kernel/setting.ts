@@ -8,6 +8,7 @@ export const settingFields = {
   config: z.record(z.string(), z.unknown()).optional(),
   when: whenSchema.nullable().optional(),
   order: z.int().min(-1000).max(1000).nullable().optional(),
+  mode: z.enum(['enforce']).nullable().optional(),
 }
 
 export const settingChange = z.strictObject(settingFields)
@@ -26,21 +27,26 @@ export interface Setting {
   readonly config: Readonly<Record<string, unknown>>
   readonly when: z.infer<typeof whenSchema> | undefined
   readonly order: number
+  /** In shadow it runs and says what it would do, and does nothing. */
+  readonly mode: 'enforce' | 'shadow'
 }
 
+type Defaults = Pick<Manifest, 'enabled'> & { readonly order?: number }
+
 /** The manifest's default, then the configuration file, then what was changed at runtime. */
-export function effective(manifest: Manifest, ...layers: readonly (SettingChange | undefined)[]): Setting {
+export function effective(defaults: Defaults, ...layers: readonly (SettingChange | undefined)[]): Setting {
   const said = layers.filter((layer) => layer !== undefined)
   const last = <K extends keyof SettingChange>(key: K): SettingChange[K] =>
     said.findLast((layer) => layer[key] !== undefined)?.[key]
   const config: Record<string, unknown> = Object.assign({}, ...said.map((layer) => layer.config ?? {}))
   for (const key in config) if (config[key] === null) delete config[key]
   return {
-    enabled: last('enabled') ?? manifest.enabled,
+    enabled: last('enabled') ?? defaults.enabled,
     asked: last('enabled') !== undefined,
     config,
     when: last('when') ?? undefined,
-    order: last('order') ?? 0,
+    order: last('order') ?? defaults.order ?? 0,
+    mode: last('mode') ?? 'enforce',
   }
 }
 

@@ -4,7 +4,7 @@ import type { Provider } from '../provider.ts'
 
 /** What a person at the terminal needs to know: where it listens, what runs, and a first call to paste. */
 export function greeting({ url, registry, directory, newAdminKey }: Kernel, ms: number): string {
-  const modules = registry.places.map(({ plugin }) => plugin)
+  const modules = registry.places.flatMap(({ plugin }) => (plugin.binding ? [] : [plugin]))
   const on = modules.filter(({ instance }) => instance)
   const broken = registry.plugins.filter((plugin) =>
     ['failed', 'invalid', 'waiting'].includes(registry.stateOf(plugin)),

@@ -53,11 +53,17 @@ const provider = section({
   error: 'expected either api_key or keys, not both',
 })
 
-const moduleEntry = section({
+const configuration = {
   enabled: flag().optional().describe('Whether it runs; what its manifest says by default.'),
   config: free().optional().describe('Its settings, by its own schema.'),
   when: free().optional().describe('Which calls it applies to; all by default.'),
   order: whole(-1_000_000, 1_000_000).optional().describe('Its place inside its stage; lower comes first.'),
+  mode: oneOf('enforce').optional().describe('In shadow it only tells what it would do.'),
+}
+
+const moduleEntry = section({
+  ...configuration,
+  bindings: named(section(configuration)).optional().describe('Further configurations of it, by name.'),
 })
 
 const route = section({
@@ -200,8 +206,10 @@ export type Settings = z.output<typeof schema>
 
 /** Whether the content at a path is checked by somebody else and kept as it is written. */
 export const isFree = (path: readonly string[]) =>
-  (path[0] === 'modules' && (path[2] === 'config' || path[2] === 'when')) ||
+  (path[0] === 'modules' && isCheckedByOwner(path[2] === 'bindings' ? path[4] : path[2])) ||
   (path[0] === 'providers' && path[2] === 'options')
+
+const isCheckedByOwner = (key: string | undefined) => key === 'config' || key === 'when'
 
 /** Which environment variables stand for which keys; they win over the file. */
 export const environment: ReadonlyMap<string, readonly string[]> = new Map([

@@ -20,7 +20,7 @@ export default defineModule({
     }),
   }),
 
-  setup({ settings }) {
+  setup({ id, settings }) {
     const answers = compileGlobs(settings.models)
     const fixtures = settings.fixtures.map(fixtureOf)
     if (settings.otherwise === 'echo') fixtures.push(echo)
@@ -31,7 +31,7 @@ export default defineModule({
         for (const fixture of fixtures) {
           const text = fixture.textFor(call)
           if (text === undefined) continue
-          call.trail.note('mockllm', 'answered', { match: fixture.match })
+          call.trail.note(id, 'answered', { match: fixture.match })
           return answerOf(fixture, text, call)
         }
         return next(call)

@@ -29,7 +29,7 @@ export default defineModule({
     }),
   }),
 
-  setup({ settings, slot }) {
+  setup({ id, settings, slot }) {
     const { default_max_tokens: fallback, rules } = settings
     if (fallback === undefined && rules.length === 0) return {}
 
@@ -53,7 +53,7 @@ export default defineModule({
         const tokens = capOf(call)
         if (tokens === undefined) return undefined
         decided(call).tokens = tokens
-        return clamped(call, tokens)
+        return clamped(call, tokens, id)
       },
       stream(call) {
         const { tokens } = decided(call)
@@ -66,13 +66,13 @@ export default defineModule({
 const limits = ['max_completion_tokens', 'max_tokens'] as const
 
 /** The call with the client's own limits lowered to the cap, or with the cap where it has none. */
-function clamped(call: Call, tokens: number): Call | undefined {
+function clamped(call: Call, tokens: number, id: string): Call | undefined {
   const own = limits.filter((field) => typeof call.request[field] === 'number')
   const over =
     own.length === 0 ? (['max_tokens'] as const) : own.filter((field) => call.request[field]! > tokens)
   if (over.length === 0) return undefined
   for (const field of over) {
-    call.trail.note('outputcap', 'clamped', { field, from: call.request[field] ?? null, to: tokens })
+    call.trail.note(id, 'clamped', { field, from: call.request[field] ?? null, to: tokens })
   }
   return call.withRequest(Object.fromEntries(over.map((field) => [field, tokens])))
 }

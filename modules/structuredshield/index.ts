@@ -42,7 +42,7 @@ export default defineModule({
       }),
   }),
 
-  setup({ settings }) {
+  setup({ id, settings }) {
     const validators = new Validators()
     const isNative = compileGlobs(settings.native_models)
     const registered = settings.schemas as Record<string, JsonObject>
@@ -58,7 +58,7 @@ export default defineModule({
           const body = await collect(reply)
           const { fitted, answer, problems } = fit(body, validate)
           if (problems.length === 0) return unchanged(reply, body, fitted) ? reply : replyWith(call, fitted)
-          call.trail.note('structuredshield', 'invalid', { attempt: attempt + 1, problems: problems.length })
+          call.trail.note(id, 'invalid', { attempt: attempt + 1, problems: problems.length })
           if (attempt === settings.retries) return unfit(settings.on_failure, call, body, problems)
           asked = askingAgain(asked, answer, problems)
         }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineArea } from '#kernel'
+import { addBindingRoutes } from './routes/bindings.ts'
 import { addChainRoute } from './routes/chain.ts'
 import { addExplainRoute } from './routes/chain-explain.ts'
 import { addModelRoutes } from './routes/models.ts'
@@ -45,6 +46,7 @@ export default defineArea({
     addResponses(context, { days, perUser })
     addModuleRoutes(context)
     addBulkRoute(context)
+    addBindingRoutes(context)
     addInsightRoutes(context)
     addChainRoute(context)
     addExplainRoute(context)

@@ -2,6 +2,15 @@ import { z } from 'zod'
 import { hooksOf, type Placement, type Plugin, type Registry } from '#kernel'
 import { jsonSchemaOf } from '#kit'
 
+/** Figures of a module, or of one of its bindings. */
+export const statsShape = z.object({
+  calls: z.int(),
+  errors: z.int(),
+  refusals: z.int(),
+  p50_us: z.number(),
+  p99_us: z.number(),
+})
+
 /** A module as the management API shows it. What is optional is for admins only. */
 export const moduleItem = z.object({
   name: z.string(),
@@ -14,7 +23,10 @@ export const moduleItem = z.object({
     .int()
     .meta({ description: 'Its place among all modules; smaller is further out. 0 when it has none.' }),
   in_chain: z.boolean().meta({ description: 'Whether it does anything to calls right now.' }),
-  mode: z.literal('inproc').meta({ description: "Where it runs: in the gateway's own process." }),
+  mode: z
+    .enum(['enforce', 'shadow'])
+    .meta({ description: 'In shadow it tells what it would do, and does nothing.' }),
+  isolation: z.literal('inproc').meta({ description: "Where it runs: in the gateway's own process." }),
   failure: z
     .enum(['open', 'closed'])
     .meta({ description: 'When it fails itself: calls pass, or are refused.' }),
@@ -30,14 +42,7 @@ export const moduleItem = z.object({
     .string()
     .nullish()
     .meta({ description: 'Why it does not run, or why the last change was not taken.' }),
-  stats: z
-    .object({
-      calls: z.int(),
-      errors: z.int(),
-      refusals: z.int(),
-      p50_us: z.number(),
-      p99_us: z.number(),
-    })
+  stats: statsShape
     .optional()
     .meta({ description: 'Since the start or the last reset; durations are of one run of a hook.' }),
   warnings: z.array(z.string()).optional(),
@@ -46,6 +51,7 @@ export const moduleItem = z.object({
 
 /** One module with everything about its settings. */
 export const moduleDetail = moduleItem.extend({
+  bindings: z.array(z.string()).optional().meta({ description: 'Names of its further configurations.' }),
   config_effective: z
     .record(z.string(), z.unknown())
     .optional()
@@ -62,7 +68,8 @@ export type ModuleDetail = z.infer<typeof moduleDetail>
 /** All modules in chain order; folders whose manifest cannot be read come last, so that somebody sees them. */
 export function modulesOf(registry: Registry): Plugin[] {
   const unreadable = registry.plugins.filter(({ manifest }) => !manifest)
-  return [...registry.places.map(({ plugin }) => plugin), ...unreadable]
+  const modules = registry.places.map(({ plugin }) => plugin)
+  return [...modules.filter(({ binding }) => !binding), ...unreadable]
 }
 
 /** Projects modules for a caller; one for many, so that the order is computed once. */
@@ -90,6 +97,7 @@ export async function detailOf(registry: Registry, plugin: Plugin, isAdmin: bool
   const config_schema = jsonSchemaOf(schema)
   return {
     ...item,
+    bindings: registry.bindings(plugin.id).flatMap(({ binding }) => binding?.name ?? []),
     ...(parsed.success && { config_effective: parsed.data as Record<string, unknown> }),
     ...(config_schema && { config_schema }),
   }
@@ -106,7 +114,8 @@ function publicItem(registry: Registry, plugin: Plugin, place?: Placement): Modu
     state: registry.stateOf(plugin),
     priority: 0,
     in_chain: false,
-    mode: 'inproc',
+    mode: setting?.mode ?? 'enforce',
+    isolation: 'inproc',
     failure: place?.manifest.failure ?? 'open',
     version: manifest?.version ?? '0.0.0',
     source: found.source,
@@ -121,15 +130,20 @@ function privateFields(plugin: Plugin, item: ModuleItem): Partial<ModuleItem> {
     when: setting?.when ?? null,
     order: setting?.order ?? 0,
     problem: problem ?? null,
-    stats: {
-      calls: meter.calls,
-      errors: meter.errors,
-      refusals: meter.refusals,
-      p50_us: meter.quantileUs(0.5),
-      p99_us: meter.quantileUs(0.99),
-    },
+    stats: statsOf(meter),
     warnings: warningsOf(item, problem),
     updated_at: stored?.updated_at ?? null,
+  }
+}
+
+/** What a meter has counted. */
+export function statsOf(meter: Plugin['meter']): z.infer<typeof statsShape> {
+  return {
+    calls: meter.calls,
+    errors: meter.errors,
+    refusals: meter.refusals,
+    p50_us: meter.quantileUs(0.5),
+    p99_us: meter.quantileUs(0.99),
   }
 }
 

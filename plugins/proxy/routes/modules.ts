@@ -21,6 +21,14 @@ export const forceField = z
 
 const moduleChange = settingChange.extend({ force: forceField })
 
+/** Throws a bad request for a change that changes nothing. */
+export function refuseNothing(change: object): void {
+  if (Object.keys(change).length > 0) return
+  throw badRequest('The body says nothing to change: give enabled, config, when, order or mode.', {
+    param: 'body',
+  })
+}
+
 /** The list of modules, and one module: to read, toggle and configure. */
 export function addModuleRoutes({ route, use }: Context<unknown>): void {
   route({
@@ -72,11 +80,7 @@ export function addModuleRoutes({ route, use }: Context<unknown>): void {
     async handle({ params, body: { force, ...change }, ip, principal }) {
       const registry = use(kernelServices.registry)
       const { id } = registry.get(params.name, 'module')
-      if (Object.keys(change).length === 0) {
-        throw badRequest('The body says nothing to change: give enabled, config, when or order.', {
-          param: 'body',
-        })
-      }
+      refuseNothing(change)
       return detailOf(registry, await registry.change(id, change, { ip, principal, force }), true)
     },
   })

@@ -21,7 +21,9 @@ export function addStatusRoute({ route, use }: Context<unknown>, watch: Watch): 
     }),
     handle() {
       const registry = use(kernelServices.registry)
-      const modules = registry.places.map(({ plugin }) => ({ plugin, state: registry.stateOf(plugin) }))
+      const modules = registry.places
+        .filter(({ plugin }) => !plugin.binding)
+        .map(({ plugin }) => ({ plugin, state: registry.stateOf(plugin) }))
       const failed = modules.filter(({ plugin, state }) => plugin.setting?.enabled && state !== 'active')
       const { providers } = use(kernelServices.directory)
       const configured = providers.filter((provider) => provider.configured)

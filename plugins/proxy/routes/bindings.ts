@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import {
+  bindingName,
+  type Context,
+  hooksOf,
+  kernelServices,
+  type Plugin,
+  type Registry,
+  settingChange,
+} from '#kernel'
+import { listed, listOf, listQuery } from '#kit'
+import { statsOf, statsShape } from './module-item.ts'
+import { forceField, moduleParams, refuseNothing } from './modules.ts'
+
+const bindingItem = z.object({
+  name: z.string(),
+  module: z.string(),
+  enabled: z.boolean().meta({ description: 'It runs while this and its module are on.' }),
+  state: z.enum(['active', 'tripped', 'disabled', 'waiting', 'failed', 'invalid']),
+  mode: z.enum(['enforce', 'shadow']),
+  config: z.record(z.string(), z.unknown()),
+  when: z.unknown().meta({ description: 'Which calls it applies to; null for all.' }),
+  order: z.int().meta({ description: "Its order inside the stage; its module's by default." }),
+  priority: z.int().meta({ description: 'Its place among all modules; smaller is further out.' }),
+  in_chain: z.boolean(),
+  problem: z.string().nullable(),
+  stats: statsShape,
+  updated_at: z.string().nullable(),
+})
+
+type BindingItem = z.infer<typeof bindingItem>
+
+const bindingParams = z.strictObject({ name: z.string(), binding: z.string() })
+const bindingChange = settingChange.extend({ force: forceField })
+
+/** Further configurations of a module, each for calls of its own. */
+export function addBindingRoutes({ route, use }: Context<unknown>): void {
+  const path = '/api/proxy/modules/{name}/bindings'
+
+  route({
+    method: 'get',
+    path,
+    access: 'admin',
+    summary: 'The bindings of a module: further configurations of it',
+    params: moduleParams,
+    query: listQuery,
+    returns: listOf('bindings', bindingItem),
+    handle({ params, query }) {
+      const registry = use(kernelServices.registry)
+      const all = registry
+        .bindings(registry.get(params.name, 'module').id)
+        .map((one) => itemOf(registry, one))
+      const items = all.slice(query.offset, query.offset + query.limit)
+      return listed('bindings', { items, total: all.length }, query)
+    },
+  })
+
+  route({
+    method: 'post',
+    path,
+    access: 'admin',
+    summary: 'Add a binding to a module; the next call runs on it',
+    params: moduleParams,
+    body: bindingChange.extend({ name: bindingName }),
+    status: 201,
+    returns: bindingItem,
+    async handle({ params, body: { name, force, ...change }, ip, principal }) {
+      const registry = use(kernelServices.registry)
+      return itemOf(registry, await registry.bind(params.name, name, change, { ip, principal, force }))
+    },
+  })
+
+  route({
+    method: 'get',
+    path: `${path}/{binding}`,
+    access: 'admin',
+    summary: 'One binding of a module',
+    params: bindingParams,
+    returns: bindingItem,
+    handle({ params }) {
+      const registry = use(kernelServices.registry)
+      return itemOf(registry, registry.binding(params.name, params.binding))
+    },
+  })
+
+  route({
+    method: 'put',
+    path: `${path}/{binding}`,
+    access: 'admin',
+    summary: 'Toggle or configure a binding; the next call runs on it',
+    params: bindingParams,
+    body: bindingChange,
+    returns: bindingItem,
+    async handle({ params, body: { force, ...change }, ip, principal }) {
+      refuseNothing(change)
+      const registry = use(kernelServices.registry)
+      const { id } = registry.binding(params.name, params.binding)
+      return itemOf(registry, await registry.change(id, change, { ip, principal, force }))
+    },
+  })
+
+  route({
+    method: 'delete',
+    path: `${path}/{binding}`,
+    access: 'admin',
+    summary: 'Remove a binding of a module',
+    params: bindingParams,
+    returns: z.object({ deleted: z.literal(true), id: z.string() }),
+    async handle({ params, ip, principal }) {
+      await use(kernelServices.registry).unbind(params.name, params.binding, { ip, principal })
+      return { deleted: true as const, id: `${params.name}/${params.binding}` }
+    },
+  })
+}
+
+function itemOf(registry: Registry, plugin: Plugin): BindingItem {
+  const { binding, setting, stored, problem, meter } = plugin
+  const entry = registry.generation.entries.find(({ id }) => id === plugin.id)
+  return {
+    name: binding!.name,
+    module: binding!.module,
+    enabled: binding!.enabled,
+    state: registry.stateOf(plugin),
+    mode: setting!.mode,
+    config: { ...setting!.config },
+    when: setting!.when ?? null,
+    order: setting!.order,
+    priority: registry.places.findIndex((place) => place.plugin === plugin) + 1,
+    in_chain: entry !== undefined && hooksOf(entry.hooks).length > 0,
+    problem: problem ?? null,
+    stats: statsOf(meter),
+    updated_at: stored?.updated_at ?? null,
+  }
+}
