@@ -28,7 +28,7 @@ export default defineArea({
         }),
         per_user: z.int().min(1).max(1_000_000).default(1000).meta({
           title: 'Per user',
-          description: 'How many each user may have; the oldest are deleted.',
+          description: 'How many each user keeps; every few minutes older ones are deleted.',
         }),
       })
       .prefault({})

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Context, kernelServices } from '#kernel'
+import { type Context, kernelServices, UserDeleted } from '#kernel'
 import { listed, listOf, listQuery } from '#kit'
 import type { UsageMeter } from '../meter.ts'
 import { email, idParam, name, newAccount, plan, profile, profileOf } from '../shapes.ts'
@@ -9,7 +9,7 @@ const userParams = z.strictObject({ id: idParam })
 
 /** Users, for admins. */
 export function addUserRoutes(context: Context<unknown>, meter: UsageMeter): void {
-  const { route, use } = context
+  const { route, use, emit } = context
 
   route({
     method: 'get',
@@ -61,13 +61,14 @@ export function addUserRoutes(context: Context<unknown>, meter: UsageMeter): voi
     method: 'delete',
     path: '/api/auth/users/{id}',
     access: 'admin',
-    summary: 'Delete a user with all keys, provider keys and usage',
+    summary: 'Delete a user with all keys, provider keys, usage and stored responses',
     params: userParams,
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
     async handle({ params: { id } }) {
       await use(kernelServices.providerKeys).deleteOf(id)
       await use(kernelServices.accounts).deleteUser(id)
       meter.clear(id)
+      emit(UserDeleted, { user_id: id })
       return { deleted: true as const, id }
     },
   })

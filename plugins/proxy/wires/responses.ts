@@ -1,4 +1,13 @@
-import { type Asking, type Context, envelope, type ModelRequest, newId, type Wire } from '#kernel'
+import {
+  type Asking,
+  type Context,
+  envelope,
+  kernelServices,
+  type ModelRequest,
+  newId,
+  UserDeleted,
+  type Wire,
+} from '#kernel'
 import { Changes } from '#kit'
 import { responseOf } from './responses/answer.ts'
 import { type Asked, repeatedOf } from './responses/asked.ts'
@@ -10,9 +19,21 @@ import { addResponseRoutes, ownerOf } from './responses/routes.ts'
 import { responsesBody } from './responses/schema.ts'
 import { type Limits, StoredResponses } from './responses/stored.ts'
 
+/** Between two looks for stored responses that are to go, in milliseconds. */
+const sweepMs = 5 * 60_000
+
 /** OpenAI's Responses, with the conversations that its callers go on with. */
 export function addResponses(context: Context<unknown>, limits: Limits): void {
-  const stored = new StoredResponses(context, limits)
+  const secrets = () => context.use(kernelServices.secrets)
+  const stored = new StoredResponses({
+    store: context.store,
+    log: context.log,
+    limits,
+    encrypt: (text) => secrets().encrypt(text),
+    decrypt: (text) => secrets().decrypt(text),
+  })
+  context.every(sweepMs, () => stored.sweep())
+  context.on(UserDeleted, ({ user_id: id }) => stored.forget(id))
   context.wire(responsesWire(stored))
   addResponseRoutes(context, stored)
 }

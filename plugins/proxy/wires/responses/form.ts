@@ -10,8 +10,8 @@ export interface Form {
   readonly text: string
   /** The field that grows. */
   readonly field: 'text' | 'refusal' | 'arguments' | 'input'
-  /** A part before its text. */
-  readonly blank?: Readonly<Record<string, unknown>>
+  /** A new part, before its text. */
+  readonly blank?: () => Record<string, unknown>
 }
 
 export type TextKind = 'text' | 'refusal' | 'summary' | 'arguments' | 'input'
@@ -23,7 +23,7 @@ export const forms: Readonly<Record<TextKind, Form>> = {
     part: 'response.content_part',
     text: 'response.output_text',
     field: 'text',
-    blank: { type: 'output_text', text: '', annotations: [], logprobs: [] },
+    blank: () => ({ type: 'output_text', text: '', annotations: [], logprobs: [] }),
   },
   refusal: {
     list: 'content',
@@ -31,7 +31,7 @@ export const forms: Readonly<Record<TextKind, Form>> = {
     part: 'response.content_part',
     text: 'response.refusal',
     field: 'refusal',
-    blank: { type: 'refusal', refusal: '' },
+    blank: () => ({ type: 'refusal', refusal: '' }),
   },
   summary: {
     list: 'summary',
@@ -39,7 +39,7 @@ export const forms: Readonly<Record<TextKind, Form>> = {
     part: 'response.reasoning_summary_part',
     text: 'response.reasoning_summary_text',
     field: 'text',
-    blank: { type: 'summary_text', text: '' },
+    blank: () => ({ type: 'summary_text', text: '' }),
   },
   arguments: { text: 'response.function_call_arguments', field: 'arguments' },
   input: { text: 'response.custom_tool_call_input', field: 'input' },
@@ -47,12 +47,12 @@ export const forms: Readonly<Record<TextKind, Form>> = {
 
 export type ItemKind = 'message' | 'reasoning' | 'function_call' | 'custom_tool_call'
 
-/** How items begin, and what their ids begin with. */
+/** New items, and what their ids begin with. */
 export const itemForms: Readonly<
-  Record<ItemKind, { readonly prefix: string; readonly blank: Readonly<Record<string, unknown>> }>
+  Record<ItemKind, { readonly prefix: string; readonly blank: () => Record<string, unknown> }>
 > = {
-  message: { prefix: 'msg', blank: { role: 'assistant', content: [] } },
-  reasoning: { prefix: 'rs', blank: { summary: [] } },
-  function_call: { prefix: 'fc', blank: { arguments: '' } },
-  custom_tool_call: { prefix: 'ctc', blank: { input: '' } },
+  message: { prefix: 'msg', blank: () => ({ role: 'assistant', content: [] }) },
+  reasoning: { prefix: 'rs', blank: () => ({ summary: [] }) },
+  function_call: { prefix: 'fc', blank: () => ({ arguments: '' }) },
+  custom_tool_call: { prefix: 'ctc', blank: () => ({ input: '' }) },
 }

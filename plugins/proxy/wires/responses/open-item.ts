@@ -4,7 +4,7 @@ import { type Form, forms, type ItemKind, itemForms, type TextKind } from './for
 import type { Fields, Item } from './schema.ts'
 import { type State, sealed, stateOf } from './state.ts'
 
-/** Takes an event, which is numbered and written elsewhere. */
+/** Takes an event, to be numbered and written at once: what it holds goes on growing. */
 export type Emit = (type: string, data: Fields) => void
 
 /** A piece of an item: of which, how that begins, and what it adds. */
@@ -50,15 +50,15 @@ export class OpenItem {
       id: `${itemForms[kind].prefix}_${id}`,
       type: kind,
       status: 'in_progress',
-      ...structuredClone(itemForms[kind].blank),
+      ...itemForms[kind].blank(),
       ...about,
     }
-    this.#emit('response.output_item.added', { output_index: index, item: this.item })
+    this.#emit('response.output_item.added', { output_index: index, item: this.#item })
   }
 
-  /** The item as it is now. */
+  /** The item as it is now; it still grows. */
   get item(): Item {
-    return structuredClone(this.#item)
+    return this.#item
   }
 
   /** Whether nothing is missing for it to end: a call's arguments may still be on their way. */
@@ -90,9 +90,8 @@ export class OpenItem {
     this.#endText()
     if (this.#item.type === 'reasoning') this.#item.encrypted_content = this.#sealed()
     this.#item.status = status
-    const item = this.item
-    this.#emit('response.output_item.done', { output_index: this.#index, item })
-    return item
+    this.#emit('response.output_item.done', { output_index: this.#index, item: this.#item })
+    return this.#item
   }
 
   #textOf(kind: TextKind, key: string): OpenText {
@@ -104,9 +103,9 @@ export class OpenItem {
     if (form.list) {
       const list = this.#item[form.list] as Record<string, unknown>[]
       at[form.index!] = list.length
-      holder = structuredClone(form.blank!) as Record<string, unknown>
+      holder = form.blank!()
       list.push(holder)
-      this.#emit(`${form.part}.added`, { ...at, part: structuredClone(holder) })
+      this.#emit(`${form.part}.added`, { ...at, part: holder })
     }
     this.#text = { form, key, at, holder }
     return this.#text
@@ -119,10 +118,10 @@ export class OpenItem {
     this.#emit(`${form.text}.done`, {
       ...at,
       [form.field]: holder[form.field],
-      ...(logprobs !== undefined && { logprobs: structuredClone(logprobs) }),
+      ...(logprobs !== undefined && { logprobs }),
       ...(form.field === 'arguments' && { name }),
     })
-    if (form.part) this.#emit(`${form.part}.done`, { ...at, part: structuredClone(holder) })
+    if (form.part) this.#emit(`${form.part}.done`, { ...at, part: holder })
     this.#text = undefined
   }
 

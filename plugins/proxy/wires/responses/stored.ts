@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Collection, type Context, kernelServices, notFound } from '#kernel'
+import { type Collection, type Log, notFound, type Store } from '#kernel'
 import type { Response } from './asked.ts'
 import type { Item } from './schema.ts'
 
@@ -17,6 +17,17 @@ export interface Limits {
   readonly perUser: number
 }
 
+export interface StoredParts {
+  readonly store: Store
+  readonly log: Log
+  readonly limits: Limits
+  readonly encrypt: (text: string) => string
+  readonly decrypt: (text: string) => string
+}
+
+/** What the store takes for an id at all. */
+const isId = (id: string): boolean => id !== '' && id.length <= 200 && !id.includes('\0')
+
 const row = z.object({
   owner: z.string(),
   /** Milliseconds since the epoch. */
@@ -29,46 +40,45 @@ const row = z.object({
 type Row = z.infer<typeof row>
 
 const dayMs = 86_400_000
-const sweepMs = 3_600_000
 
 /**
  * Responses of users, each its caller's own. They are encrypted: they hold what guards keep from providers and from
  * records. A response can be read as soon as it is put, and is on disk soon after.
  */
 export class StoredResponses {
-  readonly #context: Context<unknown>
-  readonly #limits: Limits
+  readonly #parts: StoredParts
   readonly #rows: Collection<Row>
-  /** Writes under way. */
-  readonly #writing = new Map<string, Row>()
+  readonly #writing = new Map<string, { readonly row: Row; readonly done: Promise<void> }>()
+  /** Users who may have too many. */
+  readonly #grown = new Set<string>()
 
-  constructor(context: Context<unknown>, limits: Limits) {
-    this.#context = context
-    this.#limits = limits
-    this.#rows = context.store.collection('responses', {
+  constructor(parts: StoredParts) {
+    this.#parts = parts
+    this.#rows = parts.store.collection('responses', {
       schema: row,
       indexes: { owner: ({ owner }) => owner, created: ({ created }) => created },
     })
-    context.every(sweepMs, () => this.sweep())
   }
 
   get enabled(): boolean {
-    return this.#limits.days > 0
+    return this.#parts.limits.days > 0
   }
 
   /** Keeps a response. A failure is logged; the response is then not found later. */
   put(owner: string, kept: Kept): void {
     const { id, previous_response_id: previous } = kept.response
-    const one: Row = {
+    const row: Row = {
       owner,
       created: Date.now(),
       ...(typeof previous === 'string' && { previous }),
-      kept: this.#context.use(kernelServices.secrets).encrypt(JSON.stringify(kept)),
+      kept: this.#parts.encrypt(JSON.stringify(kept)),
     }
-    this.#writing.set(id, one)
-    this.#write(id, one)
-      .catch((err) => this.#context.log.error({ err, response: id }, 'a response could not be kept'))
+    const done = this.#rows
+      .put(id, row)
+      .then(() => void this.#grown.add(owner))
+      .catch((err) => this.#parts.log.error({ err, response: id }, 'a response could not be kept'))
       .finally(() => this.#writing.delete(id))
+    this.#writing.set(id, { row, done })
   }
 
   /** The caller's response; not found when there is none, or it is another's. */
@@ -78,6 +88,7 @@ export class StoredResponses {
 
   async delete(owner: string, id: string): Promise<void> {
     await this.#row(owner, id, 'response_id')
+    await this.#writing.get(id)?.done
     await this.#rows.delete(id)
   }
 
@@ -94,32 +105,38 @@ export class StoredResponses {
 
   /** Deletes everything of a user. */
   async forget(owner: string): Promise<void> {
+    await this.#written()
     for await (const [id] of this.#rows.scan({ index: 'owner', equals: owner })) await this.#rows.delete(id)
   }
 
-  /** Deletes what is too old. */
+  /** Deletes what is too old, and what users have too many of. */
   async sweep(now = Date.now()): Promise<void> {
+    const { days, perUser } = this.#parts.limits
     for await (const [id, { created }] of this.#rows.scan({ index: 'created' })) {
-      if (created > now - this.#limits.days * dayMs) return
+      if (created > now - days * dayMs) break
       await this.#rows.delete(id)
+    }
+    const owners = [...this.#grown]
+    this.#grown.clear()
+    for (const equals of owners) {
+      const own = { index: 'owner', equals }
+      const surplus = (await this.#rows.count(own)) - perUser
+      if (surplus <= 0) continue
+      for await (const [id] of this.#rows.scan({ ...own, limit: surplus })) await this.#rows.delete(id)
     }
   }
 
-  async #write(id: string, one: Row): Promise<void> {
-    await this.#rows.put(id, one)
-    const own = { index: 'owner', equals: one.owner }
-    const surplus = (await this.#rows.count(own)) - this.#limits.perUser
-    if (surplus <= 0) return
-    for await (const [old] of this.#rows.scan({ ...own, limit: surplus })) await this.#rows.delete(old)
+  async #written(): Promise<void> {
+    await Promise.all([...this.#writing.values()].map(({ done }) => done))
   }
 
   async #row(owner: string, id: string, param: string): Promise<Row> {
-    const found = this.#writing.get(id) ?? (id === '' ? undefined : await this.#rows.get(id))
+    const found = this.#writing.get(id)?.row ?? (isId(id) ? await this.#rows.get(id) : undefined)
     if (found && found.owner === owner) return found
     throw notFound(`There is no response ${id}: it was not stored, or is not kept any more.`, { param })
   }
 
   #read({ kept }: Row): Kept {
-    return JSON.parse(this.#context.use(kernelServices.secrets).decrypt(kept)) as Kept
+    return JSON.parse(this.#parts.decrypt(kept)) as Kept
   }
 }

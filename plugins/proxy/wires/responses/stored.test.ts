@@ -1,0 +1,124 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createLog } from '../../../../kernel/log.ts'
+import { Secrets } from '../../../../kernel/secrets.ts'
+import type { Engine } from '../../../../storage/index.ts'
+import { openLevel } from '../../../../storage/level.ts'
+import type { Kept } from './stored.ts'
+import { StoredResponses } from './stored.ts'
+
+let folder: string
+let engine: Engine
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'switchyard-test-'))
+  engine = await openLevel(folder)
+})
+
+afterAll(async () => {
+  await engine.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const secrets = new Secrets(new Uint8Array(32))
+const log = createLog({ level: 'silent', stream: { write: () => {} } })
+
+const stored = (name: string, limits: { days?: number; perUser?: number } = {}) =>
+  new StoredResponses({
+    store: engine.namespace(name),
+    log,
+    limits: { days: 30, perUser: 1000, ...limits },
+    encrypt: (text) => secrets.encrypt(text),
+    decrypt: (text) => secrets.decrypt(text),
+  })
+
+const kept = (id: string, previous: string | null = null): Kept => ({
+  response: { id, object: 'response', status: 'completed', output: [], previous_response_id: previous },
+  input: [{ type: 'message', id: `msg_${id}`, role: 'user', content: `what is said of ${id}` }],
+})
+
+const missing = { code: 'not_found', param: 'response_id' }
+
+describe('stored responses', () => {
+  test('can be read at once, and by others that open the same store later', async () => {
+    const one = stored('kept')
+    one.put('ada', kept('r1'))
+    expect(await one.get('ada', 'r1')).toEqual(kept('r1'))
+    await vi.waitFor(async () => expect(await stored('kept').get('ada', 'r1')).toEqual(kept('r1')))
+  })
+
+  test('are nobody else’s, while they are written and later', async () => {
+    const one = stored('owned')
+    one.put('ada', kept('r1'))
+    await expect(one.get('bob', 'r1')).rejects.toMatchObject(missing)
+    await expect(one.delete('bob', 'r1')).rejects.toMatchObject(missing)
+    await vi.waitFor(() => stored('owned').get('ada', 'r1'))
+    await expect(one.get('bob', 'r1')).rejects.toMatchObject(missing)
+    expect(await one.get('ada', 'r1')).toEqual(kept('r1'))
+  })
+
+  test('lie on disk encrypted', async () => {
+    stored('sealed').put('ada', kept('r1'))
+    await vi.waitFor(() => stored('sealed').get('ada', 'r1'))
+    const files = await readdir(folder)
+    const bytes = await Promise.all(files.map((file) => readFile(path.join(folder, file)).catch(() => '')))
+    expect(bytes.some((file) => file.includes('enc:'))).toBe(true)
+    expect(bytes.some((file) => file.includes('what is said of'))).toBe(false)
+  })
+
+  test('make a conversation, oldest first, for as long as all of it is there', async () => {
+    const one = stored('turns')
+    one.put('ada', kept('r1'))
+    one.put('ada', kept('r2', 'r1'))
+    one.put('ada', kept('r3', 'r2'))
+    const turns = await one.conversation('ada', 'r3', 'previous_response_id')
+    expect(turns.map(({ response }) => response.id)).toEqual(['r1', 'r2', 'r3'])
+    await one.delete('ada', 'r1')
+    await expect(one.conversation('ada', 'r3', 'previous_response_id')).rejects.toMatchObject({
+      ...missing,
+      param: 'previous_response_id',
+    })
+  })
+
+  test('that were deleted while they were written are gone', async () => {
+    const one = stored('hasty')
+    one.put('ada', kept('r1'))
+    await one.delete('ada', 'r1')
+    await expect(one.get('ada', 'r1')).rejects.toMatchObject(missing)
+  })
+
+  test('are so many for each user at the most, and the oldest go', async () => {
+    const one = stored('bounded', { perUser: 2 })
+    for (const id of ['r1', 'r2', 'r3', 'r4']) one.put('ada', kept(id))
+    one.put('bob', kept('r0'))
+    await one.delete('bob', 'r0')
+    await one.sweep()
+    for (const id of ['r1', 'r2']) await expect(one.get('ada', id)).rejects.toMatchObject(missing)
+    for (const id of ['r3', 'r4']) await one.get('ada', id)
+  })
+
+  test('go when they are too old', async () => {
+    const one = stored('old', { days: 1 })
+    one.put('ada', kept('r1'))
+    await vi.waitFor(() => stored('old').get('ada', 'r1'))
+    await one.sweep(Date.now() + 86_000_000)
+    await one.get('ada', 'r1')
+    await one.sweep(Date.now() + 87_000_000)
+    await expect(one.get('ada', 'r1')).rejects.toMatchObject(missing)
+  })
+
+  test('go with their user', async () => {
+    const one = stored('left')
+    one.put('ada', kept('r1'))
+    one.put('bob', kept('r2'))
+    await one.forget('ada')
+    await expect(one.get('ada', 'r1')).rejects.toMatchObject(missing)
+    await one.get('bob', 'r2')
+  })
+
+  test('are not kept where days are 0', () => {
+    expect(stored('none', { days: 0 }).enabled).toBe(false)
+  })
+})
