@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { formProblem } from '#kit'
 
 /** What a key is, taken apart: keys of an AWS account that sign each request, or one of Bedrock's own, sent as it is. */
 export type AwsCredential = {
@@ -82,12 +83,4 @@ function problemOf(error: z.ZodError): string {
 }
 
 /** What is wrong with the form of a key; undefined for a sound one. */
-export function keyProblem(secret: string): string | undefined {
-  try {
-    credentialOf(secret)
-    return undefined
-  } catch (error) {
-    if (error instanceof RangeError) return error.message
-    throw error
-  }
-}
+export const keyProblem = (secret: string): string | undefined => formProblem(() => credentialOf(secret))

@@ -7,7 +7,7 @@ import {
   type Target,
   UpstreamError,
 } from '#kernel'
-import { type AccessToken, AccessTokens } from '#kit'
+import { type AccessToken, AccessTokens, formProblem, ReadyProviders } from '#kit'
 import { addressOf } from './address.ts'
 import { grantOf } from './grant.ts'
 import { type GoogleKey, keyOf } from './key.ts'
@@ -21,38 +21,22 @@ interface Pass {
   readonly isOfProject: boolean
 }
 
-/** What was made ready for a key, as long as nothing of it changes. */
-interface Made {
-  readonly provider: Provider
-  readonly pass: Pass
-  readonly ready: Provider
-}
-
 /** Keys of Google Cloud: of accounts and users as tokens, API keys as they are, each with the address of its project. */
 export function googleExchange(): KeyExchange {
   const passes = new AccessTokens<Pass>()
-  const made = new WeakMap<Credential, Made>()
-
-  function readyWith(target: Target, key: Credential, pass: Pass): Target {
-    const { provider } = target
-    let known = made.get(key)
-    if (known?.provider !== provider || known.pass !== pass) {
-      known = { provider, pass, ready: providerWith(target, pass) }
-      made.set(key, known)
-    }
-    return { ...target, provider: known.ready, key: undefined }
-  }
+  const providers = new ReadyProviders<Pass>()
+  const readyWith = (target: Target, key: Credential, pass: Pass): Target => ({
+    ...target,
+    provider: providers.get(key, target.provider, pass, () => providerWith(target, pass)),
+    key: undefined,
+  })
 
   return {
-    problem(secret) {
-      try {
-        const { kind } = keyOf(secret)
-        return kind === 'file' ? 'a file of the gateway’s is not to be named; send what is in it.' : undefined
-      } catch (error) {
-        if (error instanceof RangeError) return error.message
-        throw error
-      }
-    },
+    problem: (secret) =>
+      formProblem(() => {
+        if (keyOf(secret).kind !== 'file') return
+        throw new RangeError('a file of the gateway’s is not to be named; send what is in it.')
+      }),
 
     ready(target) {
       const { key } = target

@@ -17,8 +17,10 @@ export const azure: Wire = {
     if (own.test(request.path) ? version !== null : !/^\d{4}-\d{2}-\d{2}(-preview)?$/.test(version ?? '')) {
       return failure(404, '404', 'Resource not found')
     }
-    const key = request.headers['api-key']
-    if (rules.keys.length > 0 && !rules.keys.some((known) => known === key)) {
+    const { 'api-key': apiKey, authorization } = request.headers
+    const key = apiKey ?? authorization?.replace(/^Bearer (?=eyJ)/, '')
+    const both = apiKey !== undefined && authorization !== undefined
+    if (both || (rules.keys.length > 0 && !rules.keys.some((known) => known === key))) {
       const message = 'Access denied due to invalid subscription key or wrong API endpoint.'
       return failure(401, '401', message)
     }
