@@ -15,7 +15,7 @@ export async function checkPort({ host, port }: Config): Promise<{ check: Check;
   } catch (error) {
     const inUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
     if (!inUse) return { check: failed('port', explain(error)), running: false }
-    if (await answers(host, port)) {
+    if (await answers(urlOf({ host, port }))) {
       return { check: ok('port', `A gateway listens on ${port} already.`), running: true }
     }
     const message = `${port} on ${host} is in use by something else. Stop it, or choose another with SERVICE_PORT.`
@@ -25,13 +25,18 @@ export async function checkPort({ host, port }: Config): Promise<{ check: Check;
   }
 }
 
-/** Whether it is one of ours that listens: its answers carry ids as ours do. */
-async function answers(host: string, port: number): Promise<boolean> {
-  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
+/** Whether one of ours listens at a URL: its answers carry ids as ours do. */
+export async function answers(url: string): Promise<boolean> {
   try {
-    const response = await fetch(`http://${name}:${port}/health`, { signal: AbortSignal.timeout(2000) })
+    const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(2000) })
     return response.ok && response.headers.get('x-request-id')?.startsWith('req_') === true
   } catch {
     return false
   }
+}
+
+/** Where a gateway with this configuration listens. */
+export function urlOf({ host, port }: Pick<Config, 'host' | 'port'>): string {
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  return `http://${name}:${port}`
 }
