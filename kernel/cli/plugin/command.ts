@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { check } from './check.ts'
+import { addPackageCommands } from './packages.ts'
 
 /** `switchyard plugin …`: what is done with plugins from outside a gateway. */
 export function pluginCommand(): Command {
@@ -9,5 +10,6 @@ export function pluginCommand(): Command {
     .description('run the plugin in a folder through the conformance kit')
     .option('--json', 'for programs')
     .action(check)
+  addPackageCommands(plugin)
   return plugin
 }
