@@ -26,6 +26,7 @@ import { openSecrets } from './secrets.ts'
 import { kernelServices } from './services.ts'
 import { storedSetting } from './setting.ts'
 import { Stage } from './staging/stage.ts'
+import { TokenCounter } from './tokens/counter.ts'
 import { Transport } from './transport.ts'
 import { packageVersion } from './version.ts'
 
@@ -107,6 +108,8 @@ export async function boot({
       outbound: { egress: new Egress(config.egress.allow), secrets: config.secrets, models },
       retireMs,
     })
+    const tokens = new TokenCounter()
+    scope.own(() => tokens.close())
     const prober = new Prober(registry, directory, transport)
     const reloader = new Reloader(registry, stage, (again) => discoverPlugins(config, stage, again))
     const runtime = { version: packageVersion(), startedAt: Date.now() }
@@ -124,6 +127,7 @@ export async function boot({
       routes,
       runtime,
       secrets,
+      tokens,
     }
     for (const [name, useValue] of Object.entries(services)) {
       container.register(kernelServices[name as keyof typeof services], { useValue })
@@ -142,6 +146,7 @@ export async function boot({
       events,
       log,
       prices,
+      tokens,
       generation: () => registry.generation,
       trustedProxies: config.server.trustedProxies,
     }

@@ -12,6 +12,7 @@ import type { Registry } from './registry.ts'
 import type { Reloader } from './reloader.ts'
 import type { RouteTable } from './route-table.ts'
 import type { Secrets } from './secrets.ts'
+import type { TokenCounter } from './tokens/counter.ts'
 
 /** What the process is and how long it has been. */
 export interface Runtime {
@@ -35,6 +36,7 @@ export const kernelServices = {
   routes: token<RouteTable>('kernel/routes'),
   runtime: token<Runtime>('kernel/runtime'),
   secrets: token<Secrets>('kernel/secrets'),
+  tokens: token<TokenCounter>('kernel/tokens'),
 } as const
 
 /** Offered by who gives models other names. */

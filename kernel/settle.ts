@@ -3,6 +3,9 @@ import type { Completion, FinishReason } from './canonical.ts'
 import { ClientGone, type GatewayError, isUpstreamError, toGatewayError } from './errors.ts'
 import type { Ending, Outcome } from './outcome.ts'
 import { type Cost, type Prices, reportedCost } from './prices.ts'
+import { mapReplyTexts } from './texts.ts'
+import type { TokenCounter } from './tokens/counter.ts'
+import { encodingOf } from './tokens/tokenizer.ts'
 import type { Attempt } from './trail.ts'
 import { addUsage, fromWireUsage, noUsage, type Usage } from './usage.ts'
 
@@ -17,8 +20,29 @@ export interface Served {
   readonly body: (() => Completion | undefined) | undefined
 }
 
-/** The outcome of a call: what it used and cost, over all its attempts, and who is to blame. */
-export function outcomeOf(call: Call, served: Served, prices: Prices): Outcome {
+/** Tokens of a call's request and of its answer, by the names of the models that were asked. */
+export type Counts = ReadonlyMap<string, { readonly input: number; readonly output: number }>
+
+/**
+ * What the published tokenizers say of a call, for the models that have one. It takes a while, so only ask where an
+ * outcome turned out to be an estimate.
+ */
+export async function countsOf(call: Call, served: Served, counter: TokenCounter): Promise<Counts> {
+  const models = [...new Set(call.trail.attempts.map(({ model }) => model))].filter(encodingOf)
+  const request = call.trail.request ?? call.request
+  const texts = models.length === 0 ? [] : answerTexts(reported(served.body))
+  const counted = models.map(async (model) => {
+    const { input, output } = await counter.count({ ...request, model }, texts)
+    return [model, { input: input.tokens, output }] as const
+  })
+  return new Map(await Promise.all(counted))
+}
+
+/**
+ * The outcome of a call: what it used and cost, over all its attempts, and who is to blame. What no provider has
+ * reported is estimated, by counts where they are given.
+ */
+export function outcomeOf(call: Call, served: Served, prices: Prices, counts?: Counts): Outcome {
   const { trail } = call
   const now = performance.now()
   const error =
@@ -27,7 +51,7 @@ export function outcomeOf(call: Call, served: Served, prices: Prices): Outcome {
       : toGatewayError(served.error)
   const ending = endingOf(served, error)
   const last = trail.attempts.at(-1)
-  const { usage, cost } = billed(call, served, ending, prices)
+  const { usage, cost } = billed(call, served, ending, prices, counts)
   const body = served.body
   return {
     ending,
@@ -80,13 +104,15 @@ function billed(
   served: Served,
   ending: Ending,
   prices: Prices,
+  counts: Counts | undefined,
 ): { usage: Usage; cost: Cost | undefined } {
   let usage = noUsage
   let cost: Cost | undefined
   let priced = true
   for (const attempt of call.trail.attempts) {
     const answered = attempt.error === undefined && attempt.status !== undefined && attempt.status < 400
-    const used = reported(attempt.usage) ?? (answered ? estimated(call, served, ending, attempt) : undefined)
+    const used =
+      reported(attempt.usage) ?? (answered ? estimated(call, served, ending, attempt, counts) : undefined)
     if (!used) continue
     usage = addUsage(usage, used)
     const said = reported(attempt.costUsd)
@@ -111,23 +137,42 @@ function reported<T>(read: (() => T | undefined) | undefined): T | undefined {
 }
 
 /**
- * What the provider had counted before the answer was left; else four characters a token. One token a chunk: rough, and
- * marked as an estimate wherever it shows.
+ * What the provider had counted before the answer was left; else what the model's tokenizer says, or four characters a
+ * token. One token a chunk of a stream whose text is gone. Marked as an estimate wherever it shows.
  */
-function estimated(call: Call, served: Served, ending: Ending, attempt: Attempt): Usage | undefined {
+function estimated(
+  call: Call,
+  served: Served,
+  ending: Ending,
+  attempt: Attempt,
+  counts: Counts | undefined,
+): Usage | undefined {
   if (ending === 'upstream_error') return undefined
   const counted = reported(attempt.counted)
   if (counted) return { ...counted, output: Math.max(counted.output, served.chunks), source: 'estimated' }
-  const text = JSON.stringify(
-    call.trail.request?.messages ?? call.trail.request?.prompt ?? call.trail.request?.input ?? '',
-  )
-  const answer = call.stream || !served.body ? '' : JSON.stringify(served.body()?.choices ?? '')
+  const count = counts?.get(attempt.model)
+  if (count) {
+    const output = count.output || (call.stream ? served.chunks : 0)
+    return { ...noUsage, input: count.input, output, source: 'estimated' }
+  }
+  const request = call.trail.request ?? call.request
   return {
     ...noUsage,
-    input: Math.ceil(text.length / 4),
-    output: call.stream ? served.chunks : Math.ceil(answer.length / 4),
+    input: estimateOf(request.messages ?? request.prompt ?? request.input),
+    output: call.stream ? served.chunks : estimateOf(served.body?.()?.choices),
     source: 'estimated',
   }
+}
+
+const estimateOf = (value: unknown): number => Math.ceil(JSON.stringify(value ?? '').length / 4)
+
+function answerTexts(body: Completion | undefined): string[] {
+  const texts: string[] = []
+  mapReplyTexts(body ?? {}, (text) => {
+    texts.push(text)
+    return text
+  })
+  return texts
 }
 
 function wireUsageOf({ body }: Served): Usage | undefined {

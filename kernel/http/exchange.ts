@@ -7,10 +7,11 @@ import type { Events } from '../events.ts'
 import type { Generation } from '../generation.ts'
 import { newId } from '../id.ts'
 import type { Log } from '../log.ts'
-import { CallFirstContent, CallSettled, CallStarted } from '../outcome.ts'
+import { CallFirstContent, CallSettled, CallStarted, type Outcome } from '../outcome.ts'
 import type { Prices } from '../prices.ts'
 import type { StreamReply, WholeReply } from '../reply.ts'
-import { outcomeOf, type Served } from '../settle.ts'
+import { countsOf, outcomeOf, type Served } from '../settle.ts'
+import type { TokenCounter } from '../tokens/counter.ts'
 import { Trail } from '../trail.ts'
 import type { Wire } from '../wire.ts'
 import { parseJson, readBody } from './body.ts'
@@ -24,6 +25,7 @@ export interface ExchangeParts {
   readonly accounts: Accounts
   readonly events: Events
   readonly prices: Prices
+  readonly tokens: TokenCounter
   readonly log: Log
   readonly trustedProxies: readonly string[]
   readonly bodyLimit: number
@@ -190,13 +192,28 @@ export class Exchange {
       body: body ?? call.trail.body,
     }
     try {
-      const outcome = outcomeOf(call, served, this.#parts.prices)
+      const first = outcomeOf(call, served, this.#parts.prices)
+      const outcome = first.usage.source === 'estimated' ? await this.#recounted(call, served, first) : first
       await this.#generation.chain.settled(outcome, call)
       this.#parts.events.emit(CallSettled, { outcome, call })
     } catch (error) {
       this.#parts.log.error({ err: error, request_id: this.#id }, 'a call could not be settled')
     }
     call.cancel.abort(over)
+  }
+
+  /** An estimate, made better by the tokenizers of the models where they have one. */
+  async #recounted(call: Call, served: Served, first: Outcome): Promise<Outcome> {
+    const { prices, tokens, log } = this.#parts
+    try {
+      const counts = await countsOf(call, served, tokens)
+      if (counts.size === 0) return first
+      const { usage, cost } = outcomeOf(call, served, prices, counts)
+      return { ...first, usage, cost }
+    } catch (error) {
+      log.error({ err: error, request_id: this.#id }, 'the tokens of a call could not be counted')
+      return first
+    }
   }
 }
 

@@ -42,7 +42,7 @@ async function trace(id: string): Promise<TraceDetail> {
 async function newest(status: string): Promise<TraceDetail> {
   const latest = async () =>
     (await gateway.api('GET', '/api/observe/traces?limit=1', undefined, user.key)).body.traces[0]
-  await expect.poll(latest).toMatchObject({ status })
+  await expect.poll(latest, { timeout: 10_000 }).toMatchObject({ status })
   return trace((await latest()).id)
 }
 
@@ -258,6 +258,20 @@ describe('a client that leaves', () => {
     expect(found.cost_usd).toBeGreaterThan(0)
     expect(found.error).toBeNull()
     expect(found.facts.stream).toMatchObject({ client_left: true })
+  })
+
+  test('a provider that reports no usage has it counted with the tokenizer of the model, and marked', async () => {
+    upstream.reply({ content: 'hello world', usage: null })
+    const asked = { model, messages: [{ role: 'user' as const, content: 'hello world' }] }
+    await client.chat.completions.create(asked)
+    const plain = await newest('ok')
+    expect(plain).toMatchObject({ tokens_in: 9, tokens_out: 2, usage: { source: 'estimated' } })
+    expect(plain.cost_usd).toBeGreaterThan(0)
+    upstream.reply({ content: ['hello', ' world'], usage: null })
+    for await (const _ of await client.chat.completions.create({ ...asked, stream: true }));
+    const streamed = await newest('ok')
+    expect(streamed).toMatchObject({ tokens_in: 9, tokens_out: 2, usage: { source: 'estimated' } })
+    expect(streamed.id).not.toBe(plain.id)
   })
 
   test('a plain call has the time it waited counted as the provider’s', async () => {

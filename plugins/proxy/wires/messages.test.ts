@@ -431,8 +431,20 @@ describe('counting tokens', () => {
     expect(sent()).toEqual({ model: claude, messages: hi, system: 'Be brief.' })
   })
 
+  test('is done here with the model’s tokenizer where one is published, and tools by the published rule', async () => {
+    const plain = await count(gpt, { messages: [{ role: 'user', content: 'hello world' }] })
+    expect(plain.data.input_tokens).toBe(9)
+    expect(plain.response.headers.get('x-token-count')).toBe('tokenizer')
+    const ruled = await count(gpt, { tools: [weather] })
+    expect(ruled.response.headers.get('x-token-count')).toBe('rules')
+    expect(upstream.requests).toHaveLength(0)
+  })
+
   test('is an estimate elsewhere, and says so', async () => {
-    const { data, response } = await count(gpt, { system: 'x'.repeat(400), tools: [weather] })
+    const { data, response } = await count('openai/own-model-1', {
+      system: 'x'.repeat(400),
+      tools: [weather],
+    })
     expect(data.input_tokens).toBeGreaterThan(100)
     expect(response.headers.get('x-token-count')).toBe('estimated')
     expect(upstream.requests).toHaveLength(0)

@@ -2,14 +2,12 @@ import { z } from 'zod'
 import {
   type Context,
   kernelServices,
-  type ModelRequest,
   type Principal,
   permit,
   readyTarget,
   type Target,
   token,
 } from '#kernel'
-import { estimateTokens, requestTexts } from '#kit'
 import { requestOf } from './request.ts'
 import { messagesBody } from './schema.ts'
 
@@ -30,7 +28,9 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 /**
  * Counts a request's tokens before it is made. The provider counts where it can; where it cannot, or a guard is on
- * whose eyes the texts have not passed, they stay here and are estimated. The header `x-token-count` says which.
+ * whose eyes the texts have not passed, they stay here: counted with the model's tokenizer where one is published, else
+ * estimated. The header `x-token-count` says which: `provider`, `tokenizer`, `rules` (tools and images by published
+ * rules) or `estimated`.
  */
 export function addCountRoute(context: Context<unknown>): void {
   context.route({
@@ -48,10 +48,14 @@ export function addCountRoute(context: Context<unknown>): void {
       const limits = await permit({ ...about, principal: principal! }, generation)
       for (const [name, value] of Object.entries(limits)) header(name, value)
       const counter = isGuarded(context) ? undefined : context.find(counterOf(target.provider.protocol))
-      header('x-token-count', counter ? 'provider' : 'estimated')
-      if (!counter) return { input_tokens: estimate(request) }
-      const ready = await readyTarget(target, generation.services)
-      return { input_tokens: await counter.count(body, ready, passed(headers), signal) }
+      if (counter) {
+        const ready = await readyTarget(target, generation.services)
+        header('x-token-count', 'provider')
+        return { input_tokens: await counter.count(body, ready, passed(headers), signal) }
+      }
+      const { input } = await context.use(kernelServices.tokens).count({ ...request, model: target.model })
+      header('x-token-count', input.quality === 'estimate' ? 'estimated' : input.quality)
+      return { input_tokens: input.tokens }
     },
   })
 }
@@ -89,10 +93,4 @@ function passed(headers: Headers): Record<string, string> {
       return typeof value === 'string' ? [[name, value] as const] : []
     }),
   )
-}
-
-/** Texts and tools; pictures and files are not counted. */
-function estimate(request: ModelRequest): number {
-  const texts = requestTexts(request).reduce((sum, { text }) => sum + estimateTokens(text), 0)
-  return texts + (request.tools ? estimateTokens(JSON.stringify(request.tools)) : 0)
 }

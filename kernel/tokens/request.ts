@@ -1,0 +1,94 @@
+import type { ContentPart, Message, ModelRequest } from '../canonical.ts'
+import { imageTokens } from './images.ts'
+import { estimator, type Tokenizer } from './tokenizer.ts'
+import { toolTokens } from './tools.ts'
+
+/** What a request takes of the model's window. */
+export interface TokenCount {
+  readonly tokens: number
+  /** Of the tokens: definitions of tools, counted by rule. */
+  readonly tools: number
+  /** Of the tokens: images, counted by rule. */
+  readonly images: number
+  /** By which tokenizer the texts were counted: `o200k_base`, or `estimate`. */
+  readonly by: string
+  /**
+   * `tokenizer` when everything was counted by what the model's maker has published for texts, `rules` when tools or
+   * images were among it, `estimate` when something had to be guessed or left out.
+   */
+  readonly quality: 'tokenizer' | 'rules' | 'estimate'
+}
+
+/** Texts longer than this are estimated: counting them would keep every other call waiting. */
+const most = 500_000
+
+interface Tally {
+  tokens: number
+  images: number
+  guessed: boolean
+}
+
+/**
+ * Counts a request in the canonical form: texts with the model's tokenizer, tools and images by the rules that are
+ * published for them. Parts that nobody has published a rule for, such as audio and files, are left out, which makes
+ * the whole an estimate.
+ */
+export function countRequest(request: ModelRequest, tokenizer: Tokenizer): TokenCount {
+  const counter = sizeOf(request) > most ? estimator : tokenizer
+  const tally: Tally = { tokens: 0, images: 0, guessed: !counter.published }
+  for (const message of request.messages ?? []) countMessage(message, request.model, counter, tally)
+  if (request.messages) tally.tokens += 3
+  for (const input of [request.prompt, request.input].flat(2)) {
+    if (typeof input === 'string') tally.tokens += counter.count(input)
+    else if (input !== undefined) tally.tokens += 1
+  }
+  const format = request.response_format?.json_schema
+  const schema = format ? counter.count(JSON.stringify(format)) : 0
+  const tools = toolTokens(request.tools ?? [], counter) + schema
+  const isRuled = tools + tally.images > 0
+  return {
+    tokens: tally.tokens + tools + tally.images,
+    tools,
+    images: tally.images,
+    by: counter.name,
+    quality: tally.guessed ? 'estimate' : isRuled ? 'rules' : 'tokenizer',
+  }
+}
+
+/** Three tokens stand around a message, and one beside a name. */
+function countMessage(message: Message, model: string, counter: Tokenizer, tally: Tally): void {
+  const { role, name, content, tool_calls } = message
+  tally.tokens += 3 + counter.count(role)
+  if (name !== undefined) tally.tokens += 1 + counter.count(name)
+  if (typeof content === 'string') tally.tokens += counter.count(content)
+  else for (const part of content ?? []) countPart(part, model, counter, tally)
+  for (const call of tool_calls ?? []) {
+    tally.tokens += 3 + counter.count(call.function.name) + counter.count(call.function.arguments)
+  }
+}
+
+function countPart(part: ContentPart, model: string, counter: Tokenizer, tally: Tally): void {
+  const { text, refusal, image_url }: Readonly<Record<string, unknown>> = { ...part }
+  const said = text ?? refusal
+  if (typeof said === 'string') {
+    tally.tokens += counter.count(said)
+  } else if (part.type === 'image_url') {
+    const { tokens, known } = imageTokens(model, image_url)
+    tally.images += tokens
+    tally.guessed ||= !known
+  } else {
+    tally.guessed = true
+  }
+}
+
+/** Characters of its texts, roughly and cheaply; images are not among them. */
+function sizeOf({ messages = [], prompt, input, tools = [] }: ModelRequest): number {
+  const parts = messages.flatMap(({ content }) =>
+    typeof content === 'string' ? [content] : (content ?? []).map(({ text }) => text),
+  )
+  return [
+    ...parts,
+    ...[prompt, input].flat(2),
+    ...tools.map(({ function: f }) => f?.description),
+  ].reduce<number>((sum, text) => sum + (typeof text === 'string' ? text.length : 0), 0)
+}
