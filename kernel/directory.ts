@@ -85,9 +85,9 @@ export class Directory {
   }
 
   /**
-   * Where a model may go, best first. `provider/model` says it outright; then the table of routes; then
-   * the providers that name the model, those with a key first; then those that the catalogue lists it for. Throws a not found when nobody does, with near names:
-   * those of models, and those that `others` gives.
+   * Where a model may go, best first. `provider/model` says it outright; then the table of routes; then the providers
+   * that name the model, or else those that the catalogue lists it for, in both cases those with a key first. Throws a
+   * not found when nobody does, with near names: those of models, and those that `others` gives.
    */
   resolve(
     model: string,
