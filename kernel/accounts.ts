@@ -6,6 +6,7 @@ import { hashOf, Keys } from './accounts/keys.ts'
 import { keyStatus, type User, userRecord } from './accounts/records.ts'
 import type { Principal } from './call.ts'
 import { conflict, notFound } from './errors.ts'
+import type { Awaitable } from './hooks.ts'
 import { newId } from './id.ts'
 
 export { type Keys, operator } from './accounts/keys.ts'
@@ -30,6 +31,7 @@ export class Accounts {
   readonly #emails: Claims
   #adopted: { readonly digest: string; readonly known: Known } | undefined
   readonly #known = new LRUCache<string, Known>({ max: 20_000 })
+  readonly #clearing = new Set<(id: string) => Awaitable<void>>()
   /** Counts changes: what was read before one is not remembered after it. */
   #changes = 0
 
@@ -140,11 +142,18 @@ export class Accounts {
     return next
   }
 
+  /** Has `clear` delete what else is kept of a user when the user is deleted, which waits for it. Returns what ends it. */
+  onDelete(clear: (id: string) => Awaitable<void>): () => void {
+    this.#clearing.add(clear)
+    return () => this.#clearing.delete(clear)
+  }
+
   /** Deletes a user and all keys. The user goes first, so that no key works while the rest is cleared away. */
   async deleteUser(id: string): Promise<void> {
     const user = await this.#users.get(id)
     await this.#users.delete(id)
     await this.keys.deleteOf(id)
+    for (const clear of this.#clearing) await clear(id)
     if (!user) throw noUser(id)
     await this.#emails.release(user.email.toLowerCase(), id)
   }

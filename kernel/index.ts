@@ -9,7 +9,6 @@ export type {
   Sequence,
   Store,
 } from '../storage/index.ts'
-export { UserDeleted } from './accounts/events.ts'
 export { type Accounts, type Key, type KeyOwner, keyStatus, operator, type User } from './accounts.ts'
 export { bindingName } from './admission.ts'
 export { type Arranged, hooksOf, type Placement } from './arrangement.ts'

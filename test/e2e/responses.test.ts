@@ -1,7 +1,11 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import OpenAI from 'openai'
 import { zodTextFormat } from 'openai/helpers/zod'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { openLevel } from '../../storage/level.ts'
 import { bareChain } from '../bare.ts'
 import { startGateway, type TestGateway } from '../harness.ts'
 import { anthropic, signatureOf } from '../upstream/anthropic/index.ts'
@@ -626,4 +630,38 @@ describe('a translated provider', () => {
     expect(response.headers.get('x-params-changed')).toContain('-messages.reasoning_details')
     expect(sent().messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
   })
+})
+
+test('stored responses are bounded by the settings, go on over a restart, and go with their user', async () => {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'switchyard-test-'))
+  const rows = async (): Promise<number> => {
+    const engine = await openLevel(path.join(dataDir, 'db'))
+    const store = engine.namespace('plugins').namespace('proxy')
+    const count = await store.collection('responses', { schema: z.unknown() }).count()
+    await engine.close()
+    return count
+  }
+  const started = (days: number): Promise<TestGateway> =>
+    startGateway({
+      upstream,
+      dataDir,
+      config: { modules: { proxy: { config: { stored_responses: { days } } } } },
+    })
+  const ask = (at: TestGateway, key: string, fields: object) =>
+    at.api('POST', '/v1/responses', { model, input: 'hi', ...fields }, key)
+
+  const first = await started(30)
+  const { userId, key } = await first.signUp()
+  const { body: kept } = await ask(first, key, {})
+  await first.close()
+  expect(await rows()).toBe(1)
+
+  const second = await started(0)
+  const { body: on } = await ask(second, key, { previous_response_id: kept.id })
+  expect(on).toMatchObject({ previous_response_id: kept.id, store: false })
+  expect((await second.api('GET', `/v1/responses/${on.id}`, undefined, key)).status).toBe(404)
+  expect((await second.api('DELETE', `/api/auth/users/${userId}`)).status).toBe(200)
+  await second.close()
+  expect(await rows()).toBe(0)
+  await rm(dataDir, { recursive: true, force: true })
 })

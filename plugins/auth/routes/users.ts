@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Context, kernelServices, UserDeleted } from '#kernel'
+import { type Context, kernelServices } from '#kernel'
 import { listed, listOf, listQuery } from '#kit'
 import type { UsageMeter } from '../meter.ts'
 import { email, idParam, name, newAccount, plan, profile, profileOf } from '../shapes.ts'
@@ -9,7 +9,7 @@ const userParams = z.strictObject({ id: idParam })
 
 /** Users, for admins. */
 export function addUserRoutes(context: Context<unknown>, meter: UsageMeter): void {
-  const { route, use, emit } = context
+  const { route, use } = context
 
   route({
     method: 'get',
@@ -68,7 +68,6 @@ export function addUserRoutes(context: Context<unknown>, meter: UsageMeter): voi
       await use(kernelServices.providerKeys).deleteOf(id)
       await use(kernelServices.accounts).deleteUser(id)
       meter.clear(id)
-      emit(UserDeleted, { user_id: id })
       return { deleted: true as const, id }
     },
   })

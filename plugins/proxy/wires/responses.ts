@@ -5,7 +5,6 @@ import {
   kernelServices,
   type ModelRequest,
   newId,
-  UserDeleted,
   type Wire,
 } from '#kernel'
 import { Changes } from '#kit'
@@ -33,7 +32,7 @@ export function addResponses(context: Context<unknown>, limits: Limits): void {
     decrypt: (text) => secrets().decrypt(text),
   })
   context.every(sweepMs, () => stored.sweep())
-  context.on(UserDeleted, ({ user_id: id }) => stored.forget(id))
+  context.own(context.use(kernelServices.accounts).onDelete((id) => stored.forget(id)))
   context.wire(responsesWire(stored))
   addResponseRoutes(context, stored)
 }

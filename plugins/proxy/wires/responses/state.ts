@@ -13,6 +13,7 @@ export interface State {
 
 const prefix = 'sy1.'
 const ofMessages = ['reasoning_details', 'vendor_blocks', 'extra_content']
+const lists = new Set(['reasoning_details', 'vendor_blocks'])
 const ofCalls = ['extra', 'extra_content']
 
 /** What of a message, or of the delta of one, is to be given back with it. */
@@ -40,5 +41,13 @@ export function opened(text: string): State | undefined {
   }
 }
 
-const picked = (from: Fields | undefined, names: readonly string[]): Fields =>
-  Object.fromEntries(names.flatMap((name) => (from?.[name] == null ? [] : [[name, from[name]]])))
+function picked(from: Fields | undefined, names: readonly string[]): Fields {
+  const found = names.filter((name) => isState(from?.[name], lists.has(name)))
+  return Object.fromEntries(found.map((name) => [name, from![name]]))
+}
+
+/** A client could have sent anything; providers' plugins rely on lists of objects, and on objects. */
+function isState(value: unknown, list: boolean): boolean {
+  if (list) return Array.isArray(value) && value.length > 0 && value.every((item) => isState(item, false))
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
