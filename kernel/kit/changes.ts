@@ -1,4 +1,5 @@
 import type { Call } from '../call.ts'
+import type { Message } from '../canonical.ts'
 
 /** What had to be changed of a request, for the caller to know: `a->b`, `-a`. Each change is told once. */
 export class Changes {
@@ -11,4 +12,16 @@ export class Changes {
   add(change: string): void {
     if (!this.#told.includes(change)) this.#told.push(change)
   }
+
+  /** Tells which of these fields a message, or one of its tool calls, has something in: it is not carried. */
+  lose(message: Message, fields: readonly string[], fieldsOfCalls: readonly string[]): void {
+    for (const field of fields) if (says(message[field])) this.add(`-messages.${field}`)
+    for (const call of message.tool_calls ?? []) {
+      for (const field of fieldsOfCalls)
+        if (Object.hasOwn(call, field)) this.add(`-messages.tool_calls.${field}`)
+    }
+  }
 }
+
+const says = (value: unknown): boolean =>
+  value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0)

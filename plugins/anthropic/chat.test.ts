@@ -467,10 +467,27 @@ describe('thinking', () => {
       messages: [...hi, message, { role: 'tool', tool_call_id: 't1', content: 'sunny' }],
     })
     expect(sent.thinking).toMatchObject({ type: 'enabled' })
-    expect((sent.messages as { content: unknown[] }[])[1]!.content).toEqual([
+    const back = [
       { type: 'thinking', thinking: thoughts, signature: signatureOf(thoughts) },
       { type: 'tool_use', id: 't1', name: 'weather', input: { city: 'X' } },
-    ])
+    ]
+    expect((sent.messages as { content: unknown[] }[])[1]!.content).toEqual(back)
+
+    const piece = { type: 'reasoning.text', format: 'anthropic-claude-v1', index: 0 }
+    const reasoning_details = [
+      { ...piece, text: thoughts.slice(0, 5) },
+      { ...piece, text: thoughts.slice(5) },
+      { ...piece, signature: signatureOf(thoughts) },
+    ]
+    const inPieces = await ask({
+      ...fields,
+      messages: [
+        ...hi,
+        { ...message, reasoning_details },
+        { role: 'tool', tool_call_id: 't1', content: 'x' },
+      ],
+    })
+    expect((inPieces.sent.messages as { content: unknown[] }[])[1]!.content).toEqual(back)
   })
 
   it('that was lost on the way is given up for the rest of the loop', async () => {

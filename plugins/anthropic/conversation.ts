@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto'
 import { badRequest, type Message, type ToolCall } from '#kernel'
+import { type Changes, mergedDetails } from '#kit'
 import type { ToolNames } from './names.ts'
 import type { Block, Turn } from './native.ts'
 import { blocksOf } from './parts.ts'
-import { blockOf, type ReasoningDetail } from './reasoning.ts'
+import { blockOf } from './reasoning.ts'
 
 export interface Conversation {
   readonly system: string | readonly Block[] | undefined
@@ -14,7 +15,7 @@ interface Options {
   readonly names: ToolNames
   /** Leaves system messages in the midst of a conversation where they are. */
   readonly native: boolean
-  readonly report: (change: string) => void
+  readonly changes: Changes
 }
 
 /** One message as blocks; `plain` when it is a mere string, which then goes out as one. */
@@ -34,7 +35,7 @@ export function conversationOf(messages: readonly Message[], options: Options): 
   const system = pieces.filter(isSystem).filter(({ blocks }) => blocks.length > 0)
   const spoken = pieces.filter((piece, i) => !isSystem(piece, i) && piece.blocks.length > 0)
   if (spoken.length === 0 && system.length > 0) {
-    options.report('role:system->user')
+    options.changes.add('role:system->user')
     return { system: undefined, turns: [{ role: 'user', content: contentOf(system) }] }
   }
   return { system: system.length > 0 ? contentOf(system) : undefined, turns: turnsOf(spoken) }
@@ -104,17 +105,22 @@ interface Placed {
   readonly block: Block
 }
 
+/** What other providers gave their answers to be sent back. */
+const carriers = ['extra_content', 'citations'] as const
+const bareReasoning = ['reasoning', 'reasoning_content'] as const
+
 /** An assistant's blocks in the order in which they came, as far as that is known: reasoning, text, tool calls. */
-function assistantBlocks(message: Message, at: string, { names, report }: Options): Block[] {
+function assistantBlocks(message: Message, at: string, { names, changes }: Options): Block[] {
   const placed: Placed[] = []
   const rest: Block[] = blocksOf(message.content, at)
   const refusal = typeof message.refusal === 'string' && rest.length === 0 ? message.refusal : ''
   rest.push(...blocksOf(refusal, at))
-  for (const detail of listOf<ReasoningDetail>(message.reasoning_details)) {
+  for (const detail of mergedDetails(message.reasoning_details)) {
     const block = blockOf(detail)
     if (block) placed.push({ index: detail.index ?? 0, block })
-    else report('-messages.reasoning_details')
+    else changes.add('-messages.reasoning_details')
   }
+  changes.lose(message, placed.length > 0 ? carriers : [...carriers, ...bareReasoning], ['extra_content'])
   for (const { index, ...block } of listOf<Block & { index?: number }>(message.vendor_blocks))
     placed.push({ index: index ?? 0, block: block as Block })
   for (const [i, call] of (message.tool_calls ?? []).entries()) {

@@ -1,20 +1,8 @@
+import type { ReasoningDetail } from '#kit'
 import type { Block } from './native.ts'
 
 /** Marks reasoning as Claude's: what others have signed is worth nothing here. */
 export const format = 'anthropic-claude-v1'
-
-/**
- * Reasoning on the canonical side: what a client must send back unchanged for the model to go on with it. `index` is
- * the place of the block in its message.
- */
-export interface ReasoningDetail {
-  readonly type: string
-  readonly format?: string
-  readonly index?: number
-  readonly text?: string
-  readonly signature?: string
-  readonly data?: string
-}
 
 export function detailOf(block: Block, index: number): ReasoningDetail | undefined {
   if (block.type === 'redacted_thinking')

@@ -17,7 +17,7 @@ export function bodyOf(call: Call, target: Target): Fields {
   const report: Report = (change) => changes.add(change)
   refuseChoices(request)
   const maxTokens = request.max_completion_tokens ?? request.max_tokens ?? plan.facts.maxOutput
-  const { system, turns } = conversationOf(request.messages ?? [], { ...plan, report })
+  const { system, turns } = conversationOf(request.messages ?? [], { ...plan, changes })
   const body: Fields = {
     ...ownParams(request, plan.native, report),
     model: target.model,

@@ -1,7 +1,8 @@
 import { badRequest, type Message, type ToolCall } from '#kernel'
+import { mergedDetails } from '#kit'
 import { callIdOf, type ToolNames } from './names.ts'
 import { blocksOf, cachePoints, type Scene } from './parts.ts'
-import { blockOf, type ReasoningDetail } from './reasoning.ts'
+import { blockOf } from './reasoning.ts'
 import type { Block, Turn } from './wire.ts'
 
 export interface Conversation {
@@ -95,6 +96,10 @@ interface Placed {
   readonly blocks: readonly Block[]
 }
 
+/** What other providers gave their answers to be sent back. */
+const lost = ['vendor_blocks', 'extra_content', 'citations'] as const
+const bareReasoning = ['reasoning', 'reasoning_content'] as const
+
 /** An assistant's blocks in the order in which they came, as far as that is known: reasoning, text, tool calls. */
 function assistantBlocks(
   message: Message,
@@ -106,12 +111,12 @@ function assistantBlocks(
   const placed: Placed[] = []
   const rest: Block[] = [...content]
   if (rest.length === 0) rest.push(...blocksOf(message.refusal, at, scene))
-  for (const detail of listOf<ReasoningDetail>(message.reasoning_details)) {
+  for (const detail of mergedDetails(message.reasoning_details)) {
     const block = blockOf(detail, scene.facts.maker)
     if (block) placed.push({ index: detail.index ?? 0, blocks: [block] })
     else scene.changes.add('-messages.reasoning_details')
   }
-  if (listOf(message.vendor_blocks).length > 0) scene.changes.add('-messages.vendor_blocks')
+  scene.changes.lose(message, placed.length > 0 ? lost : [...lost, ...bareReasoning], ['extra_content'])
   for (const [i, call] of (message.tool_calls ?? []).entries()) {
     const blocks = toolUseOf(call, names, `${at}.tool_calls.${i}`, scene)
     const { index } = call as { index?: unknown }
@@ -120,8 +125,6 @@ function assistantBlocks(
   }
   return inPlace(placed, rest)
 }
-
-const listOf = <T>(value: unknown): readonly T[] => (Array.isArray(value) ? (value as T[]) : [])
 
 function inPlace(placed: readonly Placed[], rest: readonly Block[]): Block[] {
   const blocks: Block[] = []

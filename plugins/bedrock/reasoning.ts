@@ -1,21 +1,9 @@
+import type { ReasoningDetail } from '#kit'
 import type { Block, Reasoning } from './wire.ts'
 
 /** Marks reasoning that Claude signed: it is worth the same wherever Claude runs. */
 const ofClaude = 'anthropic-claude-v1'
 const ofOthers = 'amazon-bedrock-v1'
-
-/**
- * Reasoning on the canonical side: what a client must send back unchanged for the model to go on with it. `index` is
- * the place of the block in its message.
- */
-export interface ReasoningDetail {
-  readonly type: string
-  readonly format?: string
-  readonly index?: number
-  readonly text?: string
-  readonly signature?: string
-  readonly data?: string
-}
 
 export const formatOf = (maker: string): string => (maker === 'anthropic' ? ofClaude : ofOthers)
 

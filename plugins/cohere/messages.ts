@@ -79,12 +79,7 @@ function assistantMessage(message: Message, at: string, changes: Changes): objec
     const param = `${at}.function_call`
     throw badRequest(`${param}: use tool_calls.`, { param })
   }
-  for (const field of lost) {
-    const value = message[field]
-    if (value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)) {
-      changes.add(`-messages.${field}`)
-    }
-  }
+  changes.lose(message, lost, ['extra', 'extra_content'])
   const text = textOf(message, at, changes)
   const said = [reasoning_content, text].filter((part) => part).join('\n')
   if (tool_calls.length > 0) {
@@ -93,7 +88,7 @@ function assistantMessage(message: Message, at: string, changes: Changes): objec
       {
         role: 'assistant',
         ...(plan !== '' && { tool_plan: plan }),
-        tool_calls: tool_calls.map((call, i) => callOf(call, `${at}.tool_calls[${i}]`, changes)),
+        tool_calls: tool_calls.map((call, i) => callOf(call, `${at}.tool_calls[${i}]`)),
       },
     ]
   }
@@ -117,9 +112,7 @@ function textOf({ content, refusal }: Message, at: string, changes: Changes): st
     .join('')
 }
 
-function callOf({ id, type, function: fn, ...own }: ToolCall, at: string, changes: Changes): object {
-  for (const field of ['extra', 'extra_content'])
-    if (Object.hasOwn(own, field)) changes.add(`-messages.tool_calls.${field}`)
+function callOf({ id, type, function: fn }: ToolCall, at: string): object {
   if (type !== 'function' || fn === undefined) {
     throw badRequest(`${at}.type: Cohere knows calls of functions only.`, { param: `${at}.type` })
   }

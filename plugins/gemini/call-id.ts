@@ -10,17 +10,19 @@ export function callId(id: string, signature: string | undefined): string {
   return signature === undefined ? id : id + mark + Buffer.from(signature).toString('base64url')
 }
 
-/** The provider's own id, and the signature if there is one in it. */
-export function partsOfId(id: string): { id: string; signature: string | undefined } {
+/** The provider's own id, undefined where it gave none, and the signature if there is one in it. */
+export function partsOfId(id: string): { id: string | undefined; signature: string | undefined } {
   const at = id.indexOf(mark)
-  if (at === -1) return { id, signature: undefined }
+  const before = at === -1 ? id : id.slice(0, at)
   return {
-    id: id.slice(0, at),
-    signature: Buffer.from(id.slice(at + mark.length), 'base64url').toString('utf8'),
+    id: made.test(before) ? undefined : before,
+    signature: at === -1 ? undefined : Buffer.from(id.slice(at + mark.length), 'base64url').toString('utf8'),
   }
 }
 
-/** An id for a call that came without one: the same whenever the same answer is read. */
+const made = /^call_[0-9a-f]{24}$/
+
+/** An id for a call that came without one: the same whenever the same answer is read. It does not go back. */
 export function madeId(answer: string, candidate: number, index: number): string {
   return `call_${hash('sha256', `${answer} ${candidate} ${index}`).slice(0, 24)}`
 }

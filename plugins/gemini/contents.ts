@@ -102,7 +102,7 @@ function resultOf(
   const response = message.is_error === true ? { error: said } : (objectIn(said) ?? { output: said })
   return {
     place: call.place,
-    part: { functionResponse: { ...(callIds && { id }), name: call.name, response } },
+    part: { functionResponse: { ...(callIds && id !== undefined && { id }), name: call.name, response } },
     shown: parts.filter(({ text }) => text === undefined),
   }
 }
@@ -125,13 +125,7 @@ function assistantParts(
   at: string,
   changes: Changes,
 ): Part[] {
-  for (const field of lost) {
-    const value = message[field]
-    if (value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)) {
-      changes.add(`-messages.${field}`)
-    }
-  }
-  if (message.tool_calls?.some(({ extra }) => extra !== undefined)) changes.add('-messages.tool_calls.extra')
+  changes.lose(message, lost, ['extra'])
   if (message.function_call !== undefined && message.function_call !== null) {
     const param = `${at}.function_call`
     throw badRequest(`${param}: use tool_calls.`, { param })
@@ -164,7 +158,7 @@ function callPart(call: ToolCall, callIds: boolean, at: string): Part {
   }
   const signature = signatureIn(call) ?? inId
   return {
-    functionCall: { ...(callIds && { id }), name, args },
+    functionCall: { ...(callIds && id !== undefined && { id }), name, args },
     ...(signature !== undefined && { thoughtSignature: signature }),
   }
 }

@@ -17,6 +17,7 @@ const message = {
 
 export const anthropic: TestProvider = {
   name: 'anthropic',
+  signer: 'claude',
   dialect,
   operations: ['chat'],
   models: { chat: 'claude-sonnet-4-5' },

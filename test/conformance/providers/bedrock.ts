@@ -4,6 +4,7 @@ import type { TestProvider } from './provider.ts'
 
 export const bedrock: TestProvider = {
   name: 'bedrock',
+  signer: 'claude',
   dialect,
   operations: ['chat'],
   models: { chat: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0' },

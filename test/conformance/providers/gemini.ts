@@ -5,6 +5,7 @@ const event = (data: object): string => `data: ${JSON.stringify(data)}\r\n\r\n`
 
 export const gemini: TestProvider = {
   name: 'gemini',
+  signer: 'google',
   dialect,
   operations: ['chat'],
   models: { chat: 'gemini-3-pro-preview' },

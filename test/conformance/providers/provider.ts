@@ -42,6 +42,8 @@ export interface TestProvider {
   }
   /** Usage as the service reports it. */
   usage(counts: Counts): Readonly<Record<string, unknown>>
+  /** Whose models sign what they thought: only they understand it. */
+  readonly signer?: 'claude' | 'google'
   /** It says what the prompt came to before the answer has ended. */
   readonly countsEarly?: boolean
   /** An answer that begins well and ends in an error of the service's own. */

@@ -11,6 +11,7 @@ export const vertex: TestProvider = { ...gemini, name: 'vertex', dialect, entry 
 export const vertexClaude: TestProvider = {
   ...anthropic,
   name: 'vertex-claude',
+  signer: 'claude',
   dialect,
   entry,
   models: { chat: 'claude-sonnet-4-5@20250929' },
