@@ -79,10 +79,19 @@ function jsonOf(body: Buffer, target: Target): ConverseAnswer {
   throw protocolError(target, 'answered with something that is not a JSON object', { retryable: true })
 }
 
-/** The ids in a list of models. */
+interface ModelSummary {
+  readonly modelId?: unknown
+  readonly outputModalities?: readonly unknown[]
+  readonly inferenceTypesSupported?: readonly unknown[]
+}
+
+/** The ids in a list of models: of those that write, and that can be asked for by these ids. */
 export function modelsIn(body: Buffer): string[] | undefined {
   const { modelSummaries } = JSON.parse(body.toString('utf8')) as {
-    modelSummaries?: readonly { modelId?: unknown }[]
+    modelSummaries?: readonly ModelSummary[]
   }
-  return modelSummaries?.flatMap(({ modelId }) => (typeof modelId === 'string' ? [modelId] : []))
+  return modelSummaries?.flatMap(({ modelId, outputModalities: out, inferenceTypesSupported: by }) => {
+    const isCallable = (!out || out.includes('TEXT')) && (!by || by.includes('ON_DEMAND'))
+    return typeof modelId === 'string' && isCallable ? [modelId] : []
+  })
 }

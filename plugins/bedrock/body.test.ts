@@ -6,6 +6,7 @@ import { converseBody } from '../../test/upstream/bedrock/schema.ts'
 import { bodyOf } from './body.ts'
 import { credentialOf, keyProblem } from './credential.ts'
 import manifest from './manifest.json' with { type: 'json' }
+import { bedrockProtocol } from './protocol.ts'
 
 const f = { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }
 const g = { type: 'function', function: { name: 'g.h', strict: true } }
@@ -72,6 +73,7 @@ it('whatever a client of OpenAI may ask is taken by the real service, or refused
       ),
       tools: fc.constantFrom([f], [f, g], []),
       tool_choice: fc.constantFrom('auto', 'none', 'required', { type: 'function', function: { name: 'f' } }),
+      parallel_tool_calls: fc.boolean(),
       service_tier: fc.constantFrom('auto', 'flex', 'scale'),
       unheard_of: fc.constant(1),
     },
@@ -138,4 +140,20 @@ it('what is wrong with a key is told without telling the key', () => {
       if (problem !== undefined) expect(problem).not.toContain(secret)
     }),
   )
+})
+
+it('goes to the region of its key, and asks another host for the models', async () => {
+  const { target } = translation(manifest as Parameters<typeof translation>[0], { model: 'm' })
+  const at = async (secret: string) => {
+    const key = { ...target.key!, secret }
+    const { url, headers } = await bedrockProtocol.check({ ...target, key })
+    return [url, headers.authorization ?? '']
+  }
+  expect(await at('ABSKkey')).toEqual([
+    'https://bedrock.us-east-1.amazonaws.com/foundation-models',
+    'Bearer ABSKkey',
+  ])
+  const [url, authorization] = await at('AKIDEXAMPLE00000001:secret@eu-north-1')
+  expect(url).toBe('https://bedrock.eu-north-1.amazonaws.com/foundation-models')
+  expect(authorization).toContain('/eu-north-1/bedrock/aws4_request')
 })

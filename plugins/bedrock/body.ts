@@ -18,13 +18,12 @@ export function bodyOf(call: Call, target: Target): Fields {
   checkFields(request, changes)
   const scene: Scene = { facts: plan.facts, changes, documents: new Set() }
   const { system, messages } = conversationOf(request.messages ?? [], plan.names, scene)
-  const { toolConfig, forced } = toolFields(request, plan, scene)
-  const more = modelFields(
-    request,
-    plan,
-    thinkingOf(request, { ...plan, turns: messages, forced, changes }),
-    changes,
-  )
+  const { toolConfig, modelChoice, forced } = toolFields(request, plan, scene)
+  const thinking = thinkingOf(request, { ...plan, turns: messages, forced, changes })
+  const more = {
+    ...(modelChoice && { tool_choice: modelChoice }),
+    ...modelFields(request, plan, thinking, changes),
+  } as JsonObject
   const config = inferenceConfig(request, plan.facts, thinks(more), changes)
   const watched = plan.facts.maker === 'anthropic' && config.stopSequences !== undefined
   return {

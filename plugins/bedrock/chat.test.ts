@@ -288,6 +288,19 @@ describe('tools', () => {
     expect(await chosen('none')).toBeUndefined()
   })
 
+  it('are called one at a time where that can be asked for', async () => {
+    const single = { tools: [weather], parallel_tool_calls: false }
+    const { sent, changed } = await ask(single)
+    expect(sent.additionalModelRequestFields).toEqual({
+      tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+    })
+    expect(changed).toEqual([])
+    expect((await ask({ ...single, tool_choice: 'required' })).changed).toEqual(['-parallel_tool_calls'])
+    expect((await ask({ ...single, model: 'bedrock/amazon.nova-pro-v1:0' })).changed).toEqual([
+      '-parallel_tool_calls',
+    ])
+  })
+
   it('are called in parallel, plain and streamed alike, without arguments too', async () => {
     upstream.reply({ content: 'I will look.', toolCalls: cities, times: 2 })
     const expected = {
@@ -636,6 +649,10 @@ describe('a key', () => {
     const { body } = await gateway.api('POST', '/api/proxy/providers/bedrock/check')
     expect(body).toMatchObject({ name: 'bedrock', status: 'healthy' })
     expect(upstream.last()).toMatchObject({ method: 'GET', path: '/foundation-models' })
+    expect(gateway.kernel.directory.namesOf('bedrock')).toEqual([
+      'anthropic.claude-sonnet-4-5-20250929-v1:0',
+      'amazon.nova-pro-v1:0',
+    ])
     const wrong = await gateway.api('POST', '/api/proxy/providers/wrong/check')
     expect(wrong.body.status).toBe('down')
   })

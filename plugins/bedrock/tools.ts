@@ -20,12 +20,16 @@ interface Choice {
   readonly mode: 'auto' | 'any' | 'tool' | 'none'
 }
 
-/** Which tools there are and whether one must be used. `forced` tells that one must. */
-export function toolFields(
-  request: ModelRequest,
-  plan: Plan,
-  scene: Scene,
-): { readonly toolConfig?: Fields; readonly forced: boolean } {
+export interface ToolFields {
+  readonly toolConfig?: Fields
+  /** What goes to the model past the service: only there a single call at a time can be asked for. */
+  readonly modelChoice?: Fields
+  /** Whether a tool must be used. */
+  readonly forced: boolean
+}
+
+/** Which tools there are, and how they are to be used. */
+export function toolFields(request: ModelRequest, plan: Plan, scene: Scene): ToolFields {
   if (plan.schemaAsTool) {
     const spec = {
       name: schemaTool,
@@ -44,16 +48,23 @@ export function toolFields(
     if (choice.names && choice.mode !== 'tool' && !choice.names.includes(name)) return []
     return toolOf(tool, `tools.${i}`, plan, scene)
   })
-  if (request.parallel_tool_calls === false) scene.changes.add('-parallel_tool_calls')
+  const forced = choice.mode !== 'auto'
+  const isSingle = request.parallel_tool_calls === false && tools.length > 0
+  // The service takes it of newer models, and only beside no choice of its own.
+  const canBeSingle = plan.facts.maker === 'anthropic' && plan.facts.schema && !forced
+  if (isSingle && !canBeSingle) scene.changes.add('-parallel_tool_calls')
   if (choice.mode === 'none') return withheld(tools, used, plan.names, scene)
   if (tools.length === 0) {
-    if (choice.mode !== 'auto') {
+    if (forced) {
       throw badRequest('tool_choice: there is no such tool to choose.', { param: 'tool_choice' })
     }
     return withheld([], used, plan.names, scene)
   }
-  const forced = choice.mode !== 'auto'
-  return { toolConfig: { tools, ...(forced && { toolChoice: nativeChoice(choice, plan.names) }) }, forced }
+  return {
+    toolConfig: { tools, ...(forced && { toolChoice: nativeChoice(choice, plan.names) }) },
+    ...(isSingle && canBeSingle && { modelChoice: { type: 'auto', disable_parallel_tool_use: true } }),
+    forced,
+  }
 }
 
 /** Tools that may not be called are left out, unless the conversation has used some: it cannot go on without them. */
@@ -62,7 +73,7 @@ function withheld(
   used: readonly string[],
   names: ToolNames,
   { changes }: Scene,
-): { toolConfig?: Fields; forced: boolean } {
+): ToolFields {
   if (used.length === 0) return { forced: false }
   changes.add(tools.length > 0 ? 'tool_choice:none->auto' : '+tools')
   const named = used.map((name) => ({

@@ -50,11 +50,16 @@ function documentsError(turns: readonly Turn[]): string | undefined {
 
 /** What Anthropic's models say of the fields that are theirs. */
 function modelError(body: ConverseBody, model: string): string | undefined {
-  const { thinking } = (body.additionalModelRequestFields ?? {}) as {
+  const { thinking, tool_choice } = (body.additionalModelRequestFields ?? {}) as {
     thinking?: { type?: string; budget_tokens?: number }
+    tool_choice?: { type?: string }
   }
+  if (tool_choice && (body.toolConfig?.toolChoice || !body.toolConfig || tool_choice.type !== 'auto'))
+    return 'The additional field tool_choice conflicts with the value of toolConfig.'
   if (!model.includes('anthropic.'))
-    return thinking && 'extraneous key [thinking] is not permitted, please reformat your input'
+    return (
+      (thinking ?? tool_choice) && 'extraneous key [thinking] is not permitted, please reformat your input'
+    )
   if (!thinking || thinking.type === 'disabled') return undefined
   const { inferenceConfig: config, toolConfig, messages } = body
   if (thinking.type === 'enabled' && (config?.maxTokens ?? 64_000) <= (thinking.budget_tokens ?? 0))

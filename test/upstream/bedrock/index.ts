@@ -67,7 +67,12 @@ function refusal(request: RecordedRequest, model: string, rules: Rules): Answer 
 }
 
 function models(request: RecordedRequest, { models: names = listed }: Rules): Answer {
-  const modelSummaries = names.map((modelId) => ({ modelId, modelName: modelId, providerName: 'x' }))
+  const summary = { providerName: 'x', outputModalities: ['TEXT'], inferenceTypesSupported: ['ON_DEMAND'] }
+  const modelSummaries = [
+    ...names.map((modelId) => ({ modelId, modelName: modelId, ...summary })),
+    { ...summary, modelId: 'amazon.pictures-v1:0', outputModalities: ['IMAGE'] },
+    { ...summary, modelId: 'anthropic.by-profile-only', inferenceTypesSupported: ['INFERENCE_PROFILE'] },
+  ]
   return {
     status: 200,
     headers: serviceHeaders(request, 'application/json'),
