@@ -9,6 +9,8 @@ const quirksSchema = z.strictObject({
   call_ids: z.boolean().default(true),
   /** Files of any address, and of Google's cloud storage, are read by every model. */
   cloud_files: z.boolean().default(false),
+  /** Gives embeddings as predictions, one instance for each text. */
+  predicts: z.boolean().default(false),
   /** What a check asks, where there is no list of models. */
   check: z.strictObject({ path: z.string(), body: z.unknown() }).optional(),
 })

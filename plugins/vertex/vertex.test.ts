@@ -268,6 +268,24 @@ describe('Gemini', () => {
     expect(choice.finish_reason).toBe('stop')
   })
 
+  it('embeds texts, and counts their tokens', async () => {
+    const { data, usage } = await client.embeddings.create({
+      model: 'vertex/text-embedding-005',
+      input: ['a b', 'c'],
+      dimensions: 4,
+      encoding_format: 'float',
+    })
+    expect(data.map(({ embedding }) => embedding)).toEqual([0, 1].map(() => [0, 0.125, 0.25, 0.375]))
+    expect(usage).toEqual({ prompt_tokens: 3, total_tokens: 3 })
+    expect(upstream.last().body).toEqual({
+      instances: [{ content: 'a b' }, { content: 'c' }],
+      parameters: { outputDimensionality: 4 },
+    })
+    upstream.reply({ body: { predictions: [] } })
+    const fewer = client.embeddings.create({ model: 'vertex/text-embedding-005', input: 'a' })
+    await expect(fewer).rejects.toMatchObject({ status: 502 })
+  })
+
   it('reads files of Google’s cloud storage', async () => {
     const content = [{ type: 'file', file: { file_data: 'gs://bucket/a.pdf' } }]
     const { sent } = await ask({ messages: [{ role: 'user', content }] })
