@@ -31,10 +31,16 @@ export async function discoverPlugins(
     ...(await installedPackages(dataDir)),
   ]
   const found = await Promise.all([
-    ...['modules', 'plugins'].map((folder) => discover(path.join(root, folder), 'builtin')),
+    ownPlugins(),
     ...outside.map(async (place) => [await readPlace(place, stage, again === place.id)]),
   ])
   return withoutClashes(found.flat())
+}
+
+/** The gateway's own. */
+export async function ownPlugins(): Promise<Discovered[]> {
+  const folders = ['modules', 'plugins'].map((folder) => discover(path.join(root, folder), 'builtin'))
+  return (await Promise.all(folders)).flat()
 }
 
 /** The first of a name has it; later ones are listed under another, with the reason why they do not run. */

@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+
+/** How a command ended, with everything that it printed. */
+export interface Ended {
+  readonly code: number
+  readonly output: string
+}
+
+/** A folder outside the repository in which this project is installed from its package, as strangers have it. */
+export interface Outside {
+  readonly folder: string
+  /** Names of the files in the package. */
+  readonly packed: readonly string[]
+  /** Runs a program there, or in a folder below, with the programs of its packages in reach. */
+  run(command: readonly [string, ...string[]], below?: string): Promise<Ended>
+  /** The same; rejects when it fails. */
+  succeed(command: readonly [string, ...string[]], below?: string): Promise<string>
+  remove(): Promise<void>
+}
+
+/** Packs this project and installs it. */
+export async function installOutside(): Promise<Outside> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'switchyard-outside-'))
+  const run: Outside['run'] = ([program, ...args], below = '') =>
+    new Promise((resolve) => {
+      const cwd = path.resolve(folder, below)
+      execFile(program, args, { cwd, env: environment(folder) }, (error, out, err) => {
+        resolve({ code: error ? Number(error.code ?? 1) : 0, output: out + err })
+      })
+    })
+  const succeed: Outside['succeed'] = async (command, below) => {
+    const { code, output } = await run(command, below)
+    if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}:\n${output}`)
+    return output
+  }
+  await succeed(['npm', 'pack', '--pack-destination', folder], process.cwd())
+  const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'))!
+  const packed = (await succeed(['tar', 'tzf', tarball])).trim().split('\n')
+  await writeFile(path.join(folder, 'package.json'), '{ "type": "module", "private": true }\n')
+  await succeed(['npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', `./${tarball}`, 'zod'])
+  return {
+    folder,
+    packed: packed.map((name) => name.replace(/^package\//, '')),
+    run,
+    succeed,
+    remove: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+/** This process's, but with the runtime and the programs of the folder first, and nothing of the script that we run in. */
+function environment(folder: string): NodeJS.ProcessEnv {
+  const { npm_config_local_prefix, INIT_CWD, NODE_OPTIONS, VITEST, ...rest } = process.env
+  const places = [path.dirname(process.execPath), path.join(folder, 'node_modules', '.bin'), rest.PATH]
+  return { ...rest, PATH: places.join(path.delimiter) }
+}
