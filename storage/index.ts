@@ -150,6 +150,8 @@ export interface Log<T> {
   scan(query?: LogQuery): AsyncIterable<T>
   /** Cells whose name lies in [from, to), in order, with their summed totals. */
   totals(from: string, to: string): Promise<Array<[cell: string, totals: Record<string, number>]>>
+  /** Deletes the cells whose name lies in [from, to); returns how many. */
+  forgetTotals(from: string, to: string): Promise<number>
   /** Deletes rows (and bodies) older than this; returns how many. Totals stay. */
   prune(beforeMs: number): Promise<number>
   /** Deletes the bodies of rows older than this and returns how many; the rows stay. */

@@ -27,6 +27,12 @@ export const dayOf = (ms: number): number => Math.floor(ms / dayMs)
 /** `2026-11-21` for the number of a day. */
 export const dateOf = (day: number): string => new Date(day * dayMs).toISOString().slice(0, 10)
 
+/** The range of the cells by the minute in whole hours before a time. */
+export const minutesBefore = (ms: number): [from: string, to: string] => [
+  'm/',
+  `m/${Math.floor(ms / hourMs)}/`,
+]
+
 /** The cells of traces that are alike, with and without latencies. */
 interface CellNames {
   readonly timed: readonly string[]

@@ -50,7 +50,8 @@ export default defineArea({
       .prefault({})
       .meta({
         title: 'Retention',
-        description: 'How long traces are kept. What they add up to is kept for good.',
+        description:
+          'How long traces are kept, and sums by the minute with them. Sums by hour and day are kept for good.',
       }),
   }),
 

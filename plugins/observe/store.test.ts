@@ -116,6 +116,9 @@ test('what traces add up to outlives them and their bodies', async () => {
   expect([await total('requests'), await total('cost_nano'), await total('saved_by_autopilot_nano')]).toEqual(
     before,
   )
+  const minutes = async (daysAgo: number) =>
+    (await cells.series(now - daysAgo * day - 60_000, now - daysAgo * day + 60_000, 60_000)).size
+  expect([await minutes(20), await minutes(40)]).toEqual([1, 0])
 })
 
 describe('with a hundred thousand traces', () => {

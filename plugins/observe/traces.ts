@@ -1,7 +1,7 @@
 import type { LogQuery, Page, RowLog, Store } from '#kernel'
 import { nanoOf } from '#kit'
 import { type Bodies, parseBodies } from './body.ts'
-import { Cells, createRollUp, everybody } from './cells.ts'
+import { Cells, createRollUp, everybody, minutesBefore } from './cells.ts'
 import { fields } from './fields.ts'
 import { rungsFrom } from './ladder.ts'
 import type { TraceRow } from './row.ts'
@@ -112,10 +112,12 @@ export class Traces {
     return this.#log.status()
   }
 
-  /** Deletes rows and bodies older than so many days. The sums stay. */
+  /** Deletes rows and bodies older than so many days, and with the rows their sums by the minute. Other sums stay. */
   async prune(days: { readonly rows: number; readonly bodies: number }, now = Date.now()): Promise<void> {
     await this.#log.pruneBodies(now - days.bodies * 24 * hourMs)
-    await this.#log.prune(now - days.rows * 24 * hourMs)
+    const before = now - days.rows * 24 * hourMs
+    await this.#log.prune(before)
+    await this.#log.forgetTotals(...minutesBefore(before))
   }
 }
 

@@ -216,6 +216,21 @@ export function logConformance(open: OpenEngine): void {
         expect(await again.totals('', '~')).toEqual(before)
       }))
 
+    test('forgets the totals of a range, and counts anew there', () =>
+      withEngine(open, async ({ engine, reopen }) => {
+        const log = engine.log('calls', callOptions)
+        for (let n = 0; n < 40; n++) log.append(callOf(n))
+        const before = await log.totals('', '~')
+        const [from, to] = [before[1]![0], before[3]![0]]
+        expect(await log.forgetTotals(from, to)).toBe(2)
+        expect(await log.forgetTotals(from, to)).toBe(0)
+        expect(await log.totals('', '~')).toEqual([before[0], ...before.slice(3)])
+        for (let n = 0; n < 40; n++) log.append(callOf(n))
+        const again = new Map(await (await reopen()).log('calls', callOptions).totals('', '~'))
+        expect(again.get(from)).toEqual(before[1]![1])
+        expect(again.get(before[0]![0])!.calls).toBe(2 * before[0]![1].calls!)
+      }))
+
     test('indexes older rows when a field is new', () =>
       withEngine(open, async ({ engine, reopen }) => {
         const log = engine.log('calls', { ...callOptions, fields: { model: callOptions.fields.model } })

@@ -43,10 +43,17 @@ export class Cells {
     return changes
   }
 
-  /** Forgets what is in memory, after a write that failed. */
+  /** Forgets what is in memory, after a write that failed or one that was not made here. */
   reset(): void {
     this.#known.clear()
     this.#touched.clear()
+  }
+
+  /** What deletes the cells in [from, to). They must all have been taken. */
+  async deletions(from: string, to: string): Promise<Change[]> {
+    const range = { gte: this.#keys.cell(from), lt: this.#keys.cell(to) }
+    const keys = await this.#backing.database.keys(range).all()
+    return keys.map((key) => [key, undefined])
   }
 
   async read(from: string, to: string): Promise<Array<[cell: string, totals: Totals]>> {

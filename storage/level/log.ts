@@ -123,6 +123,17 @@ export class LevelLog<T> implements Log<T> {
     })
   }
 
+  forgetTotals(from: string, to: string): Promise<number> {
+    return this.#change(() =>
+      this.#blocks.exclusive(async () => {
+        const gone = await this.#cells.deletions(from, to)
+        if (gone.length > 0) await this.#blocks.commit(gone, this.#blocks.state, false)
+        this.#cells.reset()
+        return gone.length
+      }),
+    )
+  }
+
   prune(beforeMs: number): Promise<number> {
     return this.#change(() => this.#retention.prune(beforeMs))
   }
