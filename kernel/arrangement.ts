@@ -1,9 +1,11 @@
 import type { Entry } from './entry.ts'
 import { internalError } from './errors.ts'
-import type { Hooks } from './hooks.ts'
+import { hooksOf } from './hooks.ts'
 import type { ModuleManifest } from './manifest.ts'
 import { inOrder, reasonOf } from './order.ts'
 import type { Plugin, PluginState } from './plugin-record.ts'
+import type { Setting } from './setting.ts'
+import { inShadow } from './shadow/hooks.ts'
 import { compileWhen, type When } from './when.ts'
 
 /** A module's place among all modules. */
@@ -20,16 +22,11 @@ export interface Arranged {
   readonly version: string
   readonly stage: string
   readonly state: PluginState
+  readonly mode: Setting['mode']
   readonly hooks: readonly string[]
   readonly when: When | undefined
   readonly problem?: string | undefined
 }
-
-/** What a module does to calls, by the names of its hooks. */
-export const hooksOf = (hooks: Hooks): string[] =>
-  Object.entries(hooks).flatMap(([name, hook]) =>
-    hook === undefined || typeof hook === 'boolean' ? [] : [name],
-  )
 
 /** A place as it is remembered. */
 export function arrangedOf({ plugin, manifest }: Placement, state: PluginState): Arranged {
@@ -38,6 +35,7 @@ export function arrangedOf({ plugin, manifest }: Placement, state: PluginState):
     version: manifest.version,
     stage: manifest.stage,
     state,
+    mode: plugin.setting?.mode ?? 'enforce',
     hooks: plugin.instance ? hooksOf(plugin.instance.hooks) : [],
     when: plugin.setting?.when,
     problem: plugin.problem,
@@ -68,8 +66,12 @@ export function entryOf(plugin: Plugin, state: PluginState): Entry[] {
   if (manifest?.kind !== 'module' || !setting?.enabled) return []
   const { stage, failure } = manifest
   const when = compileWhen(setting.when)
-  if (instance) return [{ id, stage, failure, when, meter, hooks: instance.hooks }]
-  if (failure === 'open' || (state === 'invalid' && !setting.asked)) return []
+  const isShadow = setting.mode === 'shadow'
+  if (instance) {
+    const entry: Entry = { id, stage, failure, when, meter, hooks: instance.hooks }
+    return [isShadow ? inShadow(entry) : entry]
+  }
+  if (isShadow || failure === 'open' || (state === 'invalid' && !setting.asked)) return []
   const refuse = (): never => {
     throw internalError(`The module ${id} is switched on and could not start: ${plugin.problem ?? state}.`, {
       module: id,

@@ -11,7 +11,7 @@ export type {
 } from '../storage/index.ts'
 export { type Accounts, type Key, type KeyOwner, keyStatus, operator, type User } from './accounts.ts'
 export { bindingName } from './admission.ts'
-export { type Arranged, hooksOf, type Placement } from './arrangement.ts'
+export type { Arranged, Placement } from './arrangement.ts'
 export { Call, type CallContext, type Principal, type Timeouts } from './call.ts'
 export { Cancel } from './cancel.ts'
 export type * from './canonical.ts'
@@ -48,7 +48,7 @@ export {
   Circuits,
   KeyQuarantined,
 } from './health.ts'
-export type { Awaitable, Hooks, Next, Visit } from './hooks.ts'
+export { type Awaitable, type Hooks, hooksOf, type Next, type Visit } from './hooks.ts'
 export { callContextOf } from './http/context.ts'
 export { newId } from './id.ts'
 export { type KeyExchange, keyExchange, keyProblem, readyTarget } from './key-exchange.ts'

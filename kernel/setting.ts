@@ -8,7 +8,7 @@ export const settingFields = {
   config: z.record(z.string(), z.unknown()).optional(),
   when: whenSchema.nullable().optional(),
   order: z.int().min(-1000).max(1000).nullable().optional(),
-  mode: z.enum(['enforce']).nullable().optional(),
+  mode: z.enum(['enforce', 'shadow']).nullable().optional(),
 }
 
 export const settingChange = z.strictObject(settingFields)

@@ -8,6 +8,7 @@ import { grantsOf } from './permissions.ts'
 import type { ModuleDefinition, PluginDefinition } from './plugin.ts'
 import type { Plugin } from './plugin-record.ts'
 import { checkedHooks } from './returned.ts'
+import { refuseShadow } from './shadow/hooks.ts'
 
 /** A plugin's code, imported when first needed. */
 export async function definitionOf(plugin: Plugin): Promise<ModuleDefinition | PluginDefinition> {
@@ -52,6 +53,7 @@ export async function setUp(plugin: Plugin, parts: ContextParts): Promise<Instan
       const hooks = checkedHooks(await setup(context))
       instance.hooks = grantedHooks(plugin.id, hooks, grantsOf(plugin.manifest!.permissions))
     }
+    if (plugin.setting?.mode === 'shadow') refuseShadow(instance)
     plugin.meter.circuit.renew(plugin.manifest!)
     plugin.meter.deadlines.limitMs = plugin.meter.circuit.limits.timeout
     return instance

@@ -32,6 +32,8 @@ export interface Note {
   readonly verdict: string
   /** Facts for the trace: never the text that was found. */
   readonly detail?: Readonly<Record<string, unknown>>
+  /** Of a module in shadow: what it would have done, and did not. */
+  readonly mode?: 'shadow'
 }
 
 /** A choice made on the way: of a route, a limit, a budget. */
@@ -99,6 +101,15 @@ export class Trail {
 
   /** The answer's body as it may be recorded; set for streams by who rebuilds them. */
   body: (() => Completion | undefined) | undefined
+
+  /** Modules that ran in shadow. */
+  shadows: string[] | undefined
+
+  /** A record beside this one, of what would have been done: it knows what happened, and leaves nothing of itself here. */
+  aside(): Trail {
+    const { startedAt, started, attempts } = this
+    return Object.assign(new Trail(), { startedAt, started, attempts })
+  }
 
   /** Sets a header of the answer; what a header cannot hold is left out of its value. */
   header(name: string, value: string | number): void {

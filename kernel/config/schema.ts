@@ -58,7 +58,7 @@ const configuration = {
   config: free().optional().describe('Its settings, by its own schema.'),
   when: free().optional().describe('Which calls it applies to; all by default.'),
   order: whole(-1_000_000, 1_000_000).optional().describe('Its place inside its stage; lower comes first.'),
-  mode: oneOf('enforce').optional().describe('In shadow it only tells what it would do.'),
+  mode: oneOf('enforce', 'shadow').optional().describe('In shadow it only tells what it would do.'),
 }
 
 const moduleEntry = section({

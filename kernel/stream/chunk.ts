@@ -32,6 +32,11 @@ export class Chunk {
     return new Chunk(raw, data, counted)
   }
 
+  /** The same event, of which nothing is shared that somebody could change. */
+  copy(): Chunk {
+    return new Chunk(this.raw, this.#data && structuredClone(this.#data), this.counted)
+  }
+
   /** The data, if somebody parsed or made it already. */
   get seen(): CompletionChunk | undefined {
     return this.#data

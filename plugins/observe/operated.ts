@@ -4,7 +4,7 @@ import type { TraceRow } from './row.ts'
 interface Operated {
   readonly module: string
   readonly hook: string | null
-  readonly mode: 'enforce'
+  readonly mode: 'enforce' | 'shadow'
   readonly verdict: string
   readonly ms: number
   readonly detail: Record<string, unknown> | null
@@ -17,7 +17,17 @@ type Note = TraceRow['notes'][number]
  * What the modules did, in the order in which they ran. A note belongs to the first hook of its module, or to the
  * last one when it is about the reply; a hook that left no note passed.
  */
-export function operatedModules({ timings, notes }: Pick<TraceRow, 'timings' | 'notes'>): Operated[] {
+export function operatedModules({
+  timings,
+  notes,
+  shadows = [],
+}: Pick<TraceRow, 'timings' | 'notes' | 'shadows'>): Operated[] {
+  return listed({ timings, notes }).map((operated) =>
+    shadows.includes(operated.module) ? { ...operated, mode: 'shadow' } : operated,
+  )
+}
+
+function listed({ timings, notes }: Pick<TraceRow, 'timings' | 'notes'>): Operated[] {
   const left = new Set(notes)
   const operated = timings.flatMap((timing) => {
     const own = notes.filter((note) => left.has(note) && timingOf(note, timings) === timing)

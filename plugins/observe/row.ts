@@ -98,7 +98,10 @@ export interface TraceRow {
     module: string,
     verdict: string,
     detail: Readonly<Record<string, unknown>> | undefined,
+    mode?: 'shadow',
   ])[]
+  /** Modules that ran in shadow; absent when none did. */
+  readonly shadows?: readonly string[]
   /** Module, and the condition of its `when` that was not met; absent when none was passed by. */
   readonly skips?: readonly (readonly [module: string, condition: string])[]
   /** Module, what it changed, and where; absent when nothing was changed. */

@@ -99,7 +99,9 @@ export const traceDetail = traceItem.extend({
     z.object({
       module: z.string(),
       hook: z.string().nullable(),
-      mode: z.literal('enforce'),
+      mode: z
+        .enum(['enforce', 'shadow'])
+        .meta({ description: 'In shadow a module tells what it would have done.' }),
       verdict: z.string(),
       ms,
       detail: detail.nullable(),

@@ -41,7 +41,10 @@ export function rowOf(outcome: Outcome, call: Call, bodies: TraceRow['bodies']):
     cache: trail.cached && cacheOf(trail.cached),
     attempts: trail.attempts.map(attemptOf),
     timings: trail.timings.map(({ module, hook, ms }) => [module, hook, microseconds(ms)]),
-    notes: trail.notes.map(({ module, verdict, detail }) => [module, verdict, detail]),
+    notes: trail.notes.map(({ module, verdict, detail, mode }) =>
+      mode ? [module, verdict, detail, mode] : [module, verdict, detail],
+    ),
+    ...(trail.shadows && { shadows: trail.shadows }),
     ...passedBy(trail),
     decisions: trail.decisions,
     params_changed: trail.paramsChanged,

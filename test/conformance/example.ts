@@ -82,7 +82,8 @@ function cutEverywhere(script: Script, mode: Mode): Script {
 const call = (example: Example, mode: Mode, gateway: TestGateway): Promise<Answer> =>
   ask(gateway, { path: example.path, headers: example.headers, body: bodyOf(example, mode) })
 
-function bodyOf({ request }: Example, mode: Mode): string {
+/** The body of an example's calls. */
+export function bodyOf({ request }: Example, mode: Mode): string {
   const body = { model: 'gpt-4o-mini', ...request, ...(mode === 'stream' && { stream: true }) }
   return JSON.stringify(body).replaceAll('{mode}', mode)
 }

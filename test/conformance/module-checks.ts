@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { explain } from '../../kernel/manifest.ts'
 import type { Check } from './checks.ts'
 import { runExample } from './example.ts'
+import { changesNothingInShadow } from './shadow.ts'
 import type { Subject } from './subject.ts'
 import { returnsTimers } from './timers.ts'
 
@@ -50,6 +51,10 @@ export const moduleChecks: readonly Check[] = [
       const run = runExample(example!, example!.modes[0]!, subject.gateway, subject.upstream)
       await assert.rejects(run, `"${example!.title}" holds with the module switched off: it proves nothing`)
     },
+  },
+  {
+    name: 'changes nothing in shadow, whole and streamed at every cut',
+    run: changesNothingInShadow,
   },
   {
     name: 'leaves a stream alone that runs while it is switched off',

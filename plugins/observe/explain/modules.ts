@@ -24,9 +24,10 @@ export function modulesOf(row: TraceRow, arrangement: readonly Arranged[]): Link
   ]
 }
 
-function tracesOf(row: TraceRow, name: string): Pick<Link, 'us' | 'hooks' | 'verdicts' | 'changes'> {
+function tracesOf(row: TraceRow, name: string): Pick<Link, 'mode' | 'us' | 'hooks' | 'verdicts' | 'changes'> {
   const hooks = row.timings.flatMap(([module, hook, us]) => (module === name ? [{ hook, us }] : []))
   return {
+    mode: row.shadows?.includes(name) ? 'shadow' : 'enforce',
     us: hooks.reduce((sum, { us }) => sum + us, 0),
     hooks,
     verdicts: row.notes.flatMap(([module, verdict, detail]) =>
@@ -50,10 +51,10 @@ function toldOf(row: TraceRow, { name, state, hooks, problem, when }: Arranged):
   const skip = skipOf(row, name)
   if (skip) return skip
   const verdict = (wanted: string): boolean =>
-    row.notes.some(([module, verdict]) => module === name && verdict === wanted)
+    row.notes.some(([module, verdict, , mode]) => !mode && module === name && verdict === wanted)
   if (verdict('tripped')) return { outcome: 'broken', reason: 'it kept failing and was left out' }
   if (row.timings.some(([module]) => module === name) || row.notes.some(([module]) => module === name))
-    return { outcome: 'ran', reason: when ? 'all its conditions were met' : 'it was on for all calls' }
+    return { outcome: 'ran', reason: row.shadows?.includes(name) ? inShadow : whenMet(when) }
   if (state === 'disabled') return { outcome: 'off', reason: 'it was switched off' }
   if (state !== 'active' && state !== 'tripped')
     return { outcome: 'broken', reason: `${state}: ${problem ?? 'it could not be started'}` }
@@ -63,7 +64,13 @@ function toldOf(row: TraceRow, { name, state, hooks, problem, when }: Arranged):
   return { outcome: 'passive', reason: 'it only listens, or there was nothing for it in this call' }
 }
 
+const inShadow = 'it ran in shadow and changed nothing'
+const whenMet = (when: Arranged['when']): string =>
+  when ? 'all its conditions were met' : 'it was on for all calls'
+
 function endOf({ notes }: TraceRow): string | undefined {
-  const end = notes.findLast(([, verdict]) => verdict === 'refused' || verdict === 'answered')
+  const end = notes.findLast(
+    ([, verdict, , mode]) => !mode && (verdict === 'refused' || verdict === 'answered'),
+  )
   return end && `${end[0]} ${end[1]} before the call got to it`
 }

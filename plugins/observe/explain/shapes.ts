@@ -14,6 +14,9 @@ const link = z.object({
   name: z.string(),
   version: z.string().nullable(),
   phase: z.string().nullable(),
+  mode: z
+    .enum(['enforce', 'shadow'])
+    .meta({ description: 'In shadow, verdicts are what it would have done.' }),
   outcome: z.enum(['ran', 'skipped', 'off', 'idle', 'broken', 'passive', 'not_reached']),
   reason: z.string().meta({ description: 'Why, for people.' }),
   condition: z.string().optional().meta({ description: 'The condition of its `when` that was not met.' }),

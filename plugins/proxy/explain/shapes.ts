@@ -10,6 +10,7 @@ const link = z.object({
   order: z.int().meta({ description: 'From 1, outermost first.' }),
   name: z.string(),
   phase: z.string(),
+  mode: z.enum(['enforce', 'shadow']),
   hooks: z.array(z.string()),
   outcome: z.enum(['runs', 'share', 'skipped', 'off', 'idle', 'broken', 'refuses', 'answers', 'not_reached']),
   reason: z.string().meta({ description: 'Why, for people.' }),

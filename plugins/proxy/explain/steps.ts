@@ -10,7 +10,8 @@ export function linksOf(registry: Registry, steps: readonly DryStep[], isAdmin: 
   return registry.places.map((place, i) => {
     const step = byId.get(place.plugin.id)
     const hooks = step ? hooksOf(step.entry.hooks) : []
-    const base = { order: i + 1, name: place.plugin.id, phase: place.manifest.stage, hooks }
+    const mode = place.plugin.setting?.mode ?? 'enforce'
+    const base = { order: i + 1, name: place.plugin.id, phase: place.manifest.stage, mode, hooks }
     return {
       ...base,
       ...(step ? stepOf(step, place) : offOf(place, registry.stateOf(place.plugin), isAdmin)),
@@ -48,6 +49,8 @@ function stepOf(step: DryStep, { plugin }: Placement): Told {
   if (condition !== undefined)
     return { ...plain('skipped', `its condition ${condition} is not met`), condition }
   if (hooksOf(entry.hooks).length === 0) return plain('idle', 'with its settings it has nothing to do')
+  if (plugin.setting?.mode === 'shadow')
+    return plain('runs', 'in shadow: it tells what it would do, and does nothing')
   const reason = when ? 'all its conditions are met' : 'it is on for all calls'
   return {
     ...plain('runs', reason),

@@ -6,6 +6,7 @@ const link = z.object({
   name: z.string(),
   phase: z.string().meta({ description: 'The stage it stands in.' }),
   hooks: z.array(z.string()).meta({ description: 'What it does to calls.' }),
+  mode: z.enum(['enforce', 'shadow']),
   reason: z.string().meta({ description: 'Why it stands here.' }),
 })
 
@@ -19,11 +20,15 @@ export function addChainRoute({ route, use }: Context<unknown>): void {
     returns: z.object({ generation: z.int(), chain: z.array(link), total: z.int() }),
     handle() {
       const { generation, places } = use(kernelServices.registry)
-      const reasons = new Map(places.map(({ plugin, reason }) => [plugin.id, reason]))
+      const placed = new Map(places.map((place) => [place.plugin.id, place]))
       const chain = generation.entries
         .map(({ id, stage, hooks }) => ({ name: id, phase: stage, hooks: hooksOf(hooks) }))
         .filter(({ hooks }) => hooks.length > 0)
-        .map((entry, i) => ({ order: i + 1, ...entry, reason: reasons.get(entry.name) ?? '' }))
+        .map((entry, i) => {
+          const place = placed.get(entry.name)
+          const mode = place?.plugin.setting?.mode ?? ('enforce' as const)
+          return { order: i + 1, ...entry, mode, reason: place?.reason ?? '' }
+        })
       return { generation: generation.number, chain, total: chain.length }
     },
   })

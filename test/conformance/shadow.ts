@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { isGatewayError } from '../../kernel/errors.ts'
+import type { Script } from '../upstream/index.ts'
+import { bodyOf, type Example, type Mode } from './example.ts'
+import type { Subject } from './subject.ts'
+
+/** All that the client and the provider get to see of an example's calls. */
+interface Witness {
+  readonly answers: readonly { status: number; headers: Record<string, string>; text: string }[]
+  readonly sent: readonly string[]
+}
+
+/** Ways of cutting a stream: at every place at once, and at some. */
+const cuts = [1, 7, 100]
+
+/**
+ * Checks that a module in shadow changes nothing: its examples' calls go to the provider and come back, byte for byte, as
+ * they do without it. A module that cannot run in shadow must say so.
+ */
+export async function changesNothingInShadow(subject: Subject): Promise<void> {
+  for (const example of await subject.examples()) {
+    if (example.upstream.some(neverEnds)) continue
+    for (const mode of example.upstream.some(isSlow) ? example.modes.slice(0, 1) : example.modes) {
+      for (const cut of mode === 'stream' ? cuts : [undefined]) {
+        await subject.switchOff()
+        const without = await witness(example, mode, cut, subject)
+        if (!(await switchedToShadow(subject, example.config))) return
+        const withIt = await witness(example, mode, cut, subject)
+        await subject.registry.change(subject.id, { enabled: false, mode: null })
+        assert.deepEqual(withIt, without, `${example.title} (${mode}, cut ${cut})`)
+      }
+    }
+  }
+}
+
+/** Scripts that only a module brings to an end. */
+const neverEnds = (script: Script): boolean => script.hang === true || script.hangAfter !== undefined
+
+/** Scripts that take their time: once is enough. */
+const isSlow = ({ delayMs = 0, firstByteDelayMs = 0 }: Script): boolean => delayMs + firstByteDelayMs > 500
+
+async function switchedToShadow({ registry, id, plugin }: Subject, config: object): Promise<boolean> {
+  const had = Object.keys(plugin.stored?.config ?? {})
+  const cleared = Object.fromEntries(had.map((name) => [name, null]))
+  try {
+    await registry.change(id, { enabled: true, mode: 'shadow', config: { ...cleared, ...config } })
+    return true
+  } catch (error) {
+    if (isGatewayError(error) && error.status === 409 && /cannot run in shadow/.test(error.message))
+      return false
+    throw error
+  }
+}
+
+async function witness(
+  example: Example,
+  mode: Mode,
+  cut: number | undefined,
+  { gateway, upstream }: Subject,
+): Promise<Witness> {
+  upstream.reset()
+  for (const script of example.upstream)
+    upstream.reply(cut === undefined || (script as Script).status ? script : { ...script, splitBytes: cut })
+  const answers: Witness['answers'][number][] = []
+  for (let n = 0; n < example.times; n += 1) {
+    const response = await fetch(gateway.url + example.path, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${gateway.adminKey}`,
+        'content-type': 'application/json',
+        ...example.headers,
+      },
+      body: bodyOf(example, mode),
+    })
+    const headers = Object.fromEntries([...response.headers].filter(([name]) => !own.has(name)))
+    answers.push({ status: response.status, headers, text: timeless(await response.text()) })
+  }
+  return { answers, sent: upstream.requests.map(({ rawBody }) => rawBody) }
+}
+
+/** Headers that differ from call to call. */
+const own = new Set(['date', 'x-request-id', 'x-trace-id'])
+
+/** What differs from second to second and from call to call. */
+const timeless = (text: string): string =>
+  text.replace(/"created":\s*\d+/g, '"created":0').replace(/"request_id":"[^"]*"/g, '"request_id":""')
