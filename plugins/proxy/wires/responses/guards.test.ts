@@ -4,7 +4,7 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { bareChain } from '../../../../test/bare.ts'
 import { startGateway, type TestGateway } from '../../../../test/harness.ts'
-import { anthropic } from '../../../../test/upstream/anthropic/index.ts'
+import { anthropic, signatureOf } from '../../../../test/upstream/anthropic/index.ts'
 import { openai, startUpstream, type Upstream } from '../../../../test/upstream/index.ts'
 
 let upstream: Upstream
@@ -147,6 +147,37 @@ describe.each(['claude-haiku-4-5', 'gpt-4o-mini'])('guards of responses with %s'
       incomplete_details: { reason: 'max_output_tokens' },
     })
   })
+})
+
+test('signed reasoning that a guard held back goes back as it was signed', async () => {
+  await gateway.module('maskmode', { enabled: true, config: {} })
+  const model = 'claude-sonnet-4-5'
+  const input = [{ role: 'user' as const, content: `I am ${email}.` }]
+  const asked = { model, tools: [weather], store: false, reasoning: { effort: 'low' as const } }
+  // What could be the beginning of a placeholder waits for its rest, past the end of the thought.
+  const thought = 'It may be [EMAIL'
+  upstream.reply({
+    reasoning: thought,
+    content: 'A moment, [EMAIL',
+    toolCalls: [{ id: 'toolu_1', name: 'weather', arguments: { city: 'Oslo' } }],
+    splitBytes: 1,
+  })
+  const first = await streamed({ ...asked, max_output_tokens: 8000, input })
+  await create({
+    ...asked,
+    max_output_tokens: 8000,
+    input: [
+      ...input,
+      ...(first.output as OpenAI.Responses.ResponseInputItem[]),
+      { type: 'function_call_output', call_id: 'toolu_1', output: 'sunny' },
+    ],
+  })
+  const { messages } = upstream.last().body as { messages: { content: object[] }[] }
+  expect(messages[1]!.content).toEqual([
+    { type: 'thinking', thinking: thought, signature: signatureOf(thought) },
+    { type: 'text', text: 'A moment, [EMAIL' },
+    { type: 'tool_use', id: 'toolu_1', name: 'weather', input: { city: 'Oslo' } },
+  ])
 })
 
 /** Files of the data folder in which a text stands. */

@@ -46,7 +46,7 @@ function reportLost(body: ResponsesBody, report: Report): void {
   for (const [part, fields] of Object.entries(parts))
     for (const [field, value] of Object.entries(fields)) if (value) report(`-${part}.${field}`)
   if (body.truncation === 'auto') report('-truncation')
-  if (body.max_tool_calls != null) report('-max_tool_calls')
+  for (const field of lost) if (body[field] != null) report(`-${field}`)
   for (const name of body.include ?? []) if (!given.has(name)) report(`-include.${name}`)
 }
 
@@ -57,10 +57,14 @@ const given = new Set([
   'message.input_image.image_url',
 ])
 
+/** Fields of OpenAI's own Responses that say nothing to a model elsewhere, or are notes of the client's. */
+const lost = ['access_programs', 'client_metadata', 'context_management', 'image', 'max_tool_calls'] as const
+
 /** Fields that the wire reads, and so are not passed on as they are. */
 const read = new Set<string>([
   ...same,
   ...Object.keys(refused),
+  ...lost,
   'input',
   'instructions',
   'previous_response_id',
@@ -71,7 +75,6 @@ const read = new Set<string>([
   'tools',
   'tool_choice',
   'parallel_tool_calls',
-  'max_tool_calls',
   'text',
   'reasoning',
   'max_output_tokens',

@@ -129,13 +129,16 @@ describe('a request', () => {
       seed: 7,
       new_parameter: { a: 1 },
       max_tool_calls: 2,
+      client_metadata: { a: 'b' },
       reasoning: { effort: 'low', context: 'all' },
       text: { new_part: true },
       tools: [{ type: 'function', name: 'f', defer_loading: true }],
       stream_options: { include_obfuscation: true },
     })
     expect(request).toMatchObject({ seed: 7, new_parameter: { a: 1 } })
+    expect(request).not.toHaveProperty('client_metadata')
     expect(changes.toSorted()).toEqual([
+      '-client_metadata',
       '-max_tool_calls',
       '-reasoning.context',
       '-stream_options.include_obfuscation',
