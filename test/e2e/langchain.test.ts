@@ -40,6 +40,14 @@ const wires = {
       maxRetries: 0,
       configuration: { baseURL: `${stand.gateway.url}/v1` },
     }),
+  responses: (provider: TestProvider) =>
+    new ChatOpenAI({
+      model: nameOf(provider),
+      apiKey: key,
+      maxRetries: 0,
+      useResponsesApi: true,
+      configuration: { baseURL: `${stand.gateway.url}/v1` },
+    }),
   messages: (provider: TestProvider) =>
     new ChatAnthropic({
       model: nameOf(provider),
@@ -50,7 +58,7 @@ const wires = {
     }),
 }
 
-const ways = (['chat', 'messages'] as const).flatMap((wire) =>
+const ways = (['chat', 'responses', 'messages'] as const).flatMap((wire) =>
   providers.map((provider) => ({ wire, provider, name: `on ${wire} to ${provider.name}` })),
 )
 
@@ -99,7 +107,7 @@ describe.each(ways)('$name', ({ wire, provider }) => {
   test('gets an object of a schema', async () => {
     const schema = z.object({ verdict: z.enum(['yes', 'no']) })
     const byTool = { toolCalls: [{ name: 'verdict', arguments: { verdict: 'yes' } }] }
-    upstream().reply(wire === 'chat' ? { content: '{"verdict":"yes"}' } : byTool)
+    upstream().reply(wire !== 'messages' ? { content: '{"verdict":"yes"}' } : byTool)
     const structured = model().withStructuredOutput(schema, { name: 'verdict' })
     expect(await structured.invoke('Is it?')).toEqual({ verdict: 'yes' })
   })
