@@ -105,6 +105,7 @@ export async function boot({
       configured,
       dispatch: dispatcher.dispatch,
       circuit: config.moduleCircuit,
+      setupMs: config.plugins.setupTimeout,
       outbound: { egress: new Egress(config.egress.allow), secrets: config.secrets, models },
       retireMs,
     })

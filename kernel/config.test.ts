@@ -41,7 +41,7 @@ describe('without a file', () => {
       moduleCircuit: { failures: 5, window: 60_000, open: 30_000, budget: 2000, timeout: 60_000 },
       models: {},
       prices: {},
-      plugins: { packages: [], watch: false },
+      plugins: { packages: [], watch: false, setupTimeout: 30_000 },
       pluginDirs: [],
       storage: { engine: 'level' },
       server: {
@@ -143,7 +143,7 @@ describe('with a file', () => {
         'mycorp/mycorp-*': { contextWindow: 32_000, capabilities: { vision: true, tools: false } },
       },
       prices: { 'mycorp/mycorp-*': { inputUsdPerM: 1, outputUsdPerM: 2, cacheWrite5mUsdPerM: 3 } },
-      plugins: { packages: ['@acme/switchyard-pii'], watch: false },
+      plugins: { packages: ['@acme/switchyard-pii'], watch: false, setupTimeout: 30_000 },
       pluginDirs: [path.join(cwd, 'plugins')],
       server: { trustedProxies: ['10.0.0.0/8', '::1'], bodyLimit: 1.5 * 2 ** 20, proxyBodyLimit: 4096 },
       drain: 60_000,

@@ -46,6 +46,8 @@ export interface ContextParts {
   readonly events: Events
   readonly store: Store
   readonly log: Log
+  /** How long an import or a setup may take, in milliseconds. */
+  readonly setupMs?: number
   /** A service that some live plugin offers. */
   readonly service: (token: Token<unknown>) => unknown
   /** Whether this instance is the plugin's latest, and not one that only lasts until its calls have ended. */

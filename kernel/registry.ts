@@ -98,7 +98,7 @@ export class Registry {
     const enabled = [...this.#plugins.values()].filter(
       (plugin) => plugin.setting?.enabled && !plugin.found.problem,
     )
-    await Promise.all(enabled.map((plugin) => definitionOf(plugin).catch(() => {})))
+    await Promise.all(enabled.map((plugin) => definitionOf(plugin, this.#parts.setupMs).catch(() => {})))
     await startWaiting(this.#plugins, (plugin) => this.#begin(plugin))
     this.#roster.swap(this.#roster.arranged())
   }

@@ -20,7 +20,7 @@ afterEach(async () => {
 const put = (id: string, plugin: PluginFiles): Promise<string> => writePlugin(folder, id, plugin)
 
 async function start(): Promise<void> {
-  gateway = await startGateway({ config: { plugin_dirs: [folder] } })
+  gateway = await startGateway({ config: { plugin_dirs: [folder], plugins: { setup_timeout: '2s' } } })
 }
 
 const rescan = async () => (await gateway.api('POST', '/api/plugins/rescan')).body
@@ -114,6 +114,28 @@ test('what it remembers, stored and was told survives a reload; timers and liste
 test.each([
   ['throws when it is imported', { files: { 'index.js': `throw new Error('not today')` } }, 'not today'],
   ['throws in setup', { files: { 'index.js': moduleCode(`throw new Error('no setup')`) } }, 'no setup'],
+  [
+    'never ends its setup',
+    { files: { 'index.js': moduleCode('return new Promise(() => {})') } },
+    'setup took longer',
+  ],
+  [
+    'never ends its import',
+    { files: { 'index.js': `await new Promise(() => {})\n${headerCode('x-v', '2')}` } },
+    'import took longer',
+  ],
+  [
+    'adds a route twice',
+    {
+      manifest: { permissions: ['routes'] },
+      files: {
+        'index.js': moduleCode(
+          `for (const handle of [() => '', () => '']) ctx.route({ method: 'get', path: '/api/x', access: 'any', summary: 's', returns: 'text', handle })`,
+        ),
+      },
+    },
+    'steady has already',
+  ],
   ['has no code', { files: {} }, 'index'],
   [
     'adds a route without permission',

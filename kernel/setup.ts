@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { badRequest } from './errors.ts'
 import { grantedHooks } from './granted.ts'
+import { inTime } from './in-time.ts'
 import { type ContextParts, contextOf, emptyInstance, type Instance } from './instance.ts'
 import { load } from './loader.ts'
 import { explain } from './manifest.ts'
@@ -10,12 +11,18 @@ import type { Plugin } from './plugin-record.ts'
 import { checkedHooks } from './returned.ts'
 import { refuseShadow } from './shadow/hooks.ts'
 
+/** How long an import or a setup may take when nobody said otherwise, in milliseconds. */
+const defaultSetupMs = 30_000
+
 /** A plugin's code, imported when first needed. */
-export async function definitionOf(plugin: Plugin): Promise<ModuleDefinition | PluginDefinition> {
+export async function definitionOf(
+  plugin: Plugin,
+  ms = defaultSetupMs,
+): Promise<ModuleDefinition | PluginDefinition> {
   if (plugin.definition) return plugin.definition
   const { entry, staged } = plugin.found
   try {
-    plugin.definition = await load(entry!)
+    plugin.definition = await inTime(load(entry!), ms, 'its import')
     return plugin.definition
   } catch (error) {
     staged?.spoil()
@@ -45,12 +52,14 @@ export async function settingsOf(plugin: Plugin): Promise<unknown> {
 export async function setUp(plugin: Plugin, parts: ContextParts): Promise<Instance> {
   const instance = emptyInstance(plugin.id)
   if (plugin.found.staged) instance.scope.own(plugin.found.staged.hold())
+  const { setupMs = defaultSetupMs } = parts
   try {
+    if (plugin.found.entry) await definitionOf(plugin, setupMs)
     const settings = await settingsOf(plugin)
     if (plugin.found.entry) {
       const { setup } = await definitionOf(plugin)
       const context = contextOf(parts, plugin.manifest!, instance, settings, plugin.memory, plugin.meter)
-      const hooks = checkedHooks(await setup(context))
+      const hooks = checkedHooks(await inTime(setup(context), setupMs, 'its setup'))
       instance.hooks = grantedHooks(plugin.id, hooks, grantsOf(plugin.manifest!.permissions))
     }
     if (plugin.setting?.mode === 'shadow') refuseShadow(instance)

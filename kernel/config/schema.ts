@@ -163,6 +163,9 @@ export const schema = section({
     watch: flag()
       .default(false)
       .describe('Whether changes in plugin_dirs are taken in by themselves, for development.'),
+    setup_timeout: duration()
+      .prefault('30s')
+      .describe('How long a plugin may take to be imported, and to be set up.'),
   })
     .prefault({})
     .describe('Plugins from outside; a list is the packages.'),
