@@ -146,7 +146,7 @@ it('goes to the region of its key, and asks another host for the models', async 
   const { target } = translation(manifest as Parameters<typeof translation>[0], { model: 'm' })
   const at = async (secret: string) => {
     const key = { ...target.key!, secret }
-    const { url, headers } = await bedrockProtocol.check({ ...target, key })
+    const { url, headers } = await bedrockProtocol(fetch).check({ ...target, key })
     return [url, headers.authorization ?? '']
   }
   expect(await at('ABSKkey')).toEqual([

@@ -1,4 +1,4 @@
-import { badRequest, type Call, type JsonObject, type ModelRequest, type Target } from '#kernel'
+import { badRequest, type Call, type JsonObject, type Message, type ModelRequest, type Target } from '#kernel'
 import { Changes } from '#kit'
 import { conversationOf } from './conversation.ts'
 import { type Options, optionsOf } from './options.ts'
@@ -10,14 +10,18 @@ import { toolFields } from './tools.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The body of a Converse request, streamed or not. What cannot be carried is refused, or named in the call's trail. */
-export function bodyOf(call: Call, target: Target): Fields {
+/** The body of a Converse request, streamed or not; `given` are its messages, with all files in them. What cannot be carried is refused, or named in the call's trail. */
+export function bodyOf(
+  call: Call,
+  target: Target,
+  given: readonly Message[] = call.request.messages ?? [],
+): Fields {
   const { request } = call
   const plan = planOf(call, target)
   const changes = new Changes(call)
   checkFields(request, changes)
   const scene: Scene = { facts: plan.facts, changes, documents: new Set() }
-  const { system, messages } = conversationOf(request.messages ?? [], plan.names, scene)
+  const { system, messages } = conversationOf(given, plan.names, scene)
   const { toolConfig, modelChoice, forced } = toolFields(request, plan, scene)
   const thinking = thinkingOf(request, { ...plan, turns: messages, forced, changes })
   const more = {

@@ -522,7 +522,7 @@ describe('parameters', () => {
     [
       {
         messages: [
-          { role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }] },
+          { role: 'user', content: [{ type: 'image_url', image_url: { url: 'ftp://x.example/a' } }] },
         ],
       },
       'messages.0.content.0.image_url.url',

@@ -4,7 +4,7 @@ import { bedrockProtocol } from './protocol.ts'
 
 export default defineProvider({
   settings: z.strictObject({}),
-  setup({ protocol }) {
-    protocol(bedrockProtocol)
+  setup({ protocol, fetch }) {
+    protocol(bedrockProtocol(fetch))
   },
 })

@@ -2,25 +2,29 @@ import { fromWireUsage, type Protocol, type WireUsage } from '#kernel'
 import { answerOf, idOf, modelsIn } from './answer.ts'
 import { bodyOf } from './body.ts'
 import { keyProblem } from './credential.ts'
+import { type Download, hasFiles, withFiles } from './download.ts'
 import { requestTo, segmentOf } from './endpoint.ts'
 import { upstreamError } from './errors.ts'
 import { optionsOf } from './options.ts'
 import { planOf } from './plan.ts'
 import { ConverseDecoder } from './stream.ts'
 
-/** Amazon Bedrock's Converse API. */
-export const bedrockProtocol: Protocol = {
+/** Amazon Bedrock's Converse API. `download` gets files at addresses, which the service does not fetch itself. */
+export const bedrockProtocol = (download: Download): Protocol => ({
   id: 'bedrock',
   wires: { chat: 'bedrock' },
 
-  encode(call, target) {
+  async encode(call, target) {
     const { profiles } = optionsOf(target.provider)
     const model = segmentOf(profiles[target.model] ?? target.model)
+    const given = call.request.messages ?? []
+    const messages = hasFiles(given) ? await withFiles(given, download, call.cancel.signal) : given
+    const body = bodyOf(call, target, messages)
     return requestTo(target, {
       method: 'POST',
       path: `/model/${model}/${call.stream ? 'converse-stream' : 'converse'}`,
       accept: call.stream ? 'application/vnd.amazon.eventstream' : 'application/json',
-      body: JSON.stringify(bodyOf(call, target)),
+      body: JSON.stringify(body),
     })
   },
 
@@ -43,4 +47,4 @@ export const bedrockProtocol: Protocol = {
   models: modelsIn,
 
   keyProblem,
-}
+})

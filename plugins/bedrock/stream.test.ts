@@ -37,7 +37,7 @@ const recorded = Buffer.concat([
 
 /** What the bytes come to, cut at these places. */
 function decoded(bytes: Buffer, cuts: readonly number[] = []): unknown[] {
-  const decoder = bedrockProtocol.decoder(head, call, target)
+  const decoder = bedrockProtocol(fetch).decoder(head, call, target)
   const bounds = [0, ...cuts.toSorted((a, b) => a - b), bytes.length]
   const pieces = bounds.slice(1).map((end, i) => bytes.subarray(bounds[i], end))
   const chunks = [...pieces.flatMap((piece) => decoder.push(piece)), ...decoder.end()]
