@@ -13,6 +13,8 @@ const chain = [
   'limits: rateshield',
   'inspect: maskmode',
   'inspect: secretscan',
+  'shape: anthrofit',
+  'shape: geminishim',
   'shape: paramnorm',
   'cache: cachelayer',
   'verify: structuredshield',

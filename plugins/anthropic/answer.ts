@@ -48,7 +48,7 @@ function completionOf(native: NativeMessage, plan: Plan): Completion {
   }
 }
 
-function messageOf(content: readonly Block[], { names, schemaAsTool }: Plan): Message {
+function messageOf(content: readonly Block[], { names, schemaAsTool, fit }: Plan): Message {
   const texts: string[] = []
   const thoughts: string[] = []
   const details: unknown[] = []
@@ -72,10 +72,10 @@ function messageOf(content: readonly Block[], { names, schemaAsTool }: Plan): Me
     role: 'assistant',
     content: texts.length > 0 ? texts.join('') : null,
     refusal: null,
-    ...(details.length > 0 && { reasoning_details: details }),
-    ...(thoughts.length > 0 && { reasoning_content: thoughts.join('') }),
+    ...(details.length > 0 && fit.thinking === 'show' && { reasoning_details: details }),
+    ...(thoughts.length > 0 && fit.thinking === 'show' && { reasoning_content: thoughts.join('') }),
     ...(vendor.length > 0 && { vendor_blocks: vendor }),
-    ...(annotations.length > 0 && { annotations }),
+    ...(annotations.length > 0 && fit.citations === 'show' && { annotations }),
     ...(calls.length > 0 && { tool_calls: calls }),
   }
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { badRequest, type Message, type ToolCall } from '#kernel'
 import { type Changes, mergedDetails } from '#kit'
+import type { Fit } from './fit.ts'
 import type { ToolNames } from './names.ts'
 import type { Block, Turn } from './native.ts'
 import { blocksOf } from './parts.ts'
@@ -16,6 +17,7 @@ interface Options {
   /** Leaves system messages in the midst of a conversation where they are. */
   readonly native: boolean
   readonly changes: Changes
+  readonly fit: Pick<Fit, 'system'>
 }
 
 /** One message as blocks; `plain` when it is a mere string, which then goes out as one. */
@@ -31,14 +33,26 @@ interface Piece {
  */
 export function conversationOf(messages: readonly Message[], options: Options): Conversation {
   const pieces = messages.map((message, i) => pieceOf(message, `messages.${i}`, options))
-  const isSystem = ({ role }: Piece, i: number): boolean => role === 'system' && (!options.native || i === 0)
+  const begun =
+    options.fit.system === 'merge' ? pieces.length : pieces.findIndex(({ role }) => role !== 'system')
+  const isSystem = ({ role }: Piece, i: number): boolean =>
+    role === 'system' && (options.native ? i === 0 : begun < 0 || i < begun)
   const system = pieces.filter(isSystem).filter(({ blocks }) => blocks.length > 0)
-  const spoken = pieces.filter((piece, i) => !isSystem(piece, i) && piece.blocks.length > 0)
+  const spoken = pieces
+    .filter((piece, i) => !isSystem(piece, i) && piece.blocks.length > 0)
+    .map((piece) => (options.native ? piece : asWords(piece, options.changes)))
   if (spoken.length === 0 && system.length > 0) {
     options.changes.add('role:system->user')
     return { system: undefined, turns: [{ role: 'user', content: contentOf(system) }] }
   }
   return { system: system.length > 0 ? contentOf(system) : undefined, turns: turnsOf(spoken) }
+}
+
+/** A system message that stays where it is: its words are the user's. */
+function asWords(piece: Piece, changes: Changes): Piece {
+  if (piece.role !== 'system') return piece
+  changes.add('role:system->user')
+  return { ...piece, role: 'user' }
 }
 
 function pieceOf(message: Message, at: string, options: Options): Piece {

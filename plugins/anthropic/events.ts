@@ -103,6 +103,7 @@ export class Translation {
     this.#open.set(index, open)
     const detail = detailOf(block!, index)
     if (detail) {
+      if (this.#plan.fit.thinking === 'hide') return []
       const says = detail.text || detail.signature || detail.data
       const spoken = detail.text ? { reasoning_content: detail.text } : {}
       return says ? [this.#chunk({ reasoning_details: [detail], ...spoken })] : []
@@ -133,9 +134,13 @@ export class Translation {
       case 'thinking_delta':
         return this.#thinking(index, delta.thinking ?? '')
       case 'signature_delta':
-        return [this.#detail(index, { signature: delta.signature ?? '' })]
+        return this.#plan.fit.thinking === 'hide'
+          ? []
+          : [this.#detail(index, { signature: delta.signature ?? '' })]
       case 'citations_delta':
-        return [this.#chunk({ annotations: [annotationOf(delta.citation)] })]
+        return this.#plan.fit.citations === 'hide'
+          ? []
+          : [this.#chunk({ annotations: [annotationOf(delta.citation)] })]
       case 'input_json_delta':
         return this.#json(open!, delta.partial_json ?? '')
       default:
@@ -148,7 +153,8 @@ export class Translation {
   }
 
   #thinking(index: number, text: string): CompletionChunk[] {
-    return text === '' ? [] : [this.#detail(index, { text }, { reasoning_content: text })]
+    if (text === '' || this.#plan.fit.thinking === 'hide') return []
+    return [this.#detail(index, { text }, { reasoning_content: text })]
   }
 
   #detail(index: number, fields: object, beside: Delta = {}): CompletionChunk {

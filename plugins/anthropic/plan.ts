@@ -1,4 +1,5 @@
 import type { Call, JsonObject, ResponseFormat, Target } from '#kernel'
+import { type Fit, fitOf } from './fit.ts'
 import { factsOf, type ModelFacts } from './models.ts'
 import { type ToolNames, toolNamesOf } from './names.ts'
 import { isNative } from './native.ts'
@@ -7,6 +8,7 @@ import { isNative } from './native.ts'
 export interface Plan {
   readonly native: boolean
   readonly facts: ModelFacts
+  readonly fit: Fit
   readonly names: ToolNames
   /** The schema for the answer, if one is asked for. */
   readonly schema: JsonObject | undefined
@@ -26,7 +28,8 @@ export function planOf(call: Call, { model }: Target): Plan {
   const names = toolNamesOf(request)
   const schema = schemaOf(request.response_format)
   const schemaAsTool = schema !== undefined && !native && !facts.schema && (request.tools ?? []).length === 0
-  return { native, facts, names, schema, schemaAsTool, passes: native && !names.changed }
+  const fit = fitOf(call)
+  return { native, facts, fit, names, schema, schemaAsTool, passes: native && !names.changed }
 }
 
 function schemaOf(format: ResponseFormat | null | undefined): JsonObject | undefined {

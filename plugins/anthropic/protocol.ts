@@ -1,6 +1,7 @@
 import { type Call, fromWireUsage, type Protocol, type Target, type WireUsage } from '#kernel'
 import { answerOf } from './answer.ts'
 import { upstreamError } from './errors.ts'
+import { fitOf } from './fit.ts'
 import { isNative } from './native.ts'
 import { planOf } from './plan.ts'
 import { bodyFor, quirksOf, rootOf, urlOf } from './quirks.ts'
@@ -64,8 +65,9 @@ export function headersOf({ key }: Target): Record<string, string> {
 /** Version and betas that a caller of the same protocol counts on. */
 function ownHeaders(call: Call): Record<string, string> {
   const { 'anthropic-version': asked, 'anthropic-beta': beta } = call.context.headers
+  const betas = [...(typeof beta === 'string' ? beta.split(/\s*,\s*/) : []), ...fitOf(call).betas]
   return {
     ...(isNative(call) && typeof asked === 'string' && { 'anthropic-version': asked }),
-    ...(typeof beta === 'string' && { 'anthropic-beta': beta }),
+    ...(betas.length > 0 && { 'anthropic-beta': [...new Set(betas)].join(',') }),
   }
 }

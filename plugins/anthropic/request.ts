@@ -1,6 +1,7 @@
 import type { Call, ModelRequest, Target } from '#kernel'
 import { Changes } from '#kit'
 import { conversationOf } from './conversation.ts'
+import { marked } from './fit.ts'
 import { ownParams, refuseChoices, samplingOf, stopsOf } from './params.ts'
 import { type Plan, planOf, schemaTool } from './plan.ts'
 import { thinkingOf } from './thinking.ts'
@@ -28,9 +29,10 @@ export function bodyOf(call: Call, target: Target): Fields {
     ...stopsOf(request, plan.native, report),
     ...(call.stream && { stream: true }),
   }
+  relaxChoice(body, request, plan, report)
   const choice = body.tool_choice as { type?: string } | undefined
-  const forced = choice?.type === 'any' || choice?.type === 'tool'
-  const thinking = thinkingOf(request, plan.facts, { maxTokens, turns, forced })
+  const forced = isForced(choice)
+  const thinking = thinkingOf(request, plan.facts, { maxTokens, turns, forced, fit: plan.fit })
   if (thinking?.thinking) body.thinking ??= thinking.thinking
   if (!thinking && isAsked(request.reasoning_effort)) report('-reasoning_effort')
   const thinks =
@@ -39,7 +41,20 @@ export function bodyOf(call: Call, target: Target): Fields {
   addOutputConfig(body, plan, thinking?.effort)
   addUser(body, request)
   reportFormat(request, plan, report)
-  return body
+  return marked(body, plan.fit)
+}
+
+const isForced = (choice: { type?: string } | undefined): boolean =>
+  choice?.type === 'any' || choice?.type === 'tool'
+
+/** Lets the model choose among its tools, where it is rather to think than to be forced. */
+function relaxChoice(body: Fields, { reasoning_effort }: ModelRequest, plan: Plan, report: Report): void {
+  const choice = body.tool_choice as { type?: string } | undefined
+  const thinks = plan.facts.thinking !== 'none' && isAsked(reasoning_effort)
+  if (plan.fit.forced_tools !== 'as_auto' || !thinks || plan.schemaAsTool || !isForced(choice)) return
+  const { disable_parallel_tool_use: alone } = choice as { disable_parallel_tool_use?: boolean }
+  body.tool_choice = { type: 'auto', ...(alone && { disable_parallel_tool_use: true }) }
+  report(`tool_choice:${choice!.type}->auto`)
 }
 
 const isAsked = (effort: unknown): boolean => effort !== undefined && effort !== null && effort !== 'none'

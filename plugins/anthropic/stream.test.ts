@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Call, Chunk, Target } from '#kernel'
 import { Assembler } from '#kit'
+import { Trail } from '../../kernel/trail.ts'
 import { anthropicProtocol } from './protocol.ts'
 
 const target = {
@@ -10,7 +11,11 @@ const target = {
   key: undefined,
 } as unknown as Target
 const call = (wire: string) =>
-  ({ wire, request: { model: 'claude-haiku-4-5', messages: [] } }) as unknown as Call
+  ({
+    wire,
+    request: { model: 'claude-haiku-4-5', messages: [] },
+    trail: new Trail(),
+  }) as unknown as Call
 const head = { status: 200, headers: {} }
 
 const frame = (data: { readonly type: string; readonly [field: string]: unknown }): string =>

@@ -1,4 +1,5 @@
 import type { ModelRequest } from '#kernel'
+import type { Fit } from './fit.ts'
 import type { ModelFacts } from './models.ts'
 import type { Block, Turn } from './native.ts'
 import { isThinking } from './reasoning.ts'
@@ -8,7 +9,7 @@ export interface Thinking {
   readonly effort?: string
 }
 
-/** Tokens for thinking by effort; never more than four fifths of the whole answer. */
+/** Tokens for thinking by effort, as long as they are no more of the answer than it may be. */
 const budgets: Readonly<Record<string, number>> = {
   minimal: 1024,
   low: 2048,
@@ -26,7 +27,12 @@ const leastBudget = 1024
 export function thinkingOf(
   { reasoning_effort: effort }: ModelRequest,
   facts: ModelFacts,
-  about: { readonly maxTokens: number; readonly turns: readonly Turn[]; readonly forced: boolean },
+  about: {
+    readonly maxTokens: number
+    readonly turns: readonly Turn[]
+    readonly forced: boolean
+    readonly fit: Fit
+  },
 ): Thinking | undefined {
   if (typeof effort !== 'string' || facts.thinking === 'none') return undefined
   if (facts.thinking === 'adaptive') {
@@ -35,7 +41,9 @@ export function thinkingOf(
     return { thinking: { type: 'adaptive' }, effort: effort === 'minimal' ? 'low' : effort }
   }
   if (effort === 'none') return {}
-  const budget = Math.min(budgets[effort] ?? leastBudget, Math.floor(about.maxTokens * 0.8))
+  const { thinking_budgets: own, thinking_share: share } = about.fit
+  const wanted = own[effort] ?? budgets[effort] ?? leastBudget
+  const budget = Math.min(wanted, Math.floor(about.maxTokens * share))
   if (budget < leastBudget || about.forced || goesOnWithout(about.turns)) return undefined
   return { thinking: { type: 'enabled', budget_tokens: budget } }
 }

@@ -1,6 +1,7 @@
 import { badRequest, type Call, type ModelRequest, type Target } from '#kernel'
 import type { Changes } from '#kit'
 import { conversationOf } from './contents.ts'
+import { fitOf, fittedThinking, placed } from './fit.ts'
 import { abilitiesOf } from './model.ts'
 import { optionsOf } from './options.ts'
 import { generationConfig } from './parameters.ts'
@@ -47,7 +48,9 @@ const idle: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
 const refused = ['functions', 'function_call', 'audio', 'prediction', 'web_search_options']
 
 /** The body of a request for text. */
-export function chatBody({ request }: Call, { model, provider }: Target, changes: Changes): object {
+export function chatBody(call: Call, { model, provider }: Target, changes: Changes): object {
+  const { request } = call
+  const fit = fitOf(call)
   refuse(request)
   for (const [field, value] of Object.entries(request)) {
     if (value === undefined || value === null || read.has(field) || idle.get(field)?.(value)) continue
@@ -55,14 +58,17 @@ export function chatBody({ request }: Call, { model, provider }: Target, changes
   }
   const abilities = abilitiesOf(model, quirksOf(provider))
   const extras = extrasOf(request)
+  const { thinkingConfig, ...parameters } = generationConfig(request, model, abilities, changes)
+  const thinking = fittedThinking(thinkingConfig, request, fit)
   const config = {
-    ...generationConfig(request, model, abilities, changes),
+    ...parameters,
+    ...(thinking && { thinkingConfig: thinking }),
     ...(extras.thinking_config !== undefined && { thinkingConfig: camelCase(extras.thinking_config) }),
   }
-  const safety = extras.safety_settings ?? optionsOf(provider).safety_settings
+  const safety = extras.safety_settings ?? fit.safety_settings ?? optionsOf(provider).safety_settings
   return {
-    ...conversationOf(request.messages ?? [], abilities, changes),
-    ...toolFields(request, abilities, changes),
+    ...placed(conversationOf(request.messages ?? [], abilities, changes), fit),
+    ...toolFields(request, abilities, changes, fit.function_calling),
     ...(Object.keys(config).length > 0 && { generationConfig: config }),
     ...(safety !== undefined && { safetySettings: safety }),
     ...(extras.cached_content !== undefined && { cachedContent: extras.cached_content }),

@@ -20,14 +20,16 @@ const same: Readonly<Record<string, string>> = {
 const mostStops = 5
 const mostCandidates = 8
 
+type Parameters = Record<string, unknown> & { thinkingConfig?: object }
+
 /** The parameters of generation. */
 export function generationConfig(
   request: ModelRequest,
   model: string,
   abilities: Abilities,
   changes: Changes,
-): Record<string, unknown> {
-  const config: Record<string, unknown> = {}
+): Parameters {
+  const config: Parameters = {}
   for (const [field, name] of Object.entries(same)) {
     const value = request[field]
     if (value !== undefined && value !== null) config[name] = value

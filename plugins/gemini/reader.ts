@@ -2,6 +2,7 @@ import type { Call, ChoiceDelta, CompletionChunk, FinishReason, Target, WireUsag
 import { deltaOf, extraOf } from './delta.ts'
 import { errorOf, protocolError } from './errors.ts'
 import { failureOf, finishOf } from './finish.ts'
+import { fitOf } from './fit.ts'
 import { logprobsOf } from './logprobs.ts'
 import { optionsOf } from './options.ts'
 import { wireUsageOf } from './usage.ts'
@@ -20,6 +21,7 @@ export class AnswerReader {
   readonly #target: Target
   readonly #callId: string
   readonly #model: string
+  readonly #showsGrounding: boolean
   readonly #created = Math.floor(Date.now() / 1000)
   readonly #states = new Map<number, State>()
   #id: string | undefined
@@ -30,6 +32,7 @@ export class AnswerReader {
   constructor(call: Call, target: Target) {
     this.#target = target
     this.#callId = call.id
+    this.#showsGrounding = fitOf(call).grounding === 'show'
     this.#model = target.model
   }
 
@@ -94,7 +97,8 @@ export class AnswerReader {
       choices.push({
         ...this.#choice(state, index, extra, finishOf(native, state.calls > 0)),
         native_finish_reason: native,
-        ...(candidate.groundingMetadata !== undefined && { grounding_metadata: candidate.groundingMetadata }),
+        ...(candidate.groundingMetadata !== undefined &&
+          this.#showsGrounding && { grounding_metadata: candidate.groundingMetadata }),
       })
       state.finished = true
     }

@@ -19,6 +19,7 @@ export function toolFields(
   { tools, tool_choice }: ModelRequest,
   abilities: Abilities,
   changes: Changes,
+  usualMode?: Choice['mode'],
 ): Record<string, unknown> {
   const functions: object[] = []
   const others: object[] = []
@@ -28,7 +29,9 @@ export function toolFields(
     else functions.push(declarationOf(tool, `tools[${i}]`, abilities, changes))
   }
   const all = [...(functions.length > 0 ? [{ functionDeclarations: functions }] : []), ...others]
-  const config = choiceOf(tool_choice, functions.length > 0)
+  const hasFunctions = functions.length > 0
+  const config =
+    choiceOf(tool_choice, hasFunctions) ?? (usualMode && hasFunctions ? { mode: usualMode } : undefined)
   return {
     ...(all.length > 0 && { tools: all }),
     ...(config && { toolConfig: { functionCallingConfig: config } }),
