@@ -105,6 +105,8 @@ export class Exchange {
       context: callContextOf(this.#req.headers, ip, number),
       trail,
     })
+    // A client can leave while its wire looks something up.
+    if (this.#res.destroyed) throw new ClientGone()
     this.#res.once('close', () => {
       if (!this.#res.writableFinished) call.cancel.abort(new ClientGone())
     })

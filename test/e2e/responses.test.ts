@@ -427,6 +427,19 @@ describe('stored responses', () => {
       { role: 'assistant' },
       { role: 'user', content: [{ type: 'input_text', text: 'Bye' }] },
     ])
+    const mixed = await client.responses.create({
+      model,
+      input: [
+        { role: 'user', content: 'a' },
+        { role: 'assistant', content: 'b' },
+        { role: 'user', content: 'c' },
+      ],
+    })
+    expect((await client.responses.inputItems.list(mixed.id, { order: 'asc' })).data).toMatchObject([
+      { content: [{ type: 'input_text', text: 'a' }] },
+      { content: [{ type: 'output_text', text: 'b' }] },
+      { content: [{ type: 'input_text', text: 'c' }] },
+    ])
     const latest = await client.responses.inputItems.list(third.id, { limit: 1 })
     expect(latest.data).toMatchObject([{ content: [{ text: 'Bye' }] }])
   })

@@ -11,13 +11,24 @@ const prefixes: Readonly<Record<string, string>> = {
   custom_tool_call_output: 'ctco',
 }
 
-/** Items with ids: their own, or made of that of the response and their place. */
+/** Items as they are kept: with ids, their own or made of that of the response and their place, and texts as parts. */
 export function identified(items: readonly Fields[], responseId: string): Item[] {
   return items.map((item, i) => {
     const { type = 'message', id } = item
     const made = `${prefixes[String(type)] ?? 'item'}_${responseId.replace(/^resp_/, '')}_in${i}`
-    return { ...item, type: String(type), id: typeof id === 'string' && id !== '' ? id : made }
+    return {
+      ...item,
+      type: String(type),
+      id: typeof id === 'string' && id !== '' ? id : made,
+      ...(type === 'message' && { content: partsOf(item) }),
+    }
   })
+}
+
+function partsOf({ role, content }: Fields): unknown {
+  if (typeof content !== 'string') return content
+  const type = role === 'assistant' ? 'output_text' : 'input_text'
+  return [{ type, text: content, ...(role === 'assistant' && { annotations: [] }) }]
 }
 
 /** All items of turns, in the order in which they were said. */
