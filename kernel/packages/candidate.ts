@@ -1,9 +1,10 @@
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import semver from 'semver'
 import { type Manifest, read } from '../manifest.ts'
 import { readContent } from '../staging/content.ts'
 import { type InstalledVersion, packagesFolder } from './installed.ts'
-import { idOf } from './named.ts'
+import { idOf, namePattern } from './named.ts'
 import { type Archive, install, pack } from './npm.ts'
 
 /** A package that was fetched and unpacked beside the installed ones, and is not one of them yet. */
@@ -32,6 +33,8 @@ export async function fetchCandidate(spec: string, dataDir: string): Promise<Can
   const discard = (): Promise<void> => rm(temporary, { recursive: true, force: true })
   try {
     const archive = await pack(spec, temporary)
+    if (!namePattern.test(archive.name) || semver.valid(archive.version) === null)
+      throw new Error(`${spec} has no sound name and version: ${archive.name} ${archive.version}`)
     const project = path.join(temporary, 'project')
     await mkdir(project)
     await writeFile(path.join(project, 'package.json'), '{ "private": true }\n')

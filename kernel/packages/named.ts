@@ -5,7 +5,7 @@ import { readManifest } from '../manifest-file.ts'
 import type { Place } from '../place.ts'
 
 /** What npm allows as a name; nothing that could lead out of a `node_modules`. */
-const namePattern = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/
+export const namePattern = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/
 
 /** A package named in the configuration: in the `node_modules` of the base folder, or of the nearest one above it. */
 export async function findPackage(name: string, base: string): Promise<Place> {

@@ -42,6 +42,17 @@ export function resolveStaged(root: string, lookups: Lookups): () => void {
   return () => hooks.deregister()
 }
 
+/** A staged folder, as far as it can be told to another thread. */
+export interface StagedFolder {
+  readonly root: string
+  /** Folders where its packages are looked for, in order. */
+  readonly lookups: readonly string[]
+}
+
+/** The same for one staged folder, in a thread of its own: hooks hold for the thread that registers them. */
+export const resolveStagedAlone = ({ root, lookups }: StagedFolder): (() => void) =>
+  resolveStaged(path.dirname(root), (name) => (name === path.basename(root) ? lookups : undefined))
+
 const urlOf = (folder: string): string => `${pathToFileURL(folder).href}/`
 
 const isPath = (specifier: string): boolean => /^(\.{0,2}\/|file:)/.test(specifier)

@@ -1,12 +1,11 @@
 import { mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type Content, readContent } from './content.ts'
-import { resolveStaged } from './imports.ts'
+import { resolveStaged, type StagedFolder } from './imports.ts'
 import { linkTree } from './link-tree.ts'
 
 /** A copy of a plugin's folder that never changes: other content is another copy, under another path. */
-export interface Staged {
-  readonly root: string
+export interface Staged extends StagedFolder {
   /** Hash of the content. */
   readonly content: string
   /** Keeps it on disk until the returned function is called. */
@@ -19,7 +18,6 @@ interface Copy extends Staged {
   readonly name: string
   /** What the name of every copy of this content begins with. */
   readonly key: string
-  readonly lookups: readonly string[]
   holders: number
   spoiled: boolean
 }

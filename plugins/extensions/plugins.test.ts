@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startGateway, type TestGateway } from '../../test/harness.ts'
+
+let gateway: TestGateway
+
+beforeAll(async () => {
+  gateway = await startGateway()
+})
+
+afterAll(() => gateway.close())
+
+interface Item {
+  readonly name: string
+  readonly kind: string
+  readonly state: string
+}
+
+const list = async (query = ''): Promise<Item[]> =>
+  (await gateway.api('GET', `/api/plugins${query}`)).body.plugins
+
+test('the list has every plugin of every kind, and can be narrowed', async () => {
+  const all = await list()
+  expect(new Set(all.map(({ kind }) => kind))).toEqual(new Set(['area', 'module', 'provider']))
+  expect(await list('?kind=area&state=active')).toEqual(
+    all.filter(({ kind, state }) => kind === 'area' && state === 'active'),
+  )
+  expect(await list('?source=local')).toEqual([])
+  const page = (await gateway.api('GET', '/api/plugins?limit=2&offset=1')).body
+  expect(page).toMatchObject({ total: all.length, limit: 2, offset: 1, has_more: true })
+  expect(page.plugins).toEqual(all.slice(1, 3))
+  expect((await gateway.api('GET', '/api/plugins?kind=nonsense')).status).toBe(400)
+})
+
+test('one plugin is shown with its settings, their schema and its routes', async () => {
+  expect((await gateway.api('GET', '/api/plugins/extensions')).body).toMatchObject({
+    kind: 'area',
+    source: 'builtin',
+    content: null,
+    folder: null,
+    routes: expect.arrayContaining(['GET /api/plugins', 'POST /api/plugins/{name}/reload']),
+  })
+  const { body } = await gateway.api('GET', '/api/plugins/outputcap')
+  expect(body.config_schema.properties).toHaveProperty('default_max_tokens')
+  expect((await gateway.api('GET', '/api/plugins/nobody')).status).toBe(404)
+})
+
+test('a change here is the change that the modules have, of every kind', async () => {
+  const changed = await gateway.api('PUT', '/api/plugins/outputcap', {
+    enabled: true,
+    config: { default_max_tokens: 5 },
+  })
+  expect(changed.body).toMatchObject({ state: 'active', config: { default_max_tokens: 5 } })
+  expect((await gateway.api('GET', '/api/proxy/modules/outputcap')).body).toMatchObject({ enabled: true })
+  expect((await gateway.api('PUT', '/api/plugins/groq', { enabled: false })).body.state).toBe('disabled')
+  expect((await gateway.api('PUT', '/api/plugins/outputcap', {})).status).toBe(400)
+  const unknown = await gateway.api('PUT', '/api/plugins/outputcap', { enable: true })
+  expect(unknown).toMatchObject({
+    status: 400,
+    body: { error: { message: expect.stringContaining('enable') } },
+  })
+})
+
+test('all of it is for admins', async () => {
+  const { key } = await gateway.signUp()
+  const asUser = (method: string, at: string) => gateway.api(method, at, undefined, key)
+  for (const [method, at] of [
+    ['GET', '/api/plugins'],
+    ['GET', '/api/plugins/outputcap'],
+    ['PUT', '/api/plugins/outputcap'],
+    ['POST', '/api/plugins/rescan'],
+    ['POST', '/api/plugins/outputcap/reload'],
+  ] as const)
+    expect([at, (await asUser(method, at)).status]).toEqual([at, 403])
+})
