@@ -74,7 +74,9 @@ const lost = ['audio', 'annotations', 'reasoning_details', 'extra_content', 'ven
 
 /** A message that calls tools says what it says as its plan. */
 function assistantMessage(message: Message, at: string, changes: Changes): object[] {
-  const { tool_calls = [], tool_plan, reasoning_content, citations } = message
+  const { tool_calls = [], tool_plan, citations } = message
+  const thoughts = message.reasoning_content ?? message.reasoning
+  const reasoning_content = typeof thoughts === 'string' ? thoughts : ''
   if (message.function_call) {
     const param = `${at}.function_call`
     throw badRequest(`${param}: use tool_calls.`, { param })

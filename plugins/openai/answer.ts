@@ -1,5 +1,7 @@
 import { type Completion, type Target, UpstreamError, type UpstreamHead, WholeReply } from '#kernel'
 import { upstreamError } from './errors.ts'
+import { quirksOf } from './quirks.ts'
+import { listsContent, withThoughtsApart } from './thoughts.ts'
 
 const brace = 0x7b
 const closingBrace = 0x7d
@@ -10,6 +12,8 @@ const errorFirst = /^\s*\{\s*"error"\s*:\s*[{"]/
 export function answerOf(wire: string, head: UpstreamHead, body: Buffer, target: Target): WholeReply {
   if (errorFirst.test(body.toString('latin1', 0, 64))) throw disguised(head, body, target)
   const reply = WholeReply.fromBytes(wire, body)
+  if (quirksOf(target.provider).thoughts_in_content && listsContent(body))
+    return WholeReply.of(withThoughtsApart(checked(reply, target).body))
   if (body[0] === brace && body.at(-1)! <= closingBrace) return reply
   return checked(reply, target)
 }

@@ -11,25 +11,25 @@ import { withTurns } from './turns.ts'
  */
 export function bodyOf(call: Call, { provider, model }: Target): object {
   const quirks = quirksOf(provider)
-  const changed: string[] = []
-  const request = carriedOf(call, quirks, (change) => changed.push(change))
+  const changes = new Changes(call)
+  const request = carriedOf(call, quirks, changes)
   const body: Record<string, unknown> = { ...request, model: nameOf(model, provider.name, quirks) }
-  if (call.stream && call.operation !== 'embedding' && !quirks.no_stream_usage) {
+  if (quirks.no_stream_usage) delete body.stream_options
+  else if (call.stream && call.operation !== 'embedding')
     body.stream_options = { ...request.stream_options, include_usage: true }
-  }
-  changed.push(...adapted(body, quirks))
+  adapt(body, quirks, changes)
   if (request.messages) {
-    const messages = messagesOf(request.messages, quirks, changed)
+    const adapted = messagesOf(request.messages, quirks, changes)
+    const messages = quirks.assistant_after_tool ? withWordsBetween(adapted, changes) : adapted
     if (messages !== request.messages) body.messages = messages
   }
-  const changes = new Changes(call)
-  for (const change of changed) changes.add(change)
   return body
 }
 
 /** What a client of another wire says, in this protocol's terms. */
-function carriedOf({ wire, request }: Call, quirks: Quirks, report: (change: string) => void): ModelRequest {
-  if (wire === 'messages') return withoutForeign(request, report)
+function carriedOf({ wire, request }: Call, quirks: Quirks, changes: Changes): ModelRequest {
+  const report = (change: string): void => changes.add(change)
+  if (wire === 'messages') return withoutForeign(request, quirks.takes_effort, report)
   return wire === 'responses' ? withTurns(request, quirks.reasoning_back, report) : request
 }
 
@@ -37,34 +37,35 @@ function nameOf(model: string, provider: string, { own_models }: Quirks): string
   return own_models.includes(model) ? `${provider}/${model}` : model
 }
 
-/** Makes the fields what the provider takes; returns what was changed of the caller's own. */
-function adapted(body: Record<string, unknown>, { rename, drop, add, tool_choice }: Quirks): string[] {
-  const changed: string[] = []
+/** Makes the fields what the provider takes. */
+function adapt(body: Record<string, unknown>, quirks: Quirks, changes: Changes): void {
+  const { rename, drop, add } = quirks
   for (const [from, to] of Object.entries(rename)) {
     if (body[from] === undefined) continue
     body[to] ??= body[from]
     delete body[from]
-    changed.push(`${from}->${to}`)
+    changes.add(`${from}->${to}`)
   }
   for (const field of drop) {
     if (body[field] === undefined) continue
     delete body[field]
-    changed.push(`-${field}`)
+    changes.add(`-${field}`)
   }
   for (const [field, value] of Object.entries(add)) body[field] ??= value
-  const choice = body.tool_choice
-  const known = typeof choice === 'string' ? tool_choice[choice] : undefined
-  if (known !== undefined) {
-    body.tool_choice = known
-    changed.push(`tool_choice:${String(choice)}->${known}`)
+  const values = { tool_choice: quirks.tool_choice, reasoning_effort: quirks.efforts }
+  for (const [field, names] of Object.entries(values)) {
+    const value = body[field]
+    const known = typeof value === 'string' ? names[value] : undefined
+    if (known === undefined) continue
+    body[field] = known
+    changes.add(`${field}:${String(value)}->${known}`)
   }
-  return changed
 }
 
 function messagesOf(
   messages: readonly Message[],
   { roles, drop_from_messages, drop_from_tool_calls, toolIds }: Quirks,
-  changed: string[],
+  changes: Changes,
 ): readonly Message[] {
   const renamed = [...new Set(messages.map(({ role }) => role))].filter((role) => roles[role] !== undefined)
   const dropped = drop_from_messages.filter((field) =>
@@ -75,17 +76,25 @@ function messagesOf(
   )
   const withIds = toolIds && toolIdsOf(messages, toolIds)
   if (renamed.length === 0 && dropped.length === 0 && lost.length === 0 && !withIds) return messages
-  changed.push(
-    ...renamed.map((role) => `role:${role}->${roles[role]}`),
-    ...dropped.map((field) => `-messages.${field}`),
-    ...lost.map((field) => `-messages.tool_calls.${field}`),
-  )
+  for (const role of renamed) changes.add(`role:${role}->${roles[role]}`)
+  for (const message of messages) changes.lose(message, dropped, lost)
   return messages.map((message) => {
     const { tool_calls, ...rest } = withIds?.(message) ?? message
     const calls = lost.length > 0 ? tool_calls?.map((call) => without(call, lost)) : tool_calls
     const role = roles[message.role] ?? message.role
     return without({ ...rest, role, ...(calls && { tool_calls: calls }) }, dropped) as unknown as Message
   })
+}
+
+/** Something said by the model where a user speaks right after a tool. */
+function withWordsBetween(messages: readonly Message[], changes: Changes): readonly Message[] {
+  const follows = ({ role }: Message, i: number): boolean =>
+    role === 'user' && messages[i - 1]?.role === 'tool'
+  if (!messages.some(follows)) return messages
+  changes.add('+messages.assistant')
+  return messages.flatMap((message, i) =>
+    follows(message, i) ? [{ role: 'assistant', content: 'OK.' }, message] : [message],
+  )
 }
 
 /** A copy that lacks these fields. */

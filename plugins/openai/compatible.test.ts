@@ -234,13 +234,38 @@ describe('Mistral', () => {
         '-user',
         'tool_choice:required->any',
         'role:developer->system',
-        '-messages.refusal',
       ].toSorted(),
     )
   })
 
   it('is asked for no usage on streams, which it reports by itself', async () => {
     expect((await askStreamed({ model })).sent).not.toHaveProperty('stream_options')
+  })
+
+  it('hears a word of the model between the result of a tool and what its user says next', async () => {
+    const call = { id: 'abcDEF123', type: 'function', function: { name: 'f', arguments: '{}' } }
+    const { sent, response } = await ask({
+      model,
+      messages: [
+        ...messages,
+        { role: 'assistant', content: null, tool_calls: [call] },
+        { role: 'tool', tool_call_id: call.id, content: 'x' },
+        { role: 'user', content: 'and now?' },
+      ],
+    })
+    const roles = (sent.messages as { role: string }[]).map(({ role }) => role)
+    expect(roles).toEqual(['user', 'assistant', 'tool', 'assistant', 'user'])
+    expect(response.headers.get('x-params-changed')).toBe('+messages.assistant')
+  })
+
+  it('thinks as hard as it knows to, and what it thinks comes apart from its answer', async () => {
+    const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] }
+    const content = [thinking, { type: 'text', text: '42' }]
+    upstream.reply({ body: { choices: [{ index: 0, message: { role: 'assistant', content } }] } })
+    const { sent, data, response } = await ask({ model, reasoning_effort: 'low' })
+    expect(sent.reasoning_effort).toBe('high')
+    expect(response.headers.get('x-params-changed')).toBe('reasoning_effort:low->high')
+    expect(data.choices[0]!.message).toEqual({ role: 'assistant', content: '42', reasoning_content: 'Hm.' })
   })
 
   it('gets ids of tool calls that it takes, the same for a call and its result', async () => {

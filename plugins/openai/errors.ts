@@ -37,7 +37,7 @@ export function upstreamError(
       },
     )
   }
-  const said = text(message)?.slice(0, 1000) ?? `it answered with status ${status}`
+  const said = (text(message) ?? detailIn(message))?.slice(0, 1000) ?? `it answered with status ${status}`
   return new UpstreamError(kept[status] ?? 'provider_error', `${provider.name}: ${said}`, {
     ...about,
     status: kept[status] ? status : 502,
@@ -71,6 +71,10 @@ function wireError(body: Buffer): WireError {
     return {}
   }
 }
+
+/** What is wrong field by field, as some say it in the place of a message. */
+const detailIn = (message: unknown): string | undefined =>
+  typeof message === 'object' && message !== null ? JSON.stringify(message) : undefined
 
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined

@@ -1,5 +1,5 @@
 import { badRequest, type ContentPart, type Message, type ModelRequest, type Tool } from '#kernel'
-import { quoted } from '#kit'
+import { compileGlobs, quoted } from '#kit'
 
 type Fields = Readonly<Record<string, unknown>>
 type Report = (change: string) => void
@@ -24,8 +24,12 @@ const dropped = [
  * A request of Anthropic's wire as this protocol can carry it: without marks that mean something to Claude only, and
  * with contents in the places where they are taken here. What is lost is reported, what cannot be done without refused.
  */
-export function withoutForeign(request: ModelRequest, report: Report): ModelRequest {
-  const carried: Record<string, unknown> = { ...request, ...thinkingOf(request, report) }
+export function withoutForeign(
+  request: ModelRequest,
+  takesEffort: readonly string[],
+  report: Report,
+): ModelRequest {
+  const carried: Record<string, unknown> = { ...request, ...thinkingOf(request, takesEffort, report) }
   for (const field of dropped) {
     if (carried[field] === undefined) continue
     delete carried[field]
@@ -39,9 +43,16 @@ export function withoutForeign(request: ModelRequest, report: Report): ModelRequ
 }
 
 /** Models that think are told how hard; others would refuse to hear of it. */
-function thinkingOf({ model, thinking, output_config }: ModelRequest, report: Report): Fields {
+function thinkingOf(
+  { model, thinking, output_config }: ModelRequest,
+  takesEffort: readonly string[],
+  report: Report,
+): Fields {
   const { type, budget_tokens: budget = 8192 } = (thinking ?? {}) as { type?: string; budget_tokens?: number }
-  if (!/^(.*\/)?(o\d|gpt-5)/.test(model) || (type !== 'enabled' && type !== 'adaptive')) return {}
+  if (type !== 'enabled' && type !== 'adaptive') return {}
+  const named = compileGlobs(takesEffort)
+  const thinks = named(model) || named(model.slice(model.indexOf('/') + 1))
+  if (!thinks && !/^(.*\/)?(o\d|gpt-5)/.test(model)) return {}
   report('thinking->reasoning_effort')
   const { effort } = (output_config ?? {}) as { effort?: string }
   const known = effort === 'max' ? 'high' : effort

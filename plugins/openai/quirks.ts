@@ -45,8 +45,18 @@ const quirksSchema = z.strictObject({
   roles: z.record(z.string(), z.string()).default({}),
   /** Values of `tool_choice` that it knows by another name. */
   tool_choice: z.record(z.string(), z.string()).default({}),
+  /** Models beside OpenAI's own that take `reasoning_effort`, as globs. */
+  takes_effort: z.array(z.string()).default([]),
+  /** Values of `reasoning_effort` that it knows by another name. */
+  efforts: z.record(z.string(), z.string()).default({}),
+  /** Puts what its models think into the content, as parts of it. */
+  thoughts_in_content: z.boolean().default(false),
+  /** Takes no word of the user right after the result of a tool: the model's stands between. */
+  assistant_after_tool: z.boolean().default(false),
   /** It takes ids of tool calls only if they are exactly so many letters and digits. */
   tool_id_length: z.int().optional(),
+  /** It takes ids of tool calls up to so many characters. */
+  max_tool_id_length: z.int().optional(),
   /** Refuses `stream_options`, or reports usage on streams without being asked. */
   no_stream_usage: z.boolean().default(false),
   /** Field of a stream's chunk under which usage is found when it is not `usage`. */
@@ -82,7 +92,7 @@ export function quirksOf(provider: Provider): Quirks {
         drop_from_messages: own.drop_from_messages,
         drop_from_tool_calls: own.drop_from_tool_calls,
       }),
-      toolIds: toolIdForm(parsed.tool_id_length, own?.max_tool_id_length),
+      toolIds: toolIdForm(parsed.tool_id_length, own?.max_tool_id_length ?? parsed.max_tool_id_length),
       ...(by_model && hasNoPath(provider.baseUrl) && { by_model: withOptions(by_model, provider) }),
       base: withPath(provider.baseUrl, parsed.base_path),
       deployments: deploymentsOf(provider),

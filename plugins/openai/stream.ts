@@ -10,6 +10,7 @@ import { carriesData, EventSplitter, eventData, hasContent, isDone } from '#kit'
 import { statusOf } from './answer.ts'
 import { upstreamError, type WireError } from './errors.ts'
 import type { Quirks } from './quirks.ts'
+import { listsContent, withThoughtsApart } from './thoughts.ts'
 
 /** Usage, the end of a choice, or an error, told by an event that nobody has parsed; null tells nothing. */
 const telling = /"(?:usage|finish_reason)"[ :]*[^ :n]|"error"/
@@ -21,6 +22,7 @@ const telling = /"(?:usage|finish_reason)"[ :]*[^ :n]|"error"/
 export class EventDecoder implements StreamDecoder {
   readonly #target: Target
   readonly #usageAt: string | undefined
+  readonly #thoughtsInContent: boolean
   readonly #call: Call
   readonly #splitter = new EventSplitter()
   /** Up to the first content every event is parsed: until then the answer can still be had from somebody else. */
@@ -30,6 +32,7 @@ export class EventDecoder implements StreamDecoder {
   constructor(target: Target, quirks: Quirks, call: Call) {
     this.#target = target
     this.#usageAt = quirks.usage_at
+    this.#thoughtsInContent = quirks.thoughts_in_content
     this.#call = call
   }
 
@@ -63,11 +66,18 @@ export class EventDecoder implements StreamDecoder {
       this.#ended = true
       return undefined
     }
-    if (this.#begun && !telling.test(event.toString('latin1'))) return Chunk.fromBytes(event)
-    const data = this.#parse(event)
+    const isListed = this.#thoughtsInContent && listsContent(event)
+    if (this.#begun && !isListed && !telling.test(event.toString('latin1'))) return Chunk.fromBytes(event)
+    const parsed = this.#parse(event)
+    const data = isListed ? withThoughtsApart(parsed) : parsed
     this.#begun ||= hasContent(data)
     if (data.choices.some(({ finish_reason }) => finish_reason)) this.#ended = true
-    return Chunk.fromBytes(event, data)
+    return isListed || this.#hasUsageElsewhere(parsed) ? Chunk.of(data) : Chunk.fromBytes(event, data)
+  }
+
+  /** Clients look for usage where OpenAI has it. */
+  #hasUsageElsewhere(data: CompletionChunk): boolean {
+    return this.#usageAt !== undefined && !!data.usage && data[this.#usageAt] !== undefined
   }
 
   #parse(event: Buffer): CompletionChunk {

@@ -79,14 +79,17 @@ export class Cell {
   }
 
   trace(headers: Headers): Promise<Record<string, unknown>> {
-    return vi.waitFor(async () => {
-      const { status, body } = await this.gateway.api(
-        'GET',
-        `/api/observe/traces/${headers.get('x-trace-id')}`,
-      )
-      expect(status).toBe(200)
-      return body as Record<string, unknown>
-    })
+    return vi.waitFor(
+      async () => {
+        const { status, body } = await this.gateway.api(
+          'GET',
+          `/api/observe/traces/${headers.get('x-trace-id')}`,
+        )
+        expect(status).toBe(200)
+        return body as Record<string, unknown>
+      },
+      { timeout: 10_000 },
+    )
   }
 }
 

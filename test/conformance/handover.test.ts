@@ -42,7 +42,7 @@ function lostOf(wire: string, from: TestProvider, to: TestProvider): RegExp {
   if (from.signer === 'google') return /-messages\.tool_calls\.extra_content/
   if (from.signer === 'claude') return /-messages\.reasoning_details/
   // Cohere takes thoughts for its own.
-  return to.name === 'cohere' ? /^/ : /-messages\.reasoning_content/
+  return to.name === 'cohere' ? /^/ : /-messages\.reasoning/
 }
 
 describe.each(ways)('$name', ({ wire, from, to }) => {

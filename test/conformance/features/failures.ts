@@ -1,6 +1,9 @@
 import { expect, vi } from 'vitest'
 import type { Cell } from '../cell.ts'
 
+/** A trace is written when the call is over, and the machine may be busy. */
+const slowly = { timeout: 10_000 }
+
 /** What the provider answers, and what the client gets. */
 const statuses = [
   [400, 400],
@@ -65,7 +68,7 @@ export async function abort(cell: Cell): Promise<void> {
     const { body } = await cell.gateway.api('GET', '/api/observe/traces?limit=1')
     expect(body.traces[0]).toMatchObject({ status: 'client_abort', stream: true })
     return body.traces[0]
-  })
+  }, slowly)
   expect(trace.usage).toMatchObject({
     input: cell.provider.countsEarly ? 4321 : expect.any(Number),
     source: 'estimated',

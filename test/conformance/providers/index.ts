@@ -3,6 +3,8 @@ import { azure } from './azure.ts'
 import { bedrock } from './bedrock.ts'
 import { cohere } from './cohere.ts'
 import { gemini } from './gemini.ts'
+import { groq } from './groq.ts'
+import { mistral } from './mistral.ts'
 import { openai } from './openai.ts'
 import type { TestProvider } from './provider.ts'
 import { vertex, vertexClaude } from './vertex.ts'
@@ -14,6 +16,8 @@ export const providers: readonly TestProvider[] = [
   anthropic,
   gemini,
   cohere,
+  mistral,
+  groq,
   bedrock,
   vertex,
   vertexClaude,

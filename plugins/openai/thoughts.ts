@@ -1,0 +1,45 @@
+import type { Choice, ChoiceDelta } from '#kernel'
+
+interface Part {
+  readonly type?: unknown
+  readonly text?: unknown
+  readonly thinking?: unknown
+}
+
+interface Said {
+  readonly content?: unknown
+}
+
+interface Body {
+  readonly choices?: readonly (Choice | ChoiceDelta)[]
+}
+
+/** A content that is a list of parts, found without parsing. */
+const listed = /"content"[\s:]*\[/
+
+/** Whether the content of an answer, or of an event, may have thoughts among its parts. */
+export const listsContent = (bytes: Buffer): boolean => listed.test(bytes.toString('latin1'))
+
+/** An answer, or an event of one, whose content is a text again, and the thoughts that stood in it apart. */
+export function withThoughtsApart<B extends Body>(body: B): B {
+  if (!Array.isArray(body.choices)) return body
+  const choices = body.choices.map(({ ...choice }: Record<string, unknown>) => {
+    for (const field of ['message', 'delta']) {
+      const said = choice[field] as Said | undefined
+      if (Array.isArray(said?.content)) choice[field] = { ...said, ...parted(said.content as Part[]) }
+    }
+    return choice
+  })
+  return { ...body, choices }
+}
+
+function parted(parts: readonly Part[]): object {
+  const thoughts = parts.map(({ type, thinking }) => (type === 'thinking' ? textOf(thinking) : '')).join('')
+  const content = parts.map(({ type, text }) => (type === 'text' ? textOf(text) : '')).join('')
+  return { content, ...(thoughts !== '' && { reasoning_content: thoughts }) }
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  return Array.isArray(value) ? (value as Part[]).map(({ text }) => textOf(text)).join('') : ''
+}
