@@ -1,6 +1,6 @@
 import { type Token, token } from './container.ts'
 import { internalError } from './errors.ts'
-import type { Protocol, Provider, Target } from './provider.ts'
+import type { Provider, Target } from './provider.ts'
 
 /**
  * Makes of a provider's keys what goes with its requests: tokens that are fetched for a key and kept while they are good.
@@ -33,15 +33,9 @@ export function forgetKey(target: Target, services: Services): void {
 }
 
 /** What is wrong with the form of a key for a provider, for people; undefined for a sound one. */
-export function keyProblem(
-  secret: string,
-  provider: Provider,
-  { services, protocols }: { services: Services; protocols: ReadonlyMap<string, Protocol> },
-): string | undefined {
+export function keyProblem(secret: string, provider: Provider, services: Services): string | undefined {
   const exchange = exchangeOf(provider, services)
   if (exchange) return exchange.problem(secret)
-  const protocol = protocols.get(provider.protocol)
-  if (protocol?.keyProblem) return protocol.keyProblem(secret)
   return /\s/.test(secret) ? 'must be without spaces or line breaks.' : undefined
 }
 

@@ -127,8 +127,6 @@ export interface Protocol {
   costUsd?(reported: unknown, target: Target): number | undefined
   /** A cheap real request that shows whether provider and key work. */
   check(target: Target): UpstreamRequest | Promise<UpstreamRequest>
-  /** What is wrong with the form of a key, for people; undefined for a sound one. For protocols whose keys have parts. */
-  keyProblem?(secret: string): string | undefined
   /** The names of models that the answer to a check lists. */
   models?(body: Buffer): string[] | undefined
   /** For providers that are not over there: answers itself, and the rest of the protocol is not used. */

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { formProblem } from '#kit'
 import { translation } from '../../test/translation.ts'
 import { conversationError } from '../../test/upstream/bedrock/conversation.ts'
 import { converseBody } from '../../test/upstream/bedrock/schema.ts'
 import { bodyOf } from './body.ts'
-import { credentialOf, keyProblem } from './credential.ts'
+import { credentialOf } from './credential.ts'
 import manifest from './manifest.json' with { type: 'json' }
 import { bedrockProtocol } from './protocol.ts'
 
@@ -136,7 +137,7 @@ it('a key of either form is taken apart into what was put into it', () => {
 it('what is wrong with a key is told without telling the key', () => {
   fc.assert(
     fc.property(fc.string({ minLength: 8 }), (secret) => {
-      const problem = keyProblem(secret)
+      const problem = formProblem(() => credentialOf(secret))
       if (problem !== undefined) expect(problem).not.toContain(secret)
     }),
   )

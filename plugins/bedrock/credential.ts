@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { formProblem } from '#kit'
 
 /** What a key is, taken apart: keys of an AWS account that sign each request, or one of Bedrock's own, sent as it is. */
 export type AwsCredential = {
@@ -81,6 +80,3 @@ function problemOf(error: z.ZodError): string {
   const at = meant?.path.join('.')
   return at ? `${at}: ${meant?.message}` : (meant?.message ?? 'it has another form')
 }
-
-/** What is wrong with the form of a key; undefined for a sound one. */
-export const keyProblem = (secret: string): string | undefined => formProblem(() => credentialOf(secret))

@@ -1,10 +1,12 @@
 import { z } from 'zod'
-import { defineProvider } from '#kernel'
+import { defineProvider, keyExchange } from '#kernel'
+import { awsExchange } from './exchange.ts'
 import { bedrockProtocol } from './protocol.ts'
 
 export default defineProvider({
   settings: z.strictObject({}),
-  setup({ protocol, fetch }) {
+  setup({ protocol, provide, fetch }) {
     protocol(bedrockProtocol(fetch))
+    provide(keyExchange('aws'), awsExchange())
   },
 })

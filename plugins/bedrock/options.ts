@@ -4,6 +4,14 @@ import { internalError, type Provider } from '#kernel'
 /** What service.yaml may say of Bedrock beyond address and keys. */
 const optionsSchema = z.strictObject({
   region: z.string().optional(),
+  /** Where a container asks for the keys of its role: an address, or a path at the one that all tasks have. */
+  container_url: z.url().optional(),
+  container_path: z.string().startsWith('/').optional(),
+  /** What it shows there. */
+  container_token: z.string().optional(),
+  container_token_file: z.string().optional(),
+  /** Where an instance asks. */
+  metadata_url: z.url().default('http://169.254.169.254'),
   /** Inference profiles and provisioned models by model: what is asked for in the place of what. */
   profiles: z.record(z.string(), z.string()).default({}),
   /** The guardrail of calls that name none themselves. */

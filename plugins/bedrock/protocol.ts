@@ -1,7 +1,6 @@
 import { fromWireUsage, type Protocol, type WireUsage } from '#kernel'
 import { answerOf, idOf, modelsIn } from './answer.ts'
 import { bodyOf } from './body.ts'
-import { keyProblem } from './credential.ts'
 import { type Download, hasFiles, withFiles } from './download.ts'
 import { requestTo, segmentOf } from './endpoint.ts'
 import { upstreamError } from './errors.ts'
@@ -45,6 +44,4 @@ export const bedrockProtocol = (download: Download): Protocol => ({
     }),
 
   models: modelsIn,
-
-  keyProblem,
 })

@@ -33,7 +33,7 @@ export function addProviderKeyRoutes({ route, use }: Context<unknown>, holder: H
 
   /** Refuses a key that its provider could not take, as far as its form shows. */
   const checkForm = (secret: string, provider: Provider): void => {
-    const problem = keyProblem(secret, provider, use(kernelServices.registry).generation)
+    const problem = keyProblem(secret, provider, use(kernelServices.registry).generation.services)
     if (problem !== undefined) {
       throw badRequest(`api_key: ${provider.name}: ${problem}`, { param: 'api_key' })
     }
