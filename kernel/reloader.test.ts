@@ -111,6 +111,45 @@ test('what it remembers, stored and was told survives a reload; timers and liste
   await vi.waitFor(async () => expect(await staged()).toHaveLength(1))
 })
 
+test('nothing that a replaced version made is left: hooks, routes, services, listeners, timers', async () => {
+  const made: WeakRef<object>[] = []
+  Object.assign(globalThis, { madeForTest: made })
+  const version = (n: number): PluginFiles => ({
+    manifest: { permissions: ['routes', 'body:write', 'store'] },
+    files: {
+      'index.js': moduleCode(`
+        const own = { n: ${n}, much: new Array(10_000).fill(${n}) }
+        globalThis.madeForTest.push(new WeakRef(own))
+        const slot = ctx.slot(() => own)
+        ctx.on({ name: 'call.settled' }, () => own)
+        ctx.onAny(() => own)
+        ctx.every(60_000, () => own)
+        ctx.own(() => own)
+        ctx.provide(Symbol.for('owned'), own)
+        ctx.signal.addEventListener('abort', () => own)
+        ctx.store.collection('things', { schema: { parse: (row) => row, safeParse: (data) => ({ success: true, data, own }) } })
+        ctx.route({ method: 'get', path: '/api/own', access: 'any', summary: 's', returns: 'text', handle: () => String(own.n) })
+        return {
+          request(call) { slot(call); call.trail.header('x-own', String(own.n)) },
+          stream: () => (own ? undefined : undefined),
+          settled: () => void own,
+        }`),
+    },
+  })
+  await put('owner', version(0))
+  await start()
+  for (let n = 1; n <= 10; n += 1) {
+    expect(await heard('x-own')).toBe(String(n - 1))
+    await put('owner', version(n))
+    expect((await reload('owner')).body.reloaded).toBe(true)
+  }
+  const left = (): number[] => {
+    globalThis.gc!()
+    return made.flatMap((ref) => (ref.deref() as { n: number } | undefined)?.n ?? [])
+  }
+  await vi.waitFor(() => expect(left()).toEqual([10]), { timeout: 15_000, interval: 200 })
+})
+
 test.each([
   ['throws when it is imported', { files: { 'index.js': `throw new Error('not today')` } }, 'not today'],
   ['throws in setup', { files: { 'index.js': moduleCode(`throw new Error('no setup')`) } }, 'no setup'],

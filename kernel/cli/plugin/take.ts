@@ -30,7 +30,8 @@ export interface Taken {
 
 /**
  * Fetches a package, has its permissions accepted and its conduct checked, and puts it in the place of what has its id.
- * When any of that fails, or the running gateway does not take it, everything is as it was.
+ * When any of that fails, or the running gateway does not take it, everything is as it was. A relative path is meant
+ * from here, also at later updates.
  */
 export async function take(
   spec: string,
@@ -39,8 +40,9 @@ export async function take(
   expected?: string,
 ): Promise<Taken> {
   const { dataDir } = config
-  say(`Fetching ${spec}, without running anything of it.`)
-  const candidate = await fetchCandidate(spec, dataDir)
+  const from = /^\.{1,2}([/\\]|$)/.test(spec) ? path.resolve(spec) : spec
+  say(`Fetching ${from}, without running anything of it.`)
+  const candidate = await fetchCandidate(from, dataDir)
   try {
     const { id, archive, manifest } = candidate
     const installed = await readInstalled(dataDir)
@@ -58,7 +60,7 @@ export async function take(
     if (options.check !== false) await demandConduct(candidate, say)
     const current = await candidate.keep()
     const previous = before?.current.integrity === current.integrity ? before.previous : before?.current
-    const record = { package: archive.name, spec, current, ...(previous && { previous }) }
+    const record = { package: archive.name, spec: from, current, ...(previous && { previous }) }
     await put({ ...installed, [id]: record }, installed, id, dataDir, gateway, !before)
     await prune(dataDir, id, [record.current, record.previous])
     return { name: id, status: before ? 'updated' : 'added', installed: record }
