@@ -65,7 +65,7 @@ export class Admission {
   /** The record of one binding. */
   binding(module: Plugin, name: string, stored: StoredSetting | undefined): Plugin {
     const id = bindingId(module.id, name)
-    const binding = { module: module.id, name, enabled: true }
+    const binding = { module: module.id, name }
     const record: Plugin = {
       id,
       found: module.found,
@@ -93,7 +93,6 @@ export class Admission {
     if (!binding) return effective(plugin.manifest as ModuleManifest, file, stored)
     const above = module ?? this.#plugins.get(binding.module)!.setting!
     const said = effective({ enabled: true, order: above.order }, file, stored)
-    binding.enabled = said.enabled
     return { ...said, enabled: said.enabled && above.enabled }
   }
 

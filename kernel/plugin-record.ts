@@ -11,8 +11,6 @@ export type PluginState = 'active' | 'tripped' | 'disabled' | 'waiting' | 'faile
 export interface Binding {
   readonly module: string
   readonly name: string
-  /** Whether the operator has it on; it runs only while its module is on as well. */
-  enabled: boolean
 }
 
 /** A plugin as the registry knows it, or one binding of a module, whose id is `module/name`. */

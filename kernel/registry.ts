@@ -1,19 +1,19 @@
 import { z } from 'zod'
 import { Admission, type AdmissionParts, bindingId } from './admission.ts'
-import { type Arranged, type Placement, placesOf } from './arrangement.ts'
 import { carryOut } from './change.ts'
-import { conflict, notFound } from './errors.ts'
+import { conflict } from './errors.ts'
 import { defineEvent, type Events } from './events.ts'
-import { type Generation, offersOf } from './generation.ts'
+import { offersOf } from './generation.ts'
 import type { ContextParts } from './instance.ts'
+import { Inventory } from './inventory.ts'
 import type { Actor } from './lockout.ts'
-import { type Discovered, explain, type Manifest } from './manifest.ts'
-import type { Plugin, PluginState } from './plugin-record.ts'
+import { type Discovered, explain } from './manifest.ts'
+import type { Plugin } from './plugin-record.ts'
 import { replace } from './replacement.ts'
-import { refuseIfNeeded, startWaiting, stateOf } from './requirements.ts'
+import { refuseIfNeeded, startWaiting } from './requirements.ts'
 import { Roster, type RosterParts } from './roster.ts'
 import { changed, type SettingChange } from './setting.ts'
-import { definitionOf, schemaOf, setUp } from './setup.ts'
+import { definitionOf, setUp } from './setup.ts'
 
 export const ModuleChanged = defineEvent(
   'module.changed',
@@ -29,7 +29,7 @@ interface Parts extends ContextParts, AdmissionParts {
 }
 
 /** All plugins, and the generation made of those that run. Changes happen one at a time, each wholly or not at all. */
-export class Registry {
+export class Registry extends Inventory {
   readonly #parts: Parts
   readonly #roster: Roster
   readonly #plugins: Map<string, Plugin>
@@ -37,59 +37,16 @@ export class Registry {
   #changes: Promise<unknown> = Promise.resolve()
 
   constructor({ dispatch, retireMs, ...parts }: Omit<Parts, 'service' | 'current'> & RosterParts) {
-    this.#roster = new Roster({ dispatch, retireMs, log: parts.log })
-    this.#plugins = this.#roster.plugins
+    const roster = new Roster({ dispatch, retireMs, log: parts.log })
+    super(roster)
+    this.#roster = roster
+    this.#plugins = roster.plugins
     this.#parts = {
       ...parts,
       service: (token) => this.#roster.service(token),
       current: (instance) => this.#plugins.get(instance.id)?.instance === instance,
     }
     this.#admission = new Admission(parts, this.#plugins)
-  }
-
-  get generation(): Generation {
-    return this.#roster.generation
-  }
-
-  /** In the order of their ids, without bindings. */
-  get plugins(): Plugin[] {
-    const plugins = [...this.#plugins.values()].filter(({ binding }) => !binding)
-    return plugins.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-  }
-
-  /** The bindings of a module, in the order of their names. */
-  bindings(module: string): Plugin[] {
-    const bindings = [...this.#plugins.values()].filter(({ binding }) => binding?.module === module)
-    return bindings.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-  }
-
-  /** A binding of a module; throws a not found. */
-  binding(module: string, name: string): Plugin {
-    const found = this.#plugins.get(bindingId(this.get(module, 'module').id, name))
-    if (found) return found
-    throw notFound(`${module} has no binding called ${name}.`, { param: 'binding' })
-  }
-
-  /** Every module and binding in chain order, those included that do not run. */
-  get places(): Placement[] {
-    return placesOf(this.#plugins.values())
-  }
-
-  /** How a generation of this process was arranged; the last fifty are remembered. */
-  arrangement(generation: number): readonly Arranged[] | undefined {
-    return this.#roster.arrangement(generation)
-  }
-
-  /** Throws a not found that says what there is. */
-  get(id: string, kind?: Manifest['kind']): Plugin {
-    const plugin = this.#plugins.get(id)
-    const isKind = !kind || ((plugin?.manifest?.kind === kind || !plugin?.manifest) && !plugin?.binding)
-    if (plugin && isKind) return plugin
-    throw notFound(`There is no ${kind ?? 'plugin'} called ${id}.`, { param: 'name' })
-  }
-
-  stateOf(plugin: Plugin): PluginState {
-    return stateOf(plugin, this.#plugins)
   }
 
   /** Takes in what was found and starts what is enabled. Whoever fails is recorded; the rest runs. */
@@ -178,11 +135,6 @@ export class Registry {
   /** Notes on a plugin why it is not as it should be, without a change to what runs. */
   note(id: string, problem: string | undefined): void {
     this.get(id).problem = problem
-  }
-
-  /** The settings a plugin takes; imports it if need be. Undefined for plugins without code. */
-  schema(plugin: Plugin): Promise<z.ZodType | undefined> {
-    return schemaOf(plugin)
   }
 
   /** Ends every plugin; calls that still run lose theirs after the deadline. */

@@ -22,6 +22,8 @@ export type StoredSetting = z.infer<typeof storedSetting>
 /** What holds for a plugin, all sources taken together. */
 export interface Setting {
   readonly enabled: boolean
+  /** Like `enabled`, but for a binding also while its module is off. */
+  readonly wanted: boolean
   /** Whether the operator said so, and not the manifest alone. */
   readonly asked: boolean
   readonly config: Readonly<Record<string, unknown>>
@@ -40,8 +42,10 @@ export function effective(defaults: Defaults, ...layers: readonly (SettingChange
     said.findLast((layer) => layer[key] !== undefined)?.[key]
   const config: Record<string, unknown> = Object.assign({}, ...said.map((layer) => layer.config ?? {}))
   for (const key in config) if (config[key] === null) delete config[key]
+  const enabled = last('enabled') ?? defaults.enabled
   return {
-    enabled: last('enabled') ?? defaults.enabled,
+    enabled,
+    wanted: enabled,
     asked: last('enabled') !== undefined,
     config,
     when: last('when') ?? undefined,

@@ -131,7 +131,9 @@ test('what cannot be is refused, and changes nothing', async () => {
   expect((await gateway.api('PUT', `${base}/docs`, {})).status).toBe(400)
   expect((await gateway.api('DELETE', `${base}/none`)).status).toBe(404)
   expect((await gateway.api('GET', '/api/proxy/modules/none/bindings')).status).toBe(404)
-  expect((await gateway.api('GET', base)).body).toMatchObject({ total: 1 })
+  const bad = { enabled: false, config: { default_max_tokens: 'many' } }
+  expect((await gateway.api('PUT', `${base}/docs`, bad)).status).toBe(400)
+  expect((await gateway.api('GET', base)).body).toMatchObject({ total: 1, bindings: [{ enabled: true }] })
   expect(await sentTokens()).toBe(10)
 })
 

@@ -119,7 +119,7 @@ function itemOf(registry: Registry, plugin: Plugin): BindingItem {
   return {
     name: binding!.name,
     module: binding!.module,
-    enabled: binding!.enabled,
+    enabled: setting!.wanted,
     state: registry.stateOf(plugin),
     mode: setting!.mode,
     config: { ...setting!.config },
