@@ -34,6 +34,6 @@ export interface Wire {
   encode(body: Completion, request: ModelRequest, asking: Asking): unknown
   /** `wire` is the one that the chunks' bytes are in. */
   encoder(wire: string, request: ModelRequest, asking: Asking): StreamEncoder
-  /** The error as this wire's clients expect it. */
-  error(error: GatewayError, requestId: string): unknown
+  /** The error as this wire's clients expect it; `asking` once the request has been decoded. */
+  error(error: GatewayError, requestId: string, asking?: Asking): unknown
 }

@@ -152,7 +152,7 @@ export class Exchange {
     }
     if (error.retryAfterS !== undefined) this.#res.setHeader('retry-after', Math.ceil(error.retryAfterS))
     if (!this.#req.complete) this.#res.setHeader('connection', 'close')
-    const bytes = Buffer.from(JSON.stringify(this.#wire.error(error, this.#id)))
+    const bytes = Buffer.from(JSON.stringify(this.#wire.error(error, this.#id, this.#call)))
     this.#head(error.status, 'application/json', bytes.length)
     this.#res.end(bytes)
   }

@@ -539,6 +539,38 @@ describe('failures', () => {
     expect(upstream.requests).toHaveLength(0)
   })
 
+  test.each([
+    [{ tools: [{ type: 'custom', name: 'f' }] }, 'tools.0'],
+    [
+      {
+        instructions: 'Be brief.',
+        input: [
+          { role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }] },
+        ],
+      },
+      'input.0.content.0',
+    ],
+    [
+      {
+        input: [
+          { role: 'user', content: 'hi' },
+          { type: 'reasoning', summary: [] },
+          { type: 'custom_tool_call', call_id: 'c', name: 'f', input: 'x' },
+          { type: 'custom_tool_call_output', call_id: 'c', output: 'y' },
+        ],
+      },
+      'input.1',
+    ],
+  ])('of what a provider cannot carry name the field as the client knows it: %j', async (fields, param) => {
+    const asked = {
+      model: claude,
+      input: 'hi',
+      ...fields,
+    } as OpenAI.Responses.ResponseCreateParamsNonStreaming
+    await expect(client.responses.create(asked)).rejects.toMatchObject({ status: 400, param })
+    expect(upstream.requests).toHaveLength(0)
+  })
+
   test('in the middle of a stream end it as failed, never as complete', async () => {
     upstream.reply({ content: ['a', 'b', 'c'], cutAfter: 3 })
     await expect(client.responses.stream({ model, input: 'hi' }).finalResponse()).rejects.toThrow(

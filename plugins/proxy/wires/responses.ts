@@ -1,17 +1,10 @@
-import {
-  type Asking,
-  type Context,
-  envelope,
-  kernelServices,
-  type ModelRequest,
-  newId,
-  type Wire,
-} from '#kernel'
+import { type Asking, type Context, kernelServices, type ModelRequest, newId, type Wire } from '#kernel'
 import { Changes } from '#kit'
 import { responseOf } from './responses/answer.ts'
 import { type Asked, repeatedOf } from './responses/asked.ts'
 import { checked } from './responses/checked.ts'
 import { ResponsesEncoder } from './responses/encoder.ts'
+import { errorOf } from './responses/errors.ts'
 import { identified, itemsOf, resolved } from './responses/items.ts'
 import { inputOf, requestOf } from './responses/request.ts'
 import { addResponseRoutes, ownerOf } from './responses/routes.ts'
@@ -52,7 +45,7 @@ function responsesWire(stored: StoredResponses): Wire {
     const turns = previous == null ? [] : await stored.conversation(owner, previous, 'previous_response_id')
     const input = await resolved(inputOf(body), owner, stored)
     const changes = new Changes({ trail })
-    const request = requestOf(body, itemsOf(turns), input, (change) => changes.add(change))
+    const { request, places } = requestOf(body, itemsOf(turns), input, (change) => changes.add(change))
     const store = body.store !== false && stored.enabled
     const id = newId('resp_')
     trail.slot<Asked>(key, () => ({
@@ -60,6 +53,7 @@ function responsesWire(stored: StoredResponses): Wire {
       createdAt: Date.now(),
       model: body.model,
       repeated: repeatedOf(body, store),
+      places,
       keep: store ? (response) => stored.put(owner, { response, input: identified(input, id) }) : undefined,
     }))
     return request
@@ -74,6 +68,6 @@ function responsesWire(stored: StoredResponses): Wire {
     decode,
     encode: (body, _, asking) => responseOf(body, askedOf(asking)),
     encoder: (_, __, asking) => new ResponsesEncoder(askedOf(asking)),
-    error: envelope,
+    error: (error, requestId, asking) => errorOf(error, requestId, asking ? askedOf(asking).places : []),
   }
 }

@@ -1,3 +1,4 @@
+import type { Place } from './places.ts'
 import type { Fields, Item, ResponsesBody } from './schema.ts'
 
 /** What is known of a response before there is an answer. */
@@ -9,6 +10,8 @@ export interface Asked {
   readonly model: string
   /** What the response repeats of the request. */
   readonly repeated: Fields
+  /** Where the request's messages come from. */
+  readonly places: readonly Place[]
   /** Takes the whole response, before its end is told. */
   readonly keep: ((response: Response) => void) | undefined
 }

@@ -21,7 +21,7 @@ interface Event {
 }
 
 const id = 'resp_01JZZZZZZZZZZZZZZZZZZZZZZZ'
-const asked: Asked = { id, createdAt: 0, model: 'm', repeated: { tools: [] }, keep: undefined }
+const asked: Asked = { id, createdAt: 0, model: 'm', repeated: { tools: [] }, places: [], keep: undefined }
 
 const eventsOf = (text: string): Event[] =>
   text
@@ -128,8 +128,11 @@ const plainJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 const word = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' })
 const calls = fc.array(
-  fc.record({ name: fc.constantFrom('f', 'g'), input: fc.dictionary(fc.string(), fc.jsonValue()) }),
-  { maxLength: 4 },
+  fc.record({
+    name: fc.constantFrom('f', 'g'),
+    input: fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }),
+  }),
+  { maxLength: 3 },
 )
 const citation = {
   type: 'url_citation',
@@ -255,7 +258,7 @@ describe('a streamed response', () => {
         const events = encoded(chunks)
         expect(assembled(events)).toEqual(read(events))
       }),
-      { numRuns: 300 },
+      { numRuns: 200 },
     )
   })
 

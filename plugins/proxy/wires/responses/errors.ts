@@ -1,4 +1,5 @@
-import type { ErrorCode, GatewayError } from '#kernel'
+import { type ErrorCode, envelope, type GatewayError } from '#kernel'
+import { bodyPath, type Place } from './places.ts'
 
 /** The wire's codes; its clients ask again after any but `invalid_prompt`. */
 const codes: Partial<Record<ErrorCode, string>> = {
@@ -11,3 +12,12 @@ export const responseError = ({ code, message }: GatewayError) => ({
   code: codes[code] ?? 'server_error',
   message,
 })
+
+/** The envelope of an error, which names the field as the client knows it. */
+export function errorOf(error: GatewayError, requestId: string, places: readonly Place[]) {
+  const body = envelope(error, requestId)
+  const { param } = error
+  if (param === undefined) return body
+  const path = bodyPath(param, places)
+  return { error: { ...body.error, param: path, message: error.message.replace(param, () => path) } }
+}

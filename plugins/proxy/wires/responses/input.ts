@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { badRequest, type Message } from '#kernel'
 import { checked } from './checked.ts'
 import { contentOf } from './parts.ts'
+import type { Place } from './places.ts'
 import type { Fields, Report } from './schema.ts'
 import { AssistantTurn } from './turn.ts'
 
@@ -20,26 +21,35 @@ const reasoning = z.looseObject({
   encrypted_content: z.string().nullish(),
 })
 
+export interface PlacedMessage {
+  readonly message: Message
+  readonly place: Place
+}
+
 /**
  * Items of a conversation as messages. What the assistant thought, said and called in one go becomes one message.
  * Throws a bad request that names the item's field.
  */
-export function messagesOf(items: readonly Fields[], report: Report, at = 'input'): Message[] {
-  const messages: Message[] = []
-  let turn: AssistantTurn | undefined
+export function messagesOf(items: readonly Fields[], report: Report, at = 'input'): PlacedMessage[] {
+  const messages: PlacedMessage[] = []
+  let turn: { readonly said: AssistantTurn; readonly at: string } | undefined
   const close = (): void => {
-    const said = turn?.message()
-    if (said) messages.push(said)
+    const message = turn?.said.message()
+    if (turn && message) messages.push({ message, place: { at: turn.at } })
     turn = undefined
   }
   for (const [i, item] of items.entries()) {
     const where = `${at}.${i}`
     if (isAssistants(item)) {
-      turn ??= new AssistantTurn()
-      addTo(turn, item, where, report)
+      turn ??= { said: new AssistantTurn(), at: where }
+      addTo(turn.said, item, where, report)
     } else {
       close()
-      messages.push(otherOf(item, where))
+      const message = otherOf(item, where)
+      messages.push({
+        message,
+        place: { at: where, content: message.role === 'tool' ? 'output' : 'content' },
+      })
     }
   }
   close()

@@ -10,7 +10,7 @@ import { sealed } from './state.ts'
 function decoded(fields: Fields): { request: ModelRequest; changes: string[] } {
   const body = checked(responsesBody, { model: 'm', input: 'hi', ...fields })
   const changes: string[] = []
-  const request = requestOf(body, [], inputOf(body), (change) => changes.push(change))
+  const { request } = requestOf(body, [], inputOf(body), (change) => changes.push(change))
   return { request, changes }
 }
 
@@ -173,7 +173,7 @@ describe('a request', () => {
         },
       ],
     }
-    const asked = { id: 'resp_1', createdAt: 0, model: 'm', repeated: {}, keep: undefined }
+    const asked = { id: 'resp_1', createdAt: 0, model: 'm', repeated: {}, places: [], keep: undefined }
     const { output } = responseOf({ choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }, asked)
     expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message', 'function_call', 'reasoning'])
     expect(messagesOf(output)).toEqual([message])

@@ -1,6 +1,7 @@
 import { badRequest, type ModelRequest } from '#kernel'
-import { messagesOf } from './input.ts'
+import { messagesOf, type PlacedMessage } from './input.ts'
 import { parametersOf } from './parameters.ts'
+import type { Place } from './places.ts'
 import type { Fields, Report, ResponsesBody } from './schema.ts'
 
 /** The items of a body's input; a text is one message of the user. */
@@ -9,7 +10,13 @@ export function inputOf({ input, previous_response_id: previous }: ResponsesBody
     return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }]
   if (input && input.length > 0) return input
   if (input || previous != null) return []
-  throw badRequest('input: there is nothing to answer; give a text or a list of items.', { param: 'input' })
+  throw nothingAsked()
+}
+
+export interface Decoded {
+  readonly request: ModelRequest
+  /** Of each message. */
+  readonly places: readonly Place[]
 }
 
 /** The canonical request: instructions, what was said in earlier turns, the input. */
@@ -18,14 +25,22 @@ export function requestOf(
   earlier: readonly Fields[],
   input: readonly Fields[],
   report: Report,
-): ModelRequest {
+): Decoded {
   const { instructions } = body
-  const messages = [
-    ...(instructions ? [{ role: 'system' as const, content: instructions }] : []),
-    ...messagesOf(earlier, () => {}, 'previous_response_id'),
+  const placed: PlacedMessage[] = [
+    ...(instructions
+      ? [{ message: { role: 'system' as const, content: instructions }, place: { at: 'instructions' } }]
+      : []),
+    ...messagesOf(earlier, () => {}).map(({ message }) => ({
+      message,
+      place: { at: 'previous_response_id' },
+    })),
     ...messagesOf(input, report),
   ]
-  if (messages.length === 0)
-    throw badRequest('input: there is nothing to answer; give a text or a list of items.', { param: 'input' })
-  return { ...parametersOf(body, report), messages }
+  if (placed.length === 0) throw nothingAsked()
+  const messages = placed.map(({ message }) => message)
+  return { request: { ...parametersOf(body, report), messages }, places: placed.map(({ place }) => place) }
 }
+
+const nothingAsked = () =>
+  badRequest('input: there is nothing to answer; give a text or a list of items.', { param: 'input' })

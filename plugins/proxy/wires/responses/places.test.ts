@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { bodyPath } from './places.ts'
+
+const places = [
+  { at: 'instructions' },
+  { at: 'input.0', content: 'content' as const },
+  { at: 'input.1' },
+  { at: 'input.4', content: 'output' as const },
+]
+
+test.each([
+  ['messages.0.content', 'instructions'],
+  ['messages[1].content[2].file.file_id', 'input.0.content.2.file.file_id'],
+  ['messages.2.tool_calls.0.function.arguments', 'input.1'],
+  ['messages.3.content.1', 'input.4.output.1'],
+  ['messages.9.content', 'messages.9.content'],
+  ['tools[0].function.parameters', 'tools.0.parameters'],
+  ['max_completion_tokens', 'max_output_tokens'],
+  ['response_format.json_schema', 'text.format.json_schema'],
+  ['temperature', 'temperature'],
+])('%s is %s', (param, path) => expect(bodyPath(param, places)).toBe(path))

@@ -1,0 +1,26 @@
+/** Where a canonical message comes from in a body. */
+export interface Place {
+  readonly at: string
+  /** What the body calls the message's content; absent where several items became one message. */
+  readonly content?: 'content' | 'output'
+}
+
+/** Fields that the body calls otherwise. */
+const names: Readonly<Record<string, string>> = {
+  max_completion_tokens: 'max_output_tokens',
+  max_tokens: 'max_output_tokens',
+  reasoning_effort: 'reasoning.effort',
+  response_format: 'text.format',
+  verbosity: 'text.verbosity',
+}
+
+/** A path in the canonical request as the path in the body that its client sent. */
+export function bodyPath(param: string, places: readonly Place[]): string {
+  const [head = '', ...rest] = param.replaceAll(/\[(\d+)\]/g, '.$1').split('.')
+  if (head === 'tools')
+    return [head, ...rest.filter((step) => step !== 'function' && step !== 'custom')].join('.')
+  const place = head === 'messages' ? places[Number(rest[0])] : undefined
+  if (!place) return [names[head] ?? head, ...rest].join('.')
+  if (!place.content) return place.at
+  return [place.at, ...rest.slice(1).map((step) => (step === 'content' ? place.content : step))].join('.')
+}
