@@ -2,7 +2,7 @@ import path from 'node:path'
 import { openLevel } from '../storage/level.ts'
 import { Accounts } from './accounts.ts'
 import { Catalogue } from './catalogue.ts'
-import type { Config } from './config.ts'
+import { type Config, ConfigError } from './config.ts'
 import { createRoot, type DependencyContainer } from './container.ts'
 import { Directory } from './directory.ts'
 import { configuredPlugins, discoverPlugins } from './discovery.ts'
@@ -17,6 +17,8 @@ import { watchPlugins } from './plugin-watch.ts'
 import { createPrices } from './prices.ts'
 import { Prober } from './probe.ts'
 import { ProviderKeys } from './provider-keys.ts'
+import { optionProblems } from './provider-options.ts'
+import { providerSpecs } from './provider-specs.ts'
 import { Queues } from './queues.ts'
 import { ModuleChanged, Registry } from './registry.ts'
 import { Reloader } from './reloader.ts'
@@ -141,6 +143,8 @@ export async function boot({
     await registry.start(found)
     await stage.settle()
     learnProviders()
+    const wrong = optionProblems(config, directory, registry.generation)
+    if (wrong.length > 0) throw new ConfigError(wrong)
 
     const edge = {
       accounts,
@@ -187,15 +191,4 @@ export async function boot({
 async function firstAdminKey(accounts: Accounts): Promise<string | undefined> {
   if (await accounts.keys.hasAdmin()) return undefined
   return (await accounts.keys.issue({ type: 'admin' }, { name: 'first boot' })).secret
-}
-
-/** Of all that are switched on, also when their code could not start: their calls must fail, not go elsewhere. */
-function providerSpecs(registry: Registry) {
-  return new Map(
-    registry.plugins.flatMap(({ id, manifest, setting }) =>
-      setting?.enabled && manifest?.kind === 'provider' && manifest.provider
-        ? [[id, manifest.provider] as const]
-        : [],
-    ),
-  )
 }

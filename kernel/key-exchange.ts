@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { type Token, token } from './container.ts'
 import { internalError } from './errors.ts'
 import type { Provider, Target } from './provider.ts'
@@ -7,6 +8,8 @@ import type { Provider, Target } from './provider.ts'
  * Offered by a plugin, and named by the providers that need it.
  */
 export interface KeyExchange {
+  /** What it reads of a provider's options, for a check at start. */
+  readonly options?: z.ZodObject
   /** What is wrong with the form of a key, for people; undefined for a sound one. */
   problem(secret: string): string | undefined
   /**

@@ -113,6 +113,8 @@ export interface StreamDecoder {
 /** How to talk to a family of providers: pure translation, the kernel carries the bytes. */
 export interface Protocol {
   readonly id: string
+  /** What it reads of a provider's options, for a check at start; it may read them more leniently itself. */
+  readonly options?: z.ZodObject
   /** The wire whose bytes an answer is in, for an operation it speaks; absent operations are refused. */
   readonly wires: Readonly<Partial<Record<Operation, string>>>
   /** The request as the provider wants it. What cannot be carried is refused or listed in the call's trail. */

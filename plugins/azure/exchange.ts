@@ -42,6 +42,7 @@ export function entraExchange(): KeyExchange {
   })
 
   return {
+    options: optionsSchema,
     problem: (secret) => formProblem(() => keyOf(secret)),
 
     ready(target) {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { internalError, type Provider } from '#kernel'
 
 /** What service.yaml may say of Bedrock beyond address and keys. */
-const optionsSchema = z.strictObject({
+export const optionsSchema = z.strictObject({
   region: z.string().optional(),
   /** Where a container asks for the keys of its role: an address, or a path at the one that all tasks have. */
   container_url: z.url().optional(),

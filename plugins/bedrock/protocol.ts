@@ -4,13 +4,14 @@ import { bodyOf } from './body.ts'
 import { type Download, hasFiles, withFiles } from './download.ts'
 import { requestTo, segmentOf } from './endpoint.ts'
 import { upstreamError } from './errors.ts'
-import { optionsOf } from './options.ts'
+import { optionsOf, optionsSchema } from './options.ts'
 import { planOf } from './plan.ts'
 import { ConverseDecoder } from './stream.ts'
 
 /** Amazon Bedrock's Converse API. `download` gets files at addresses, which the service does not fetch itself. */
 export const bedrockProtocol = (download: Download): Protocol => ({
   id: 'bedrock',
+  options: optionsSchema,
   wires: { chat: 'bedrock' },
 
   async encode(call, target) {

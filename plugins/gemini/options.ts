@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { internalError, type Provider } from '#kernel'
 
 /** What service.yaml may say of Gemini beyond address and keys. */
-const optionsSchema = z.strictObject({
+export const optionsSchema = z.strictObject({
   /** What to block, for calls that do not say so themselves. */
   safety_settings: z.array(z.strictObject({ category: z.string(), threshold: z.string() })).optional(),
   /** Whether ids of tool calls carry the calls' signatures, for clients that drop what else carries them. */

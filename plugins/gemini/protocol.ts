@@ -5,6 +5,7 @@ import { chatBody } from './body.ts'
 import { embeddingAnswer, embeddingBody } from './embedding.ts'
 import { upstreamError } from './errors.ts'
 import { pathOf } from './model.ts'
+import { optionsSchema } from './options.ts'
 import { quirksOf } from './quirks.ts'
 import { AnswerDecoder } from './stream.ts'
 import { usageOf } from './usage.ts'
@@ -12,6 +13,7 @@ import { usageOf } from './usage.ts'
 /** The Gemini API. The key goes into a header: addresses end up in logs. */
 export const geminiProtocol: Protocol = {
   id: 'gemini',
+  options: optionsSchema,
   wires: { chat: 'gemini', embedding: 'gemini' },
 
   encode(call, target) {

@@ -2,7 +2,7 @@ import type { Protocol, Target, WireUsage } from '#kernel'
 import { answerOf, modelsIn } from './answer.ts'
 import { bodyOf } from './body.ts'
 import { upstreamError } from './errors.ts'
-import { type Quirks, quirksOf } from './quirks.ts'
+import { optionsSchema, type Quirks, quirksOf } from './quirks.ts'
 import { EventDecoder } from './stream.ts'
 import { costOf, usageOf } from './usage.ts'
 
@@ -12,6 +12,7 @@ const wires = { chat: 'chat', completion: 'completions', embedding: 'embeddings'
 /** OpenAI's API, and the dialects of those who are compatible with it. */
 export const openaiProtocol: Protocol = {
   id: 'openai',
+  options: optionsSchema,
   wires,
 
   encode(call, target) {

@@ -20,6 +20,11 @@ import { addResponses } from './wires/responses.ts'
 
 export default defineArea({
   settings: z.strictObject({
+    recheck_s: z.number().min(0).max(86_400).default(60).meta({
+      title: 'Recheck',
+      description:
+        'How often providers that are down or degraded are asked whether they still are; 0 for never.',
+    }),
     stored_responses: z
       .strictObject({
         days: z.number().min(0).max(36_500).default(30).meta({
@@ -40,7 +45,7 @@ export default defineArea({
 
   setup(context) {
     const { days, per_user: perUser } = context.settings.stored_responses
-    const watch = watchProviders(context)
+    const watch = watchProviders(context, context.settings.recheck_s * 1000)
     for (const wire of [chatWire, completionsWire, embeddingsWire, messagesWire]) context.wire(wire)
     addCountRoute(context)
     addResponses(context, { days, perUser })

@@ -19,8 +19,11 @@ export interface Watch {
   readonly tries: { readonly total: number; readonly failed: number }
 }
 
-/** Starts to watch, for as long as the plugin runs. */
-export function watchProviders({ on, emit, use, memory }: Context<unknown>): Watch {
+/**
+ * Starts to watch, for as long as the plugin runs. Providers that are not well are asked again every so often, so that it
+ * is known when they are, without a call that tries it.
+ */
+export function watchProviders({ on, emit, use, memory, every }: Context<unknown>, recheckMs: number): Watch {
   const samples = memory('samples', () => new Map<string, Sample[]>())
   const known = memory('statuses', () => new Map<string, HealthStatus>())
   const tries = memory('tries', () => ({ total: 0, failed: 0 }))
@@ -61,5 +64,15 @@ export function watchProviders({ on, emit, use, memory }: Context<unknown>): Wat
   on(CallSettled, ({ call }) => {
     for (const attempt of call.trail.attempts) note(attempt, call.id)
   })
+  const recheck = async (): Promise<void> => {
+    const { directory, prober } = kernelServices
+    const ailing = use(directory).providers.filter(
+      ({ name, configured }) => configured && ['down', 'degraded'].includes(known.get(name) ?? ''),
+    )
+    await Promise.all(ailing.map((provider) => use(prober).check(provider)))
+    for (const { name } of ailing) update(name)
+  }
+  if (recheckMs > 0) every(recheckMs, recheck)
+
   return { health, update, tries }
 }

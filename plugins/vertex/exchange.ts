@@ -11,7 +11,7 @@ import { type AccessToken, AccessTokens, formProblem, ReadyProviders } from '#ki
 import { addressOf } from './address.ts'
 import { grantOf } from './grant.ts'
 import { type GoogleKey, keyOf } from './key.ts'
-import { optionsOf } from './options.ts'
+import { optionsOf, optionsSchema } from './options.ts'
 
 /** What goes with requests of a key, and whose project it is. */
 interface Pass {
@@ -32,6 +32,7 @@ export function googleExchange(): KeyExchange {
   })
 
   return {
+    options: optionsSchema,
     problem: (secret) =>
       formProblem(() => {
         if (keyOf(secret).kind !== 'file') return

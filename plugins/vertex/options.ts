@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { internalError, type Provider } from '#kernel'
 
 /** What service.yaml may say of a project; what else stands there is for the protocol. */
-const optionsSchema = z.object({
+export const optionsSchema = z.object({
   project: z.string().min(1).optional(),
   location: z
     .string()

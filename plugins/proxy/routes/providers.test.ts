@@ -100,6 +100,17 @@ it('failures and changes of health are told to who listens', async () => {
   ])
 })
 
+it('a provider that is down is asked until it is not, and that is told too', async () => {
+  await gateway.kernel.registry.change('proxy', { config: { recheck_s: 0.05 } })
+  const seen = async () => (await gateway.api('GET', '/api/heard')).body
+  await expect.poll(seen, { timeout: 10_000 }).toContainEqual({
+    name: 'provider.health_changed',
+    data: expect.objectContaining({ provider: 'openai', from: 'down', to: 'healthy' }),
+  })
+  expect(upstream.last()).toMatchObject({ method: 'GET', path: '/v1/models' })
+  await gateway.kernel.registry.change('proxy', { config: { recheck_s: null } })
+})
+
 it("a caller's own mistakes say nothing about the provider", async () => {
   const before = (await gateway.api('GET', `${providers}/openai`)).body.error_rate
   upstream.reply({ status: 400, times: 3 })
