@@ -10,7 +10,10 @@ import { toolFields } from './tools.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The body of a Converse request, streamed or not; `given` are its messages, with all files in them. What cannot be carried is refused, or named in the call's trail. */
+/**
+ * The body of a Converse request, streamed or not; `given` are its messages, with all files in them. What cannot be
+ * carried is refused, or named in the call's trail.
+ */
 export function bodyOf(
   call: Call,
   target: Target,

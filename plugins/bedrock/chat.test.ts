@@ -479,6 +479,9 @@ describe('an answer by a schema', () => {
     expect(choice.message).not.toHaveProperty('tool_calls')
     expect((await askStreamed(older)).choice).toMatchObject(expected)
     expect((await ask({ ...older, tools: [weather] })).changed).toEqual(['-response_format'])
+    const thinking = { type: 'enabled', budget_tokens: 2000 }
+    const thoughtful = { model: 'bedrock/anthropic.claude-opus-4-1-20250805-v1:0', response_format, thinking }
+    expect((await ask(thoughtful)).changed).toEqual(['-thinking'])
   })
 })
 

@@ -24,6 +24,8 @@ interface About {
   readonly turns: readonly Turn[]
   /** Whether a tool must be called: then no Claude may think. */
   readonly forced: boolean
+  /** Whether that tool is the gateway's own, which stands for a schema. */
+  readonly schemaAsTool: boolean
   readonly changes: Changes
 }
 
@@ -32,7 +34,7 @@ export function thinkingOf(request: ModelRequest, about: About): Fields {
   const { thinking, reasoning_effort: effort } = request
   const { facts, changes } = about
   if (thinking !== undefined && thinking !== null) {
-    if (facts.maker === 'anthropic') return { thinking }
+    if (facts.maker === 'anthropic' && !about.schemaAsTool) return { thinking }
     changes.add('-thinking')
   }
   if (effort === undefined || effort === null) return {}
