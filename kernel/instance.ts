@@ -29,9 +29,12 @@ export interface Instance {
   holders: number
 }
 
+/** How long a plugin may take to release one thing that it acquired, in milliseconds. */
+const releaseMs = 10_000
+
 export const emptyInstance = (id: string): Instance => ({
   id,
-  scope: new Scope(id),
+  scope: new Scope(id, releaseMs),
   hooks: {},
   routes: [],
   wires: [],

@@ -1,14 +1,19 @@
+import { inTime } from './in-time.ts'
+
 type Release = () => unknown
 
 /** Owns what a plugin acquired, and gives it back in reverse order, each thing once. */
 export class Scope {
   readonly name: string
+  readonly #limitMs: number | undefined
   readonly #controller = new AbortController()
   #releases: Release[] = []
   #disposed: Promise<void> | undefined
 
-  constructor(name: string) {
+  /** `limitMs`: how long each thing may take to be given back before the next one has its turn; for ever without it. */
+  constructor(name: string, limitMs?: number) {
     this.name = name
+    this.#limitMs = limitMs
   }
 
   /** Aborts when the scope is disposed. */
@@ -53,7 +58,8 @@ export class Scope {
     const failures: unknown[] = []
     for (const release of this.#releases.toReversed()) {
       try {
-        await release()
+        const released = release()
+        await (this.#limitMs === undefined ? released : inTime(released, this.#limitMs, 'its release'))
       } catch (error) {
         failures.push(error)
       }
