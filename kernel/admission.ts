@@ -93,7 +93,8 @@ export class Admission {
     if (!binding) return effective(plugin.manifest as ModuleManifest, file, stored)
     const above = module ?? this.#plugins.get(binding.module)!.setting!
     const said = effective({ enabled: true, order: above.order }, file, stored)
-    return { ...said, enabled: said.enabled && above.enabled }
+    const isolation = said.isolation ?? above.isolation
+    return { ...said, enabled: said.enabled && above.enabled, ...(isolation && { isolation }) }
   }
 
   /** Whether a plugin or a binding stands in the configuration file. */

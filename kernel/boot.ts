@@ -109,6 +109,7 @@ export async function boot({
       circuit: config.moduleCircuit,
       setupMs: config.plugins.setupTimeout,
       outbound: { egress: new Egress(config.egress.allow), secrets: config.secrets, models },
+      workers: config.workers,
       retireMs,
     })
     const tokens = new TokenCounter()

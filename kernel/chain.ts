@@ -1,10 +1,12 @@
+import { admitted, leftOut } from './admit.ts'
 import { wrapped } from './around.ts'
 import type { Call } from './call.ts'
 import type { Entry } from './entry.ts'
-import { applies, engages, exchanged, failed, tripped } from './entry.ts'
+import { applies, engages, exchanged, failed } from './entry.ts'
 import type { Next, Visit } from './hooks.ts'
 import { stages } from './hooks.ts'
 import { asks, inspected } from './inspect.ts'
+import { detectsElsewhere } from './isolation/remote.ts'
 import type { Outcome } from './outcome.ts'
 import type { Reply } from './reply.ts'
 import { revealed, rewritten } from './rewrite.ts'
@@ -44,21 +46,15 @@ export class Chain {
     this.#attempted = entries.filter((entry) => entry.hooks.attempted)
     this.#reveals = entries.filter((entry) => entry.hooks.reveal)
     this.#settles = entries.filter((entry) => entry.hooks.settled)
-    this.#detects = entries.filter((entry) => entry.hooks.detect?.request)
+    this.#detects = entries.filter(
+      ({ hooks }) => hooks.detect?.request !== undefined || detectsElsewhere(hooks),
+    )
     this.#dispatch = dispatch
   }
 
-  /** Asks everybody about a request at the door; whoever refuses throws. */
-  admit(visit: Visit): void {
-    for (const entry of this.#admits) {
-      if (entry.meter.circuit.state !== 'closed' && leftOut(entry, visit)) continue
-      try {
-        entry.hooks.admit!(visit)
-        if (!entry.hooks.request) entry.meter.circuit.succeeded()
-      } catch (error) {
-        failed(entry, 'admit', error)
-      }
-    }
+  /** Asks everybody about a request at the door; whoever refuses throws. A promise only when one of them is elsewhere. */
+  admit(visit: Visit): void | Promise<void> {
+    return this.#admit(visit, 0)
   }
 
   /** Runs a call down to the provider and its answer back up. */
@@ -114,6 +110,15 @@ export class Chain {
     }
   }
 
+  #admit(visit: Visit, from: number): void | Promise<void> {
+    for (let i = from; i < this.#admits.length; i += 1) {
+      const entry = this.#admits[i]!
+      if (entry.meter.circuit.state !== 'closed' && leftOut(entry, visit)) continue
+      const asked = admitted(entry, visit)
+      if (asked) return asked.then(() => this.#admit(visit, i + 1))
+    }
+  }
+
   async #run(original: Call, index: number): Promise<Reply> {
     const segment = this.#segments[index]
     if (!segment) return this.#dispatch(original)
@@ -149,18 +154,6 @@ export class Chain {
     if (!around || passed.at(-1) !== around) return this.#run(call, index + 1)
     return wrapped(around, call, (inner) => this.#run(inner, index + 1))
   }
-}
-
-/**
- * Whether a module that failed too often is passed over at the door; throws when its policy is to refuse. Those who
- * may repair it get in: an admin to the management API.
- */
-function leftOut(entry: Entry, { path, principal }: Visit): boolean {
-  const { circuit } = entry.meter
-  if (circuit.waitMs === 0) return false
-  const isRepair = !path.startsWith('/v1/') && (!principal || principal.type === 'admin')
-  if (entry.failure === 'closed' && !isRepair) throw tripped(entry)
-  return true
 }
 
 function applying(entries: readonly Entry[], call: Call): Entry[] {

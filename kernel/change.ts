@@ -42,7 +42,7 @@ export async function carryOut(wanted: readonly Wanted[], doing: Doing): Promise
     }
     at = wanted[0]?.plugin
     next = roster.arranged()
-    if (actor) refuseLockout(next.chain, actor)
+    if (actor) await refuseLockout(next.chain, actor)
     await store()
     for (const [plugin, problem] of problems) plugin.problem = problem
     roster.swap(next)

@@ -40,6 +40,7 @@ describe('without a file', () => {
       routes: [],
       moduleCircuit: { failures: 5, window: 60_000, open: 30_000, budget: 2000, timeout: 60_000 },
       models: {},
+      workers: { memory: 128 * 1024 * 1024, hang: 5000 },
       prices: {},
       plugins: { packages: [], watch: false, setupTimeout: 30_000 },
       pluginDirs: [],

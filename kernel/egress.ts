@@ -14,11 +14,13 @@ const connectMs = 10_000
  * were looked at; redirects go the same way. What is not on the public internet is refused unless the operator allowed it.
  */
 export class Egress {
+  readonly allow: readonly string[]
   readonly #hosts: ReadonlySet<string>
   readonly #networks: readonly (readonly [ipaddr.IPv4 | ipaddr.IPv6, number])[]
 
   /** `allow` names hosts, addresses and ranges. */
   constructor(allow: readonly string[]) {
+    this.allow = allow
     const isNetwork = (text: string): boolean => ipaddr.isValid(text) || ipaddr.isValidCIDR(text)
     this.#hosts = new Set(allow.filter((text) => !isNetwork(text)).map((text) => text.toLowerCase()))
     this.#networks = allow.filter(isNetwork).map((text) => {

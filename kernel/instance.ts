@@ -3,6 +3,7 @@ import type { Call } from './call.ts'
 import type { DependencyContainer, Token } from './container.ts'
 import type { Events, EventType, Occurrence } from './events.ts'
 import type { Hooks } from './hooks.ts'
+import type { WorkerLimits } from './isolation/worker-host.ts'
 import type { Log } from './log.ts'
 import type { Manifest } from './manifest.ts'
 import type { Memory } from './memory.ts'
@@ -57,6 +58,8 @@ export interface ContextParts {
   readonly current: (instance: Instance) => boolean
   /** What leads outside; by default nothing but the public internet. */
   readonly outbound?: Outbound
+  /** Bounds of workers. */
+  readonly workers?: Omit<WorkerLimits, 'start'>
 }
 
 /** The context of one instance. `memory` is the plugin's, kept by the registry. */

@@ -11,12 +11,12 @@ export interface Actor {
 }
 
 /** Refuses a chain that would turn away the very caller who asks for it, so that nobody locks the door from outside. */
-export function refuseLockout(chain: Chain, { ip, principal, force }: Actor): void {
+export async function refuseLockout(chain: Chain, { ip, principal, force }: Actor): Promise<void> {
   if (force) return
   const visit = { ip, method: 'PUT', path: '/api/proxy/modules' }
   try {
-    chain.admit({ ...visit, principal: undefined })
-    chain.admit({ ...visit, principal })
+    await chain.admit({ ...visit, principal: undefined })
+    await chain.admit({ ...visit, principal })
   } catch (error) {
     const { message } = toGatewayError(error)
     throw conflict(`This change would shut you out: ${message} Send "force": true if you mean it.`, {

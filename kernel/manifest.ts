@@ -45,6 +45,8 @@ export const manifestSchema = z.discriminatedUnion('kind', [
     after: ids,
     /** What happens to a call when the module itself fails. */
     failure: z.enum(['open', 'closed']),
+    /** Whether it runs in the gateway's process or in a worker of its own, unless the operator says otherwise. */
+    isolation: z.enum(['inproc', 'worker']).default('inproc'),
     /** Longest run of a hook that is not held against it, in milliseconds, for those that must wait; else the operator's. */
     budget_ms: z.int().min(1).max(3_600_000).optional(),
     /** How long a hook is waited for, in milliseconds. */

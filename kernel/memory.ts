@@ -1,15 +1,36 @@
+type Source = () => Promise<Readonly<Record<string, unknown>>>
+
 /**
  * What a plugin remembers from one instance to the next. A plugin that is switched off is forgotten after a while,
  * not at once: switching a limit off and on again must not refill it.
  */
 export class Memory {
   readonly #values = new Map<string, unknown>()
+  /** Asks who has the values at present, where that is somebody else. */
+  source: Source | undefined
   #fading: NodeJS.Timeout | undefined
 
   /** The value of this name, made when there is none. */
   value<T>(name: string, create: () => T): T {
     if (!this.#values.has(name)) this.#values.set(name, create())
     return this.#values.get(name) as T
+  }
+
+  get values(): Readonly<Record<string, unknown>> {
+    return Object.fromEntries(this.#values)
+  }
+
+  /** Takes in what its source has made of the values; keeps what it has when that does not tell. */
+  async recall(): Promise<void> {
+    const values = await this.source?.().catch(() => undefined)
+    for (const [name, value] of Object.entries(values ?? {})) this.#values.set(name, value)
+  }
+
+  /** Takes back the values of a source that ends, unless another has taken its place. */
+  returned(source: Source, values: Readonly<Record<string, unknown>> | undefined): void {
+    if (this.source !== source) return
+    this.source = undefined
+    for (const [name, value] of Object.entries(values ?? {})) this.#values.set(name, value)
   }
 
   /** Forgets everything in so many milliseconds, unless `keep` comes first. */

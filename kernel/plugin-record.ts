@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type { Instance } from './instance.ts'
 import type { Discovered, Manifest } from './manifest.ts'
 import type { Memory } from './memory.ts'
@@ -24,6 +25,8 @@ export interface Plugin {
   stored: StoredSetting | undefined
   setting: Setting | undefined
   definition: ModuleDefinition | PluginDefinition | undefined
+  /** The settings that it takes, of one whose code is not imported here. */
+  described?: z.ZodType
   instance: Instance | undefined
   /** Lets go of the staged copy it was found with. */
   readonly release: (() => void) | undefined

@@ -3,6 +3,7 @@ import type { Choice, Completion, ModelRequest } from './canonical.ts'
 import type { Place } from './detect.ts'
 import { Detector, type Found } from './detector.ts'
 import type { Entry } from './entry.ts'
+import { detectsElsewhere } from './isolation/remote.ts'
 import { type OnBlock, Window } from './stream/window.ts'
 import { mapReplyTexts, mapRequestParameters, mapRequestTexts } from './texts.ts'
 
@@ -38,6 +39,7 @@ export function redactReply(body: Completion, detectors: readonly Detector[]): C
 
 /** The request as these modules would have left it; nothing when one of them cannot tell. */
 function recordable(call: Call, entries: readonly Entry[]): ModelRequest | undefined {
+  if (entries.some(({ hooks }) => detectsElsewhere(hooks))) return undefined
   try {
     return entries.reduce(
       (seen, entry) => requestThrough(seen, new Detector(entry, entry.hooks.detect!.request!, seen), marked),

@@ -4,6 +4,7 @@ import type { Detection } from './detect.ts'
 import { Detector } from './detector.ts'
 import { type Entry, failed } from './entry.ts'
 import type { GatewayError } from './errors.ts'
+import { RemoteStream } from './isolation/remote-stream.ts'
 import { redactReply } from './redact.ts'
 import { type Reply, StreamReply, WholeReply } from './reply.ts'
 import { checkedBody, checkedFilter } from './returned.ts'
@@ -107,7 +108,10 @@ function streamThrough(reply: StreamReply, steps: readonly Step[], call: Call): 
       current = new StreamReply('', buffered(step.entry, current, call))
     } else {
       const filter = filterOf(step.entry, call)
-      if (filter) filters.push(new Guarded(step.entry, filter, call))
+      if (filter instanceof RemoteStream) {
+        flush()
+        current = current.through(filter.through(current.chunks, step.entry))
+      } else if (filter) filters.push(new Guarded(step.entry, filter, call))
     }
   }
   flush()

@@ -7,6 +7,7 @@ export const settingFields = {
   enabled: z.boolean().optional(),
   config: z.record(z.string(), z.unknown()).optional(),
   when: whenSchema.nullable().optional(),
+  isolation: z.enum(['inproc', 'worker']).nullable().optional(),
   order: z.int().min(-1000).max(1000).nullable().optional(),
   mode: z.enum(['enforce', 'shadow']).nullable().optional(),
 }
@@ -31,6 +32,8 @@ export interface Setting {
   readonly order: number
   /** In shadow it runs and says what it would do, and does nothing. */
   readonly mode: 'enforce' | 'shadow'
+  /** Where it runs; the manifest says it where the operator does not. */
+  readonly isolation?: 'inproc' | 'worker'
 }
 
 type Defaults = Pick<Manifest, 'enabled'> & { readonly order?: number }
@@ -43,6 +46,7 @@ export function effective(defaults: Defaults, ...layers: readonly (SettingChange
   const config: Record<string, unknown> = Object.assign({}, ...said.map((layer) => layer.config ?? {}))
   for (const key in config) if (config[key] === null) delete config[key]
   const enabled = last('enabled') ?? defaults.enabled
+  const isolation = last('isolation')
   return {
     enabled,
     wanted: enabled,
@@ -51,6 +55,7 @@ export function effective(defaults: Defaults, ...layers: readonly (SettingChange
     when: last('when') ?? undefined,
     order: last('order') ?? defaults.order ?? 0,
     mode: last('mode') ?? 'enforce',
+    ...(isolation && { isolation }),
   }
 }
 

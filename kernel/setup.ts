@@ -1,8 +1,10 @@
 import type { z } from 'zod'
 import { badRequest } from './errors.ts'
 import { grantedHooks } from './granted.ts'
+import { HookFault } from './hook-fault.ts'
 import { inTime } from './in-time.ts'
 import { type ContextParts, contextOf, emptyInstance, type Instance } from './instance.ts'
+import { describedSettings, isolationOf, setUpInWorker } from './isolation/isolate.ts'
 import { load } from './loader.ts'
 import { explain } from './manifest.ts'
 import { grantsOf } from './permissions.ts'
@@ -20,6 +22,7 @@ export async function definitionOf(
   ms = defaultSetupMs,
 ): Promise<ModuleDefinition | PluginDefinition> {
   if (plugin.definition) return plugin.definition
+  if (isolationOf(plugin) === 'worker') throw new HookFault(`${plugin.id} runs in a worker, and only there`)
   const { entry, staged } = plugin.found
   try {
     plugin.definition = await inTime(load(entry!), ms, 'its import')
@@ -33,7 +36,9 @@ export async function definitionOf(
 /** The settings a plugin takes. Undefined for plugins without code, and for those whose folder is broken. */
 export async function schemaOf(plugin: Plugin): Promise<z.ZodType | undefined> {
   if (!plugin.found.entry || plugin.found.problem) return undefined
-  return (await definitionOf(plugin)).settings
+  if (isolationOf(plugin) === 'inproc') return (await definitionOf(plugin)).settings
+  plugin.described ??= await describedSettings(plugin)
+  return plugin.described
 }
 
 /** A plugin's settings, parsed. Throws a bad request that names the field. */
@@ -54,9 +59,10 @@ export async function setUp(plugin: Plugin, parts: ContextParts): Promise<Instan
   if (plugin.found.staged) instance.scope.own(plugin.found.staged.hold())
   const { setupMs = defaultSetupMs } = parts
   try {
-    if (plugin.found.entry) await definitionOf(plugin, setupMs)
-    const settings = await settingsOf(plugin)
-    if (plugin.found.entry) {
+    if (isolationOf(plugin) === 'worker') instance.hooks = await setUpInWorker(plugin, instance, parts)
+    else if (plugin.found.entry) {
+      await definitionOf(plugin, setupMs)
+      const settings = await settingsOf(plugin)
       const { setup } = await definitionOf(plugin)
       const context = contextOf(parts, plugin.manifest!, instance, settings, plugin.memory, plugin.meter)
       const hooks = checkedHooks(await inTime(setup(context), setupMs, 'its setup'))

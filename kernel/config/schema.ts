@@ -57,6 +57,9 @@ const configuration = {
   enabled: flag().optional().describe('Whether it runs; what its manifest says by default.'),
   config: free().optional().describe('Its settings, by its own schema.'),
   when: free().optional().describe('Which calls it applies to; all by default.'),
+  isolation: oneOf('inproc', 'worker')
+    .optional()
+    .describe("Whether it runs in the gateway's process or in a worker; what its manifest says by default."),
   order: whole(-1_000_000, 1_000_000).optional().describe('Its place inside its stage; lower comes first.'),
   mode: oneOf('enforce', 'shadow').optional().describe('In shadow it only tells what it would do.'),
 }
@@ -155,6 +158,16 @@ export const schema = section({
   models: named(model, pricedModel)
     .prefault({})
     .describe('What replaces the catalogue of models, by provider/model; a model may end in *.'),
+  workers: section({
+    memory: size()
+      .prefault('128mb')
+      .describe('Memory for the objects of one module; who needs more is ended.'),
+    hang: duration()
+      .prefault('5s')
+      .describe('How long a worker may give no sign of life while something is asked of it.'),
+  })
+    .prefault({})
+    .describe('Modules that run in workers of their own.'),
   prices: named(price, pricedModel)
     .prefault({})
     .describe('Prices that replace those of the catalogue, by provider/model; a model may end in *.'),

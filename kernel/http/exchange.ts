@@ -86,7 +86,8 @@ export class Exchange {
     const { accounts, trustedProxies, bodyLimit, adminProxy } = this.#parts
     const ip = clientAddress(this.#req, trustedProxies)
     const { chain, number } = this.#generation
-    chain.admit({ ip, method: 'POST', path: this.#wire.path, principal: undefined })
+    const asked = chain.admit({ ip, method: 'POST', path: this.#wire.path, principal: undefined })
+    if (asked) await asked
     const found = authenticate(this.#req, accounts)
     const principal = found instanceof Promise ? await found : found
     if (principal.type === 'admin' && !adminProxy) {

@@ -64,7 +64,7 @@ export function createManagement(parts: ManagementParts): Koa {
     const generation = parts.generation()
     generation.lease()
     ctx.res.once('close', () => generation.release())
-    generation.chain.admit(visitOf(ctx, parts))
+    await generation.chain.admit(visitOf(ctx, parts))
     const router = routers.get(generation) ?? routerOf(generation, parts, limit)
     routers.set(generation, router)
     return router.routes()(ctx as RouterContext, next)
@@ -85,7 +85,7 @@ function routerOf({ routes, chain }: Generation, parts: ManagementParts, limit: 
     const path = route.path.replaceAll(/\{([^}]+)\}/g, ':$1')
     router[route.method](path, async (ctx) => {
       const principal = await admitted(ctx, route, parts, limit)
-      if (principal) chain.admit({ ...visitOf(ctx, parts), principal })
+      if (principal) await chain.admit({ ...visitOf(ctx, parts), principal })
       if (route.body) await parse(ctx, async () => {})
       await answer(ctx, route, principal, parts)
     })

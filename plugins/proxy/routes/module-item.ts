@@ -26,7 +26,9 @@ export const moduleItem = z.object({
   mode: z
     .enum(['enforce', 'shadow'])
     .meta({ description: 'In shadow it tells what it would do, and does nothing.' }),
-  isolation: z.literal('inproc').meta({ description: "Where it runs: in the gateway's own process." }),
+  isolation: z
+    .enum(['inproc', 'worker'])
+    .meta({ description: "Where it runs: in the gateway's own process, or in a worker." }),
   failure: z
     .enum(['open', 'closed'])
     .meta({ description: 'When it fails itself: calls pass, or are refused.' }),
@@ -115,7 +117,7 @@ function publicItem(registry: Registry, plugin: Plugin, place?: Placement): Modu
     priority: 0,
     in_chain: false,
     mode: setting?.mode ?? 'enforce',
-    isolation: 'inproc',
+    isolation: setting?.isolation ?? place?.manifest.isolation ?? 'inproc',
     failure: place?.manifest.failure ?? 'open',
     version: manifest?.version ?? '0.0.0',
     source: found.source,

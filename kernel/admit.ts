@@ -1,0 +1,28 @@
+import { type Entry, failed, tripped } from './entry.ts'
+import type { Visit } from './hooks.ts'
+
+/** Asks a module about a request at the door; throws what it refuses with. */
+export function admitted(entry: Entry, visit: Visit): Promise<void> | undefined {
+  try {
+    const asked: unknown = entry.hooks.admit!(visit)
+    if (asked instanceof Promise) {
+      return entry.meter.deadlines.within(asked).catch((error) => failed(entry, 'admit', error))
+    }
+    if (!entry.hooks.request) entry.meter.circuit.succeeded()
+  } catch (error) {
+    failed(entry, 'admit', error)
+  }
+  return undefined
+}
+
+/**
+ * Whether a module that failed too often is passed over at the door; throws when its policy is to refuse. Those who
+ * may repair it get in: an admin to the management API.
+ */
+export function leftOut(entry: Entry, { path, principal }: Visit): boolean {
+  const { circuit } = entry.meter
+  if (circuit.waitMs === 0) return false
+  const isRepair = !path.startsWith('/v1/') && (!principal || principal.type === 'admin')
+  if (entry.failure === 'closed' && !isRepair) throw tripped(entry)
+  return true
+}
