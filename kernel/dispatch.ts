@@ -9,9 +9,9 @@ import { type Destination, KeySelection, type KeySelector } from './key-selectio
 import type { Credential, Protocol, Target } from './provider.ts'
 import type { ProviderKeys } from './provider-keys.ts'
 import { type Reply, StreamReply } from './reply.ts'
-import type { Chunk } from './stream/chunk.ts'
 import { collect, replyWith } from './stream/collect.ts'
 import { committed } from './stream/commit.ts'
+import { decodedChunks, decodedWhole } from './stream/decoded.ts'
 import type { Attempt } from './trail.ts'
 import type { Transport } from './transport.ts'
 import type { UpstreamAnswer } from './upstream-answer.ts'
@@ -90,13 +90,13 @@ export class Dispatcher {
     )
     attempt.status = answer.status
     if (answer.status >= 400) throw protocol.error(answer, await answer.whole(), target)
-    if (!call.stream) return finished(one, protocol.decode(answer, await answer.whole(), call, ready))
+    if (!call.stream) return finished(one, await decodedWhole(answer, protocol, call, ready))
     if (isJson(answer)) {
-      const whole = protocol.decode(answer, await answer.whole(), call, ready)
+      const whole = await decodedWhole(answer, protocol, call, ready)
       return finished(one, replyWith(call, await collect(whole)))
     }
     const wire = protocol.wires[call.operation]!
-    return finished(one, new StreamReply(wire, chunksOf(answer, protocol, call, ready)))
+    return finished(one, new StreamReply(wire, decodedChunks(answer, protocol, call, ready)))
   }
 }
 
@@ -144,25 +144,4 @@ const isKeyBound = ({ providerStatus }: UpstreamError): boolean =>
 function isJson({ headers }: UpstreamAnswer): boolean {
   const type = headers['content-type'] ?? ''
   return type.includes('json') && !type.includes('event-stream')
-}
-
-/** The chunks of an answer, batch by batch as its bytes come. Leaving it early closes the connection. */
-async function* chunksOf(
-  answer: UpstreamAnswer,
-  protocol: Protocol,
-  call: Call,
-  target: Target,
-): AsyncGenerator<readonly Chunk[]> {
-  const decoder = protocol.decoder(answer, call, target)
-  try {
-    for (let batch = await answer.read(); batch; batch = await answer.read()) {
-      const chunks =
-        batch.length === 1 ? decoder.push(batch[0]!) : batch.flatMap((bytes) => decoder.push(bytes))
-      if (chunks.length > 0) yield chunks
-    }
-    const rest = decoder.end()
-    if (rest.length > 0) yield rest
-  } finally {
-    answer.cancel()
-  }
 }

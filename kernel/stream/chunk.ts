@@ -56,7 +56,20 @@ function parsed(raw: Buffer): CompletionChunk {
   } catch (cause) {
     throw providerError('The provider sent an event that is not JSON.', { cause })
   }
-  return Array.isArray(data?.choices) ? data : { ...data, choices: [] }
+  if (!Array.isArray(data?.choices)) return { ...data, choices: [] }
+  if (!isSound(data)) throw providerError('The provider sent an event that makes no sense.')
+  return data
+}
+
+/** Whether a chunk has the shape that everybody relies on, whatever else is in it. */
+export function isSound({ choices }: CompletionChunk): boolean {
+  for (const choice of choices) {
+    if (typeof choice !== 'object' || choice === null) return false
+    const calls: unknown = choice.delta?.tool_calls
+    if (calls === undefined || calls === null) continue
+    if (!Array.isArray(calls) || calls.some((call) => typeof call !== 'object' || call === null)) return false
+  }
+  return true
 }
 
 /** Whether a chunk carries something a reader would see: the point after which nothing can be taken back. */

@@ -6,7 +6,7 @@ import {
   type Target,
   UpstreamError,
 } from '#kernel'
-import { carriesData, EventSplitter, eventData, hasContent, isDone } from '#kit'
+import { carriesData, EventSplitter, eventData, hasContent, isDone, isSound } from '#kit'
 import { statusOf } from './answer.ts'
 import { upstreamError, type WireError } from './errors.ts'
 import type { Quirks } from './quirks.ts'
@@ -84,6 +84,7 @@ export class EventDecoder implements StreamDecoder {
     const data = this.#json(event)
     if (data.error) throw this.#reported(data.error)
     if (!Array.isArray(data.choices)) return { ...data, choices: [] }
+    if (!isSound(data)) throw this.#broken('sent an event that makes no sense')
     const elsewhere = this.#usageAt === undefined ? undefined : data[this.#usageAt]
     const usage = (elsewhere as { usage?: CompletionChunk['usage'] } | undefined)?.usage
     return usage && !data.usage ? { ...data, usage } : data

@@ -1,0 +1,215 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { Call } from '../../kernel/call.ts'
+import { isGatewayError } from '../../kernel/errors.ts'
+import type { Target } from '../../kernel/provider.ts'
+import type { Chunk } from '../../kernel/stream/chunk.ts'
+import type { Cell } from './cell.ts'
+import { providers } from './providers/index.ts'
+import type { TestProvider } from './providers/provider.ts'
+import { type Stand, startStand } from './stand.ts'
+import { chat } from './wires/chat.ts'
+import { wires } from './wires/index.ts'
+
+/** Streams of every provider, cut anywhere, broken anywhere, or of no sense at all: the same, an error, never a hang. */
+
+let stand: Stand
+
+beforeAll(async () => {
+  stand = await startStand(providers)
+})
+
+beforeEach(() => {
+  for (const provider of providers) stand.upstream(provider).reset()
+})
+
+afterAll(() => stand.close())
+
+const script = {
+  reasoning: 'Hm… 世界',
+  content: ['Grü', 'ezi 👋', '\n\ndata: no'],
+  toolCalls: [{ name: 'weather', arguments: { city: 'Zürich "ZH"' } }],
+}
+const tools = [{ name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } }]
+
+/** The bytes of a stream as the stand-in sends them, by asking it once more what the gateway asked. */
+async function bytesFrom(cell: Cell): Promise<Buffer> {
+  const { reasoning, toolCalls, content } = script
+  cell.upstream.reply({ reasoning, toolCalls, ...(cell.provider.name !== 'cohere' && { content }), times: 2 })
+  await cell.ask({ model: cell.model('reasoning'), tools, stream: true })
+  const { path, query, headers, rawBody } = cell.sent
+  const { host: _, 'content-length': __, connection: ___, ...kept } = headers
+  const address = `${cell.upstream.url}${path}${query.size > 0 ? `?${query}` : ''}`
+  const response = await fetch(address, {
+    method: 'POST',
+    headers: kept as Record<string, string>,
+    body: rawBody,
+  })
+  expect(response.status).toBe(200)
+  return Buffer.from(await response.arrayBuffer())
+}
+
+/** What the provider's protocol makes of a stream in these pieces. */
+function read(provider: TestProvider, pieces: readonly Buffer[]): Chunk[] {
+  const { kernel } = stand.gateway
+  const entry = kernel.directory.get(provider.name)
+  const model = provider.models.reasoning ?? provider.models.chat
+  const target: Target = { provider: entry, model, key: entry.keys[0] }
+  const call = new Call({
+    id: 'tr_1',
+    operation: 'chat',
+    wire: 'chat',
+    principal: { type: 'user', keyId: 'key_1', userId: 'usr_1', plan: 'free' },
+    request: { model, messages: [{ role: 'user', content: 'hi' }], tools: [], stream: true },
+    context: {
+      project: 'default',
+      tags: {},
+      sessionId: undefined,
+      ip: '127.0.0.1',
+      provider: undefined,
+      headers: {},
+      source: 'proxy',
+      generation: 1,
+    },
+  })
+  const protocol = kernel.registry.generation.protocols.get(entry.protocol)!
+  const decoder = protocol.decoder({ status: 200, headers: {} }, call, target)
+  return [...pieces.flatMap((piece) => decoder.push(piece)), ...decoder.end()]
+}
+
+const said = (chunks: readonly Chunk[]): unknown[] => chunks.map(({ data: { created: _, ...data } }) => data)
+
+function cut(bytes: Buffer, offsets: readonly number[]): Buffer[] {
+  const inside = offsets.map((offset) => offset % (bytes.length + 1))
+  const bounds = [0, ...[...new Set(inside)].toSorted((a, b) => a - b), bytes.length]
+  return bounds.slice(1).map((end, i) => bytes.subarray(bounds[i], end))
+}
+
+const offsets = fc.array(fc.nat(), { maxLength: 12 })
+
+/** Ways to break a stream: bytes changed, left out, put in, or a part of it sent again. */
+const damage = fc.array(
+  fc.record({
+    at: fc.nat(),
+    length: fc.nat({ max: 40 }),
+    put: fc.uint8Array({ maxLength: 8 }),
+    again: fc.boolean(),
+  }),
+  { minLength: 1, maxLength: 3 },
+)
+
+function damaged(bytes: Buffer, marks: typeof damage extends fc.Arbitrary<infer T> ? T : never): Buffer {
+  return marks.reduce((whole, { at, length, put, again }) => {
+    const from = at % (whole.length + 1)
+    const part = whole.subarray(from, from + length)
+    return Buffer.concat([
+      whole.subarray(0, from),
+      again ? part : put,
+      again ? part : Buffer.of(),
+      whole.subarray(from + length),
+    ])
+  }, bytes)
+}
+
+/** Vertex passes its options on to the protocols below it in its own way; those are here under their own names. */
+const direct = providers.filter(({ name }) => !name.startsWith('vertex'))
+
+describe.each(direct)('a stream of $name', (provider) => {
+  const cell = () => stand.cell(chat, provider)
+
+  test('is the same wherever it is cut', async () => {
+    const bytes = await bytesFrom(cell())
+    const whole = said(read(provider, [bytes]))
+    expect(whole.length).toBeGreaterThan(2)
+    expect(said(read(provider, cut(bytes, Array.from(bytes.keys()))))).toEqual(whole)
+    fc.assert(
+      fc.property(offsets, (at) => {
+        expect(said(read(provider, cut(bytes, at)))).toEqual(whole)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test('that is damaged is read, or refused as the provider’s failure', async () => {
+    const bytes = await bytesFrom(cell())
+    fc.assert(
+      fc.property(damage, offsets, (marks, at) => {
+        try {
+          said(read(provider, cut(damaged(bytes, marks), at)))
+        } catch (error) {
+          if (!isGatewayError(error)) throw error
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+const names = [
+  'choices',
+  'delta',
+  'message',
+  'content',
+  'type',
+  'index',
+  'candidates',
+  'parts',
+  'usage',
+  'error',
+  'text',
+  'tool_calls',
+  'function',
+  'finish_reason',
+  'content_block',
+  'id',
+  'contentBlock',
+  'usageMetadata',
+]
+const types = [
+  'message_start',
+  'content_block_start',
+  'content_block_delta',
+  'message_stop',
+  'message-start',
+  'content-delta',
+  'message-end',
+  'tool-call-start',
+]
+const { node } = fc.letrec((tie) => ({
+  node: fc.oneof(
+    { maxDepth: 4, withCrossShrink: true },
+    fc.oneof(fc.constantFrom(null, true, 0, -1, 1e308, '', 'x', ...types)),
+    fc.array(tie('node'), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom(...names), tie('node'), { maxKeys: 5 }),
+  ),
+}))
+const events = fc.array(fc.dictionary(fc.constantFrom(...names), node, { maxKeys: 6 }), {
+  minLength: 1,
+  maxLength: 5,
+})
+
+const ways = wires.flatMap((wire) =>
+  providers
+    .filter(({ operations }) => operations.includes(wire.operation))
+    .map((provider) => ({ wire, provider, name: `${wire.id} to ${provider.name}` })),
+)
+
+describe.each(ways)('events of no sense, $name', ({ wire, provider }) => {
+  test('end in an answer or an error, and the next call is served', async () => {
+    const one = stand.cell(wire, provider)
+    const { broken } = provider
+    const beginning = (wire.operation === 'completion' ? broken.completion : broken.chat) ?? []
+    await fc.assert(
+      fc.asyncProperty(fc.boolean(), events, async (begins, made) => {
+        const nonsense = made.map((event) => `data: ${JSON.stringify(event)}\n\n`)
+        one.upstream.reply({ chunks: [...(begins ? beginning.slice(0, -1) : []), ...nonsense] })
+        await one.ask({ stream: true }).catch(() => undefined)
+      }),
+      { numRuns: 20 },
+    )
+    expect(stand.gateway.logged.filter((line) => line.includes('a call failed'))).toEqual([])
+    one.upstream.reset()
+    one.upstream.reply({ content: 'Still here.' })
+    expect((await one.ask()).text).toBe('Still here.')
+  })
+})
