@@ -1,5 +1,5 @@
 import { conflict, isGatewayError } from './errors.ts'
-import type { Generation } from './generation.ts'
+import { type Generation, offersOf } from './generation.ts'
 import type { ContextParts } from './instance.ts'
 import { type Actor, refuseLockout } from './lockout.ts'
 import { explain } from './manifest.ts'
@@ -81,4 +81,17 @@ async function settled(
   plugin.instance = undefined
   plugin.instance = await setUp(plugin, parts)
   return undefined
+}
+
+/** Starts a plugin that can run now. One that fails is left with its problem, and stops nobody. */
+export async function begin(plugin: Plugin, roster: Roster, parts: ContextParts): Promise<void> {
+  try {
+    plugin.instance = await setUp(plugin, parts)
+    offersOf(roster.live)
+  } catch (error) {
+    await plugin.instance?.scope.dispose()
+    plugin.instance = undefined
+    plugin.problem = explain(error)
+    parts.log.error({ plugin: plugin.id, problem: plugin.problem }, 'a plugin could not be started')
+  }
 }

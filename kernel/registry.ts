@@ -1,19 +1,18 @@
 import { z } from 'zod'
 import { Admission, type AdmissionParts, bindingId } from './admission.ts'
-import { carryOut } from './change.ts'
+import { begin, carryOut } from './change.ts'
 import { conflict } from './errors.ts'
 import { defineEvent, type Events } from './events.ts'
-import { offersOf } from './generation.ts'
 import type { ContextParts } from './instance.ts'
 import { Inventory } from './inventory.ts'
 import type { Actor } from './lockout.ts'
-import { type Discovered, explain } from './manifest.ts'
+import type { Discovered } from './manifest.ts'
 import type { Plugin } from './plugin-record.ts'
 import { replace } from './replacement.ts'
 import { refuseIfNeeded, startWaiting } from './requirements.ts'
 import { Roster, type RosterParts } from './roster.ts'
 import { changed, type SettingChange } from './setting.ts'
-import { definitionOf, setUp } from './setup.ts'
+import { definitionOf } from './setup.ts'
 
 export const ModuleChanged = defineEvent(
   'module.changed',
@@ -56,7 +55,7 @@ export class Registry extends Inventory {
       (plugin) => plugin.setting?.enabled && !plugin.found.problem,
     )
     await Promise.all(enabled.map((plugin) => definitionOf(plugin, this.#parts.setupMs).catch(() => {})))
-    await startWaiting(this.#plugins, (plugin) => this.#begin(plugin))
+    await startWaiting(this.#plugins, (plugin) => begin(plugin, this.#roster, this.#parts))
     this.#roster.swap(this.#roster.arranged())
   }
 
@@ -186,7 +185,7 @@ export class Registry extends Inventory {
       if (setting?.enabled) memory.keep()
       else memory.fade(memoryMs)
     }
-    if (enabled && (await startWaiting(this.#plugins, (plugin) => this.#begin(plugin))))
+    if (enabled && (await startWaiting(this.#plugins, (plugin) => begin(plugin, this.#roster, this.#parts))))
       this.#roster.swap(this.#roster.arranged())
     this.#tell(plugin.id, enabled, this.stateOf(plugin))
     return plugin
@@ -194,17 +193,5 @@ export class Registry extends Inventory {
 
   #tell(name: string, enabled: boolean, state: string): void {
     this.#parts.events.emit(ModuleChanged, { name, enabled, state, generation: this.generation.number })
-  }
-
-  async #begin(plugin: Plugin): Promise<void> {
-    try {
-      plugin.instance = await setUp(plugin, this.#parts)
-      offersOf(this.#roster.live)
-    } catch (error) {
-      await plugin.instance?.scope.dispose()
-      plugin.instance = undefined
-      plugin.problem = explain(error)
-      this.#parts.log.error({ plugin: plugin.id, problem: plugin.problem }, 'a plugin could not be started')
-    }
   }
 }

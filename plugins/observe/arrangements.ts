@@ -27,7 +27,10 @@ export class Arrangements {
     startedAt: number,
     find: (generation: number) => readonly Arranged[] | undefined,
   ) {
-    this.#records = store.collection('arrangements', { schema: record })
+    this.#records = store.collection('arrangements', {
+      schema: record,
+      indexes: { generation: ({ generation }) => generation },
+    })
     this.#startedAt = startedAt
     this.#find = find
   }
@@ -50,13 +53,9 @@ export class Arrangements {
 
   /** The arrangement that a call of this time ran on; undefined when it was not kept, or not for so long. */
   async of(generation: number, callAt: number): Promise<readonly Arranged[] | undefined> {
-    let found: Record | undefined
-    for await (const [, row] of this.#records.scan({ reverse: true })) {
-      if (row.generation !== generation || row.started_at > callAt) continue
-      found = row
-      break
-    }
-    return found?.modules
+    const same = this.#records.scan({ index: 'generation', equals: generation, reverse: true })
+    for await (const [, { started_at, modules }] of same) if (started_at <= callAt) return modules
+    return undefined
   }
 
   /** Forgets the oldest. */

@@ -146,6 +146,22 @@ test('a module that offers what can exist once takes no second configuration, an
   expect((await gateway.api('GET', '/api/proxy/modules/keypool/bindings')).body.total).toBe(0)
 })
 
+test('what a binding reported is told', async () => {
+  const at = '/api/proxy/modules/secretscan/bindings'
+  await gateway.module('secretscan', { enabled: true, config: { request: 'off', response: 'off' } })
+  await gateway.api('POST', at, { name: 'strict', config: { request: 'block' } })
+  const answer = await gateway.api('POST', '/v1/chat/completions', {
+    model: 'gpt-4o-mini',
+    messages: [{ role: 'user', content: 'ghp_0123456789abcdefghijklmnopqrstuvwxyz' }],
+  })
+  expect(answer.body.error.module).toBe('secretscan/strict')
+  const { body } = await gateway.api('GET', `${at}/strict/events`)
+  expect(body.events.map(({ kind }: { kind: string }) => kind)).toContain('refused')
+  expect((await gateway.api('GET', '/api/proxy/modules/secretscan/events')).body.total).toBe(0)
+  await gateway.api('DELETE', `${at}/strict`)
+  await gateway.module('secretscan', { enabled: false, config: { request: null, response: null } })
+})
+
 test('two bindings count apart', async () => {
   const at = '/api/proxy/modules/rateshield/bindings'
   const config = { rules: [{ per: 'global', rpm: 1 }] }

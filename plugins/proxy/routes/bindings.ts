@@ -9,6 +9,7 @@ import {
   settingChange,
 } from '#kernel'
 import { listed, listOf, listQuery } from '#kit'
+import { event } from './module-insight.ts'
 import { statsOf, statsShape } from './module-item.ts'
 import { forceField, moduleParams, refuseNothing } from './modules.ts'
 
@@ -96,6 +97,21 @@ export function addBindingRoutes({ route, use }: Context<unknown>): void {
       const registry = use(kernelServices.registry)
       const { id } = registry.binding(params.name, params.binding)
       return itemOf(registry, await registry.change(id, change, { ip, principal, force }))
+    },
+  })
+
+  route({
+    method: 'get',
+    path: `${path}/{binding}/events`,
+    access: 'admin',
+    summary: 'The last 200 things that a binding reported, newest first',
+    params: bindingParams,
+    query: listQuery,
+    returns: listOf('events', event),
+    handle({ params, query }) {
+      const { events } = use(kernelServices.registry).binding(params.name, params.binding).meter
+      const items = events.slice(query.offset, query.offset + query.limit)
+      return listed('events', { items, total: events.length }, query)
     },
   })
 

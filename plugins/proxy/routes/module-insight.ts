@@ -13,7 +13,8 @@ const stats = z.object({
   hooks: z.array(z.object({ hook: z.string(), calls: z.int(), total_ms: z.number(), mean_us: z.number() })),
 })
 
-const event = z.object({ at: z.string(), kind: z.string(), detail: z.string() })
+/** One thing that a module reported. */
+export const event = z.object({ at: z.string(), kind: z.string(), detail: z.string() })
 
 /** What a module takes and how it is doing. */
 export function addInsightRoutes({ route, use }: Context<unknown>): void {
