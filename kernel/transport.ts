@@ -4,9 +4,22 @@ import type { Cancel } from './cancel.ts'
 import type { Target, UpstreamRequest } from './provider.ts'
 import { UpstreamAnswer } from './upstream-answer.ts'
 
-/** Connections to providers, one pool for each origin. */
+export interface TransportOptions {
+  /** How long a connection takes new requests; then a new one asks for the address anew. Ten minutes by default. */
+  readonly connectionMs?: number
+}
+
+/**
+ * Connections to providers, one pool for each origin. Those that offer HTTP/2 get it: a burst then shares a connection
+ * instead of waiting for a handshake each. Others have a connection for each request under way.
+ */
 export class Transport {
   readonly #pools = new Map<string, Pool>()
+  readonly #connectionMs: number
+
+  constructor({ connectionMs = 10 * 60_000 }: TransportOptions = {}) {
+    this.#connectionMs = connectionMs
+  }
 
   /** Sends a request; resolves when the status line is there. Rejects with an UpstreamError or the cancel's reason. */
   send(
@@ -41,7 +54,13 @@ export class Transport {
   #pool(origin: string): Pool {
     let pool = this.#pools.get(origin)
     if (!pool) {
-      pool = new Pool(origin, { connections: 1024, connectTimeout: 60_000, keepAliveTimeout: 30_000 })
+      pool = new Pool(origin, {
+        allowH2: true,
+        connections: 1024,
+        connectTimeout: 60_000,
+        keepAliveTimeout: 30_000,
+        clientTtl: this.#connectionMs,
+      })
       this.#pools.set(origin, pool)
     }
     return pool
