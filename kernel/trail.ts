@@ -107,8 +107,11 @@ export class Trail {
 
   /** A record beside this one, of what would have been done: it knows what happened, and leaves nothing of itself here. */
   aside(): Trail {
-    const { startedAt, started, attempts } = this
-    return Object.assign(new Trail(), { startedAt, started, attempts })
+    const { startedAt, started } = this
+    const trail = Object.assign(new Trail(), { startedAt, started })
+    return Object.defineProperty(trail, 'attempts', {
+      get: () => this.attempts.map((attempt) => ({ ...attempt })),
+    })
   }
 
   /** Sets a header of the answer; what a header cannot hold is left out of its value. */

@@ -268,6 +268,29 @@ test('the provider is asked once, however often a module would ask; its error is
   expect(notes).toEqual([{ module: 'm', verdict: 'called_again', mode: 'shadow' }])
 })
 
+test('the attempts of a call can be read, and nothing is written on them', async () => {
+  const next: Next = async (call) => {
+    call.trail.attempts.push({ n: 1, provider: 'p', reasonNext: undefined } as Attempt)
+    return provider()(call)
+  }
+  const read: unknown[] = []
+  const { call } = await shadow(
+    {
+      around: async (call, next) => {
+        const reply = await next(call)
+        for (const attempt of call.trail.attempts) {
+          read.push(attempt.provider)
+          attempt.reasonNext = 'to see'
+        }
+        return reply
+      },
+    },
+    { next },
+  )
+  expect(read).toEqual(['p'])
+  expect(call.trail.attempts[0]!.reasonNext).toBeUndefined()
+})
+
 test('a call that the module would have ended goes on', async () => {
   const { error, call, notes } = await shadow({
     request(call) {
