@@ -35,7 +35,7 @@ const json = (status: number, body: unknown) => (response: ServerResponse) => {
 test('a token comes with the time it ends', async () => {
   answer = json(200, { access_token: 't', expires_in: 60 })
   const before = Date.now()
-  const { value, expiresAt } = await fetchToken(url, form(), target)
+  const { value, expiresAt } = await fetchToken({ url, form: form() }, target)
   expect(value).toBe('t')
   expect(expiresAt).toBeGreaterThanOrEqual(before + 60_000)
   expect(expiresAt).toBeLessThanOrEqual(Date.now() + 60_000)
@@ -43,11 +43,18 @@ test('a token comes with the time it ends', async () => {
   expect(new URLSearchParams(asked.body).get('secret')).toBe('hidden value')
 })
 
+test('a metadata service is asked by its headers', async () => {
+  answer = json(200, { access_token: 't', expires_in: 60 })
+  await fetchToken({ url, headers: { 'metadata-flavor': 'Google' } }, target)
+  expect([asked.request.method, asked.body]).toEqual(['GET', ''])
+  expect(asked.request.headers['metadata-flavor']).toBe('Google')
+})
+
 test.each([undefined, 'soon', -1, null])(
   'a lifetime that is none, %s, is taken for an hour',
   async (expires_in) => {
     answer = json(200, { access_token: 't', expires_in })
-    const { expiresAt } = await fetchToken(url, form(), target)
+    const { expiresAt } = await fetchToken({ url, form: form() }, target)
     expect(expiresAt).toBeGreaterThan(Date.now() + 3_500_000)
   },
 )
@@ -63,7 +70,9 @@ test.each([
   '%s is the provider’s error, and tells nothing of what was sent',
   async (_, answering, status, retryable) => {
     answer = answering
-    const error = (await fetchToken(url, form(), target).catch((thrown: unknown) => thrown)) as Error
+    const error = (await fetchToken({ url, form: form() }, target).catch(
+      (thrown: unknown) => thrown,
+    )) as Error
     expect(error).toMatchObject({ status: 502, code: 'provider_error', providerStatus: status, retryable })
     expect(error.message).not.toContain('hidden')
   },
@@ -71,7 +80,10 @@ test.each([
 
 test('a key is not sent on to where the endpoint points, nor to where nobody is', async () => {
   answer = (response) => response.writeHead(307, { location: `${url}/elsewhere` }).end()
-  await expect(fetchToken(url, form(), target)).rejects.toMatchObject({ fault: 'network', retryable: true })
+  await expect(fetchToken({ url, form: form() }, target)).rejects.toMatchObject({
+    fault: 'network',
+    retryable: true,
+  })
   expect(asked.request.url).toBe('/token')
-  await expect(fetchToken('http://127.0.0.1:1/', form(), target)).rejects.toMatchObject({ fault: 'network' })
+  await expect(fetchToken({ url: 'http://127.0.0.1:1/' }, target)).rejects.toMatchObject({ fault: 'network' })
 })

@@ -6,22 +6,27 @@ const maxMs = 10_000
 /** What RFC 6749 recommends to say and nobody leaves out. */
 const usualLifetimeS = 3600
 
+/** What a token is asked for with: a form to an endpoint, or headers to a machine's metadata service, which has no form. */
+export interface TokenRequest {
+  readonly url: string
+  readonly form?: URLSearchParams
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 /**
- * Asks an OAuth 2.0 token endpoint (RFC 6749, section 4 and 5) for an access token. Rejects with an UpstreamError of the
+ * Asks an OAuth 2.0 token endpoint (RFC 6749, section 4 and 5), or what answers like one, for an access token. Rejects with an UpstreamError of the
  * target's provider: status 401 where the endpoint refuses what it was shown, retryable where it failed. The error names
  * the endpoint's code and nothing of what was sent.
  */
 export async function fetchToken(
-  url: string,
-  form: URLSearchParams,
+  { url, form, headers }: TokenRequest,
   target: Target,
 ): Promise<AccessToken<string>> {
   const { name } = target.provider
   const askedAt = Date.now()
   const response = await fetch(url, {
-    method: 'POST',
-    body: form,
-    headers: { accept: 'application/json' },
+    ...(form && { method: 'POST', body: form }),
+    headers: { accept: 'application/json', ...headers },
     redirect: 'error',
     signal: AbortSignal.timeout(maxMs),
   }).catch((cause: unknown) => {

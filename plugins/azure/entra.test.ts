@@ -8,7 +8,12 @@ const client_id = '11111111-2222-4333-8444-555555555555'
 const client_secret = 'Qx8~a.b_c-d:e'
 const scope = 'https://cognitiveservices.azure.com/.default'
 
-const issuer = tokenIssuer('eyJ.entra.', (form, { path }) => {
+const issuer = tokenIssuer('eyJ.entra.', (form, { path, method, headers, query }) => {
+  if (path === '/identity') {
+    const isRight =
+      query.get('resource') === 'https://cognitiveservices.azure.com' && headers.metadata === 'true'
+    return isRight && method === 'GET' && query.get('api-version') ? undefined : 'invalid_request'
+  }
   if (path !== '/contoso.example/oauth2/v2.0/token') return 'invalid_request'
   if (form.get('grant_type') !== 'client_credentials') return 'unsupported_grant_type'
   if (form.get('scope') !== scope) return 'invalid_scope'
@@ -24,11 +29,14 @@ let userKey: string
 
 beforeAll(async () => {
   authority = await startUpstream({ wires: [issuer.wire] })
-  upstream = await startUpstream({ wires: [azure], apiKey: ['eyJ.entra.1', 'eyJ.entra.2', 'eyJ.given.x'] })
+  upstream = await startUpstream({
+    wires: [azure],
+    apiKey: ['eyJ.entra.1', 'eyJ.entra.2', 'eyJ.entra.3', 'eyJ.given.x'],
+  })
   const entry = (api_key: string) => ({
     api_key,
     base_url: upstream.baseUrl(),
-    options: { authority: `${authority.url}/` },
+    options: { authority: `${authority.url}/`, identity_url: `${authority.url}/identity` },
   })
   gateway = await startGateway({
     config: {
@@ -36,6 +44,7 @@ beforeAll(async () => {
         azure: entry(`contoso.example:${client_id}:${client_secret}`),
         given: { type: 'azure', ...entry('eyJ.given.x') },
         wrong: { type: 'azure', ...entry(`contoso.example:${client_id}:wrong`) },
+        machine: { type: 'azure', ...entry('machine') },
         broken: { type: 'azure', ...entry(`contoso.example:${client_id}`) },
       },
     },
@@ -105,6 +114,12 @@ it('checks the form of a user’s own key, and then uses it', async () => {
   await ask()
   expect(authority.requests).toHaveLength(1)
   expect(upstream.last().headers.authorization).toBe('Bearer eyJ.entra.2')
+})
+
+it('may be what the machine is', async () => {
+  await ask('machine')
+  expect(authority.last()).toMatchObject({ method: 'GET', path: '/identity' })
+  expect(upstream.last().headers.authorization).toBe('Bearer eyJ.entra.3')
 })
 
 it('is found in the usual variables', async () => {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import {
   type Credential,
   fetchToken,
+  forbidden,
   internalError,
   type KeyExchange,
   type Provider,
@@ -13,8 +14,12 @@ import { type AzureKey, keyOf } from './key.ts'
 /** What service.yaml may say of the source of tokens; what else stands there is for the protocol. */
 const optionsSchema = z.object({
   authority: z.url().default('https://login.microsoftonline.com'),
+  /** Where a machine's own tokens come from. */
+  identity_url: z.url().default('http://169.254.169.254/metadata/identity/oauth2/token'),
   scope: z.string().min(1).default('https://cognitiveservices.azure.com/.default'),
 })
+
+const notForUsers = 'What the gateway’s machine may do is not for users.'
 
 /** Keys of Azure: of applications as tokens of Entra's, API keys as they are. */
 export function entraExchange(): KeyExchange {
@@ -43,13 +48,17 @@ export function entraExchange(): KeyExchange {
 
   return {
     options: optionsSchema,
-    problem: (secret) => formProblem(() => keyOf(secret)),
+    problem: (secret) =>
+      formProblem(() => {
+        if (keyOf(secret).kind === 'machine') throw new RangeError(notForUsers)
+      }),
 
     ready(target) {
       const { key } = target
       if (!key) return target
       const parts = known(key, target)
       if (parts.kind === 'api-key') return target
+      if (parts.kind === 'machine' && key.owner === 'user') throw forbidden(notForUsers)
       if (parts.kind === 'token') return readyWith(target, key, parts.value)
       const token = tokens.get(key, () => tokenFor(parts, target))
       return token instanceof Promise
@@ -64,17 +73,25 @@ export function entraExchange(): KeyExchange {
 }
 
 function tokenFor(
-  { tenant, clientId, clientSecret }: Extract<AzureKey, { kind: 'client' }>,
+  parts: Extract<AzureKey, { kind: 'client' | 'machine' }>,
   target: Target,
 ): Promise<AccessToken<string>> {
-  const { authority, scope } = optionsOf(target.provider)
+  const { authority, identity_url, scope } = optionsOf(target.provider)
+  if (parts.kind === 'machine') {
+    const resource = scope.replace(/\/\.default$/, '')
+    const query = new URLSearchParams({ 'api-version': '2018-02-01', resource })
+    return fetchToken({ url: `${identity_url}?${query}`, headers: { metadata: 'true' } }, target)
+  }
   const form = new URLSearchParams({
     grant_type: 'client_credentials',
-    client_id: clientId,
-    client_secret: clientSecret,
+    client_id: parts.clientId,
+    client_secret: parts.clientSecret,
     scope,
   })
-  return fetchToken(`${authority.replace(/\/+$/, '')}/${tenant}/oauth2/v2.0/token`, form, target)
+  return fetchToken(
+    { url: `${authority.replace(/\/+$/, '')}/${parts.tenant}/oauth2/v2.0/token`, form },
+    target,
+  )
 }
 
 function optionsOf({ name, options }: Provider): z.infer<typeof optionsSchema> {

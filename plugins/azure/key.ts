@@ -2,6 +2,8 @@ import { z } from 'zod'
 
 /** What a key is, taken apart. */
 export type AzureKey =
+  /** The managed identity of the machine that the gateway runs on. */
+  | { readonly kind: 'machine' }
   | { readonly kind: 'api-key' }
   | { readonly kind: 'token'; readonly value: string }
   | {
@@ -22,6 +24,7 @@ const forms =
 /** Takes a key apart; throws a RangeError that says what is wrong with its form, and nothing of what it holds. */
 export function keyOf(secret: string): AzureKey {
   const text = secret.trim()
+  if (text === 'machine') return { kind: 'machine' }
   if (text.startsWith('{')) return clientOf(parsed(text))
   if (/^eyJ[\w-]*\.[\w-]+\.[\w-]*$/.test(text)) return { kind: 'token', value: text }
   const [, tenant_id, client_id, client_secret] = /^([^:\s]*):([^:\s]*):(\S*)$/.exec(text) ?? []

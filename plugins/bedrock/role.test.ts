@@ -48,7 +48,7 @@ beforeAll(async () => {
   const entry = (options: object) => ({
     type: 'bedrock',
     base_url: upstream.baseUrl(),
-    api_key: 'role',
+    api_key: 'machine',
     options,
   })
   gateway = await startGateway({
@@ -106,7 +106,7 @@ it('is not for users, whatever they store', async () => {
   const { status, body } = await gateway.api(
     'PUT',
     '/api/auth/me/providers/task',
-    { api_key: 'role' },
+    { api_key: 'machine' },
     userKey,
   )
   expect([status, body.error.param]).toEqual([400, 'api_key'])

@@ -21,6 +21,8 @@ interface Pass {
   readonly isOfProject: boolean
 }
 
+const machinePath = '/computeMetadata/v1/instance/service-accounts/default/token'
+
 /** Keys of Google Cloud: of accounts and users as tokens, API keys as they are, each with the address of its project. */
 export function googleExchange(): KeyExchange {
   const passes = new AccessTokens<Pass>()
@@ -35,8 +37,11 @@ export function googleExchange(): KeyExchange {
     options: optionsSchema,
     problem: (secret) =>
       formProblem(() => {
-        if (keyOf(secret).kind !== 'file') return
-        throw new RangeError('a file of the gateway’s is not to be named; send what is in it.')
+        const { kind } = keyOf(secret)
+        if (kind === 'file') {
+          throw new RangeError('a file of the gateway’s is not to be named; send what is in it.')
+        }
+        if (kind === 'machine') throw new RangeError('what the gateway’s machine may do is not for users.')
       }),
 
     ready(target) {
@@ -60,9 +65,14 @@ async function passOf(target: Target, key: Credential): Promise<AccessToken<Pass
     return lasting({ headers: { 'x-goog-api-key': known.value }, isOfProject: false })
   }
   if (known.kind === 'token') return lasting({ headers: bearer(known.value), isOfProject: true })
-  const { token_url } = optionsOf(target.provider).own
-  const { value, expiresAt } = await fetchToken(token_url, grantOf(known, token_url, Date.now()), target)
-  return { value: { headers: bearer(value), project: known.project, isOfProject: true }, expiresAt }
+  const { token_url: url, metadata_url } = optionsOf(target.provider).own
+  const request =
+    known.kind === 'machine'
+      ? { url: metadata_url + machinePath, headers: { 'metadata-flavor': 'Google' } }
+      : { url, form: grantOf(known, url, Date.now()) }
+  const { value, expiresAt } = await fetchToken(request, target)
+  const project = known.kind === 'machine' ? undefined : known.project
+  return { value: { headers: bearer(value), project, isOfProject: true }, expiresAt }
 }
 
 const lasting = (value: Pass): AccessToken<Pass> => ({ value, expiresAt: Number.POSITIVE_INFINITY })
@@ -72,8 +82,10 @@ const bearer = (token: string): Record<string, string> => ({ authorization: `Bea
 async function opened(key: Credential, target: Target): Promise<Exclude<GoogleKey, { kind: 'file' }>> {
   try {
     const known = keyOf(key.secret)
+    if (key.owner === 'user' && (known.kind === 'file' || known.kind === 'machine')) {
+      throw new RangeError('what is the gateway’s own is not for users.')
+    }
     if (known.kind !== 'file') return known
-    if (key.owner === 'user') throw new RangeError('files are not read for users.')
     const held = keyOf(await readFile(known.path, 'utf8'))
     if (held.kind !== 'file') return held
     throw new RangeError('its file names another.')

@@ -22,6 +22,8 @@ const user = z.object({
 export type GoogleKey =
   | { readonly kind: 'api-key'; readonly value: string }
   | { readonly kind: 'token'; readonly value: string }
+  /** What the machine is that the gateway runs on; its metadata service gives the tokens. */
+  | { readonly kind: 'machine' }
   /** A file that holds one of the next two. */
   | { readonly kind: 'file'; readonly path: string }
   | {
@@ -46,6 +48,7 @@ const forms =
 export function keyOf(secret: string): GoogleKey {
   const text = secret.trim()
   if (text.startsWith('{')) return fromJson(text)
+  if (text === 'machine') return { kind: 'machine' }
   if (/^(?:[/~.\\]|[A-Za-z]:[\\/])/.test(text) || text.endsWith('.json')) return { kind: 'file', path: text }
   if (text === '' || /\s/.test(text)) throw new RangeError(`${forms}.`)
   return { kind: text.startsWith('ya29.') ? 'token' : 'api-key', value: text }

@@ -10,6 +10,8 @@ export const optionsSchema = z.object({
     .default('global'),
   /** Where tokens come from; never what a key says itself, which anybody may have written. */
   token_url: z.url().default('https://oauth2.googleapis.com/token'),
+  /** Where the machine's own tokens come from. */
+  metadata_url: z.url().default('http://metadata.google.internal'),
 })
 
 export type Options = z.infer<typeof optionsSchema>
@@ -30,8 +32,8 @@ export function optionsOf(provider: Provider): Read {
       const problem = z.prettifyError(error).replaceAll(/\s*\n\s*/g, ' ')
       throw internalError(`providers.${provider.name}.options: ${problem}`)
     }
-    const { project: _, location: __, token_url: ___, ...others } = provider.options
-    options = { own: data, others }
+    const others = Object.entries(provider.options).filter(([name]) => !(name in optionsSchema.shape))
+    options = { own: data, others: Object.fromEntries(others) }
     read.set(provider, options)
   }
   return options

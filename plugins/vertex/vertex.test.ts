@@ -73,6 +73,7 @@ beforeAll(async () => {
         homeless: entry('vertex', 'ya29.given'),
         stranger: entry('vertex', { ...account, private_key: pem(stranger) }),
         missing: entry('vertex', path.join(folder, 'none.json')),
+        machine: entry('vertex', 'machine', { project: 'p', metadata_url: tokens.url }),
         away: entry('vertex', account, { token_url: 'http://127.0.0.1:1/token' }),
       },
     },
@@ -152,6 +153,15 @@ describe('a key', () => {
     expect(upstream.last().path).toContain('/projects/theirs/')
   })
 
+  it('may be what the machine is', async () => {
+    await ask({ model: 'machine/gemini-2.5-flash' })
+    expect(tokens.last()).toMatchObject({
+      method: 'GET',
+      path: '/computeMetadata/v1/instance/service-accounts/default/token',
+    })
+    expect(upstream.last().headers.authorization).toMatch(/^Bearer ya29\.\d+$/)
+  })
+
   it('may be a token, or an API key without a project', async () => {
     await ask({ model: 'token/gemini-2.5-flash' })
     expect(upstream.last().key).toBe('ya29.given')
@@ -189,6 +199,7 @@ describe('a key', () => {
       [JSON.stringify({ ...account, private_key: 'x' }), /private_key/],
       ['{"type":"external_account"}', /type/],
       ['{', /JSON|ASCII/],
+      ['machine', /not for users/],
     ] as const) {
       const { status, body } = await put(wrong)
       expect([status, body.error.param]).toEqual([400, 'api_key'])
@@ -212,7 +223,7 @@ describe('a key', () => {
       owner: 'user',
       secret: path.join(folder, 'key.json'),
     } as const
-    await expect(googleExchange().ready({ model: 'm', provider, key })).rejects.toThrow(/not read for users/)
+    await expect(googleExchange().ready({ model: 'm', provider, key })).rejects.toThrow(/not for users/)
   })
 
   it('is really tried when the provider is checked', async () => {

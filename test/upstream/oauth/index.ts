@@ -11,7 +11,7 @@ export interface Issuer {
 }
 
 /**
- * An OAuth 2.0 token endpoint. `fault` is the code of what is wrong with a request, by its form and path; undefined for a
+ * An OAuth 2.0 token endpoint, and a metadata service of Google's beside it. `fault` is the code of what is wrong with a request, by its form and path; undefined for a
  * good one.
  */
 export function tokenIssuer(
@@ -28,9 +28,10 @@ export function tokenIssuer(
       basePath: '',
       serves: () => true,
       refuse(request) {
+        if (request.headers['metadata-flavor'] === 'Google' && request.method === 'GET') return undefined
         const isForm = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded')
         const error =
-          request.method === 'POST' && isForm
+          request.method === 'GET' || isForm
             ? fault(new URLSearchParams(request.rawBody), request)
             : 'invalid_request'
         return error === undefined ? undefined : answer(400, { error, error_description: 'No.' })
