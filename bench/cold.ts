@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { RequestTemplate } from './request.ts'
 import { ResponseReader } from './response.ts'
-import { CHAT_PATH, type Target } from './target.ts'
+import { callOf, type Target } from './target.ts'
 
 export interface BurstResult {
   /** Milliseconds from opening to the last byte, of the calls that were answered with 200. */
@@ -12,7 +12,7 @@ export interface BurstResult {
 
 /** Opens so many connections at one moment, for one call each. */
 export async function burst(target: Target, connections: number): Promise<BurstResult> {
-  const template = RequestTemplate.build(CHAT_PATH, target.headers)
+  const template = RequestTemplate.build(callOf(target), target.headers)
   const calls = Array.from({ length: connections }, (_, serial) => call(target.port, template, serial))
   const settled = await Promise.allSettled(calls)
   const times = settled.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { chatCall } from './call-form.ts'
 import { EventCount } from './event-count.ts'
 import { STREAM_EVENTS } from './request.ts'
 
@@ -12,7 +13,7 @@ function streamOf(order: readonly number[], ends = 1): Buffer {
 }
 
 function complete(bytes: Buffer): boolean {
-  const count = new EventCount()
+  const count = new EventCount(chatCall())
   count.push(bytes)
   return count.complete
 }
@@ -22,7 +23,7 @@ test('a whole stream is complete however it is cut', () => {
   fc.assert(
     fc.property(fc.array(fc.nat({ max: bytes.length })), (cuts) => {
       const bounds = [0, ...cuts.sort((a, b) => a - b), bytes.length]
-      const count = new EventCount()
+      const count = new EventCount(chatCall())
       for (const [index, end] of bounds.slice(1).entries()) count.push(bytes.subarray(bounds[index], end))
       expect(count.complete).toBe(true)
       expect(count.events).toBe(STREAM_EVENTS)

@@ -1,13 +1,20 @@
+import type { CallForm } from './call-form.ts'
 import { STREAM_EVENTS } from './request.ts'
 
-const MARK = '"content":"w'
+/** How a stream's events are known. */
+export type EventForm = Pick<CallForm, 'mark' | 'end'>
 
 /** Watches one stream go by: were all numbered events there, in order, each once, and one end? */
 export class EventCount {
+  readonly #form: EventForm
   #tail = ''
   #next = 0
   #ends = 0
   #disorder = false
+
+  constructor(form: EventForm) {
+    this.#form = form
+  }
 
   push(bytes: Buffer): void {
     const text = this.#tail + bytes.toString('latin1')
@@ -20,12 +27,13 @@ export class EventCount {
   }
 
   #line(text: string, start: number, end: number): void {
-    const at = text.indexOf(MARK, start)
+    const { mark, end: last } = this.#form
+    const at = text.indexOf(mark, start)
     if (at >= 0 && at < end) {
-      const number = Number(text.slice(at + MARK.length, at + MARK.length + 3))
+      const number = Number(text.slice(at + mark.length, at + mark.length + 3))
       if (number !== this.#next) this.#disorder = true
       this.#next += 1
-    } else if (text.startsWith('[DONE]', start + 6)) {
+    } else if (text.startsWith(last, start)) {
       this.#ends += 1
     }
   }

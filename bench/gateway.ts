@@ -26,8 +26,12 @@ export function hasGateway(): boolean {
 export async function startGateway(upstreamPort: number, name = 'gateway'): Promise<Gateway> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'))
   const config = join(folder, 'service.yaml')
-  const provider = `{ base_url: "${origin(upstreamPort)}/v1", api_key: "sk-bench" }`
-  await writeFile(config, `providers:\n  openai: ${provider}\n`)
+  const upstream = origin(upstreamPort)
+  const providers = {
+    openai: { base_url: `${upstream}/v1`, api_key: 'sk-bench' },
+    anthropic: { base_url: upstream, api_key: 'sk-ant-bench' },
+  }
+  await writeFile(config, JSON.stringify({ providers }))
   const port = await freePort()
   const adminKey = `sy_admin_${randomBytes(24).toString('base64url')}`
   const process = new NodeProcess({

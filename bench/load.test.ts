@@ -2,12 +2,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { chatCall } from './call-form.ts'
 import { burst } from './cold.ts'
 import { load } from './load.ts'
 import { NodeProcess } from './process.ts'
 import { type Pace, REPLY_BYTES, REQUEST_BYTES, RequestTemplate, STREAM_EVENTS } from './request.ts'
-import { CHAT_PATH, direct, startBare, startKoa, type Target, verify } from './target.ts'
+import { direct, startBare, startKoa, type Target, verify } from './target.ts'
 
+const chat = chatCall()
 let upstream: NodeProcess
 let targets: Target[]
 
@@ -26,9 +28,9 @@ afterAll(async () => {
 function run(port: number, pace?: Pace) {
   return load({
     port,
-    request: RequestTemplate.build(CHAT_PATH, {}, pace),
+    request: RequestTemplate.build(chat, {}, pace),
     connections: 4,
-    streams: pace !== undefined,
+    ...(pace !== undefined && { events: chat }),
     warmupMs: 0,
     durationMs: 200,
     onWindow: () => {},
@@ -36,11 +38,11 @@ function run(port: number, pace?: Pace) {
 }
 
 test('the request and the reply have the sizes that are written down', async () => {
-  const [head, body] = RequestTemplate.build(CHAT_PATH, {}).bytes.toString().split('\r\n\r\n')
+  const [head, body] = RequestTemplate.build(chat, {}).bytes.toString().split('\r\n\r\n')
   expect(body).toHaveLength(REQUEST_BYTES)
   expect(head).toContain(`content-length: ${REQUEST_BYTES}`)
   for (const { port } of targets) {
-    const response = await fetch(`http://127.0.0.1:${port}${CHAT_PATH}`, { method: 'POST', body: body! })
+    const response = await fetch(`http://127.0.0.1:${port}${chat.path}`, { method: 'POST', body: body! })
     const reply = await response.text()
     expect(reply).toHaveLength(REPLY_BYTES)
     expect(JSON.parse(reply)).toMatchObject({ object: 'chat.completion' })
@@ -48,7 +50,7 @@ test('the request and the reply have the sizes that are written down', async () 
 })
 
 test('every sending of a request has a serial number of its own', () => {
-  const request = RequestTemplate.build(CHAT_PATH, {})
+  const request = RequestTemplate.build(chat, {})
   expect(request.write(42).toString()).toContain('serial 000000042.')
   const copy = request.copy()
   copy.write(7)

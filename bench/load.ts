@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EventCount } from './event-count.ts'
+import { EventCount, type EventForm } from './event-count.ts'
 import type { RequestTemplate } from './request.ts'
 import { ResponseReader } from './response.ts'
 
@@ -8,8 +8,8 @@ export interface LoadOptions {
   readonly port: number
   readonly request: RequestTemplate
   readonly connections: number
-  /** Count and check the events of each response. */
-  readonly streams: boolean
+  /** Count and check these events of each response. */
+  readonly events?: EventForm
   /** Connections are opened one after another over this time; all at once by default. */
   readonly spreadMs?: number
   readonly warmupMs: number
@@ -112,21 +112,21 @@ class Run {
   }
 
   open(): void {
-    const { port, streams } = this.#options
+    const { port, events } = this.#options
     const request = this.#options.request.copy()
     const socket = connect({ port, host: '127.0.0.1', noDelay: true })
     let sentAt = 0
-    let count = new EventCount()
+    let count = events && new EventCount(events)
     let failed = false
     const send = () => {
-      count = new EventCount()
+      count = events && new EventCount(events)
       sentAt = performance.now()
       // Microseconds of the clock: no two sendings have the same, and none is repeated within a quarter of an hour.
       socket.write(request.write(Math.floor(sentAt * 1000) % 1e9))
     }
     const reader = new ResponseReader({
       body: (bytes) => {
-        if (!streams) return
+        if (!count) return
         const before = count.events
         count.push(bytes)
         if (!this.#measuring || count.events === before) return
@@ -135,7 +135,7 @@ class Run {
       },
       end: (status, keepAlive) => {
         if (status !== 200) this.#fail(String(status))
-        else if (streams && !count.complete) this.#broken += 1
+        else if (count && !count.complete) this.#broken += 1
         this.#ended += 1
         if (this.#measuring) {
           this.#calls += 1

@@ -3,7 +3,7 @@ import type { NodeProcess } from './process.ts'
 import { type Pace, RequestTemplate, STREAM_EVENTS } from './request.ts'
 import type { Settings } from './settings.ts'
 import { median, quantile } from './statistics.ts'
-import { CHAT_PATH, type Target, verify } from './target.ts'
+import { callOf, type Target, verify } from './target.ts'
 
 /** What one round of load against one target showed. */
 export interface Sample {
@@ -36,9 +36,9 @@ export async function measure(target: Target, round: Round): Promise<Sample> {
   const cpu = { begin: 0, end: 0 }
   const result = await load({
     port: target.port,
-    request: RequestTemplate.build(CHAT_PATH, target.headers, round.pace),
+    request: RequestTemplate.build(callOf(target), target.headers, round.pace),
     connections: round.connections,
-    streams: round.pace !== undefined,
+    ...(round.pace !== undefined && { events: callOf(target) }),
     // Streams that all began together would stay together, and each event would come as a crowd.
     spreadMs: typeof round.pace === 'number' ? round.pace * STREAM_EVENTS : 0,
     warmupMs: round.warmupMs,

@@ -1,4 +1,6 @@
-/** Bytes of the chat request that every measurement sends, and of the reply that it gets. */
+import type { CallForm } from './call-form.ts'
+
+/** Bytes of the request that every measurement sends, and of the reply that it gets from chat. */
 export const REQUEST_BYTES = 574
 export const REPLY_BYTES = 674
 
@@ -10,6 +12,8 @@ export type Pace = number | 'burst'
 
 /** The model asked for; a common name, so that gateways know its provider and its price. */
 export const MODEL = 'gpt-4o-mini'
+/** The same of the other provider. */
+export const CLAUDE = 'claude-haiku-4-5'
 
 const SERIAL_DIGITS = 9
 
@@ -23,15 +27,15 @@ export class RequestTemplate {
     this.#serialAt = serialAt
   }
 
-  static build(path: string, headers: Readonly<Record<string, string>>, pace?: Pace): RequestTemplate {
-    const body = chatBody(pace)
+  static build(form: CallForm, headers: Readonly<Record<string, string>>, pace?: Pace): RequestTemplate {
+    const body = bodyOf(form, pace)
     const lines = Object.entries({
       host: '127.0.0.1',
       'content-type': 'application/json',
       'content-length': String(Buffer.byteLength(body)),
       ...headers,
     }).map(([name, value]) => `${name}: ${value}\r\n`)
-    const bytes = Buffer.from(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`)
+    const bytes = Buffer.from(`POST ${form.path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`)
     return new RequestTemplate(bytes, bytes.indexOf('serial ') + 'serial '.length)
   }
 
@@ -50,20 +54,10 @@ export class RequestTemplate {
   }
 }
 
-/** A chat body of exactly `REQUEST_BYTES`; a stream's is as long as its extra fields make it. */
-function chatBody(pace: Pace | undefined): string {
+/** A body of exactly `REQUEST_BYTES`; a stream's is as long as its extra fields make it. */
+function bodyOf(form: CallForm, pace: Pace | undefined): string {
   const question = `serial ${'0'.repeat(SERIAL_DIGITS)}${pace === undefined ? '' : ` pace:${pace};`}. `
-  const make = (filler: string) =>
-    JSON.stringify({
-      model: MODEL,
-      messages: [
-        { role: 'system', content: 'You are a concise assistant who answers in plain words.' },
-        { role: 'user', content: question + filler },
-      ],
-      temperature: 0.7,
-      max_tokens: 256,
-      ...(pace !== undefined && { stream: true }),
-    })
+  const make = (filler: string) => JSON.stringify(form.ask(question + filler, pace !== undefined))
   return make(prose(REQUEST_BYTES - make('').length))
 }
 

@@ -9,6 +9,7 @@ import { measureModules } from './scenarios/modules.ts'
 import { measurePlain } from './scenarios/plain.ts'
 import { measureStore } from './scenarios/store.ts'
 import { measureBursts, measurePaced } from './scenarios/streams.ts'
+import { measureWires } from './scenarios/wires.ts'
 import { readSettings, type Settings, USAGE } from './settings.ts'
 import type { Table } from './table.ts'
 import { direct, startBare, startKoa, type Target } from './target.ts'
@@ -52,6 +53,7 @@ async function* run(settings: Settings): AsyncGenerator<Chapter> {
   if (wants('modules') && hasGateway()) {
     yield chapter('Module chain', [await measureModules(upstream, port, settings, report)])
   }
+  if (wants('wires') && hasGateway()) yield chapter('Wires', [await measureWires(port, settings, report)])
   if (wants('store')) yield chapter('Store', await measureStore(settings.traces, report), [])
 }
 

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-export const SCENARIOS = ['plain', 'streams', 'cold', 'modules', 'store'] as const
+export const SCENARIOS = ['plain', 'streams', 'cold', 'modules', 'wires', 'store'] as const
 export type Scenario = (typeof SCENARIOS)[number]
 
 /** What a run of the benchmark measures, and for how long. */
@@ -20,7 +20,7 @@ export interface Settings {
   readonly quick: boolean
 }
 
-export const USAGE = `npm run bench -- [--quick] [--json] [--only plain,streams,cold,modules,store]
+export const USAGE = `npm run bench -- [--quick] [--json] [--only plain,streams,cold,modules,wires,store]
                    [--rounds N] [--seconds S] [--traces N] [--peer portkey]`
 
 /** Reads the command line; throws a readable error for what it does not know. */

@@ -1,3 +1,4 @@
+import { type CallForm, chatCall } from './call-form.ts'
 import { NodeProcess, SERVER_CORE } from './process.ts'
 import { RequestTemplate } from './request.ts'
 import type { Transport } from './servers/bare.ts'
@@ -9,10 +10,13 @@ export interface Target {
   readonly process: NodeProcess
   /** Sent with every request beside the usual ones. */
   readonly headers: Readonly<Record<string, string>>
+  /** What it is asked; chat without it. */
+  readonly call?: CallForm
   stop(): Promise<void>
 }
 
-export const CHAT_PATH = '/v1/chat/completions'
+/** What a target is asked, unless it says otherwise. */
+export const callOf = ({ call = chatCall() }: Pick<Target, 'call'>): CallForm => call
 
 /** node:http and undici, nothing else. */
 export function startBare(upstreamPort: number, transport: Transport = 'dispatch'): Promise<Target> {
@@ -41,13 +45,13 @@ export function origin(port: number): string {
 
 /** Throws, with what the target said, unless it answers a plain call as the upstream does: figures of refusals mislead. */
 export async function verify(target: Target): Promise<void> {
-  const [, body = ''] = RequestTemplate.build(CHAT_PATH, {}).bytes.toString().split('\r\n\r\n')
-  const response = await fetch(origin(target.port) + CHAT_PATH, {
+  const [, body = ''] = RequestTemplate.build(callOf(target), {}).bytes.toString().split('\r\n\r\n')
+  const response = await fetch(origin(target.port) + callOf(target).path, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...target.headers },
     body,
   })
   const text = await response.text()
-  if (response.ok && text.includes('chat.completion')) return
+  if (response.ok && text.includes(callOf(target).sign)) return
   throw new Error(`${target.name} answered a plain call with ${response.status}: ${text.slice(0, 500)}`)
 }

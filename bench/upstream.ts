@@ -1,7 +1,18 @@
 import { createServer, type Socket } from 'node:net'
-import { MODEL, prose, REPLY_BYTES, STREAM_EVENTS } from './request.ts'
+import { CLAUDE, MODEL, prose, REPLY_BYTES, STREAM_EVENTS } from './request.ts'
 
 const CRLF2 = Buffer.from('\r\n\r\n')
+
+const MESSAGE_HEAD = {
+  id: 'msg_bench',
+  type: 'message',
+  role: 'assistant',
+  model: CLAUDE,
+  stop_sequence: null,
+}
+const MESSAGE_USAGE = { input_tokens: 118, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 }
+
+const httpChunk = (event: string): Buffer => Buffer.from(`${event.length.toString(16)}\r\n${event}\r\n`)
 
 /** A complete plain answer, headers included. */
 function plainReply(): Buffer {
@@ -22,13 +33,31 @@ function plainReply(): Buffer {
       usage: { prompt_tokens: 118, completion_tokens: 64, total_tokens: 182 },
       system_fingerprint: 'fp_bench',
     })
-  const body = make(prose(REPLY_BYTES - make('').length))
+  return replyOf(
+    make(prose(REPLY_BYTES - make('').length)),
+    'x-request-id: req_bench',
+    'openai-processing-ms: 1',
+  )
+}
+
+/** The same answer from Anthropic. */
+function messageReply(): Buffer {
+  const make = (text: string) =>
+    JSON.stringify({
+      ...MESSAGE_HEAD,
+      content: [{ type: 'text', text }],
+      stop_reason: 'end_turn',
+      usage: { ...MESSAGE_USAGE, output_tokens: 64 },
+    })
+  return replyOf(make(prose(REPLY_BYTES - make('').length)), 'request-id: req_bench')
+}
+
+function replyOf(body: string, ...headers: string[]): Buffer {
   const head = [
     'HTTP/1.1 200 OK',
     'content-type: application/json',
     `content-length: ${body.length}`,
-    'x-request-id: req_bench',
-    'openai-processing-ms: 1',
+    ...headers,
   ]
   return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
@@ -59,29 +88,55 @@ function streamFrames(usage: boolean): Buffer[] {
     ...(usage ? [chunk([], { usage: total })] : []),
     'data: [DONE]\n\n',
   ]
-  return events.map((event) => Buffer.from(`${event.length.toString(16)}\r\n${event}\r\n`))
+  return events.map(httpChunk)
+}
+
+/** The same stream from Anthropic. */
+function messageFrames(): Buffer[] {
+  const event = (type: string, data: object) =>
+    `event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`
+  const numbered = Array.from({ length: STREAM_EVENTS }, (_, n) =>
+    event('content_block_delta', {
+      index: 0,
+      delta: { type: 'text_delta', text: `w${String(n).padStart(3, '0')} ` },
+    }),
+  )
+  const usage = { ...MESSAGE_USAGE, output_tokens: 1 }
+  return [
+    event('message_start', { message: { ...MESSAGE_HEAD, content: [], stop_reason: null, usage } }),
+    event('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+    ...numbered,
+    event('content_block_stop', { index: 0 }),
+    event('message_delta', {
+      delta: { stop_reason: 'end_turn', stop_sequence: null },
+      usage: { output_tokens: STREAM_EVENTS },
+    }),
+    event('message_stop', {}),
+  ].map(httpChunk)
 }
 
 const STREAM_HEAD = Buffer.from(
   'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\n\r\n',
 )
 const STREAM_END = Buffer.from('0\r\n\r\n')
+const burstOf = (frames: readonly Buffer[]) => Buffer.concat([STREAM_HEAD, ...frames, STREAM_END])
 const REPLY = plainReply()
 const FRAMES = { with: streamFrames(true), without: streamFrames(false) }
-const BURSTS = {
-  with: Buffer.concat([STREAM_HEAD, ...FRAMES.with, STREAM_END]),
-  without: Buffer.concat([STREAM_HEAD, ...FRAMES.without, STREAM_END]),
-}
+const BURSTS = { with: burstOf(FRAMES.with), without: burstOf(FRAMES.without) }
+const MESSAGE = messageReply()
+const MESSAGE_FRAMES = messageFrames()
+const MESSAGE_BURST = burstOf(MESSAGE_FRAMES)
 
-function answer(socket: Socket, body: string): void {
+function answer(socket: Socket, { path, body }: Pick<Request, 'path' | 'body'>): void {
+  const isMessage = path.endsWith('/messages')
   if (!/"stream":\s*true/.test(body)) {
-    socket.write(REPLY)
+    socket.write(isMessage ? MESSAGE : REPLY)
     return
   }
   const usage = /"include_usage":\s*true/.test(body) ? 'with' : 'without'
   const pace = Number(/pace:(\d+);/.exec(body)?.[1] ?? 0)
-  if (pace === 0) socket.write(BURSTS[usage])
-  else sendPaced(socket, FRAMES[usage], pace)
+  if (pace > 0) sendPaced(socket, isMessage ? MESSAGE_FRAMES : FRAMES[usage], pace)
+  else socket.write(isMessage ? MESSAGE_BURST : BURSTS[usage])
 }
 
 /** Role and first content go out at once, then one event every so many milliseconds. */
@@ -100,19 +155,27 @@ function sendPaced(socket: Socket, frames: readonly Buffer[], ms: number): void 
   }, ms)
 }
 
-/** The body of the first complete request in these bytes, and where the next one starts. */
-function takeRequest(bytes: Buffer): { body: string; end: number } | undefined {
+interface Request {
+  readonly path: string
+  readonly body: string
+  /** Where the next one starts. */
+  readonly end: number
+}
+
+/** The first complete request in these bytes. */
+function takeRequest(bytes: Buffer): Request | undefined {
   const headEnd = bytes.indexOf(CRLF2)
   if (headEnd < 0) return undefined
   const head = bytes.toString('latin1', 0, headEnd)
   const start = headEnd + CRLF2.length
+  const path = head.slice(head.indexOf(' ') + 1, head.indexOf(' HTTP/'))
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
   if (length === undefined && /\r\ntransfer-encoding: *chunked/i.test(head)) {
     const last = bytes.indexOf('0\r\n\r\n', start)
-    return last < 0 ? undefined : { body: bytes.toString('latin1', start, last), end: last + 5 }
+    return last < 0 ? undefined : { path, body: bytes.toString('latin1', start, last), end: last + 5 }
   }
   const end = start + Number(length ?? 0)
-  return bytes.length < end ? undefined : { body: bytes.toString('latin1', start, end), end }
+  return bytes.length < end ? undefined : { path, body: bytes.toString('latin1', start, end), end }
 }
 
 let answered = 0
@@ -124,7 +187,7 @@ const server = createServer({ noDelay: true }, (socket) => {
     let bytes = rest ? Buffer.concat([rest, data]) : data
     for (let request = takeRequest(bytes); request; request = takeRequest(bytes)) {
       answered += 1
-      answer(socket, request.body)
+      answer(socket, request)
       bytes = bytes.subarray(request.end)
     }
     rest = bytes.length > 0 ? bytes : undefined
