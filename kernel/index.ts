@@ -96,4 +96,4 @@ export { type Attempt, type Decision, type Exchanged, type Note, type Skip, Trai
 export { fromWireUsage, noUsage, type Usage } from './usage.ts'
 export { type Condition, type When, whenSchema } from './when.ts'
 export type { Asking, StreamEncoder, Wire } from './wire.ts'
-export { wishesOf } from './wishes.ts'
+export { wishesIn, wishesOf } from './wishes.ts'

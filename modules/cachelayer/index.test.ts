@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Call } from '#kernel'
+import { Trail } from '../../kernel/trail.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 import { directivesOf } from './directives.ts'
@@ -112,6 +113,16 @@ test('abilities that a header switches on are another question', async () => {
   expect(upstream.requests).toHaveLength(2)
 })
 
+test('calls that ask another translation do not share an answer', async () => {
+  await plain(ada)
+  await gateway.module('anthrofit', { enabled: true, config: { thinking: 'hide' } })
+  await plain(ada)
+  await plain(ada)
+  await gateway.module('anthrofit', { config: { thinking: null } })
+  await plain(ada)
+  expect(upstream.requests).toHaveLength(2)
+})
+
 test('Cache-Control decides for one call', async () => {
   await plain(ada)
   await plain(ada, {}, { 'cache-control': 'no-cache' })
@@ -158,6 +169,7 @@ describe('the key', () => {
       request,
       operation: 'chat',
       context: { project: 'p', headers: {} },
+      trail: new Trail(),
       principal: { keyId: 'k' },
     }) as unknown as Call
 

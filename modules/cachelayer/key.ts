@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Call } from '#kernel'
+import { type Call, wishesIn } from '#kernel'
 
 /** Fields that change how an answer is delivered or accounted for, not what it says. */
 const irrelevant = new Set([
@@ -18,7 +18,7 @@ export type Sharing = 'user' | 'project' | 'everyone'
 /**
  * What two calls must have in common to have the same answer: the operation, every field of the request that affects
  * it, wherever it stands in the JSON, the provider that was forced, the abilities of Anthropic's that a header switches
- * on, and the circle that shares answers.
+ * on, what modules ask of the translation, and the circle that shares answers.
  */
 export function keyOf(call: Call, sharing: Sharing): string {
   const { request, operation, context } = call
@@ -31,6 +31,7 @@ export function keyOf(call: Call, sharing: Sharing): string {
       context.provider ?? null,
       context.headers['anthropic-beta'] ?? null,
       ordered(relevant),
+      ordered(wishesIn(call)),
     ]),
   )
 }
