@@ -112,6 +112,34 @@ test('a fence in shadow shuts nobody out, not even who put it up, and counts who
   expect((await gateway.api('GET', '/api/proxy/modules/ipfence/stats')).body.refusals).toBeGreaterThan(0)
 })
 
+test('clients that leave in the middle of a stream leave nothing behind, whatever runs in shadow', async () => {
+  const modules = ['cachelayer', 'secretscan', 'retrypilot', 'idlekill', 'streamsnap', 'structuredshield']
+  for (const name of modules) await gateway.module(name, { enabled: true, mode: 'shadow' })
+  upstream.reply({ content: Array.from({ length: 200 }, (_, n) => `word${n} `), gapMs: 5, times: 20 })
+  await Promise.all(
+    Array.from({ length: 20 }, async () => {
+      const leaving = new AbortController()
+      const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        signal: leaving.signal,
+        headers: { authorization: `Bearer ${gateway.adminKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          model: 'gpt-4o-mini',
+          stream: true,
+          messages: [{ role: 'user', content: 'hi' }],
+        }),
+      })
+      await response.body!.getReader().read()
+      leaving.abort()
+    }),
+  )
+  await expect.poll(() => gateway.kernel.registry.generation.leases, { timeout: 4000 }).toBe(1)
+  const failed = async (name: string) =>
+    (await gateway.api('GET', `/api/proxy/modules/${name}/stats`)).body.errors
+  for (const name of modules) expect({ name, errors: await failed(name) }).toEqual({ name, errors: 0 })
+  for (const name of modules) await gateway.module(name, { mode: null })
+})
+
 test('a module whose effect does not go through hooks is not put in shadow, and stays as it was', async () => {
   const { status, body } = await gateway.api('PUT', '/api/proxy/modules/keypool', { mode: 'shadow' })
   expect(status).toBe(409)
