@@ -7,6 +7,7 @@ import type { ModuleDefinition } from '../plugin.ts'
 import type { CompleteOptions } from '../plugin-calls.ts'
 import { checkedHooks } from '../returned.ts'
 import { Scope } from '../scope.ts'
+import { resolveStagedAlone } from '../staging/imports.ts'
 import { GuestCalls } from './guest-calls.ts'
 import { guestContext } from './guest-context.ts'
 import { GuestModule } from './guest-module.ts'
@@ -32,6 +33,7 @@ class Guest {
 
   async start(): Promise<void> {
     try {
+      if (this.#data.staged) resolveStagedAlone(this.#data.staged)
       const definition = await load(this.#data.entry)
       if (this.#data.config) await this.#setUp(definition as ModuleDefinition, this.#data.config)
       else this.#tell({ kind: 'described', schema: jsonSchemaOf(definition.settings) })

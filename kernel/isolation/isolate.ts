@@ -58,5 +58,7 @@ function guestOf({ id, manifest, found }: Plugin): GuestData {
   const { stage, failure } = manifest as Extract<typeof manifest, { kind: 'module' }>
   const { permissions } = manifest!
   const nothing = { config: undefined, memory: {}, secrets: {}, egressAllow: [] }
-  return { ...nothing, entry: found.entry!, id, stage, failure, permissions }
+  const { root, lookups } = found.staged ?? {}
+  const staged = root !== undefined && lookups ? { root, lookups } : undefined
+  return { ...nothing, entry: found.entry!, staged, id, stage, failure, permissions }
 }

@@ -3,11 +3,14 @@ import type { Completion, CompletionChunk, ModelRequest, Operation } from '../ca
 import type { ErrorCode, ErrorDetail } from '../errors.ts'
 import type { Stage, Visit } from '../hooks.ts'
 import type { Outcome } from '../outcome.ts'
+import type { StagedFolder } from '../staging/imports.ts'
 import type { Decision, Note } from '../trail.ts'
 
 /** What a worker is started with. */
 export interface GuestData {
   readonly entry: string
+  /** Where the entry and its packages are, for code that is imported from a copy. */
+  readonly staged: StagedFolder | undefined
   readonly id: string
   readonly stage: Stage
   readonly failure: 'open' | 'closed'
