@@ -1,6 +1,8 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { adminKey } from './harness.ts'
 import { headerCode, type PluginFiles, writePlugin } from './plugin-folder.ts'
@@ -98,6 +100,26 @@ test('a plugin in TypeScript, without packages of its own, has the contract and 
     status: 403,
     body: { error: { module: 'typed' } },
   })
+})
+
+test('doctor loads it as a start would, and leaves nothing behind', async () => {
+  await put('typed', typed('one'))
+  await put('torn', { files: { 'index.ts': `import 'nowhere-to-be-found'` } })
+  await start()
+  const before = (await readdir(tmpdir())).filter((name) => name.startsWith('switchyard-doctor-'))
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [path.resolve('kernel/main.ts'), 'doctor', '--json'],
+    { cwd: folder, env: { PATH: process.env.PATH, SERVICE_PORT: new URL(gateway.url).port } },
+  ).catch((error: { stdout: string }) => error)
+  const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string; message: string }[] }
+  const plugins = checks.filter(({ name }) => name === 'plugins')
+  expect(plugins).toMatchObject([
+    { status: 'ok' },
+    { status: 'failed', message: expect.stringMatching(/^torn: .*nowhere-to-be-found/) },
+  ])
+  const after = (await readdir(tmpdir())).filter((name) => name.startsWith('switchyard-doctor-'))
+  expect(after.filter((name) => !before.includes(name))).toEqual([])
 })
 
 test('packages of its own are found, and taken afresh when others are installed', async () => {
