@@ -122,6 +122,17 @@ test('doctor loads it as a start would, and leaves nothing behind', async () => 
   expect(after.filter((name) => !before.includes(name))).toEqual([])
 })
 
+test('a plugin in a worker has all of that as well, and takes what changed', async () => {
+  const remote = (word: string): PluginFiles => ({ ...typed(word), manifest: { isolation: 'worker' } })
+  await put('remote', remote('one'))
+  await start()
+  expect((await api('GET', '/api/plugins/remote')).body).toMatchObject({ state: 'active', problem: null })
+  expect(await heard('x-typed')).toBe('one function function')
+  await put('remote', remote('two'))
+  expect((await api('POST', '/api/plugins/remote/reload')).body).toMatchObject({ reloaded: true })
+  expect(await heard('x-typed')).toBe('two function function')
+})
+
 test('packages of its own are found, and taken afresh when others are installed', async () => {
   const code = `import { word } from 'words'\n${headerCode('x-word', '').replace('""', 'word')}`
   const at = await put('wordy', { files: { 'index.js': code } })
