@@ -1,9 +1,11 @@
 /** What authors of plugins test with, published as `switchyard/testing`: this project's own tests run on the same. */
 
+import { type GatewayOptions, type GatewayUnderTest, startGateway as start } from './harness.ts'
+
 export { type Answer, ask, type Question, textOf } from './ask.ts'
 export { type CheckResult, checkPlugin } from './conformance/check.ts'
 export { cutsOf, holdsAtEveryCut, streamsAsWhole } from './cuts.ts'
-export { type GatewayOptions, type GatewayUnderTest, startGateway } from './harness.ts'
+export type { GatewayOptions, GatewayUnderTest } from './harness.ts'
 export { callWith, content as answerText, toolArguments } from './scanning.ts'
 export { anthropic } from './upstream/anthropic/index.ts'
 export {
@@ -18,3 +20,6 @@ export {
   type Upstream,
   type UpstreamOptions,
 } from './upstream/index.ts'
+
+/** Boots a whole gateway in this process, with real storage in a temporary folder; close it when done. */
+export const startGateway: (options?: GatewayOptions) => Promise<GatewayUnderTest> = start
