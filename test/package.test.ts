@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { cp, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { installOutside, type Outside } from './outside.ts'
@@ -55,6 +55,25 @@ describe.each(['module', 'area', 'provider'])('a new %s', (kind) => {
     expect(files).toContain('package.json')
     expect(files).not.toContain('.test.ts')
   })
+})
+
+describe.each(['turnlimit', 'ticketveil', 'acmemodels'])('the example %s', (name) => {
+  beforeAll(() => cp(`examples/${name}`, path.join(outside.folder, name), { recursive: true }))
+
+  test('passes its own tests', { timeout: minutes }, async () => {
+    expect(await outside.succeed(['node', '--test'], name)).toMatch(/pass [1-9]/)
+  })
+
+  test('passes the checks of every plugin', { timeout: minutes }, async () => {
+    await outside.succeed(['switchyard', 'plugin', 'check', name])
+  })
+})
+
+test('the commands of the tutorial work', { timeout: 2 * minutes }, async () => {
+  const text = await readFile('docs/plugins/tutorial.md', 'utf8')
+  const [install, ...commands] = /```sh\n([^`]*)```/.exec(text)![1]!.trim().split('\n')
+  expect(install).toBe('npm install switchyard zod')
+  for (const command of commands) await outside.succeed(['sh', '-c', command])
 })
 
 test.each(['Upper', '1st', 'a_b', '../up', 'maskmode', 'x'.repeat(65)])(
