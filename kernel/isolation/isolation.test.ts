@@ -39,6 +39,8 @@ const call = (body: object = {}): Promise<Response> =>
     body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hi' }], ...body }),
   })
 
+/** The first look at a module in a worker starts another one, to learn its settings. */
+const patient = { timeout: 10_000 }
 const shown = async () => (await gateway.api('GET', '/api/proxy/modules/far')).body
 
 async function textOf(response: Response): Promise<unknown> {
@@ -174,10 +176,14 @@ describe('a module that goes wrong in its worker is tripped, the call goes on, a
   } as const
 
   test.each(Object.entries(ways))('%s in a request', async (_, [code, reason]) => {
-    await withModule(`return { request(call) {
+    await withModule(
+      `return { request(call) {
       if (call.request.user !== 'harm') { call.trail.header('x-far', 'yes'); return }
       ${code}
-    } }`)
+    } }`,
+      {},
+      { workers: { hang: reason.includes('sign of life') ? '400ms' : '10s', memory: '64mb' } },
+    )
     expect((await call()).headers.get('x-far')).toBe('yes')
     const harmed = call({ user: 'harm' })
     const beside = await gateway.api('GET', '/health')
@@ -187,7 +193,7 @@ describe('a module that goes wrong in its worker is tripped, the call goes on, a
     expect((await call()).headers.get('x-far')).toBeNull()
     await new Promise((resolve) => setTimeout(resolve, 2_100))
     expect((await call()).headers.get('x-far')).toBe('yes')
-    await expect.poll(async () => (await shown()).state).toBe('active')
+    await expect.poll(async () => (await shown()).state, patient).toBe('active')
     expect(upstream.requests).toHaveLength(4)
   })
 
@@ -237,4 +243,50 @@ describe('a module that goes wrong in its worker is tripped, the call goes on, a
     expect(refused.status).toBe(503)
     expect(await refused.json()).toMatchObject({ error: { module: 'far', type: 'module_tripped' } })
   })
+})
+
+test.each([
+  ['a throw in request', `request() { throw new Error('no') }`, 'request: Error'],
+  ['a throw in reply', `reply() { throw new Error('no') }, stream: 'buffer'`, 'reply: Error'],
+  ['a throw in a filter', `stream: () => ({ push() { throw new Error('no') } })`, 'stream: Error'],
+  ['a throw in settled', `settled() { throw new Error('no') }`, 'settled: Error'],
+  [
+    'a throw in a detection',
+    `detect: { request: { reach: 1, scan() { throw new Error('no') } } }`,
+    'detect: Error',
+  ],
+  ['a throw at the door', `admit() { throw new Error('no') }`, 'admit: Error'],
+  ['a request of text', `request: () => 'yes'`, 'request: expected a call'],
+  [
+    'a call with a function in it',
+    `request: (call) => call.withRequest({ user: () => 1 })`,
+    'cannot cross from a worker',
+  ],
+  ['a promise that never resolves', `request: () => new Promise(() => {})`, 'no answer within'],
+])('a hook that fails in a worker is counted and harms no call: %s', async (_, hooks, detail) => {
+  await withModule(
+    `return { ${hooks} }`,
+    {},
+    { module_circuit: { open: '1h', timeout: '500ms', failures: 2 } },
+  )
+  upstream.reply({ content: ['one ', 'two'], times: 6 })
+  for (const stream of [true, false, true]) {
+    const response = await call({ stream })
+    expect(response.status).toBe(200)
+    expect(await response.text()).toContain(stream ? '[DONE]' : 'one two')
+  }
+  const { body } = await gateway.api('GET', '/api/proxy/modules/far/events')
+  expect(JSON.stringify(body.events)).toContain(detail)
+  await expect.poll(async () => (await shown()).state, patient).toBe('tripped')
+})
+
+test('a refusal in a worker is the refusal of the module, counted once', async () => {
+  await withModule(`return { detect: { request: { reach: 2, scan: (text, place, call, from) =>
+    from === 0 ? [{ start: 0, end: 2, label: 'greeting', action: 'block' }] : [] } } }`)
+  const response = await call()
+  expect(response.status).toBe(400)
+  expect(await response.json()).toMatchObject({ error: { module: 'far', type: 'content_blocked' } })
+  expect((await shown()).stats).toMatchObject({ refusals: 1, errors: 0 })
+  const trace = await gateway.api('GET', `/api/observe/traces/${response.headers.get('x-trace-id')}`)
+  expect(JSON.stringify(trace.body.request ?? null)).not.toContain('"hi"')
 })
