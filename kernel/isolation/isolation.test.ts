@@ -90,10 +90,9 @@ describe('a module in a worker', () => {
     expect(await shown()).toMatchObject({ state: 'active', isolation: 'worker', stats: { errors: 0 } })
   })
 
-  test('refuses, answers, and lets streams begin with what it holds back', async () => {
+  test('answers by itself, and finds what is cut in two', async () => {
     await withModule(`return {
       request(call) {
-        if (call.request.user === 'refuse') throw ctx.settings.nothing.at
         if (call.request.user === 'answer') return { kind: 'whole', body: { choices: [{ index: 0, message: { role: 'assistant', content: 'here' }, finish_reason: 'stop' }] } }
       },
       detect: { reply: { reach: 6, scan: (text, place, call, from) => {
@@ -117,6 +116,30 @@ describe('a module in a worker', () => {
     await gateway.module('far', { enabled: false })
     await gateway.module('far', { enabled: true })
     expect((await call()).headers.get('x-count')).toBe('4')
+  })
+
+  test('learns how a call ended whose client left, with what it kept for it', async () => {
+    await withModule(`const seen = ctx.slot(() => ({ n: 0 }))
+      return {
+        request(call) { seen(call).n = 41 },
+        settled(outcome, call) { ctx.report('settled', outcome.ending + ' ' + (seen(call).n + 1)) },
+      }`)
+    upstream.reply({ content: ['one ', 'two ', 'three'], gapMs: 200 })
+    const leaving = new AbortController()
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gateway.adminKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'gpt-4o-mini',
+        stream: true,
+        messages: [{ role: 'user', content: 'hi' }],
+      }),
+      signal: leaving.signal,
+    })
+    await response.body!.getReader().read()
+    leaving.abort()
+    const events = async () => (await gateway.api('GET', '/api/proxy/modules/far/events')).body.events
+    await expect.poll(events, patient).toMatchObject([{ kind: 'settled', detail: 'client_abort 42' }])
   })
 
   test('asks models through the gateway, within its budget', async () => {

@@ -1,6 +1,6 @@
 import type { Call } from '../call.ts'
 import type { Completion, CompletionChunk, ModelRequest } from '../canonical.ts'
-import { GatewayError, isGatewayError } from '../errors.ts'
+import { ClientGone, GatewayError, isGatewayError } from '../errors.ts'
 import { HookFault } from '../hook-fault.ts'
 import type { Hooks } from '../hooks.ts'
 import type { Meter } from '../meter.ts'
@@ -32,6 +32,7 @@ export class RemoteModule {
   /** Calls that the worker knows. */
   readonly #known = new Map<string, Known>()
   #pipes = 0
+  #settles = false
 
   constructor(
     context: Context<unknown>,
@@ -94,6 +95,7 @@ export class RemoteModule {
   }
 
   #hooks(shape: Shape): Hooks {
+    this.#settles = shape.settles
     const hooks = {
       ...(shape.admits && {
         admit: async (visit: Parameters<NonNullable<Hooks['admit']>>[0]) => {
@@ -108,7 +110,11 @@ export class RemoteModule {
       ...(shape.streams && { stream: (call: Call) => new RemoteStream(this, call) }),
       ...(shape.settles && {
         settled: async (outcome: Outcome, call: Call) => {
-          await this.#run(call, (view) => ({ do: 'settled', call: view, outcome: this.#told(outcome) }))
+          try {
+            await this.#run(call, (view) => ({ do: 'settled', call: view, outcome: this.#told(outcome) }))
+          } finally {
+            if (call.cancel.aborted) this.#forget(call.id)
+          }
         },
       }),
     }
@@ -148,12 +154,19 @@ export class RemoteModule {
     if (known) known.request = request
     else {
       this.#known.set(id, { request, call })
-      call.cancel.onAbort(() => {
-        if (this.#known.delete(id)) this.#host.post({ kind: 'over', call: id })
-      })
+      if (!call.cancel.aborted) {
+        call.cancel.onAbort((reason) => {
+          // Of a call whose client left, the module has yet to learn how it ended.
+          if (!(this.#settles && reason instanceof ClientGone)) this.#forget(id)
+        })
+      }
     }
     const view = { id, operation, wire, principal, context, timeouts }
     return { ...view, request: isKnown ? undefined : request }
+  }
+
+  #forget(id: string): void {
+    if (this.#known.delete(id)) this.#host.post({ kind: 'over', call: id })
   }
 
   async #run(call: Call, job: (view: CallView) => Job): Promise<unknown> {
