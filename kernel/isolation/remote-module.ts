@@ -87,7 +87,7 @@ export class RemoteModule {
   ): Promise<Passed> {
     if (pipe.born !== undefined && pipe.born !== this.#host.born)
       throw new HookFault('its worker was lost in the middle of a stream')
-    if (pipe.born === undefined) await this.#host.start()
+    if (pipe.born === undefined) await this.#started()
     pipe.born = this.#host.born
     const view = this.#view(call)
     const done = await this.#host.run({ do: 'stream', call: view, pipe: pipe.number, chunks, end })
@@ -165,12 +165,20 @@ export class RemoteModule {
     return { ...view, request: isKnown ? undefined : request }
   }
 
+  /** Waits for the worker to be there; to start one takes longer than a hook may. */
+  async #started(): Promise<void> {
+    const since = performance.now()
+    await this.#host.start()
+    const ms = performance.now() - since
+    if (ms > 1) this.#meter.pardon(ms)
+  }
+
   #forget(id: string): void {
     if (this.#known.delete(id)) this.#host.post({ kind: 'over', call: id })
   }
 
   async #run(call: Call, job: (view: CallView) => Job): Promise<unknown> {
-    await this.#host.start()
+    await this.#started()
     return this.#value(await this.#host.run(job(this.#view(call))), call)
   }
 
