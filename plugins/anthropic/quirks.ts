@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { badRequest, type Provider, type Target } from '#kernel'
+import { quirksReader } from '#kit'
 
 /** How services that run Claude depart from Anthropic's own, as their manifests say it. */
 const quirksSchema = z.strictObject({
@@ -13,17 +14,7 @@ const quirksSchema = z.strictObject({
 
 export type Quirks = z.infer<typeof quirksSchema>
 
-const read = new WeakMap<Provider['spec'], Quirks>()
-
-/** A provider's quirks; parsed once for each manifest. */
-export function quirksOf({ spec }: Provider): Quirks {
-  let quirks = read.get(spec)
-  if (!quirks) {
-    quirks = quirksSchema.parse(spec.quirks)
-    read.set(spec, quirks)
-  }
-  return quirks
-}
+export const quirksOf = quirksReader(quirksSchema)
 
 /** Where a request goes; Anthropic's own path where the service has none of its own. */
 export function urlOf(target: Target, what: 'message' | 'stream' | 'count'): string {

@@ -8,7 +8,7 @@ import {
   type Provider,
   type Target,
 } from '#kernel'
-import { type AccessToken, AccessTokens, formProblem, ReadyProviders } from '#kit'
+import { type AccessToken, AccessTokens, formProblem, optionsReader, ReadyProviders } from '#kit'
 import { type AzureKey, keyOf } from './key.ts'
 
 /** What service.yaml may say of the source of tokens; what else stands there is for the protocol. */
@@ -18,6 +18,8 @@ const optionsSchema = z.object({
   identity_url: z.url().default('http://169.254.169.254/metadata/identity/oauth2/token'),
   scope: z.string().min(1).default('https://cognitiveservices.azure.com/.default'),
 })
+
+const optionsOf = optionsReader(optionsSchema)
 
 const notForUsers = 'What the gateway’s machine may do is not for users.'
 
@@ -92,12 +94,6 @@ function tokenFor(
     { url: `${authority.replace(/\/+$/, '')}/${parts.tenant}/oauth2/v2.0/token`, form },
     target,
   )
-}
-
-function optionsOf({ name, options }: Provider): z.infer<typeof optionsSchema> {
-  const { data, error } = optionsSchema.safeParse(options)
-  if (data) return data
-  throw internalError(`providers.${name}.options: ${z.prettifyError(error).replaceAll(/\s*\n\s*/g, ' ')}`)
 }
 
 const providerWith = (provider: Provider, token: string): Provider => ({

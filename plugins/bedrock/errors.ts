@@ -89,19 +89,5 @@ function fieldsIn(body: Buffer): { message: string | undefined; type: string | u
   }
 }
 
-/** The provider did not speak its language. */
-export function protocolError(
-  { provider, model }: Target,
-  what: string,
-  detail: { retryable: boolean; native?: string; cause?: unknown },
-): UpstreamError {
-  return new UpstreamError('provider_error', `The provider ${provider.name} ${what}.`, {
-    provider: provider.name,
-    model,
-    fault: 'protocol',
-    ...detail,
-  })
-}
-
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined

@@ -1,5 +1,5 @@
 import type { ChoiceDelta, CompletionChunk, Delta, Target } from '#kernel'
-import { protocolError } from './errors.ts'
+import { protocolError } from '#kit'
 import { finishOf } from './finish.ts'
 import type { Plan } from './plan.ts'
 import { formatOf } from './reasoning.ts'

@@ -1,5 +1,6 @@
 import { Chunk, type StreamDecoder, type Target } from '#kernel'
-import { exceptionError, protocolError } from './errors.ts'
+import { protocolError } from '#kit'
+import { exceptionError } from './errors.ts'
 import { Translation } from './events.ts'
 import { type Frame, FrameSplitter } from './frames.ts'
 import type { Plan } from './plan.ts'

@@ -1,5 +1,5 @@
 import { type Call, type Target, WholeReply } from '#kernel'
-import { protocolError } from './errors.ts'
+import { protocolError } from '#kit'
 import { finishOf } from './finish.ts'
 import { logprobsOf } from './logprobs.ts'
 import { canonicalUsage } from './usage.ts'

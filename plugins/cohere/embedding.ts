@@ -1,7 +1,6 @@
 import { badRequest, type Call, type Target, WholeReply } from '#kernel'
-import { type Changes, embeddingList } from '#kit'
+import { type Changes, embeddingList, protocolError } from '#kit'
 import { jsonOf } from './answer.ts'
-import { protocolError } from './errors.ts'
 import { canonicalUsage } from './usage.ts'
 import type { Units } from './wire.ts'
 

@@ -44,17 +44,3 @@ function messageIn(body: Buffer): string | undefined {
     return undefined
   }
 }
-
-/** The provider failed in an answer that had begun well, or did not speak its language. */
-export function protocolError(
-  { provider, model }: Target,
-  what: string,
-  detail: { retryable: boolean; native?: string; type?: string; status?: number; cause?: unknown },
-): UpstreamError {
-  return new UpstreamError('provider_error', `The provider ${provider.name} ${what}.`, {
-    provider: provider.name,
-    model,
-    fault: detail.type === 'timeout' ? 'timeout' : 'protocol',
-    ...detail,
-  })
-}

@@ -1,5 +1,5 @@
 import type { FinishReason, Target } from '#kernel'
-import { protocolError } from './errors.ts'
+import { protocolError } from '#kit'
 
 const reasons: ReadonlyMap<string, FinishReason> = new Map(
   Object.entries({

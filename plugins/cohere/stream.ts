@@ -7,8 +7,7 @@ import {
   type StreamDecoder,
   type Target,
 } from '#kernel'
-import { carriesData, EventSplitter, eventData, isDone } from '#kit'
-import { protocolError } from './errors.ts'
+import { carriesData, EventSplitter, eventData, isDone, protocolError } from '#kit'
 import { finishOf } from './finish.ts'
 import { logprobsOf } from './logprobs.ts'
 import { canonicalUsage } from './usage.ts'

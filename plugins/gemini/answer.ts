@@ -1,6 +1,5 @@
 import { type Call, type Target, WholeReply } from '#kernel'
-import { Assembler } from '#kit'
-import { protocolError } from './errors.ts'
+import { Assembler, protocolError } from '#kit'
 import { AnswerReader } from './reader.ts'
 import type { GenerateContentResponse } from './wire.ts'
 

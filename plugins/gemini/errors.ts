@@ -78,19 +78,5 @@ function statusIn(body: Buffer): Status {
   }
 }
 
-/** The provider did not speak its language. */
-export function protocolError(
-  { provider, model }: Target,
-  what: string,
-  detail: { retryable: boolean; native?: string; type?: string; cause?: unknown },
-): UpstreamError {
-  return new UpstreamError('provider_error', `The provider ${provider.name} ${what}.`, {
-    provider: provider.name,
-    model,
-    fault: 'protocol',
-    ...detail,
-  })
-}
-
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { internalError, type Provider } from '#kernel'
+import { optionsReader } from '#kit'
 
 /** What service.yaml may say of Gemini beyond address and keys. */
 export const optionsSchema = z.strictObject({
@@ -11,19 +11,4 @@ export const optionsSchema = z.strictObject({
 
 export type Options = z.infer<typeof optionsSchema>
 
-const read = new WeakMap<Provider, Options>()
-
-/** A provider's options; parsed once for each configuration of it. */
-export function optionsOf(provider: Provider): Options {
-  let options = read.get(provider)
-  if (!options) {
-    const { data, error } = optionsSchema.safeParse(provider.options)
-    if (!data) {
-      const problem = z.prettifyError(error).replaceAll(/\s*\n\s*/g, ' ')
-      throw internalError(`providers.${provider.name}.options: ${problem}`)
-    }
-    options = data
-    read.set(provider, options)
-  }
-  return options
-}
+export const optionsOf = optionsReader(optionsSchema)

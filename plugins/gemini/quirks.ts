@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Provider } from '#kernel'
+import { quirksReader } from '#kit'
 
 /** How services that speak the protocol depart from the Gemini API, as their manifests say it. */
 const quirksSchema = z.strictObject({
@@ -17,14 +17,4 @@ const quirksSchema = z.strictObject({
 
 export type Quirks = z.infer<typeof quirksSchema>
 
-const read = new WeakMap<Provider['spec'], Quirks>()
-
-/** A provider's quirks; parsed once for each manifest. */
-export function quirksOf({ spec }: Provider): Quirks {
-  let quirks = read.get(spec)
-  if (!quirks) {
-    quirks = quirksSchema.parse(spec.quirks)
-    read.set(spec, quirks)
-  }
-  return quirks
-}
+export const quirksOf = quirksReader(quirksSchema)

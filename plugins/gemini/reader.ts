@@ -1,6 +1,7 @@
 import type { Call, ChoiceDelta, CompletionChunk, FinishReason, Target, WireUsage } from '#kernel'
+import { protocolError } from '#kit'
 import { deltaOf, extraOf } from './delta.ts'
-import { errorOf, protocolError } from './errors.ts'
+import { errorOf } from './errors.ts'
 import { failureOf, finishOf } from './finish.ts'
 import { fitOf } from './fit.ts'
 import { logprobsOf } from './logprobs.ts'

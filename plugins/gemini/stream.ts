@@ -1,6 +1,5 @@
 import { type Call, Chunk, type StreamDecoder, type Target } from '#kernel'
-import { carriesData, EventSplitter, eventData } from '#kit'
-import { protocolError } from './errors.ts'
+import { carriesData, EventSplitter, eventData, protocolError } from '#kit'
 import { AnswerReader } from './reader.ts'
 import type { GenerateContentResponse } from './wire.ts'
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { internalError, type Provider } from '#kernel'
+import type { Provider } from '#kernel'
+import { optionsReader } from '#kit'
 
 /** What service.yaml may say of a project; what else stands there is for the protocol. */
 export const optionsSchema = z.object({
@@ -21,20 +22,10 @@ export interface Read {
   readonly others: Readonly<Record<string, unknown>>
 }
 
-const read = new WeakMap<Provider, Read>()
+const ownOf = optionsReader(optionsSchema)
 
-/** A provider's options, those of the project apart; parsed once for each configuration of it. */
+/** A provider's options, those of the project apart. */
 export function optionsOf(provider: Provider): Read {
-  let options = read.get(provider)
-  if (!options) {
-    const { data, error } = optionsSchema.safeParse(provider.options)
-    if (!data) {
-      const problem = z.prettifyError(error).replaceAll(/\s*\n\s*/g, ' ')
-      throw internalError(`providers.${provider.name}.options: ${problem}`)
-    }
-    const others = Object.entries(provider.options).filter(([name]) => !(name in optionsSchema.shape))
-    options = { own: data, others: Object.fromEntries(others) }
-    read.set(provider, options)
-  }
-  return options
+  const others = Object.entries(provider.options).filter(([name]) => !(name in optionsSchema.shape))
+  return { own: ownOf(provider), others: Object.fromEntries(others) }
 }
