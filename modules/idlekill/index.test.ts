@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import OpenAI from 'openai'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
@@ -19,6 +19,7 @@ const unlimited = {
 
 let upstream: Upstream
 let gateway: TestGateway
+let tracesBefore: number
 let client: OpenAI
 
 beforeAll(async () => {
@@ -30,7 +31,10 @@ beforeAll(async () => {
   }
 })
 
-beforeEach(() => upstream.reset())
+beforeEach(async () => {
+  upstream.reset()
+  tracesBefore = (await newest()).total
+})
 afterEach(() => limits({}))
 
 afterAll(async () => {
@@ -60,8 +64,15 @@ async function errorOf(response: Response): Promise<unknown> {
   return ((await response.json()) as { error: unknown }).error
 }
 
-async function latestTrace() {
-  return (await gateway.api('GET', '/api/observe/traces?limit=1')).body.traces[0]
+const newest = async () => (await gateway.api('GET', '/api/observe/traces?limit=1')).body
+
+/** The trace of the test's call: what no provider has counted is counted before a call settles, which takes a moment. */
+function latestTrace() {
+  return vi.waitFor(async () => {
+    const { traces, total } = await newest()
+    expect(total).toBeGreaterThan(tracesBefore)
+    return traces[0]
+  })
 }
 
 describe.each([false, true])('a call (streamed: %j)', (stream) => {

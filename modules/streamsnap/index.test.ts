@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
@@ -39,7 +39,13 @@ async function stream(): Promise<{ bytes: string; trace: Trace }> {
   })
   const bytes = await response.text()
   const id = response.headers.get('x-trace-id')
-  return { bytes, trace: (await gateway.api('GET', `/api/observe/traces/${id}`)).body }
+  // What no provider has counted is counted before the call settles, which takes a moment.
+  const trace = await vi.waitFor(async () => {
+    const { status, body } = await gateway.api('GET', `/api/observe/traces/${id}`)
+    expect(status).toBe(200)
+    return body
+  })
+  return { bytes, trace }
 }
 
 const contentOf = (trace: Trace): string => trace.response.choices[0].message.content
