@@ -1,8 +1,8 @@
-import { Call } from '../kernel/call.ts'
-import type { Entry } from '../kernel/entry.ts'
-import { inspected } from '../kernel/inspect.ts'
-import { StreamReply } from '../kernel/reply.ts'
-import { rewritten } from '../kernel/rewrite.ts'
+import { Call } from '../kernel/call/call.ts'
+import { StreamReply } from '../kernel/call/reply.ts'
+import type { Entry } from '../kernel/chain/entry.ts'
+import { inspected } from '../kernel/chain/inspect.ts'
+import { rewritten } from '../kernel/chain/rewrite.ts'
 import { Chunk } from '../kernel/stream/chunk.ts'
 import { startGateway } from '../test/harness.ts'
 

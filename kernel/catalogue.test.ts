@@ -2,12 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { noUsage } from './call/usage.ts'
 import { catalogueFile } from './catalogue/entry.ts'
 import { CatalogueError } from './catalogue/problem.ts'
 import { readCatalogue } from './catalogue/sources/read.ts'
 import { Catalogue, type CatalogueOptions, catalogueFileOf, shippedCatalogue } from './catalogue.ts'
 import { createPrices } from './prices.ts'
-import { noUsage } from './usage.ts'
 
 let dataDir: string
 

@@ -5,7 +5,7 @@ import { CatalogueError } from './catalogue/problem.ts'
 import { readCatalogue } from './catalogue/sources/read.ts'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
-import { findOverride } from './overrides.ts'
+import { findOverride } from './plugin/overrides.ts'
 
 export type { Capability } from './catalogue/entry.ts'
 

@@ -10,16 +10,22 @@ export type {
   Store,
 } from '../storage/index.ts'
 export { type Accounts, type Key, type KeyOwner, keyStatus, operator, type User } from './accounts.ts'
-export { bindingName } from './admission.ts'
-export type { Arranged, Placement } from './arrangement.ts'
-export { Call, type CallContext, type Principal, type Timeouts } from './call.ts'
-export { Cancel } from './cancel.ts'
-export type * from './canonical.ts'
+export { Call, type CallContext, type Principal, type Timeouts } from './call/call.ts'
+export { Cancel } from './call/cancel.ts'
+export type * from './call/canonical.ts'
+export { CallFirstContent, CallSettled, CallStarted, type Outcome } from './call/outcome.ts'
+export { type Reply, StreamReply, WholeReply } from './call/reply.ts'
+export { type Attempt, type Decision, type Exchanged, type Note, type Skip, Trail } from './call/trail.ts'
+export { fromWireUsage, noUsage, type Usage } from './call/usage.ts'
+export type { Asking, StreamEncoder, Wire } from './call/wire.ts'
+export { wishesIn, wishesOf } from './call/wishes.ts'
 export type { Capability, Catalogue, ModelDescription } from './catalogue.ts'
+export type { Detection, Place, Span } from './chain/detect.ts'
+export { type DryStep, dryRun } from './chain/dry-run.ts'
+export { type Awaitable, type Hooks, hooksOf, type Next, type Visit } from './chain/hooks.ts'
+export { ModuleRestored, ModuleTripped } from './chain/module-events.ts'
+export { type Condition, type When, whenSchema } from './chain/when.ts'
 export { type Token, token } from './container.ts'
-export { destinationOf } from './destination.ts'
-export type { Detection, Place, Span } from './detect.ts'
-export { type DryStep, dryRun } from './dry-run.ts'
 export {
   badRequest,
   circuitOpen,
@@ -40,46 +46,24 @@ export {
   unauthorized,
 } from './errors.ts'
 export { defineEvent, type EventType, type Occurrence } from './events.ts'
-export {
-  CircuitClosed,
-  CircuitOpened,
-  type CircuitReader,
-  type CircuitState,
-  Circuits,
-  KeyQuarantined,
-} from './health.ts'
-export { type Awaitable, type Hooks, hooksOf, type Next, type Visit } from './hooks.ts'
 export { callContextOf } from './http/context.ts'
 export { newId } from './id.ts'
-export { type KeyExchange, keyExchange, keyProblem, readyTarget } from './key-exchange.ts'
-export { KeySelection, type KeySelector } from './key-selection.ts'
-export type { Actor } from './lockout.ts'
 export type { Log } from './log.ts'
-export { ModuleRestored, ModuleTripped } from './module-events.ts'
 export { openapi } from './openapi.ts'
-export { CallFirstContent, CallSettled, CallStarted, type Outcome } from './outcome.ts'
-export { permit } from './permit.ts'
 export { type Plan, plans } from './plans.ts'
-export { type Context, defineArea, defineModule, defineProvider } from './plugin.ts'
-export type { CompleteOptions } from './plugin-calls.ts'
-export type { Binding, Plugin, PluginState } from './plugin-record.ts'
+export { bindingName } from './plugin/admission.ts'
+export type { Arranged, Placement } from './plugin/arrangement.ts'
+export type { Actor } from './plugin/lockout.ts'
+export { permit } from './plugin/permit.ts'
+export { type Context, defineArea, defineModule, defineProvider } from './plugin/plugin.ts'
+export type { CompleteOptions } from './plugin/plugin-calls.ts'
+export type { Binding, Plugin, PluginState } from './plugin/plugin-record.ts'
+export { ModuleChanged, type Registry } from './plugin/registry.ts'
+export type { Reloader, Rescan } from './plugin/reloader.ts'
+export { type SettingChange, settingChange } from './plugin/setting.ts'
 export type { Cost, PriceDescription, Prices, Rate, Rates } from './prices.ts'
-export type { Probe } from './probe.ts'
-export type {
-  Credential,
-  Protocol,
-  Provider,
-  StreamDecoder,
-  Target,
-  UpstreamHead,
-  UpstreamRequest,
-} from './provider.ts'
 export type { QueueStatus, Queues } from './queues.ts'
-export { ModuleChanged, type Registry } from './registry.ts'
-export type { Reloader, Rescan } from './reloader.ts'
-export { type Reply, StreamReply, WholeReply } from './reply.ts'
 export type { Route, RouteInput, ServerEvent } from './route.ts'
-export { type RouteRule, type RouteTable, routeRule } from './route-table.ts'
 export {
   kernelServices,
   ModelAliases,
@@ -88,12 +72,28 @@ export {
   ModelScopes,
   type Runtime,
 } from './services.ts'
-export { type SettingChange, settingChange } from './setting.ts'
 export { Chunk } from './stream/chunk.ts'
 export type { Filter, Out } from './stream/filter.ts'
-export { fetchToken } from './token-endpoint.ts'
-export { type Attempt, type Decision, type Exchanged, type Note, type Skip, Trail } from './trail.ts'
-export { fromWireUsage, noUsage, type Usage } from './usage.ts'
-export { type Condition, type When, whenSchema } from './when.ts'
-export type { Asking, StreamEncoder, Wire } from './wire.ts'
-export { wishesIn, wishesOf } from './wishes.ts'
+export { destinationOf } from './upstream/destination.ts'
+export {
+  CircuitClosed,
+  CircuitOpened,
+  type CircuitReader,
+  type CircuitState,
+  Circuits,
+  KeyQuarantined,
+} from './upstream/health.ts'
+export { type KeyExchange, keyExchange, keyProblem, readyTarget } from './upstream/key-exchange.ts'
+export { KeySelection, type KeySelector } from './upstream/key-selection.ts'
+export type { Probe } from './upstream/probe.ts'
+export type {
+  Credential,
+  Protocol,
+  Provider,
+  StreamDecoder,
+  Target,
+  UpstreamHead,
+  UpstreamRequest,
+} from './upstream/provider.ts'
+export { type RouteRule, type RouteTable, routeRule } from './upstream/route-table.ts'
+export { fetchToken } from './upstream/token-endpoint.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { Generation } from './generation.ts'
+import type { Wire } from './call/wire.ts'
+import type { Generation } from './plugin/generation.ts'
 import type { LiveRoute } from './route.ts'
-import type { Wire } from './wire.ts'
 
 type Schema = Record<string, unknown>
 

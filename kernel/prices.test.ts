@@ -1,9 +1,9 @@
 import { calcPrice } from '@pydantic/genai-prices'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { noUsage, type Usage } from './call/usage.ts'
 import { nanoOf, usdOf } from './money.ts'
 import { createPrices, reportedCost } from './prices.ts'
-import { noUsage, type Usage } from './usage.ts'
 
 const usage = (part: Partial<Usage>): Usage => ({ ...noUsage, source: 'provider', ...part })
 const noon = Date.parse('2026-06-15T12:00:00Z')

@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache'
+import type { Usage } from './call/usage.ts'
 import type { Catalogue, CatalogueModel } from './catalogue.ts'
 import type { Config } from './config.ts'
 import { nanoOf } from './money.ts'
-import { findOverride } from './overrides.ts'
+import { findOverride } from './plugin/overrides.ts'
 import { findPackaged, packagedVersion } from './prices/packaged.ts'
 import { type Amounts, amountsOf, type Rates } from './prices/rates.ts'
-import type { Usage } from './usage.ts'
 
 export type { Amounts, Rate, Rates } from './prices/rates.ts'
 

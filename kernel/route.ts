@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { z } from 'zod'
-import type { Principal } from './call.ts'
-import type { Awaitable } from './hooks.ts'
+import type { Principal } from './call/call.ts'
+import type { Awaitable } from './chain/hooks.ts'
 
 /** Who may call a route: anybody, any key, a user's key, an admin key. */
 export type Access = 'public' | 'any' | 'user' | 'admin'

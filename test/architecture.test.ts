@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { discover } from '../kernel/manifest.ts'
+import { discover } from '../kernel/plugin/manifest.ts'
 
 interface Source {
   readonly file: string

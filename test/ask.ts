@@ -1,4 +1,4 @@
-import type { Completion, CompletionChunk } from '../kernel/canonical.ts'
+import type { Completion, CompletionChunk } from '../kernel/call/canonical.ts'
 import { Assembler } from '../kernel/stream/assemble.ts'
 import type { GatewayUnderTest } from './harness.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Detection, Place } from '../kernel/detect.ts'
+import type { Detection, Place } from '../kernel/chain/detect.ts'
 import type { OnBlock } from '../kernel/stream/window.ts'
 import { ask, textOf } from './ask.ts'
 import type { GatewayUnderTest } from './harness.ts'

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { discover, type ModuleManifest } from '../kernel/manifest.ts'
-import { inOrder } from '../kernel/order.ts'
+import { inOrder } from '../kernel/chain/order.ts'
+import { discover, type ModuleManifest } from '../kernel/plugin/manifest.ts'
 
 /** The whole chain, outermost first. Order is behaviour: changing this list is a decision, not a repair. */
 const chain = [

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
-import { Call } from '../kernel/call.ts'
-import type { ModelRequest, Operation } from '../kernel/canonical.ts'
-import { providerOf } from '../kernel/directory/provider.ts'
-import { providerSpec, type Target } from '../kernel/provider.ts'
+import { Call } from '../kernel/call/call.ts'
+import type { ModelRequest, Operation } from '../kernel/call/canonical.ts'
+import { providerOf } from '../kernel/upstream/directory/provider.ts'
+import { providerSpec, type Target } from '../kernel/upstream/provider.ts'
 
 interface Manifest {
   readonly id: string

@@ -1,6 +1,6 @@
 import type { Kernel } from '../boot.ts'
-import type { Directory } from '../directory.ts'
-import type { Provider } from '../provider.ts'
+import type { Directory } from '../upstream/directory.ts'
+import type { Provider } from '../upstream/provider.ts'
 
 /** What a person at the terminal needs to know: where it listens, what runs, and a first call to paste. */
 export function greeting({ url, registry, directory, newAdminKey }: Kernel, ms: number): string {

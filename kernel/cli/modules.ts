@@ -1,6 +1,6 @@
-import { discoverPlugins } from '../discovery.ts'
-import { stages } from '../hooks.ts'
-import type { Discovered, ModuleManifest } from '../manifest.ts'
+import { stages } from '../chain/hooks.ts'
+import { discoverPlugins } from '../plugin/discovery.ts'
+import type { Discovered, ModuleManifest } from '../plugin/manifest.ts'
 import { configuration } from './configuration.ts'
 
 /** Prints the catalogue of modules, in the stages of the chain. */

@@ -1,6 +1,6 @@
 import { boot, type Kernel } from '../boot.ts'
 import { type Config, ConfigError } from '../config.ts'
-import { explain } from '../manifest.ts'
+import { explain } from '../plugin/manifest.ts'
 import { configuration, refuseConfiguration } from './configuration.ts'
 import { greeting } from './greeting.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { capabilities } from '../catalogue/entry.ts'
-import { defaultLimits } from '../module-circuit.ts'
+import { defaultLimits } from '../chain/module-circuit.ts'
 import {
   addressRange,
   amount,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Accounts } from '../accounts.ts'
-import type { Principal } from '../call.ts'
+import type { Principal } from '../call/call.ts'
 import { unauthorized } from '../errors.ts'
 
 /** The key a request came with: a bearer token, `X-Admin-Key`, or Anthropic's `x-api-key`. Never the query string. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { CallContext } from '../call.ts'
+import type { CallContext } from '../call/call.ts'
 import { badRequest } from '../errors.ts'
 
 const maxTags = 20

@@ -5,7 +5,8 @@ import Koa from 'koa'
 import { HttpMethodEnum, koaBody } from 'koa-body'
 import type { z } from 'zod'
 import type { Accounts } from '../accounts.ts'
-import type { Principal } from '../call.ts'
+import type { Principal } from '../call/call.ts'
+import type { Visit } from '../chain/hooks.ts'
 import {
   badRequest,
   envelope,
@@ -15,10 +16,9 @@ import {
   toGatewayError,
   tooLarge,
 } from '../errors.ts'
-import type { Generation } from '../generation.ts'
-import type { Visit } from '../hooks.ts'
 import { newId } from '../id.ts'
 import type { Log } from '../log.ts'
+import type { Generation } from '../plugin/generation.ts'
 import type { LiveRoute, ServerEvent } from '../route.ts'
 import { authenticate, keyOf } from './caller.ts'
 import { clientAddress } from './client.ts'

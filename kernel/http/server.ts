@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import type Koa from 'koa'
 import { envelope, GatewayError } from '../errors.ts'
-import type { Generation } from '../generation.ts'
 import { newId } from '../id.ts'
+import type { Generation } from '../plugin/generation.ts'
 import { Exchange, type ExchangeParts } from './exchange.ts'
 
 interface ServerParts extends ExchangeParts {

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http'
-import type { Cancel } from '../cancel.ts'
-import type { FinishReason } from '../canonical.ts'
+import type { Cancel } from '../call/cancel.ts'
+import type { FinishReason } from '../call/canonical.ts'
+import type { StreamEncoder } from '../call/wire.ts'
 import { ClientGone, type GatewayError, toGatewayError } from '../errors.ts'
 import { type Chunk, finishChunk } from '../stream/chunk.ts'
-import type { StreamEncoder } from '../wire.ts'
 
 /** A streamed answer on its way to the client, no faster than the client reads. */
 export class StreamedAnswer {

@@ -1,5 +1,5 @@
-import type { Call } from '../call.ts'
-import type { Message } from '../canonical.ts'
+import type { Call } from '../call/call.ts'
+import type { Message } from '../call/canonical.ts'
 
 /** What had to be changed of a request, for the caller to know: `a->b`, `-a`. Each change is told once. */
 export class Changes {

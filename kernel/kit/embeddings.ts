@@ -1,4 +1,4 @@
-import type { Completion, ModelRequest, WireUsage } from '../canonical.ts'
+import type { Completion, ModelRequest, WireUsage } from '../call/canonical.ts'
 
 /** Embeddings as OpenAI gives them; in base64 for clients that asked for that. */
 export function embeddingList(

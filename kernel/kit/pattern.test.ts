@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { cutText, piecesThrough, redactedWhole } from '../../test/detection.ts'
-import { type Detection, findAll } from '../detect.ts'
+import { type Detection, findAll } from '../chain/detect.ts'
 import { isPattern, patternFinder } from './pattern.ts'
 
 test('a pattern is one that runs without backtracking', () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { internalError, UpstreamError } from '../errors.ts'
-import type { Provider, Target } from '../provider.ts'
+import type { Provider, Target } from '../upstream/provider.ts'
 
 /** Reads what service.yaml says under `options`, once for each configuration. The reader throws a coded error. */
 export function optionsReader<S extends z.ZodType>(schema: S): (provider: Provider) => z.infer<S> {

@@ -1,4 +1,4 @@
-import type { ContentPart, Message } from '../canonical.ts'
+import type { ContentPart, Message } from '../call/canonical.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,4 +1,4 @@
-import type { Credential, Provider } from '../provider.ts'
+import type { Credential, Provider } from '../upstream/provider.ts'
 
 /**
  * Providers made ready for a key with what was fetched for it. The same object comes for the same three, so that what is

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { noUsage, type Usage } from '../usage.ts'
+import { noUsage, type Usage } from '../call/usage.ts'
 import { itemsOf } from './items.ts'
 import { amountsOf, type Rates } from './rates.ts'
 

@@ -1,5 +1,5 @@
+import { noUsage, type Usage } from '../call/usage.ts'
 import { usdOf } from '../money.ts'
-import { noUsage, type Usage } from '../usage.ts'
 import { amountsOf, type Rates } from './rates.ts'
 
 /** One class of tokens on a bill. */

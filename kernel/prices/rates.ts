@@ -1,5 +1,5 @@
+import type { Usage } from '../call/usage.ts'
 import { nanoOf } from '../money.ts'
-import type { Usage } from '../usage.ts'
 
 /** USD per million tokens: one price, or one that changes for the whole call once its prompt is longer than `start`. */
 export type Rate =

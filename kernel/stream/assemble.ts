@@ -7,7 +7,7 @@ import type {
   Message,
   ToolCall,
   WireUsage,
-} from '../canonical.ts'
+} from '../call/canonical.ts'
 import { joinLogprobs, type LogprobLists } from './logprobs.ts'
 
 type Open<T> = { -readonly [K in keyof T]: T[K] }

@@ -1,4 +1,4 @@
-import type { ChoiceDelta, CompletionChunk, FinishReason, WireUsage } from '../canonical.ts'
+import type { ChoiceDelta, CompletionChunk, FinishReason, WireUsage } from '../call/canonical.ts'
 import { providerError } from '../errors.ts'
 import { eventData } from './sse.ts'
 

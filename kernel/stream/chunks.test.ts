@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Completion, CompletionChunk, Delta } from '../canonical.ts'
+import type { Completion, CompletionChunk, Delta } from '../call/canonical.ts'
 import { Assembler } from './assemble.ts'
 import { Chunk, finishChunk, hasContent } from './chunk.ts'
 import { toChunks } from './chunks.ts'

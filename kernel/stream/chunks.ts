@@ -1,4 +1,4 @@
-import type { ChoiceDelta, Completion, Delta, Message, ToolCall, ToolCallDelta } from '../canonical.ts'
+import type { ChoiceDelta, Completion, Delta, Message, ToolCall, ToolCallDelta } from '../call/canonical.ts'
 import { Chunk } from './chunk.ts'
 
 /**

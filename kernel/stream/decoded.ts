@@ -1,8 +1,8 @@
-import type { Call } from '../call.ts'
+import type { Call } from '../call/call.ts'
+import type { WholeReply } from '../call/reply.ts'
 import { isGatewayError, UpstreamError } from '../errors.ts'
-import type { Protocol, StreamDecoder, Target } from '../provider.ts'
-import type { WholeReply } from '../reply.ts'
-import type { UpstreamAnswer } from '../upstream-answer.ts'
+import type { Protocol, StreamDecoder, Target } from '../upstream/provider.ts'
+import type { UpstreamAnswer } from '../upstream/upstream-answer.ts'
 import type { Chunk } from './chunk.ts'
 
 /** A plain answer, read whole. */

@@ -10,7 +10,7 @@ import {
   redactedWhole,
   toolArguments,
 } from '../../test/detection.ts'
-import type { Detection } from '../detect.ts'
+import type { Detection } from '../chain/detect.ts'
 import { Window } from './window.ts'
 
 /** Bounded patterns that overlap, chain, look back and look ahead: everything that can go wrong at a border. */

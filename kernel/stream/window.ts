@@ -1,5 +1,5 @@
-import type { Place } from '../detect.ts'
-import { type Detector, type Found, merged } from '../detector.ts'
+import type { Place } from '../chain/detect.ts'
+import { type Detector, type Found, merged } from '../chain/detector.ts'
 import { JsonText, PlainText, type Written } from './written.ts'
 
 /** What a finding that blocks comes to: throws, or gives what to put in its place. */

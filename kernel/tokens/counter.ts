@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { Worker } from 'node:worker_threads'
-import type { ModelRequest } from '../canonical.ts'
+import type { ModelRequest } from '../call/canonical.ts'
 import type { TokenCount } from './request.ts'
 
 export interface Task {

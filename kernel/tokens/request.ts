@@ -1,4 +1,4 @@
-import type { ContentPart, Message, ModelRequest } from '../canonical.ts'
+import type { ContentPart, Message, ModelRequest } from '../call/canonical.ts'
 import { imageTokens } from './images.ts'
 import { estimator, type Tokenizer } from './tokenizer.ts'
 import { toolTokens } from './tools.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ModelRequest, Tool } from '../canonical.ts'
+import type { ModelRequest, Tool } from '../call/canonical.ts'
 import { imageTokens } from './images.ts'
 import { countRequest } from './request.ts'
 import { encodingOf, estimator, loadTokenizer } from './tokenizer.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject, Tool } from '../canonical.ts'
+import type { JsonObject, Tool } from '../call/canonical.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
 /**

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Call, Chunk, Target } from '#kernel'
 import { Assembler } from '#kit'
-import { Trail } from '../../kernel/trail.ts'
+import { Trail } from '../../kernel/call/trail.ts'
 import { anthropicProtocol } from './protocol.ts'
 
 const target = {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { explain } from '../../kernel/manifest.ts'
+import { explain } from '../../kernel/plugin/manifest.ts'
 import type { Check } from './checks.ts'
 import { runExample } from './example.ts'
 import { changesNothingInShadow } from './shadow.ts'

@@ -1,5 +1,5 @@
-import type { Plugin } from '../../kernel/plugin-record.ts'
-import type { Registry } from '../../kernel/registry.ts'
+import type { Plugin } from '../../kernel/plugin/plugin-record.ts'
+import type { Registry } from '../../kernel/plugin/registry.ts'
 import type { TestGateway } from '../harness.ts'
 import type { Upstream } from '../upstream/index.ts'
 import { type Example, readExamples } from './example.ts'

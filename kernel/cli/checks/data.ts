@@ -2,7 +2,7 @@ import { access, constants, mkdtemp, rm, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { openLevel } from '../../../storage/level.ts'
 import type { Config } from '../../config.ts'
-import { explain } from '../../manifest.ts'
+import { explain } from '../../plugin/manifest.ts'
 import { openSecrets } from '../../secrets.ts'
 import { type Check, failed, ok, warning } from './result.ts'
 

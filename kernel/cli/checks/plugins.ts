@@ -1,8 +1,8 @@
 import type { Config } from '../../config.ts'
-import { configuredPlugins } from '../../discovery.ts'
-import { load } from '../../loader.ts'
-import { type Discovered, explain } from '../../manifest.ts'
-import { effective, type SettingChange } from '../../setting.ts'
+import { configuredPlugins } from '../../plugin/discovery.ts'
+import { load } from '../../plugin/loader.ts'
+import { type Discovered, explain } from '../../plugin/manifest.ts'
+import { effective, type SettingChange } from '../../plugin/setting.ts'
 import { type Check, failed, ok } from './result.ts'
 
 /** Whether every plugin can be read and loaded, and takes the settings that the file has for it. */

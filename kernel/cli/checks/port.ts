@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Config } from '../../config.ts'
-import { explain } from '../../manifest.ts'
+import { explain } from '../../plugin/manifest.ts'
 import { type Check, failed, ok } from './result.ts'
 
 /** Whether the gateway could listen, or one does already. */

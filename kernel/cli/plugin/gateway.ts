@@ -2,8 +2,8 @@ import path from 'node:path'
 import { z } from 'zod'
 import { openLevel } from '../../../storage/level.ts'
 import type { Config } from '../../config.ts'
-import { explain } from '../../manifest.ts'
-import { changed, storedSetting } from '../../setting.ts'
+import { explain } from '../../plugin/manifest.ts'
+import { changed, storedSetting } from '../../plugin/setting.ts'
 import { answers, urlOf } from '../checks/port.ts'
 
 export interface GatewayOptions {

@@ -5,7 +5,7 @@ import {
   type InstalledPackage,
   packagesFolder,
   readInstalled,
-} from '../../packages/installed.ts'
+} from '../../plugin/packages/installed.ts'
 import { configuration } from '../configuration.ts'
 import { inSession, type SessionOptions } from './session.ts'
 import { isIntact, put, type Taken, type TakeOptions, take } from './take.ts'

@@ -1,7 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { ownPlugins } from '../../discovery.ts'
-import { idPattern } from '../../manifest.ts'
+import { ownPlugins } from '../../plugin/discovery.ts'
+import { idPattern } from '../../plugin/manifest.ts'
 import { type Kind, scaffold } from './scaffold.ts'
 
 interface NewOptions {

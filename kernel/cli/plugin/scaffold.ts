@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import mustache from 'mustache'
-import { apiVersion, type Manifest } from '../../manifest.ts'
+import { apiVersion, type Manifest } from '../../plugin/manifest.ts'
 import { packageVersion } from '../../version.ts'
 
 export type Kind = Manifest['kind']

@@ -1,5 +1,5 @@
 import type { Config } from '../../config.ts'
-import { explain } from '../../manifest.ts'
+import { explain } from '../../plugin/manifest.ts'
 import { configuration } from '../configuration.ts'
 import { type Gateway, type GatewayOptions, reachGateway } from './gateway.ts'
 

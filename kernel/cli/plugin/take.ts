@@ -1,15 +1,15 @@
 import path from 'node:path'
 import type { Config } from '../../config.ts'
-import { discoverPlugins } from '../../discovery.ts'
-import { type Candidate, fetchCandidate, prune } from '../../packages/candidate.ts'
+import { discoverPlugins } from '../../plugin/discovery.ts'
+import { type Candidate, fetchCandidate, prune } from '../../plugin/packages/candidate.ts'
 import {
   type Installed,
   type InstalledPackage,
   packagesFolder,
   readInstalled,
   writeInstalled,
-} from '../../packages/installed.ts'
-import { readContent } from '../../staging/content.ts'
+} from '../../plugin/packages/installed.ts'
+import { readContent } from '../../plugin/staging/content.ts'
 import { conform } from './conform.ts'
 import { accept } from './consent.ts'
 import type { Gateway } from './gateway.ts'

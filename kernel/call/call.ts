@@ -1,0 +1,113 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { withoutTexts } from '../plugin/veil.ts'
+import { Cancel } from './cancel.ts'
+import type { ModelRequest, Operation } from './canonical.ts'
+import { Trail } from './trail.ts'
+
+/** Who calls. Admin keys have no user. */
+export interface Principal {
+  readonly type: 'admin' | 'user'
+  readonly keyId: string
+  readonly userId: string | undefined
+  readonly plan: string
+}
+
+/** What surrounds a call besides its body. */
+export interface CallContext {
+  /** From `X-Project`; `default` without it. */
+  readonly project: string
+  /** From `X-Service-Tags`. */
+  readonly tags: Readonly<Record<string, string>>
+  readonly sessionId: string | undefined
+  /** The client's address; a proxy's word counts only for configured proxies. */
+  readonly ip: string
+  /** From `X-Provider`: the one provider this call may go to. */
+  readonly provider: string | undefined
+  /** The request's headers, for modules that read their own. Never forwarded as a whole. */
+  readonly headers: IncomingHttpHeaders
+  /** What made the call: `proxy`, or a feature of the gateway such as `replay`. */
+  readonly source: string
+  /** The generation of plugins the call runs on, from first byte to last. */
+  readonly generation: number
+}
+
+/** Bounds on one attempt, in milliseconds; an absent bound does not bind. */
+export interface Timeouts {
+  readonly connectMs?: number
+  readonly firstByteMs?: number
+  /** Longest gap between two chunks. */
+  readonly idleMs?: number
+}
+
+interface CallFields {
+  readonly id: string
+  readonly operation: Operation
+  readonly wire: string
+  readonly principal: Principal
+  readonly request: ModelRequest
+  readonly context: CallContext
+  readonly timeouts?: Timeouts
+  readonly cancel?: Cancel
+  readonly trail?: Trail
+}
+
+/**
+ * One request for a model, as the chain sees it. Immutable: who changes it passes on a copy made by `with`, so a
+ * retry starts clean and an audit sees what was really sent. The trail and the cancel are shared by all copies.
+ */
+export class Call {
+  readonly id: string
+  readonly operation: Operation
+  /** The client's wire format. */
+  readonly wire: string
+  readonly principal: Principal
+  readonly request: ModelRequest
+  readonly context: CallContext
+  readonly timeouts: Timeouts
+  /** Ends the call early; a hedge or a race gives its attempts children of it. */
+  readonly cancel: Cancel
+  /** What has happened to this call so far. */
+  readonly trail: Trail
+  #veil: Call | undefined
+
+  constructor(fields: CallFields) {
+    this.id = fields.id
+    this.operation = fields.operation
+    this.wire = fields.wire
+    this.principal = fields.principal
+    this.request = fields.request
+    this.context = fields.context
+    this.timeouts = fields.timeouts ?? none
+    this.cancel = fields.cancel ?? new Cancel()
+    this.trail = fields.trail ?? new Trail()
+  }
+
+  /** A copy with other parts; what is not named stays. */
+  with(change: Partial<Pick<CallFields, 'request' | 'context' | 'timeouts' | 'cancel'>>): Call {
+    return new Call({ ...this, ...change })
+  }
+
+  /** A copy whose request has other fields; `undefined` removes one. */
+  withRequest(fields: Readonly<Record<string, unknown>>): Call {
+    const request: Record<string, unknown> = { ...this.request, ...fields }
+    for (const key in fields) if (fields[key] === undefined) delete request[key]
+    return this.with({ request: request as ModelRequest })
+  }
+
+  /** The call without its texts, as modules see it that may not read them. */
+  get veil(): Call {
+    this.#veil ??= this.with({ request: withoutTexts(this.request) })
+    return this.#veil
+  }
+
+  get stream(): boolean {
+    return this.request.stream === true
+  }
+
+  /** For APIs that take an AbortSignal; aborts when the client leaves or the call is ended early. */
+  get signal(): AbortSignal {
+    return this.cancel.signal
+  }
+}
+
+const none: Timeouts = Object.freeze({})

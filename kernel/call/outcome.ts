@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import type { GatewayError } from '../errors.ts'
+import { defineEvent } from '../events.ts'
+import type { Cost } from '../prices.ts'
+import type { Call } from './call.ts'
+import type { Completion, FinishReason } from './canonical.ts'
+import type { Usage } from './usage.ts'
+
+/** How a call ended. Who pays follows from it. */
+export type Ending =
+  | 'ok'
+  /** The answer was cut at its length limit. */
+  | 'length'
+  /** Refused for its content, on the way in or out. */
+  | 'blocked'
+  /** Refused for any other reason before a provider was asked: key, limit, bad request. */
+  | 'refused'
+  | 'upstream_error'
+  | 'client_abort'
+  | 'timeout'
+  | 'gateway_error'
+
+/** The end of a call, told once to everybody who settles: limits, budgets, traces, ledgers. */
+export interface Outcome {
+  readonly ending: Ending
+  /** HTTP status sent; 499 when the client left before one was. */
+  readonly status: number
+  readonly error: GatewayError | undefined
+  readonly usage: Usage
+  /** Of all attempts together; undefined when a price is not known. */
+  readonly cost: Cost | undefined
+  /** What a cached answer would have cost. */
+  readonly saved: Cost | undefined
+  readonly finishReason: FinishReason | undefined
+  /** Provider and model that answered last. */
+  readonly provider: string | undefined
+  readonly model: string | undefined
+  readonly latencyMs: number
+  /** To the first content byte. */
+  readonly ttftMs: number | undefined
+  /** Spent waiting for providers. */
+  readonly upstreamMs: number
+  /** The answer's body, parsed when asked for; undefined when there was none or it was not kept. */
+  body(): Completion | undefined
+}
+
+/** Emitted for every call when it has settled. */
+export const CallSettled = defineEvent(
+  'call.settled',
+  z.custom<{ readonly outcome: Outcome; readonly call: Call }>(),
+  { description: 'A call ended, in whatever way.' },
+)
+
+export const CallStarted = defineEvent('call.started', z.custom<{ readonly call: Call }>(), {
+  description: 'A call was accepted.',
+})
+
+export const CallFirstContent = defineEvent('call.first_content', z.custom<{ readonly call: Call }>(), {
+  description: 'The first content of an answer left for the client.',
+})

@@ -1,0 +1,52 @@
+import type { Chunk } from '../stream/chunk.ts'
+import type { Completion } from './canonical.ts'
+
+/** A plain answer. While nobody changes it, the provider's bytes stay as they are; they are parsed when asked for. */
+export class WholeReply {
+  readonly kind = 'whole'
+  /** The wire that `raw` is written in; empty when there are no bytes. */
+  readonly wire: string
+  readonly raw: Buffer | undefined
+  #body: Completion | undefined
+
+  private constructor(wire: string, raw: Buffer | undefined, body: Completion | undefined) {
+    this.wire = wire
+    this.raw = raw
+    this.#body = body
+  }
+
+  /** Bytes of a provider, known to be the JSON of this wire; `body` is what they mean where the wire is not canonical. */
+  static fromBytes(wire: string, raw: Buffer, body?: Completion): WholeReply {
+    return new WholeReply(wire, raw, body)
+  }
+
+  static of(body: Completion): WholeReply {
+    return new WholeReply('', undefined, body)
+  }
+
+  /** Throws a SyntaxError when the provider's bytes are not JSON. */
+  get body(): Completion {
+    this.#body ??= JSON.parse(this.raw!.toString('utf8')) as Completion
+    return this.#body
+  }
+}
+
+/** A streamed answer: batches of chunks, each batch what one read brought. To be read once. */
+export class StreamReply {
+  readonly kind = 'stream'
+  /** The wire that the chunks' bytes are written in; empty when they have none. */
+  readonly wire: string
+  readonly chunks: AsyncIterable<readonly Chunk[]>
+
+  constructor(wire: string, chunks: AsyncIterable<readonly Chunk[]>) {
+    this.wire = wire
+    this.chunks = chunks
+  }
+
+  /** The same answer, its chunks passed through something. */
+  through(chunks: AsyncIterable<readonly Chunk[]>): StreamReply {
+    return new StreamReply(this.wire, chunks)
+  }
+}
+
+export type Reply = WholeReply | StreamReply

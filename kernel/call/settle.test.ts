@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { createPrices } from '../prices.ts'
+import { Call } from './call.ts'
+import { outcomeOf } from './settle.ts'
+import type { Attempt } from './trail.ts'
+
+const callWith = (attempts: readonly Partial<Attempt>[]): Call => {
+  const call = new Call({
+    id: 'tr_1',
+    operation: 'chat',
+    wire: 'chat',
+    principal: { type: 'user', keyId: 'key_1', userId: 'usr_1', plan: 'free' },
+    request: { model: 'm', messages: [] },
+    context: {
+      project: 'default',
+      tags: {},
+      sessionId: undefined,
+      ip: '127.0.0.1',
+      provider: undefined,
+      headers: {},
+      source: 'proxy',
+      generation: 1,
+    },
+  })
+  for (const [i, attempt] of attempts.entries()) {
+    call.trail.attempts.push({
+      n: i + 1,
+      provider: 'openai',
+      model: 'm',
+      keyHint: undefined,
+      startedAt: 0,
+      status: 200,
+      latencyMs: undefined,
+      error: undefined,
+      reasonNext: undefined,
+      usage: undefined,
+      ...attempt,
+    })
+  }
+  return call
+}
+
+const upstreamMs = (...attempts: Partial<Attempt>[]): number => {
+  const served = { status: 200, error: undefined, finishReason: undefined, chunks: 0, body: undefined }
+  return outcomeOf(callWith(attempts), served, createPrices()).upstreamMs
+}
+
+test('the time of attempts one after the other is added up', () => {
+  expect(upstreamMs({ startedAt: 10, latencyMs: 5 }, { startedAt: 20, latencyMs: 7 })).toBe(12)
+})
+
+test('the time in which attempts race each other counts once', () => {
+  expect(upstreamMs({ startedAt: 10, latencyMs: 10 }, { startedAt: 15, latencyMs: 20 })).toBe(25)
+  expect(upstreamMs({ startedAt: 10, latencyMs: 30 }, { startedAt: 15, latencyMs: 5 })).toBe(30)
+})
+
+test('the time of an attempt that was cut off counts up to the end of the call', () => {
+  const startedAt = performance.now() - 1000
+  expect(upstreamMs({ startedAt })).toBeGreaterThanOrEqual(1000)
+})

@@ -1,0 +1,133 @@
+import type { Condition } from '../chain/when.ts'
+import type { UpstreamError } from '../errors.ts'
+import type { Completion, ModelRequest } from './canonical.ts'
+import type { Usage } from './usage.ts'
+
+/** One try at one provider with one key. */
+export interface Attempt {
+  /** From 1. */
+  readonly n: number
+  readonly provider: string
+  /** The model's name at the provider. */
+  readonly model: string
+  /** Which key, by its last characters; never the key. */
+  readonly keyHint: string | undefined
+  readonly startedAt: number
+  status: number | undefined
+  latencyMs: number | undefined
+  error: UpstreamError | undefined
+  /** Why another attempt followed this one. */
+  reasonNext: string | undefined
+  /** Reads what the provider reported; known when the attempt is over. */
+  usage: (() => Usage | undefined) | undefined
+  /** Reads what the provider had counted when the answer was left. */
+  counted?: () => Usage | undefined
+  /** What the provider says it cost, in USD; undefined where it does not say. */
+  costUsd?: () => number | undefined
+}
+
+/** What a module did to a call: only what is worth telling, not every pass. */
+export interface Note {
+  readonly module: string
+  readonly verdict: string
+  /** Facts for the trace: never the text that was found. */
+  readonly detail?: Readonly<Record<string, unknown>>
+  /** Of a module in shadow: what it would have done, and did not. */
+  readonly mode?: 'shadow'
+}
+
+/** A choice made on the way: of a route, a limit, a budget. */
+export interface Decision {
+  readonly kind: string
+  readonly chosen: string
+  readonly reason: string
+  readonly considered?: readonly string[]
+}
+
+/** Time spent in one hook of one module, in milliseconds. */
+export interface Timing {
+  readonly module: string
+  readonly hook: string
+  ms: number
+}
+
+/** A module that a call passed by, and the first condition of its `when` that was not met. */
+export interface Skip {
+  readonly module: string
+  readonly condition: Condition
+}
+
+/** What a module put in the place of a request or an answer. Both are kept as they are, for who compares them. */
+export interface Exchanged {
+  readonly module: string
+  readonly of: 'request' | 'reply'
+  readonly before: object
+  readonly after: object
+}
+
+/** An answer that was not asked for, because it was there. */
+export interface Cached {
+  readonly kind: 'exact' | 'semantic'
+  readonly ageS: number
+  readonly similarity?: number
+  /** Who gave it first. */
+  readonly origin?: { readonly provider: string; readonly model: string } | undefined
+}
+
+/** The record a call leaves behind; shared by all its copies, written by the kernel and the modules. */
+export class Trail {
+  readonly startedAt = Date.now()
+  /** On the monotonic clock, milliseconds. */
+  readonly started = performance.now()
+  /** Headers for the answer, by `header`. */
+  readonly headers: Record<string, string> = {}
+  readonly attempts: Attempt[] = []
+  readonly notes: Note[] = []
+  readonly decisions: Decision[] = []
+  readonly timings: Timing[] = []
+  readonly skips: Skip[] = []
+  readonly exchanged: Exchanged[] = []
+  /** Parameters that were changed or dropped: `max_tokens->max_completion_tokens`, `-seed`. */
+  readonly paramsChanged: string[] = []
+  /** When the first content left for the client, on the monotonic clock. */
+  firstContentAt: number | undefined
+  /** Set by who answers without an attempt. */
+  cached: Cached | undefined
+  /** Facts of modules for the trace, by name: `template`, `experiment`, `stream` … */
+  readonly facts: Record<string, unknown> = {}
+  /** The request as it may be recorded: after the guards, as it was last sent on. */
+  request: ModelRequest | undefined
+  #slots: Map<symbol, unknown> | undefined
+
+  /** The answer's body as it may be recorded; set for streams by who rebuilds them. */
+  body: (() => Completion | undefined) | undefined
+
+  /** Modules that ran in shadow. */
+  shadows: string[] | undefined
+
+  /** A record beside this one, of what would have been done: it knows what happened, and leaves nothing of itself here. */
+  aside(): Trail {
+    const { startedAt, started } = this
+    const trail = Object.assign(new Trail(), { startedAt, started })
+    return Object.defineProperty(trail, 'attempts', {
+      get: () => this.attempts.map((attempt) => ({ ...attempt })),
+    })
+  }
+
+  /** Sets a header of the answer; what a header cannot hold is left out of its value. */
+  header(name: string, value: string | number): void {
+    this.headers[name.toLowerCase()] = String(value).replace(/[^\t\x20-\x7e]/g, '')
+  }
+
+  /** Notes what a module did. */
+  note(module: string, verdict: string, detail?: Readonly<Record<string, unknown>>): void {
+    this.notes.push(detail === undefined ? { module, verdict } : { module, verdict, detail })
+  }
+
+  /** A value of one owner for this call, made at first use. */
+  slot<T>(key: symbol, create: () => T): T {
+    this.#slots ??= new Map()
+    if (!this.#slots.has(key)) this.#slots.set(key, create())
+    return this.#slots.get(key) as T
+  }
+}

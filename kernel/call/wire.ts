@@ -1,0 +1,39 @@
+import type { z } from 'zod'
+import type { Awaitable } from '../chain/hooks.ts'
+import type { GatewayError } from '../errors.ts'
+import type { Chunk } from '../stream/chunk.ts'
+import type { Call } from './call.ts'
+import type { Completion, ModelRequest, Operation } from './canonical.ts'
+
+/** Writes one streamed answer: what each batch is as bytes, in an order that the wire allows. */
+export interface StreamEncoder {
+  /** Bytes for these chunks; empty when there is nothing to say yet. */
+  chunks(batch: readonly Chunk[]): Buffer | string
+  /** What ends a complete answer. */
+  end(): string
+  /** What ends an answer that failed on the way. Never looks like a normal end. */
+  fail(error: GatewayError, requestId: string): string
+}
+
+/** Whose request it is, and the record that its call leaves. */
+export type Asking = Pick<Call, 'principal' | 'trail'>
+
+/** A format that clients speak: a path, and the translation from and to the canonical forms. */
+export interface Wire {
+  readonly id: string
+  readonly path: string
+  readonly operation: Operation
+  readonly summary: string
+  /** A header beside `X-Request-Id` in which clients of the wire look for a request's id. */
+  readonly idHeader?: string
+  /** The body's shape, for the documentation and for `decode`. */
+  readonly body: z.ZodType
+  /** The canonical request; throws a bad request that names the field. Wires that remember look up earlier turns. */
+  decode(body: unknown, asking: Asking): Awaitable<ModelRequest>
+  /** The answer's body as the wire has it. */
+  encode(body: Completion, request: ModelRequest, asking: Asking): unknown
+  /** `wire` is the one that the chunks' bytes are in. */
+  encoder(wire: string, request: ModelRequest, asking: Asking): StreamEncoder
+  /** The error as this wire's clients expect it; `asking` once the request has been decoded. */
+  error(error: GatewayError, requestId: string, asking?: Asking): unknown
+}

@@ -1,0 +1,100 @@
+import type { Call } from '../call/call.ts'
+import type { Reply } from '../call/reply.ts'
+import type { Wait } from './deadlines.ts'
+import { type Entry, exchanged, failed } from './entry.ts'
+import type { Next } from './hooks.ts'
+import { checkedReply } from './returned.ts'
+
+/**
+ * Runs an `around`. Errors from inside, whichever of them it lets through, pass as they are; its own fall under its
+ * failure policy: an answer that was there already is used, a failure inside stays the failure.
+ *
+ * Its time is what passes while nothing runs inside it. That is bounded, but not held to the budget of other hooks: to
+ * wait, for a retry or for its turn, is what an `around` is for.
+ */
+export async function wrapped(entry: Entry, call: Call, next: Next): Promise<Reply> {
+  const errors: unknown[] = []
+  let reply: Reply | undefined
+  let asked = false
+  const time = new OwnTime(entry)
+  const watched: Next = async (to) => {
+    time.leave()
+    asked = true
+    exchanged(entry, call, to)
+    try {
+      reply = await next(to)
+      return reply
+    } catch (error) {
+      errors.push(error)
+      throw error
+    } finally {
+      time.enter()
+    }
+  }
+  try {
+    const answer = checkedReply(await time.bound(entry.hooks.around!(call, watched)))
+    if (!asked && !call.trail.notes.some(({ module }) => module === entry.id))
+      call.trail.note(entry.id, 'answered')
+    return answer
+  } catch (error) {
+    if (errors.includes(error)) throw error
+    call.cancel.check()
+    failed(entry, 'around', error, call)
+    if (reply) return reply
+    if (errors.length > 0) throw errors.at(-1)
+    return next(call)
+  } finally {
+    time.end(call)
+  }
+}
+
+/** The time an `around` takes for itself. */
+class OwnTime {
+  readonly #entry: Entry
+  #since = performance.now()
+  #ms = 0
+  #inside = 0
+  #wait: Wait | undefined
+  #over: Error | undefined
+
+  constructor(entry: Entry) {
+    this.#entry = entry
+  }
+
+  /** The promise, or an Overdue when its own time runs out; what it asks for after that is refused. */
+  bound(promise: Promise<Reply>): Promise<Reply> {
+    const { deadlines } = this.#entry.meter
+    return new Promise((resolve, reject) => {
+      const wait = deadlines.add((error) => {
+        this.#over = error
+        reject(error)
+      })
+      if (this.#inside > 0) wait.since = Number.POSITIVE_INFINITY
+      this.#wait = wait
+      Promise.resolve(promise).then(resolve, reject)
+    })
+  }
+
+  leave(): void {
+    if (this.#over) throw this.#over
+    this.#inside += 1
+    if (this.#inside > 1) return
+    this.#ms += performance.now() - this.#since
+    if (this.#wait) this.#wait.since = Number.POSITIVE_INFINITY
+  }
+
+  enter(): void {
+    this.#inside -= 1
+    if (this.#inside > 0) return
+    this.#since = performance.now()
+    if (this.#wait) this.#wait.since = this.#since
+  }
+
+  end(call: Call): void {
+    const { id, meter } = this.#entry
+    if (this.#wait) meter.deadlines.remove(this.#wait)
+    if (this.#inside === 0) this.#ms += performance.now() - this.#since
+    meter.add('around', this.#ms)
+    call.trail.timings.push({ module: id, hook: 'around', ms: this.#ms })
+  }
+}

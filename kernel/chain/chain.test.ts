@@ -1,0 +1,303 @@
+import { describe, expect, test } from 'vitest'
+import { Call } from '../call/call.ts'
+import type { Completion } from '../call/canonical.ts'
+import type { Outcome } from '../call/outcome.ts'
+import { type Reply, StreamReply, WholeReply } from '../call/reply.ts'
+import { badRequest, type GatewayError, UpstreamError } from '../errors.ts'
+import type { Chunk } from '../stream/chunk.ts'
+import { toChunks } from '../stream/chunks.ts'
+import { collect } from '../stream/collect.ts'
+import { Chain } from './chain.ts'
+import type { Detection } from './detect.ts'
+import type { Entry } from './entry.ts'
+import type { Hooks, Visit } from './hooks.ts'
+import { Meter } from './meter.ts'
+
+const callOf = (stream = false): Call =>
+  new Call({
+    id: 'tr_1',
+    operation: 'chat',
+    wire: 'chat',
+    principal: { type: 'user', keyId: 'key_1', userId: 'usr_1', plan: 'free' },
+    request: { model: 'm', messages: [{ role: 'user', content: 'hello' }], stream },
+    context: {
+      project: 'default',
+      tags: {},
+      sessionId: undefined,
+      ip: '127.0.0.1',
+      provider: undefined,
+      headers: {},
+      source: 'proxy',
+      generation: 1,
+    },
+  })
+
+const entry = (id: string, hooks: Hooks, more: Partial<Entry> = {}): Entry => ({
+  id,
+  stage: 'limits',
+  hooks,
+  failure: 'closed',
+  when: undefined,
+  meter: new Meter(),
+  ...more,
+})
+
+const answer = (content: string): Completion => ({
+  object: 'chat.completion',
+  choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+})
+
+async function* batches(chunks: readonly Chunk[]): AsyncGenerator<readonly Chunk[]> {
+  for (const chunk of chunks) yield [chunk]
+}
+
+/** Answers with what it was asked, streamed when asked so. */
+const echo = async (call: Call): Promise<Reply> => {
+  const body = answer(`echo ${String(call.request.messages?.[0]?.content)}`)
+  return call.stream ? new StreamReply('', batches(toChunks(body, 1))) : WholeReply.of(body)
+}
+
+const textOf = async (reply: Reply): Promise<unknown> => (await collect(reply)).choices?.[0]?.message?.content
+
+const say = (call: Call, content: string): Call => call.withRequest({ messages: [{ role: 'user', content }] })
+const append = (what: string): Hooks => ({
+  request: (call) => say(call, `${call.request.messages?.[0]?.content}${what}`),
+})
+const suffix = (what: string): Hooks => ({
+  reply: (body) => answer(`${body.choices?.[0]?.message?.content}${what}`),
+  stream: 'buffer',
+})
+
+describe.each([false, true])('stream: %s', (stream) => {
+  test('requests run down in order, answers back up', async () => {
+    const chain = new Chain(
+      [entry('a', { ...append('a'), ...suffix('A') }), entry('b', { ...append('b'), ...suffix('B') })],
+      echo,
+    )
+    expect(await textOf(await chain.run(callOf(stream)))).toBe('echo helloabBA')
+  })
+
+  test('an around may call the rest never, once or many times', async () => {
+    const seen: string[] = []
+    const thrice = entry('thrice', {
+      async around(call, next) {
+        for (const n of ['1', '2']) seen.push(String(await textOf(await next(say(call, n)))))
+        return next(say(call, '3'))
+      },
+    })
+    const inner = entry('inner', append('!'))
+    const chain = new Chain([thrice, inner], echo)
+    expect(await textOf(await chain.run(callOf(stream)))).toBe('echo 3!')
+    expect(seen).toEqual(['echo 1!', 'echo 2!'])
+
+    const never = entry('never', { around: async () => WholeReply.of(answer('cached')) })
+    expect(await textOf(await new Chain([never, inner], echo).run(callOf(stream)))).toBe('cached')
+  })
+
+  test('an answer given on the way down passes up through those before it only', async () => {
+    const chain = new Chain(
+      [
+        entry('outer', suffix('o')),
+        entry('answers', { request: () => WholeReply.of(answer('here')) }),
+        entry('deeper', suffix('d')),
+      ],
+      echo,
+    )
+    expect(await textOf(await chain.run(callOf(stream)))).toBe('hereo')
+  })
+
+  test('a module that does not apply is skipped both ways', async () => {
+    const chain = new Chain(
+      [entry('a', { ...append('a'), ...suffix('A') }, { when: () => 'users' }), entry('b', append('b'))],
+      echo,
+    )
+    expect(await textOf(await chain.run(callOf(stream)))).toBe('echo hellob')
+  })
+
+  test('what is revealed is not seen by the modules', async () => {
+    const seen: unknown[] = []
+    const tap = entry('tap', {
+      reply: (body) => {
+        seen.push(body.choices?.[0]?.message?.content)
+        return undefined
+      },
+      stream: 'buffer',
+    })
+    const reveal: Detection = {
+      reach: 5,
+      scan: (text) =>
+        [...text.matchAll(/hello/g)].map(({ index }) => ({
+          start: index,
+          end: index + 5,
+          label: 'word',
+          action: 'replace' as const,
+          replacement: 'revealed',
+        })),
+    }
+    const chain = new Chain([tap, entry('masker', { reveal })], echo)
+    const call = callOf(stream)
+    const reply = await chain.run(call)
+    expect(await textOf(chain.reveal(reply, call))).toBe('echo revealed')
+    expect(seen).toEqual(['echo hello'])
+  })
+})
+
+describe('a module that fails', () => {
+  const broken = () => {
+    throw new TypeError('a bug')
+  }
+
+  test.each(['request', 'around', 'reply'] as const)(
+    'in %s lets the call pass when its policy is open',
+    async (hook) => {
+      const hooks = (hook === 'reply' ? { reply: broken, stream: 'buffer' } : { [hook]: broken }) as Hooks
+      const bad = entry('bad', hooks, { failure: 'open' })
+      expect(await textOf(await new Chain([bad], echo).run(callOf()))).toBe('echo hello')
+      expect(bad.meter.errors).toBe(1)
+    },
+  )
+
+  test.each(['request', 'around', 'reply'] as const)(
+    'in %s refuses the call when its policy is closed',
+    async (hook) => {
+      const hooks = (hook === 'reply' ? { reply: broken, stream: 'buffer' } : { [hook]: broken }) as Hooks
+      await expect(new Chain([entry('bad', hooks)], echo).run(callOf())).rejects.toMatchObject({
+        code: 'internal_error',
+        module: 'bad',
+      })
+    },
+  )
+
+  test('after it got an answer hands that answer on, and asks nobody twice', async () => {
+    let asked = 0
+    const chain = new Chain(
+      [
+        entry('bad', { around: async (call, next) => (await next(call)) && broken() }, { failure: 'open' }),
+        entry('count', {
+          request: () => {
+            asked += 1
+            return undefined
+          },
+        }),
+      ],
+      echo,
+    )
+    expect(await textOf(await chain.run(callOf()))).toBe('echo hello')
+    expect(asked).toBe(1)
+  })
+})
+
+test('a refusal carries the name of its module; an error from inside is nobody else’s', async () => {
+  const refuses = entry('guard', {
+    request: () => {
+      throw badRequest('no')
+    },
+  })
+  await expect(new Chain([refuses], echo).run(callOf())).rejects.toMatchObject({
+    code: 'bad_request',
+    module: 'guard',
+  })
+  expect(refuses.meter.refusals).toBe(1)
+
+  const outage = new UpstreamError('provider_error', 'down', {
+    provider: 'p',
+    model: 'm',
+    fault: 'network',
+    retryable: true,
+  })
+  const passes = entry('passes', { around: (call, next) => next(call) })
+  const chain = new Chain([passes], () => Promise.reject(outage))
+  await expect(chain.run(callOf())).rejects.toBe(outage)
+  expect((outage as GatewayError).module).toBeUndefined()
+})
+
+test('the request is recorded as the inspecting modules left it', async () => {
+  const call = callOf()
+  const refuses = entry(
+    'late',
+    {
+      request: () => {
+        throw badRequest('no')
+      },
+    },
+    { stage: 'shape' },
+  )
+  const early = entry('early', append(' masked'), { stage: 'inspect' })
+  await expect(new Chain([early, refuses], echo).run(call)).rejects.toThrow()
+  expect(call.trail.request?.messages?.[0]?.content).toBe('hello masked')
+
+  const before = callOf()
+  await expect(new Chain([entry('limit', refuses.hooks), early], echo).run(before)).rejects.toThrow()
+  expect(before.trail.request).toBeUndefined()
+})
+
+test('whether a module applies is decided once for a call, whatever others make of it', async () => {
+  const told: string[] = []
+  const settled = () => void told.push('settled')
+  const applies = entry(
+    'a',
+    { request: () => undefined, settled },
+    { when: (call) => (call.request.model === 'm' ? undefined : 'models') },
+  )
+  const renames = entry('b', { request: (call) => call.withRequest({ model: 'other' }) })
+  const chain = new Chain([applies, renames], async (call) => {
+    await chain.settled({ ending: 'ok' } as Outcome, call)
+    return echo(call)
+  })
+  await chain.run(callOf())
+  expect(told).toEqual(['settled'])
+})
+
+test('a call keeps which modules it passed by, and what each of the others made of it', async () => {
+  const call = callOf()
+  const renames = entry('renames', { request: (call) => call.withRequest({ model: 'other' }) })
+  const reroutes = entry('reroutes', { around: (call, next) => next(call.withRequest({ n: 2 })) })
+  const skipped = entry('skipped', append('x'), { when: () => 'tags' })
+  const chain = new Chain([renames, skipped, reroutes, entry('upper', suffix('!'))], echo)
+  await chain.run(call)
+  expect(call.trail.skips).toEqual([{ module: 'skipped', condition: 'tags' }])
+  expect(call.trail.exchanged).toMatchObject([
+    { module: 'renames', of: 'request', before: { model: 'm' }, after: { model: 'other' } },
+    { module: 'reroutes', of: 'request', before: { model: 'other' }, after: { n: 2 } },
+    { module: 'upper', of: 'reply' },
+  ])
+})
+
+test('who answers in the place of the provider is noted', async () => {
+  const call = callOf()
+  const cache = entry('cache', { around: async (call) => echo(call) })
+  await new Chain([cache], echo).run(call)
+  expect(call.trail.notes).toEqual([{ module: 'cache', verdict: 'answered' }])
+})
+
+test('everybody learns of the end, also when a neighbour fails at it', async () => {
+  const told: string[] = []
+  const chain = new Chain(
+    [
+      entry('bad', {
+        settled: () => {
+          throw new Error('bug')
+        },
+      }),
+      entry('good', { settled: async () => void told.push('good') }),
+    ],
+    echo,
+  )
+  await chain.settled({ ending: 'ok' } as Outcome, callOf())
+  expect(told).toEqual(['good'])
+})
+
+test('a visit is refused by whoever refuses it, and modules with a condition are not asked', () => {
+  const visit: Visit = { ip: '10.0.0.1', method: 'GET', path: '/api/status', principal: undefined }
+  const hooks: Hooks = {
+    admit: ({ ip }) => {
+      throw badRequest(`not from ${ip}`)
+    },
+  }
+  const fence = entry('fence', hooks)
+  expect(() => new Chain([fence], echo).admit(visit)).toThrow(
+    expect.objectContaining({ module: 'fence', message: 'not from 10.0.0.1' }),
+  )
+  expect(fence.meter.refusals).toBe(1)
+  expect(() => new Chain([entry('some', hooks, { when: () => undefined })], echo).admit(visit)).not.toThrow()
+})

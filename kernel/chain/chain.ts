@@ -1,0 +1,187 @@
+import type { Call } from '../call/call.ts'
+import type { Outcome } from '../call/outcome.ts'
+import type { Reply } from '../call/reply.ts'
+import type { Attempt } from '../call/trail.ts'
+import { detectsElsewhere } from '../plugin/isolation/remote.ts'
+import { admitted, leftOut } from './admit.ts'
+import { wrapped } from './around.ts'
+import type { Entry } from './entry.ts'
+import { applies, engages, exchanged, failed } from './entry.ts'
+import type { Next, Visit } from './hooks.ts'
+import { stages } from './hooks.ts'
+import { asks, inspected } from './inspect.ts'
+import { revealed, rewritten } from './rewrite.ts'
+
+/** The entries between two `around` hooks, and the `around` that wraps what follows. */
+interface Segment {
+  readonly entries: readonly Entry[]
+  readonly around: Entry | undefined
+  /** Whether anything is done to streamed answers, and to plain ones. */
+  readonly rewrites: boolean
+  readonly rewritesWhole: boolean
+  /** Set on the first segment entry after the stages that inspect: from there on the request may be recorded. */
+  readonly recordAt: number
+}
+
+const recordFrom = stages.indexOf('shape')
+
+/**
+ * The ordered hooks of one generation, compiled: entries without a hook are not there, synchronous hooks are called
+ * without a promise, and a call costs one async function for each `around` on its way.
+ */
+export class Chain {
+  readonly #segments: readonly Segment[]
+  readonly #admits: readonly Entry[]
+  readonly #attempts: readonly Entry[]
+  readonly #attempted: readonly Entry[]
+  readonly #reveals: readonly Entry[]
+  readonly #settles: readonly Entry[]
+  readonly #detects: readonly Entry[]
+  readonly #dispatch: Next
+
+  constructor(entries: readonly Entry[], dispatch: Next) {
+    this.#segments = segmented(entries)
+    this.#admits = entries.filter((entry) => entry.hooks.admit && !entry.when)
+    this.#attempts = entries.filter((entry) => entry.hooks.attempt)
+    this.#attempted = entries.filter((entry) => entry.hooks.attempted)
+    this.#reveals = entries.filter((entry) => entry.hooks.reveal)
+    this.#settles = entries.filter((entry) => entry.hooks.settled)
+    this.#detects = entries.filter(
+      ({ hooks }) => hooks.detect?.request !== undefined || detectsElsewhere(hooks),
+    )
+    this.#dispatch = dispatch
+  }
+
+  /** Asks everybody about a request at the door; whoever refuses throws. A promise only when one of them is elsewhere. */
+  admit(visit: Visit): void | Promise<void> {
+    return this.#admit(visit, 0)
+  }
+
+  /** Runs a call down to the provider and its answer back up. */
+  run(call: Call): Promise<Reply> {
+    return this.#run(call, 0)
+  }
+
+  /** What the client alone gets to see of an answer. */
+  reveal(reply: Reply, call: Call): Reply {
+    return this.#reveals.length === 0
+      ? reply
+      : revealed(
+          reply,
+          this.#reveals.filter((entry) => engages(entry, call)),
+          call,
+        )
+  }
+
+  /** Asks everybody about a try at a provider; whoever refuses throws. */
+  attempt(attempt: Attempt, call: Call, headers: Record<string, string>): void {
+    for (const entry of this.#attempts) {
+      if (!engages(entry, call)) continue
+      try {
+        entry.hooks.attempt!(attempt, call, headers)
+      } catch (error) {
+        failed(entry, 'attempt', error, call)
+      }
+    }
+  }
+
+  /** Tells everybody how a try went. Failures are metered and go nowhere else. */
+  attempted(attempt: Attempt, call: Call): void {
+    for (const entry of this.#attempted) {
+      if (!applies(entry, call)) continue
+      try {
+        entry.hooks.attempted!(attempt, call)
+      } catch (error) {
+        entry.meter.fail('attempted', error)
+      }
+    }
+  }
+
+  /** Tells everybody how the call ended. Failures are metered and go nowhere else. */
+  async settled(outcome: Outcome, call: Call): Promise<void> {
+    for (const entry of this.#settles) {
+      if (!applies(entry, call)) continue
+      try {
+        const result = entry.hooks.settled!(outcome, call)
+        if (result instanceof Promise) await entry.meter.deadlines.within(result)
+      } catch (error) {
+        entry.meter.fail('settled', error)
+      }
+    }
+  }
+
+  #admit(visit: Visit, from: number): void | Promise<void> {
+    for (let i = from; i < this.#admits.length; i += 1) {
+      const entry = this.#admits[i]!
+      if (entry.meter.circuit.state !== 'closed' && leftOut(entry, visit)) continue
+      const asked = admitted(entry, visit)
+      if (asked) return asked.then(() => this.#admit(visit, i + 1))
+    }
+  }
+
+  async #run(original: Call, index: number): Promise<Reply> {
+    const segment = this.#segments[index]
+    if (!segment) return this.#dispatch(original)
+    let call = original
+    let answer: Reply | undefined
+    const passed: Entry[] = []
+    for (const [i, entry] of segment.entries.entries()) {
+      if (i === segment.recordAt) call.trail.request = call.request
+      if (!engages(entry, call)) continue
+      let result = asks(entry) ? inspected(entry, call, () => this.#detectsAfter(entry, call)) : undefined
+      if (result instanceof Promise) result = await result
+      if (result && 'kind' in result) {
+        call.trail.note(entry.id, 'answered')
+        answer = result
+        break
+      }
+      if (result) {
+        exchanged(entry, call, result)
+        call = result
+      }
+      passed.push(entry)
+    }
+    answer ??= await this.#inner(call, index, segment, passed)
+    const rewrites = answer.kind === 'whole' ? segment.rewritesWhole : segment.rewrites
+    return rewrites ? await rewritten(answer, passed, call) : answer
+  }
+
+  #detectsAfter(entry: Entry, call: Call): Entry[] {
+    return applying(this.#detects.slice(this.#detects.indexOf(entry) + 1), call)
+  }
+
+  #inner(call: Call, index: number, { around }: Segment, passed: readonly Entry[]): Promise<Reply> {
+    if (!around || passed.at(-1) !== around) return this.#run(call, index + 1)
+    return wrapped(around, call, (inner) => this.#run(inner, index + 1))
+  }
+}
+
+function applying(entries: readonly Entry[], call: Call): Entry[] {
+  return entries.filter((entry) => applies(entry, call))
+}
+
+function segmented(entries: readonly Entry[]): Segment[] {
+  const segments: Segment[] = []
+  let part: Entry[] = []
+  let recordable = false
+  let recordAt = -1
+  const close = (around: Entry | undefined): void => {
+    const rewrites = part.some(({ hooks }) => hooks.reply ?? hooks.stream ?? hooks.detect?.reply)
+    const rewritesWhole = part.some(({ hooks }) => hooks.reply ?? hooks.detect?.reply)
+    if (part.length > 0) segments.push({ entries: part, around, rewrites, rewritesWhole, recordAt })
+    part = []
+    recordAt = -1
+  }
+  for (const entry of entries) {
+    const { request, around, reply, stream, detect } = entry.hooks
+    if (!(request ?? around ?? reply ?? stream ?? detect)) continue
+    if (!recordable && stages.indexOf(entry.stage) >= recordFrom) {
+      recordable = true
+      recordAt = part.length
+    }
+    part.push(entry)
+    if (around) close(entry)
+  }
+  close(undefined)
+  return segments
+}

@@ -1,0 +1,86 @@
+import type { Call } from '../call/call.ts'
+
+/** Where a text stands. */
+export interface Place {
+  readonly direction: 'request' | 'reply'
+  readonly role: string
+  /**
+   * `arguments` is the JSON text of a tool call, read with its escapes decoded; what is put in is escaped for it.
+   * `parameter` is any other string of a request: a tool's description, `user`, `metadata`.
+   */
+  readonly kind: 'content' | 'reasoning' | 'refusal' | 'arguments' | 'parameter'
+}
+
+/** A finding: which characters, what it is, and what becomes of it. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+  /** What was found, such as `email` or `aws_key`: goes into traces and events, the text itself never does. */
+  readonly label: string
+  /** `replace` puts `replacement` there, `block` refuses the call, `note` only tells. */
+  readonly action: 'replace' | 'block' | 'note'
+  readonly replacement?: string
+}
+
+/**
+ * A detector over text. The kernel applies it to every text of a request or an answer, and to streams through one
+ * bounded window that neighbouring detectors share.
+ *
+ * The law: for every way of cutting a text, the streamed result equals the whole one. It holds when findings are
+ * local, `scan` takes them from left to right, and `open` is right.
+ *
+ * Local: whether there is a finding at an index, and how long it is, depends on no more than the `context` characters
+ * before it and the `reach` characters from it on.
+ */
+export interface Detection {
+  /**
+   * Findings that start at `from` or later, in order: the first, then the first after its end, and so on. The text
+   * before `from` has left already and is there to look back at. `findAll` of the kit does this for several patterns.
+   */
+  scan(text: string, place: Place, call: Call, from: number): readonly Span[]
+  /** Longest finding with all that it looks ahead for, in characters: so much is held back at the most. */
+  readonly reach: number
+  /** How far a finding looks back before its start, in characters; `reach` without it. */
+  readonly context?: number
+  /**
+   * The first index, `from` or later, at which a finding may start that text to come could still make, change or end.
+   * Text before it may leave. Without it, the last `reach` characters are held back.
+   */
+  open?(text: string, call: Call, from: number): number
+  /** Whether there is anything to look for in this call; if not, its answer passes untouched. */
+  applies?(call: Call): boolean
+  /** Told of each finding, once. */
+  found?(span: Span, place: Place, call: Call): void
+  /** What the trail says of a replacement; `redacted` without it. */
+  readonly verdict?: string
+  /** What a block tells the caller. */
+  readonly refusal?: string
+}
+
+/** Part of a text, and what it is. */
+export interface Finding {
+  readonly start: number
+  readonly end: number
+}
+
+/** The first finding that starts at `from` or later, not empty. */
+export type Finder<T extends Finding = Finding> = (text: string, from: number) => T | undefined
+
+/**
+ * What several finders find from `from` on: the earliest, then the earliest after its end, and so on; of two that
+ * start together, that of the earlier finder. Linear when the finders are.
+ */
+export function findAll<T extends Finding>(finders: readonly Finder<T>[], text: string, from = 0): T[] {
+  const next = finders.map((find) => find(text, from))
+  const found: T[] = []
+  for (;;) {
+    let first: T | undefined
+    for (const candidate of next)
+      if (candidate && (!first || candidate.start < first.start)) first = candidate
+    if (!first) return found
+    found.push(first)
+    for (const [i, candidate] of next.entries()) {
+      if (candidate && candidate.start < first.end) next[i] = finders[i]!(text, first.end)
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import type { Call } from '../call/call.ts'
+import { contentBlocked, type GatewayError } from '../errors.ts'
+import type { Detection, Place, Span } from './detect.ts'
+import { type Entry, failed } from './entry.ts'
+import { checkedIndex, checkedSpans } from './returned.ts'
+
+/** A finding and who found it. */
+export interface Found extends Span {
+  readonly detector: Detector
+}
+
+/** A detection at work on one call, under its module's failure policy. A detector that failed finds nothing more. */
+export class Detector {
+  readonly detection: Detection
+  readonly #entry: Entry
+  readonly #call: Call
+  #broken = false
+  #ms = 0
+
+  constructor(entry: Entry, detection: Detection, call: Call) {
+    this.#entry = entry
+    this.detection = detection
+    this.#call = call
+  }
+
+  get context(): number {
+    return this.detection.context ?? this.detection.reach
+  }
+
+  /** Findings that start at `from` or later. Throws only coded errors. */
+  scan(text: string, place: Place, from: number): readonly Span[] {
+    return this.#guarded(() => checkedSpans(this.detection.scan(text, place, this.#call, from))) ?? []
+  }
+
+  /** The index up to which text may leave; at most `reach` characters are held back. */
+  settled(text: string, from: number): number {
+    const { detection } = this
+    const held = Math.max(text.length - detection.reach, from)
+    if (this.#broken) return text.length
+    if (!detection.open) return held
+    return Math.max(
+      this.#guarded(() => checkedIndex(detection.open!(text, this.#call, from))) ?? text.length,
+      held,
+    )
+  }
+
+  /** Tells the trail and the module of a finding. */
+  report(span: Span, place: Place): void {
+    const verdict = span.action === 'replace' ? (this.detection.verdict ?? 'redacted') : verdicts[span.action]
+    count(this.#call, this.#entry.id, verdict, span.label, place.direction)
+    this.#guarded(() => this.detection.found?.(span, place, this.#call))
+  }
+
+  /** The refusal that a blocking finding leads to. */
+  refusal({ label }: Span): GatewayError {
+    return contentBlocked(this.detection.refusal ?? `The content was refused: it contains ${label}.`, {
+      details: { found: label },
+    })
+  }
+
+  /** Throws the refusal as the module's own. */
+  refuse(span: Span): never {
+    const refusal = this.refusal(span)
+    failed(this.#entry, 'detect', refusal, this.#call)
+    throw refusal
+  }
+
+  /** Adds the time it took to the module's and the call's account; once, at the end. */
+  settle(): void {
+    this.#entry.meter.run('detect', this.#ms)
+    this.#call.trail.timings.push({ module: this.#entry.id, hook: 'detect', ms: this.#ms })
+  }
+
+  #guarded<T>(run: () => T): T | undefined {
+    if (this.#broken) return undefined
+    const started = performance.now()
+    try {
+      return run()
+    } catch (error) {
+      this.#broken = true
+      failed(this.#entry, 'detect', error, this.#call)
+      return undefined
+    } finally {
+      this.#ms += performance.now() - started
+    }
+  }
+}
+
+const verdicts = { block: 'blocked', note: 'flagged' } as const
+
+const counted = Symbol('findings')
+
+/** One note for each kind of finding, with how many there were: a call may have thousands. */
+function count(call: Call, module: string, verdict: string, label: string, direction: string): void {
+  const details = call.trail.slot(
+    counted,
+    () => new Map<string, { label: string; direction: string; count: number }>(),
+  )
+  const key = `${module} ${verdict} ${direction} ${label}`
+  const detail = details.get(key)
+  if (detail) {
+    detail.count += 1
+    return
+  }
+  const first = { label, direction, count: 1 }
+  details.set(key, first)
+  call.trail.note(module, verdict, first)
+}
+
+/** What detectors find: in order, none overlapping; the earlier start wins, then the earlier detector. */
+export function merged(found: Found[], from: number): Found[] {
+  found.sort((a, b) => a.start - b.start)
+  let end = from
+  return found.filter((span) => {
+    if (span.start < end) return false
+    end = span.end
+    return true
+  })
+}

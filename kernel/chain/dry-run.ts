@@ -1,0 +1,58 @@
+import type { Call } from '../call/call.ts'
+import { type GatewayError, toGatewayError } from '../errors.ts'
+import type { Entry } from './entry.ts'
+import { inspected } from './inspect.ts'
+import { Meter } from './meter.ts'
+import type { Condition } from './when.ts'
+
+/** What would become of a call at one module. */
+export interface DryStep {
+  readonly entry: Entry
+  readonly outcome: 'runs' | 'skipped' | 'tripped' | 'refuses' | 'answers' | 'not_reached'
+  /** With `skipped`: the first condition of its `when` that is not met. */
+  readonly condition?: Condition
+  /** Whether its request hooks were run: what it would do to the request is known then, and only then. */
+  readonly known: boolean
+  readonly before: Call
+  readonly after: Call
+  readonly error?: GatewayError
+}
+
+/**
+ * Takes a call down these entries without making it: conditions are tested, and modules that say they are `pure` are
+ * run, on a meter that is thrown away. Nothing is counted, stored or sent. The call must be made for this alone.
+ */
+export async function dryRun(entries: readonly Entry[], call: Call): Promise<DryStep[]> {
+  const steps: DryStep[] = []
+  let at = call
+  let over = false
+  for (const entry of entries) {
+    const step: DryStep = over
+      ? { entry, outcome: 'not_reached', known: true, before: at, after: at }
+      : await stepAt(entry, at)
+    steps.push(step)
+    at = step.after
+    over ||= step.outcome === 'refuses' || step.outcome === 'answers'
+  }
+  return steps
+}
+
+async function stepAt(entry: Entry, call: Call): Promise<DryStep> {
+  const same = { entry, before: call, after: call }
+  const condition = entry.when?.(call)
+  if (condition !== undefined) return { ...same, outcome: 'skipped', condition, known: true }
+  if (entry.meter.circuit.state !== 'closed') {
+    const outcome = entry.failure === 'closed' ? 'refuses' : 'tripped'
+    return { ...same, outcome, known: true }
+  }
+  const { pure = false, request, detect } = entry.hooks
+  if (!request && !detect?.request) return { ...same, outcome: 'runs', known: true }
+  if (!pure) return { ...same, outcome: 'runs', known: false }
+  try {
+    const result = await inspected({ ...entry, meter: new Meter() }, call, () => [])
+    if (result && 'kind' in result) return { ...same, outcome: 'answers', known: true }
+    return { ...same, outcome: 'runs', known: true, after: result ?? call }
+  } catch (error) {
+    return { ...same, outcome: 'refuses', known: true, error: toGatewayError(error) }
+  }
+}

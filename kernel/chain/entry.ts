@@ -1,0 +1,104 @@
+import type { Call } from '../call/call.ts'
+import { ClientGone, circuitOpen, type GatewayError, internalError, isGatewayError } from '../errors.ts'
+import type { Hooks, Stage } from './hooks.ts'
+import type { Meter } from './meter.ts'
+import type { Unmet } from './when.ts'
+
+/** One module in its place in the chain. */
+export interface Entry {
+  readonly id: string
+  readonly stage: Stage
+  readonly hooks: Hooks
+  /** What happens when the module itself fails: the call passes, or is refused. */
+  readonly failure: 'open' | 'closed'
+  /** Which calls it applies to; all of them without it. */
+  readonly when: Unmet | undefined
+  readonly meter: Meter
+}
+
+const decisions = Symbol('applies')
+
+/**
+ * Whether a module applies to a call, and is not left out for failing: decided once, when first asked, so that all its
+ * hooks see the same calls.
+ */
+export function applies(entry: Entry, call: Call): boolean {
+  return decision(entry, call) === true
+}
+
+/** Like `applies`; throws when the module is left out and its policy is to refuse then. */
+export function engages(entry: Entry, call: Call): boolean {
+  const decided = decision(entry, call)
+  if (decided === 'tripped' && entry.failure === 'closed') throw tripped(entry, call)
+  return decided === true
+}
+
+type Applies = boolean | 'tripped'
+
+function decision(entry: Entry, call: Call): Applies {
+  const { circuit } = entry.meter
+  if (!entry.when && !circuit.touched) return true
+  const decided = call.trail.slot(decisions, () => new Map<Entry, Applies>())
+  const known = decided.get(entry)
+  if (known !== undefined) return known
+  const now = decide(entry, call)
+  decided.set(entry, now)
+  return now
+}
+
+function decide({ id, when, meter }: Entry, call: Call): Applies {
+  const condition = when?.(call)
+  if (condition !== undefined) {
+    call.trail.skips.push({ module: id, condition })
+    return false
+  }
+  if (meter.circuit.admits(call.trail.started, (ended) => watchEnd(call, ended))) return true
+  call.trail.note(id, 'tripped', { reason: meter.circuit.reason ?? '' })
+  return 'tripped'
+}
+
+function watchEnd({ cancel }: Call, ended: (whole: boolean) => void): void {
+  cancel.onAbort((reason) => ended(!(reason instanceof ClientGone)))
+}
+
+/** The refusal of a call by a module that is left out. */
+export function tripped({ id, meter }: Entry, call?: Call): GatewayError {
+  meter.refusals += 1
+  call?.trail.note(id, 'refused', { code: 'circuit_open', status: 503 })
+  return circuitOpen(
+    `The module ${id} keeps failing and is left out for now; its policy is to refuse calls then. An operator can ` +
+      'reconfigure it or switch it off.',
+    { type: 'module_tripped', module: id, retryAfterS: Math.max(1, Math.ceil(meter.circuit.waitMs / 1000)) },
+  )
+}
+
+/**
+ * What a hook's throw means: a coded error is a refusal and goes on; anything else is the module's own failure,
+ * which refuses the call (`closed`) or is recorded and passed over (`open`: returns).
+ */
+export function failed(entry: Entry, hook: string, error: unknown, call?: Call): void {
+  if (isGatewayError(error)) throw refused(entry, error, call)
+  entry.meter.fail(hook, error)
+  call?.trail.note(entry.id, 'failed', { hook })
+  if (entry.failure === 'closed') {
+    throw internalError(`The module ${entry.id} failed, and its policy is to refuse then.`, {
+      module: entry.id,
+      cause: error,
+    })
+  }
+}
+
+/** Keeps what a module made of a request, if it made anything of it. */
+export function exchanged({ id }: Entry, before: Call, after: Call): void {
+  if (before.request === after.request) return
+  before.trail.exchanged.push({ module: id, of: 'request', before: before.request, after: after.request })
+}
+
+function refused(entry: Entry, error: GatewayError, call: Call | undefined): GatewayError {
+  if (error.module === undefined) {
+    error.module = entry.id
+    entry.meter.refuse(error.code)
+    call?.trail.note(entry.id, 'refused', { code: error.code, status: error.status })
+  }
+  return error
+}

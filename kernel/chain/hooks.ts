@@ -1,0 +1,96 @@
+import type { Call, Principal } from '../call/call.ts'
+import type { Completion } from '../call/canonical.ts'
+import type { Outcome } from '../call/outcome.ts'
+import type { Reply } from '../call/reply.ts'
+import type { Attempt } from '../call/trail.ts'
+import type { Filter } from '../stream/filter.ts'
+import type { Detection } from './detect.ts'
+
+/** The stages of the chain, outermost first: a request runs down the list, an answer back up. */
+export const stages = [
+  'record',
+  'access',
+  'limits',
+  'inspect',
+  'shape',
+  'cache',
+  'verify',
+  'route',
+  'deliver',
+] as const
+
+export type Stage = (typeof stages)[number]
+
+export type Awaitable<T> = T | Promise<T>
+
+/** The rest of the chain, down to the provider. May be called never, once or many times. */
+export type Next = (call: Call) => Promise<Reply>
+
+/** A request at the gateway's door, whatever it is for. */
+export interface Visit {
+  /** The client's address; a proxy's word counts only for configured proxies. */
+  readonly ip: string
+  readonly method: string
+  /** Without the query. */
+  readonly path: string
+  /** Absent while the key has not been looked at, and for public routes called without one. */
+  readonly principal: Principal | undefined
+}
+
+interface Steps {
+  /**
+   * Every request over HTTP, for a model or for management, before its key is looked at; where no chain follows,
+   * again once the caller is known. Refuse by throwing. A module with a `when` is not asked: a `when` speaks of
+   * calls, and this is none yet.
+   */
+  admit?(visit: Visit): void
+  /** Inspect, change (return a copy), refuse (throw a coded error) or answer (return a reply). */
+  request?(call: Call): Awaitable<Call | Reply | undefined>
+  /**
+   * `request` and `detect.request` touch nothing but the call they are given: no counters, no store, no events. Such a
+   * module is run to explain a call that is not made; of others an explanation only says that they would run.
+   */
+  readonly pure?: boolean
+  /**
+   * Wrap everything inside. When `next` rejects, nothing of that answer has reached the client; when it resolves
+   * with a stream, the first content is there and the stream can no longer be exchanged.
+   */
+  around?(call: Call, next: Next): Promise<Reply>
+  /** Texts of requests and answers to mask, redact or block: the kernel finds the places, whole or streamed. */
+  detect?: { readonly request?: Detection; readonly reply?: Detection }
+  /**
+   * Each try at a provider, after target and key are chosen and before anything is sent: refuse by throwing, or add
+   * to `headers`.
+   */
+  attempt?(attempt: Attempt, call: Call, headers: Record<string, string>): void
+  /**
+   * How a try went: told at its error, its whole answer or the first content of its stream, and once more with an
+   * error where a stream breaks off later.
+   */
+  attempted?(attempt: Attempt, call: Call): void
+  /**
+   * What the client alone gets to see, applied after everything else: caches, records and other modules keep the
+   * form without it.
+   */
+  reveal?: Detection
+  /** Learn how the call ended: once, after the last byte, the failure or the departure. Never delays anybody. */
+  settled?(outcome: Outcome, call: Call): Awaitable<void>
+}
+
+/** Who rewrites answers says what happens to streamed ones, so that none slips through. */
+type Rewrites =
+  | { reply?: never; stream?: (call: Call) => Filter | undefined }
+  | {
+      /** Return another body, or nothing to leave it as it is. */
+      reply(body: Completion, call: Call): Awaitable<Completion | undefined>
+      /** A filter over the chunks, or `buffer` to hold the stream until `reply` has seen the whole of it. */
+      stream: 'buffer' | ((call: Call) => Filter | undefined)
+    }
+
+export type Hooks = Steps & Rewrites
+
+/** What a module does to calls, by the names of its hooks. */
+export const hooksOf = (hooks: Hooks): string[] =>
+  Object.entries(hooks).flatMap(([name, hook]) =>
+    hook === undefined || typeof hook === 'boolean' ? [] : [name],
+  )

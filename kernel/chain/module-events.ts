@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { defineEvent, type Events } from '../events.ts'
+import type { Log } from '../log.ts'
+import type { Discovered } from '../plugin/manifest.ts'
+import type { Meter } from './meter.ts'
+import type { CircuitChange } from './module-circuit.ts'
+
+export const ModuleTripped = defineEvent(
+  'module.tripped',
+  z.object({
+    name: z.string(),
+    reason: z.string(),
+    effect: z.enum(['calls pass without it', 'calls are refused']),
+    open_s: z.number(),
+  }),
+  {
+    description: 'A module kept failing and is left out for a while; its failure policy says what calls get.',
+  },
+)
+
+export const ModuleRestored = defineEvent(
+  'module.restored',
+  z.object({ name: z.string(), by: z.enum(['probe', 'operator']) }),
+  { description: 'A module that was left out for failing works again.' },
+)
+
+interface Parts {
+  readonly events: Events
+  readonly log: Log
+}
+
+/** Tells the module's ring, the log and everybody who listens that it was left out, or is back. */
+export function announced(
+  id: string,
+  { manifest }: Pick<Discovered, 'manifest'>,
+  meter: Meter,
+  change: CircuitChange,
+  { events, log }: Parts,
+): void {
+  if (change.to === 'restored') {
+    meter.event('restored', change.by)
+    log.info({ plugin: id, by: change.by }, 'a module that was left out is back')
+    events.emit(ModuleRestored, { name: id, by: change.by })
+    return
+  }
+  const { reason, openMs } = change
+  const closed = manifest?.kind === 'module' && manifest.failure === 'closed'
+  meter.event('tripped', reason)
+  log.error({ plugin: id, reason }, 'a module keeps failing and is left out')
+  const effect = closed ? 'calls are refused' : 'calls pass without it'
+  events.emit(ModuleTripped, { name: id, reason, effect, open_s: openMs / 1000 })
+}

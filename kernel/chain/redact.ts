@@ -1,0 +1,72 @@
+import type { Call } from '../call/call.ts'
+import type { Choice, Completion, ModelRequest } from '../call/canonical.ts'
+import { detectsElsewhere } from '../plugin/isolation/remote.ts'
+import { type OnBlock, Window } from '../stream/window.ts'
+import type { Place } from './detect.ts'
+import { Detector, type Found } from './detector.ts'
+import type { Entry } from './entry.ts'
+import { mapReplyTexts, mapRequestParameters, mapRequestTexts } from './texts.ts'
+
+/**
+ * The call with its request redacted by a module. Throws when a finding blocks; what may be recorded of the call is
+ * then its request without any finding, neither of this module nor of those that would have looked after it.
+ */
+export function redactRequest(call: Call, entry: Entry, later: () => readonly Entry[]): Call {
+  const detector = new Detector(entry, entry.hooks.detect!.request!, call)
+  let blocked: Found | undefined
+  const redacted = requestThrough(call, detector, (found) => {
+    blocked ??= found
+    return marked(found)
+  })
+  if (blocked) {
+    call.trail.request = recordable(redacted, later())
+    throw detector.refusal(blocked)
+  }
+  return redacted
+}
+
+/** A whole answer, redacted; the same object when nothing was found. Throws when a finding blocks. */
+export function redactReply(body: Completion, detectors: readonly Detector[]): Completion {
+  try {
+    const redacted = mapReplyTexts(body, (text, place) =>
+      through(text, new Window(detectors, place, (found) => found.detector.refuse(found))),
+    )
+    return redacted === body ? body : withoutStaleLogprobs(redacted, body)
+  } finally {
+    for (const detector of detectors) detector.settle()
+  }
+}
+
+/** The request as these modules would have left it; nothing when one of them cannot tell. */
+function recordable(call: Call, entries: readonly Entry[]): ModelRequest | undefined {
+  if (entries.some(({ hooks }) => detectsElsewhere(hooks))) return undefined
+  try {
+    return entries.reduce(
+      (seen, entry) => requestThrough(seen, new Detector(entry, entry.hooks.detect!.request!, seen), marked),
+      call,
+    ).request
+  } catch {
+    return undefined
+  }
+}
+
+function requestThrough(call: Call, detector: Detector, onBlock: OnBlock): Call {
+  const change = (text: string, place: Place): string => through(text, new Window([detector], place, onBlock))
+  const request = mapRequestParameters(mapRequestTexts(call.request, change), change)
+  return request === call.request ? call : call.with({ request })
+}
+
+function through(text: string, window: Window): string {
+  return window.push(text) + window.end()
+}
+
+/** Log probabilities spell the text out once more; those of a text that is no longer there are left out. */
+function withoutStaleLogprobs(redacted: Completion, body: Completion): Completion {
+  const choices = redacted.choices?.map((choice, i): Choice => {
+    const changed = choice !== body.choices?.[i]
+    return changed && choice.logprobs ? { ...choice, logprobs: null } : choice
+  })
+  return { ...redacted, choices: choices! }
+}
+
+const marked = ({ label }: Found): string => `[blocked: ${label}]`

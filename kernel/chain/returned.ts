@@ -1,0 +1,90 @@
+import type { Call } from '../call/call.ts'
+import type { Completion } from '../call/canonical.ts'
+import type { Reply } from '../call/reply.ts'
+import type { Filter } from '../stream/filter.ts'
+import type { Span } from './detect.ts'
+import { HookFault } from './hook-fault.ts'
+import type { Hooks } from './hooks.ts'
+
+const functions = ['admit', 'request', 'around', 'attempt', 'attempted', 'reply', 'settled'] as const
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** What a setup returned, if it is hooks. Throws a readable error that says which of them is none. */
+export function checkedHooks(returned: unknown): Hooks {
+  if (returned === undefined || returned === null) return {}
+  if (!isObject(returned)) throw new Error(`setup must return hooks, and returned ${nameOf(returned)}`)
+  for (const hook of functions) {
+    const value = returned[hook]
+    if (value !== undefined && typeof value !== 'function')
+      throw new Error(`the hook ${hook} must be a function, and is ${nameOf(value)}`)
+  }
+  const { stream, reply, reveal, detect } = returned
+  if (stream !== undefined && stream !== 'buffer' && typeof stream !== 'function')
+    throw new Error(`the hook stream must be a function or 'buffer', and is ${nameOf(stream)}`)
+  if (reply !== undefined && stream === undefined)
+    throw new Error("a module with the hook reply must say what happens to streams: add stream, or 'buffer'")
+  if (detect !== undefined && !isObject(detect)) throw new Error('the hook detect must be an object')
+  const both = (detect ?? {}) as Record<string, unknown>
+  for (const detection of [both.request, both.reply, reveal]) {
+    if (detection === undefined) continue
+    if (!isObject(detection) || typeof detection.scan !== 'function' || typeof detection.reach !== 'number')
+      throw new Error('a detection must have scan, a function, and reach, a number')
+  }
+  return returned as Hooks
+}
+
+/** A call or an answer, if that is what a hook returned. */
+export function checkedStep(returned: unknown, call: Call): Call | Reply | undefined {
+  if (returned === undefined || returned === null) return undefined
+  if (isReply(returned)) return returned
+  const { trail, request } = returned as Partial<Call>
+  if (trail === call.trail && typeof request?.model === 'string') return returned as Call
+  throw new HookFault(`expected a call, an answer or nothing, got ${nameOf(returned)}`)
+}
+
+export function checkedReply(returned: unknown): Reply {
+  if (isReply(returned)) return returned
+  throw new HookFault(`expected an answer, got ${nameOf(returned)}`)
+}
+
+/** The body of an answer, if that is what a hook returned. */
+export function checkedBody(returned: unknown, before: Completion): Completion {
+  if (returned === undefined || returned === null || returned === before) return before
+  const choices = isObject(returned) ? returned.choices : null
+  if (choices === undefined || (Array.isArray(choices) && choices.every(isObject)))
+    return returned as Completion
+  throw new HookFault(`expected the body of an answer or nothing, got ${nameOf(returned)}`)
+}
+
+export function checkedFilter(returned: unknown): Filter | undefined {
+  if (returned === undefined || returned === null) return undefined
+  if (isObject(returned) && typeof returned.push === 'function') return returned as unknown as Filter
+  throw new HookFault(`expected a filter or nothing, got ${nameOf(returned)}`)
+}
+
+const actions: ReadonlySet<unknown> = new Set(['replace', 'block', 'note'])
+
+export function checkedSpans(returned: unknown): readonly Span[] {
+  if (!Array.isArray(returned)) throw new HookFault(`expected a list of findings, got ${nameOf(returned)}`)
+  for (const span of returned) {
+    if (!Number.isInteger(span?.start) || !Number.isInteger(span.end) || !actions.has(span.action))
+      throw new HookFault('expected findings with start, end and action')
+  }
+  return returned
+}
+
+/** An index into a text, if it is one. */
+export function checkedIndex(returned: unknown): number {
+  if (typeof returned === 'number' && !Number.isNaN(returned)) return returned
+  throw new HookFault(`expected an index, got ${nameOf(returned)}`)
+}
+
+function isReply(value: unknown): value is Reply {
+  const { kind, chunks } = (value ?? {}) as { kind?: unknown; chunks?: unknown }
+  return kind === 'whole' || (kind === 'stream' && typeof chunks === 'object' && chunks !== null)
+}
+
+const nameOf = (value: unknown): string =>
+  value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`

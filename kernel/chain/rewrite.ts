@@ -1,0 +1,193 @@
+import type { Call } from '../call/call.ts'
+import type { Completion } from '../call/canonical.ts'
+import { type Reply, StreamReply, WholeReply } from '../call/reply.ts'
+import type { GatewayError } from '../errors.ts'
+import { RemoteStream } from '../plugin/isolation/remote-stream.ts'
+import type { Chunk } from '../stream/chunk.ts'
+import { toChunks } from '../stream/chunks.ts'
+import { collect } from '../stream/collect.ts'
+import { type Filter, filterStream, type Out } from '../stream/filter.ts'
+import { Redaction } from '../stream/redaction.ts'
+import type { Detection } from './detect.ts'
+import { Detector } from './detector.ts'
+import { type Entry, failed } from './entry.ts'
+import { redactReply } from './redact.ts'
+import { checkedBody, checkedFilter } from './returned.ts'
+
+/** An answer on its way up through these entries, last entry first. */
+export async function rewritten(reply: Reply, entries: readonly Entry[], call: Call): Promise<Reply> {
+  const steps = stepsOf(entries, call)
+  if (steps.length === 0) return reply
+  return reply.kind === 'whole' ? wholeThrough(reply, steps, call) : streamThrough(reply, steps, call)
+}
+
+/** An answer with what these entries reveal to the client alone. */
+export function revealed(reply: Reply, entries: readonly Entry[], call: Call): Reply {
+  const detectors = entries.flatMap((entry) => detectorsOf(entry, entry.hooks.reveal, call))
+  if (detectors.length === 0) return reply
+  if (reply.kind === 'stream') return reply.through(filterStream(reply.chunks, [new Redaction(detectors)]))
+  const body = redactReply(reply.body, detectors)
+  return body === reply.body ? reply : WholeReply.of(body)
+}
+
+/** What happens to an answer: one module's rewriting, or the detections of neighbours, which share one window. */
+type Step = { readonly entry: Entry } | { readonly detectors: Detector[] }
+
+function stepsOf(entries: readonly Entry[], call: Call): Step[] {
+  const steps: Step[] = []
+  for (const entry of entries.toReversed()) {
+    const { reply, stream, detect } = entry.hooks
+    const detectors = detectorsOf(entry, detect?.reply, call)
+    if (detectors.length > 0) {
+      const last = steps.at(-1)
+      if (last && 'detectors' in last) last.detectors.push(...detectors)
+      else steps.push({ detectors })
+    }
+    if (reply ?? stream) steps.push({ entry })
+  }
+  return steps
+}
+
+/** The detector of an entry, unless it has nothing to look for in this call. */
+function detectorsOf(entry: Entry, detection: Detection | undefined, call: Call): Detector[] {
+  return detection && looks(entry, detection, call) ? [new Detector(entry, detection, call)] : []
+}
+
+function looks(entry: Entry, detection: Detection, call: Call): boolean {
+  if (!detection.applies) return true
+  try {
+    return detection.applies(call) !== false
+  } catch (error) {
+    failed(entry, 'detect', error, call)
+    return false
+  }
+}
+
+async function wholeThrough(reply: WholeReply, steps: readonly Step[], call: Call): Promise<Reply> {
+  let body: Completion | undefined
+  for (const step of steps) {
+    const before: Completion = body ?? reply.body
+    const after =
+      'entry' in step ? await runReply(step.entry, before, call) : redactReply(before, step.detectors)
+    if (after !== before) body = after
+  }
+  return body ? WholeReply.of(body) : reply
+}
+
+async function runReply(entry: Entry, body: Completion, call: Call): Promise<Completion> {
+  if (!entry.hooks.reply) return body
+  const started = performance.now()
+  try {
+    const returned = entry.hooks.reply(body, call)
+    const waited = returned instanceof Promise ? entry.meter.deadlines.within(returned) : returned
+    const after = checkedBody(await waited, body)
+    if (after !== body) call.trail.exchanged.push({ module: entry.id, of: 'reply', before: body, after })
+    return after
+  } catch (error) {
+    failed(entry, 'reply', error, call)
+    return body
+  } finally {
+    const ms = performance.now() - started
+    entry.meter.run('reply', ms)
+    call.trail.timings.push({ module: entry.id, hook: 'reply', ms })
+  }
+}
+
+function streamThrough(reply: StreamReply, steps: readonly Step[], call: Call): StreamReply {
+  let current = reply
+  let filters: Filter[] = []
+  const flush = (): void => {
+    if (filters.length > 0) current = current.through(filterStream(current.chunks, filters))
+    filters = []
+  }
+  for (const step of steps) {
+    if ('detectors' in step) {
+      filters.push(new Redaction(step.detectors))
+    } else if (step.entry.hooks.stream === 'buffer') {
+      flush()
+      current = new StreamReply('', buffered(step.entry, current, call))
+    } else {
+      const filter = filterOf(step.entry, call)
+      if (filter instanceof RemoteStream) {
+        flush()
+        current = current.through(filter.through(current.chunks, step.entry))
+      } else if (filter) filters.push(new Guarded(step.entry, filter, call))
+    }
+  }
+  flush()
+  return current
+}
+
+function filterOf(entry: Entry, call: Call): Filter | undefined {
+  const { stream } = entry.hooks
+  if (stream === undefined || stream === 'buffer') return undefined
+  try {
+    return checkedFilter(stream(call))
+  } catch (error) {
+    failed(entry, 'stream', error, call)
+    return undefined
+  }
+}
+
+/** Holds a stream until its module has seen the whole answer; unchanged answers leave chunk by chunk as they came. */
+async function* buffered(entry: Entry, reply: StreamReply, call: Call): AsyncGenerator<readonly Chunk[]> {
+  const held: Chunk[] = []
+  for await (const batch of reply.chunks) held.push(...batch)
+  const body = await collect(new StreamReply('', once(held)))
+  const after = await runReply(entry, body, call)
+  yield after === body ? held : toChunks(after)
+}
+
+async function* once(chunks: readonly Chunk[]): AsyncGenerator<readonly Chunk[]> {
+  yield chunks
+}
+
+/** A module's filter under its failure policy: when it breaks, the stream goes on without it, or ends. */
+class Guarded implements Filter {
+  readonly #entry: Entry
+  readonly #filter: Filter
+  readonly #call: Call
+  #ms = 0
+  #broken = false
+
+  constructor(entry: Entry, filter: Filter, call: Call) {
+    this.#entry = entry
+    this.#filter = filter
+    this.#call = call
+  }
+
+  push(chunk: Chunk, out: Out): void {
+    if (this.#broken) {
+      out.emit(chunk)
+      return
+    }
+    const started = performance.now()
+    try {
+      this.#filter.push(chunk, out)
+    } catch (error) {
+      if (this.#survive(error, out)) out.emit(chunk)
+    }
+    this.#ms += performance.now() - started
+  }
+
+  end(out: Out): void {
+    try {
+      if (!this.#broken) this.#filter.end?.(out)
+    } catch (error) {
+      this.#survive(error, out)
+    }
+    this.#entry.meter.run('stream', this.#ms)
+    this.#call.trail.timings.push({ module: this.#entry.id, hook: 'stream', ms: this.#ms })
+  }
+
+  #survive(error: unknown, out: Out): boolean {
+    this.#broken = true
+    try {
+      failed(this.#entry, 'stream', error, this.#call)
+      return true
+    } catch (refusal) {
+      out.fail(refusal as GatewayError)
+      return false
+    }
+  }
+}

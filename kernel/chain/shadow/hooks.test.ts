@@ -1,0 +1,334 @@
+import { expect, test } from 'vitest'
+import { Call } from '../../call/call.ts'
+import type { Completion } from '../../call/canonical.ts'
+import type { Outcome } from '../../call/outcome.ts'
+import { type Reply, StreamReply, WholeReply } from '../../call/reply.ts'
+import type { Attempt } from '../../call/trail.ts'
+import { contentBlocked, forbidden, UpstreamError } from '../../errors.ts'
+import type { Chunk } from '../../stream/chunk.ts'
+import { toChunks } from '../../stream/chunks.ts'
+import { Chain } from '../chain.ts'
+import type { Entry } from '../entry.ts'
+import type { Hooks, Next } from '../hooks.ts'
+import { Meter } from '../meter.ts'
+import { inShadow } from './hooks.ts'
+
+const callOf = (stream = false): Call =>
+  new Call({
+    id: 'tr_1',
+    operation: 'chat',
+    wire: 'chat',
+    principal: { type: 'user', keyId: 'key_1', userId: 'usr_1', plan: 'free' },
+    request: { model: 'm', messages: [{ role: 'user', content: 'hello' }], stream },
+    context: {
+      project: 'default',
+      tags: {},
+      sessionId: undefined,
+      ip: '127.0.0.1',
+      provider: undefined,
+      headers: {},
+      source: 'proxy',
+      generation: 1,
+    },
+  })
+
+const entry = (id: string, hooks: Hooks, more: Partial<Entry> = {}): Entry => ({
+  id,
+  stage: 'limits',
+  hooks,
+  failure: 'closed',
+  when: undefined,
+  meter: new Meter(),
+  ...more,
+})
+
+const answer: Completion = {
+  object: 'chat.completion',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'an answer' }, finish_reason: 'stop' }],
+}
+
+const chunks = toChunks(answer, 1)
+
+async function* batches(): AsyncGenerator<readonly Chunk[]> {
+  for (const chunk of chunks) yield [chunk]
+}
+
+const provider = (asked: Call[] = []): Next => {
+  return async (call) => {
+    asked.push(call)
+    return call.stream ? new StreamReply('chat', batches()) : WholeReply.fromBytes('chat', bytes)
+  }
+}
+
+const bytes = Buffer.from(JSON.stringify(answer))
+
+/** Runs a module in shadow on a call, to its end; what came of it, and what the module would have done. */
+async function shadow(hooks: Hooks, { stream = false, next }: { stream?: boolean; next?: Next } = {}) {
+  const asked: Call[] = []
+  const call = callOf(stream)
+  const meter = new Meter()
+  const chain = new Chain([inShadow(entry('m', hooks, { meter }))], next ?? provider(asked))
+  let error: unknown
+  let reply: Reply | undefined
+  let came: Chunk[] = []
+  try {
+    reply = await chain.run(call)
+    if (reply.kind === 'stream') for await (const batch of reply.chunks) came = [...came, ...batch]
+  } catch (thrown) {
+    error = thrown
+  }
+  await chain.settled({ ending: 'ok' } as Outcome, call)
+  return { call, reply, came, error, asked, meter, notes: call.trail.notes }
+}
+
+/** Every kind of change to a call that a module can make. */
+const meddler: Hooks = {
+  request(call) {
+    call.trail.header('x-meddler', 'was here')
+    call.trail.facts.meddler = true
+    return call.withRequest({ model: 'other' }).with({ timeouts: { idleMs: 1 } })
+  },
+  around: (call, next) => next(call.withRequest({ n: 3 })),
+  attempt: (_attempt, _call, headers) => {
+    headers.x = 'y'
+  },
+  reply: (body) => ({ ...body, choices: [] }),
+  stream: () => ({ push: () => {}, end: (out) => out.finish('length') }),
+}
+
+test('a call is made as if the module were not there, and what it would have changed is told', async () => {
+  const { call, reply, asked, notes } = await shadow(meddler)
+  expect(asked[0]!.request).toEqual(callOf().request)
+  expect(asked[0]!.timeouts).toEqual({})
+  expect((reply as WholeReply).raw).toBe(bytes)
+  expect(call.trail).toMatchObject({ headers: {}, facts: {}, exchanged: [], shadows: ['m'] })
+  expect(notes).toEqual(
+    expect.arrayContaining([
+      { module: 'm', verdict: 'changed', detail: { of: 'request', paths: ['model'] }, mode: 'shadow' },
+      { module: 'm', verdict: 'changed', detail: { of: 'request', paths: ['n'] }, mode: 'shadow' },
+      { module: 'm', verdict: 'changed', detail: { of: 'reply', paths: ['choices'] }, mode: 'shadow' },
+      { module: 'm', verdict: 'headers', detail: { names: ['x-meddler'] }, mode: 'shadow' },
+    ]),
+  )
+})
+
+test('a stream passes as the very same chunks, and the module has read copies', async () => {
+  const seen: Chunk[] = []
+  const { came, notes } = await shadow(
+    {
+      stream: () => ({
+        push: (chunk, out) => {
+          seen.push(chunk)
+          Object.assign(chunk.data, { choices: [] })
+          out.emit(chunk)
+        },
+      }),
+    },
+    { stream: true },
+  )
+  expect(came).toEqual(chunks)
+  expect(came.every((chunk, i) => chunk === chunks[i])).toBe(true)
+  expect(seen).toHaveLength(chunks.length)
+  expect(seen.some((chunk) => chunks.includes(chunk))).toBe(false)
+  expect(notes).toEqual([])
+})
+
+test('what a module would have done to a stream is told', async () => {
+  const { came, notes } = await shadow(meddler, { stream: true })
+  expect(came).toHaveLength(chunks.length)
+  expect(notes.filter(({ detail }) => detail?.of === 'reply')).toHaveLength(1)
+})
+
+test('a stream that a module would have held back is not held back', async () => {
+  const { came, notes } = await shadow(
+    { reply: () => ({ ...answer, model: 'x' }), stream: 'buffer' },
+    { stream: true },
+  )
+  expect(came.every((chunk, i) => chunk === chunks[i])).toBe(true)
+  expect(notes).toMatchObject([{ verdict: 'changed', detail: { of: 'reply' } }])
+})
+
+test.each<[string, Hooks]>([
+  [
+    'request',
+    {
+      request() {
+        throw forbidden('no')
+      },
+    },
+  ],
+  ['request, later', { request: () => Promise.reject(forbidden('no')) }],
+  [
+    'around',
+    {
+      around: () => {
+        throw forbidden('no')
+      },
+    },
+  ],
+  [
+    'reply',
+    {
+      stream: 'buffer',
+      reply() {
+        throw forbidden('no')
+      },
+    },
+  ],
+  [
+    'detect',
+    {
+      detect: {
+        request: {
+          reach: 5,
+          scan: (text) => (text === 'hello' ? [{ start: 0, end: 5, label: 'word', action: 'block' }] : []),
+        },
+      },
+    },
+  ],
+])('a refusal in %s is told, and refuses nothing', async (_, hooks) => {
+  const { error, reply, notes, meter } = await shadow(hooks)
+  expect(error).toBeUndefined()
+  expect((reply as WholeReply).raw).toBe(bytes)
+  expect(notes).toContainEqual(expect.objectContaining({ module: 'm', verdict: 'refused', mode: 'shadow' }))
+  expect(meter.refusals).toBeGreaterThan(0)
+})
+
+test('a try at a provider is neither refused nor given headers', async () => {
+  const call = callOf()
+  const chain = new Chain([inShadow(entry('m', meddler)), inShadow(entry('no', refusing))], provider())
+  const headers: Record<string, string> = {}
+  chain.attempt({ n: 1, provider: 'p', model: 'm' } as Attempt, call, headers)
+  await chain.settled({ ending: 'ok' } as Outcome, call)
+  expect(headers).toEqual({})
+  expect(call.trail.notes).toMatchObject([
+    { module: 'm', verdict: 'changed', detail: { of: 'headers', paths: ['x'] } },
+    { module: 'no', verdict: 'refused', detail: { status: 403 } },
+  ])
+})
+
+const refusing: Hooks = {
+  attempt() {
+    throw forbidden('no')
+  },
+}
+
+test('a refusal in the middle of a stream ends nothing', async () => {
+  const hooks: Hooks = { stream: () => ({ push: (_, out) => out.fail(contentBlocked('no')) }) }
+  const { came, error, notes } = await shadow(hooks, { stream: true })
+  expect(error).toBeUndefined()
+  expect(came).toHaveLength(chunks.length)
+  expect(notes).toMatchObject([{ verdict: 'refused', detail: { code: 'bad_request' } }])
+})
+
+test('a module that fails, also one that refuses calls when it does, harms nothing and is metered', async () => {
+  const bug = (): never => {
+    throw new Error('bug')
+  }
+  const { error, notes, meter } = await shadow({ request: bug, around: bug, settled: bug })
+  expect(error).toBeUndefined()
+  expect(notes.every(({ verdict, mode }) => verdict === 'failed' && mode === 'shadow')).toBe(true)
+  expect(meter.errors).toBe(3)
+})
+
+test('an answer of its own is told and not given', async () => {
+  const { asked, notes, reply } = await shadow({ around: async () => WholeReply.of({ choices: [] }) })
+  expect(asked).toHaveLength(1)
+  expect((reply as WholeReply).raw).toBe(bytes)
+  expect(notes).toEqual([{ module: 'm', verdict: 'answered', mode: 'shadow' }])
+})
+
+test('the provider is asked once, however often a module would ask; its error is the error', async () => {
+  let asked = 0
+  const failure = new UpstreamError('provider_error', 'down', {
+    provider: 'p',
+    model: 'm',
+    fault: 'network',
+    retryable: true,
+  })
+  const retry: Hooks = {
+    around: async (call, next) => {
+      for (let n = 0; n < 3; n += 1) {
+        try {
+          return await next(call)
+        } catch (error) {
+          if (error !== failure) throw error
+        }
+      }
+      throw failure
+    },
+  }
+  const next: Next = async () => {
+    asked += 1
+    throw failure
+  }
+  const { error, notes } = await shadow(retry, { next })
+  expect(asked).toBe(1)
+  expect(error).toBe(failure)
+  expect(notes).toEqual([{ module: 'm', verdict: 'called_again', mode: 'shadow' }])
+})
+
+test('the attempts of a call can be read, and nothing is written on them', async () => {
+  const next: Next = async (call) => {
+    call.trail.attempts.push({ n: 1, provider: 'p', reasonNext: undefined } as Attempt)
+    return provider()(call)
+  }
+  const read: unknown[] = []
+  const { call } = await shadow(
+    {
+      around: async (call, next) => {
+        const reply = await next(call)
+        for (const attempt of call.trail.attempts) {
+          read.push(attempt.provider)
+          attempt.reasonNext = 'to see'
+        }
+        return reply
+      },
+    },
+    { next },
+  )
+  expect(read).toEqual(['p'])
+  expect(call.trail.attempts[0]!.reasonNext).toBeUndefined()
+})
+
+test('a call that the module would have ended goes on', async () => {
+  const { error, call, notes } = await shadow({
+    request(call) {
+      call.cancel.abort(forbidden('too long'))
+      return undefined
+    },
+  })
+  expect(error).toBeUndefined()
+  expect(call.cancel.aborted).toBe(false)
+  expect(notes).toMatchObject([{ verdict: 'ended', detail: { status: 403 } }])
+})
+
+test('nobody waits for a module that takes its time', async () => {
+  let done = false
+  const call = callOf()
+  const slow = entry('slow', {
+    async request() {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      done = true
+      return undefined
+    },
+  })
+  const chain = new Chain([inShadow(slow)], provider())
+  await chain.run(call)
+  expect(done).toBe(false)
+  await chain.settled({ ending: 'ok' } as Outcome, call)
+  expect(done).toBe(true)
+})
+
+test('what a module keeps for a call is the same in all its hooks', async () => {
+  const slot = Symbol('slot')
+  const told: unknown[] = []
+  await shadow({
+    request(call) {
+      call.trail.slot(slot, () => ({ n: 1 })).n = 7
+      return undefined
+    },
+    settled: (_, call) => void told.push(call.trail.slot(slot, () => ({ n: 0 }))),
+  })
+  expect(told).toEqual([{ n: 7 }])
+})

@@ -1,0 +1,123 @@
+import type { Call } from '../../call/call.ts'
+import { type Reply, StreamReply } from '../../call/reply.ts'
+import { conflict, isGatewayError } from '../../errors.ts'
+import type { Instance } from '../../plugin/instance.ts'
+import { applies, type Entry } from '../entry.ts'
+import { type Hooks, hooksOf } from '../hooks.ts'
+import { inspected } from '../inspect.ts'
+import { Meter } from '../meter.ts'
+import { aroundAside, tapInto } from './around.ts'
+import { copyOf, rewriteAside } from './reply.ts'
+import { ShadowRun } from './run.ts'
+
+/** Throws a conflict for an instance whose effect does not go through hooks, and so cannot be held back. */
+export function refuseShadow({ id, services, wires, protocols }: Instance): void {
+  const offers = [
+    ...[...services.keys()].map((token) => `the service ${token.description}`),
+    ...wires.map(({ path }) => `the path ${path}`),
+    ...protocols.map((protocol) => `the protocol ${protocol.id}`),
+  ]
+  if (offers.length === 0) return
+  throw conflict(
+    `${id} cannot run in shadow: it offers ${offers.join(', ')}, whose effect on calls cannot be held back.`,
+    { param: 'mode' },
+  )
+}
+
+/**
+ * A module's place in the chain with hooks that do nothing and note what the module's own would have done. The module
+ * gets copies: of the call with a trail of its own, of whole answers, of chunks. `reveal` is not run: without the module's
+ * own changes there is nothing to reveal.
+ */
+export function inShadow(entry: Entry): Entry {
+  const inner: Entry = { ...entry, failure: 'open', when: undefined }
+  const key = Symbol(entry.id)
+  const runOf = (call: Call): ShadowRun | undefined => {
+    const run = call.trail.slot(key, () => new ShadowRun(entry.id, entry.meter, call))
+    return applies(inner, run.view(call)) ? run : undefined
+  }
+  const isIdle = hooksOf(entry.hooks).length === 0
+  return { ...inner, when: entry.when, meter: new Meter(), hooks: isIdle ? {} : hooksAside(inner, runOf) }
+}
+
+type RunOf = (call: Call) => ShadowRun | undefined
+
+function hooksAside(inner: Entry, runOf: RunOf): Hooks {
+  const { admit, request, around, detect, attempt, attempted, reply, stream } = inner.hooks
+  const asks = request ?? detect?.request
+  const rewrites = reply ?? stream ?? detect?.reply
+  return {
+    ...(admit && {
+      admit(visit) {
+        try {
+          admit(visit)
+        } catch (error) {
+          if (isGatewayError(error)) inner.meter.refuse(error.code)
+          else inner.meter.fail('admit', error)
+        }
+      },
+    }),
+    ...(asks && {
+      request(call) {
+        const run = runOf(call)
+        run?.run('request', () => inspectAside(run, inner, run.view(call)))
+        return undefined
+      },
+    }),
+    ...(around && {
+      around(call, next) {
+        const run = runOf(call)
+        return run ? aroundAside(run, around, call, next) : next(call)
+      },
+    }),
+    ...(attempt && {
+      attempt(made, call, headers) {
+        const run = runOf(call)
+        run?.run('attempt', () => {
+          const copy = { ...headers }
+          attempt({ ...made }, run.view(call), copy)
+          run.compare('headers', headers, copy)
+        })
+      },
+    }),
+    ...(attempted && {
+      attempted(made, call) {
+        const run = runOf(call)
+        run?.run('attempted', () => attempted({ ...made }, run.view(call)))
+      },
+    }),
+    ...(rewrites && {
+      reply(body, call) {
+        const run = runOf(call)
+        run?.run('reply', () => rewriteAside(run, inner, copyOf(body), run.view(call)))
+        return undefined
+      },
+      stream(call) {
+        const run = runOf(call)
+        if (!run) return undefined
+        const feed = run.feed()
+        const copy = new StreamReply('', feed)
+        run.run('stream', () => rewriteAside(run, inner, copy, run.view(call)))
+        return tapInto(feed)
+      },
+    }),
+    async settled(outcome, call) {
+      const run = runOf(call)
+      if (!run) return
+      await run.finish(() => inner.hooks.settled?.(outcome, run.view(call)))
+    },
+  } as Hooks
+}
+
+function inspectAside(run: ShadowRun, inner: Entry, call: Call): void | Promise<void> {
+  const told = (step: Call | Reply | undefined): void => {
+    if (!step) return
+    if ('kind' in step) run.note('answered')
+    else {
+      run.compare('request', call.request, step.request)
+      run.compare('timeouts', call.timeouts, step.timeouts)
+    }
+  }
+  const step = inspected(inner, call, () => [])
+  return step instanceof Promise ? step.then(told) : told(step)
+}

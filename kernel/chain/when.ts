@@ -1,0 +1,104 @@
+import { z } from 'zod'
+import type { Call } from '../call/call.ts'
+
+const names = z.array(z.string().min(1)).optional()
+
+/** Which calls a module applies to: all given conditions must hold, one value of each list is enough. */
+export const whenSchema = z.strictObject({
+  projects: names.meta({ description: 'Values of X-Project.' }),
+  users: names.meta({ description: 'User ids.' }),
+  keys: names.meta({ description: 'Key ids.' }),
+  plans: names.meta({ description: 'Plan ids.' }),
+  models: names.meta({ description: 'Globs over the model as asked for.' }),
+  tags: z
+    .record(z.string(), z.string())
+    .optional()
+    .meta({ description: 'Tags that must have these values.' }),
+  percent: z.number().min(0).max(100).optional().meta({ description: 'Share of calls, chosen by call id.' }),
+})
+
+export type When = z.infer<typeof whenSchema>
+
+export type Condition = keyof When
+
+/** Tells the first condition that a call does not meet, a share last; nothing when it meets them all. */
+export type Unmet = (call: Call) => Condition | undefined
+
+/** One test for all conditions, or nothing when there are none. */
+export function compileWhen(when: When | undefined): Unmet | undefined {
+  if (!when) return undefined
+  const all: [Condition, Test | undefined][] = [
+    ['projects', oneOf(when.projects, (call) => call.context.project)],
+    ['users', oneOf(when.users, (call) => call.principal.userId)],
+    ['keys', oneOf(when.keys, (call) => call.principal.keyId)],
+    ['plans', oneOf(when.plans, (call) => call.principal.plan)],
+    ['models', when.models && matchesModel(when.models)],
+    ['tags', when.tags && hasTags(when.tags)],
+    ['percent', when.percent === undefined ? undefined : share(when.percent)],
+  ]
+  const tests = all.filter((pair): pair is [Condition, Test] => pair[1] !== undefined)
+  return tests.length === 0 ? undefined : (call) => tests.find(([, test]) => !test(call))?.[0]
+}
+
+type Test = (call: Call) => boolean
+
+function oneOf(
+  values: readonly string[] | undefined,
+  read: (call: Call) => string | undefined,
+): Test | undefined {
+  if (!values) return undefined
+  const set = new Set(values)
+  return (call) => {
+    const value = read(call)
+    return value !== undefined && set.has(value)
+  }
+}
+
+function matchesModel(globs: readonly string[]): Test {
+  const matches = compileGlobs(globs)
+  return (call) => matches(call.request.model)
+}
+
+function hasTags(tags: Readonly<Record<string, string>>): Test {
+  const wanted = Object.entries(tags)
+  return (call) => wanted.every(([name, value]) => call.context.tags[name] === value)
+}
+
+/** The last characters of an id are random, so they choose a fair share, and the same call always alike. */
+function share(percent: number): Test {
+  return (call) => (Number.parseInt(call.id.slice(-4), 32) % 10_000) / 100 < percent
+}
+
+/** Tests a name against globs: `*` stands for any characters, `?` for one; the rest is literal, case does not count. */
+export function compileGlobs(globs: readonly string[]): (name: string) => boolean {
+  const exact = new Set(globs.filter((glob) => !/[*?]/.test(glob)).map((glob) => glob.toLowerCase()))
+  const patterns = globs.filter((glob) => /[*?]/.test(glob)).map((glob) => glob.toLowerCase())
+  return (name) => {
+    const lower = name.toLowerCase()
+    return exact.has(lower) || patterns.some((pattern) => globMatches(pattern, lower))
+  }
+}
+
+/** Linear in pattern times name, without backtracking into earlier stars: safe for patterns that strangers write. */
+function globMatches(pattern: string, name: string): boolean {
+  let p = 0
+  let n = 0
+  let star = -1
+  let mark = 0
+  while (n < name.length) {
+    if (p < pattern.length && pattern[p] !== '*' && (pattern[p] === '?' || pattern[p] === name[n])) {
+      p += 1
+      n += 1
+    } else if (pattern[p] === '*') {
+      star = p
+      mark = n
+      p += 1
+    } else if (star !== -1) {
+      p = star + 1
+      mark += 1
+      n = mark
+    } else return false
+  }
+  while (pattern[p] === '*') p += 1
+  return p === pattern.length
+}

@@ -1,0 +1,81 @@
+import type { Entry } from '../chain/entry.ts'
+import { hooksOf } from '../chain/hooks.ts'
+import { inOrder, reasonOf } from '../chain/order.ts'
+import { inShadow } from '../chain/shadow/hooks.ts'
+import { compileWhen, type When } from '../chain/when.ts'
+import { internalError } from '../errors.ts'
+import type { ModuleManifest } from './manifest.ts'
+import type { Plugin, PluginState } from './plugin-record.ts'
+import type { Setting } from './setting.ts'
+
+/** A module's place among all modules. */
+export interface Placement {
+  readonly plugin: Plugin
+  readonly manifest: ModuleManifest
+  /** Why it stands here, for people. */
+  readonly reason: string
+}
+
+/** A module as it stood in an arrangement, for who looks back at it. */
+export interface Arranged {
+  readonly name: string
+  readonly version: string
+  readonly stage: string
+  readonly state: PluginState
+  readonly mode: Setting['mode']
+  readonly hooks: readonly string[]
+  readonly when: When | undefined
+  readonly problem?: string | undefined
+}
+
+/** A place as it is remembered. */
+export function arrangedOf({ plugin, manifest }: Placement, state: PluginState): Arranged {
+  return {
+    name: plugin.id,
+    version: manifest.version,
+    stage: manifest.stage,
+    state,
+    mode: plugin.setting?.mode ?? 'enforce',
+    hooks: plugin.instance ? hooksOf(plugin.instance.hooks) : [],
+    when: plugin.setting?.when,
+    problem: plugin.problem,
+  }
+}
+
+/** The modules among these plugins in chain order, whether they run or not. */
+export function placesOf(plugins: Iterable<Plugin>): Placement[] {
+  const placed = [...plugins].flatMap((plugin) => {
+    const { manifest, setting } = plugin
+    return manifest?.kind === 'module' && setting
+      ? [{ id: plugin.id, plugin, manifest, order: setting.order }]
+      : []
+  })
+  return inOrder(placed).map(({ plugin, manifest, order }) => ({
+    plugin,
+    manifest,
+    reason: reasonOf({ manifest, order }),
+  }))
+}
+
+/**
+ * The module's place in the chain. One that should guard and cannot start refuses, rather than let calls pass; a folder
+ * that is broken and that nobody asked for stops nobody.
+ */
+export function entryOf(plugin: Plugin, state: PluginState): Entry[] {
+  const { manifest, instance, setting, meter, id } = plugin
+  if (manifest?.kind !== 'module' || !setting?.enabled) return []
+  const { stage, failure } = manifest
+  const when = compileWhen(setting.when)
+  const isShadow = setting.mode === 'shadow'
+  if (instance) {
+    const entry: Entry = { id, stage, failure, when, meter, hooks: instance.hooks }
+    return [isShadow ? inShadow(entry) : entry]
+  }
+  if (isShadow || failure === 'open' || (state === 'invalid' && !setting.asked)) return []
+  const refuse = (): never => {
+    throw internalError(`The module ${id} is switched on and could not start: ${plugin.problem ?? state}.`, {
+      module: id,
+    })
+  }
+  return [{ id, stage, failure, when, meter, hooks: { pure: true, request: refuse } }]
+}

@@ -1,0 +1,149 @@
+import type { Call } from '../call/call.ts'
+import type { Reply } from '../call/reply.ts'
+import type { Wire } from '../call/wire.ts'
+import { Chain } from '../chain/chain.ts'
+import type { Entry } from '../chain/entry.ts'
+import type { Token } from '../container.ts'
+import type { LiveRoute } from '../route.ts'
+import type { Protocol } from '../upstream/provider.ts'
+import type { Instance } from './instance.ts'
+
+/** How a call leaves the chain for a provider, on the generation it came in with. */
+export type Dispatch = (call: Call, generation: Generation) => Promise<Reply>
+
+/**
+ * One immutable arrangement of everything that is switched on. A request leases the generation it began with, from
+ * first byte to last; what only this generation holds is disposed when the last lease is over.
+ */
+export class Generation {
+  readonly number: number
+  readonly chain: Chain
+  /** The chain's entries in order. */
+  readonly entries: readonly Entry[]
+  readonly routes: readonly LiveRoute[]
+  /** By path; all are POST. */
+  readonly wires: ReadonlyMap<string, Wire>
+  readonly protocols: ReadonlyMap<string, Protocol>
+  readonly services: ReadonlyMap<Token<unknown>, unknown>
+  readonly #instances: readonly Instance[]
+  readonly #dispatch: Dispatch
+  readonly #inner = new Map<string, Chain>()
+  readonly #onError: (error: unknown) => void
+  /** The kernel's own lease is the first. */
+  #leases = 1
+  #gone = Promise.withResolvers<void>()
+
+  /** Throws, holding nothing, when two instances claim the same thing. */
+  constructor(
+    number: number,
+    instances: readonly Instance[],
+    entries: readonly Entry[],
+    dispatch: Dispatch,
+    onError: (error: unknown) => void,
+  ) {
+    this.number = number
+    this.entries = entries
+    this.#instances = instances
+    this.#dispatch = dispatch
+    this.#onError = onError
+    const { wires, protocols, services, routes } = offersOf(instances)
+    this.wires = wires
+    this.protocols = protocols
+    this.services = services
+    this.routes = routes
+    this.chain = new Chain(entries, (call) => dispatch(call, this))
+    for (const instance of instances) instance.holders += 1
+  }
+
+  /** What routes and delivers calls, without one module: the chain of the calls which that one makes itself. */
+  innerChain(without: string): Chain {
+    let chain = this.#inner.get(without)
+    if (!chain) {
+      const inner = this.entries.filter(
+        ({ id, stage }) => id !== without && (stage === 'route' || stage === 'deliver'),
+      )
+      chain = new Chain(inner, (call) => this.#dispatch(call, this))
+      this.#inner.set(without, chain)
+    }
+    return chain
+  }
+
+  /** Takes a lease; `release` must follow exactly once. */
+  lease(): void {
+    this.#leases += 1
+  }
+
+  release(): void {
+    this.#leases -= 1
+    if (this.#leases === 0) void this.#leave()
+  }
+
+  get leases(): number {
+    return this.#leases
+  }
+
+  /**
+   * Gives up the kernel's own lease. Resolves when the last call has left and what nobody else holds is disposed, or
+   * when the deadline has passed and the stragglers' instances were disposed under them.
+   */
+  async retire(deadlineMs: number): Promise<void> {
+    this.release()
+    const timer = setTimeout(() => void this.#leave(), deadlineMs)
+    timer.unref()
+    await this.#gone.promise
+    clearTimeout(timer)
+  }
+
+  #left = false
+
+  async #leave(): Promise<void> {
+    if (this.#left) return
+    this.#left = true
+    const orphans = this.#instances.filter((instance) => {
+      instance.holders -= 1
+      return instance.holders === 0
+    })
+    const results = await Promise.allSettled(orphans.map((instance) => instance.scope.dispose()))
+    for (const result of results) if (result.status === 'rejected') this.#onError(result.reason)
+    this.#gone.resolve()
+  }
+}
+
+/** What instances offer, together. Throws when two of them claim the same thing. */
+export function offersOf(instances: readonly Instance[]) {
+  const routes = unique(instances, 'route', ({ routes }) =>
+    routes.map((route) => [`${route.method} ${route.path.replaceAll(/\{[^}]*\}/g, '{}')}`, route]),
+  )
+  return {
+    wires: unique(instances, 'path', ({ wires }) => wires.map((wire) => [wire.path, wire])),
+    protocols: unique(instances, 'protocol', ({ protocols }) =>
+      protocols.map((protocol) => [protocol.id, protocol]),
+    ),
+    services: unique(instances, 'service', ({ services }) => [...services]),
+    routes: [...routes.values()],
+  }
+}
+
+/** What instances offer under a name; a name can be taken once. */
+function unique<K, V>(
+  instances: readonly Instance[],
+  what: string,
+  read: (instance: Instance) => Iterable<readonly [K, V]>,
+): Map<K, V> {
+  const owners = new Map<K, string>()
+  const all = new Map<K, V>()
+  for (const instance of instances) {
+    for (const [key, value] of read(instance)) {
+      const owner = owners.get(key)
+      if (owner !== undefined) {
+        throw new Error(`${instance.id} claims the ${what} ${describe(key)}, which ${owner} has already`)
+      }
+      owners.set(key, instance.id)
+      all.set(key, value)
+    }
+  }
+  return all
+}
+
+const describe = (key: unknown): string =>
+  typeof key === 'symbol' ? (key.description ?? 'unnamed') : String(key)

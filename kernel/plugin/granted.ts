@@ -1,0 +1,154 @@
+import type { Call } from '../call/call.ts'
+import type { Reply } from '../call/reply.ts'
+import type { Detection } from '../chain/detect.ts'
+import type { Hooks } from '../chain/hooks.ts'
+import { checkedFilter, checkedStep } from '../chain/returned.ts'
+import type { Chunk } from '../stream/chunk.ts'
+import type { Filter, Out } from '../stream/filter.ts'
+import { denied, type Grants } from './permissions.ts'
+import { changedTexts, unveiled } from './veil.ts'
+
+/**
+ * Hooks that see and change no more of calls than their module asked for. Those that are handed texts cannot be had
+ * without reading them; the others get calls without texts. Who may read and write keeps its hooks as they are.
+ */
+export function grantedHooks(id: string, hooks: Hooks, grants: Grants): Hooks {
+  if (grants.writes) return hooks
+  return grants.reads ? reading(id, hooks) : blind(id, hooks)
+}
+
+const handed = ['around', 'detect', 'reply', 'stream', 'reveal'] as const
+
+function blind(id: string, hooks: Hooks): Hooks {
+  for (const hook of handed)
+    if (hooks[hook] !== undefined)
+      throw denied(id, `has the hook ${hook}, which is handed texts,`, 'body:read')
+  const { request, attempt, attempted, settled, ...rest } = hooks
+  return {
+    ...rest,
+    ...(request && {
+      request: (call) => {
+        const seen = call.veil
+        const back = (returned: unknown): Call | Reply | undefined => {
+          const step = checkedStep(returned, call)
+          if (step === undefined) return undefined
+          if ('kind' in step) throw denied(id, 'answers a call', 'body:write')
+          refuseTexts(id, seen, step)
+          return unveiled(call, seen, step)
+        }
+        const returned = request(seen)
+        return returned instanceof Promise ? returned.then(back) : back(returned)
+      },
+    }),
+    ...(attempt && { attempt: (made, call, headers) => attempt(made, call.veil, headers) }),
+    ...(attempted && { attempted: (made, call) => attempted(made, call.veil) }),
+    ...(settled && {
+      settled: (outcome, call) => settled({ ...outcome, body: () => undefined }, call.veil),
+    }),
+  } as Hooks
+}
+
+function reading(id: string, hooks: Hooks): Hooks {
+  const { request, around, reply, stream, detect } = hooks
+  if (hooks.reveal) throw denied(id, 'has the hook reveal, which changes texts,', 'body:write')
+  return {
+    ...hooks,
+    ...(request && {
+      request: (call) => {
+        const back = (returned: unknown): Call | Reply | undefined => {
+          const step = checkedStep(returned, call)
+          if (step === undefined) return undefined
+          if ('kind' in step) throw denied(id, 'answers a call', 'body:write')
+          refuseTexts(id, call, step)
+          return step
+        }
+        const returned = request(call)
+        return returned instanceof Promise ? returned.then(back) : back(returned)
+      },
+    }),
+    ...(around && {
+      around: async (call, next) => {
+        const replies: Reply[] = []
+        const reply = await around(call, async (to) => {
+          refuseTexts(id, call, to)
+          const made = await next(to)
+          replies.push(made)
+          return made
+        })
+        if (!replies.includes(reply)) throw denied(id, 'answers a call', 'body:write')
+        return reply
+      },
+    }),
+    ...(reply && {
+      reply: async (body, call) => {
+        const after = (await reply(body, call)) ?? body
+        if (after !== body) throw denied(id, 'changes an answer', 'body:write')
+        return undefined
+      },
+    }),
+    ...(typeof stream === 'function' && {
+      stream: (call) => {
+        const filter = checkedFilter(stream(call))
+        return filter && new ReadingFilter(id, filter)
+      },
+    }),
+    ...(detect && {
+      detect: {
+        ...(detect.request && { request: readingDetection(id, detect.request) }),
+        ...(detect.reply && { reply: readingDetection(id, detect.reply) }),
+      },
+    }),
+  } as Hooks
+}
+
+function refuseTexts(id: string, before: Call, after: Call): void {
+  if (after === before) return
+  const [field] = changedTexts(before.request, after.request)
+  if (field !== undefined) throw denied(id, `changes ${field} of a request`, 'body:write')
+}
+
+function readingDetection(id: string, detection: Detection): Detection {
+  return {
+    ...detection,
+    scan(...given) {
+      const spans = detection.scan(...given)
+      for (const { action } of spans)
+        if (action === 'replace') throw denied(id, 'replaces a text', 'body:write')
+      return spans
+    },
+  }
+}
+
+/** Lets chunks pass as they came, and no others. */
+class ReadingFilter implements Filter {
+  readonly #id: string
+  readonly #filter: Filter
+  readonly #came = new Set<Chunk>()
+  #out: Out | undefined
+
+  constructor(id: string, filter: Filter) {
+    this.#id = id
+    this.#filter = filter
+  }
+
+  push(chunk: Chunk, out: Out): void {
+    this.#came.add(chunk)
+    this.#filter.push(chunk, this.#guarded(out))
+  }
+
+  end(out: Out): void {
+    this.#filter.end?.(this.#guarded(out))
+  }
+
+  #guarded(out: Out): Out {
+    this.#out ??= {
+      emit: (chunk) => {
+        if (!this.#came.delete(chunk)) throw denied(this.#id, 'changes an answer', 'body:write')
+        out.emit(chunk)
+      },
+      finish: (reason, choices) => out.finish(reason, choices),
+      fail: (error) => out.fail(error),
+    }
+    return this.#out
+  }
+}

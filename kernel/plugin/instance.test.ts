@@ -1,0 +1,56 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { openLevel } from '../../storage/level.ts'
+import { Meter } from '../chain/meter.ts'
+import { createRoot } from '../container.ts'
+import { defineEvent, Events } from '../events.ts'
+import { createLog } from '../log.ts'
+import { contextOf, emptyInstance, type Instance } from './instance.ts'
+import { manifestSchema } from './manifest.ts'
+import { Memory } from './memory.ts'
+
+const Happened = defineEvent('happened', z.number(), { description: 'Something happened.' })
+
+test('of two instances of a plugin only the latest hears of an event', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'switchyard-test-'))
+  const store = await openLevel(path.join(folder, 'db'))
+  const events = new Events(() => {})
+  const manifest = manifestSchema.parse({
+    id: 'listener',
+    kind: 'area',
+    version: '1.0.0',
+    title: 'Listener',
+    description: 'Listens.',
+  })
+  const old = emptyInstance('listener')
+  const next = emptyInstance('listener')
+  let current: Instance = old
+  const parts = {
+    container: createRoot(),
+    events,
+    store,
+    log: createLog({ level: 'silent' }),
+    service: () => undefined,
+    current: (instance: Instance) => instance === current,
+  }
+  const heard: string[] = []
+  for (const instance of [old, next]) {
+    const name = instance === old ? 'old' : 'new'
+    const context = contextOf(parts, manifest, instance, {}, new Memory(), new Meter())
+    context.on(Happened, (n) => heard.push(`${name} ${n}`))
+    context.onAny((data) => heard.push(`${name} any ${data}`))
+  }
+
+  events.emit(Happened, 1)
+  current = next
+  events.emit(Happened, 2)
+  await next.scope.dispose()
+  events.emit(Happened, 3)
+
+  expect(heard).toEqual(['old 1', 'old any 1', 'new 2', 'new any 2'])
+  await store.close()
+  await rm(folder, { recursive: true })
+})

@@ -1,0 +1,150 @@
+import type { Store } from '../../storage/index.ts'
+import type { Call } from '../call/call.ts'
+import { repeat } from '../call/repeat.ts'
+import type { Wire } from '../call/wire.ts'
+import type { Hooks } from '../chain/hooks.ts'
+import type { Meter } from '../chain/meter.ts'
+import type { DependencyContainer, Token } from '../container.ts'
+import type { Events, EventType, Occurrence } from '../events.ts'
+import type { Log } from '../log.ts'
+import type { LiveRoute } from '../route.ts'
+import { noOutbound, type Outbound, outboundOf } from '../upstream/outbound.ts'
+import type { Protocol } from '../upstream/provider.ts'
+import type { WorkerLimits } from './isolation/worker-host.ts'
+import type { Manifest } from './manifest.ts'
+import type { Memory } from './memory.ts'
+import { denied, grantsOf } from './permissions.ts'
+import type { Context } from './plugin.ts'
+import { Scope } from './scope.ts'
+
+/** What one setup of a plugin made: collected first, put to work by a generation. */
+export interface Instance {
+  readonly id: string
+  readonly scope: Scope
+  hooks: Hooks
+  readonly routes: LiveRoute[]
+  readonly wires: Wire[]
+  readonly protocols: Protocol[]
+  readonly services: Map<Token<unknown>, unknown>
+  /** Generations that hold it. */
+  holders: number
+}
+
+/** How long a plugin may take to release one thing that it acquired, in milliseconds. */
+const releaseMs = 10_000
+
+export const emptyInstance = (id: string): Instance => ({
+  id,
+  scope: new Scope(id, releaseMs),
+  hooks: {},
+  routes: [],
+  wires: [],
+  protocols: [],
+  services: new Map(),
+  holders: 0,
+})
+
+/** What contexts are made from. */
+export interface ContextParts {
+  readonly container: DependencyContainer
+  readonly events: Events
+  readonly store: Store
+  readonly log: Log
+  /** How long an import or a setup may take, in milliseconds. */
+  readonly setupMs?: number
+  /** A service that some live plugin offers. */
+  readonly service: (token: Token<unknown>) => unknown
+  /** Whether this instance is the plugin's latest, and not one that only lasts until its calls have ended. */
+  readonly current: (instance: Instance) => boolean
+  /** What leads outside; by default nothing but the public internet. */
+  readonly outbound?: Outbound
+  /** Bounds of workers. */
+  readonly workers?: Omit<WorkerLimits, 'start'>
+}
+
+/** The context of one instance. `memory` is the plugin's, kept by the registry. */
+export function contextOf<S>(
+  parts: ContextParts,
+  manifest: Manifest,
+  instance: Instance,
+  settings: S,
+  memory: Memory,
+  meter: Meter,
+): Context<S> {
+  const { id, scope } = instance
+  const grants = grantsOf(manifest.permissions)
+  const demand = (permission: Parameters<typeof grants.has>[0], does: string): void => {
+    if (!grants.has(permission)) throw denied(id, does, permission)
+  }
+  let store: Store | undefined
+  const log = parts.log.child({ plugin: id })
+  const find = <T>(token: Token<T>): T | undefined => {
+    const offered = parts.service(token) ?? instance.services.get(token)
+    if (offered !== undefined) return offered as T
+    if (!grants.has('kernel') || !parts.container.isRegistered(token, true)) return undefined
+    return parts.container.resolve<T>(token)
+  }
+  /** While two instances exist, an event is for one of them: heard twice, a call would be counted twice. */
+  const whileCurrent =
+    <D, O>(listener: (data: D, occurrence: O) => unknown) =>
+    (data: D, occurrence: O) =>
+      parts.current(instance) ? listener(data, occurrence) : undefined
+  const context: Omit<Context<S>, 'store'> = {
+    ...outboundOf(id, grants, scope, parts.outbound ?? noOutbound()),
+    id,
+    settings,
+    log,
+    signal: scope.signal,
+    memory: (name, create) => memory.value(name, create),
+    slot<T>(create: () => T) {
+      const key = Symbol(id)
+      return (call: Call) => call.trail.slot(key, create)
+    },
+    every(ms, run) {
+      const stop = repeat(ms, run, (error) => log.error({ err: error }, 'a periodic task failed'))
+      scope.own(stop)
+    },
+    on<T>(type: EventType<T>, listener: (data: T, occurrence: Occurrence<T>) => unknown) {
+      scope.own(parts.events.on(type, whileCurrent(listener)))
+    },
+    onAny(listener) {
+      scope.own(parts.events.onAny(whileCurrent(listener)))
+    },
+    emit: (type, data) => parts.events.emit(type, data),
+    provide(token, value) {
+      instance.services.set(token, value)
+    },
+    find,
+    use<T>(token: Token<T>): T {
+      const found = find(token)
+      if (found === undefined)
+        throw new Error(`${id} needs the service ${token.description}, which nobody offers`)
+      return found
+    },
+    own: (release) => scope.own(release),
+    report: (kind, detail) => meter.event(kind, detail),
+    route(route) {
+      demand('routes', 'adds a route')
+      instance.routes.push({ ...route, plugin: id } as unknown as LiveRoute)
+    },
+    wire(wire) {
+      demand('routes', 'adds a wire')
+      instance.wires.push(wire)
+    },
+    protocol(protocol) {
+      demand('providers', 'adds a protocol')
+      instance.protocols.push(protocol)
+    },
+  }
+  // Not among the context's own keys: to copy it does not mean to use the store.
+  return Object.defineProperty(context, 'store', {
+    get() {
+      demand('store', 'uses the store')
+      store ??= parts.store.namespace(storeName(id))
+      return store
+    },
+  }) as Context<S>
+}
+
+/** The name of a plugin's part of the store: ids have no underscore, so none of a binding is another plugin's. */
+const storeName = (id: string): string => id.replace('/', '_')

@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import type { Hooks } from '../../chain/hooks.ts'
+import { conflict } from '../../errors.ts'
+import { noOutbound } from '../../upstream/outbound.ts'
+import { type ContextParts, contextOf, type Instance } from '../instance.ts'
+import { grantsOf } from '../permissions.ts'
+import type { Plugin } from '../plugin-record.ts'
+import type { GuestData } from './messages.ts'
+import { RemoteModule } from './remote-module.ts'
+import { defaultWorkerLimits, describeInWorker } from './worker-host.ts'
+
+/** Where a plugin runs: what the operator says, else its manifest. Areas and providers run in the process. */
+export function isolationOf({ manifest, setting }: Plugin): 'inproc' | 'worker' {
+  return manifest?.kind === 'module' ? (setting?.isolation ?? manifest.isolation) : 'inproc'
+}
+
+/** Sets a module up in a worker of its own, which the instance owns. */
+export async function setUpInWorker(plugin: Plugin, instance: Instance, parts: ContextParts): Promise<Hooks> {
+  const manifest = plugin.manifest!
+  if (plugin.setting!.mode === 'shadow') {
+    throw conflict(`${plugin.id} cannot run in shadow in a worker: set "isolation": "inproc" for that.`, {
+      param: 'mode',
+    })
+  }
+  const { memory, meter } = plugin
+  const context = contextOf(parts, manifest, instance, plugin.setting!.config, memory, meter)
+  await memory.recall()
+  const { secrets, egress } = parts.outbound ?? noOutbound()
+  const grants = grantsOf(manifest.permissions)
+  const granted = Object.entries(secrets).filter(([name]) => grants.secrets.has(name))
+  const module = new RemoteModule(context, grants, meter, {
+    limits: { ...defaultWorkerLimits, ...parts.workers, ...(parts.setupMs && { start: parts.setupMs }) },
+    data: () => ({
+      ...guestOf(plugin),
+      config: plugin.setting!.config,
+      memory: memory.values,
+      secrets: Object.fromEntries(granted),
+      egressAllow: egress.allow,
+    }),
+  })
+  const remember = (): ReturnType<RemoteModule['remembered']> => module.remembered()
+  context.own(async () => memory.returned(remember, await module.close()))
+  const hooks = await module.start()
+  memory.source = remember
+  return hooks
+}
+
+/** The settings that a module takes, learnt without running its code here. */
+export async function describedSettings(plugin: Plugin): Promise<z.ZodType> {
+  const schema = await describeInWorker(guestOf(plugin))
+  if (!schema) return z.record(z.string(), z.unknown())
+  const settings = z.fromJSONSchema(schema)
+  settings._zod.toJSONSchema = () => schema
+  return settings
+}
+
+function guestOf({ id, manifest, found }: Plugin): GuestData {
+  const { stage, failure } = manifest as Extract<typeof manifest, { kind: 'module' }>
+  const { permissions } = manifest!
+  const nothing = { config: undefined, memory: {}, secrets: {}, egressAllow: [] }
+  const { root, lookups } = found.staged ?? {}
+  const staged = root !== undefined && lookups ? { root, lookups } : undefined
+  return { ...nothing, entry: found.entry!, staged, id, stage, failure, permissions }
+}

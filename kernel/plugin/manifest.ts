@@ -1,0 +1,120 @@
+import { readdir } from 'node:fs/promises'
+import path from 'node:path'
+import semver from 'semver'
+import { z } from 'zod'
+import { stages } from '../chain/hooks.ts'
+import { providerSpec } from '../upstream/provider.ts'
+import { entryOf, readManifest } from './manifest-file.ts'
+import { permission } from './permissions.ts'
+import type { Staged } from './staging/stage.ts'
+
+/** Version of the contract that plugins are written against. */
+export const apiVersion = '1.1.0'
+
+export const idPattern = /^[a-z][a-z0-9-]{0,63}$/
+const ids = z.array(z.string().regex(idPattern)).default([])
+
+const shared = {
+  id: z.string().regex(idPattern, 'must be lower case letters, digits and dashes'),
+  version: z.string().refine((v) => semver.valid(v) !== null, 'must be a semantic version'),
+  /** Range of contract versions it runs with. */
+  api: z
+    .string()
+    .refine((range) => semver.validRange(range) !== null, 'must be a version range')
+    .default('^1.0.0'),
+  title: z.string().min(1).max(80),
+  description: z.string().min(1).max(400),
+  /** Plugins that must be active first. */
+  requires: ids,
+  /** Names of the services it offers to others, for people to read. */
+  provides: z.array(z.string()).default([]),
+  /** Whether it runs when nobody said anything. */
+  enabled: z.boolean().default(false),
+  /** What the context hands out, and hooks see and change, beyond the parameters of calls; `kernel` opens all of it. */
+  permissions: z.array(permission).default([]),
+}
+
+/** What must be known of a plugin without running its code. */
+export const manifestSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    ...shared,
+    kind: z.literal('module'),
+    stage: z.enum(stages),
+    /** Modules of the same stage that run inside (`before`) or outside (`after`) of it. */
+    before: ids,
+    after: ids,
+    /** What happens to a call when the module itself fails. */
+    failure: z.enum(['open', 'closed']),
+    /** Whether it runs in the gateway's process or in a worker of its own, unless the operator says otherwise. */
+    isolation: z.enum(['inproc', 'worker']).default('inproc'),
+    /** Longest run of a hook that is not held against it, in milliseconds, for those that must wait; else the operator's. */
+    budget_ms: z.int().min(1).max(3_600_000).optional(),
+    /** How long a hook is waited for, in milliseconds. */
+    timeout_ms: z.int().min(1).max(3_600_000).optional(),
+  }),
+  z.strictObject({ ...shared, kind: z.literal('area') }),
+  z.strictObject({ ...shared, kind: z.literal('provider'), provider: providerSpec.optional() }),
+])
+
+export type Manifest = z.infer<typeof manifestSchema>
+export type ModuleManifest = Extract<Manifest, { kind: 'module' }>
+
+/** Where a plugin is from: the gateway itself, an operator's folder, or a package. */
+export type Source = 'builtin' | 'local' | 'package'
+
+/** A plugin as found on disk: sound, or with the reason why not. */
+export interface Discovered {
+  readonly id: string
+  readonly folder: string
+  readonly source: Source
+  readonly manifest: Manifest | undefined
+  readonly problem: string | undefined
+  /** The code's file, absent for plugins that are data only. */
+  readonly entry: string | undefined
+  /** The copy that its code is imported from; the gateway's own plugins have none. */
+  readonly staged?: Staged | undefined
+}
+
+/** Reads the manifest of every folder below `root`. A broken one is reported in its place and stops nobody else. */
+export async function discover(root: string, source: Source): Promise<Discovered[]> {
+  const entries = await readdir(root, { withFileTypes: true }).catch(() => [])
+  const folders = entries.filter((entry) => entry.isDirectory() && !/^[._]/.test(entry.name))
+  return Promise.all(
+    folders
+      .map(({ name }) => name)
+      .sort()
+      .map((name) => read(path.join(root, name), source)),
+  )
+}
+
+/** Reads one plugin's folder; `id` is what its manifest must call it. */
+export async function read(folder: string, source: Source, id = path.basename(folder)): Promise<Discovered> {
+  const entry = await entryOf(folder)
+  const found = { id, folder, source, entry }
+  try {
+    const manifest = manifestSchema.parse(await readManifest(folder))
+    const problem = mismatch(manifest, found)
+    return { ...found, manifest, problem }
+  } catch (error) {
+    return { ...found, manifest: undefined, problem: `manifest.json: ${explain(error)}` }
+  }
+}
+
+function mismatch(
+  manifest: Manifest,
+  { id, entry }: { id: string; entry: string | undefined },
+): string | undefined {
+  if (manifest.id !== id) return `manifest.json: id is "${manifest.id}" but the folder is "${id}"`
+  if (!semver.satisfies(apiVersion, manifest.api)) {
+    return `manifest.json: written for contract ${manifest.api}, this gateway has ${apiVersion}`
+  }
+  if (!entry && !(manifest.kind === 'provider' && manifest.provider))
+    return 'there is no index.ts or index.js'
+  return undefined
+}
+
+/** One readable line for anything thrown. */
+export function explain(error: unknown): string {
+  if (error instanceof z.ZodError) return z.prettifyError(error).replaceAll(/\s*\n\s*/g, ' ')
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { HookFault } from '../chain/hook-fault.ts'
+
+const forms = [
+  /^(kernel|routes|providers|store|body:read|body:write)$/,
+  /^network:(\*|(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*)$/,
+  /^secrets:[A-Z][A-Z0-9_]{0,63}$/,
+  /^models:\d{1,6}(\.\d{1,6})?$/,
+]
+
+/** One permission of a manifest, as text, so that two versions of a manifest are easily compared. */
+export const permission = z.string().refine((text) => forms.some((form) => form.test(text)), {
+  error:
+    'must be kernel, routes, providers, store, body:read, body:write, network:<host>, secrets:<NAME> or ' +
+    'models:<USD a day>',
+})
+
+/** What a plugin may have and do, read from its manifest. */
+export interface Grants {
+  has(permission: 'kernel' | 'routes' | 'providers' | 'store'): boolean
+  /** Hosts it may reach; `*.` stands for subdomains, `*` for all. */
+  readonly hosts: readonly string[]
+  readonly secrets: ReadonlySet<string>
+  /** What its model calls may cost a day; undefined when it may make none. */
+  readonly usdPerDay: number | undefined
+  /** Whether it may read the texts of calls, and change them. Who may change them may read them. */
+  readonly reads: boolean
+  readonly writes: boolean
+}
+
+export function grantsOf(permissions: readonly string[]): Grants {
+  const after = (prefix: string): string[] =>
+    permissions.flatMap((text) => (text.startsWith(prefix) ? [text.slice(prefix.length)] : []))
+  const usd = after('models:')
+  const writes = permissions.includes('body:write')
+  return {
+    has: (name) => permissions.includes(name),
+    hosts: after('network:'),
+    secrets: new Set(after('secrets:')),
+    usdPerDay: usd.length > 0 ? Math.max(...usd.map(Number)) : undefined,
+    reads: writes || permissions.includes('body:read'),
+    writes,
+  }
+}
+
+/** A plugin did what its manifest does not ask for. */
+export const denied = (plugin: string, does: string, lacks: string): HookFault =>
+  new HookFault(
+    `${plugin} ${does} without the permission "${lacks}": it must stand under "permissions" in its manifest.json`,
+  )
+
+/** Whether a host is among those that a list of permissions names. */
+export const matchesHost = (hosts: readonly string[], host: string): boolean =>
+  hosts.some(
+    (pattern) =>
+      pattern === '*' || pattern === host || (pattern.startsWith('*.') && host.endsWith(pattern.slice(1))),
+  )

@@ -1,0 +1,83 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { Call, type Principal } from '../call/call.ts'
+import type { ModelRequest, Operation } from '../call/canonical.ts'
+import type { Outcome } from '../call/outcome.ts'
+import { noUsage } from '../call/usage.ts'
+import { applies, type Entry, failed } from '../chain/entry.ts'
+import { callContextOf } from '../http/context.ts'
+import { newId } from '../id.ts'
+import { newAttempt } from '../upstream/attempt.ts'
+import type { Target } from '../upstream/provider.ts'
+import type { Generation } from './generation.ts'
+
+/** What is asked about a call that is not made, such as one whose tokens are counted. */
+export interface Inquiry {
+  readonly wire: string
+  readonly operation: Operation
+  readonly request: ModelRequest
+  readonly principal: Principal
+  readonly headers: IncomingHttpHeaders
+  readonly ip: string
+  /** Where it would go. */
+  readonly target: Target
+}
+
+/**
+ * Asks who grants access and who limits whether a call might be made, and whether it might go where it would: whoever
+ * refuses throws. To limits it is a call that used nothing. Resolves with the headers that they want on the answer.
+ */
+export async function permit(
+  inquiry: Inquiry,
+  generation: Generation,
+): Promise<Readonly<Record<string, string>>> {
+  const { wire, operation, request, principal, target } = inquiry
+  const context = callContextOf(inquiry.headers, inquiry.ip, generation.number)
+  const call = new Call({ id: newId('tr_'), operation, wire, principal, request, context })
+  const guards = generation.entries.filter(
+    (entry) => (entry.stage === 'access' || entry.stage === 'limits') && applies(entry, call),
+  )
+  const asked: Entry[] = []
+  try {
+    for (const entry of guards) {
+      asked.push(entry)
+      await ask(entry, call)
+    }
+    generation.chain.attempt(newAttempt(call, target), call, {})
+  } finally {
+    const outcome = unused(call)
+    for (const entry of asked) await settle(entry, outcome, call)
+  }
+  return call.trail.headers
+}
+
+async function ask(entry: Entry, call: Call): Promise<void> {
+  try {
+    await entry.hooks.request?.(call)
+  } catch (error) {
+    failed(entry, 'request', error, call)
+  }
+}
+
+async function settle(entry: Entry, outcome: Outcome, call: Call): Promise<void> {
+  try {
+    await entry.hooks.settled?.(outcome, call)
+  } catch (error) {
+    entry.meter.fail('settled', error)
+  }
+}
+
+const unused = ({ trail }: Call): Outcome => ({
+  ending: 'ok',
+  status: 200,
+  error: undefined,
+  usage: noUsage,
+  cost: undefined,
+  saved: undefined,
+  finishReason: undefined,
+  provider: undefined,
+  model: undefined,
+  latencyMs: performance.now() - trail.started,
+  ttftMs: undefined,
+  upstreamMs: 0,
+  body: () => undefined,
+})

@@ -1,0 +1,88 @@
+import type { RequestInit, Response } from 'undici'
+import type { z } from 'zod'
+import type { Store } from '../../storage/index.ts'
+import type { Call } from '../call/call.ts'
+import type { Completion, ModelRequest } from '../call/canonical.ts'
+import type { Wire } from '../call/wire.ts'
+import type { Awaitable, Hooks } from '../chain/hooks.ts'
+import type { Token } from '../container.ts'
+import type { EventType, Occurrence } from '../events.ts'
+import type { Log } from '../log.ts'
+import type { Route } from '../route.ts'
+import type { Protocol } from '../upstream/provider.ts'
+import type { CompleteOptions } from './plugin-calls.ts'
+
+/**
+ * What a plugin is given. Everything acquired through it is given back when the instance goes: on disable, after a
+ * reconfigure, and when setup fails half way.
+ */
+export interface Context<S> {
+  readonly id: string
+  readonly settings: S
+  readonly log: Log
+  /** Aborts when the instance goes. */
+  readonly signal: AbortSignal
+  /** A part of the store that is this plugin's own, with the permission `store`. Make collections in setup. */
+  readonly store: Store
+  /**
+   * A value that survives reconfigure and reload, and a plugin's being off for less than ten minutes. Plain data only:
+   * objects of a class would keep old code alive.
+   */
+  memory<T>(name: string, create: () => T): T
+  /** A value for each call, made at first use, the same in all hooks of the call. */
+  slot<T>(create: () => T): (call: Call) => T
+  /** Runs every so many milliseconds, never twice at a time; failures are logged. */
+  every(ms: number, run: () => Awaitable<void>): void
+  on<T>(type: EventType<T>, listener: (data: T, occurrence: Occurrence<T>) => unknown): void
+  /** Every event. */
+  onAny(listener: (data: unknown, occurrence: Occurrence) => unknown): void
+  emit<T>(type: EventType<T>, data: T): void
+  /** Offers a service to others; one plugin at a time may offer it. */
+  provide<T>(service: Token<T>, value: T): void
+  /** A service of another plugin, or of the kernel with that permission; throws when nobody offers it. Do not keep it. */
+  use<T>(service: Token<T>): T
+  find<T>(service: Token<T>): T | undefined
+  /** Takes over something to be released when the instance goes. */
+  own(release: () => unknown): void
+  /**
+   * A request to a host of the permission `network:<host>`, on pooled connections. Addresses that are not public are
+   * refused unless the operator allowed them, also after a redirect.
+   */
+  fetch(url: string | URL, init?: RequestInit): Promise<Response>
+  /** A secret of the configuration, with the permission `secrets:<NAME>`; throws when the operator has not set it. */
+  secret(name: string): string
+  /**
+   * Asks a model, with the permission `models:<USD a day>`, for a whole answer. Rejects when the budget is used up or the
+   * model fails.
+   */
+  complete(request: ModelRequest, options?: CompleteOptions): Promise<Completion>
+  /** Adds an event to the module's ring, for `GET …/{name}/events`. */
+  report(kind: string, detail: string): void
+  /** Adds a management route. */
+  route<P, Q, B, R>(route: Route<P, Q, B, R>): void
+  /** Adds a client wire below `/v1`. */
+  wire(wire: Wire): void
+  /** Adds a provider protocol. */
+  protocol(protocol: Protocol): void
+}
+
+type Settings<C> = C extends z.ZodType<infer S> ? S : never
+
+/** A module of the chain. `settings` must accept `{}`; `setup` may only define and acquire through the context. */
+export interface ModuleDefinition<C extends z.ZodType = z.ZodType> {
+  readonly settings: C
+  setup(context: Context<Settings<C>>): Awaitable<Hooks>
+}
+
+/** An area or a provider: routes, wires, protocols and services. */
+export interface PluginDefinition<C extends z.ZodType = z.ZodType> {
+  readonly settings: C
+  setup(context: Context<Settings<C>>): Awaitable<void>
+}
+
+export const defineModule = <C extends z.ZodType>(definition: ModuleDefinition<C>): ModuleDefinition<C> =>
+  definition
+export const defineArea = <C extends z.ZodType>(definition: PluginDefinition<C>): PluginDefinition<C> =>
+  definition
+export const defineProvider = <C extends z.ZodType>(definition: PluginDefinition<C>): PluginDefinition<C> =>
+  definition

@@ -1,0 +1,79 @@
+import type { z } from 'zod'
+import { HookFault } from '../chain/hook-fault.ts'
+import { checkedHooks } from '../chain/returned.ts'
+import { refuseShadow } from '../chain/shadow/hooks.ts'
+import { badRequest } from '../errors.ts'
+import { grantedHooks } from './granted.ts'
+import { inTime } from './in-time.ts'
+import { type ContextParts, contextOf, emptyInstance, type Instance } from './instance.ts'
+import { describedSettings, isolationOf, setUpInWorker } from './isolation/isolate.ts'
+import { load } from './loader.ts'
+import { explain } from './manifest.ts'
+import { grantsOf } from './permissions.ts'
+import type { ModuleDefinition, PluginDefinition } from './plugin.ts'
+import type { Plugin } from './plugin-record.ts'
+
+/** How long an import or a setup may take when nobody said otherwise, in milliseconds. */
+const defaultSetupMs = 30_000
+
+/** A plugin's code, imported when first needed. */
+export async function definitionOf(
+  plugin: Plugin,
+  ms = defaultSetupMs,
+): Promise<ModuleDefinition | PluginDefinition> {
+  if (plugin.definition) return plugin.definition
+  if (isolationOf(plugin) === 'worker') throw new HookFault(`${plugin.id} runs in a worker, and only there`)
+  const { entry, staged } = plugin.found
+  try {
+    plugin.definition = await inTime(load(entry!), ms, 'its import')
+    return plugin.definition
+  } catch (error) {
+    staged?.spoil()
+    throw error
+  }
+}
+
+/** The settings a plugin takes. Undefined for plugins without code, and for those whose folder is broken. */
+export async function schemaOf(plugin: Plugin): Promise<z.ZodType | undefined> {
+  if (!plugin.found.entry || plugin.found.problem) return undefined
+  if (isolationOf(plugin) === 'inproc') return (await definitionOf(plugin)).settings
+  plugin.described ??= await describedSettings(plugin)
+  return plugin.described
+}
+
+/** A plugin's settings, parsed. Throws a bad request that names the field. */
+export async function settingsOf(plugin: Plugin): Promise<unknown> {
+  const parsed = (await schemaOf(plugin))?.safeParse(plugin.setting!.config)
+  if (parsed && !parsed.success) {
+    const path = parsed.error.issues[0]?.path.join('.')
+    throw badRequest(`The configuration of ${plugin.id} is not valid: ${explain(parsed.error)}`, {
+      param: path ? `config.${path}` : 'config',
+    })
+  }
+  return parsed?.data
+}
+
+/** A new instance of a plugin. When its setup fails, everything it had acquired is given back first. */
+export async function setUp(plugin: Plugin, parts: ContextParts): Promise<Instance> {
+  const instance = emptyInstance(plugin.id)
+  if (plugin.found.staged) instance.scope.own(plugin.found.staged.hold())
+  const { setupMs = defaultSetupMs } = parts
+  try {
+    if (isolationOf(plugin) === 'worker') instance.hooks = await setUpInWorker(plugin, instance, parts)
+    else if (plugin.found.entry) {
+      await definitionOf(plugin, setupMs)
+      const settings = await settingsOf(plugin)
+      const { setup } = await definitionOf(plugin)
+      const context = contextOf(parts, plugin.manifest!, instance, settings, plugin.memory, plugin.meter)
+      const hooks = checkedHooks(await inTime(setup(context), setupMs, 'its setup'))
+      instance.hooks = grantedHooks(plugin.id, hooks, grantsOf(plugin.manifest!.permissions))
+    }
+    if (plugin.setting?.mode === 'shadow') refuseShadow(instance)
+    plugin.meter.circuit.renew(plugin.manifest!)
+    plugin.meter.deadlines.limitMs = plugin.meter.circuit.limits.timeout
+    return instance
+  } catch (error) {
+    await instance.scope.dispose()
+    throw error
+  }
+}

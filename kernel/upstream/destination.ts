@@ -1,0 +1,64 @@
+import type { Call } from '../call/call.ts'
+import { badRequest, internalError, UpstreamError } from '../errors.ts'
+import type { Generation } from '../plugin/generation.ts'
+import { ModelAliases, type ModelNames } from '../services.ts'
+import type { Directory, Route } from './directory.ts'
+import type { Credential, Protocol, Provider } from './provider.ts'
+import type { ProviderKeys } from './provider-keys.ts'
+
+interface Parts {
+  readonly directory: Directory
+  readonly keys: ProviderKeys
+  readonly generation: Generation
+}
+
+interface Chosen {
+  readonly route: Route
+  readonly keys: readonly Credential[]
+  readonly protocol: Protocol
+}
+
+/**
+ * Where a call goes: the first provider that the caller can use, and the keys for it; the caller's own key comes before
+ * the operator's. Throws a coded error that says what is missing when it can go nowhere.
+ */
+export async function destinationOf(call: Call, { directory, keys, generation }: Parts): Promise<Chosen> {
+  const aliases = (): readonly string[] =>
+    (generation.services.get(ModelAliases) as ModelNames | undefined)?.names() ?? []
+  const routes = directory.resolve(call.request.model, call.context.provider, aliases)
+  const user = call.principal.userId
+  for (const route of routes) {
+    const found = user === undefined ? undefined : keys.find(user, route.provider.name)
+    const own = found instanceof Promise ? await found : found
+    if (own) return { route, keys: [own], protocol: protocolOf(call, route, generation) }
+    if (route.provider.configured)
+      return { route, keys: route.provider.keys, protocol: protocolOf(call, route, generation) }
+  }
+  const { provider, model } = routes[0]!
+  throw new UpstreamError('provider_error', adviceOf(provider), {
+    provider: provider.name,
+    model,
+    fault: 'status',
+    retryable: false,
+  })
+}
+
+function protocolOf({ operation }: Call, { provider }: Route, { protocols }: Generation): Protocol {
+  const protocol = protocols.get(provider.protocol)
+  if (!protocol) throw internalError(`The protocol ${provider.protocol} is not switched on.`)
+  if (!protocol.wires[operation] || !provider.spec.operations.includes(operation)) {
+    throw badRequest(`${provider.name} does not offer ${operation}.`, { param: 'model' })
+  }
+  return protocol
+}
+
+/** What a provider lacks, and how to give it that. */
+function adviceOf({ name, spec, baseUrl }: Provider): string {
+  const option = /\{(\w+)\}/.exec(baseUrl)?.[1]
+  if (option !== undefined) {
+    const variable = spec.option_env[option]?.[0]
+    return `${name} needs an address: set ${variable ? `${variable} or ` : ''}providers.${name}.options.${option}.`
+  }
+  const key = spec.key_env[0] ?? `providers.${name}.api_key`
+  return `There is no key for ${name}: set ${key}, or store your own with PUT /api/auth/me/providers/${name}.`
+}

@@ -1,0 +1,147 @@
+import type { Call } from '../call/call.ts'
+import { type Reply, StreamReply } from '../call/reply.ts'
+import type { Attempt } from '../call/trail.ts'
+import { internalError, isUpstreamError, UpstreamError } from '../errors.ts'
+import type { Generation } from '../plugin/generation.ts'
+import { collect, replyWith } from '../stream/collect.ts'
+import { committed } from '../stream/commit.ts'
+import { decodedChunks, decodedWhole } from '../stream/decoded.ts'
+import { account, fail, newAttempt, noted } from './attempt.ts'
+import { destinationOf } from './destination.ts'
+import type { Directory } from './directory.ts'
+import { forgetKey, readyTarget } from './key-exchange.ts'
+import { type Destination, KeySelection, type KeySelector } from './key-selection.ts'
+import type { Credential, Protocol, Target } from './provider.ts'
+import type { ProviderKeys } from './provider-keys.ts'
+import type { Transport } from './transport.ts'
+import type { UpstreamAnswer } from './upstream-answer.ts'
+
+/** One try at a provider, and everything it takes. */
+interface Try {
+  readonly call: Call
+  readonly target: Target
+  readonly protocol: Protocol
+  readonly attempt: Attempt
+  readonly generation: Generation
+}
+
+/** Carries a call to a provider: the innermost part of every chain. */
+export class Dispatcher {
+  readonly #directory: Directory
+  readonly #keys: ProviderKeys
+  readonly #transport: Transport
+
+  constructor(directory: Directory, keys: ProviderKeys, transport: Transport) {
+    this.#directory = directory
+    this.#keys = keys
+    this.#transport = transport
+  }
+
+  /** Resolves with a whole answer, or with a stream whose first content is there. */
+  dispatch = async (call: Call, generation: Generation): Promise<Reply> => {
+    call.cancel.check()
+    call.trail.request = call.request
+    const parts = { directory: this.#directory, keys: this.#keys, generation }
+    const { route, keys, protocol } = await destinationOf(call, parts)
+    const selector = generation.services.get(KeySelection) as KeySelector | undefined
+    const candidates = candidatesOf(route, keys, selector, call)
+    for (const [i, key] of candidates.entries()) {
+      const target: Target = { provider: route.provider, model: route.model, key }
+      const attempt = newAttempt(call, target)
+      const headers: Record<string, string> = {}
+      generation.chain.attempt(attempt, call, headers)
+      call.trail.attempts.push(attempt)
+      try {
+        const reply = await this.#try({ call, target, protocol, attempt, generation }, headers)
+        generation.chain.attempted(attempt, call)
+        if (key) selector?.report(target, key, undefined)
+        return reply
+      } catch (error) {
+        if (!isUpstreamError(error)) {
+          attempt.latencyMs ??= performance.now() - attempt.startedAt
+          throw error
+        }
+        if (attempt.error !== error) {
+          fail(attempt, error, target)
+          generation.chain.attempted(attempt, call)
+        }
+        if (key) selector?.report(target, key, error)
+        if (error.providerStatus === 401) forgetKey(target, generation.services)
+        if (i === candidates.length - 1 || !isKeyBound(error)) throw error
+        attempt.reasonNext = 'another key'
+      }
+    }
+    throw internalError('There was no key to try.')
+  }
+
+  async #try(one: Try, headers: Record<string, string>): Promise<Reply> {
+    const { call, target, protocol, attempt } = one
+    if (protocol.answer) return finished(one, await protocol.answer(call, target))
+    const ready =
+      target.provider.spec.key_exchange === undefined
+        ? target
+        : await readyTarget(target, one.generation.services)
+    const request = await protocol.encode(call, ready)
+    const answer = await this.#transport.send(
+      { ...request, headers: { ...request.headers, ...headers } },
+      target,
+      call.cancel,
+      call.timeouts,
+    )
+    attempt.status = answer.status
+    if (answer.status >= 400) throw protocol.error(answer, await answer.whole(), target)
+    if (!call.stream) return finished(one, await decodedWhole(answer, protocol, call, ready))
+    if (isJson(answer)) {
+      const whole = await decodedWhole(answer, protocol, call, ready)
+      return finished(one, replyWith(call, await collect(whole)))
+    }
+    const wire = protocol.wires[call.operation]!
+    return finished(one, new StreamReply(wire, decodedChunks(answer, protocol, call, ready)))
+  }
+}
+
+/** Waits for a stream's first content, and sees to it that usage is noted whichever way it is reported. */
+async function finished({ call, target, protocol, attempt, generation }: Try, reply: Reply): Promise<Reply> {
+  if (reply.kind === 'whole') {
+    attempt.latencyMs = performance.now() - attempt.startedAt
+    attempt.status ??= 200
+    account(attempt, protocol, target, () => reply.body.usage)
+    return reply
+  }
+  const failed = (): void => generation.chain.attempted(attempt, call)
+  const unreadable = (cause: unknown): UpstreamError =>
+    upstreamError(target, `The provider ${target.provider.name} sent an event that is not JSON.`, {
+      fault: 'protocol',
+      retryable: true,
+      cause,
+    })
+  const chunks = noted(reply.chunks, { attempt, protocol, target, failed })
+  return reply.through(await committed(chunks, unreadable))
+}
+
+const upstreamError = (
+  { provider, model }: Destination,
+  message: string,
+  detail: { fault: UpstreamError['fault']; retryable: boolean; cause?: unknown },
+): UpstreamError =>
+  new UpstreamError('provider_error', message, { provider: provider.name, model, ...detail })
+
+function candidatesOf(
+  to: Destination,
+  keys: readonly Credential[],
+  selector: KeySelector | undefined,
+  call: Call,
+): readonly (Credential | undefined)[] {
+  if (keys.length === 0) return [undefined]
+  return selector ? selector.order(to, keys, call) : keys.slice(0, 1)
+}
+
+/** Errors that say something about the key, not about the provider. */
+const isKeyBound = ({ providerStatus }: UpstreamError): boolean =>
+  providerStatus === 429 || providerStatus === 401 || providerStatus === 403
+
+/** A provider that does not stream answers at once, although it was asked to. */
+function isJson({ headers }: UpstreamAnswer): boolean {
+  const type = headers['content-type'] ?? ''
+  return type.includes('json') && !type.includes('event-stream')
+}

@@ -1,0 +1,136 @@
+import { z } from 'zod'
+import type { Call } from '../call/call.ts'
+import type { Operation } from '../call/canonical.ts'
+import type { Reply, WholeReply } from '../call/reply.ts'
+import type { Usage } from '../call/usage.ts'
+import type { UpstreamError } from '../errors.ts'
+import type { Chunk } from '../stream/chunk.ts'
+
+/**
+ * What must be known of a provider to talk to it: all data. The protocol does the talking, so a provider that speaks
+ * a known protocol needs no code.
+ */
+export const providerSpec = z.strictObject({
+  /** The protocol's id. */
+  protocol: z.string(),
+  /** May name options in braces: `https://{resource}.example.com`. */
+  base_url: z.url().optional(),
+  /**
+   * Environment variables that may hold the key, first one set wins. `{A}:{B}` puts a key together from several, all of
+   * which must be set but those marked as `{C?}`.
+   */
+  key_env: z.array(z.string()).default([]),
+  /** Environment variable that may hold the base URL. */
+  base_url_env: z.string().optional(),
+  /** Whether calls need a key. */
+  key: z.enum(['required', 'optional', 'none']).default('required'),
+  /** What makes of its keys what goes with requests, by name; without one they are sent as they are. */
+  key_exchange: z.string().optional(),
+  /** Models it serves, as globs; used to route a bare model name. */
+  models: z.array(z.string()).default([]),
+  operations: z.array(z.enum(['chat', 'completion', 'embedding'])).default(['chat']),
+  /** The header that says which organisation to bill. */
+  org_header: z.string().optional(),
+  /** Headers sent with each request. */
+  headers: z.record(z.string(), z.string()).default({}),
+  /** Takes any model, as long as no other provider can answer: for an installation that has no key yet. */
+  fallback: z.boolean().default(false),
+  /** The name under which the price data knows it, where that is another. */
+  price_id: z.string().optional(),
+  /** What else it needs to know, by name; the entry in service.yaml says otherwise. */
+  options: z.record(z.string(), z.unknown()).default({}),
+  /** Environment variables that may hold an option, first one set wins. */
+  option_env: z.record(z.string(), z.array(z.string())).default({}),
+  /** How it departs from its protocol; read by the protocol. */
+  quirks: z.record(z.string(), z.unknown()).default({}),
+})
+
+export type ProviderSpec = z.infer<typeof providerSpec>
+
+/** A key with which a provider may be called. Its secret is for the request only: never logged, traced or returned. */
+export interface Credential {
+  /** Tells keys of one provider apart, and keeps its meaning over restarts. */
+  readonly id: string
+  readonly secret: string
+  /** Last characters, for traces; by `hintOf`. */
+  readonly hint: string
+  readonly weight: number
+  /** Whose it is. */
+  readonly owner: 'user' | 'global'
+}
+
+/** What may be told of a key: its last four characters, or nothing where these would be all of it. */
+export const hintOf = (secret: string): string => (secret.length > 4 ? secret.slice(-4) : '')
+
+/** A provider as configured: spec, overrides and keys. */
+export interface Provider {
+  readonly name: string
+  readonly spec: ProviderSpec
+  readonly protocol: string
+  /** Without a trailing slash; with the braces that are left where an option is missing. */
+  readonly baseUrl: string
+  readonly headers: Readonly<Record<string, string>>
+  /** What only this provider knows; checked by its protocol. */
+  readonly options: Readonly<Record<string, unknown>>
+  /** The operator's own keys, in the order of the configuration. */
+  readonly keys: readonly Credential[]
+  /** Where its keys come from, for people. */
+  readonly keySource: 'config' | 'environment' | 'none'
+  /** Whether a call to it can succeed without a user's own key. */
+  readonly configured: boolean
+  /** The name under which the price data knows it. */
+  readonly priceId: string
+}
+
+/** Where an attempt goes. */
+export interface Target {
+  readonly provider: Provider
+  /** The model's name at the provider. */
+  readonly model: string
+  readonly key: Credential | undefined
+}
+
+export interface UpstreamRequest {
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  readonly headers: Record<string, string>
+  readonly body: string | undefined
+}
+
+export interface UpstreamHead {
+  readonly status: number
+  /** Lower-case names; the last value of a repeated header. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Turns the bytes of one streamed answer into chunks, at any cut. Throws an UpstreamError when it breaks. */
+export interface StreamDecoder {
+  push(bytes: Buffer): Chunk[]
+  /** The connection closed. Throws when the answer is not complete: an end is never invented. */
+  end(): Chunk[]
+}
+
+/** How to talk to a family of providers: pure translation, the kernel carries the bytes. */
+export interface Protocol {
+  readonly id: string
+  /** What it reads of a provider's options, for a check at start; it may read them more leniently itself. */
+  readonly options?: z.ZodObject
+  /** The wire whose bytes an answer is in, for an operation it speaks; absent operations are refused. */
+  readonly wires: Readonly<Partial<Record<Operation, string>>>
+  /** The request as the provider wants it. What cannot be carried is refused or listed in the call's trail. */
+  encode(call: Call, target: Target): UpstreamRequest | Promise<UpstreamRequest>
+  decode(head: UpstreamHead, body: Buffer, call: Call, target: Target): WholeReply
+  decoder(head: UpstreamHead, call: Call, target: Target): StreamDecoder
+  /** What an answer with an error status means. */
+  error(head: UpstreamHead, body: Buffer, target: Target): UpstreamError
+  /** What a reported usage says: the `usage` of a body, or of the last chunk that had one. */
+  usage(reported: unknown, target: Target): Usage | undefined
+  /** What the provider says the call cost, in USD, from the same place; it outweighs every price list. */
+  costUsd?(reported: unknown, target: Target): number | undefined
+  /** A cheap real request that shows whether provider and key work. */
+  check(target: Target): UpstreamRequest | Promise<UpstreamRequest>
+  /** The names of models that the answer to a check lists. */
+  models?(body: Buffer): string[] | undefined
+  /** For providers that are not over there: answers itself, and the rest of the protocol is not used. */
+  answer?(call: Call, target: Target): Promise<Reply>
+}
