@@ -47,7 +47,7 @@ async function heard(header: string): Promise<string | null> {
 /** A module that says what the file beside it says. */
 const speaking = (word: string): PluginFiles => ({
   files: {
-    'index.js': `import { word } from '../lib/word.js'\n${headerCode('x-word', '').replace('""', 'word')}`,
+    'index.js': `import { word } from './lib/word.js'\n${headerCode('x-word', '').replace('""', 'word')}`,
     'lib/word.js': `export const word = '${word}'`,
   },
 })
@@ -211,7 +211,7 @@ test.each([
   ],
   [
     'imports what is outside its folder',
-    { files: { 'index.js': `import '../../../../etc/passwd.js'\n${headerCode('x-v', '2')}` } },
+    { files: { 'index.js': `import '../../../etc/passwd.js'\n${headerCode('x-v', '2')}` } },
     'passwd',
   ],
 ] as const)('new code that %s leaves the old running and says why', async (_, broken, reason) => {
