@@ -14,7 +14,7 @@ import { Transport, type TransportOptions } from './transport.ts'
 import type { UpstreamAnswer } from './upstream-answer.ts'
 
 const file = (name: string): string =>
-  readFileSync(new URL(`../test/fixtures/tls/${name}`, import.meta.url), 'utf8')
+  readFileSync(new URL(`../../test/fixtures/tls/${name}`, import.meta.url), 'utf8')
 const trusted = tls.getCACertificates('default')
 const { own } = schema.parse({ providers: { own: { type: 'openai' } } }).providers
 const target: Target = { provider: providerOf('own', own, new Map(), {})!, model: 'm', key: undefined }
