@@ -10,7 +10,7 @@ export interface Reference {
 /** What a file of emitted declarations declares, imports and exports, by name. Relies on the form in which tsc writes. */
 export class Declarations {
   readonly #file: string
-  /** Without comments; overloads are one text. */
+  /** Without comments and without where in the source a type is from; overloads are one text. */
   readonly #texts = new Map<string, string>()
   readonly #imports = new Map<string, Reference>()
   readonly #exports = new Map<string, Reference>()
@@ -18,7 +18,9 @@ export class Declarations {
 
   constructor(file: string) {
     this.#file = file
-    const text = readFileSync(file, 'utf8').replaceAll(/^[ \t]*\/\*\*[\s\S]*?\*\/\n?/gm, '')
+    const text = readFileSync(file, 'utf8')
+      .replaceAll(/^[ \t]*\/\*\*[\s\S]*?\*\/\n?/gm, '')
+      .replaceAll(/\bimport\("\.[^"]*"\)\./g, '')
     for (const statement of text.split(/^(?=\S)(?![})])/m)) this.#read(statement.trim())
   }
 
