@@ -107,7 +107,7 @@ test.each([
   [`AWS_SECRET_ACCESS_KEY=${random(38)}/+`, 'AWS_SECRET_ACCESS_KEY=[aws_secret_key]'],
   [`Authorization: Bearer ${random(40)}`, 'Authorization: Bearer [bearer_token]'],
   ['Authorization: Basic dXNlcjpodW50ZXIyc2VjcmV0', 'Authorization: Basic [basic_credentials]'],
-  [`//registry.npmjs.org/:_authToken=${random(12)}`, '//registry.npmjs.org/:_authToken=[npm_token]'],
+  [`//registry.example.com/:_authToken=${random(12)}`, '//registry.example.com/:_authToken=[npm_token]'],
   [`AccountKey=${random(86)}==;EndpointSuffix`, 'AccountKey=[azure_key];EndpointSuffix'],
 ])('what its name gives away is found, and the name stays: %s', (text, wanted) => {
   expect(redacted(text)).toBe(wanted)
