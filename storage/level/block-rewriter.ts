@@ -35,7 +35,7 @@ export class BlockRewriter<T> {
     }
     if (emptied.length === 0) return 0
     for (const at of emptied) chunks[Math.floor(at / chunkRows)]!.lines[at % chunkRows] = ''
-    const changes = await this.#clearBodies(chunks, first, emptied)
+    const changes = this.#clearBodies(chunks, first, emptied)
     const index = await this.#blocks.indexChunks(chunks, first, end)
     if (!header) {
       await this.#blocks.commit(changes, { ...this.#blocks.state, open: index }, true)
@@ -72,7 +72,7 @@ export class BlockRewriter<T> {
       if (slot !== undefined && (times[at] ?? Number.NaN) < beforeMs) stripped.push(at)
     }
     if (stripped.length === 0) return 0
-    const changes = await this.#clearBodies(chunks, first, stripped)
+    const changes = this.#clearBodies(chunks, first, stripped)
     if (header) {
       const changed = { ...header, bodies: header.bodies - stripped.length }
       changes.push([this.#blocks.keys.header(block), JSON.stringify(changed)])
@@ -95,7 +95,7 @@ export class BlockRewriter<T> {
   }
 
   /** Empties the slots of these rows, and gives the changes of the chunks concerned, lines included. */
-  async #clearBodies(chunks: readonly Chunk[], first: number, rows: readonly number[]): Promise<Change[]> {
+  #clearBodies(chunks: readonly Chunk[], first: number, rows: readonly number[]): Change[] {
     const { keys, format } = this.#blocks
     const changes: Change[] = []
     const touched = new Set<number>()
@@ -108,8 +108,8 @@ export class BlockRewriter<T> {
     }
     for (const chunk of touched) {
       const number = first / format.chunkRows + chunk
-      changes.push([keys.rows(number), await encodeLines(chunks[chunk]!.lines)])
-      changes.push([keys.bodies(number), await encodeBodies(chunks[chunk]!.bodies)])
+      changes.push([keys.rows(number), encodeLines(chunks[chunk]!.lines)])
+      changes.push([keys.bodies(number), encodeBodies(chunks[chunk]!.bodies)])
     }
     return changes
   }

@@ -8,35 +8,35 @@ const aSlot: fc.Arbitrary<BodySlot> = fc.oneof(
   fc.constant(apart),
 )
 
-test('bodies come back as they went into a chunk', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(aSlot, { minLength: 1 }), async (slots) => {
-      const stored = await encodeBodies(slots)
+test('bodies come back as they went into a chunk', () => {
+  fc.assert(
+    fc.property(fc.array(aSlot, { minLength: 1 }), (slots) => {
+      const stored = encodeBodies(slots)
       const given = slots.filter((slot) => slot !== undefined).length
       expect(decodeBodies(onDisk(stored))).toEqual(given === 0 ? [] : slots)
     }),
   )
 })
 
-test('lines come back as they went into a chunk, long ones included', async () => {
-  await fc.assert(
-    fc.asyncProperty(
+test('lines come back as they went into a chunk, long ones included', () => {
+  fc.assert(
+    fc.property(
       fc.array(
         fc.string({ maxLength: 2000 }).map((text) => JSON.stringify(text)),
         { minLength: 1 },
       ),
-      async (lines) => {
-        expect(decodeLines(onDisk(await encodeLines(lines)))).toEqual(lines)
+      (lines) => {
+        expect(decodeLines(onDisk(encodeLines(lines)))).toEqual(lines)
       },
     ),
   )
 })
 
-test('a long chunk takes less on disk than its text, and has no rows when it is damaged', async () => {
+test('a long chunk takes less on disk than its text, and has no rows when it is damaged', () => {
   const lines = Array.from({ length: 32 }, (_, n) =>
     JSON.stringify({ id: n, project: 'default', status: 'ok' }),
   )
-  const stored = onDisk(await encodeLines(lines))!
+  const stored = onDisk(encodeLines(lines))!
   expect(stored.length).toBeLessThan(lines.join().length / 3)
   stored[stored.length >> 1]! ^= 0xff
   expect(decodeLines(stored.subarray(0, -3))).toEqual([])

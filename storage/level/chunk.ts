@@ -20,7 +20,7 @@ export interface Chunk {
 }
 
 /** JSON has no line breaks of its own, so rows are split by them. What is damaged has no rows. */
-export function encodeLines(lines: readonly string[]): Promise<StoredValue> {
+export function encodeLines(lines: readonly string[]): StoredValue {
   return compress(lines.join('\n'))
 }
 
@@ -29,7 +29,7 @@ export function decodeLines(stored: Uint8Array | undefined): string[] {
 }
 
 /** A line of lengths in UTF-16 units (`-` none, `*` apart), then the bodies one after the other. */
-export async function encodeBodies(slots: readonly BodySlot[]): Promise<StoredValue | undefined> {
+export function encodeBodies(slots: readonly BodySlot[]): StoredValue | undefined {
   if (slots.every((slot) => slot === undefined)) return undefined
   const lengths = slots.map((slot) => (slot === undefined ? '-' : slot === apart ? '*' : slot.length))
   return compress(`${lengths.join()}\n${slots.filter((slot) => typeof slot === 'string').join('')}`)

@@ -1,5 +1,4 @@
-import { promisify } from 'node:util'
-import { constants, zstdCompress, zstdDecompressSync } from 'node:zlib'
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type { StoredValue } from './group-commit.ts'
 
 /** Texts shorter than this, in UTF-16 units, gain less than the call costs. */
@@ -9,11 +8,9 @@ const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 /** How a frame of zstd begins (RFC 8878, 3.1.1): no text that is stored here begins so. */
 const magic = [0x28, 0xb5, 0x2f, 0xfd]
 
-const compressAside = promisify(zstdCompress)
-
-/** A text as it is stored: in a frame of zstd, unless it is short. The work is done on another thread. */
-export async function compress(text: string): Promise<StoredValue> {
-  return text.length < worthwhile ? text : compressAside(text, fast)
+/** A text as it is stored: in a frame of zstd, unless it is short. */
+export function compress(text: string): StoredValue {
+  return text.length < worthwhile ? text : zstdCompressSync(text, fast)
 }
 
 /** The text again, of a value that was stored compressed or as it was; undefined when its frame is damaged. */

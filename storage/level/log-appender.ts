@@ -76,7 +76,6 @@ export class LogAppender<T> {
     const { chunkRows, blockRows } = this.#blocks.format
     const { keys, state } = this.#blocks
     const changes: Change[] = []
-    const packed: Promise<Change>[] = []
     const sealed: BlockHeader[] = []
     let { open, next } = state
     let taken = 0
@@ -91,12 +90,12 @@ export class LogAppender<T> {
         failed++
         continue
       }
-      const slot = this.#slot(body, next, packed)
+      const slot = this.#slot(body, next, changes)
       open.add(encoded.facts, slot !== undefined)
       this.#lines.push(encoded.json)
       this.#bodies.push(slot)
       next++
-      if (next % chunkRows === 0) this.#closeChunk(next, packed)
+      if (next % chunkRows === 0) this.#closeChunk(next, changes)
       if (next % blockRows === 0) {
         const [header, index] = sealBlock(keys, next / blockRows - 1, open)
         changes.push(...index)
@@ -108,9 +107,8 @@ export class LogAppender<T> {
         turnEnds = performance.now() + turnMs
       }
     }
-    if (this.#lines.length > 0) packed.push(...this.#packChunk(Math.floor(next / chunkRows)))
+    if (this.#lines.length > 0) this.#putChunk(Math.floor(next / chunkRows), changes)
     for (const change of this.#cells.takeChanges()) changes.push(change)
-    changes.push(...(await Promise.all(packed)))
     const all = sealed.length === 0 ? state.sealed : [...state.sealed, ...sealed]
     await this.#blocks.commit(changes, { sealed: all, open, next }, false)
     if (failed > 0) this.#reportDropped(failed)
@@ -137,7 +135,7 @@ export class LogAppender<T> {
     }
   }
 
-  #slot(body: (() => string | undefined) | undefined, row: number, packed: Promise<Change>[]): BodySlot {
+  #slot(body: (() => string | undefined) | undefined, row: number, changes: Change[]): BodySlot {
     let text: string | undefined
     try {
       text = body?.()
@@ -149,22 +147,22 @@ export class LogAppender<T> {
     this.#size.bodies++
     this.#size.bodyBytes += text.length
     if (text.length <= largestInlineBody) return text
-    packed.push(compress(text).then((value) => [this.#blocks.keys.largeBody(row), value]))
+    changes.push([this.#blocks.keys.largeBody(row), compress(text)])
     return apart
   }
 
-  #closeChunk(next: number, packed: Promise<Change>[]): void {
-    packed.push(...this.#packChunk(next / this.#blocks.format.chunkRows - 1))
+  #closeChunk(next: number, changes: Change[]): void {
+    this.#putChunk(next / this.#blocks.format.chunkRows - 1, changes)
     this.#lines = []
     this.#bodies = []
   }
 
-  #packChunk(chunk: number): Promise<Change>[] {
+  #putChunk(chunk: number, changes: Change[]): void {
     const { keys } = this.#blocks
-    return [
-      encodeLines(this.#lines).then((value) => [keys.rows(chunk), value]),
-      encodeBodies(this.#bodies).then((value) => [keys.bodies(chunk), value]),
-    ]
+    changes.push(
+      [keys.rows(chunk), encodeLines(this.#lines)],
+      [keys.bodies(chunk), encodeBodies(this.#bodies)],
+    )
   }
 
   #reportDropped(rows: number): void {
