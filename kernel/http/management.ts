@@ -7,15 +7,7 @@ import type { z } from 'zod'
 import type { Accounts } from '../accounts.ts'
 import type { Principal } from '../call/call.ts'
 import type { Visit } from '../chain/hooks.ts'
-import {
-  badRequest,
-  envelope,
-  forbidden,
-  isGatewayError,
-  notFound,
-  toGatewayError,
-  tooLarge,
-} from '../errors.ts'
+import { badRequest, envelope, forbidden, notFound, toGatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
 import type { Log } from '../log.ts'
 import type { Generation } from '../plugin/generation.ts'
@@ -23,6 +15,7 @@ import type { LiveRoute, ServerEvent } from '../route.ts'
 import { authenticate, keyOf } from './caller.ts'
 import { clientAddress } from './client.ts'
 import { cors } from './cors.ts'
+import { httpError } from './http-error.ts'
 import { KeyLimit } from './key-limit.ts'
 
 export interface ManagementParts {
@@ -46,6 +39,8 @@ export function createManagement(parts: ManagementParts): Koa {
     const id = newId('req_')
     ctx.set('x-request-id', id)
     ctx.state.requestId = id
+    const wire = wireOf(ctx, parts.generation())
+    if (wire?.idHeader !== undefined) ctx.set(wire.idHeader, id)
     try {
       await next()
       if (ctx.status === 404 && ctx.body === undefined)
@@ -56,7 +51,7 @@ export function createManagement(parts: ManagementParts): Koa {
         parts.log.error({ err: error.cause ?? error, request_id: id }, 'a request failed')
       ctx.status = error.status
       if (error.retryAfterS !== undefined) ctx.set('retry-after', String(Math.ceil(error.retryAfterS)))
-      ctx.body = envelope(error, id)
+      ctx.body = wire ? wire.error(error, id) : envelope(error, id)
     }
   })
   app.use(cors(parts.corsOrigins))
@@ -71,6 +66,10 @@ export function createManagement(parts: ManagementParts): Koa {
   })
   return app
 }
+
+/** The wire of a route that belongs to one; such routes have no parameters. */
+const wireOf = ({ path }: Koa.Context, { routes }: Generation): LiveRoute['wire'] =>
+  routes.find((route) => route.wire !== undefined && route.path === path)?.wire
 
 function routerOf({ routes, chain }: Generation, parts: ManagementParts, limit: KeyLimit): Router {
   const router = new Router({ strict: false })
@@ -175,20 +174,4 @@ function stream(ctx: RouterContext, events: AsyncIterable<ServerEvent>, left: Ab
     () => body.end(),
     () => body.destroy(),
   )
-}
-
-/** Errors of Koa and of its body parser, in our words. */
-function httpError(thrown: unknown): unknown {
-  if (isGatewayError(thrown)) return thrown
-  const { status, type } = (thrown ?? {}) as { status?: number; type?: string }
-  if (type === 'entity.too.large' || status === 413)
-    return tooLarge('The body is too large.', { cause: thrown })
-  if (status === 400) {
-    const what =
-      thrown instanceof SyntaxError ? 'The body is not a JSON object.' : 'The path cannot be decoded.'
-    return badRequest(what, { cause: thrown })
-  }
-  if (status === 415)
-    return badRequest('The body must be JSON, sent as application/json.', { status: 415, cause: thrown })
-  return thrown
 }

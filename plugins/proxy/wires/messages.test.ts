@@ -485,4 +485,24 @@ describe('counting tokens', () => {
     await expect(count(claude)).rejects.toBeInstanceOf(Anthropic.RateLimitError)
     await expect(count(claude, { nonsense: 1 })).rejects.toThrow('nonsense')
   })
+
+  test('refuses in the words of the wire, with an id where its clients look', async () => {
+    const wrong = await count(claude, { messages: 'hi' }).catch((error: unknown) => error)
+    expect(wrong).toBeInstanceOf(Anthropic.BadRequestError)
+    const { error, requestID, status } = wrong as InstanceType<typeof Anthropic.BadRequestError>
+    expect(status).toBe(400)
+    expect(requestID).toMatch(/^req_/)
+    expect(error).toEqual({
+      type: 'error',
+      error: { type: 'invalid_request_error', message: expect.stringContaining('messages') },
+      request_id: requestID,
+    })
+    const nobody = await gateway.api(
+      'POST',
+      '/v1/messages/count_tokens',
+      { model: claude, messages: hi },
+      'x',
+    )
+    expect(nobody.body).toMatchObject({ type: 'error', error: { type: 'authentication_error' } })
+  })
 })

@@ -8,6 +8,7 @@ import {
   type Target,
   token,
 } from '#kernel'
+import { errorOf } from './errors.ts'
 import { requestOf } from './request.ts'
 import { messagesBody } from './schema.ts'
 
@@ -37,6 +38,7 @@ export function addCountRoute(context: Context<unknown>): void {
     method: 'post',
     path: '/v1/messages/count_tokens',
     access: 'any',
+    wire: { error: errorOf, idHeader: 'request-id' },
     summary: 'Tokens of a message in the Anthropic format, counted or estimated',
     body,
     returns: z.object({ input_tokens: z.int() }),
