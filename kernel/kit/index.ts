@@ -16,8 +16,11 @@ export { countRequest, type TokenCount } from '../tokens/request.ts'
 export { encodingOf, estimator, loadTokenizer, type Tokenizer } from '../tokens/tokenizer.ts'
 export { type AccessToken, AccessTokens } from './access-tokens.ts'
 export { Changes } from './changes.ts'
+export { type Counts, usageFromCounts } from './counts.ts'
 export { type Difference, differences, type Shape } from './difference.ts'
 export { embeddingList } from './embeddings.ts'
+export { type FittingNames, fittingName, fittingNames } from './fitting-names.ts'
+export { jsonObject, objectIn } from './foreign-json.ts'
 export { type Form, formFinder, lookBehind } from './form.ts'
 export { formProblem } from './form-problem.ts'
 export { jsonSchemaOf } from './json-schema.ts'
@@ -26,5 +29,15 @@ export { isPattern, patternFinder } from './pattern.ts'
 export { optionsReader, protocolError, quirksReader } from './provider-facts.ts'
 export { quoted } from './quoted.ts'
 export { ReadyProviders } from './ready-providers.ts'
-export { mergedDetails, type ReasoningDetail } from './reasoning.ts'
+export {
+  claudeReasoning,
+  inPlace,
+  leastThinkingBudget,
+  mergedDetails,
+  type ReasoningDetail,
+  thinkingBudgets,
+} from './reasoning.ts'
 export { estimateTokens } from './tokens.ts'
+export { calledFunctions, parametersSchema, type ToolChoice, toolChoiceOf } from './tool-choice.ts'
+export { retryAfterS, type UpstreamFailure, upstreamFailure } from './upstream-failure.ts'
+export { wishfulHooks } from './wishful.ts'

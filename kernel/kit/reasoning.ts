@@ -34,3 +34,38 @@ const isPieceOf = (detail: ReasoningDetail, { type, index, format, signature }: 
   detail.index === index &&
   detail.format === format &&
   !signature
+
+/** Says of a detail that Claude signed it: it is worth the same wherever Claude runs, and nothing elsewhere. */
+export const claudeReasoning = 'anthropic-claude-v1'
+
+/** Tokens to think with, by effort, for models that take a number. */
+export const thinkingBudgets: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    none: 0,
+    minimal: 1024,
+    low: 2048,
+    medium: 8192,
+    high: 24_576,
+    xhigh: 32_768,
+    max: 32_768,
+  }),
+)
+
+/** The smallest budget that Claude takes. */
+export const leastThinkingBudget = 1024
+
+/**
+ * Blocks of an assistant's turn in the order in which they came, as far as that is known: those whose place is
+ * known stand there, the rest fills what is between them.
+ */
+export function inPlace<T>(
+  placed: readonly { readonly index: number; readonly blocks: readonly T[] }[],
+  rest: readonly T[],
+): T[] {
+  const blocks: T[] = []
+  const waiting = [...rest]
+  for (const { index, blocks: own } of placed.toSorted((a, b) => a.index - b.index)) {
+    blocks.push(...waiting.splice(0, Math.max(0, index - blocks.length)), ...own)
+  }
+  return [...blocks, ...waiting]
+}

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { defineModule, wishesOf } from '#kernel'
+import { defineModule } from '#kernel'
+import { wishfulHooks } from '#kit'
 
 const efforts = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 const places = ['tools', 'system', 'messages'] as const
@@ -58,18 +59,5 @@ export default defineModule({
     }),
   }),
 
-  setup({ id, settings }) {
-    const wishes = Object.entries(settings).filter(([, value]) => value !== undefined)
-    if (wishes.length === 0) return {}
-    const own = Object.fromEntries(wishes)
-    return {
-      pure: true,
-      request(call) {
-        if (call.operation !== 'chat') return undefined
-        Object.assign(wishesOf(call, 'anthropic'), own)
-        call.trail.facts[id] = own
-        return undefined
-      },
-    }
-  },
+  setup: ({ id, settings }) => wishfulHooks(id, 'anthropic', settings),
 })

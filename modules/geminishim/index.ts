@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { defineModule, wishesOf } from '#kernel'
+import { defineModule } from '#kernel'
+import { wishfulHooks } from '#kit'
 
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const
 
@@ -50,18 +51,5 @@ export default defineModule({
     }),
   }),
 
-  setup({ id, settings }) {
-    const wishes = Object.entries(settings).filter(([, value]) => value !== undefined)
-    if (wishes.length === 0) return {}
-    const own = Object.fromEntries(wishes)
-    return {
-      pure: true,
-      request(call) {
-        if (call.operation !== 'chat') return undefined
-        Object.assign(wishesOf(call, 'gemini'), own)
-        call.trail.facts[id] = own
-        return undefined
-      },
-    }
-  },
+  setup: ({ id, settings }) => wishfulHooks(id, 'gemini', settings),
 })

@@ -1,4 +1,5 @@
 import { type Completion, type Message, type Target, type ToolCall, WholeReply } from '#kernel'
+import { jsonObject } from '#kit'
 import { annotationOf } from './citations.ts'
 import { brokenProtocol, eventError, type NativeError } from './errors.ts'
 import { finishOf, type Stop } from './finish.ts'
@@ -18,22 +19,12 @@ interface NativeMessage extends Stop {
 
 /** A whole answer in the canonical form; for clients of the same protocol it keeps its bytes. */
 export function answerOf(raw: Buffer, plan: Plan, target: Target): WholeReply {
-  const native = parsed(raw, target)
+  const native: NativeMessage = jsonObject(raw, target)
   if (native.type === 'error') throw eventError(native.error ?? {}, target)
   if (!Array.isArray(native.content))
     throw brokenProtocol('answered with something that is no message', target)
   const completion = completionOf(native, plan)
   return plan.passes ? WholeReply.fromBytes('messages', raw, completion) : WholeReply.of(completion)
-}
-
-function parsed(raw: Buffer, target: Target): NativeMessage {
-  try {
-    const native = JSON.parse(raw.toString('utf8')) as NativeMessage | null
-    if (typeof native === 'object' && native !== null) return native
-  } catch {
-    // Not JSON: the same failure as JSON that is no object.
-  }
-  throw brokenProtocol('answered with something that is not a JSON object', target)
 }
 
 function completionOf(native: NativeMessage, plan: Plan): Completion {

@@ -270,6 +270,23 @@ describe('tools', () => {
       expect((await ask({ tools: [weather], tool_choice: given })).sent.tool_choice).toEqual(expected)
   })
 
+  it('of which only some are allowed are these alone, and may be demanded', async () => {
+    const other = { type: 'function' as const, function: { name: 'other' } }
+    const allowed = (mode: string) => ({
+      type: 'allowed_tools',
+      allowed_tools: { mode, tools: [{ type: 'function', function: { name: 'weather' } }] },
+    })
+    const names = ({ tools }: Fields) => (tools as { name: string }[]).map(({ name }) => name)
+    const auto = await ask({ tools: [weather, other], tool_choice: allowed('auto') })
+    expect([names(auto.sent), auto.sent.tool_choice]).toEqual([['weather'], { type: 'auto' }])
+    const demanded = await ask({ tools: [weather, other], tool_choice: allowed('required') })
+    expect([names(demanded.sent), demanded.sent.tool_choice]).toEqual([['weather'], { type: 'any' }])
+    expect(await refused({ tools: [weather], tool_choice: { type: 'mystery' } })).toMatchObject({
+      status: 400,
+      param: 'tool_choice',
+    })
+  })
+
   it('are called, several at a time, plain and streamed alike', async () => {
     const toolCalls = [
       { id: 'toolu_a', name: 'weather', arguments: { city: 'Bern' } },

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto'
 import { badRequest, type Message, type ToolCall } from '#kernel'
-import { type Changes, mergedDetails } from '#kit'
+import { type Changes, type FittingNames, inPlace, mergedDetails, objectIn } from '#kit'
 import type { Fit } from './fit.ts'
-import type { ToolNames } from './names.ts'
 import type { Block, Turn } from './native.ts'
 import { blocksOf } from './parts.ts'
 import { blockOf } from './reasoning.ts'
@@ -13,7 +12,7 @@ export interface Conversation {
 }
 
 interface Options {
-  readonly names: ToolNames
+  readonly names: FittingNames
   /** Leaves system messages in the midst of a conversation where they are. */
   readonly native: boolean
   readonly changes: Changes
@@ -116,7 +115,7 @@ const idOf = (id: string): string =>
 
 interface Placed {
   readonly index: number
-  readonly block: Block
+  readonly blocks: readonly Block[]
 }
 
 /** What other providers gave their answers to be sent back. */
@@ -131,16 +130,16 @@ function assistantBlocks(message: Message, at: string, { names, changes }: Optio
   rest.push(...blocksOf(refusal, at))
   for (const detail of mergedDetails(message.reasoning_details)) {
     const block = blockOf(detail)
-    if (block) placed.push({ index: detail.index ?? 0, block })
+    if (block) placed.push({ index: detail.index ?? 0, blocks: [block] })
     else changes.add('-messages.reasoning_details')
   }
   changes.lose(message, placed.length > 0 ? carriers : [...carriers, ...bareReasoning], ['extra_content'])
   for (const { index, ...block } of listOf<Block & { index?: number }>(message.vendor_blocks))
-    placed.push({ index: index ?? 0, block: block as Block })
+    placed.push({ index: index ?? 0, blocks: [block as Block] })
   for (const [i, call] of (message.tool_calls ?? []).entries()) {
     const block = toolUseOf(call, names, `${at}.tool_calls.${i}`)
     const { index } = call as { index?: unknown }
-    if (typeof index === 'number') placed.push({ index, block })
+    if (typeof index === 'number') placed.push({ index, blocks: [block] })
     else rest.push(block)
   }
   return inPlace(placed, rest)
@@ -148,16 +147,7 @@ function assistantBlocks(message: Message, at: string, { names, changes }: Optio
 
 const listOf = <T>(value: unknown): readonly T[] => (Array.isArray(value) ? (value as T[]) : [])
 
-function inPlace(placed: readonly Placed[], rest: readonly Block[]): Block[] {
-  const blocks: Block[] = []
-  const waiting = [...rest]
-  for (const { index, block } of placed.toSorted((a, b) => a.index - b.index)) {
-    blocks.push(...waiting.splice(0, Math.max(0, index - blocks.length)), block)
-  }
-  return [...blocks, ...waiting]
-}
-
-function toolUseOf({ id, function: fn, extra }: ToolCall, names: ToolNames, at: string): Block {
+function toolUseOf({ id, function: fn, extra }: ToolCall, names: FittingNames, at: string): Block {
   if (!fn) throw badRequest('Anthropic knows calls of functions only.', { param: at })
   const own = (extra as { anthropic?: object } | undefined)?.anthropic
   return {
@@ -171,12 +161,7 @@ function toolUseOf({ id, function: fn, extra }: ToolCall, names: ToolNames, at: 
 
 /** Models that call a function without parameters may write nothing at all. */
 function inputOf(json: string, at: string): unknown {
-  if (json.trim() === '') return {}
-  try {
-    const input: unknown = JSON.parse(json)
-    if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input
-  } catch {
-    // Refused below, like JSON that is no object.
-  }
+  const input = json.trim() === '' ? {} : objectIn(json)
+  if (input) return input
   throw badRequest('Arguments of a tool call must be a JSON object.', { param: `${at}.function.arguments` })
 }

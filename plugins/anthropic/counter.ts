@@ -1,4 +1,5 @@
 import { type Target, token } from '#kernel'
+import { jsonObject } from '#kit'
 import { brokenProtocol, upstreamError } from './errors.ts'
 import { headersOf } from './protocol.ts'
 import { bodyFor, urlOf } from './quirks.ts'
@@ -31,16 +32,8 @@ export const counter: TokenCounter = {
     const bytes = Buffer.from(await response.arrayBuffer())
     const head = { status: response.status, headers: Object.fromEntries(response.headers) }
     if (!response.ok) throw upstreamError(head, bytes, target)
-    const { input_tokens: count } = parsed(bytes, target)
+    const { input_tokens: count } = jsonObject(bytes, target) as { input_tokens?: unknown }
     if (typeof count !== 'number') throw brokenProtocol('did not say how many tokens there are', target)
     return count
   },
-}
-
-function parsed(bytes: Buffer, target: Target): { input_tokens?: unknown } {
-  try {
-    return JSON.parse(bytes.toString('utf8')) as { input_tokens?: unknown }
-  } catch (cause) {
-    throw brokenProtocol('answered with something that is not JSON', target, cause)
-  }
 }

@@ -1,4 +1,5 @@
-import { type ErrorCode, type Target, UpstreamError, type UpstreamHead } from '#kernel'
+import type { Target, UpstreamError, UpstreamHead } from '#kernel'
+import { protocolError, upstreamFailure } from '#kit'
 
 /** `error` of an error answer or event. */
 export interface NativeError {
@@ -20,15 +21,6 @@ const statusOf: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 }
 
-/** Errors that are the caller's own keep their status. */
-const kept: Readonly<Record<number, ErrorCode>> = {
-  400: 'bad_request',
-  404: 'not_found',
-  413: 'bad_request',
-  422: 'bad_request',
-  429: 'rate_limited',
-}
-
 /** What an error answer means to the caller: its own mistakes keep their status, the provider's are 502, its overload 503. */
 export function upstreamError(head: UpstreamHead, body: Buffer, target: Target): UpstreamError {
   return errorOf(head.status, nativeError(body), target, head)
@@ -40,45 +32,22 @@ export function eventError(error: NativeError, target: Target): UpstreamError {
 }
 
 /** The provider did not keep to its own protocol. */
-export function brokenProtocol(what: string, { provider, model }: Target, cause?: unknown): UpstreamError {
-  return new UpstreamError('provider_error', `The provider ${provider.name} ${what}.`, {
-    provider: provider.name,
-    model,
-    fault: 'protocol',
-    retryable: true,
-    cause,
-  })
-}
+export const brokenProtocol = (what: string, target: Target, cause?: unknown): UpstreamError =>
+  protocolError(target, what, { retryable: true, cause })
 
-function errorOf(
-  status: number,
-  { type, message }: NativeError,
-  { provider, model, key }: Target,
-  head?: UpstreamHead,
-): UpstreamError {
-  const native = text(type)
-  const about = { provider: provider.name, model, fault: 'status', providerStatus: status, native } as const
-  if (status === 401 || status === 403) {
-    const whose = key?.owner === 'user' ? 'your own key' : "the gateway's key"
-    const said = `${provider.name} refused ${whose} for it (status ${status}).`
-    return new UpstreamError('provider_error', said, { ...about, retryable: false })
-  }
-  const said = text(message)?.slice(0, 1000) ?? `it answered with status ${status}`
-  return new UpstreamError(kept[status] ?? 'provider_error', `${provider.name}: ${said}`, {
-    ...about,
-    status: kept[status] ? status : status === 529 ? 503 : status === 504 ? 504 : 502,
-    type: kept[status] && status !== 429 ? native : undefined,
-    retryable: status === 408 || status === 409 || status === 429 || status >= 500,
-    retryAfterS: head && retryAfter(head),
-  })
-}
-
-/** Seconds to wait, from either form of the header. */
-function retryAfter({ headers }: UpstreamHead): number | undefined {
-  const value = headers['retry-after']
-  if (value === undefined) return undefined
-  const seconds = /^\d+(\.\d+)?$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000
-  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined
+function errorOf(status: number, error: NativeError, target: Target, head?: UpstreamHead): UpstreamError {
+  const native = text(error.type)
+  return upstreamFailure(
+    {
+      status,
+      native,
+      message: text(error.message),
+      type: native,
+      headers: head?.headers ?? {},
+      shown: status === 529 ? 503 : status === 504 ? 504 : undefined,
+    },
+    target,
+  )
 }
 
 function nativeError(body: Buffer): NativeError {

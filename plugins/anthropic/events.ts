@@ -1,10 +1,11 @@
 import type { ChoiceDelta, CompletionChunk, Delta, Target, WireUsage } from '#kernel'
+import { claudeReasoning as format } from '#kit'
 import { annotationOf } from './citations.ts'
 import { brokenProtocol, eventError, type NativeError } from './errors.ts'
 import { finishOf, type Stop } from './finish.ts'
 import type { Block } from './native.ts'
 import type { Plan } from './plan.ts'
-import { detailOf, format } from './reasoning.ts'
+import { detailOf } from './reasoning.ts'
 import { mergeUsage, type NativeUsage, wireUsage } from './usage.ts'
 
 export interface NativeEvent {

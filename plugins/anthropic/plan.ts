@@ -1,7 +1,7 @@
 import type { Call, JsonObject, ResponseFormat, Target } from '#kernel'
+import { type FittingNames, fittingNames } from '#kit'
 import { type Fit, fitOf } from './fit.ts'
 import { factsOf, type ModelFacts } from './models.ts'
-import { type ToolNames, toolNamesOf } from './names.ts'
 import { isNative } from './native.ts'
 
 /** What the way out and the way back have to agree on. The same call has the same plan. */
@@ -9,7 +9,7 @@ export interface Plan {
   readonly native: boolean
   readonly facts: ModelFacts
   readonly fit: Fit
-  readonly names: ToolNames
+  readonly names: FittingNames
   /** The schema for the answer, if one is asked for. */
   readonly schema: JsonObject | undefined
   /** The schema goes out as a tool that must be called, and the call comes back as the answer's text. */
@@ -18,6 +18,8 @@ export interface Plan {
   readonly passes: boolean
 }
 
+const nameForm = /^[a-zA-Z0-9_-]{1,128}$/
+
 /** The tool that stands for a schema, for models that take none. */
 export const schemaTool = 'answer'
 
@@ -25,7 +27,7 @@ export function planOf(call: Call, { model }: Target): Plan {
   const { request } = call
   const native = isNative(call)
   const facts = factsOf(model)
-  const names = toolNamesOf(request)
+  const names = fittingNames(request, nameForm)
   const schema = schemaOf(request.response_format)
   const schemaAsTool = schema !== undefined && !native && !facts.schema && (request.tools ?? []).length === 0
   const fit = fitOf(call)

@@ -1,8 +1,5 @@
-import type { ReasoningDetail } from '#kit'
+import { claudeReasoning as format, type ReasoningDetail } from '#kit'
 import type { Block } from './native.ts'
-
-/** Marks reasoning as Claude's: what others have signed is worth nothing here. */
-export const format = 'anthropic-claude-v1'
 
 export function detailOf(block: Block, index: number): ReasoningDetail | undefined {
   if (block.type === 'redacted_thinking')

@@ -1,11 +1,11 @@
 import type { Call, ModelRequest, Target } from '#kernel'
-import { Changes } from '#kit'
+import { Changes, type ToolChoice, toolChoiceOf } from '#kit'
 import { conversationOf } from './conversation.ts'
 import { marked } from './fit.ts'
 import { ownParams, refuseChoices, samplingOf, stopsOf } from './params.ts'
 import { type Plan, planOf, schemaTool } from './plan.ts'
 import { thinkingOf } from './thinking.ts'
-import { toolChoiceOf, toolsOf, toolsOfHistory } from './tools.ts'
+import { nativeChoice, toolsOf, toolsOfHistory } from './tools.ts'
 
 type Fields = Record<string, unknown>
 type Report = (change: string) => void
@@ -65,14 +65,22 @@ function toolFields(request: ModelRequest, plan: Plan, report: Report): Fields {
     const tool = { name: schemaTool, description: 'Gives the answer.', input_schema: plan.schema }
     return { tools: [tool], tool_choice: { type: 'tool', name: schemaTool } }
   }
-  const tools = toolsOf(request.tools ?? [], { names, strict: native || facts.schema, report })
-  const choice = toolChoiceOf(request, names, report)
-  if (tools.length > 0) return { tools, ...(choice && { tool_choice: choice }) }
+  const choice = toolChoiceOf(request.tool_choice)
+  const offered = (request.tools ?? []).filter(({ function: fn }) => isOffered(fn?.name, choice))
+  const tools = toolsOf(offered, { names, strict: native || facts.schema, report })
+  if (tools.length > 0) {
+    const tool_choice = nativeChoice(choice, request, names)
+    return { tools, ...(tool_choice && { tool_choice }) }
+  }
   const used = native ? [] : toolsOfHistory(request, names)
   if (used.length === 0) return {}
   report('+tools')
   return { tools: used, tool_choice: { type: 'none' } }
 }
+
+/** Tools are held back where a choice names others that may be called; the service knows one by name, or all. */
+const isOffered = (name: string | undefined, choice: ToolChoice | undefined): boolean =>
+  choice?.names === undefined || choice.mode === 'one' || choice.names.some((one) => one === name)
 
 function addOutputConfig(body: Fields, { schema, schemaAsTool, native, facts }: Plan, effort?: string): void {
   const format =

@@ -1,5 +1,5 @@
 import { Chunk, type CompletionChunk, type StreamDecoder, type Target } from '#kernel'
-import { carriesData, EventSplitter, eventData } from '#kit'
+import { carriesData, EventSplitter, eventData, jsonObject } from '#kit'
 import { brokenProtocol } from './errors.ts'
 import { type NativeEvent, Translation } from './events.ts'
 import type { Plan } from './plan.ts'
@@ -42,22 +42,12 @@ export class MessageDecoder implements StreamDecoder {
 
   #chunks(event: Buffer): Chunk[] {
     if (!carriesData(event)) return []
-    const native = this.#parse(event)
+    const native = jsonObject(eventData(event), this.#target, 'sent an event that is') as NativeEvent
     const chunks = this.#translation.translate(native)
     const counted = native.type === 'message_start' ? this.#translation.counted : undefined
     if (!this.#passes) return chunks.map((chunk) => Chunk.of(chunk, counted))
     const data = chunks.length > 0 ? joined(chunks) : this.#translation.empty
     return [Chunk.fromBytes(event, data, counted)]
-  }
-
-  #parse(event: Buffer): NativeEvent {
-    try {
-      const data = JSON.parse(eventData(event)) as NativeEvent | null
-      if (typeof data === 'object' && data !== null) return data
-    } catch {
-      // Not JSON: the same failure as JSON that is no object.
-    }
-    throw brokenProtocol('sent an event that is not a JSON object', this.#target)
   }
 }
 

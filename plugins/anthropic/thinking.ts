@@ -1,4 +1,5 @@
 import type { ModelRequest } from '#kernel'
+import { leastThinkingBudget, thinkingBudgets } from '#kit'
 import type { Fit } from './fit.ts'
 import type { ModelFacts } from './models.ts'
 import type { Block, Turn } from './native.ts'
@@ -8,17 +9,6 @@ export interface Thinking {
   readonly thinking?: Readonly<Record<string, unknown>>
   readonly effort?: string
 }
-
-/** Tokens for thinking by effort, as long as they are no more of the answer than it may be. */
-const budgets: Readonly<Record<string, number>> = {
-  minimal: 1024,
-  low: 2048,
-  medium: 8192,
-  high: 24_576,
-  xhigh: 32_768,
-  max: 32_768,
-}
-const leastBudget = 1024
 
 /**
  * How an OpenAI client's `reasoning_effort` asks this model to think. Undefined when it cannot: the model does not
@@ -42,9 +32,9 @@ export function thinkingOf(
   }
   if (effort === 'none') return {}
   const { thinking_budgets: own, thinking_share: share } = about.fit
-  const wanted = own[effort] ?? budgets[effort] ?? leastBudget
+  const wanted = own[effort] ?? thinkingBudgets.get(effort) ?? leastThinkingBudget
   const budget = Math.min(wanted, Math.floor(about.maxTokens * share))
-  if (budget < leastBudget || about.forced || goesOnWithout(about.turns)) return undefined
+  if (budget < leastThinkingBudget || about.forced || goesOnWithout(about.turns)) return undefined
   return { thinking: { type: 'enabled', budget_tokens: budget } }
 }
 

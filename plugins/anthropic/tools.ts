@@ -1,10 +1,10 @@
 import { badRequest, type ModelRequest, type Tool } from '#kernel'
-import type { ToolNames } from './names.ts'
+import { calledFunctions, type FittingNames, parametersSchema, type ToolChoice } from '#kit'
 
 type Fields = Readonly<Record<string, unknown>>
 
 interface Options {
-  readonly names: ToolNames
+  readonly names: FittingNames
   /** Whether the model can be held to a schema. */
   readonly strict: boolean
   readonly report: (change: string) => void
@@ -26,43 +26,31 @@ function toolOf(tool: Tool, at: string, { names, strict, report }: Options): Fie
   return {
     name: names.sent(fn.name),
     ...(fn.description !== undefined && { description: fn.description }),
-    input_schema: schemaOf(fn.parameters),
+    input_schema: parametersSchema(fn.parameters),
     ...(typeof fn.strict === 'boolean' && strict && { strict: fn.strict }),
     ...own,
   }
 }
 
-const schemaOf = (parameters: Fields = { properties: {} }): Fields =>
-  parameters.type === undefined ? { type: 'object', ...parameters } : parameters
-
 /** Which tool to use, and whether several at a time; undefined where the service's default says the same. */
-export function toolChoiceOf(
-  { tool_choice: choice, parallel_tool_calls: parallel }: ModelRequest,
-  names: ToolNames,
-  report: (change: string) => void,
+export function nativeChoice(
+  choice: ToolChoice | undefined,
+  { parallel_tool_calls: parallel }: ModelRequest,
+  names: FittingNames,
 ): Fields | undefined {
-  const native = nativeChoice(choice, names)
-  if (choice !== undefined && choice !== null && !native) report('-tool_choice')
+  const native = choice && nativeForm(choice, names)
   if (parallel !== false || native?.type === 'none') return native
   return { ...(native ?? { type: 'auto' }), disable_parallel_tool_use: true }
 }
 
-function nativeChoice(choice: unknown, names: ToolNames): Fields | undefined {
-  if (choice === 'required') return { type: 'any' }
-  if (choice === 'auto' || choice === 'none') return { type: choice }
-  if (typeof choice !== 'object' || choice === null) return undefined
-  const { type, function: fn } = choice as { type?: unknown; function?: { name?: string } }
-  if (type === 'function' && fn?.name !== undefined) return { type: 'tool', name: names.sent(fn.name) }
-  return undefined
+function nativeForm({ mode, names: chosen }: ToolChoice, names: FittingNames): Fields {
+  if (mode === 'one') return { type: 'tool', name: names.sent(chosen![0]!) }
+  return { type: mode === 'required' ? 'any' : mode }
 }
 
 /** The tools that a conversation used: it cannot be gone on with unless they are named. */
-export function toolsOfHistory({ messages }: ModelRequest, names: ToolNames): Fields[] {
-  const used = new Set(
-    (messages ?? []).flatMap(({ tool_calls }) => (tool_calls ?? []).map((call) => call.function.name)),
-  )
-  return [...used].map((name) => ({
+export const toolsOfHistory = (request: ModelRequest, names: FittingNames): Fields[] =>
+  calledFunctions(request).map((name) => ({
     name: names.sent(name),
     input_schema: { type: 'object', properties: {} },
   }))
-}

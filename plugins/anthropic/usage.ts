@@ -1,4 +1,5 @@
 import type { WireUsage } from '#kernel'
+import { usageFromCounts } from '#kit'
 
 /** Usage as the service reports it: tokens read from and written to its cache are not part of `input_tokens`. */
 export interface NativeUsage {
@@ -23,24 +24,16 @@ export function mergeUsage(older: NativeUsage, newer: NativeUsage | null | undef
 
 /** The report in OpenAI's terms, where the prompt's tokens are all there are. */
 export function wireUsage(native: NativeUsage): WireUsage {
-  const read = native.cache_read_input_tokens ?? 0
   const hour = native.cache_creation?.ephemeral_1h_input_tokens ?? 0
-  const written =
-    native.cache_creation_input_tokens ?? hour + (native.cache_creation?.ephemeral_5m_input_tokens ?? 0)
-  const prompt = (native.input_tokens ?? 0) + read + written
-  const completion = native.output_tokens ?? 0
-  const thinking = native.output_tokens_details?.thinking_tokens
-  return {
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
-    prompt_tokens_details: {
-      cached_tokens: read,
-      cache_write_5m_tokens: Math.max(0, written - hour),
-      cache_write_1h_tokens: Math.min(hour, written),
-    },
-    ...(typeof thinking === 'number' && { completion_tokens_details: { reasoning_tokens: thinking } }),
-    ...(native.server_tool_use !== undefined &&
-      native.server_tool_use !== null && { server_tool_use: native.server_tool_use }),
-  }
+  const fiveMinutes = native.cache_creation?.ephemeral_5m_input_tokens ?? 0
+  const usage = usageFromCounts({
+    fresh: native.input_tokens ?? 0,
+    read: native.cache_read_input_tokens ?? 0,
+    written: native.cache_creation_input_tokens ?? hour + fiveMinutes,
+    writtenForAnHour: hour,
+    output: native.output_tokens ?? 0,
+    reasoning: native.output_tokens_details?.thinking_tokens ?? undefined,
+  })
+  const { server_tool_use } = native
+  return server_tool_use === undefined || server_tool_use === null ? usage : { ...usage, server_tool_use }
 }

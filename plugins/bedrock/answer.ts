@@ -1,5 +1,5 @@
 import { type Call, type Message, type Target, type ToolCall, type UpstreamHead, WholeReply } from '#kernel'
-import { protocolError } from '#kit'
+import { jsonObject, protocolError } from '#kit'
 import { finishOf } from './finish.ts'
 import { type Plan, planOf } from './plan.ts'
 import { detailOf } from './reasoning.ts'
@@ -8,7 +8,7 @@ import type { Block, ConverseAnswer } from './wire.ts'
 
 /** A whole answer in the canonical form. */
 export function answerOf(head: UpstreamHead, body: Buffer, call: Call, target: Target): WholeReply {
-  const native = jsonOf(body, target)
+  const native: ConverseAnswer = jsonObject(body, target)
   const content = native.output?.message?.content
   if (!Array.isArray(content)) {
     throw protocolError(target, 'answered with something that is no message', { retryable: true })
@@ -67,16 +67,6 @@ function messageOf(content: readonly Block[], plan: Plan): Message {
     ...(annotations.length > 0 && { annotations }),
     ...(calls.length > 0 && { tool_calls: calls }),
   }
-}
-
-function jsonOf(body: Buffer, target: Target): ConverseAnswer {
-  try {
-    const parsed = JSON.parse(body.toString('utf8')) as ConverseAnswer | null
-    if (typeof parsed === 'object' && parsed !== null) return parsed
-  } catch {
-    // Not JSON: the same failure as JSON that is no object.
-  }
-  throw protocolError(target, 'answered with something that is not a JSON object', { retryable: true })
 }
 
 interface ModelSummary {

@@ -1,6 +1,6 @@
 import { badRequest, type Message, type ToolCall } from '#kernel'
-import { mergedDetails } from '#kit'
-import { callIdOf, type ToolNames } from './names.ts'
+import { type FittingNames, inPlace, mergedDetails, objectIn } from '#kit'
+import { callIdOf } from './names.ts'
 import { blocksOf, cachePoints, type Scene } from './parts.ts'
 import { blockOf } from './reasoning.ts'
 import type { Block, Turn } from './wire.ts'
@@ -19,7 +19,11 @@ interface Piece {
  * A conversation as the service wants it: system texts apart, the turns of user and assistant alternating and begun by
  * the user, the results of all tool calls of a turn together and before anything else.
  */
-export function conversationOf(messages: readonly Message[], names: ToolNames, scene: Scene): Conversation {
+export function conversationOf(
+  messages: readonly Message[],
+  names: FittingNames,
+  scene: Scene,
+): Conversation {
   const pieces = messages.map((message, i) => pieceOf(message, `messages.${i}`, names, scene))
   const system = pieces.flatMap(({ role, blocks }) => (role === 'system' ? blocks : []))
   const turns = turnsOf(pieces.filter(({ role, blocks }) => role !== 'system' && blocks.length > 0))
@@ -28,7 +32,7 @@ export function conversationOf(messages: readonly Message[], names: ToolNames, s
   return { system: [], messages: [{ role: 'user', content: system }] }
 }
 
-function pieceOf(message: Message, at: string, names: ToolNames, scene: Scene): Piece {
+function pieceOf(message: Message, at: string, names: FittingNames, scene: Scene): Piece {
   const content = () => blocksOf(message.content, `${at}.content`, scene)
   if (message.name !== undefined) scene.changes.add('-messages.name')
   switch (message.role) {
@@ -105,7 +109,7 @@ function assistantBlocks(
   message: Message,
   content: readonly Block[],
   at: string,
-  names: ToolNames,
+  names: FittingNames,
   scene: Scene,
 ): Block[] {
   const placed: Placed[] = []
@@ -126,18 +130,9 @@ function assistantBlocks(
   return inPlace(placed, rest)
 }
 
-function inPlace(placed: readonly Placed[], rest: readonly Block[]): Block[] {
-  const blocks: Block[] = []
-  const waiting = [...rest]
-  for (const { index, blocks: own } of placed.toSorted((a, b) => a.index - b.index)) {
-    blocks.push(...waiting.splice(0, Math.max(0, index - blocks.length)), ...own)
-  }
-  return [...blocks, ...waiting]
-}
-
 function toolUseOf(
   { id, function: fn, extra }: ToolCall,
-  names: ToolNames,
+  names: FittingNames,
   at: string,
   scene: Scene,
 ): Block[] {
@@ -150,13 +145,8 @@ function toolUseOf(
 
 /** Models that call a function without parameters may write nothing at all. */
 function inputOf(json: string, at: string): unknown {
-  if (json.trim() === '') return {}
-  try {
-    const input: unknown = JSON.parse(json)
-    if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input
-  } catch {
-    // Refused below, like JSON that is no object.
-  }
+  const input = json.trim() === '' ? {} : objectIn(json)
+  if (input) return input
   const param = `${at}.function.arguments`
   throw badRequest(`${param}: expected the JSON of an object.`, { param })
 }

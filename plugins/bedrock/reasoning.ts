@@ -1,11 +1,9 @@
-import type { ReasoningDetail } from '#kit'
+import { claudeReasoning, type ReasoningDetail } from '#kit'
 import type { Block, Reasoning } from './wire.ts'
 
-/** Marks reasoning that Claude signed: it is worth the same wherever Claude runs. */
-const ofClaude = 'anthropic-claude-v1'
 const ofOthers = 'amazon-bedrock-v1'
 
-export const formatOf = (maker: string): string => (maker === 'anthropic' ? ofClaude : ofOthers)
+export const formatOf = (maker: string): string => (maker === 'anthropic' ? claudeReasoning : ofOthers)
 
 export function detailOf(
   { reasoningText, redactedContent }: Reasoning,

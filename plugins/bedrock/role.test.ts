@@ -97,6 +97,16 @@ it.each([
   expect(upstream.last().headers['x-amz-security-token']).toBe(keys.Token)
 })
 
+it('has its keys fetched anew when the service says that they have ended', async () => {
+  await ask('instance')
+  asked = []
+  upstream.reply({ status: 403, error: { type: 'ExpiredTokenException' } })
+  await expect(ask('instance')).rejects.toMatchObject({ status: 502 })
+  expect(asked).toEqual([])
+  await ask('instance')
+  expect(asked).toHaveLength(3)
+})
+
 it('that cannot be had is the provider’s failure', async () => {
   await expect(ask('nobody')).rejects.toMatchObject({ status: 502, code: 'provider_error' })
   expect(upstream.requests).toHaveLength(0)

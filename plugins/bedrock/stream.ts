@@ -1,5 +1,5 @@
 import { Chunk, type StreamDecoder, type Target } from '#kernel'
-import { protocolError } from '#kit'
+import { jsonObject, protocolError } from '#kit'
 import { exceptionError } from './errors.ts'
 import { Translation } from './events.ts'
 import { type Frame, FrameSplitter } from './frames.ts'
@@ -61,13 +61,7 @@ export class ConverseDecoder implements StreamDecoder {
 
   #parsed(payload: Buffer): EventPayload {
     if (payload.length === 0) return {}
-    try {
-      const data = JSON.parse(payload.toString('utf8')) as EventPayload | null
-      if (typeof data === 'object' && data !== null) return data
-    } catch {
-      // Not JSON: the same failure as JSON that is no object.
-    }
-    throw this.#broken('sent an event that is not a JSON object')
+    return jsonObject(payload, this.#target, 'sent an event that is')
   }
 
   #broken(what: string, cause?: unknown): Error {

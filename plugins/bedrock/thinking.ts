@@ -1,23 +1,9 @@
 import { badRequest, type ModelRequest } from '#kernel'
-import type { Changes } from '#kit'
+import { type Changes, leastThinkingBudget, thinkingBudgets } from '#kit'
 import type { ModelFacts } from './models.ts'
 import type { Turn } from './wire.ts'
 
 type Fields = Readonly<Record<string, unknown>>
-
-/** Tokens to think with, by effort; never more than four fifths of the whole answer. */
-const budgets: ReadonlyMap<string, number> = new Map(
-  Object.entries({
-    none: 0,
-    minimal: 1024,
-    low: 2048,
-    medium: 8192,
-    high: 24_576,
-    xhigh: 32_768,
-    max: 32_768,
-  }),
-)
-const leastBudget = 1024
 
 interface About {
   readonly facts: ModelFacts
@@ -38,9 +24,9 @@ export function thinkingOf(request: ModelRequest, about: About): Fields {
     changes.add('-thinking')
   }
   if (effort === undefined || effort === null) return {}
-  if (typeof effort !== 'string' || !budgets.has(effort)) {
+  if (typeof effort !== 'string' || !thinkingBudgets.has(effort)) {
     const param = 'reasoning_effort'
-    throw badRequest(`${param}: expected ${[...budgets.keys()].join(', ')}.`, { param })
+    throw badRequest(`${param}: expected ${[...thinkingBudgets.keys()].join(', ')}.`, { param })
   }
   const fields = fieldsOf(effort, request, about)
   if (!fields && effort !== 'none') changes.add('-reasoning_effort')
@@ -57,8 +43,10 @@ function fieldsOf(effort: string, request: ModelRequest, { facts, turns, forced,
       if (effort === 'none' || forced || goesOnWithout(turns)) return undefined
       const most = request.max_completion_tokens ?? request.max_tokens
       const room = typeof most === 'number' ? Math.floor(most * 0.8) : Number.POSITIVE_INFINITY
-      const budget = Math.min(budgets.get(effort)!, room)
-      return budget < leastBudget ? undefined : { thinking: { type: 'enabled', budget_tokens: budget } }
+      const budget = Math.min(thinkingBudgets.get(effort)!, room)
+      return budget < leastThinkingBudget
+        ? undefined
+        : { thinking: { type: 'enabled', budget_tokens: budget } }
     }
     case 'adaptive':
       if (effort === 'none') return { thinking: { type: 'disabled' } }

@@ -1,24 +1,9 @@
 import { badRequest, type ModelRequest, type Tool } from '#kernel'
-import type { ToolNames } from './names.ts'
+import { calledFunctions, type FittingNames, parametersSchema, type ToolChoice, toolChoiceOf } from '#kit'
 import { cachePoints, type Scene } from './parts.ts'
 import { type Plan, schemaTool } from './plan.ts'
 
 type Fields = Readonly<Record<string, unknown>>
-
-interface WrittenChoice {
-  readonly type?: unknown
-  readonly function?: { readonly name?: unknown }
-  readonly allowed_tools?: {
-    readonly mode?: unknown
-    readonly tools?: readonly { readonly function?: { readonly name?: unknown } }[]
-  }
-}
-
-interface Choice {
-  /** The only tools that may be used; all when undefined. */
-  readonly names?: readonly unknown[]
-  readonly mode: 'auto' | 'any' | 'tool' | 'none'
-}
 
 export interface ToolFields {
   readonly toolConfig?: Fields
@@ -41,11 +26,11 @@ export function toolFields(request: ModelRequest, plan: Plan, scene: Scene): Too
       forced: true,
     }
   }
-  const choice = choiceOf(request.tool_choice)
-  const used = usedNames(request)
+  const choice: ToolChoice = toolChoiceOf(request.tool_choice) ?? { mode: 'auto' }
+  const used = calledFunctions(request)
   const tools = (request.tools ?? []).flatMap((tool, i) => {
     const name = tool.function?.name
-    if (choice.names && choice.mode !== 'tool' && !choice.names.includes(name)) return []
+    if (choice.names && choice.mode !== 'one' && !choice.names.some((one) => one === name)) return []
     return toolOf(tool, `tools.${i}`, plan, scene)
   })
   const forced = choice.mode !== 'auto'
@@ -71,7 +56,7 @@ export function toolFields(request: ModelRequest, plan: Plan, scene: Scene): Too
 function withheld(
   tools: readonly Fields[],
   used: readonly string[],
-  names: ToolNames,
+  names: FittingNames,
   { changes }: Scene,
 ): ToolFields {
   if (used.length === 0) return { forced: false }
@@ -80,11 +65,6 @@ function withheld(
     toolSpec: { name: names.sent(name), inputSchema: { json: { type: 'object', properties: {} } } },
   }))
   return { toolConfig: { tools: tools.length > 0 ? tools : named }, forced: false }
-}
-
-function usedNames({ messages }: ModelRequest): string[] {
-  const calls = (messages ?? []).flatMap(({ tool_calls }) => tool_calls ?? [])
-  return [...new Set(calls.map((call) => call.function.name))]
 }
 
 function toolOf(tool: Tool, at: string, { names, facts }: Plan, scene: Scene): Fields[] {
@@ -97,29 +77,11 @@ function toolOf(tool: Tool, at: string, { names, facts }: Plan, scene: Scene): F
   const toolSpec = {
     name: names.sent(fn.name),
     ...(fn.description && { description: fn.description }),
-    inputSchema: { json: schemaOf(fn.parameters) },
+    inputSchema: { json: parametersSchema(fn.parameters) },
     ...(fn.strict && facts.schema && { strict: true }),
   }
   return [{ toolSpec }, ...cachePoints(tool.cache_control, scene)] as Fields[]
 }
 
-const schemaOf = (parameters: Fields = { properties: {} }): Fields =>
-  parameters.type === undefined ? { type: 'object', ...parameters } : parameters
-
-const nativeChoice = ({ mode, names: chosen }: Choice, names: ToolNames): Fields =>
-  mode === 'tool' ? { tool: { name: names.sent(String(chosen![0])) } } : { any: {} }
-
-function choiceOf(choice: unknown): Choice {
-  if (choice === undefined || choice === null || choice === 'auto') return { mode: 'auto' }
-  if (choice === 'none') return { mode: 'none' }
-  if (choice === 'required') return { mode: 'any' }
-  const { type, function: fn, allowed_tools: allowed } = choice as WrittenChoice
-  if (type === 'function' && typeof fn?.name === 'string') return { mode: 'tool', names: [fn.name] }
-  if (type === 'allowed_tools' && Array.isArray(allowed?.tools)) {
-    const names = allowed.tools.map((tool) => tool.function?.name)
-    return { names, mode: allowed.mode === 'required' ? 'any' : 'auto' }
-  }
-  throw badRequest('tool_choice: expected auto, none, required, or the name of a function.', {
-    param: 'tool_choice',
-  })
-}
+const nativeChoice = ({ mode, names: chosen }: ToolChoice, names: FittingNames): Fields =>
+  mode === 'one' ? { tool: { name: names.sent(chosen![0]!) } } : { any: {} }

@@ -1,5 +1,5 @@
 import { type Call, type Target, WholeReply } from '#kernel'
-import { protocolError } from '#kit'
+import { jsonObject, protocolError } from '#kit'
 import { finishOf } from './finish.ts'
 import { logprobsOf } from './logprobs.ts'
 import { canonicalUsage } from './usage.ts'
@@ -7,7 +7,7 @@ import type { ChatAnswer, WireToolCall } from './wire.ts'
 
 /** A plain answer in the canonical form. */
 export function answerOf(body: Buffer, call: Call, target: Target): WholeReply {
-  const { id, message, finish_reason: native, usage, logprobs } = jsonOf(body, target) as ChatAnswer
+  const { id, message, finish_reason: native, usage, logprobs } = jsonObject(body, target) as ChatAnswer
   if (!message || !native) {
     throw protocolError(target, 'answered without an end of the answer', { retryable: true })
   }
@@ -45,17 +45,6 @@ const toolCall = ({ id, function: fn }: WireToolCall, index: number) => ({
   type: 'function' as const,
   function: { name: fn?.name ?? '', arguments: fn?.arguments || '{}' },
 })
-
-/** The JSON object of an answer; throws an error that another try may make good. */
-export function jsonOf(body: Buffer, target: Target): object {
-  try {
-    const parsed = JSON.parse(body.toString('utf8')) as unknown
-    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed
-  } catch {
-    // Not JSON: the same failure as JSON that is no object.
-  }
-  throw protocolError(target, 'answered with something that is not JSON', { retryable: true })
-}
 
 /** The names in a list of models. */
 export function modelsIn(body: Buffer): string[] | undefined {

@@ -1,6 +1,5 @@
 import { badRequest, type Call, type Target, WholeReply } from '#kernel'
-import { type Changes, embeddingList, protocolError } from '#kit'
-import { jsonOf } from './answer.ts'
+import { type Changes, embeddingList, jsonObject, protocolError } from '#kit'
 import { canonicalUsage } from './usage.ts'
 import type { Units } from './wire.ts'
 
@@ -37,7 +36,7 @@ interface Answer {
 
 /** Embeddings as OpenAI gives them; in base64 for clients that asked for that. */
 export function embeddingAnswer(body: Buffer, { request }: Call, target: Target): WholeReply {
-  const { embeddings, meta } = jsonOf(body, target) as Answer
+  const { embeddings, meta } = jsonObject(body, target) as Answer
   const vectors = embeddings?.float ?? []
   const wanted = typeof request.input === 'string' ? 1 : request.input?.length
   if (vectors.length !== wanted) {

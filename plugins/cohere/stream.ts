@@ -7,7 +7,7 @@ import {
   type StreamDecoder,
   type Target,
 } from '#kernel'
-import { carriesData, EventSplitter, eventData, isDone, protocolError } from '#kit'
+import { carriesData, EventSplitter, eventData, isDone, jsonObject, protocolError } from '#kit'
 import { finishOf } from './finish.ts'
 import { logprobsOf } from './logprobs.ts'
 import { canonicalUsage } from './usage.ts'
@@ -51,7 +51,7 @@ export class EventDecoder implements StreamDecoder {
 
   #chunks(bytes: Buffer): Chunk[] {
     if (!carriesData(bytes) || isDone(bytes)) return []
-    const event = this.#parsed(bytes)
+    const event = jsonObject(eventData(bytes), this.#target, 'sent an event that is') as ChatEvent
     const { delta, type, index = 0 } = event
     switch (type) {
       case 'message-start':
@@ -116,16 +116,6 @@ export class EventDecoder implements StreamDecoder {
       created: this.#created,
       model: this.#target.model,
     }
-  }
-
-  #parsed(event: Buffer): ChatEvent {
-    try {
-      const data = JSON.parse(eventData(event)) as ChatEvent | null
-      if (typeof data === 'object' && data !== null) return data
-    } catch {
-      // Not JSON: the same failure as JSON that is no object.
-    }
-    throw this.#broken('sent an event that is not a JSON object')
   }
 
   #broken(what: string, cause?: unknown): Error {

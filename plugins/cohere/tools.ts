@@ -1,18 +1,10 @@
 import { badRequest, type ModelRequest, type Tool } from '#kernel'
-import type { Changes } from '#kit'
-
-interface WrittenChoice {
-  readonly type?: unknown
-  readonly function?: { readonly name?: unknown }
-  readonly allowed_tools?: {
-    readonly mode?: unknown
-    readonly tools?: readonly { readonly function?: { readonly name?: unknown } }[]
-  }
-}
+import { type Changes, parametersSchema, type ToolChoice, toolChoiceOf } from '#kit'
 
 /** Which tools a call may use, and whether it must: only all of them can be demanded, so others are left out. */
 export function toolFields({ tools, tool_choice, strict_tools }: ModelRequest, changes: Changes): object {
-  const { names, demand } = choiceOf(tool_choice)
+  const { mode, names }: ToolChoice = toolChoiceOf(tool_choice) ?? { mode: 'auto' }
+  const demand = mode === 'auto' ? undefined : mode === 'none' ? 'NONE' : 'REQUIRED'
   const all = (tools ?? []).map((tool, i) => functionOf(tool, `tools[${i}]`, changes))
   const some = names ? all.filter(({ name }) => names.includes(name)) : all
   if (some.length === 0) {
@@ -27,7 +19,7 @@ export function toolFields({ tools, tool_choice, strict_tools }: ModelRequest, c
       function: {
         name,
         ...(description !== undefined && { description }),
-        parameters: parameters ?? { type: 'object', properties: {} },
+        parameters: parametersSchema(parameters),
       },
     })),
     ...(demand !== undefined && { tool_choice: demand }),
@@ -42,19 +34,4 @@ function functionOf(tool: Tool, at: string, changes: Changes): NonNullable<Tool[
     return fn
   }
   throw badRequest(`${at}.type: Cohere has no tool of the type ${tool.type}.`, { param: `${at}.type` })
-}
-
-function choiceOf(choice: unknown): { names?: readonly unknown[]; demand?: 'REQUIRED' | 'NONE' } {
-  if (choice === undefined || choice === null || choice === 'auto') return {}
-  if (choice === 'none') return { demand: 'NONE' }
-  if (choice === 'required') return { demand: 'REQUIRED' }
-  const { type, function: fn, allowed_tools: allowed } = choice as WrittenChoice
-  if (type === 'function' && typeof fn?.name === 'string') return { names: [fn.name], demand: 'REQUIRED' }
-  if (type === 'allowed_tools' && Array.isArray(allowed?.tools)) {
-    const names = allowed.tools.map((tool) => tool.function?.name)
-    return { names, ...(allowed.mode === 'required' && { demand: 'REQUIRED' }) }
-  }
-  throw badRequest('tool_choice: expected auto, none, required, or the name of a function.', {
-    param: 'tool_choice',
-  })
 }

@@ -1,5 +1,5 @@
 import { type Call, type Target, WholeReply } from '#kernel'
-import { Assembler, protocolError } from '#kit'
+import { Assembler, jsonObject, protocolError } from '#kit'
 import { AnswerReader } from './reader.ts'
 import type { GenerateContentResponse } from './wire.ts'
 
@@ -7,24 +7,13 @@ import type { GenerateContentResponse } from './wire.ts'
 export function answerOf(body: Buffer, call: Call, target: Target): WholeReply {
   const reader = new AnswerReader(call, target)
   const assembler = new Assembler()
-  for (const chunk of reader.read(jsonOf(body, target) as GenerateContentResponse)) assembler.add(chunk)
+  for (const chunk of reader.read(jsonObject(body, target) as GenerateContentResponse)) assembler.add(chunk)
   if (!reader.complete) {
     throw protocolError(target, 'answered without an end of the answer', { retryable: true })
   }
   const usage = reader.usage()
   if (usage) assembler.add(usage)
   return WholeReply.of(assembler.completion())
-}
-
-/** The JSON object of an answer; throws an error that another try may make good. */
-export function jsonOf(body: Buffer, target: Target): object {
-  try {
-    const parsed = JSON.parse(body.toString('utf8')) as unknown
-    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) return parsed
-  } catch {
-    // Not JSON: the same failure as JSON that is no object.
-  }
-  throw protocolError(target, 'answered with something that is not JSON', { retryable: true })
 }
 
 /** The names in a list of models, without the folder they are all in. */

@@ -1,5 +1,5 @@
-import { badRequest, type JsonObject, type Message, type ToolCall } from '#kernel'
-import type { Changes } from '#kit'
+import { badRequest, type Message, type ToolCall } from '#kernel'
+import { type Changes, objectIn } from '#kit'
 import { partsOfId } from './call-id.ts'
 import type { Abilities } from './model.ts'
 import { partsOf, textOf } from './parts.ts'
@@ -170,13 +170,4 @@ function signatureIn(carrier: object): string | undefined {
   }
   const signature = extra?.google?.thought_signature
   return typeof signature === 'string' ? signature : undefined
-}
-
-function objectIn(json: string): JsonObject | undefined {
-  if (!/^\s*\{/.test(json)) return undefined
-  try {
-    return JSON.parse(json) as JsonObject
-  } catch {
-    return undefined
-  }
 }

@@ -1,6 +1,5 @@
 import { badRequest, type Call, type ModelRequest, type Target, WholeReply } from '#kernel'
-import { type Changes, embeddingList, protocolError } from '#kit'
-import { jsonOf } from './answer.ts'
+import { type Changes, embeddingList, jsonObject, protocolError } from '#kit'
 import { pathOf } from './model.ts'
 import { quirksOf } from './quirks.ts'
 
@@ -62,7 +61,7 @@ const textsIn = (input: ModelRequest['input']): string[] =>
 
 /** Embeddings as OpenAI gives them; in base64 for clients that asked for that. */
 export function embeddingAnswer(body: Buffer, { request }: Call, target: Target): WholeReply {
-  const answer = jsonOf(body, target) as Answer
+  const answer = jsonObject(body, target) as Answer
   const predicted = answer.predictions?.map(({ embeddings = {} }) => embeddings)
   const embeddings = predicted ?? answer.embeddings ?? (answer.embedding ? [answer.embedding] : [])
   const wanted = typeof request.input === 'string' ? 1 : request.input?.length

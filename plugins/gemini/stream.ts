@@ -1,7 +1,6 @@
 import { type Call, Chunk, type StreamDecoder, type Target } from '#kernel'
-import { carriesData, EventSplitter, eventData, protocolError } from '#kit'
+import { carriesData, EventSplitter, eventData, jsonObject, protocolError } from '#kit'
 import { AnswerReader } from './reader.ts'
-import type { GenerateContentResponse } from './wire.ts'
 
 /** Reads a streamed answer: every event is an answer of its own, and no mark says which is the last. */
 export class AnswerDecoder implements StreamDecoder {
@@ -38,19 +37,9 @@ export class AnswerDecoder implements StreamDecoder {
 
   #chunks(event: Buffer): Chunk[] {
     if (!carriesData(event)) return []
-    const chunks = this.#reader.read(this.#parsed(event))
+    const chunks = this.#reader.read(jsonObject(eventData(event), this.#target, 'sent an event that is'))
     const { counted } = this.#reader
     return chunks.map((chunk) => Chunk.of(chunk, counted))
-  }
-
-  #parsed(event: Buffer): GenerateContentResponse {
-    try {
-      const data = JSON.parse(eventData(event)) as GenerateContentResponse | null
-      if (typeof data === 'object' && data !== null) return data
-    } catch {
-      // Not JSON: the same failure as JSON that is no object.
-    }
-    throw this.#broken('sent an event that is not a JSON object')
   }
 
   #broken(what: string, cause?: unknown): Error {

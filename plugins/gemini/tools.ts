@@ -1,5 +1,5 @@
 import { badRequest, type JsonObject, type ModelRequest, type Tool } from '#kernel'
-import type { Changes } from '#kit'
+import { type Changes, toolChoiceOf } from '#kit'
 import type { Abilities } from './model.ts'
 import { narrowed } from './schema.ts'
 
@@ -73,33 +73,16 @@ interface Choice {
   readonly allowedFunctionNames?: readonly string[]
 }
 
-interface WrittenChoice {
-  readonly type?: unknown
-  readonly function?: { readonly name?: unknown }
-  readonly allowed_tools?: {
-    readonly mode?: unknown
-    readonly tools?: readonly { readonly function?: { readonly name?: unknown } }[]
-  }
-}
-
-function choiceOf(choice: unknown, hasFunctions: boolean): Choice | undefined {
-  if (choice === undefined || choice === null) return undefined
+function choiceOf(written: unknown, hasFunctions: boolean): Choice | undefined {
+  const choice = toolChoiceOf(written)
+  if (!choice) return undefined
+  const { mode, names: allowedFunctionNames } = choice
   if (!hasFunctions) {
-    if (choice === 'auto' || choice === 'none') return undefined
+    if (mode === 'none' || written === 'auto') return undefined
     throw badRequest('tool_choice: there is no function to choose.', { param: 'tool_choice' })
   }
-  if (choice === 'auto') return { mode: 'AUTO' }
-  if (choice === 'none') return { mode: 'NONE' }
-  if (choice === 'required') return { mode: 'ANY' }
-  const { type, function: fn, allowed_tools: allowed } = choice as WrittenChoice
-  if (type === 'function' && typeof fn?.name === 'string') {
-    return { mode: 'ANY', allowedFunctionNames: [fn.name] }
-  }
-  if (type === 'allowed_tools' && Array.isArray(allowed?.tools)) {
-    const names = allowed.tools.map((tool) => String(tool.function?.name))
-    return { mode: allowed.mode === 'required' ? 'ANY' : 'VALIDATED', allowedFunctionNames: names }
-  }
-  throw badRequest('tool_choice: expected auto, none, required, or the name of a function.', {
-    param: 'tool_choice',
-  })
+  if (mode === 'auto')
+    return allowedFunctionNames ? { mode: 'VALIDATED', allowedFunctionNames } : { mode: 'AUTO' }
+  if (mode === 'none') return { mode: 'NONE' }
+  return { mode: 'ANY', ...(allowedFunctionNames && { allowedFunctionNames }) }
 }

@@ -81,20 +81,28 @@ export type TraceItem = z.infer<typeof traceItem>
 
 const detail = z.record(z.string(), z.unknown())
 
+/** What was chosen on the way of a call, and why. */
+export const decision = z.object({
+  kind: z.string(),
+  chosen: z.string(),
+  considered: z.array(z.string()).optional(),
+  reason: z.string(),
+})
+
+/** A try at a provider, without its time, which is told in the unit of its surroundings. */
+export const attempt = z.object({
+  n: z.int(),
+  provider: z.string(),
+  model: z.string(),
+  key_hint: z.string().nullable(),
+  status: z.int().nullable(),
+  error: z.string().nullable(),
+  reason_next: z.string().nullable().meta({ description: 'Why another attempt followed.' }),
+})
+
 /** A trace with everything that is known of it. */
 export const traceDetail = traceItem.extend({
-  attempts: z.array(
-    z.object({
-      n: z.int(),
-      provider: z.string(),
-      model: z.string(),
-      key_hint: z.string().nullable(),
-      status: z.int().nullable(),
-      latency_ms: ms.nullable(),
-      error: z.string().nullable(),
-      reason_next: z.string().nullable(),
-    }),
-  ),
+  attempts: z.array(attempt.extend({ latency_ms: ms.nullable() })),
   modules: z.array(
     z.object({
       module: z.string(),
@@ -107,14 +115,7 @@ export const traceDetail = traceItem.extend({
       detail: detail.nullable(),
     }),
   ),
-  decisions: z.array(
-    z.object({
-      kind: z.string(),
-      chosen: z.string(),
-      considered: z.array(z.string()).optional(),
-      reason: z.string(),
-    }),
-  ),
+  decisions: z.array(decision),
   facts: detail.meta({ description: 'What modules tell of the call, by name.' }),
   request: z.unknown(),
   response: z.unknown(),

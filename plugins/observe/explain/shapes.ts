@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { statuses } from '../row.ts'
+import { attempt, decision } from '../shapes.ts'
 
 const us = z.int().min(0)
 
@@ -52,26 +53,8 @@ export const traceExplanation = z.object({
     model: z.string(),
     provider: z.string().nullable(),
     provider_model: z.string().nullable(),
-    decisions: z.array(
-      z.object({
-        kind: z.string(),
-        chosen: z.string(),
-        considered: z.array(z.string()).optional(),
-        reason: z.string(),
-      }),
-    ),
-    attempts: z.array(
-      z.object({
-        n: z.int(),
-        provider: z.string(),
-        model: z.string(),
-        key_hint: z.string().nullable(),
-        status: z.int().nullable(),
-        us: us.nullable(),
-        error: z.string().nullable(),
-        reason_next: z.string().nullable().meta({ description: 'Why another attempt followed.' }),
-      }),
-    ),
+    decisions: z.array(decision),
+    attempts: z.array(attempt.extend({ us: us.nullable() })),
     cache: z.object({ kind: z.string(), age_s: z.number() }).nullable(),
     params_changed: z.array(z.string()),
   }),
