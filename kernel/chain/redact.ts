@@ -29,7 +29,7 @@ export function redactRequest(call: Call, entry: Entry, later: () => readonly En
 export function redactReply(body: Completion, detectors: readonly Detector[]): Completion {
   try {
     const redacted = mapReplyTexts(body, (text, place) =>
-      through(text, new Window(detectors, place, (found) => found.detector.refuse(found))),
+      new Window(detectors, place, (found) => found.detector.refuse(found)).whole(text),
     )
     return redacted === body ? body : withoutStaleLogprobs(redacted, body)
   } finally {
@@ -51,13 +51,9 @@ function recordable(call: Call, entries: readonly Entry[]): ModelRequest | undef
 }
 
 function requestThrough(call: Call, detector: Detector, onBlock: OnBlock): Call {
-  const change = (text: string, place: Place): string => through(text, new Window([detector], place, onBlock))
+  const change = (text: string, place: Place): string => new Window([detector], place, onBlock).whole(text)
   const request = mapRequestParameters(mapRequestTexts(call.request, change), change)
   return request === call.request ? call : call.with({ request })
-}
-
-function through(text: string, window: Window): string {
-  return window.push(text) + window.end()
 }
 
 /** Log probabilities spell the text out once more; those of a text that is no longer there are left out. */

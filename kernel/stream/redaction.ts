@@ -150,8 +150,7 @@ class ChoiceTexts {
   }
 
   #whole(text: string, { kind }: Spot): string {
-    const window = this.#window(kind)
-    return window.push(text) + window.end()
+    return this.#window(kind).whole(text)
   }
 
   #laneAt({ kind, wrap }: Spot, name: string): Lane {

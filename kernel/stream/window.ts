@@ -48,10 +48,16 @@ export class Window {
     return this.#gone + this.#start
   }
 
+  /** What a text comes to that is there at once: looked at once, the same as in parts. */
+  whole(text: string): string {
+    this.#written.add(text)
+    return this.end()
+  }
+
   /** What may leave now that this part has come. */
   push(part: string): string {
     this.#written.add(part)
-    return this.#release(whole(this.#written.text, this.#settled()))
+    return this.#release(unbroken(this.#written.text, this.#settled()))
   }
 
   /** What is left when no more comes. */
@@ -125,7 +131,7 @@ export class Window {
 const slack = 256
 
 /** A limit that leaves no half of a character behind. */
-function whole(text: string, limit: number): number {
+function unbroken(text: string, limit: number): number {
   const last = text.charCodeAt(limit - 1)
   return last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit
 }
