@@ -89,7 +89,7 @@ export async function boot({
     const directory = new Directory(config, env, { catalogue, routes })
     const transport = new Transport()
     scope.own(() => transport.close())
-    const dispatcher = new Dispatcher(directory, providerKeys, transport)
+    const dispatcher = new Dispatcher(directory, providerKeys, transport, log)
     const priceId = (provider: string): string => directory.priceId(provider)
     const prices = createPrices({ overrides: config.prices, priceId, catalogue })
     const models = new PluginCalls({

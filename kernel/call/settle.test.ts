@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { UpstreamError } from '../errors.ts'
 import { createPrices } from '../prices.ts'
 import { Call } from './call.ts'
 import { outcomeOf } from './settle.ts'
@@ -57,4 +58,14 @@ test('the time in which attempts race each other counts once', () => {
 test('the time of an attempt that was cut off counts up to the end of the call', () => {
   const startedAt = performance.now() - 1000
   expect(upstreamMs({ startedAt })).toBeGreaterThanOrEqual(1000)
+})
+
+test.each([
+  ['upstream_error', 'provider_error'],
+  ['gateway_error', 'internal_error'],
+] as const)('an answer that ends in %s is one whose reading failed with %s', (ending, code) => {
+  const about = { provider: 'openai', model: 'm', fault: 'protocol', retryable: true } as const
+  const error = new UpstreamError(code, 'It could not be read.', about)
+  const served = { status: 500, error, finishReason: undefined, chunks: 0, body: undefined }
+  expect(outcomeOf(callWith([{ error }]), served, createPrices()).ending).toBe(ending)
 })

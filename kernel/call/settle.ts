@@ -91,8 +91,8 @@ function endingOf({ error: thrown, finishReason }: Served, error: GatewayError |
     return finishReason === 'length' ? 'length' : finishReason === 'content_filter' ? 'blocked' : 'ok'
   if (error.type === 'content_blocked') return 'blocked'
   if (error.type === 'timeout') return 'timeout'
-  if (isUpstreamError(error)) return 'upstream_error'
-  return error.code === 'internal_error' || error.type === 'module_tripped' ? 'gateway_error' : 'refused'
+  if (error.code === 'internal_error' || error.type === 'module_tripped') return 'gateway_error'
+  return isUpstreamError(error) ? 'upstream_error' : 'refused'
 }
 
 /**

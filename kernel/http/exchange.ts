@@ -7,7 +7,7 @@ import type { StreamReply, WholeReply } from '../call/reply.ts'
 import { countsOf, outcomeOf, type Served } from '../call/settle.ts'
 import { Trail } from '../call/trail.ts'
 import type { Wire } from '../call/wire.ts'
-import { ClientGone, forbidden, toGatewayError } from '../errors.ts'
+import { ClientGone, forbidden, isUpstreamError, toGatewayError } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { newId } from '../id.ts'
 import type { Log } from '../log.ts'
@@ -145,7 +145,7 @@ export class Exchange {
       return
     }
     const error = toGatewayError(thrown)
-    if (error.code === 'internal_error') {
+    if (error.code === 'internal_error' && !isUpstreamError(error)) {
       this.#parts.log.error(
         { err: error.cause ?? error, request_id: this.#id, module: error.module },
         'a call failed',

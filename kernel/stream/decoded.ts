@@ -1,65 +1,92 @@
 import type { Call } from '../call/call.ts'
 import type { WholeReply } from '../call/reply.ts'
 import { isGatewayError, UpstreamError } from '../errors.ts'
-import type { Protocol, StreamDecoder, Target } from '../upstream/provider.ts'
+import type { Log } from '../log.ts'
+import type { Protocol, Target } from '../upstream/provider.ts'
 import type { UpstreamAnswer } from '../upstream/upstream-answer.ts'
 import type { Chunk } from './chunk.ts'
 
+/** What it takes to read an answer. */
+export interface Reading {
+  readonly protocol: Protocol
+  readonly call: Call
+  readonly target: Target
+  readonly log: Log
+}
+
 /** A plain answer, read whole. */
-export async function decodedWhole(
-  answer: UpstreamAnswer,
-  protocol: Protocol,
-  call: Call,
-  target: Target,
-): Promise<WholeReply> {
+export async function decodedWhole(answer: UpstreamAnswer, reading: Reading): Promise<WholeReply> {
+  const { protocol, call, target } = reading
   const body = await answer.whole()
   try {
     return protocol.decode(answer, body, call, target)
   } catch (error) {
-    throw understood(error, target)
+    throw coded(error, reading)
   }
 }
 
-/** The chunks of an answer, batch by batch as its bytes come. Leaving it early closes the connection. */
+/**
+ * The chunks of an answer, batch by batch as its bytes come; those before an error are given before it is thrown.
+ * Leaving it early closes the connection.
+ */
 export async function* decodedChunks(
   answer: UpstreamAnswer,
-  protocol: Protocol,
-  call: Call,
-  target: Target,
+  reading: Reading,
 ): AsyncGenerator<readonly Chunk[]> {
+  const { protocol, call, target } = reading
   const decoder = protocol.decoder(answer, call, target)
   try {
     for (let batch = await answer.read(); batch; batch = await answer.read()) {
-      const chunks = pushed(decoder, batch, target)
-      if (chunks.length > 0) yield chunks
+      const pieces = batch
+      yield* given((chunks) => {
+        for (const bytes of pieces) for (const chunk of decoder.push(bytes)) chunks.push(chunk)
+      }, reading)
     }
-    const rest = ended(decoder, target)
-    if (rest.length > 0) yield rest
+    yield* given((chunks) => {
+      for (const chunk of decoder.end()) chunks.push(chunk)
+    }, reading)
   } finally {
     answer.cancel()
   }
 }
 
-function pushed(decoder: StreamDecoder, batch: readonly Buffer[], target: Target): readonly Chunk[] {
+/** What a decoder gives, in one batch, and then the error that it ended with. */
+function* given(decode: (into: Chunk[]) => void, reading: Reading): Generator<readonly Chunk[]> {
+  const chunks: Chunk[] = []
+  let failure: unknown
   try {
-    return batch.length === 1 ? decoder.push(batch[0]!) : batch.flatMap((bytes) => decoder.push(bytes))
+    decode(chunks)
   } catch (error) {
-    throw understood(error, target)
+    failure = coded(error, reading)
   }
+  if (chunks.length > 0) yield chunks
+  if (failure !== undefined) throw failure
 }
 
-function ended(decoder: StreamDecoder, target: Target): readonly Chunk[] {
-  try {
-    return decoder.end()
-  } catch (error) {
-    throw understood(error, target)
-  }
-}
-
-/** A protocol reads what its provider documents: whatever else makes it stumble is the provider's failure. */
-function understood(error: unknown, { provider, model }: Target): unknown {
+/**
+ * A protocol throws coded errors for what its provider does. Anything else is a mistake of its own: it is logged here,
+ * without its message, in which there may be words of the answer, and another provider may still answer.
+ */
+function coded(error: unknown, { protocol, call, target, log }: Reading): unknown {
   if (isGatewayError(error)) return error
-  const message = `The provider ${provider.name} answered with something that makes no sense.`
-  const about = { provider: provider.name, model, fault: 'protocol', retryable: true } as const
-  return new UpstreamError('provider_error', message, { ...about, cause: error })
+  const { provider, model } = target
+  const message = `The gateway could not read the answer of the provider ${provider.name}; its log says why.`
+  log.error(
+    { request_id: call.id, provider: provider.name, model, protocol: protocol.id, ...placeOf(error) },
+    'a protocol failed to read an answer',
+  )
+  return new UpstreamError('internal_error', message, {
+    provider: provider.name,
+    model,
+    fault: 'protocol',
+    retryable: true,
+    cause: error,
+  })
+}
+
+/** The kind of an error and where it was thrown, which say nothing of what was read. */
+function placeOf(error: unknown): { readonly error: string; readonly at?: string } {
+  if (!(error instanceof Error)) return { error: typeof error }
+  const frames = error.stack?.split('\n').filter((line) => /^ {4}at /.test(line)) ?? []
+  return { error: error.name, at: frames.map((frame) => frame.trim()).join('\n') }
 }

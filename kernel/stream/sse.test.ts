@@ -91,6 +91,16 @@ describe('the splitter', () => {
     expect(splitter.push(Buffer.from('data: a\n\ndata: b\n\ndata: c\n\n'))).toHaveLength(3)
     expect(() => splitter.push(Buffer.from('data: 12345'))).toThrow(RangeError)
   })
+
+  test('gives the events before one that is over its limit first', () => {
+    for (const next of ['more', '\n\n', undefined]) {
+      const splitter = new EventSplitter(10)
+      expect(splitter.push(Buffer.from('data: a\n\ndata: 12345')).map(String)).toEqual(['data: a\n\n'])
+      expect(() => (next === undefined ? splitter.end() : splitter.push(Buffer.from(next)))).toThrow(
+        RangeError,
+      )
+    }
+  })
 })
 
 describe('an event', () => {

@@ -5,7 +5,7 @@ const empty = Buffer.alloc(0)
 /**
  * Cuts a byte stream into server-sent events at any chunk border. Events keep their bytes, blank line included, so
  * that they can be passed on untouched. Lines end with LF or CR LF; a lone CR, which the standard also allows, nobody
- * sends. An event over `maxBytes` is an error: nobody sends one in good faith.
+ * sends. An event over `maxBytes` is an error, once those before it were given: nobody sends one in good faith.
  */
 export class EventSplitter {
   /** Holds the event that is not complete, from `#start` to `#end`; room behind it is for what comes. */
@@ -22,6 +22,7 @@ export class EventSplitter {
 
   /** The events that are complete with these bytes. */
   push(bytes: Buffer): Buffer[] {
+    this.#limit()
     this.#append(bytes)
     const buffer = this.#buffer.subarray(0, this.#end)
     const events: Buffer[] = []
@@ -36,16 +37,21 @@ export class EventSplitter {
       at = buffer.indexOf(LF, end || at + 1)
     }
     this.#searched = at === -1 ? this.#end : at
-    if (this.#end - this.#start > this.#maxBytes) throw new RangeError('an event of the stream is too large')
+    if (events.length === 0) this.#limit()
     return events
   }
 
   /** What is left when the stream ends: an event without its blank line, or nothing. */
   end(): Buffer | undefined {
+    this.#limit()
     const rest = this.#buffer.subarray(this.#start, this.#end)
     this.#buffer = empty
     this.#start = this.#end = this.#searched = 0
     return rest.length === 0 ? undefined : rest
+  }
+
+  #limit(): void {
+    if (this.#end - this.#start > this.#maxBytes) throw new RangeError('an event of the stream is too large')
   }
 
   /**

@@ -13,15 +13,17 @@ import type { Hooks } from '../chain/hooks.ts'
 import { Meter } from '../chain/meter.ts'
 import { schema } from '../config/schema.ts'
 import { ClientGone, GatewayError, UpstreamError } from '../errors.ts'
+import { createLog } from '../log.ts'
 import { Generation } from '../plugin/generation.ts'
 import { emptyInstance } from '../plugin/instance.ts'
 import { openSecrets } from '../secrets.ts'
 import { ModelAliases } from '../services.ts'
+import { Chunk } from '../stream/chunk.ts'
 import { collect } from '../stream/collect.ts'
 import { Directory } from './directory.ts'
 import { Dispatcher } from './dispatch.ts'
 import { KeySelection, type KeySelector } from './key-selection.ts'
-import { providerSpec } from './provider.ts'
+import { type Protocol, providerSpec } from './provider.ts'
 import { ProviderKeys } from './provider-keys.ts'
 import { Transport } from './transport.ts'
 
@@ -30,6 +32,8 @@ let folder: string
 let keys: ProviderKeys
 let transport: Transport
 let closeStore: () => Promise<void>
+const logged: string[] = []
+const log = createLog({ level: 'info', stream: { write: (line: string) => void logged.push(line) } })
 
 beforeAll(async () => {
   upstream = await startUpstream({ apiKey: ['sk-pool-key-1', 'sk-pool-key-2', 'sk-own-key'] })
@@ -50,7 +54,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-beforeEach(() => upstream.reset())
+beforeEach(() => {
+  upstream.reset()
+  logged.length = 0
+})
 
 const spec = providerSpec.parse({
   protocol: 'openai',
@@ -65,10 +72,17 @@ interface Setup {
   readonly selector?: KeySelector
   readonly hooks?: Hooks
   readonly aliases?: readonly string[]
+  readonly protocol?: Protocol
 }
 
 /** A generation with one protocol, one module and the real dispatcher inside. */
-function generationOf({ providers, selector, hooks = {}, aliases }: Setup = {}): Generation {
+function generationOf({
+  providers,
+  selector,
+  hooks = {},
+  aliases,
+  protocol = openaiProtocol,
+}: Setup = {}): Generation {
   const pool = [{ api_key: 'sk-pool-key-1' }, { api_key: 'sk-pool-key-2' }]
   const config = schema.parse({
     providers: providers ?? {
@@ -78,7 +92,7 @@ function generationOf({ providers, selector, hooks = {}, aliases }: Setup = {}):
   const directory = new Directory(config, {})
   directory.update(new Map([['public', spec]]))
   const instance = emptyInstance('test')
-  instance.protocols.push(openaiProtocol)
+  instance.protocols.push(protocol)
   if (selector) instance.services.set(KeySelection, selector)
   if (aliases) instance.services.set(ModelAliases, { names: () => aliases, modelOf: () => undefined })
   const entry = {
@@ -89,7 +103,7 @@ function generationOf({ providers, selector, hooks = {}, aliases }: Setup = {}):
     when: undefined,
     meter: new Meter(),
   } as const
-  const { dispatch } = new Dispatcher(directory, keys, transport)
+  const { dispatch } = new Dispatcher(directory, keys, transport, log)
   return new Generation(1, [instance], [entry], dispatch, () => {})
 }
 
@@ -236,6 +250,39 @@ describe('the first content', () => {
       chunks: [],
       error: undefined,
     })
+  })
+})
+
+describe('a protocol that cannot read an answer because of a mistake of its own', () => {
+  const mistake = (): never => {
+    throw new TypeError('words of the answer')
+  }
+  const mistaken: Protocol = {
+    ...openaiProtocol,
+    decode: mistake,
+    decoder: () => ({
+      *push() {
+        yield Chunk.of({ choices: [{ index: 0, delta: { content: 'Well' } }] })
+        mistake()
+      },
+      end: () => [],
+    }),
+  }
+  const failure = { code: 'internal_error', status: 500, fault: 'protocol', retryable: true }
+
+  test.each(['plain', 'streamed'])('fails as the gateway, after the words it read: %s', async (how) => {
+    const { chain } = generationOf({ protocol: mistaken })
+    if (how === 'plain') expect(await failureOf(chain.run(callOf()))).toMatchObject(failure)
+    else {
+      const { chunks, error } = await read(await chain.run(callOf({ stream: true })))
+      expect(chunks.map(({ choices }) => choices[0]?.delta?.content)).toEqual(['Well'])
+      expect(error).toMatchObject(failure)
+    }
+    expect(logged.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'error', request_id: 'tr_1', provider: 'main', protocol: 'openai', error: 'TypeError' },
+    ])
+    expect(logged[0]).toContain('dispatch.test.ts')
+    expect(logged[0]).not.toContain('words of the answer')
   })
 })
 

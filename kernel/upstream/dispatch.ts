@@ -2,6 +2,7 @@ import type { Call } from '../call/call.ts'
 import { type Reply, StreamReply } from '../call/reply.ts'
 import type { Attempt } from '../call/trail.ts'
 import { internalError, isUpstreamError, UpstreamError } from '../errors.ts'
+import type { Log } from '../log.ts'
 import type { Generation } from '../plugin/generation.ts'
 import { collect, replyWith } from '../stream/collect.ts'
 import { committed } from '../stream/commit.ts'
@@ -30,11 +31,13 @@ export class Dispatcher {
   readonly #directory: Directory
   readonly #keys: ProviderKeys
   readonly #transport: Transport
+  readonly #log: Log
 
-  constructor(directory: Directory, keys: ProviderKeys, transport: Transport) {
+  constructor(directory: Directory, keys: ProviderKeys, transport: Transport, log: Log) {
     this.#directory = directory
     this.#keys = keys
     this.#transport = transport
+    this.#log = log
   }
 
   /** Resolves with a whole answer, or with a stream whose first content is there. */
@@ -90,13 +93,14 @@ export class Dispatcher {
     )
     attempt.status = answer.status
     if (answer.status >= 400) throw protocol.error(answer, await answer.whole(), target)
-    if (!call.stream) return finished(one, await decodedWhole(answer, protocol, call, ready))
+    const reading = { protocol, call, target: ready, log: this.#log }
+    if (!call.stream) return finished(one, await decodedWhole(answer, reading))
     if (isJson(answer)) {
-      const whole = await decodedWhole(answer, protocol, call, ready)
+      const whole = await decodedWhole(answer, reading)
       return finished(one, replyWith(call, await collect(whole)))
     }
     const wire = protocol.wires[call.operation]!
-    return finished(one, new StreamReply(wire, decodedChunks(answer, protocol, call, ready)))
+    return finished(one, new StreamReply(wire, decodedChunks(answer, reading)))
   }
 }
 

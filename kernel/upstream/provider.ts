@@ -103,11 +103,14 @@ export interface UpstreamHead {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** Turns the bytes of one streamed answer into chunks, at any cut. Throws an UpstreamError when it breaks. */
+/**
+ * Turns the bytes of one streamed answer into chunks, at any cut. Throws an UpstreamError when it breaks, and gives
+ * before that what came before it: clients are told every word that the provider said. Generators do so by themselves.
+ */
 export interface StreamDecoder {
-  push(bytes: Buffer): Chunk[]
+  push(bytes: Buffer): Iterable<Chunk>
   /** The connection closed. Throws when the answer is not complete: an end is never invented. */
-  end(): Chunk[]
+  end(): Iterable<Chunk>
 }
 
 /** How to talk to a family of providers: pure translation, the kernel carries the bytes. */

@@ -70,7 +70,7 @@ function decoded(text: string | Buffer, cuts: readonly number[], wire = 'chat'):
   const bounds = [0, ...cuts.toSorted((a, b) => a - b), bytes.length]
   const chunks = bounds
     .slice(1)
-    .flatMap((end, i) => decoder.push(Buffer.from(bytes.subarray(bounds[i], end))))
+    .flatMap((end, i) => [...decoder.push(Buffer.from(bytes.subarray(bounds[i], end)))])
   return [...chunks, ...decoder.end()]
 }
 

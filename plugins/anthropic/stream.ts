@@ -20,21 +20,20 @@ export class MessageDecoder implements StreamDecoder {
     this.#translation = new Translation(plan, target)
   }
 
-  push(bytes: Buffer): Chunk[] {
-    return this.#split(bytes).flatMap((event) => this.#chunks(event))
+  *push(bytes: Buffer): Generator<Chunk> {
+    for (const event of this.#split(() => this.#splitter.push(bytes))) yield* this.#chunks(event)
   }
 
-  end(): Chunk[] {
-    const rest = this.#splitter.end()
-    const chunks = rest ? this.#chunks(rest) : []
+  *end(): Generator<Chunk> {
+    const rest = this.#split(() => this.#splitter.end())
+    if (rest) yield* this.#chunks(rest)
     if (!this.#translation.ended)
       throw brokenProtocol('ended its stream in the middle of the answer', this.#target)
-    return chunks
   }
 
-  #split(bytes: Buffer): Buffer[] {
+  #split<T>(split: () => T): T {
     try {
-      return this.#splitter.push(bytes)
+      return split()
     } catch (error) {
       throw brokenProtocol('sent an event that is too large', this.#target, error)
     }

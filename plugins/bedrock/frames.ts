@@ -35,23 +35,21 @@ export class FrameSplitter {
   #held: Buffer[] = []
   #bytes = 0
   /** Length of the frame that has begun, once that is known. */
-  #length: number | undefined
+  #length: number | undefined;
 
-  /** The frames that are complete with these bytes. */
-  push(bytes: Buffer): Frame[] {
+  /** The frames that are complete with these bytes, as far as nothing is wrong. */
+  *push(bytes: Buffer): Generator<Frame> {
     this.#held.push(bytes)
     this.#bytes += bytes.length
-    const frames: Frame[] = []
     while (this.#bytes >= (this.#length ?? preludeBytes)) {
       const buffer = this.#joined()
       this.#length ??= lengthOf(buffer)
       if (buffer.length < this.#length) break
-      frames.push(frameOf(buffer.subarray(0, this.#length)))
+      yield frameOf(buffer.subarray(0, this.#length))
       this.#held = [buffer.subarray(this.#length)]
       this.#bytes = buffer.length - this.#length
       this.#length = undefined
     }
-    return frames
   }
 
   /** Whether a frame has begun that is not complete. */

@@ -20,20 +20,20 @@ export class ConverseDecoder implements StreamDecoder {
     this.#translation = new Translation(plan, target, id)
   }
 
-  push(bytes: Buffer): Chunk[] {
-    return this.#frames(bytes).flatMap((frame) => this.#chunks(frame))
+  *push(bytes: Buffer): Generator<Chunk> {
+    for (const frame of this.#frames(bytes)) yield* this.#chunks(frame)
   }
 
-  end(): Chunk[] {
+  end(): readonly Chunk[] {
     if (!this.#translation.ended || this.#splitter.pending) {
       throw this.#broken('ended its stream in the middle of the answer')
     }
     return []
   }
 
-  #frames(bytes: Buffer): Frame[] {
+  *#frames(bytes: Buffer): Generator<Frame> {
     try {
-      return this.#splitter.push(bytes)
+      yield* this.#splitter.push(bytes)
     } catch (error) {
       throw this.#broken('sent bytes that are no event stream', error)
     }

@@ -67,7 +67,7 @@ const bytes = Buffer.from(
 function read(pieces: readonly Buffer[]) {
   const { call, target } = translation(cohere, { model: 'command-a-03-2025', stream: true })
   const decoder = cohereProtocol.decoder({ status: 200, headers: {} }, call, target)
-  const chunks = [...pieces.flatMap((piece) => decoder.push(piece)), ...decoder.end()]
+  const chunks = [...pieces.flatMap((piece) => [...decoder.push(piece)]), ...decoder.end()]
   return chunks.map(({ data: { created: _, ...data } }) => data)
 }
 

@@ -30,20 +30,19 @@ export class EventDecoder implements StreamDecoder {
     this.#target = target
   }
 
-  push(bytes: Buffer): Chunk[] {
-    return this.#split(bytes).flatMap((event) => this.#chunks(event))
+  *push(bytes: Buffer): Generator<Chunk> {
+    for (const event of this.#split(() => this.#splitter.push(bytes))) yield* this.#chunks(event)
   }
 
-  end(): Chunk[] {
-    const rest = this.#splitter.end()
-    const chunks = rest ? this.#chunks(rest) : []
+  *end(): Generator<Chunk> {
+    const rest = this.#split(() => this.#splitter.end())
+    if (rest) yield* this.#chunks(rest)
     if (!this.#ended) throw this.#broken('ended its stream in the middle of the answer')
-    return chunks
   }
 
-  #split(bytes: Buffer): Buffer[] {
+  #split<T>(split: () => T): T {
     try {
-      return this.#splitter.push(bytes)
+      return split()
     } catch (error) {
       throw this.#broken('sent an event that is too large', error)
     }

@@ -6,6 +6,7 @@ import { failureOf, finishOf } from './finish.ts'
 import { fitOf } from './fit.ts'
 import { logprobsOf } from './logprobs.ts'
 import { optionsOf } from './options.ts'
+import { isSound } from './sound.ts'
 import { wireUsageOf } from './usage.ts'
 import type { Candidate, GenerateContentResponse, UsageMetadata } from './wire.ts'
 
@@ -43,16 +44,18 @@ export class AnswerReader {
     return states.length > 0 && states.every(({ finished }) => finished)
   }
 
-  /** The chunks of an event, one for each part. Throws what the event reports as an error. */
-  read(response: GenerateContentResponse): CompletionChunk[] {
+  /** The chunks of an event, one for each part, and then what it reports as an error, thrown. */
+  *read(response: GenerateContentResponse): Generator<CompletionChunk> {
     if (response.error) throw this.#reported(response.error)
+    if (!isSound(response))
+      throw protocolError(this.#target, 'sent an answer that makes no sense', { retryable: true })
     this.#id ??= response.responseId || undefined
     this.#version ??= response.modelVersion || undefined
     if (response.usageMetadata) this.#usage = response.usageMetadata
-    const choices = (response.candidates ?? []).flatMap((candidate) => this.#candidate(candidate))
+    for (const candidate of response.candidates ?? [])
+      for (const choice of this.#candidate(candidate)) yield this.#chunk(choice)
     const blocked = response.promptFeedback?.blockReason
-    if (choices.length === 0 && blocked && this.#states.size === 0) choices.push(...this.#blocked(blocked))
-    return choices.map((choice) => ({ ...this.#head(), choices: [choice] }))
+    if (blocked && this.#states.size === 0) yield this.#chunk(this.#blocked(blocked))
   }
 
   /** What has been counted so far; undefined while nothing was said of it. */
@@ -65,6 +68,10 @@ export class AnswerReader {
     return this.#usage && { ...this.#head(), choices: [], usage: wireUsageOf(this.#usage) }
   }
 
+  #chunk(choice: ChoiceDelta): CompletionChunk {
+    return { ...this.#head(), choices: [choice] }
+  }
+
   #head(): Omit<CompletionChunk, 'choices'> {
     return {
       id: `chatcmpl-${this.#id ?? this.#callId}`,
@@ -74,36 +81,30 @@ export class AnswerReader {
     }
   }
 
-  #candidate(candidate: Candidate): ChoiceDelta[] {
+  *#candidate(candidate: Candidate): Generator<ChoiceDelta> {
     const { index = 0, content, finishReason: native } = candidate
     const state = this.#state(index)
-    const choices: ChoiceDelta[] = []
     for (const part of content?.parts ?? []) {
       if (part.thoughtSignature !== undefined && !part.functionCall) state.signature = part.thoughtSignature
       const delta = deltaOf(part, state.calls, this.#origin(index))
       if (!delta) continue
       if (delta.tool_calls) state.calls += 1
-      choices.push(this.#choice(state, index, delta))
+      yield this.#choice(state, index, delta)
     }
-    if (candidate.logprobsResult) {
-      choices.push({
-        ...this.#choice(state, index, {}),
-        logprobs: logprobsOf(candidate.logprobsResult),
-      })
-    }
+    if (candidate.logprobsResult)
+      yield { ...this.#choice(state, index, {}), logprobs: logprobsOf(candidate.logprobsResult) }
     if (native && native !== 'FINISH_REASON_UNSPECIFIED') {
       const failure = failureOf(native)
       if (failure) throw this.#failed(native, failure.retryable)
       const extra = state.signature === undefined ? {} : extraOf(state.signature)
-      choices.push({
+      state.finished = true
+      yield {
         ...this.#choice(state, index, extra, finishOf(native, state.calls > 0)),
         native_finish_reason: native,
         ...(candidate.groundingMetadata !== undefined &&
           this.#showsGrounding && { grounding_metadata: candidate.groundingMetadata }),
-      })
-      state.finished = true
+      }
     }
-    return choices
   }
 
   #state(index: number): State {
@@ -128,10 +129,10 @@ export class AnswerReader {
   }
 
   /** A prompt that was refused has no candidates; what is left to say is that, and why. */
-  #blocked(native: string): ChoiceDelta[] {
+  #blocked(native: string): ChoiceDelta {
     const state = this.#state(0)
     state.finished = true
-    return [{ ...this.#choice(state, 0, { content: '' }, 'content_filter'), native_finish_reason: native }]
+    return { ...this.#choice(state, 0, { content: '' }, 'content_filter'), native_finish_reason: native }
   }
 
   #origin(candidate: number) {

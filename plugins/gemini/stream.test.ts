@@ -52,7 +52,7 @@ const recorded = (eol: string) =>
 function read(pieces: readonly Buffer[]) {
   const { call, target } = translation(gemini, { model: 'gemini-3-pro-preview', stream: true })
   const decoder = geminiProtocol.decoder({ status: 200, headers: {} }, call, target)
-  const chunks = [...pieces.flatMap((piece) => decoder.push(piece)), ...decoder.end()]
+  const chunks = [...pieces.flatMap((piece) => [...decoder.push(piece)]), ...decoder.end()]
   return chunks.map(({ data: { created: _, ...data } }) => data)
 }
 

@@ -15,31 +15,30 @@ export class AnswerDecoder implements StreamDecoder {
     this.#reader = new AnswerReader(call, target)
   }
 
-  push(bytes: Buffer): Chunk[] {
-    return this.#split(bytes).flatMap((event) => this.#chunks(event))
+  *push(bytes: Buffer): Generator<Chunk> {
+    for (const event of this.#split(() => this.#splitter.push(bytes))) yield* this.#chunks(event)
   }
 
-  end(): Chunk[] {
-    const rest = this.#splitter.end()
-    const chunks = rest ? this.#chunks(rest) : []
+  *end(): Generator<Chunk> {
+    const rest = this.#split(() => this.#splitter.end())
+    if (rest) yield* this.#chunks(rest)
     if (!this.#reader.complete) throw this.#broken('ended its stream in the middle of the answer')
     const usage = this.#reader.usage()
-    return usage ? [...chunks, Chunk.of(usage)] : chunks
+    if (usage) yield Chunk.of(usage)
   }
 
-  #split(bytes: Buffer): Buffer[] {
+  #split<T>(split: () => T): T {
     try {
-      return this.#splitter.push(bytes)
+      return split()
     } catch (error) {
       throw this.#broken('sent an event that is too large', error)
     }
   }
 
-  #chunks(event: Buffer): Chunk[] {
-    if (!carriesData(event)) return []
-    const chunks = this.#reader.read(jsonObject(eventData(event), this.#target, 'sent an event that is'))
-    const { counted } = this.#reader
-    return chunks.map((chunk) => Chunk.of(chunk, counted))
+  *#chunks(event: Buffer): Generator<Chunk> {
+    if (!carriesData(event)) return
+    const response = jsonObject(eventData(event), this.#target, 'sent an event that is')
+    for (const chunk of this.#reader.read(response)) yield Chunk.of(chunk, this.#reader.counted)
   }
 
   #broken(what: string, cause?: unknown): Error {

@@ -36,25 +36,23 @@ export class EventDecoder implements StreamDecoder {
     this.#call = call
   }
 
-  push(bytes: Buffer): Chunk[] {
-    const chunks: Chunk[] = []
-    for (const event of this.#split(bytes)) {
+  *push(bytes: Buffer): Generator<Chunk> {
+    for (const event of this.#split(() => this.#splitter.push(bytes))) {
       const chunk = this.#chunk(event)
-      if (chunk) chunks.push(chunk)
+      if (chunk) yield chunk
     }
-    return chunks
   }
 
-  end(): Chunk[] {
-    const rest = this.#splitter.end()
+  *end(): Generator<Chunk> {
+    const rest = this.#split(() => this.#splitter.end())
     const chunk = rest && this.#chunk(rest)
+    if (chunk) yield chunk
     if (!this.#ended) throw this.#broken('ended its stream in the middle of the answer')
-    return chunk ? [chunk] : []
   }
 
-  #split(bytes: Buffer): Buffer[] {
+  #split<T>(split: () => T): T {
     try {
-      return this.#splitter.push(bytes)
+      return split()
     } catch (error) {
       throw this.#broken('sent an event that is too large', error)
     }

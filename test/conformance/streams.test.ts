@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { Call } from '../../kernel/call/call.ts'
-import { isGatewayError } from '../../kernel/errors.ts'
+import { isGatewayError, UpstreamError } from '../../kernel/errors.ts'
 import type { Chunk } from '../../kernel/stream/chunk.ts'
 import type { Target } from '../../kernel/upstream/provider.ts'
 import type { Cell } from './cell.ts'
@@ -20,6 +20,7 @@ beforeAll(async () => {
 })
 
 beforeEach(() => {
+  stand.gateway.logged.length = 0
   for (const provider of providers) stand.upstream(provider).reset()
 })
 
@@ -50,7 +51,7 @@ async function bytesFrom(cell: Cell): Promise<Buffer> {
 }
 
 /** What the provider's protocol makes of a stream in these pieces. */
-function read(provider: TestProvider, pieces: readonly Buffer[]): Chunk[] {
+function* decoded(provider: TestProvider, pieces: readonly Buffer[]): Generator<Chunk> {
   const { kernel } = stand.gateway
   const entry = kernel.directory.get(provider.name)
   const model = provider.models.reasoning ?? provider.models.chat
@@ -74,8 +75,11 @@ function read(provider: TestProvider, pieces: readonly Buffer[]): Chunk[] {
   })
   const protocol = kernel.registry.generation.protocols.get(entry.protocol)!
   const decoder = protocol.decoder({ status: 200, headers: {} }, call, target)
-  return [...pieces.flatMap((piece) => decoder.push(piece)), ...decoder.end()]
+  for (const piece of pieces) yield* decoder.push(piece)
+  yield* decoder.end()
 }
+
+const read = (provider: TestProvider, pieces: readonly Buffer[]): Chunk[] => [...decoded(provider, pieces)]
 
 const said = (chunks: readonly Chunk[]): unknown[] => chunks.map(({ data: { created: _, ...data } }) => data)
 
@@ -127,6 +131,21 @@ describe.each(direct)('a stream of $name', (provider) => {
         expect(said(read(provider, cut(bytes, at)))).toEqual(whole)
       }),
       { numRuns: 50 },
+    )
+  })
+
+  test('tells what came before an error first, wherever it is cut', () => {
+    const bytes = Buffer.concat(provider.broken.chat.map((part) => Buffer.from(part)))
+    fc.assert(
+      fc.property(offsets, (at) => {
+        const told: unknown[] = []
+        expect(() => {
+          for (const { data } of decoded(provider, cut(bytes, at)))
+            told.push(...data.choices.map(({ delta }) => delta?.content))
+        }).toThrow(UpstreamError)
+        expect(told.join('')).toBe('Well')
+      }),
+      { examples: [[[]]], numRuns: 50 },
     )
   })
 
@@ -207,7 +226,7 @@ describe.each(ways)('events of no sense, $name', ({ wire, provider }) => {
       }),
       { numRuns: 20 },
     )
-    expect(stand.gateway.logged.filter((line) => line.includes('a call failed'))).toEqual([])
+    expect(stand.gateway.logged.filter((line) => /a call failed|a protocol failed/.test(line))).toEqual([])
     one.upstream.reset()
     one.upstream.reply({ content: 'Still here.' })
     expect((await one.ask()).text).toBe('Still here.')

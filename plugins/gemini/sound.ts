@@ -1,0 +1,39 @@
+import { z } from 'zod'
+
+const chances = z.array(
+  z.looseObject({ token: z.string().optional(), logProbability: z.number().optional() }),
+)
+
+const details = z.array(z.looseObject({}))
+
+const part = z.looseObject({
+  text: z.string().nullish(),
+  functionCall: z.looseObject({ name: z.string() }).nullish(),
+  inlineData: z.looseObject({ mimeType: z.string(), data: z.string() }).nullish(),
+  executableCode: z.looseObject({ language: z.string().optional(), code: z.string().optional() }).nullish(),
+  codeExecutionResult: z.looseObject({ output: z.string().nullish() }).nullish(),
+})
+
+const candidate = z.looseObject({
+  index: z.number().optional(),
+  content: z.looseObject({ parts: z.array(part).nullish() }).nullish(),
+  finishReason: z.string().nullish(),
+  logprobsResult: z
+    .looseObject({
+      chosenCandidates: chances.optional(),
+      topCandidates: z.array(z.looseObject({ candidates: chances.optional() })).optional(),
+    })
+    .nullish(),
+})
+
+/** What a reader of answers relies on; the rest is looked at with care. */
+const answer = z.looseObject({
+  candidates: z.array(candidate).nullish(),
+  promptFeedback: z.looseObject({}).nullish(),
+  usageMetadata: z
+    .looseObject({ promptTokensDetails: details.optional(), candidatesTokensDetails: details.optional() })
+    .nullish(),
+})
+
+/** Whether an answer, or an event of one, has the shape that its reader relies on. */
+export const isSound = (data: unknown): boolean => answer.safeParse(data).success
