@@ -1,6 +1,6 @@
 import type { ChoiceDelta, CompletionChunk, FinishReason, WireUsage } from '../call/canonical.ts'
-import { providerError } from '../errors.ts'
-import { eventData } from './sse.ts'
+import type { ChunkReader } from './chunk-reader.ts'
+import { parseChunk } from './parse.ts'
 
 /**
  * One event of a stream. A chunk that came from a provider keeps its bytes and is parsed when somebody looks;
@@ -11,30 +11,38 @@ export class Chunk {
   readonly raw: Buffer | undefined
   /** What the provider had counted so far: for the books alone, should the answer not come to its end. */
   readonly counted: WireUsage | undefined
+  readonly #reader: ChunkReader | undefined
   #data: CompletionChunk | undefined
 
   private constructor(
     raw: Buffer | undefined,
     data: CompletionChunk | undefined,
     counted: WireUsage | undefined,
+    reader: ChunkReader | undefined,
   ) {
     this.raw = raw
     this.counted = counted
     this.#data = data
+    this.#reader = reader
   }
 
   static of(data: CompletionChunk, counted?: WireUsage): Chunk {
-    return new Chunk(undefined, data, counted)
+    return new Chunk(undefined, data, counted, undefined)
   }
 
   /** An event of a provider; `data` is its JSON, parsed already or left to be parsed. */
   static fromBytes(raw: Buffer, data?: CompletionChunk, counted?: WireUsage): Chunk {
-    return new Chunk(raw, data, counted)
+    return new Chunk(raw, data, counted, undefined)
+  }
+
+  /** An event of a provider that is left to be parsed, by the reader that parses its neighbours. */
+  static unread(raw: Buffer, reader: ChunkReader): Chunk {
+    return new Chunk(raw, undefined, undefined, reader)
   }
 
   /** The same event, of which nothing is shared that somebody could change. */
   copy(): Chunk {
-    return new Chunk(this.raw, this.#data && structuredClone(this.#data), this.counted)
+    return new Chunk(this.raw, this.#data && structuredClone(this.#data), this.counted, this.#reader)
   }
 
   /** The data, if somebody parsed or made it already. */
@@ -44,32 +52,9 @@ export class Chunk {
 
   /** Throws a coded error when the provider's event is not the JSON of a chunk. */
   get data(): CompletionChunk {
-    this.#data ??= parsed(this.raw!)
+    this.#data ??= this.#reader ? this.#reader.read(this.raw!) : parseChunk(this.raw!.toString())
     return this.#data
   }
-}
-
-function parsed(raw: Buffer): CompletionChunk {
-  let data: CompletionChunk
-  try {
-    data = JSON.parse(eventData(raw)) as CompletionChunk
-  } catch (cause) {
-    throw providerError('The provider sent an event that is not JSON.', { cause })
-  }
-  if (!Array.isArray(data?.choices)) return { ...data, choices: [] }
-  if (!isSound(data)) throw providerError('The provider sent an event that makes no sense.')
-  return data
-}
-
-/** Whether a chunk has the shape that everybody relies on, whatever else is in it. */
-export function isSound({ choices }: CompletionChunk): boolean {
-  for (const choice of choices) {
-    if (typeof choice !== 'object' || choice === null) return false
-    const calls: unknown = choice.delta?.tool_calls
-    if (calls === undefined || calls === null) continue
-    if (!Array.isArray(calls) || calls.some((call) => typeof call !== 'object' || call === null)) return false
-  }
-  return true
 }
 
 /** Whether a chunk carries something a reader would see: the point after which nothing can be taken back. */

@@ -109,7 +109,11 @@ export function isDone(event: Buffer): boolean {
 
 /** The value of an event's `data:` lines, joined as the SSE standard says. */
 export function eventData(event: Buffer): string {
-  const text = event.toString('utf8')
+  return dataOf(event.toString('utf8'))
+}
+
+/** The same of an event that is text. */
+export function dataOf(text: string): string {
   if (text.startsWith('data: ') && text.indexOf('\n') >= text.length - 2) return text.slice(6).trimEnd()
   return text
     .split(/\r\n|\n|\r/)

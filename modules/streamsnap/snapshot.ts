@@ -1,5 +1,5 @@
 import type { Chunk, Completion, Filter, Out } from '#kernel'
-import { Assembler } from '#kit'
+import { KeptStream } from './kept-stream.ts'
 
 /** Estimated size of a chunk that has no bytes. */
 const unknownBytes = 256
@@ -28,13 +28,10 @@ interface Options {
   readonly started: number
 }
 
-/**
- * Watches a stream go by. Chunks pass as they are and are kept by reference; they are parsed when somebody asks for
- * the answer, which is after the client has it.
- */
+/** Watches a stream go by: chunks pass as they are. The answer is put together when somebody asks for it. */
 export class Snapshot implements Filter {
   readonly #options: Options
-  readonly #kept: Chunk[] = []
+  readonly #kept = new KeptStream()
   readonly #timings: number[] | undefined
   #chunks = 0
   #bytes = 0
@@ -56,7 +53,7 @@ export class Snapshot implements Filter {
     this.#chunks += 1
     this.#bytes += chunk.raw?.length ?? unknownBytes
     if (this.#bytes > this.#options.maxBytes) this.#truncated = true
-    else this.#kept.push(chunk)
+    else this.#kept.add(chunk)
     if (this.#timings && this.#timings.length < mostTimings) {
       this.#timings.push(rounded(now - this.#options.started))
     }
@@ -65,10 +62,7 @@ export class Snapshot implements Filter {
 
   /** The answer as far as it was kept; undefined when nothing came. */
   completion(): Completion | undefined {
-    if (this.#kept.length === 0) return undefined
-    const assembler = new Assembler()
-    for (const chunk of this.#kept) assembler.add(chunk.data)
-    return assembler.completion()
+    return this.#kept.completion()
   }
 
   /** How the stream went. */

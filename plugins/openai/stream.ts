@@ -6,7 +6,7 @@ import {
   type Target,
   UpstreamError,
 } from '#kernel'
-import { carriesData, EventSplitter, eventData, hasContent, isDone, isSound } from '#kit'
+import { ChunkReader, carriesData, EventSplitter, eventData, hasContent, isDone, isSound } from '#kit'
 import { statusOf } from './answer.ts'
 import { upstreamError, type WireError } from './errors.ts'
 import type { Quirks } from './quirks.ts'
@@ -25,6 +25,7 @@ export class EventDecoder implements StreamDecoder {
   readonly #thoughtsInContent: boolean
   readonly #call: Call
   readonly #splitter = new EventSplitter()
+  readonly #reader = new ChunkReader()
   /** Up to the first content every event is parsed: until then the answer can still be had from somebody else. */
   #begun = false
   #ended = false
@@ -65,7 +66,8 @@ export class EventDecoder implements StreamDecoder {
       return undefined
     }
     const isListed = this.#thoughtsInContent && listsContent(event)
-    if (this.#begun && !isListed && !telling.test(event.toString('latin1'))) return Chunk.fromBytes(event)
+    if (this.#begun && !isListed && !telling.test(event.toString('latin1')))
+      return Chunk.unread(event, this.#reader)
     const parsed = this.#parse(event)
     const data = isListed ? withThoughtsApart(parsed) : parsed
     this.#begun ||= hasContent(data)

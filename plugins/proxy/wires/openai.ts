@@ -8,7 +8,7 @@ import {
   type StreamEncoder,
   type Wire,
 } from '#kernel'
-import { encodeEvent } from '#kit'
+import { ByteRun, encodeEvent } from '#kit'
 
 type Parts = Pick<Wire, 'id' | 'path' | 'operation' | 'summary'> & { readonly body: z.ZodType<object> }
 
@@ -44,20 +44,15 @@ class OpenaiEncoder implements StreamEncoder {
 
   /** Events that nobody changed go out as the bytes they came in, neighbours in one piece. */
   chunks(batch: readonly Chunk[]): Buffer | string {
-    const parts: Buffer[] = []
-    let run: Buffer | undefined
+    const runs: ByteRun[] = []
     for (const chunk of batch) {
       if (!this.#wantsUsage && reportsUsageOnly(chunk.seen)) continue
       const bytes =
         chunk.raw && this.#sameWire ? chunk.raw : Buffer.from(encodeEvent(this.#shown(chunk.data)))
-      if (run && follows(run, bytes)) run = Buffer.from(run.buffer, run.byteOffset, run.length + bytes.length)
-      else {
-        if (run) parts.push(run)
-        run = bytes
-      }
+      if (!runs.at(-1)?.extend(bytes)) runs.push(new ByteRun(bytes))
     }
-    if (!run) return ''
-    return parts.length === 0 ? run : Buffer.concat([...parts, run])
+    if (runs.length <= 1) return runs[0]?.bytes ?? ''
+    return Buffer.concat(runs.map((run) => run.bytes))
   }
 
   end(): string {
@@ -78,6 +73,3 @@ class OpenaiEncoder implements StreamEncoder {
 /** Usage is asked for on every stream; who did not ask does not get the chunk that exists only for it. */
 const reportsUsageOnly = (data: CompletionChunk | undefined): boolean =>
   !!data?.usage && data.choices.length === 0
-
-const follows = (a: Buffer, b: Buffer): boolean =>
-  a.buffer === b.buffer && a.byteOffset + a.length === b.byteOffset

@@ -1,0 +1,123 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { CompletionChunk } from '../call/canonical.ts'
+import { Assembler } from './assemble.ts'
+import { ChunkReader } from './chunk-reader.ts'
+import { parseChunk } from './parse.ts'
+
+const word = fc.string({
+  unit: fc.constantFrom('a', 'é', '😀', '\ud83d', '"', '\\', '\n', '\t', '\u0001', ' ', '"content":"', '\\"'),
+  maxLength: 5,
+})
+const field = fc.constantFrom('content', 'reasoning_content', 'reasoning', 'refusal', 'annotations')
+
+const delta = fc.oneof(
+  { weight: 6, arbitrary: word.map((content) => ({ content })) },
+  word.map((reasoning) => ({ reasoning_content: reasoning, content: null })),
+  word.map((content) => ({ role: 'assistant', content, refusal: null })),
+  fc.dictionary(field, fc.oneof(word, fc.constant(null)), { maxKeys: 2 }),
+  word.map((text) => ({ tool_calls: [{ index: 0, function: { arguments: text } }] })),
+)
+
+const choice = fc.record(
+  {
+    index: fc.constantFrom(0, 0, 0, 0, 1),
+    delta,
+    finish_reason: fc.constantFrom(null, null, null, 'stop'),
+    logprobs: fc.constantFrom(null, null, { content: [{ token: 'a' }] }),
+    content: word,
+  },
+  { requiredKeys: ['index'] },
+)
+
+const chunk = fc.record(
+  {
+    id: fc.constant('chatcmpl-1'),
+    model: fc.constantFrom('', 'gpt', 'gpt'),
+    choices: fc.oneof(
+      { weight: 8, arbitrary: fc.array(choice, { minLength: 1, maxLength: 1 }) },
+      fc.array(choice, { maxLength: 3 }),
+    ),
+    usage: fc.constantFrom(null, null, { prompt_tokens: 1, total_tokens: 2 }),
+    obfuscation: word,
+  },
+  { requiredKeys: ['id', 'choices'] },
+)
+
+/** Streams in which most events are like the one before. */
+const stream = fc
+  .array(fc.tuple(chunk, fc.array(word, { maxLength: 4 })), { minLength: 1, maxLength: 6 })
+  .map((groups) =>
+    groups.flatMap(([first, words]) => [first, ...words.map((content) => withContent(first, content))]),
+  )
+
+function withContent(like: object, content: string): object {
+  const { choices } = like as CompletionChunk
+  return { ...like, choices: choices.map((one) => ({ ...one, delta: { ...one.delta, content } })) }
+}
+
+const form = fc.constantFrom<(data: object) => string>(
+  (data) => `data: ${JSON.stringify(data)}\n\n`,
+  (data) => `data:${JSON.stringify(data)}\r\n\r\n`,
+  (data) => `id: 7\ndata: ${JSON.stringify(data).replaceAll('":', '": ')}\n\n`,
+)
+
+describe('a reader of chunks', () => {
+  test('says of each event what parsing it says', () => {
+    fc.assert(
+      fc.property(stream, form, (chunks, write) => {
+        const reader = new ChunkReader()
+        for (const event of chunks.map(write))
+          expect(reader.read(Buffer.from(event))).toEqual(parseChunk(Buffer.from(event).toString()))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('joins events to chunks that make the same answer', () => {
+    fc.assert(
+      fc.property(stream, form, (chunks, write) => {
+        const events = Buffer.from(chunks.map(write).join(''))
+        const [joined, apart] = [new Assembler(), new Assembler()]
+        for (const data of new ChunkReader().joined(events)) joined.add(data)
+        for (const event of chunks.map(write)) apart.add(parseChunk(Buffer.from(event).toString()))
+        expect(joined.completion()).toEqual(apart.completion())
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('joins what grows, and nothing else', () => {
+    const event = (content: string, padding: string) =>
+      `data: {"choices":[{"index":0,"delta":{"content":${JSON.stringify(content)}}}],"obfuscation":"${padding}"}\n\n`
+    const events = [event('a', 'x'), event('b\n', 'xy'), event('"c', ''), 'data: {"choices":[]}\n\n']
+    expect([...new ChunkReader().joined(Buffer.from(events.join('')))]).toMatchObject([
+      { choices: [{ delta: { content: 'a' } }] },
+      { choices: [{ delta: { content: 'b\n"c' } }] },
+      { choices: [] },
+    ])
+  })
+
+  test('refuses what is not JSON, also where it looks like the event before', () => {
+    const reader = new ChunkReader()
+    const event = (raw: string) =>
+      Buffer.from(`data: {"choices":[{"index":0,"delta":{"content":"${raw}"}}]}\n\n`)
+    reader.read(event('a'))
+    for (const raw of ['\\x', 'a\tb', 'a"b', '\\u00', '\\']) {
+      expect(() => reader.read(event(raw)), raw).toThrow(/not JSON/)
+      expect(() => [...reader.joined(event(raw))], raw).toThrow(/not JSON/)
+    }
+    expect(reader.read(event('b')).choices[0]?.delta?.content).toBe('b')
+  })
+
+  test('takes no other field for the text, however it is spelled', () => {
+    const reader = new ChunkReader()
+    const event = (other: string) =>
+      Buffer.from(`data: {"content":"${other}","choices":[{"index":0,"delta":{"\\u0063ontent":"a"}}]}\n\n`)
+    reader.read(event('a'))
+    expect(reader.read(event('b'))).toEqual({
+      content: 'b',
+      choices: [{ index: 0, delta: { content: 'a' } }],
+    })
+  })
+})

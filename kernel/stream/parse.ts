@@ -1,0 +1,27 @@
+import type { CompletionChunk } from '../call/canonical.ts'
+import { providerError } from '../errors.ts'
+import { dataOf } from './sse.ts'
+
+/** What an event of a provider means. Throws a coded error when it is not the JSON of a chunk. */
+export function parseChunk(event: string): CompletionChunk {
+  let data: CompletionChunk
+  try {
+    data = JSON.parse(dataOf(event)) as CompletionChunk
+  } catch (cause) {
+    throw providerError('The provider sent an event that is not JSON.', { cause })
+  }
+  if (!Array.isArray(data?.choices)) return { ...data, choices: [] }
+  if (!isSound(data)) throw providerError('The provider sent an event that makes no sense.')
+  return data
+}
+
+/** Whether a chunk has the shape that everybody relies on, whatever else is in it. */
+export function isSound({ choices }: CompletionChunk): boolean {
+  for (const choice of choices) {
+    if (typeof choice !== 'object' || choice === null) return false
+    const calls: unknown = choice.delta?.tool_calls
+    if (calls === undefined || calls === null) continue
+    if (!Array.isArray(calls) || calls.some((call) => typeof call !== 'object' || call === null)) return false
+  }
+  return true
+}

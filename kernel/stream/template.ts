@@ -1,0 +1,147 @@
+import type { ChoiceDelta, CompletionChunk, Delta } from '../call/canonical.ts'
+import { parseChunk } from './parse.ts'
+
+/** An event that a template fits: its text, and where in the whole text the event ends. */
+export interface Fit {
+  readonly text: string
+  readonly padding: string
+  readonly end: number
+}
+
+/** Texts of a delta that grow event by event. */
+const growing = ['content', 'reasoning_content', 'reasoning'] as const
+
+/** Random text that OpenAI puts into each event, so that its length tells nothing. */
+const padded = 'obfuscation'
+
+/**
+ * What the events of a stream have in common, as they are written: all but one text, and padding. JSON in which one
+ * string takes the place of another means the same but for that string, so an event that fits need not be parsed.
+ */
+export class EventTemplate {
+  readonly #before: string
+  readonly #between: string
+  /** What follows the padding; undefined where there is none. */
+  readonly #after: string | undefined
+  readonly #field: string
+  readonly #like: CompletionChunk
+
+  private constructor(parts: readonly string[], field: string, like: CompletionChunk) {
+    this.#before = parts[0]!
+    this.#between = parts[1]!
+    this.#after = parts[2]
+    this.#field = field
+    this.#like = like
+  }
+
+  /** The template of an event, given what it means; undefined for one that tells more than a growing text. */
+  static of(event: string, data: CompletionChunk): EventTemplate | undefined {
+    const field = growingField(data)
+    if (field === undefined) return undefined
+    const [before, rest] = withoutString(event, field) ?? []
+    if (before === undefined || rest === undefined) return undefined
+    const parts = [before, ...(withoutString(rest, padded) ?? [rest])]
+    const template = new EventTemplate(parts, field, data)
+    return template.#isTrue() ? template : undefined
+  }
+
+  /** Fits the template to the event that begins at this place; undefined when it is another kind of event. */
+  fit(events: string, at: number): Fit | undefined {
+    const start = at + this.#before.length
+    if (!isAt(events, at, this.#before)) return undefined
+    const close = closingQuote(events, start)
+    if (close === -1 || !isAt(events, close, this.#between)) return undefined
+    const text = unquoted(events, start, close)
+    if (text === undefined) return undefined
+    const end = close + this.#between.length
+    if (this.#after === undefined) return { text, padding: '', end }
+    const last = closingQuote(events, end)
+    if (last === -1 || !isAt(events, last, this.#after)) return undefined
+    const padding = unquoted(events, end, last)
+    return padding === undefined ? undefined : { text, padding, end: last + this.#after.length }
+  }
+
+  /** What an event that fits means. */
+  chunk(text: string, padding: string): CompletionChunk {
+    const choice = this.#like.choices[0]!
+    const choices = [{ ...choice, delta: { ...choice.delta, [this.#field]: text } }]
+    return this.#after === undefined
+      ? { ...this.#like, choices }
+      : { ...this.#like, choices, [padded]: padding }
+  }
+
+  /** Whether another text in these places changes these fields, and no others that are spelled the same. */
+  #isTrue(): boolean {
+    const parts = [this.#before, this.#between, ...(this.#after === undefined ? [] : [this.#after])]
+    try {
+      const probe = parseChunk(`${parts[0]}text${parts[1]}${parts.length > 2 ? `padding${parts[2]}` : ''}`)
+      return (
+        probe.choices[0]?.delta?.[this.#field] === 'text' &&
+        (this.#after === undefined || probe[padded] === 'padding')
+      )
+    } catch {
+      return false
+    }
+  }
+}
+
+/** The same as `startsWith`, several times as fast: a slice copies nothing, and equality compares words. */
+const isAt = (text: string, at: number, part: string): boolean => text.slice(at, at + part.length) === part
+
+/** The text that a chunk adds to, if it does nothing else that matters once more. */
+function growingField(data: CompletionChunk): string | undefined {
+  const [choice] = data.choices
+  if (data.choices.length !== 1 || !choice?.delta) return undefined
+  if (!isPlain(data, 'choices') || !isPlain(choice, 'delta') || choice.finish_reason || data.usage)
+    return undefined
+  const { delta } = choice
+  const field = growing.find((name) => typeof delta[name] === 'string' && delta[name] !== '')
+  return field !== undefined && saysNothingElse(delta, field) ? field : undefined
+}
+
+/** Whether nothing but this field holds more than one value. */
+function isPlain(holder: CompletionChunk | ChoiceDelta, but: string): boolean {
+  for (const field in holder) if (field !== but && typeof (holder[field] ?? '') === 'object') return false
+  return true
+}
+
+function saysNothingElse(delta: Delta, field: string): boolean {
+  for (const other in delta) {
+    const value = delta[other]
+    if (other !== field && other !== 'role' && value !== null && value !== '') return false
+  }
+  return true
+}
+
+/** What is before and what is after the value of the one field of this name, its quotes included. */
+function withoutString(json: string, field: string): [before: string, after: string] | undefined {
+  const name = new RegExp(`"${field}": ?"`, 'g')
+  const start = name.test(json) ? name.lastIndex : -1
+  if (start === -1 || name.test(json)) return undefined
+  const close = closingQuote(json, start)
+  return close === -1 ? undefined : [json.slice(0, start), json.slice(close)]
+}
+
+/** Where the string ends in which this place is; -1 when it does not. */
+function closingQuote(json: string, from: number): number {
+  for (let at = json.indexOf('"', from); at !== -1; at = json.indexOf('"', at + 1)) {
+    let backslashes = 0
+    while (at - backslashes > from && json.charCodeAt(at - backslashes - 1) === 92) backslashes += 1
+    if (backslashes % 2 === 0) return at
+  }
+  return -1
+}
+
+/** The value of a JSON string between its quotes; undefined when it is none. */
+function unquoted(json: string, start: number, end: number): string | undefined {
+  const inner = json.slice(start, end)
+  if (!escaped.test(inner)) return inner
+  try {
+    return JSON.parse(`"${inner}"`) as string
+  } catch {
+    return undefined
+  }
+}
+
+/** What JSON writes with a backslash, and what may not be in its strings at all. */
+const escaped = /[\\\p{Cc}]/u

@@ -1,0 +1,41 @@
+import type { Chunk, Completion, CompletionChunk } from '#kernel'
+import { Assembler, ByteRun, ChunkReader } from '#kit'
+
+/**
+ * A stream as it is kept until its end. What nobody has parsed stays bytes, neighbours in one piece, until somebody asks
+ * for the answer, which is after the client has it: many streams at once are then few objects that live long.
+ */
+export class KeptStream {
+  readonly #answer = new Assembler()
+  /** What is not in the answer yet, in order. */
+  #waiting: (ByteRun | CompletionChunk)[] = []
+  #isEmpty = true
+
+  add(chunk: Chunk): void {
+    this.#isEmpty = false
+    if (!chunk.seen && chunk.raw) this.#wait(chunk.raw)
+    else if (this.#waiting.length > 0) this.#waiting.push(chunk.data)
+    else this.#answer.add(chunk.data)
+  }
+
+  /** The answer so far; undefined when nothing came. Throws each time when there is an event that cannot be read. */
+  completion(): Completion | undefined {
+    if (this.#isEmpty) return undefined
+    const chunks = this.#read()
+    this.#waiting = []
+    for (const data of chunks) this.#answer.add(data)
+    return this.#answer.completion()
+  }
+
+  #wait(raw: Buffer): void {
+    const last = this.#waiting.at(-1)
+    if (!(last instanceof ByteRun) || !last.extend(raw)) this.#waiting.push(new ByteRun(raw))
+  }
+
+  #read(): CompletionChunk[] {
+    const reader = new ChunkReader()
+    return this.#waiting.flatMap((part) =>
+      part instanceof ByteRun ? [...reader.joined(part.bytes)] : [part],
+    )
+  }
+}
