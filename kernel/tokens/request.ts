@@ -1,5 +1,6 @@
 import type { ContentPart, Message, ModelRequest } from '../call/canonical.ts'
 import { imageTokens } from './images.ts'
+import { textOf } from './text.ts'
 import { estimator, type Tokenizer } from './tokenizer.ts'
 import { toolTokens } from './tools.ts'
 
@@ -10,11 +11,11 @@ export interface TokenCount {
   readonly tools: number
   /** Of the tokens: images, counted by rule. */
   readonly images: number
-  /** By which tokenizer the texts were counted: `o200k_base`, or `estimate`. */
+  /** By which tokenizer the texts were counted: `o200k_base`, `qwen`, or `estimate`. */
   readonly by: string
   /**
-   * `tokenizer` when everything was counted by what the model's maker has published for texts, `rules` when tools or
-   * images were among it, `estimate` when something had to be guessed or left out.
+   * `tokenizer` when everything was counted by what the model's maker has published for texts and conversations, `rules`
+   * when tools or images were among it, `estimate` when something had to be guessed or left out.
    */
   readonly quality: 'tokenizer' | 'rules' | 'estimate'
 }
@@ -29,22 +30,26 @@ interface Tally {
 }
 
 /**
- * Counts a request in the canonical form: texts with the model's tokenizer, tools and images by the rules that are
- * published for them. Parts that nobody has published a rule for, such as audio and files, are left out, which makes
- * the whole an estimate.
+ * Counts a request in the canonical form: texts with the model's tokenizer, put together by the template of its maker or
+ * by OpenAI's rule, tools and images by the rules that are published for them. Parts that nobody has published a rule for,
+ * such as audio and files, are left out, which makes the whole an estimate.
  */
 export function countRequest(request: ModelRequest, tokenizer: Tokenizer): TokenCount {
   const counter = sizeOf(request) > most ? estimator : tokenizer
   const tally: Tally = { tokens: 0, images: 0, guessed: !counter.published }
-  for (const message of request.messages ?? []) countMessage(message, request.model, counter, tally)
-  if (request.messages) tally.tokens += 3
+  const told = counter.conversation?.(request)
+  if (told) tally.tokens += told.tokens - told.tools
+  else if (request.messages) countMessages(request, counter, tally)
+  if (told) for (const { content } of request.messages ?? []) countOthers(content, request.model, tally)
   for (const input of [request.prompt, request.input].flat(2)) {
     if (typeof input === 'string') tally.tokens += counter.count(input)
     else if (input !== undefined) tally.tokens += 1
   }
   const format = request.response_format?.json_schema
   const schema = format ? counter.count(JSON.stringify(format)) : 0
-  const tools = toolTokens(request.tools ?? [], counter) + schema
+  // How a schema is told to them is known of OpenAI's models only.
+  tally.guessed ||= schema > 0 && !isOpenAi(counter.name)
+  const tools = (told?.tools ?? toolTokens(request.tools ?? [], counter)) + schema
   const isRuled = tools + tally.images > 0
   return {
     tokens: tally.tokens + tools + tally.images,
@@ -54,6 +59,15 @@ export function countRequest(request: ModelRequest, tokenizer: Tokenizer): Token
     quality: tally.guessed ? 'estimate' : isRuled ? 'rules' : 'tokenizer',
   }
 }
+
+/** A conversation by OpenAI's rule, which is a guess for the models of others. */
+function countMessages({ messages = [], model }: ModelRequest, counter: Tokenizer, tally: Tally): void {
+  tally.guessed ||= !isOpenAi(counter.name)
+  tally.tokens += 3
+  for (const message of messages) countMessage(message, model, counter, tally)
+}
+
+const isOpenAi = (vocabulary: string): boolean => /^(o200k|cl100k)_/.test(vocabulary)
 
 /** Three tokens stand around a message, and one beside a name. */
 function countMessage(message: Message, model: string, counter: Tokenizer, tally: Tally): void {
@@ -68,17 +82,26 @@ function countMessage(message: Message, model: string, counter: Tokenizer, tally
 }
 
 function countPart(part: ContentPart, model: string, counter: Tokenizer, tally: Tally): void {
-  const { text, refusal, image_url }: Readonly<Record<string, unknown>> = { ...part }
-  const said = text ?? refusal
-  if (typeof said === 'string') {
-    tally.tokens += counter.count(said)
-  } else if (part.type === 'image_url') {
-    const { tokens, known } = imageTokens(model, image_url)
-    tally.images += tokens
-    tally.guessed ||= !known
-  } else {
+  const said = textOf(part)
+  if (said === undefined) countOther(part, model, tally)
+  else tally.tokens += counter.count(said)
+}
+
+/** What is no text in a message whose texts are counted. */
+function countOthers(content: Message['content'], model: string, tally: Tally): void {
+  if (typeof content === 'string') return
+  for (const part of content ?? []) if (textOf(part) === undefined) countOther(part, model, tally)
+}
+
+function countOther(part: ContentPart, model: string, tally: Tally): void {
+  const { image_url }: Readonly<Record<string, unknown>> = { ...part }
+  if (part.type !== 'image_url') {
     tally.guessed = true
+    return
   }
+  const { tokens, known } = imageTokens(model, image_url)
+  tally.images += tokens
+  tally.guessed ||= !known
 }
 
 /** Characters of its texts, roughly and cheaply; images are not among them. */

@@ -3,9 +3,12 @@ import { describe, expect, it } from 'vitest'
 import type { ModelRequest, Tool } from '../call/canonical.ts'
 import { imageTokens } from './images.ts'
 import { countRequest } from './request.ts'
-import { encodingOf, estimator, loadTokenizer } from './tokenizer.ts'
+import { encodingOf, estimator } from './tokenizer.ts'
+import { Tokenizers } from './tokenizers.ts'
 
-const count = async (request: ModelRequest) => countRequest(request, await loadTokenizer(request.model))
+const tokenizers = new Tokenizers()
+
+const count = async (request: ModelRequest) => countRequest(request, await tokenizers.load(request.model))
 
 /** The examples of OpenAI's cookbook, whose counts its API has confirmed. */
 const jargon: ModelRequest['messages'] = [
@@ -104,7 +107,7 @@ describe('a request', () => {
   })
 
   it('never has fewer tokens for more messages', async () => {
-    const tokenizer = await loadTokenizer('gpt-4o')
+    const tokenizer = await tokenizers.load('gpt-4o')
     const message = fc.record({ role: fc.constantFrom('user', 'assistant'), content: fc.string() } as const)
     fc.assert(
       fc.property(fc.array(message), message, (messages, last) => {
@@ -139,12 +142,12 @@ describe('a tokenizer', () => {
   })
 
   it('takes texts that look like control tokens for what they are: texts', async () => {
-    const { count } = await loadTokenizer('gpt-4o')
+    const { count } = await tokenizers.load('gpt-4o')
     expect(count('<|endoftext|>')).toBeGreaterThan(1)
   })
 
   it('counts long runs without a space in time that grows with their length, and nearly right', async () => {
-    const { count } = await loadTokenizer('gpt-4o')
+    const { count } = await tokenizers.load('gpt-4o')
     const started = performance.now()
     expect(count('a'.repeat(200_000))).toBeGreaterThan(20_000)
     expect(count('漢字かな'.repeat(20_000))).toBeGreaterThan(20_000)

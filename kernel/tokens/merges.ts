@@ -1,0 +1,51 @@
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { brotliDecompress } from 'node:zlib'
+import { Tokenizer } from '@huggingface/tokenizers'
+import { byteAlphabet } from './bytes.ts'
+import { type ShippedVocabulary, shippedVocabularies } from './shipped.ts'
+import type { VocabularyCount } from './vocabulary.ts'
+
+const decompress = promisify(brotliDecompress)
+
+/** Opens a vocabulary that came with the gateway: a file of merges, one a line, in their order. */
+export async function openMerges(name: ShippedVocabulary): Promise<VocabularyCount> {
+  const { split, normalizer, control } = shippedVocabularies[name]
+  const file = new URL(`./shipped/${name}.merges.br`, import.meta.url)
+  const merges = (await decompress(await readFile(file))).toString('utf8').split('\n')
+  const tokens = [...byteAlphabet(), ...merges.map((merge) => merge.replace(' ', ''))]
+  const tokenizer = new Tokenizer(
+    {
+      version: '1.0',
+      added_tokens: [],
+      normalizer,
+      pre_tokenizer: {
+        type: 'Sequence',
+        pretokenizers: [
+          ...split.map((Regex) => ({
+            type: 'Split',
+            pattern: { Regex },
+            behavior: 'Isolated',
+            invert: false,
+          })),
+          { type: 'ByteLevel', add_prefix_space: false, trim_offsets: false, use_regex: false },
+        ],
+      },
+      post_processor: null,
+      decoder: { type: 'ByteLevel' },
+      model: {
+        type: 'BPE',
+        vocab: Object.fromEntries(tokens.map((token, id) => [token, id])),
+        merges: merges.map((merge) => merge.split(' ')),
+        ignore_merges: true,
+      },
+    },
+    {},
+  )
+  const count = (text: string): number => (text === '' ? 0 : tokenizer.encode(text).ids.length)
+  return {
+    count,
+    countPrompt: (prompt) =>
+      prompt.split(control).reduce((sum, text, i) => sum + count(text) + (i > 0 ? 1 : 0), 0),
+  }
+}

@@ -1,0 +1,36 @@
+export type ShippedVocabulary = 'qwen' | 'deepseek-v3' | 'tekken'
+
+interface VocabularyFacts {
+  /** How texts are cut before bytes are merged, one expression after the other, as the maker's file has them. */
+  readonly split: readonly string[]
+  readonly normalizer: object | null
+  /** Tokens that stand for themselves in a prompt. */
+  readonly control: RegExp
+}
+
+/** What the vocabularies in `shipped` need beside their merges; `shipped/SOURCES.md` says where they are from. */
+export const shippedVocabularies: Readonly<Record<ShippedVocabulary, VocabularyFacts>> = {
+  qwen: {
+    split: [
+      "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+",
+    ],
+    normalizer: { type: 'NFC' },
+    control: /<\|(?:endoftext|im_start|im_end)\|>|<\/?(?:tool_call|tool_response|think)>/,
+  },
+  'deepseek-v3': {
+    split: [
+      '\\p{N}{1,3}',
+      '[一-龥぀-ゟ゠-ヿ]+',
+      '[!"#$%&\'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+',
+    ],
+    normalizer: null,
+    control: /<｜(?:begin▁of▁sentence|end▁of▁sentence|User|Assistant)｜>|<\/?think>/,
+  },
+  tekken: {
+    split: [
+      '[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+',
+    ],
+    normalizer: null,
+    control: /<\/?s>|\[\/?(?:INST|SYSTEM_PROMPT)\]/,
+  },
+}
