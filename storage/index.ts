@@ -81,7 +81,7 @@ export interface Collection<T> {
 
 /**
  * A log of immutable rows (plain JSON), each with an id of its own and, when asked, a body kept apart from it. The
- * functions are called once a row, when it is written; a row for which one of them throws is dropped and counted.
+ * functions are called once a row, when it is appended; a row for which one of them throws is dropped and counted.
  */
 export interface LogOptions<T> {
   readonly id: (row: T) => string
@@ -97,10 +97,14 @@ export interface LogOptions<T> {
   /** Bytes that may wait; beyond them `append` drops the row and counts it; 64 MB by default. */
   readonly maxQueueBytes?: number
   /**
-   * Totals written in the same atomic batch as the rows, so that pruning rows never loses them. Called once a row
-   * at flush; `add` numbers to a cell, named by any string that sorts by time first.
+   * Totals written in the same atomic batch as the rows, so that pruning rows never loses them. Called once a row;
+   * `add` numbers to cells, named by any strings that sort by time first. Rows that are alike cost least when they
+   * name the same array of cells.
    */
-  readonly rollup?: (row: T, add: (cell: string, totals: Readonly<Record<string, number>>) => void) => void
+  readonly rollup?: (
+    row: T,
+    add: (cells: readonly string[], totals: Readonly<Record<string, number>>) => void,
+  ) => void
 }
 
 export interface LogQuery {
@@ -122,7 +126,7 @@ export interface LogQuery {
 export interface LogStatus {
   /** Rows that wait to be written. */
   readonly depth: number
-  /** Their size, estimated from the rows before them until they are written. */
+  /** Their size. */
   readonly bytes: number
   /** Rows that were refused since the start: queue full, not JSON, disk failed, or the store was closed. */
   readonly dropped: number
@@ -134,11 +138,10 @@ export interface LogStatus {
  */
 export interface Log<T> {
   /**
-   * Queues the row (and its body) and returns at once; visible to queries of this process immediately. Both are
-   * turned into text when they are written, so neither may change afterwards. `bodyBytes` is the size of the body,
-   * for the bound of the queue; without it, that of the bodies before it is assumed.
+   * Turns the row (and its body) into text, queues it and returns; visible to queries of this process immediately.
+   * The body is not asked for when the queue is full.
    */
-  append(row: T, body?: () => string | undefined, bodyBytes?: number): void
+  append(row: T, body?: () => string | undefined): void
   /** Writes what is queued; resolves when it is fsynced. In between, rows are written without an fsync. */
   flush(): Promise<void>
   /** The row of this id, the newest when there are several. */

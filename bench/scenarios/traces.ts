@@ -31,7 +31,7 @@ export function openTraces(engine: Engine): Log<Trace> {
     },
     rollup: (row, add) => {
       const hour = new Date(row.time - (row.time % HOUR_MS)).toISOString().slice(0, 13)
-      add(`${hour}/${row.model}`, { requests: 1, cost_nano_usd: row.cost_nano_usd, tokens: row.tokens_in })
+      add([`${hour}/${row.model}`], { requests: 1, cost_nano_usd: row.cost_nano_usd, tokens: row.tokens_in })
     },
   })
 }

@@ -42,7 +42,14 @@ export interface Outcome {
   readonly upstreamMs: number
   /** The answer's body, parsed when asked for; undefined when there was none or it was not kept. */
   body(): Completion | undefined
+  /** The same as JSON: the provider's own while nobody has changed it. Throws when that is not JSON. */
+  json(): string | undefined
 }
+
+const nothing = (): undefined => undefined
+
+/** An outcome for those who may not read texts. */
+export const withoutBody = (outcome: Outcome): Outcome => ({ ...outcome, body: nothing, json: nothing })
 
 /** Emitted for every call when it has settled. */
 export const CallSettled = defineEvent(

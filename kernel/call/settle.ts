@@ -18,6 +18,8 @@ export interface Served {
   /** Content chunks of a stream that reached the client. */
   readonly chunks: number
   readonly body: (() => Completion | undefined) | undefined
+  /** The body as the provider wrote it, where nobody has changed it. */
+  readonly json?: (() => string | undefined) | undefined
 }
 
 /** Tokens of a call's request and of its answer, by the names of the models that were asked. */
@@ -52,7 +54,7 @@ export function outcomeOf(call: Call, served: Served, prices: Prices, counts?: C
   const ending = endingOf(served, error)
   const last = trail.attempts.at(-1)
   const { usage, cost } = billed(call, served, ending, prices, counts)
-  const body = served.body
+  const { body, json } = served
   return {
     ending,
     status: served.status,
@@ -67,6 +69,7 @@ export function outcomeOf(call: Call, served: Served, prices: Prices, counts?: C
     ttftMs: trail.firstContentAt === undefined ? undefined : trail.firstContentAt - trail.started,
     upstreamMs: waitedMs(trail.attempts, now),
     body: () => body?.(),
+    json: () => json?.() ?? written(body?.()),
   }
 }
 
@@ -84,6 +87,8 @@ function waitedMs(attempts: readonly Attempt[], now: number): number {
   }
   return waited
 }
+
+const written = (body: Completion | undefined): string | undefined => body && JSON.stringify(body)
 
 function endingOf({ error: thrown, finishReason }: Served, error: GatewayError | undefined): Ending {
   if (thrown instanceof ClientGone) return 'client_abort'

@@ -64,13 +64,13 @@ export class Exchange {
   async run(): Promise<void> {
     this.#generation.lease()
     let failure: unknown
-    let body: Served['body']
+    let answer: WholeReply | undefined
     try {
       const call = await this.#accept()
       this.#call = call
       const { chain } = this.#generation
       const reply = await chain.run(call)
-      if (reply.kind === 'whole') body = () => reply.body
+      if (reply.kind === 'whole') answer = reply
       const shown = chain.reveal(reply, call)
       if (shown.kind === 'whole') this.#whole(shown, call)
       else await this.#stream(shown, call)
@@ -78,7 +78,7 @@ export class Exchange {
       failure = error
       this.#refuse(error)
     }
-    await this.#settle(failure, body)
+    await this.#settle(failure, answer)
     this.#generation.release()
   }
 
@@ -182,17 +182,18 @@ export class Exchange {
   }
 
   /** Everything that follows an answer: the client has its last byte already. */
-  async #settle(failure: unknown, body: Served['body']): Promise<void> {
+  async #settle(failure: unknown, answer: WholeReply | undefined): Promise<void> {
     const call = this.#call
     if (!call) return
     const status = failure instanceof ClientGone && !this.#res.headersSent ? 499 : this.#res.statusCode
-    const finishReason = this.#streamed?.finishReason ?? wholeFinish(body)
+    const finishReason = this.#streamed?.finishReason ?? wholeFinish(answer)
     const served: Served = {
       status,
       error: failure,
       finishReason,
       chunks: this.#streamed?.chunks ?? 0,
-      body: body ?? call.trail.body,
+      body: answer ? () => answer.body : call.trail.body,
+      json: answer && (() => answer.json),
     }
     try {
       const first = outcomeOf(call, served, this.#parts.prices)
@@ -225,9 +226,9 @@ const largestCopy = 16 * 1024
 
 const over = new Error('the call is over')
 
-function wholeFinish(body: Served['body']): FinishReason | undefined {
+function wholeFinish(answer: WholeReply | undefined): FinishReason | undefined {
   try {
-    return body?.()?.choices?.[0]?.finish_reason ?? undefined
+    return answer?.body.choices?.[0]?.finish_reason ?? undefined
   } catch {
     return undefined
   }

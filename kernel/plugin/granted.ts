@@ -1,4 +1,5 @@
 import type { Call } from '../call/call.ts'
+import { withoutBody } from '../call/outcome.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Detection } from '../chain/detect.ts'
 import type { Hooks } from '../chain/hooks.ts'
@@ -43,7 +44,7 @@ function blind(id: string, hooks: Hooks): Hooks {
     ...(attempt && { attempt: (made, call, headers) => attempt(made, call.veil, headers) }),
     ...(attempted && { attempted: (made, call) => attempted(made, call.veil) }),
     ...(settled && {
-      settled: (outcome, call) => settled({ ...outcome, body: () => undefined }, call.veil),
+      settled: (outcome, call) => settled(withoutBody(outcome), call.veil),
     }),
   } as Hooks
 }

@@ -80,4 +80,5 @@ const unused = ({ trail }: Call): Outcome => ({
   ttftMs: undefined,
   upstreamMs: 0,
   body: () => undefined,
+  json: () => undefined,
 })

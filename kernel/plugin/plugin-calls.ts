@@ -2,7 +2,7 @@ import type { Counters } from '../../storage/index.ts'
 import { Call } from '../call/call.ts'
 import { Cancel } from '../call/cancel.ts'
 import type { Completion, ModelRequest, Operation } from '../call/canonical.ts'
-import { CallSettled, CallStarted, type Outcome } from '../call/outcome.ts'
+import { CallSettled, CallStarted, type Outcome, withoutBody } from '../call/outcome.ts'
 import { outcomeOf } from '../call/settle.ts'
 import { HookFault } from '../chain/hook-fault.ts'
 import { isGatewayError } from '../errors.ts'
@@ -90,7 +90,7 @@ export class PluginCalls {
       // What a plugin asks may hold texts as they were before the guards, which no trace may show.
       call.trail.request = undefined
       await chain.settled(outcome, call)
-      events.emit(CallSettled, { outcome: { ...outcome, body: () => undefined }, call: call.veil })
+      events.emit(CallSettled, { outcome: withoutBody(outcome), call: call.veil })
       return outcome
     } finally {
       for (const signal of signals) signal?.removeEventListener('abort', stop)

@@ -15,17 +15,16 @@ interface Beginning {
   readonly text: string
 }
 
-/** The stored form of both sides, each up to so many bytes; undefined when there is nothing to store. */
+/** The stored form of both sides, each JSON of up to so many bytes; undefined when there is nothing to store. */
 export function bodiesText(
-  sides: Readonly<Partial<Record<Side, object | undefined>>>,
+  sides: Readonly<Partial<Record<Side, string | undefined>>>,
   maxBytes: number,
 ): string | undefined {
   const parts: string[] = []
   const truncated: Side[] = []
   for (const side of ['request', 'response'] as const) {
-    const value = sides[side]
-    if (!value) continue
-    let json = JSON.stringify(value)
+    let json = sides[side]
+    if (json === undefined) continue
     if (isLonger(json, maxBytes)) {
       truncated.push(side)
       json = JSON.stringify(beginningOf(json, maxBytes))

@@ -43,7 +43,10 @@ interface CellNames {
  * Adds traces to their cells. Names are kept for traces of the same minute, user, model and so on: making and hashing
  * them anew would cost more than adding.
  */
-export function createRollUp(): (row: TraceRow, add: (cell: string, totals: Totals) => void) => void {
+export function createRollUp(): (
+  row: TraceRow,
+  add: (cells: readonly string[], totals: Totals) => void,
+) => void {
   const known = new LRUCache<string, CellNames>({ max: 1000 })
   return (row, add) => {
     const minute = Math.floor(row.at / minuteMs)
@@ -55,10 +58,8 @@ export function createRollUp(): (row: TraceRow, add: (cell: string, totals: Tota
       names = namesOf(minute, row.user_id, { provider, model, project })
       known.set(key, names)
     }
-    const plain = totalsOf(row)
-    const timed = timedTotalsOf(row)
-    for (const name of names.timed) add(name, timed)
-    for (const name of names.plain) add(name, plain)
+    add(names.timed, timedTotalsOf(row))
+    add(names.plain, totalsOf(row))
   }
 }
 

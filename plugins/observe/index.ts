@@ -66,24 +66,28 @@ export default defineArea({
     const ring = context.memory('live', () => newRing(liveEvents))
     const rules: BodyRules = { store: settings.bodies === 'full', maxBytes: settings.max_body_bytes }
     const finished = (row: TraceRow): void =>
-      publish(ring, { event: 'request.finished', userId: row.user_id, data: () => itemOf(row) })
+      publish(ring, () => ({ event: 'request.finished', userId: row.user_id, data: () => itemOf(row) }))
 
     context.on(CallStarted, ({ call }) =>
-      publish(ring, { event: 'request.started', userId: call.principal.userId, data: startedOf(call) }),
+      publish(ring, () => ({
+        event: 'request.started',
+        userId: call.principal.userId,
+        data: startedOf(call),
+      })),
     )
     context.on(CallFirstContent, ({ call }) =>
-      publish(ring, {
+      publish(ring, () => ({
         event: 'request.first_token',
         userId: call.principal.userId,
         data: firstTokenOf(call),
-      }),
+      })),
     )
     context.on(CallSettled, (settled) => {
       finished(record(traces, settled, rules))
       return arrangements.keep(settled.call.context.generation)
     })
     context.on(ModuleChanged, (data) =>
-      publish(ring, { event: 'module.changed', userId: null, data: () => data }),
+      publish(ring, () => ({ event: 'module.changed', userId: null, data: () => data })),
     )
     context.every(hourMs, async () => {
       await traces.prune(settings.retention_days)

@@ -20,6 +20,7 @@ export async function* follow(ring: Ring, viewer: Viewer): AsyncGenerator<Server
     yield* happenings(ring, viewer)
   } finally {
     ring.viewers -= 1
+    ring.leftAt = Date.now()
   }
 }
 

@@ -10,11 +10,7 @@ export interface BodyRules {
   readonly maxBytes: number
 }
 
-/** Estimated size of an output token as text in an answer. */
-const tokenBytes = 5
-const envelopeBytes = 500
-
-/** Queues the trace of a call that has settled. Its bodies become text when the log writes them, not here. */
+/** Queues the trace of a call that has settled. */
 export function record(
   traces: Traces,
   { outcome, call }: { outcome: Outcome; call: Call },
@@ -27,13 +23,21 @@ export function record(
   }
   const { request } = call.trail
   const row = rowOf(outcome, call, request ? 'stored' : 'redacted')
-  const bodies = () => bodiesText({ request, response: outcome.body() }, rules.maxBytes)
-  traces.append(row, bodies, sizeOf(outcome, call))
+  traces.append(row, () => {
+    const sides = { request: request && JSON.stringify(request), response: storedAnswer(outcome) }
+    return bodiesText(sides, rules.maxBytes)
+  })
   return row
 }
 
-/** Roughly what the bodies take in the queue. */
-function sizeOf({ usage }: Outcome, { context }: Call): number {
-  const asked = Number(context.headers['content-length'] ?? 0)
-  return (Number.isFinite(asked) ? asked : 0) + usage.output * tokenBytes + envelopeBytes
+/** Escapes that JSON allows and ours has not: a text written so would not be found by those who search for it. */
+const foreignEscape = /\\[u/]/
+
+/**
+ * The answer as the provider wrote it, where the client got it so as well. A request is never stored as it came: it
+ * may name a field twice, and what no module has seen is not for the record.
+ */
+function storedAnswer(outcome: Outcome): string | undefined {
+  const json = outcome.json()
+  return json !== undefined && foreignEscape.test(json) ? JSON.stringify(outcome.body()) : json
 }

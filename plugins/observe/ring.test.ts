@@ -5,8 +5,13 @@ import { happeningAt, idOf, newRing, oldest, publish, type Ring, resumeAt } from
 
 function filled(size: number, count: number): Ring {
   const ring = newRing(size)
-  for (let n = 1; n <= count; n++) publish(ring, { event: `e${n}`, userId: null, data: () => n })
+  ring.leftAt = Date.now()
+  fill(ring, count)
   return ring
+}
+
+function fill(ring: Ring, count: number): void {
+  for (let n = 1; n <= count; n++) publish(ring, () => ({ event: `e${n}`, userId: null, data: () => n }))
 }
 
 test('a ring has the last happenings, by their numbers, and no others', () => {
@@ -39,7 +44,7 @@ test('a viewer slower than the ring misses what fell out of it, and goes on in o
   const viewer = { sees: () => true, lastId: undefined, signals: [left.signal], heartbeatMs: 60_000 }
   const view = follow(ring, viewer)
   expect((await view.next()).value).toMatchObject({ event: 'heartbeat' })
-  for (let n = 1; n <= 12; n++) publish(ring, { event: `e${n}`, userId: null, data: () => n })
+  fill(ring, 12)
   const seen: unknown[] = []
   for (let n = 0; n < 5; n++) {
     const { value } = await view.next()
@@ -67,4 +72,18 @@ test('a silent view has heartbeats without ids', async () => {
     expect(value?.id).toBeUndefined()
   }
   await view.return(undefined)
+})
+
+test('nothing is kept while nobody looks, and long after the last viewer left', () => {
+  const ring = newRing(5)
+  fill(ring, 3)
+  expect(ring.last).toBe(3)
+  expect(happeningAt(ring, 3)).toBeUndefined()
+  ring.viewers = 1
+  fill(ring, 3)
+  expect(happeningAt(ring, 6)?.data()).toBe(3)
+  ring.viewers = 0
+  fill(ring, 1)
+  expect(ring.slots).toEqual([])
+  expect(resumeAt(ring, idOf(ring, 6))).toBe(7)
 })

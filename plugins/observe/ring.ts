@@ -7,15 +7,23 @@ export interface Happening {
   readonly data: () => unknown
 }
 
-/** The last things that happened, numbered from 1. Plain data, so that it can outlive the code that fills it. */
+/** How long after the last viewer left things are still kept, for when it comes back. */
+const lingerMs = 10 * 60_000
+
+/**
+ * The last things that happened, numbered from 1, as long as somebody looks. Plain data, so that it can outlive the
+ * code that fills it.
+ */
 export interface Ring {
   /** Tells this process's numbers from those of the one before it. */
   readonly run: string
   readonly size: number
-  readonly slots: Happening[]
+  slots: Happening[]
   last: number
   /** How many look at it right now. */
   viewers: number
+  /** When the last of them left, in milliseconds since the epoch. */
+  leftAt: number
   /** Called, and forgotten, when something happens. */
   waiting: Set<() => void>
 }
@@ -26,13 +34,21 @@ export const newRing = (size: number): Ring => ({
   slots: [],
   last: 0,
   viewers: 0,
+  leftAt: 0,
   waiting: new Set(),
 })
 
-/** Adds what happened; what is older than the ring is long is forgotten. */
-export function publish(ring: Ring, happening: Happening): void {
+/**
+ * Adds what happened; what is older than the ring is long is forgotten. While nobody looks, it is counted and not even
+ * made: some of it happens with every call.
+ */
+export function publish(ring: Ring, make: () => Happening): void {
   ring.last += 1
-  ring.slots[ring.last % ring.size] = happening
+  if (ring.viewers === 0 && Date.now() - ring.leftAt > lingerMs) {
+    if (ring.slots.length > 0) ring.slots = []
+    return
+  }
+  ring.slots[ring.last % ring.size] = make()
   if (ring.waiting.size === 0) return
   const { waiting } = ring
   ring.waiting = new Set()

@@ -4,7 +4,7 @@ import type { RowAttempt, RowCost, RowError, Status, TraceRow } from './row.ts'
 
 const microseconds = (ms: number): number => Math.round(ms * 1000)
 
-/** The row of a call that has settled. Costs about a microsecond: what can wait for the flush is not done here. */
+/** The row of a call that has settled. */
 export function rowOf(outcome: Outcome, call: Call, bodies: TraceRow['bodies']): TraceRow {
   const { trail, context, principal, request } = call
   const { facts } = trail

@@ -38,6 +38,11 @@ async function trace(id: string): Promise<TraceDetail> {
   return body
 }
 
+async function search(text: string) {
+  const query = `/api/observe/traces?q=${encodeURIComponent(text)}`
+  return (await gateway.api('GET', query, undefined, user.key)).body
+}
+
 /** The user's newest trace, once it has this status. */
 async function newest(status: string): Promise<TraceDetail> {
   const latest = async () =>
@@ -305,6 +310,29 @@ describe('bodies', () => {
     const { trace: found } = await plain()
     await gateway.kernel.registry.change('observe', { config: { bodies: null } })
     expect(found).toMatchObject({ body_status: 'off', request: null, response: null, status: 'ok' })
+  })
+
+  test('are what the gateway has read, whatever else a client has written', async () => {
+    const body = String.raw`{ "model": "${model}", "messages": [
+      { "role": "user", "content": "unread", "content": "Gr\u00fcezi a\/b\n" } ] }`
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${user.key}`, 'content-type': 'application/json' },
+      body,
+    })
+    const { id, request } = await trace(response.headers.get('x-trace-id')!)
+    expect(request).toEqual(JSON.parse(body))
+    expect((await search('Grüezi a/b\n')).traces[0]).toMatchObject({ id })
+    expect((await search('unread')).total).toBe(0)
+  })
+
+  test('are found by their texts, however the provider has written them', async () => {
+    const written = String.raw`{ "choices": [ { "index": 0, "finish_reason": "stop",
+      "message": { "role": "assistant", "content": "Z\u00fcri \"und\" Ol\/ten" } } ] }`
+    upstream.reply({ body: written })
+    const { trace: found } = await plain()
+    expect(found.response).toEqual(JSON.parse(written))
+    expect((await search('Züri "und" Ol/ten')).traces[0]).toMatchObject({ id: found.id })
   })
 
   test('are what was sent on after redaction, not what the client wrote', async () => {

@@ -58,9 +58,9 @@ export class Traces {
     })
   }
 
-  /** Queues a trace; `bodies` is asked for when it is written. Nothing of it may change afterwards. */
-  append(row: TraceRow, bodies?: () => string | undefined, bodyBytes?: number): void {
-    this.#log.append(row, bodies, bodyBytes)
+  /** Queues a trace; `bodies` is asked for when there is room for them. */
+  append(row: TraceRow, bodies?: () => string | undefined): void {
+    this.#log.append(row, bodies)
   }
 
   get(id: string): Promise<TraceRow | undefined> {

@@ -22,8 +22,8 @@ export const callOptions = {
   },
   rollup(call, add) {
     const hour = String(Math.floor(call.at / 4)).padStart(4, '0')
-    add(hour, { calls: 1, status: call.status })
-    add(`${hour}|${call.model}`, { calls: 1 })
+    add([hour], { calls: 1, status: call.status })
+    add([`${hour}|${call.model}`], { calls: 1 })
   },
 } satisfies LogOptions<Call>
 
@@ -36,10 +36,12 @@ export class LogModel {
 
   append(call: Call, body: string | undefined): void {
     this.rows.push({ call, body })
-    callOptions.rollup(call, (cell, amounts: Record<string, number>) => {
-      const totals = this.totals.get(cell) ?? {}
-      for (const [name, amount] of Object.entries(amounts)) totals[name] = (totals[name] ?? 0) + amount
-      this.totals.set(cell, totals)
+    callOptions.rollup(call, (cells, amounts: Record<string, number>) => {
+      for (const cell of cells) {
+        const totals = this.totals.get(cell) ?? {}
+        for (const [name, amount] of Object.entries(amounts)) totals[name] = (totals[name] ?? 0) + amount
+        this.totals.set(cell, totals)
+      }
     })
   }
 

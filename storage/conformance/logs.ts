@@ -175,14 +175,14 @@ export function logConformance(open: OpenEngine): void {
       withEngine(open, async ({ engine }) => {
         const log = engine.log('calls', { ...callOptions, maxQueueBytes: 100_000 })
         const body = 'x'.repeat(20_000)
-        for (let n = 0; n < 50; n++) log.append(callOf(n), () => body, body.length)
+        for (let n = 0; n < 50; n++) log.append(callOf(n), () => body)
         const { depth, dropped, bytes } = log.status()
         expect(depth + dropped).toBe(50)
         expect(bytes).toBeLessThanOrEqual(100_000)
         expect((await log.list()).total).toBe(depth)
         const flushing = log.flush()
         for (let n = 50; n < 100; n++) {
-          log.append(callOf(n), () => body, body.length)
+          log.append(callOf(n), () => body)
           if (n % 10 === 0) await new Promise((resolve) => setImmediate(resolve))
           expect(log.status().bytes).toBeLessThanOrEqual(100_000)
         }

@@ -12,24 +12,26 @@ export class Cells {
   readonly #keys: LogKeys
   readonly #known = new Map<string, Totals>()
   readonly #touched = new Map<string, Totals>()
+  /** What was added since the last call of `takeChanges`, summed up by the very array of names it was added to. */
+  readonly #sums = new Map<readonly string[], Totals>()
 
   constructor(backing: Backing, keys: LogKeys) {
     this.#backing = backing
     this.#keys = keys
   }
 
-  add(name: string, amounts: Readonly<Totals>): void {
-    let totals = this.#touched.get(name)
-    if (!totals) {
-      totals = this.#known.get(name) ?? this.#stored(name)
-      this.#touched.set(name, totals)
-    }
-    for (const field in amounts) totals[field] = (totals[field] ?? 0) + (amounts[field] ?? 0)
+  /** Adds to each of these cells. Rows that are alike share the array of their cells, and are summed up first. */
+  add(names: readonly string[], amounts: Readonly<Totals>): void {
+    const sum = this.#sums.get(names)
+    if (sum) addTo(sum, amounts)
+    else this.#sums.set(names, { ...amounts })
   }
 
-  /** The cells touched since the last call, as they go to disk. */
+  /** The cells added to since the last call, as they go to disk. */
   takeChanges(): Change[] {
     const changes: Change[] = []
+    for (const [names, sum] of this.#sums) for (const name of names) addTo(this.#totalsOf(name), sum)
+    this.#sums.clear()
     for (const [name, totals] of this.#touched) {
       changes.push([this.#keys.cell(name), JSON.stringify(totals)])
       this.#known.delete(name)
@@ -47,6 +49,7 @@ export class Cells {
   reset(): void {
     this.#known.clear()
     this.#touched.clear()
+    this.#sums.clear()
   }
 
   /** What deletes the cells in [from, to). They must all have been taken. */
@@ -65,10 +68,23 @@ export class Cells {
     return found
   }
 
+  #totalsOf(name: string): Totals {
+    let totals = this.#touched.get(name)
+    if (!totals) {
+      totals = this.#known.get(name) ?? this.#stored(name)
+      this.#touched.set(name, totals)
+    }
+    return totals
+  }
+
   #stored(name: string): Totals {
     const text = this.#backing.writer.read(this.#keys.cell(name))
     return (text === undefined ? undefined : parseTotals(text)) ?? {}
   }
+}
+
+function addTo(totals: Totals, amounts: Readonly<Totals>): void {
+  for (const field in amounts) totals[field] = (totals[field] ?? 0) + (amounts[field] ?? 0)
 }
 
 function parseTotals(text: string): Totals | undefined {

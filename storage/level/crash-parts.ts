@@ -35,5 +35,5 @@ export const eventOptions = {
   time: (event) => event.at,
   fields: { kind: (event) => event.kind },
   flushMs: 5,
-  rollup: (event, add) => add(event.kind, { events: 1 }),
+  rollup: (event, add) => add([event.kind], { events: 1 }),
 } satisfies LogOptions<Event>

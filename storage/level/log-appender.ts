@@ -1,19 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type BlockHeader, BlockIndex, type Change, factsOf, type RowFacts, sealBlock } from './block.ts'
+import { type BlockHeader, BlockIndex, type Change, sealBlock } from './block.ts'
 import type { Cells } from './cells.ts'
 import { apart, type BodySlot, encodeBodies, encodeLines, largestInlineBody } from './chunk.ts'
 import { compress } from './compression.ts'
 import type { LogBlocks } from './log-blocks.ts'
-import type { LogQueue, Queued } from './log-queue.ts'
+import type { LogQueue } from './log-queue.ts'
+import { factsBy, type QueuedRow, sizeOf } from './queued-row.ts'
 
 const turnMs = 2
 const rowsPerBatch = 1000
 const bytesPerBatch = 2 * 1024 * 1024
 
-type CellAmounts = [cell: string, amounts: Readonly<Record<string, number>>]
-
 /**
- * Turns queued rows into chunks, and full blocks into their index. The work is cut into turns of about 2 ms; what it
+ * Puts queued rows into chunks, and full blocks into their index. The work is cut into turns of about 2 ms; what it
  * made goes to disk in one batch at the end.
  */
 export class LogAppender<T> {
@@ -22,7 +21,6 @@ export class LogAppender<T> {
   readonly #queue: LogQueue<T>
   #lines: string[] = []
   #bodies: BodySlot[] = []
-  #size = { rows: 0, rowBytes: 0, bodies: 0, bodyBytes: 0 }
   #loaded = false
 
   constructor(blocks: LogBlocks<T>, cells: Cells, queue: LogQueue<T>) {
@@ -68,31 +66,28 @@ export class LogAppender<T> {
       throw error
     } finally {
       this.#queue.settle()
+      this.#reportRefused()
     }
   }
 
   /** Writes the first of these rows, as many as make a batch, and returns how many. */
-  async #write(queued: readonly Queued<T>[]): Promise<number> {
+  async #write(queued: readonly QueuedRow<T>[]): Promise<number> {
     const { chunkRows, blockRows } = this.#blocks.format
-    const { keys, state } = this.#blocks
+    const { keys, state, options } = this.#blocks
     const changes: Change[] = []
     const sealed: BlockHeader[] = []
     let { open, next } = state
     let taken = 0
-    let failed = 0
-    this.#size = { rows: 0, rowBytes: 0, bodies: 0, bodyBytes: 0 }
+    let bytes = 0
     let turnEnds = performance.now() + turnMs
-    for (const { row, body } of queued) {
-      if (this.#size.rowBytes + this.#size.bodyBytes >= bytesPerBatch) break
+    for (const row of queued) {
+      if (bytes >= bytesPerBatch) break
       taken++
-      const encoded = this.#encode(row)
-      if (!encoded) {
-        failed++
-        continue
-      }
-      const slot = this.#slot(body, next, changes)
-      open.add(encoded.facts, slot !== undefined)
-      this.#lines.push(encoded.json)
+      bytes += sizeOf(row)
+      const slot = this.#slot(row.body, next, changes)
+      open.add(factsBy(options, row), slot !== undefined)
+      for (const [cells, totals] of row.sums) this.#cells.add(cells, totals)
+      this.#lines.push(row.json)
       this.#bodies.push(slot)
       next++
       if (next % chunkRows === 0) this.#closeChunk(next, changes)
@@ -111,43 +106,12 @@ export class LogAppender<T> {
     for (const change of this.#cells.takeChanges()) changes.push(change)
     const all = sealed.length === 0 ? state.sealed : [...state.sealed, ...sealed]
     await this.#blocks.commit(changes, { sealed: all, open, next }, false)
-    if (failed > 0) this.#reportDropped(failed)
-    this.#queue.learn(this.#size.rows, this.#size.rowBytes, this.#size.bodies, this.#size.bodyBytes)
     return taken
   }
 
-  /** Undefined for a row that is not JSON or that one of the log's functions refuses. */
-  #encode(row: T): { json: string; facts: RowFacts } | undefined {
-    try {
-      const json: string | undefined = JSON.stringify(row)
-      if (json === undefined) return undefined
-      const facts = factsOf(this.#blocks.options, row)
-      if (this.#blocks.options.rollup) {
-        const amounts: CellAmounts[] = []
-        this.#blocks.options.rollup(row, (cell, totals) => amounts.push([cell, totals]))
-        for (const [cell, totals] of amounts) this.#cells.add(cell, totals)
-      }
-      this.#size.rows++
-      this.#size.rowBytes += json.length
-      return { json, facts }
-    } catch {
-      return undefined
-    }
-  }
-
-  #slot(body: (() => string | undefined) | undefined, row: number, changes: Change[]): BodySlot {
-    let text: string | undefined
-    try {
-      text = body?.()
-    } catch {
-      const message = 'The body of a row could not be made. The row is kept without it.'
-      this.#blocks.backing.report({ code: 'ROW_INVALID', part: this.#blocks.path, message })
-    }
-    if (text === undefined) return undefined
-    this.#size.bodies++
-    this.#size.bodyBytes += text.length
-    if (text.length <= largestInlineBody) return text
-    changes.push([this.#blocks.keys.largeBody(row), compress(text)])
+  #slot(body: string | undefined, row: number, changes: Change[]): BodySlot {
+    if (body === undefined || body.length <= largestInlineBody) return body
+    changes.push([this.#blocks.keys.largeBody(row), compress(body)])
     return apart
   }
 
@@ -165,8 +129,9 @@ export class LogAppender<T> {
     )
   }
 
-  #reportDropped(rows: number): void {
-    this.#queue.drop(rows)
+  #reportRefused(): void {
+    const rows = this.#queue.takeRefused()
+    if (rows === 0) return
     const message = `${rows} rows were dropped: they are not JSON, or have no id or time.`
     this.#blocks.backing.report({ code: 'ROW_INVALID', part: this.#blocks.path, message })
   }

@@ -1,24 +1,14 @@
-/** A row that waits to be written. */
-export interface Queued<T> {
-  readonly row: T
-  readonly body: (() => string | undefined) | undefined
-}
+import { type QueuedRow, sizeOf } from './queued-row.ts'
 
-const firstGuessBytes = 1024
-
-/**
- * Rows that wait, bounded by their size. Rows become text only when they are written, so until then their size is
- * that of the rows before them.
- */
+/** Rows that wait, bounded by their size. */
 export class LogQueue<T> {
   /** Rows beyond this are dropped. */
   maxBytes: number
-  #rows: Queued<T>[] = []
+  #rows: QueuedRow<T>[] = []
   #bytes = 0
   #writing = { rows: 0, bytes: 0 }
-  #rowBytes = firstGuessBytes
-  #bodyBytes = firstGuessBytes
   #dropped = 0
+  #invalid = 0
 
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes
@@ -36,23 +26,27 @@ export class LogQueue<T> {
     return this.#dropped
   }
 
+  get isFull(): boolean {
+    return this.bytes >= this.maxBytes
+  }
+
   /** Rows and bytes that nobody has begun to write. */
   get waiting(): { rows: number; bytes: number } {
     return { rows: this.#rows.length, bytes: this.#bytes }
   }
 
-  push(row: T, body: (() => string | undefined) | undefined, bodyBytes = body ? this.#bodyBytes : 0): void {
-    const bytes = this.#rowBytes + bodyBytes
+  push(row: QueuedRow<T>): void {
+    const bytes = sizeOf(row)
     if (this.bytes + bytes > this.maxBytes) {
       this.#dropped++
       return
     }
-    this.#rows.push({ row, body })
+    this.#rows.push(row)
     this.#bytes += bytes
   }
 
   /** Hands over all rows; they count as waiting until `settle`. */
-  take(): Queued<T>[] {
+  take(): QueuedRow<T>[] {
     const taken = this.#rows
     this.#writing = { rows: taken.length, bytes: this.#bytes }
     this.#rows = []
@@ -69,9 +63,16 @@ export class LogQueue<T> {
     this.#dropped += rows
   }
 
-  /** Corrects the guess with the sizes of rows that were written. */
-  learn(rows: number, rowBytes: number, bodies: number, bodyBytes: number): void {
-    if (rows > 0) this.#rowBytes = Math.ceil((this.#rowBytes + rowBytes / rows) / 2)
-    if (bodies > 0) this.#bodyBytes = Math.ceil((this.#bodyBytes + bodyBytes / bodies) / 2)
+  /** Counts a row that is no row of this log. */
+  refuse(): void {
+    this.#dropped++
+    this.#invalid++
+  }
+
+  /** How many were refused since this was asked last. */
+  takeRefused(): number {
+    const invalid = this.#invalid
+    this.#invalid = 0
+    return invalid
   }
 }

@@ -9,6 +9,7 @@ import { LogBlocks, type LogFormat, type LogView } from './log-blocks.ts'
 import { conditionsOf } from './log-query.ts'
 import { LogQueue } from './log-queue.ts'
 import { LogReader } from './log-reader.ts'
+import { queuedRow } from './queued-row.ts'
 import { Retention } from './retention.ts'
 
 const flushRows = 2000
@@ -56,12 +57,12 @@ export class LevelLog<T> implements Log<T> {
     reshaped.catch(() => this.#reportFailure())
   }
 
-  append(row: T, body?: () => string | undefined, bodyBytes?: number): void {
-    if (!this.#backing.gate.isOpen) {
+  append(row: T, body?: () => string | undefined): void {
+    if (!this.#backing.gate.isOpen || this.#queue.isFull) {
       this.#queue.drop(1)
       return
     }
-    this.#queue.push(row, body, bodyBytes)
+    this.#queueUp(row, body)
     const { rows, bytes } = this.#queue.waiting
     if (rows >= flushRows || bytes >= flushBytes) this.#flushInBackground()
     else this.#timer ??= setTimeout(() => this.#flushInBackground(), this.#flushMs).unref()
@@ -149,6 +150,24 @@ export class LevelLog<T> implements Log<T> {
   status(): LogStatus {
     const { depth, bytes, dropped } = this.#queue
     return { depth, bytes, dropped }
+  }
+
+  #queueUp(row: T, body: (() => string | undefined) | undefined): void {
+    try {
+      this.#queue.push(queuedRow(this.#blocks.options, row, this.#textOf(body)))
+    } catch {
+      this.#queue.refuse()
+    }
+  }
+
+  #textOf(body: (() => string | undefined) | undefined): string | undefined {
+    try {
+      return body?.()
+    } catch {
+      const message = 'The body of a row could not be made. The row is kept without it.'
+      this.#backing.report({ code: 'ROW_INVALID', part: this.#blocks.path, message })
+      return undefined
+    }
   }
 
   #change(operation: () => Promise<number>): Promise<number> {

@@ -110,5 +110,10 @@ export class GuestModule {
 
 function outcomeOf({ body, error, ...rest }: Extract<Job, { do: 'settled' }>['outcome']): Outcome {
   const thrown = error && errorOf(error)
-  return { ...rest, error: thrown instanceof GatewayError ? thrown : undefined, body: () => body }
+  return {
+    ...rest,
+    error: thrown instanceof GatewayError ? thrown : undefined,
+    body: () => body,
+    json: () => body && JSON.stringify(body),
+  }
 }

@@ -52,7 +52,7 @@ export interface CallChange {
   readonly timeouts?: Timeouts
 }
 
-export type OutcomeView = Omit<Outcome, 'body' | 'error'> & {
+export type OutcomeView = Omit<Outcome, 'body' | 'json' | 'error'> & {
   readonly body: Completion | undefined
   readonly error: Thrown | undefined
 }

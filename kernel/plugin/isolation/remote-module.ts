@@ -197,7 +197,7 @@ export class RemoteModule {
     return value
   }
 
-  #told({ error, body, ...rest }: Outcome): Extract<Job, { do: 'settled' }>['outcome'] {
+  #told({ error, body, json: _, ...rest }: Outcome): Extract<Job, { do: 'settled' }>['outcome'] {
     return { ...rest, body: this.#grants.reads ? body() : undefined, error: error && thrownOf(error) }
   }
 

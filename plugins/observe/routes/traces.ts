@@ -98,8 +98,10 @@ export function traceRoutes(context: Context<unknown>, { traces, rules, added }:
         const cost = prices.cost(...usage)
         return cost && costOf(cost)
       })
-      const stored = rules.store ? bodiesText({ request, response }, rules.maxBytes) : undefined
-      traces.append(row, () => stored, stored?.length)
+      if (rules.store) {
+        const sides = { request: JSON.stringify(request), response: JSON.stringify(response) }
+        traces.append(row, () => bodiesText(sides, rules.maxBytes))
+      } else traces.append(row)
       added(row)
       return detailOf(row, await traces.bodies(row.id))
     },
