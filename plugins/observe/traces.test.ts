@@ -328,7 +328,8 @@ describe('bodies', () => {
 
   test('are found by their texts, however the provider has written them', async () => {
     const written = String.raw`{ "choices": [ { "index": 0, "finish_reason": "stop",
-      "message": { "role": "assistant", "content": "Z\u00fcri \"und\" Ol\/ten" } } ] }`
+      "message": { "role": "assistant", "content": "Z\u00fcri \"und\" Ol\/ten" } } ],
+      "usage": { "prompt_tokens": 2, "completion_tokens": 3, "total_tokens": 5 } }`
     upstream.reply({ body: written })
     const { trace: found } = await plain()
     expect(found.response).toEqual(JSON.parse(written))
