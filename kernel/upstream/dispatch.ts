@@ -12,6 +12,7 @@ import { destinationOf } from './destination.ts'
 import type { Directory } from './directory.ts'
 import { forgetKey, readyTarget } from './key-exchange.ts'
 import { type Destination, KeySelection, type KeySelector } from './key-selection.ts'
+import { forEachPart, joined, partsOf } from './parts.ts'
 import type { Credential, Protocol, Target } from './provider.ts'
 import type { ProviderKeys } from './provider-keys.ts'
 import type { Transport } from './transport.ts'
@@ -78,12 +79,39 @@ export class Dispatcher {
   }
 
   async #try(one: Try, headers: Record<string, string>): Promise<Reply> {
-    const { call, target, protocol, attempt } = one
+    const { call, target, protocol } = one
     if (protocol.answer) return finished(one, await protocol.answer(call, target))
     const ready =
       target.provider.spec.key_exchange === undefined
         ? target
         : await readyTarget(target, one.generation.services)
+    const reading = { protocol, call, target: ready, log: this.#log }
+    if (call.operation === 'embedding') {
+      const parts = partsOf(call, protocol.mostInputs?.(ready))
+      if (parts) {
+        const replies = await forEachPart(parts, async (part) =>
+          decodedWhole(await this.#send(one, part, ready, headers), { ...reading, call: part }),
+        )
+        return finished(one, joined(replies))
+      }
+    }
+    const answer = await this.#send(one, call, ready, headers)
+    if (!call.stream) return finished(one, await decodedWhole(answer, reading))
+    if (isJson(answer)) {
+      const whole = await decodedWhole(answer, reading)
+      return finished(one, replyWith(call, await collect(whole)))
+    }
+    const wire = protocol.wires[call.operation]!
+    return finished(one, new StreamReply(wire, decodedChunks(answer, reading)))
+  }
+
+  /** Sends a request; resolves with an answer that is no error. */
+  async #send(
+    { target, protocol, attempt }: Try,
+    call: Call,
+    ready: Target,
+    headers: Record<string, string>,
+  ): Promise<UpstreamAnswer> {
     const request = await protocol.encode(call, ready)
     const answer = await this.#transport.send(
       { ...request, headers: { ...request.headers, ...headers } },
@@ -93,14 +121,7 @@ export class Dispatcher {
     )
     attempt.status = answer.status
     if (answer.status >= 400) throw protocol.error(answer, await answer.whole(), target)
-    const reading = { protocol, call, target: ready, log: this.#log }
-    if (!call.stream) return finished(one, await decodedWhole(answer, reading))
-    if (isJson(answer)) {
-      const whole = await decodedWhole(answer, reading)
-      return finished(one, replyWith(call, await collect(whole)))
-    }
-    const wire = protocol.wires[call.operation]!
-    return finished(one, new StreamReply(wire, decodedChunks(answer, reading)))
+    return answer
   }
 }
 

@@ -122,6 +122,11 @@ export interface Protocol {
   readonly wires: Readonly<Partial<Record<Operation, string>>>
   /** The request as the provider wants it. What cannot be carried is refused or listed in the call's trail. */
   encode(call: Call, target: Target): UpstreamRequest | Promise<UpstreamRequest>
+  /**
+   * How many inputs a request for embeddings may have. For more, several requests are made and their answers put
+   * together.
+   */
+  mostInputs?(target: Target): number
   decode(head: UpstreamHead, body: Buffer, call: Call, target: Target): WholeReply
   decoder(head: UpstreamHead, call: Call, target: Target): StreamDecoder
   /** What an answer with an error status means. */

@@ -75,13 +75,14 @@ interface ModelSummary {
   readonly inferenceTypesSupported?: readonly unknown[]
 }
 
-/** The ids in a list of models: of those that write, and that can be asked for by these ids. */
+/** The ids in a list of models: of those that write or embed, and that can be asked for by these ids. */
 export function modelsIn(body: Buffer): string[] | undefined {
   const { modelSummaries } = JSON.parse(body.toString('utf8')) as {
     modelSummaries?: readonly ModelSummary[]
   }
   return modelSummaries?.flatMap(({ modelId, outputModalities: out, inferenceTypesSupported: by }) => {
-    const isCallable = (!out || out.includes('TEXT')) && (!by || by.includes('ON_DEMAND'))
+    const isCallable =
+      (!out || out.includes('TEXT') || out.includes('EMBEDDING')) && (!by || by.includes('ON_DEMAND'))
     return typeof modelId === 'string' && isCallable ? [modelId] : []
   })
 }

@@ -655,6 +655,7 @@ describe('a key', () => {
     expect(gateway.kernel.directory.namesOf('bedrock')).toEqual([
       'anthropic.claude-sonnet-4-5-20250929-v1:0',
       'amazon.nova-pro-v1:0',
+      'amazon.titan-embed-text-v2:0',
     ])
     const wrong = await gateway.api('POST', '/api/proxy/providers/wrong/check')
     expect(wrong.body.status).toBe('down')

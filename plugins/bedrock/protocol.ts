@@ -1,7 +1,9 @@
 import { fromWireUsage, type Protocol, type WireUsage } from '#kernel'
+import { Changes } from '#kit'
 import { answerOf, idOf, modelsIn } from './answer.ts'
 import { bodyOf } from './body.ts'
 import { type Download, hasFiles, withFiles } from './download.ts'
+import { embeddingAnswer, embeddingBody, mostTexts } from './embedding.ts'
 import { requestTo, segmentOf } from './endpoint.ts'
 import { upstreamError } from './errors.ts'
 import { optionsOf, optionsSchema } from './options.ts'
@@ -12,11 +14,20 @@ import { ConverseDecoder } from './stream.ts'
 export const bedrockProtocol = (download: Download): Protocol => ({
   id: 'bedrock',
   options: optionsSchema,
-  wires: { chat: 'bedrock' },
+  wires: { chat: 'bedrock', embedding: 'bedrock' },
 
   async encode(call, target) {
     const { profiles } = optionsOf(target.provider)
     const model = segmentOf(profiles[target.model] ?? target.model)
+    if (call.operation === 'embedding') {
+      const body = embeddingBody(call, target, new Changes(call))
+      return requestTo(target, {
+        method: 'POST',
+        path: `/model/${model}/invoke`,
+        accept: 'application/json',
+        body: JSON.stringify(body),
+      })
+    }
     const given = call.request.messages ?? []
     const messages = hasFiles(given) ? await withFiles(given, download, call.cancel.signal) : given
     const body = bodyOf(call, target, messages)
@@ -28,7 +39,12 @@ export const bedrockProtocol = (download: Download): Protocol => ({
     })
   },
 
-  decode: answerOf,
+  mostInputs: mostTexts,
+
+  decode: (head, body, call, target) =>
+    call.operation === 'embedding'
+      ? embeddingAnswer(head, body, call, target)
+      : answerOf(head, body, call, target),
 
   decoder: (head, call, target) => new ConverseDecoder(planOf(call, target), target, idOf(head, call)),
 

@@ -267,13 +267,21 @@ describe('embeddings', () => {
     expect(one.usage).toMatchObject({ prompt_tokens: 1, total_tokens: 1 })
   })
 
-  it.each([[[1, 2]], [Array<string>(97).fill('x')]])(
-    'that cannot be made are refused by name',
-    async (input) => {
-      const asked = client.embeddings.create({ model: 'embed-v4.0', input })
-      await expect(asked).rejects.toMatchObject({ status: 400, param: 'input' })
-    },
-  )
+  it('of more texts than it takes at a time are asked for in several requests', async () => {
+    const input = Array.from({ length: 200 }, (_, i) => `text ${i}`)
+    const { data, usage } = await client.embeddings.create({ model: 'embed-v4.0', input, dimensions: 256 })
+    const sizes = upstream.requests.map(({ body }) => (body as { texts: string[] }).texts.length)
+    expect(sizes.toSorted()).toEqual([8, 96, 96])
+    expect(data.map(({ index }) => index)).toEqual(input.map((_, i) => i))
+    const alone = await client.embeddings.create({ model: 'embed-v4.0', input: input[150]!, dimensions: 256 })
+    expect(data[150]!.embedding).toEqual(alone.data[0]!.embedding)
+    expect(usage).toMatchObject({ prompt_tokens: 400, billed_units: { input_tokens: 400 } })
+  })
+
+  it('of tokens are refused by name', async () => {
+    const asked = client.embeddings.create({ model: 'embed-v4.0', input: [1, 2] })
+    await expect(asked).rejects.toMatchObject({ status: 400, param: 'input' })
+  })
 })
 
 it('is really asked when it is checked, and lists its models', async () => {

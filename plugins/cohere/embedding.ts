@@ -4,7 +4,8 @@ import { canonicalUsage } from './usage.ts'
 import type { Units } from './wire.ts'
 
 const read = new Set(['model', 'input', 'encoding_format', 'dimensions', 'input_type', 'truncate'])
-const mostTexts = 96
+/** Texts of a request. */
+export const mostTexts = 96
 
 /** The body of a request for embeddings. What they are for must be said: to be found, unless the caller knows better. */
 export function embeddingBody({ request }: Call, { model }: Target, changes: Changes): object {
@@ -15,9 +16,6 @@ export function embeddingBody({ request }: Call, { model }: Target, changes: Cha
   const texts = typeof input === 'string' ? [input] : (input ?? [])
   if (texts.some((text) => typeof text !== 'string')) {
     throw badRequest('input: Cohere embeds texts, not tokens.', { param: 'input' })
-  }
-  if (texts.length > mostTexts) {
-    throw badRequest(`input: Cohere takes ${mostTexts} texts at a time.`, { param: 'input' })
   }
   return {
     model,

@@ -1,7 +1,7 @@
 import type { Protocol, Target, WireUsage } from '#kernel'
 import { Changes } from '#kit'
 import { answerOf, modelsIn } from './answer.ts'
-import { embeddingAnswer, embeddingBody } from './embedding.ts'
+import { embeddingAnswer, embeddingBody, mostTexts } from './embedding.ts'
 import { upstreamError } from './errors.ts'
 import { messagesOf } from './messages.ts'
 import { parametersOf } from './parameters.ts'
@@ -35,6 +35,8 @@ export const cohereProtocol: Protocol = {
       body: JSON.stringify(body),
     }
   },
+
+  mostInputs: () => mostTexts,
 
   decode: (_, body, call, target) =>
     call.operation === 'embedding' ? embeddingAnswer(body, call, target) : answerOf(body, call, target),

@@ -371,6 +371,12 @@ describe('embeddings', () => {
     expect(one.data[0]!.embedding).toEqual(many.data[1]!.embedding)
   })
 
+  it('of more texts than a batch may have are asked for in two', async () => {
+    const input = Array.from({ length: 101 }, (_, i) => `text ${i}`)
+    const { data } = await client.embeddings.create({ model: 'gemini-embedding-001', input, dimensions: 4 })
+    expect([data.length, upstream.requests.length]).toEqual([101, 2])
+  })
+
   it('of tokens are refused by name', async () => {
     const asked = client.embeddings.create({ model: 'gemini-embedding-001', input: [1, 2] })
     await expect(asked).rejects.toMatchObject({ status: 400, param: 'input' })

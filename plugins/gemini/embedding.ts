@@ -1,7 +1,10 @@
 import { badRequest, type Call, type ModelRequest, type Target, WholeReply } from '#kernel'
 import { type Changes, embeddingList, jsonObject, protocolError } from '#kit'
 import { pathOf } from './model.ts'
+import { embeddingParameters, predictionOf } from './prediction.ts'
 import { quirksOf } from './quirks.ts'
+
+const mostOfBatch = 100
 
 const read = new Set(['model', 'input', 'encoding_format', 'dimensions', 'task_type', 'title'])
 
@@ -20,6 +23,10 @@ interface Answer {
   readonly usageMetadata?: { readonly promptTokenCount?: number }
 }
 
+/** How many texts a request may have. */
+export const mostTexts = ({ model, provider }: Target): number =>
+  quirksOf(provider).predicts ? predictionOf(model).most : mostOfBatch
+
 /** The method and body of a request for embeddings: one text has a method of its own. */
 export function embeddingBody(
   { request }: Call,
@@ -29,28 +36,15 @@ export function embeddingBody(
   for (const [field, value] of Object.entries(request)) {
     if (value !== undefined && value !== null && !read.has(field)) changes.add(`-${field}`)
   }
-  const { input, dimensions, task_type, title } = request
-  if (quirksOf(provider).predicts) return { method: 'predict', body: predictionBody(request) }
-  const parameters = {
-    ...(dimensions !== undefined && dimensions !== null && { outputDimensionality: dimensions }),
-    ...(task_type !== undefined && { taskType: task_type }),
-    ...(title !== undefined && { title }),
+  const { input } = request
+  if (quirksOf(provider).predicts) {
+    const { method, body } = predictionOf(model)
+    return { method, body: body(textsIn(input), request) }
   }
-  const one = (text: string) => ({ content: { parts: [{ text }] }, ...parameters })
+  const one = (text: string) => ({ content: { parts: [{ text }] }, ...embeddingParameters(request) })
   if (typeof input === 'string') return { method: 'embedContent', body: one(input) }
   const requests = textsIn(input).map((text) => ({ model: pathOf(model), ...one(text) }))
   return { method: 'batchEmbedContents', body: { requests } }
-}
-
-/** The same as the service that gives predictions has it. */
-function predictionBody({ input, dimensions, task_type, title }: ModelRequest): object {
-  const instances = textsIn(input).map((content) => ({
-    content,
-    ...(task_type !== undefined && { task_type }),
-    ...(title !== undefined && { title }),
-  }))
-  const isSized = dimensions !== undefined && dimensions !== null
-  return { instances, ...(isSized && { parameters: { outputDimensionality: dimensions } }) }
 }
 
 const textsIn = (input: ModelRequest['input']): string[] =>

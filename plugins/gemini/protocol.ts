@@ -2,7 +2,7 @@ import type { Protocol, Target, WireUsage } from '#kernel'
 import { Changes } from '#kit'
 import { answerOf, modelsIn } from './answer.ts'
 import { chatBody } from './body.ts'
-import { embeddingAnswer, embeddingBody } from './embedding.ts'
+import { embeddingAnswer, embeddingBody, mostTexts } from './embedding.ts'
 import { upstreamError } from './errors.ts'
 import { pathOf } from './model.ts'
 import { optionsSchema } from './options.ts'
@@ -35,6 +35,8 @@ export const geminiProtocol: Protocol = {
       body: JSON.stringify(chatBody(call, target, changes)),
     }
   },
+
+  mostInputs: mostTexts,
 
   decode: (_, body, call, target) =>
     call.operation === 'embedding' ? embeddingAnswer(body, call, target) : answerOf(body, call, target),

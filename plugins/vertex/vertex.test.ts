@@ -297,6 +297,36 @@ describe('Gemini', () => {
     await expect(fewer).rejects.toMatchObject({ status: 502 })
   })
 
+  it('has embeddings of each model in the form and the number at a time that it has', async () => {
+    const embed = (model: string) =>
+      client.embeddings.create({ model, input: ['a b', 'c'], dimensions: 4, encoding_format: 'float' })
+    for (const [model, bodies] of [
+      [
+        'gemini-embedding-001',
+        ['a b', 'c'].map((content) => ({
+          instances: [{ content }],
+          parameters: { outputDimensionality: 4 },
+        })),
+      ],
+      [
+        'gemini-embedding-2',
+        ['a b', 'c'].map((text) => ({
+          content: { parts: [{ text }] },
+          embedContentConfig: { outputDimensionality: 4 },
+        })),
+      ],
+    ] as const) {
+      upstream.reset()
+      const { data, usage } = await embed(`vertex/${model}`)
+      expect(data.map(({ index, embedding }) => [index, embedding.length])).toEqual([
+        [0, 4],
+        [1, 4],
+      ])
+      expect(usage).toEqual({ prompt_tokens: 3, total_tokens: 3 })
+      expect(upstream.requests.map(({ body }) => body)).toEqual(expect.arrayContaining([...bodies]))
+    }
+  })
+
   it('reads files of Google’s cloud storage', async () => {
     const content = [{ type: 'file', file: { file_data: 'gs://bucket/a.pdf' } }]
     const { sent } = await ask({ messages: [{ role: 'user', content }] })

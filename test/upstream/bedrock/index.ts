@@ -3,6 +3,7 @@ import type { Answer, Rules, Wire } from '../wire.ts'
 import { conversationError } from './conversation.ts'
 import { converse } from './converse.ts'
 import { failure, serviceHeaders } from './failure.ts'
+import { invoke, invokeError } from './invoke.ts'
 import { converseBody } from './schema.ts'
 import { signatureError } from './signature.ts'
 
@@ -11,7 +12,7 @@ export { eventFrame, exceptionFrame, frame } from './frames.ts'
 
 const listed = ['anthropic.claude-sonnet-4-5-20250929-v1:0', 'amazon.nova-pro-v1:0']
 
-/** The dialect of Amazon Bedrock: Converse, streamed or not, and the list of models. */
+/** The dialect of Amazon Bedrock: Converse, streamed or not, InvokeModel for embeddings, and the list of models. */
 export const bedrock: Wire = {
   name: 'bedrock',
   basePath: '',
@@ -21,20 +22,25 @@ export const bedrock: Wire = {
   refuse(request, rules) {
     const endpoint = endpointOf(request)
     if (!endpoint && !isModels(request)) return failure(request, 404, { type: 'UnknownOperationException' })
-    return unauthorized(request, rules) ?? (endpoint && refusal(request, endpoint.model, rules))
+    return unauthorized(request, rules) ?? (endpoint && refusal(request, endpoint, rules))
   },
 
   respond(request, script, rules) {
     const endpoint = endpointOf(request)
-    return endpoint ? converse(request, script, endpoint.streams) : models(request, rules)
+    if (!endpoint) return models(request, rules)
+    const { model, method } = endpoint
+    return method === 'invoke'
+      ? invoke(request, model, script)
+      : converse(request, script, method === 'converse-stream')
   },
 
   fail: (request, script, status) => failure(request, status, script.error),
 }
 
-function endpointOf({ path }: RecordedRequest): { model: string; streams: boolean } | undefined {
-  const [, model, streams] = /^\/model\/([^/]+)\/converse(-stream)?$/.exec(path) ?? []
-  return model === undefined ? undefined : { model: decodeURIComponent(model), streams: Boolean(streams) }
+function endpointOf({ path }: RecordedRequest): { model: string; method: string } | undefined {
+  const [, model, method] = /^\/model\/([^/]+)\/(converse|converse-stream|invoke)$/.exec(path) ?? []
+  if (model === undefined || method === undefined) return undefined
+  return { model: decodeURIComponent(model), method }
 }
 
 const isModels = ({ method, path }: RecordedRequest): boolean =>
@@ -52,11 +58,19 @@ function unauthorized(request: RecordedRequest, { keys }: Rules): Answer | undef
   return type === undefined ? undefined : failure(request, 403, { type })
 }
 
-function refusal(request: RecordedRequest, model: string, rules: Rules): Answer | undefined {
+function refusal(
+  request: RecordedRequest,
+  { model, method }: { model: string; method: string },
+  rules: Rules,
+): Answer | undefined {
   if (rules.models && !rules.models.includes(model)) {
     return failure(request, 400, { message: 'The provided model identifier is invalid.' })
   }
   if (!rules.strict) return undefined
+  if (method === 'invoke') {
+    const message = invokeError(model, request.body)
+    return message === undefined ? undefined : failure(request, 400, { message })
+  }
   const { error, data } = converseBody.safeParse(request.body)
   if (error) {
     const [issue] = error.issues
@@ -70,6 +84,7 @@ function models(request: RecordedRequest, { models: names = listed }: Rules): An
   const summary = { providerName: 'x', outputModalities: ['TEXT'], inferenceTypesSupported: ['ON_DEMAND'] }
   const modelSummaries = [
     ...names.map((modelId) => ({ modelId, modelName: modelId, ...summary })),
+    { ...summary, modelId: 'amazon.titan-embed-text-v2:0', outputModalities: ['EMBEDDING'] },
     { ...summary, modelId: 'amazon.pictures-v1:0', outputModalities: ['IMAGE'] },
     { ...summary, modelId: 'anthropic.by-profile-only', inferenceTypesSupported: ['INFERENCE_PROFILE'] },
   ]

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { countTokens } from '../openai/tokens.ts'
 import type { RecordedRequest } from '../record.ts'
 import type { Script } from '../script.ts'
+import { vectorOf } from '../vectors.ts'
 import type { Answer } from '../wire.ts'
 import { headers } from './failure.ts'
 import { embedBody } from './schema.ts'
@@ -18,9 +18,4 @@ export function embed(request: RecordedRequest, script: Script): Answer {
   }
   const frame = JSON.stringify(script.body === undefined ? made : script.body)
   return { status: 200, headers: headers('application/json'), stream: false, frames: [frame] }
-}
-
-function vectorOf(text: string, length: number): number[] {
-  const seed = createHash('shake256', { outputLength: length }).update(text).digest()
-  return Array.from(seed, (byte) => byte / 256 - 0.5)
 }

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { RecordedRequest } from '../record.ts'
 import type { Script } from '../script.ts'
+import { vectorOf } from '../vectors.ts'
 import type { Answer } from '../wire.ts'
 import { headers } from './failure.ts'
 import { batchEmbedBody, embedBody } from './schema.ts'
@@ -13,13 +13,11 @@ type Item = z.infer<typeof embedBody>
 export function embed(request: RecordedRequest, script: Script): Answer {
   const body = eitherBody.parse(request.body)
   const made =
-    'requests' in body ? { embeddings: body.requests.map(vectorOf) } : { embedding: vectorOf(body) }
+    'requests' in body ? { embeddings: body.requests.map(valuesOf) } : { embedding: valuesOf(body) }
   const frame = JSON.stringify(script.body === undefined ? made : script.body)
   return { status: 200, headers: headers('application/json; charset=UTF-8'), stream: false, frames: [frame] }
 }
 
-function vectorOf({ content, outputDimensionality = 768 }: Item): { values: number[] } {
-  const text = content.parts.map((part) => part.text).join('')
-  const seed = createHash('shake256', { outputLength: outputDimensionality }).update(text).digest()
-  return { values: Array.from(seed, (byte) => byte / 256 - 0.5) }
-}
+const valuesOf = ({ content, outputDimensionality = 768 }: Item): { values: number[] } => ({
+  values: vectorOf(content.parts.map((part) => part.text).join(''), outputDimensionality),
+})

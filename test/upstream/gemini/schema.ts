@@ -184,5 +184,8 @@ export const embedBody = z.strictObject({ ...embedding, model: text.optional() }
 
 /** The body of :batchEmbedContents: each of its requests names the model again. */
 export const batchEmbedBody = z.strictObject({
-  requests: z.array(z.strictObject({ ...embedding, model: z.string().regex(/^models\//) })).min(1),
+  requests: z
+    .array(z.strictObject({ ...embedding, model: z.string().regex(/^models\//) }))
+    .min(1)
+    .max(100, 'at most 100 requests can be in one batch'),
 })

@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { anthropic } from '../anthropic/index.ts'
-import { failure, headers } from '../gemini/failure.ts'
+import { failure } from '../gemini/failure.ts'
 import { gemini } from '../gemini/index.ts'
-import { countTokens } from '../openai/tokens.ts'
 import type { RecordedRequest } from '../record.ts'
-import type { Script } from '../script.ts'
 import type { Answer, Rules, Wire } from '../wire.ts'
+import { embedded, embeddingError, plain, predicted } from './embed.ts'
 
 export { grantFault, type Known } from './grant.ts'
 
@@ -20,25 +19,6 @@ interface At {
 }
 
 const countBody = z.strictObject({ contents: z.array(z.unknown()).min(1) })
-
-const predictBody = z.strictObject({
-  instances: z
-    .array(
-      z.strictObject({
-        content: z.string().min(1),
-        task_type: z
-          .string()
-          .regex(/^[A-Z_]+$/)
-          .optional(),
-        title: z.string().optional(),
-      }),
-    )
-    .min(1)
-    .max(250),
-  parameters: z
-    .strictObject({ autoTruncate: z.boolean().optional(), outputDimensionality: z.int().min(1).optional() })
-    .optional(),
-})
 
 /**
  * The dialect of Vertex AI: Gemini below a project's path, and Claude by raw predictions. A token must be one of
@@ -64,6 +44,7 @@ export function vertexWith(issued: ReadonlySet<string> = new Set()): Wire {
       const at = atOf(request)!
       if (at.method === 'countTokens') return plain({ totalTokens: 1, totalBillableCharacters: 2 })
       if (at.method === 'predict') return predicted(request, script)
+      if (at.method === 'embedContent') return embedded(request, script)
       return at.maker === 'google'
         ? gemini.respond(asGemini(request, at), script, rules)
         : anthropic.respond(asClaude(request, at), script, rules)
@@ -105,9 +86,9 @@ function geminiRefusal(request: RecordedRequest, at: At, rules: Rules): Answer |
   if (at.method === 'countTokens') {
     return countBody.safeParse(request.body).success ? undefined : failure(request, 400)
   }
-  if (at.method === 'predict') {
-    const { error } = predictBody.safeParse(request.body)
-    return error && failure(request, 400, { message: error.issues[0]!.message })
+  if (at.method === 'predict' || at.method === 'embedContent') {
+    const message = embeddingError(at.model, at.method, request.body)
+    return message === undefined ? undefined : failure(request, 400, { message })
   }
   // The stable version of the API has no such field.
   if (/"function(?:Call|Response)":\{"id"/.test(request.rawBody)) {
@@ -149,19 +130,3 @@ function asClaude(request: RecordedRequest, { model }: At): RecordedRequest {
     body: counts ? body : { ...body, model },
   }
 }
-
-function predicted(request: RecordedRequest, script: Script): Answer {
-  const { instances, parameters } = predictBody.parse(request.body)
-  const values = Array.from({ length: parameters?.outputDimensionality ?? 3 }, (_, i) => i / 8)
-  const predictions = instances.map(({ content }) => ({
-    embeddings: { values, statistics: { token_count: countTokens(content), truncated: false } },
-  }))
-  return plain(script.body ?? { predictions, metadata: { billableCharacterCount: 1 } })
-}
-
-const plain = (body: unknown): Answer => ({
-  status: 200,
-  headers: headers('application/json; charset=UTF-8'),
-  stream: false,
-  frames: [typeof body === 'string' ? body : JSON.stringify(body)],
-})

@@ -1,0 +1,111 @@
+import OpenAI from 'openai'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { bareChain } from '../../test/bare.ts'
+import { startGateway, type TestGateway } from '../../test/harness.ts'
+import { bedrock, startUpstream, type Upstream } from '../../test/upstream/index.ts'
+
+const key = 'AKIDEXAMPLE00000001:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'
+
+let upstream: Upstream
+let gateway: TestGateway
+let client: OpenAI
+
+beforeAll(async () => {
+  upstream = await startUpstream({ wires: [bedrock], apiKey: key })
+  gateway = await startGateway({
+    config: { providers: { bedrock: { base_url: upstream.baseUrl(), api_key: key } } },
+  })
+  await bareChain(gateway)
+  client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.adminKey, maxRetries: 0 })
+})
+
+beforeEach(() => upstream.reset())
+
+afterAll(async () => {
+  await gateway.close()
+  await upstream.close()
+})
+
+type Fields = Record<string, unknown>
+
+const embed = (model: string, fields: Fields = {}) =>
+  client.embeddings
+    .create({ model: `bedrock/${model}`, input: ['one two', 'three'], encoding_format: 'float', ...fields })
+    .withResponse()
+
+const cohereTexts = { texts: ['one two', 'three'], input_type: 'search_document', embedding_types: ['float'] }
+
+it.each<[string, Fields, Fields[], number]>([
+  ['amazon.titan-embed-text-v1', {}, [{ inputText: 'one two' }, { inputText: 'three' }], 1536],
+  [
+    'amazon.titan-embed-text-v2:0',
+    { dimensions: 256, normalize: false },
+    [
+      { inputText: 'one two', dimensions: 256, normalize: false },
+      { inputText: 'three', dimensions: 256, normalize: false },
+    ],
+    256,
+  ],
+  [
+    'amazon.titan-embed-image-v1',
+    { dimensions: 384 },
+    [
+      { inputText: 'one two', embeddingConfig: { outputEmbeddingLength: 384 } },
+      { inputText: 'three', embeddingConfig: { outputEmbeddingLength: 384 } },
+    ],
+    384,
+  ],
+  [
+    'us.amazon.nova-2-multimodal-embeddings-v1:0',
+    { dimensions: 1024, input_type: 'search_query' },
+    ['one two', 'three'].map((value) => ({
+      taskType: 'SINGLE_EMBEDDING',
+      singleEmbeddingParams: {
+        embeddingPurpose: 'GENERIC_RETRIEVAL',
+        embeddingDimension: 1024,
+        text: { truncationMode: 'END', value },
+      },
+    })),
+    1024,
+  ],
+  ['cohere.embed-english-v3', { truncate: 'END' }, [{ ...cohereTexts, truncate: 'END' }], 1024],
+  [
+    'us.cohere.embed-v4:0',
+    { dimensions: 512, truncate: 'END', input_type: 'clustering' },
+    [{ ...cohereTexts, input_type: 'clustering', output_dimension: 512, truncate: 'RIGHT' }],
+    512,
+  ],
+])('%s is asked in its maker’s own form', async (model, fields, bodies, length) => {
+  const { data } = await embed(model, fields)
+  expect(upstream.requests.map(({ body }) => body)).toEqual(expect.arrayContaining(bodies))
+  expect(upstream.requests).toHaveLength(bodies.length)
+  expect(upstream.last().path).toBe(`/model/${encodeURIComponent(model)}/invoke`)
+  expect(data.data.map(({ index, embedding }) => [index, embedding.length])).toEqual([
+    [0, length],
+    [1, length],
+  ])
+  expect(data.usage).toEqual({ prompt_tokens: 3, total_tokens: 3 })
+})
+
+it('vectors come in the order of their texts, however many requests it takes', async () => {
+  const input = Array.from({ length: 9 }, (_, i) => `text ${i}`)
+  const { data } = await embed('amazon.titan-embed-text-v2:0', { input })
+  const single = await embed('amazon.titan-embed-text-v2:0', { input: 'text 7' })
+  expect(data.data[7]!.embedding).toEqual(single.data.data[0]!.embedding)
+})
+
+it('what a model cannot be told is named', async () => {
+  const { response } = await embed('cohere.embed-english-v3', { dimensions: 256, user: 'x' })
+  expect(response.headers.get('x-params-changed')).toBe('-dimensions, -user')
+})
+
+it('tokens, and models that embed nothing, are refused by name', async () => {
+  await expect(embed('cohere.embed-v4:0', { input: [1, 2] })).rejects.toMatchObject({ param: 'input' })
+  await expect(embed('amazon.nova-pro-v1:0')).rejects.toMatchObject({ status: 400, param: 'model' })
+  expect(upstream.requests).toHaveLength(0)
+})
+
+it('a failure of one of several requests is the call’s', async () => {
+  upstream.reply({ text: 'three' }, { status: 429 })
+  await expect(embed('amazon.titan-embed-text-v2:0')).rejects.toMatchObject({ status: 429 })
+})
