@@ -7,14 +7,27 @@ export interface Form {
   readonly pattern: RegExp
   /** Whether what matches is one after all. */
   readonly holds?: (match: string) => boolean
+  /**
+   * What every match has in it. Of a text, only what is around signs is looked at, so that most of most texts costs no
+   * more than the search for the sign: it should be rare, and begin with a character that is.
+   */
+  readonly sign?: Sign
+}
+
+/** Something within a match. */
+export interface Sign {
+  readonly pattern: RegExp
+  /** Its first one begins no more than so many characters after the match. */
+  readonly within: number
 }
 
 /** How far a form looks back for what stands before it, in characters. */
 export const lookBehind = 128
 
 /** Finds what has a form. The match alone is the finding; what stands before it may have left already. */
-export function formFinder({ after, pattern, holds }: Form): Finder {
-  return after ? finderAfter(after, pattern, holds) : finderOf(pattern, holds)
+export function formFinder({ after, pattern, holds, sign }: Form): Finder {
+  if (after) return finderAfter(after, pattern, holds)
+  return sign ? finderAround(sign, pattern, holds) : finderOf(pattern, holds)
 }
 
 function finderOf(pattern: RegExp, holds: Form['holds']): Finder {
@@ -29,6 +42,25 @@ function finderOf(pattern: RegExp, holds: Form['holds']): Finder {
     return undefined
   }
 }
+
+/** Tries each place from which a sign is near enough, once. */
+function finderAround({ pattern: near, within }: Sign, pattern: RegExp, holds: Form['holds']): Finder {
+  const signs = new RegExp(near, withFlag(near, 'g'))
+  const sought = new RegExp(pattern, withFlag(pattern, 'y').replace('g', ''))
+  return (text, from) => {
+    for (let start = from; ; ) {
+      signs.lastIndex = start
+      const sign = signs.exec(text)
+      if (!sign) return undefined
+      for (start = Math.max(start, sign.index - within); start <= sign.index; start += 1) {
+        const match = matchAt(sought, text, start)
+        if (match && (!holds || holds(match))) return { start, end: start + match.length }
+      }
+    }
+  }
+}
+
+const withFlag = ({ flags }: RegExp, flag: string): string => (flags.includes(flag) ? flags : flags + flag)
 
 function finderAfter(after: RegExp, pattern: RegExp, holds: Form['holds']): Finder {
   const before = new RegExp(after)
@@ -46,5 +78,7 @@ function finderAfter(after: RegExp, pattern: RegExp, holds: Form['holds']): Find
 
 function matchAt(sticky: RegExp, text: string, at: number): string | undefined {
   sticky.lastIndex = at
-  return sticky.exec(text)?.[0]
+  const match = sticky.exec(text)
+  // From the middle of a character, the engine goes back to where it begins.
+  return match?.index === at ? match[0] : undefined
 }

@@ -1,5 +1,5 @@
 import type { CountryCode } from 'libphonenumber-js/min'
-import { parsePhoneNumberFromString as parsePhone } from 'libphonenumber-js/min'
+import { getCountryCallingCode, parsePhoneNumberFromString as parsePhone } from 'libphonenumber-js/min'
 
 /** Luhn's check digit, ISO/IEC 7812. */
 export function isLuhn(text: string): boolean {
@@ -55,14 +55,21 @@ export function isResidentNumber(text: string): boolean {
 
 /** A number that can be called: with its country code, or as these countries write their own. */
 export function isPhone(text: string, countries: readonly CountryCode[]): boolean {
-  if (text.startsWith('+')) return parsePhone(text)?.isValid() ?? false
+  const digits = text.replace(/\D/g, '')
+  // No country's code begins with 0.
+  if (text.startsWith('+')) return digits[0] !== '0' && (parsePhone(text)?.isValid() ?? false)
   if (/^\d{1,3}(?: \d{3})+$|^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$/.test(text)) return false
   return countries.some((country) => {
+    if (isNorthAmerican(country) && !northAmerican.test(digits)) return false
     const number = parsePhone(text, country)
     // Written in full, its trunk prefix included: some countries' numbers would otherwise be any row of digits.
-    return number?.isValid() && number.formatNational().replace(/\D/g, '') === text.replace(/\D/g, '')
+    return number?.isValid() && number.formatNational().replace(/\D/g, '') === digits
   })
 }
+
+/** Numbers of one plan, which the library takes long to refuse: it asks each of its two dozen countries. */
+const northAmerican = /^[2-9]\d{9}$/
+const isNorthAmerican = (country: CountryCode): boolean => getCountryCallingCode(country) === '1'
 
 const digitsOf = (text: string): number[] => Array.from(text.replace(/\D/g, ''), Number)
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Detection } from '#kernel'
 import { findAll } from '#kit'
 import { cut, cutText, piecesThrough, redactedWhole } from '../../test/detection.ts'
-import { entityTypes, findersOf, reach } from './entities.ts'
+import { entityFinder, entityTypes, findersOf, formsOf, reach } from './entities.ts'
 import { toldNames } from './names.ts'
 
 const finders = findersOf(entityTypes, ['US', 'GB', 'DE'])
@@ -107,6 +107,63 @@ describe('in streams', () => {
     ...[' ', '\n', '-', '.', ',', 'word', '7', '😀'],
   )
   const texts = fc.array(part, { maxLength: 30, size: 'max' }).map((parts) => parts.join(''))
+
+  test('the same is found whether one looks around signs alone or everywhere', () => {
+    const forms = formsOf(entityTypes, ['US', 'DE'])
+    const everywhere = forms.map(({ sign: _, ...form }) => entityFinder(form))
+    const around = forms.map(entityFinder)
+    const bits = fc.constantFrom(
+      ...[
+        '@',
+        '.',
+        ':',
+        '-',
+        '+',
+        '(',
+        ')',
+        '/',
+        ' ',
+        '\n',
+        '_',
+        '%',
+        '00',
+        '1',
+        '23',
+        '456',
+        '7890',
+        '12345678',
+      ],
+      ...[
+        'a',
+        'f',
+        'Z',
+        'X',
+        'é',
+        '𝐀',
+        '😀',
+        'Ada',
+        'Baker',
+        'Haupt',
+        'straße',
+        'weg ',
+        ' St',
+        'Mr. ',
+        'Dr ',
+        'com',
+      ],
+    )
+    const odd = fc.array(bits, { maxLength: 40, size: 'max' }).map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(fc.oneof(odd, texts), fc.nat({ max: 20 }), (text, at) => {
+        const from = text.slice(0, at).isWellFormed() ? at : at + 1
+        for (const [i, find] of around.entries())
+          expect(findAll([find], text, from), String(forms[i]!.pattern)).toEqual(
+            findAll([everywhere[i]!], text, from),
+          )
+      }),
+      { numRuns: 3000 },
+    )
+  })
 
   test('the same is found for every way of cutting', () => {
     fc.assert(

@@ -21,7 +21,7 @@ export interface Entity extends Finding {
   readonly type: string
 }
 
-interface EntityForm extends Form {
+export interface EntityForm extends Form {
   readonly type: EntityType
 }
 
@@ -39,6 +39,7 @@ const forms: readonly EntityForm[] = [
   {
     type: 'email',
     pattern: /(?<![\w.%+-])[\p{L}\d_.%+-]{1,64}@(?:[\p{L}\d-]{1,40}\.){1,4}\p{L}{2,24}(?![\p{L}\d_@])/gu,
+    sign: { pattern: /@/, within: 128 },
   },
   { type: 'iban', pattern: /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b/g, holds: isIban },
   { type: 'card', pattern: /(?<![\w.-]|\d[ -])\d(?:[ -]?\d){12,18}(?![\d-])/g, holds: isCard },
@@ -48,7 +49,12 @@ const forms: readonly EntityForm[] = [
     after: /\b(?:SSN|social security number|tax id|TIN)(?: is|:| #)? ?/gi,
     pattern: /(?!000|666)\d{3}[ -]?(?!00)\d\d[ -]?(?!0000)\d{4}(?!\d)/y,
   },
-  { type: 'national_id', pattern: /(?<!\w)(?:\d{8}|[XYZ]-?\d{7})[ -]?[A-HJ-NP-TV-Z](?!\w)/g, holds: isDni },
+  {
+    type: 'national_id',
+    pattern: /(?<!\w)(?:\d{8}|[XYZ]-?\d{7})[ -]?[A-HJ-NP-TV-Z](?!\w)/g,
+    sign: { pattern: /\d{7}/, within: 2 },
+    holds: isDni,
+  },
   { type: 'national_id', pattern: /(?<![\d.])\d{3}\.\d{3}\.\d{3}-\d\d(?!\d)/g, holds: isCpf },
   {
     type: 'national_id',
@@ -62,7 +68,12 @@ const forms: readonly EntityForm[] = [
     pattern: /\b(?!BG|GB|KN|NK|NT|TN|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d\d ?\d\d ?\d\d ?[A-D]\b/g,
   },
   { type: 'ip', pattern: /(?<![\w.:])\d{1,3}(?:\.\d{1,3}){3}(?![\w:]|\.\d)/g, holds: isIPv4 },
-  { type: 'ip', pattern: /(?<![\w.:])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?![\w:])/g, holds: isIp6 },
+  {
+    type: 'ip',
+    pattern: /(?<![\w.:])[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7}(?![\w:])/g,
+    sign: { pattern: /:(?=[0-9A-Fa-f]{0,4}:)/, within: 4 },
+    holds: isIp6,
+  },
   {
     type: 'birth_date',
     after: /\b(?:born(?: on)?|(?:date of )?birth(?:day|date)?|dob)(?: is| was|:|,)?\s{1,2}/gi,
@@ -71,15 +82,18 @@ const forms: readonly EntityForm[] = [
   {
     type: 'address',
     pattern: new RegExp(`(?<![\\w-])\\d{1,5}[a-z]? (?:${given} ){1,3}(?:${street})\\b\\.?`, 'gu'),
+    sign: { pattern: /\d[a-z]? [A-Z\u0080-\uffff]/, within: 4 },
   },
   {
     type: 'address',
     pattern: /(?<!\p{L})\p{Lu}[\p{L}-]{2,30}(?:straße|strasse|weg|platz|allee|gasse) \d{1,4}[a-z]?\b/gu,
+    sign: { pattern: /\d(?<=(?:straße|strasse|weg|platz|allee|gasse) \d)/, within: 70 },
   },
   { type: 'address', pattern: /\bP\.?O\.? Box \d{1,6}\b/gi },
   {
     type: 'name',
     pattern: new RegExp(`(?<!\\p{L})${title}${particle}${given}(?: ${particle}${given}){0,2}`, 'gu'),
+    sign: { pattern: new RegExp(title), within: 0 },
   },
   {
     type: 'name',
@@ -96,16 +110,24 @@ const forms: readonly EntityForm[] = [
 export const reach = 280
 
 /** What looks for these kinds of personal data. */
-export function findersOf(types: readonly EntityType[], countries: readonly CountryCode[]): Finder<Entity>[] {
+export const findersOf = (
+  types: readonly EntityType[],
+  countries: readonly CountryCode[],
+): Finder<Entity>[] => formsOf(types, countries).map(entityFinder)
+
+/** How these kinds of personal data are written; phone numbers without a country code, in these countries. */
+export function formsOf(types: readonly EntityType[], countries: readonly CountryCode[]): EntityForm[] {
   const phone: EntityForm = {
     type: 'phone',
     pattern: /(?<![\w.+/-]|\d[ .])(?:\+|00)?\(?\d{1,4}\)?(?:[ ./-]{0,2}\(?\d{1,4}\)?){2,6}(?![\w-]|[.,]\d)/g,
+    sign: { pattern: /\d(?:[ ./()-]{0,4}\d){6}/, within: 2 },
     holds: (text) => text.replace(/\D/g, '').length > 6 && isPhone(text.replace(/^00/, '+'), countries),
   }
-  return [...forms, phone].filter(({ type }) => types.includes(type)).map(entityFinder)
+  return [...forms, phone].filter(({ type }) => types.includes(type))
 }
 
-function entityFinder({ type, ...form }: EntityForm): Finder<Entity> {
+/** What looks for one form. */
+export function entityFinder({ type, ...form }: EntityForm): Finder<Entity> {
   const find = formFinder(form)
   return (text, from) => {
     const found = find(text, from)
