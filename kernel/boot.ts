@@ -9,9 +9,11 @@ import { createManagement } from './http/management.ts'
 import { HttpServer } from './http/server.ts'
 import { createLog, type Log } from './log.ts'
 import { configuredPlugins, discoverPlugins } from './plugin/discovery.ts'
+import { ModuleChanged } from './plugin/module-changed.ts'
+import { tidyPackages } from './plugin/packages/leftovers.ts'
 import { PluginCalls } from './plugin/plugin-calls.ts'
 import { watchPlugins } from './plugin/plugin-watch.ts'
-import { ModuleChanged, Registry } from './plugin/registry.ts'
+import { Registry } from './plugin/registry.ts'
 import { Reloader } from './plugin/reloader.ts'
 import { Scope } from './plugin/scope.ts'
 import { storedSetting } from './plugin/setting.ts'
@@ -68,6 +70,7 @@ export async function boot({
     const store = engine.namespace('kernel')
     const stage = await Stage.open(path.join(config.dataDir, 'staged'))
     scope.own(() => stage.close())
+    await tidyPackages(config.dataDir)
     const found = await discoverPlugins(config, stage)
     const configured = configuredPlugins(config, found)
 

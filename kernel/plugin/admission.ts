@@ -5,7 +5,7 @@ import { type CircuitLimits, ModuleCircuit } from '../chain/module-circuit.ts'
 import { announced } from '../chain/module-events.ts'
 import type { Events } from '../events.ts'
 import type { Log } from '../log.ts'
-import type { Discovered, ModuleManifest } from './manifest.ts'
+import type { Discovered, Manifest } from './manifest.ts'
 import { Memory } from './memory.ts'
 import type { Plugin } from './plugin-record.ts'
 import { effective, type Setting, type SettingChange, type StoredSetting } from './setting.ts'
@@ -42,7 +42,7 @@ export class Admission {
     const { id, manifest } = found
     const before = this.#plugins.get(id)
     const stored = manifest && (await this.#parts.settings.get(id))
-    const setting = manifest && effective(manifest, this.#parts.configured[id], stored)
+    const setting = manifest && this.#effective(manifest, found, stored)
     const problem = found.problem
     const release = found.staged?.hold()
     const own = { definition: undefined, instance: undefined, release }
@@ -88,10 +88,10 @@ export class Admission {
    * beside it unless it says otherwise.
    */
   settingOf(plugin: Plugin, stored: StoredSetting | undefined, module?: Setting): Setting {
-    const file = this.#parts.configured[plugin.id]
     const { binding } = plugin
-    if (!binding) return effective(plugin.manifest as ModuleManifest, file, stored)
+    if (!binding) return this.#effective(plugin.manifest!, plugin.found, stored)
     const above = module ?? this.#plugins.get(binding.module)!.setting!
+    const file = this.#parts.configured[plugin.id]
     const said = effective({ enabled: true, order: above.order }, file, stored)
     const isolation = said.isolation ?? above.isolation
     return { ...said, enabled: said.enabled && above.enabled, ...(isolation && { isolation }) }
@@ -100,6 +100,10 @@ export class Admission {
   /** Whether a plugin or a binding stands in the configuration file. */
   isConfigured(id: string): boolean {
     return this.#parts.configured[id] !== undefined
+  }
+
+  #effective(manifest: Manifest, { id, installed }: Discovered, stored: StoredSetting | undefined): Setting {
+    return effective(manifest, installed && { enabled: true }, this.#parts.configured[id], stored)
   }
 
   #kept(id: string, before: Plugin | undefined): Pick<Plugin, 'memory' | 'meter'> {

@@ -9,7 +9,7 @@ import { permission } from './permissions.ts'
 import type { Staged } from './staging/stage.ts'
 
 /** Version of the contract that plugins are written against. */
-export const apiVersion = '1.6.0'
+export const apiVersion = '1.7.0'
 
 export const idPattern = /^[a-z][a-z0-9-]{0,63}$/
 const ids = z.array(z.string().regex(idPattern)).default([])
@@ -71,6 +71,8 @@ export interface Discovered {
   readonly problem: string | undefined
   /** The code's file, absent for plugins that are data only. */
   readonly entry: string | undefined
+  /** Whether it was installed by command: then it is on unless somebody says otherwise. */
+  readonly installed?: true | undefined
   /** The copy that its code is imported from; the gateway's own plugins have none. */
   readonly staged?: Staged | undefined
 }

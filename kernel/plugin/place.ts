@@ -1,6 +1,6 @@
 import { readdir, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { type Discovered, explain, read, type Source } from './manifest.ts'
+import { type Discovered, explain, type Manifest, read, type Source } from './manifest.ts'
 import type { Stage } from './staging/stage.ts'
 
 /** Where a plugin from outside should be, and under which id. */
@@ -10,8 +10,10 @@ export interface Place {
   readonly source: Exclude<Source, 'builtin'>
   /** Why it cannot be taken from there, when that is known already. */
   readonly problem?: string
-  /** Hash that its content must have. */
-  readonly content?: string
+  /** Whether it was installed by command: then it is on unless somebody says otherwise. */
+  readonly installed?: true
+  /** What it said of itself before it had its problem. */
+  readonly manifest?: Manifest | undefined
 }
 
 /** Every folder below a root, and every link to one: an operator may keep the folder itself elsewhere. */
@@ -28,15 +30,14 @@ export async function foldersIn(root: string): Promise<Place[]> {
 
 /** Reads the plugin at a place, from a copy when there is a stage; what is wrong with it is reported in its place. */
 export async function readPlace(place: Place, stage?: Stage, again = false): Promise<Discovered> {
-  const { id, folder, source, content } = place
+  const { id, folder, source, problem, manifest, installed } = place
+  const found = { id, folder, source, installed }
+  if (problem !== undefined) return { ...found, manifest, problem, entry: undefined }
   try {
-    if (place.problem !== undefined) throw new Error(place.problem)
     const real = await realpath(folder)
     const staged = await stage?.take(id, real, again)
-    if (content !== undefined && staged && staged.content !== content)
-      throw new Error('its files are not those that were installed; install it again')
-    return { ...(await read(staged?.root ?? real, source, id)), folder, staged }
+    return { ...(await read(staged?.root ?? real, source, id)), ...found, staged }
   } catch (error) {
-    return { id, folder, source, manifest: undefined, problem: explain(error), entry: undefined }
+    return { ...found, manifest: undefined, problem: explain(error), entry: undefined }
   }
 }

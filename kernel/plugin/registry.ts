@@ -1,24 +1,18 @@
-import { z } from 'zod'
 import { conflict } from '../errors.ts'
-import { defineEvent, type Events } from '../events.ts'
+import type { Events } from '../events.ts'
 import { Admission, type AdmissionParts, bindingId } from './admission.ts'
 import { begin, carryOut } from './change.ts'
 import type { ContextParts } from './instance.ts'
 import { Inventory } from './inventory.ts'
 import type { Actor } from './lockout.ts'
 import type { Discovered } from './manifest.ts'
+import { ModuleChanged } from './module-changed.ts'
 import type { Plugin } from './plugin-record.ts'
 import { replace } from './replacement.ts'
 import { refuseIfNeeded, startWaiting } from './requirements.ts'
 import { Roster, type RosterParts } from './roster.ts'
-import { changed, type SettingChange } from './setting.ts'
+import { changed, forget, type SettingChange } from './setting.ts'
 import { definitionOf } from './setup.ts'
-
-export const ModuleChanged = defineEvent(
-  'module.changed',
-  z.object({ name: z.string(), enabled: z.boolean(), state: z.string(), generation: z.int() }),
-  { description: 'A plugin was toggled or reconfigured.' },
-)
 
 /** How long a plugin that was switched off is remembered. */
 const memoryMs = 10 * 60_000
@@ -128,6 +122,16 @@ export class Registry extends Inventory {
       this.#roster.swap(this.#roster.arranged())
       plugin.release?.()
       this.#tell(id, false, 'removed')
+    })
+  }
+
+  /** Forgets the settings of a plugin that is gone, and of its bindings; whether there were any. */
+  forget(id: string): Promise<boolean> {
+    return this.#alone(async () => {
+      if (!this.#plugins.has(id)) return forget(this.#parts.settings, id)
+      throw conflict(`${id} is still there: only settings of what is gone can be forgotten.`, {
+        param: 'name',
+      })
     })
   }
 

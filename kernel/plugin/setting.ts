@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Collection } from '../../storage/index.ts'
 import { whenSchema } from '../chain/when.ts'
 import type { Manifest } from './manifest.ts'
 
@@ -38,7 +39,7 @@ export interface Setting {
 
 type Defaults = Pick<Manifest, 'enabled'> & { readonly order?: number }
 
-/** The manifest's default, then the configuration file, then what was changed at runtime. */
+/** The manifest's default, that it was installed, then the configuration file, then what was changed at runtime. */
 export function effective(defaults: Defaults, ...layers: readonly (SettingChange | undefined)[]): Setting {
   const said = layers.filter((layer) => layer !== undefined)
   const last = <K extends keyof SettingChange>(key: K): SettingChange[K] =>
@@ -67,4 +68,12 @@ export function changed(stored: StoredSetting | undefined, change: SettingChange
     if (value !== undefined) Object.assign(next, { [key]: value })
   if (config) next.config = { ...stored?.config, ...config }
   return next
+}
+
+/** Forgets what was changed at runtime of a plugin and of its bindings; whether there was anything. */
+export async function forget(settings: Collection<StoredSetting>, plugin: string): Promise<boolean> {
+  const ids: string[] = []
+  for await (const [id] of settings.scan()) if (id === plugin || id.startsWith(`${plugin}/`)) ids.push(id)
+  for (const id of ids) await settings.delete(id)
+  return ids.length > 0
 }

@@ -1,4 +1,7 @@
+import { cp, readFile, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { writeDropins } from '../../test/dropins.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 
 let gateway: TestGateway
@@ -60,6 +63,35 @@ test('a change here is the change that the modules have, of every kind', async (
   })
 })
 
+test('settings of what is gone are forgotten, those of its bindings too, and of what is there never', async () => {
+  const { folder, remove } = await writeDropins({
+    gone: { setup: 'return {}' },
+    'gone-not': { setup: 'return {}' },
+  })
+  const own = await startGateway({ config: { plugin_dirs: [folder] } })
+  try {
+    const forget = (name: string) => own.api('DELETE', `/api/plugins/${name}/settings`)
+    for (const name of ['gone', 'gone-not']) await own.api('PUT', `/api/plugins/${name}`, { order: 7 })
+    const bound = await own.api('POST', '/api/proxy/modules/gone/bindings', { name: 'second' })
+    expect(bound.status).toBe(201)
+    expect(await forget('gone')).toMatchObject({ status: 409 })
+    await rm(path.join(folder, 'gone'), { recursive: true })
+    await own.api('POST', '/api/plugins/rescan')
+    expect(await forget('gone')).toMatchObject({ status: 200, body: { deleted: true, id: 'gone' } })
+    expect(await forget('gone')).toMatchObject({ status: 404 })
+    await cp(path.join(folder, 'gone-not'), path.join(folder, 'gone'), { recursive: true })
+    const manifest = path.join(folder, 'gone', 'manifest.json')
+    await writeFile(manifest, (await readFile(manifest, 'utf8')).replace('"gone-not"', '"gone"'))
+    await own.api('POST', '/api/plugins/rescan')
+    expect(own.kernel.registry.get('gone').setting).toMatchObject({ order: 0, enabled: true })
+    expect(own.kernel.registry.bindings('gone')).toEqual([])
+    expect(own.kernel.registry.get('gone-not').setting).toMatchObject({ order: 7 })
+  } finally {
+    await own.close()
+    await remove()
+  }
+})
+
 test('all of it is for admins', async () => {
   const { key } = await gateway.signUp()
   const asUser = (method: string, at: string) => gateway.api(method, at, undefined, key)
@@ -67,6 +99,7 @@ test('all of it is for admins', async () => {
     ['GET', '/api/plugins'],
     ['GET', '/api/plugins/outputcap'],
     ['PUT', '/api/plugins/outputcap'],
+    ['DELETE', '/api/plugins/outputcap/settings'],
     ['POST', '/api/plugins/rescan'],
     ['POST', '/api/plugins/outputcap/reload'],
   ] as const)

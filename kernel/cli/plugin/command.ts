@@ -1,16 +1,21 @@
 import { Command, Option } from 'commander'
 import { check } from './check.ts'
+import { add, info, list, remove, rollback, update } from './installed.ts'
 import { create } from './new.ts'
-import { addPackageCommands } from './packages.ts'
 
 /** `switchyard plugin …`: what is done with plugins from outside a gateway. */
 export function pluginCommand(): Command {
   const plugin = new Command('plugin').description('write, check and install plugins').showHelpAfterError()
-  plugin
-    .command('check <folder>')
-    .description('run the plugin in a folder through the conformance kit')
-    .option('--json', 'for programs')
-    .action(check)
+  const printing = (command: Command): Command => command.option('--json', 'for programs')
+  const changing = (command: Command): Command =>
+    printing(command)
+      .option('--url <url>', 'where the gateway listens, when not where the configuration says')
+      .option('--key <key>', 'an admin key of the running gateway; SERVICE_ADMIN_KEY without it')
+  const taking = (command: Command): Command =>
+    changing(command)
+      .option('--yes', 'accept the permissions it asks for')
+      .option('--no-check', 'take it without the conformance kit')
+
   plugin
     .command('new <name>')
     .description('write a folder with a plugin that works, to begin with')
@@ -19,6 +24,23 @@ export function pluginCommand(): Command {
     )
     .option('--dir <folder>', 'where its folder goes', '.')
     .action(create)
-  addPackageCommands(plugin)
+  printing(plugin.command('check <folder>'))
+    .description('run the plugin in a folder through the conformance kit')
+    .action(check)
+  taking(plugin.command('add <package>'))
+    .description('install a package (name, archive or folder) without running its scripts, and switch it on')
+    .action(add)
+  taking(plugin.command('update <name> [package]'))
+    .description('take the newest version of an installed plugin, or the one that is named')
+    .action(update)
+  changing(plugin.command('rollback <name>')).description('go back to the version before').action(rollback)
+  changing(plugin.command('remove <name>'))
+    .description('stop an installed plugin, remove its files and forget its settings')
+    .option('--keep-settings', 'leave its settings for the day it is added again')
+    .action(remove)
+  printing(plugin.command('list')).description('what was installed').action(list)
+  printing(plugin.command('info <name>'))
+    .description('one installed plugin: version, integrity, permissions, what was there before')
+    .action(info)
   return plugin
 }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { openLevel } from '../../../storage/level.ts'
 import type { Config } from '../../config.ts'
 import { explain } from '../../plugin/manifest.ts'
-import { changed, storedSetting } from '../../plugin/setting.ts'
+import { changed, forget, storedSetting } from '../../plugin/setting.ts'
 import { answers, urlOf } from '../checks/port.ts'
 
 export interface GatewayOptions {
@@ -15,15 +15,21 @@ export interface GatewayOptions {
 
 /** What a command does to the gateway whose plugins it changes: through its API while it runs, else in its store. */
 export interface Gateway {
-  readonly running: boolean
-  /** Takes in what is recorded as installed. Throws why a plugin was not taken; it runs as it did then. */
-  refresh(id: string): Promise<void>
-  enable(id: string): Promise<void>
+  /**
+   * Takes in what is recorded as installed; `folder` is where the plugin must be then, undefined for nowhere. Throws why
+   * it was not taken; it runs as it did then.
+   */
+  refresh(id: string, folder: string | undefined): Promise<void>
+  /** Resolves with what keeps it from running nevertheless. */
+  enable(id: string): Promise<string | undefined>
+  /** Forgets the settings of a plugin that is gone. */
+  forget(id: string): Promise<void>
   close(): Promise<void>
 }
 
 const failure = z.object({ error: z.object({ message: z.string() }) })
 const rescanned = z.object({ failed: z.array(z.object({ name: z.string(), problem: z.string() })) })
+const shown = z.object({ state: z.string(), problem: z.string().nullable(), folder: z.string().nullable() })
 
 /**
  * The gateway of a configuration. When none answers, its store is opened, so that none can start until `close`; throws
@@ -42,24 +48,38 @@ function runningGateway(url: string, key: string | undefined): Gateway {
       `a gateway runs on ${url}: give an admin key of it with --key or SERVICE_ADMIN_KEY, or stop it first`,
     )
   }
-  const call = async (method: string, at: string, body?: unknown): Promise<unknown> => {
-    const response = await fetch(url + at, {
+  const ask = (method: string, at: string, body?: unknown): Promise<Response> =>
+    fetch(url + at, {
       method,
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
+  const answerOf = async (response: Response): Promise<unknown> => {
     const answer: unknown = await response.json()
     if (response.ok) return answer
     throw new Error(failure.safeParse(answer).data?.error.message ?? `${url} answered ${response.status}`)
   }
+  /** One of these if there is one. */
+  const found = async (response: Response): Promise<unknown> =>
+    response.status === 404 ? void (await response.body?.cancel()) : answerOf(response)
   return {
-    running: true,
-    async refresh(id) {
-      const { failed } = rescanned.parse(await call('POST', '/api/plugins/rescan'))
+    async refresh(id, folder) {
+      const { failed } = rescanned.parse(await answerOf(await ask('POST', '/api/plugins/rescan')))
       const own = failed.find(({ name }) => name === id)
       if (own) throw new Error(own.problem)
+      const plugin = shown.optional().parse(await found(await ask('GET', `/api/plugins/${id}`)))
+      if (folder === undefined ? !plugin : plugin?.folder?.endsWith(folder)) return
+      throw new Error(
+        `the gateway on ${url} does not see what is installed here, so it has another data folder: ` +
+          'run this where its service.yaml is, or say with --url where the gateway of this folder listens',
+      )
     },
-    enable: async (id) => void (await call('PUT', `/api/plugins/${id}`, { enabled: true })),
+    async enable(id) {
+      const answer = await answerOf(await ask('PUT', `/api/plugins/${id}`, { enabled: true }))
+      const { state, problem } = shown.parse(answer)
+      return state === 'active' ? undefined : (problem ?? state)
+    },
+    forget: async (id) => void (await found(await ask('DELETE', `/api/plugins/${id}/settings`))),
     close: async () => {},
   }
 }
@@ -70,9 +90,12 @@ async function stoppedGateway(dataDir: string): Promise<Gateway> {
   })
   const settings = engine.namespace('kernel').collection('settings', { schema: storedSetting })
   return {
-    running: false,
     refresh: async () => {},
-    enable: async (id) => settings.put(id, changed(await settings.get(id), { enabled: true })),
+    async enable(id) {
+      await settings.put(id, changed(await settings.get(id), { enabled: true }))
+      return undefined
+    },
+    forget: async (id) => void (await forget(settings, id)),
     close: () => engine.close(),
   }
 }

@@ -1,17 +1,16 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { adminKey } from '../../../test/harness.ts'
 import { type GatewayProcess, startProcess } from '../../../test/process.ts'
+import { type Ended, freePort, runPlugin, type ShoutOptions, shoutPackage } from '../../../test/shout.ts'
 
 /** Each command is a process, and some have others: npm, the conformance kit, a gateway. */
 vi.setConfig({ testTimeout: 240_000 })
-
-const main = path.resolve('kernel/main.ts')
 
 let folder: string
 let env: Record<string, string>
@@ -28,78 +27,10 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-function freePort(): Promise<number> {
-  const server = createServer()
-  return new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
-}
+const packageOf = (version: string, options?: ShoutOptions): Promise<string> =>
+  shoutPackage(folder, version, options)
 
-interface PackageOptions {
-  readonly permissions?: readonly string[]
-  readonly setup?: string
-  readonly api?: string
-}
-
-/** A package whose plugin answers `GET /api/shout` with its version, and whose scripts would leave a trace. */
-async function packageOf(version: string, options: PackageOptions = {}): Promise<string> {
-  const at = path.join(folder, `shout-${version}`)
-  await mkdir(at, { recursive: true })
-  const trace = `node -e "require('fs').writeFileSync('${path.join(folder, 'ran')}', '')"`
-  const about = {
-    name: '@acme/switchyard-shout',
-    version,
-    description: 'Says its version.',
-    type: 'module',
-    exports: './index.ts',
-    peerDependencies: { switchyard: '*', zod: '*' },
-    scripts: { prepack: trace, prepare: trace, install: trace, postinstall: trace },
-    switchyard: {
-      id: 'shout',
-      kind: 'area',
-      title: 'Shout',
-      api: options.api ?? '^1.0.0',
-      permissions: options.permissions ?? ['routes'],
-    },
-  }
-  await writeFile(path.join(at, 'package.json'), JSON.stringify(about))
-  await writeFile(
-    path.join(at, 'index.ts'),
-    `import { defineArea } from 'switchyard'
-import { z } from 'zod'
-const version: string = '${version}'
-export default defineArea({
-  settings: z.strictObject({}),
-  setup(context) {
-    ${options.setup ?? ''}
-    context.route({
-      method: 'get', path: '/api/shout', access: 'public', summary: 'Shout', returns: 'text', handle: () => version,
-    })
-  },
-})
-`,
-  )
-  return at
-}
-
-interface Ended {
-  readonly code: number
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into results of every shape
-  readonly result: any
-}
-
-function plugin(...args: string[]): Promise<Ended> {
-  return new Promise((resolve) => {
-    const options = { cwd: folder, env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env } }
-    execFile(process.execPath, [main, 'plugin', ...args, '--json'], options, (error, out, err) => {
-      if (out === '') throw new Error(err)
-      resolve({ code: error ? Number(error.code) : 0, result: JSON.parse(out) })
-    })
-  })
-}
+const plugin = (...args: string[]): Promise<Ended> => runPlugin(folder, env, ...args)
 
 async function start(): Promise<void> {
   gateway = await startProcess(env, folder)
@@ -130,11 +61,15 @@ test('a package is added, updated, rolled back and removed while the gateway run
   })
   expect(await shout()).toBe('1.0.0')
   expect((await plugin('list')).result).toMatchObject({ total: 1, plugins: [{ name: 'shout' }] })
-  expect((await plugin('info', 'shout')).result).toMatchObject({ intact: true })
-  expect((await plugin('remove', 'shout')).result).toEqual({ name: 'shout', status: 'removed' })
+  expect((await plugin('info', 'shout')).result).toMatchObject({
+    intact: true,
+    current: { version: '1.0.0', spec: path.join(folder, 'shout-1.0.0') },
+    previous: { version: '1.1.0', spec: path.join(folder, 'shout-1.1.0') },
+  })
+  expect((await plugin('remove', 'shout')).result).toMatchObject({ name: 'shout', status: 'removed' })
   expect(await shout()).toBe(404)
   expect((await plugin('list')).result.total).toBe(0)
-  expect(await readdir(path.join(folder, 'data', 'packages'))).toEqual(['installed.json'])
+  expect((await readdir(path.join(folder, 'data', 'packages'))).sort()).toEqual(['.lock', 'installed.json'])
   expect(existsSync(path.join(folder, 'ran'))).toBe(false)
 })
 
@@ -181,22 +116,150 @@ test('a version that cannot run is refused; the one before runs on, now and afte
   expect(await shout()).toBe('1.0.0')
 })
 
-test('files that are not those that were installed do not run, and that is told', async () => {
-  await plugin('add', await packageOf('1.0.0'), '--no-check', '--yes')
-  const { installed } = (await plugin('add', await packageOf('1.0.0'), '--yes')).result
-  const entry = path.join(folder, 'data', 'packages', installed.current.folder, 'index.ts')
-  await writeFile(entry, `${await readFile(entry, 'utf8')}\n// and a little more`)
-  expect((await plugin('info', 'shout')).result.intact).toBe(false)
+describe('what is not what was installed does not run, and that is told', () => {
+  const detail = async () => {
+    const response = await fetch(`${gateway!.url}/api/plugins/shout`, {
+      headers: { authorization: `Bearer ${adminKey}` },
+    })
+    return response.json()
+  }
+  const invalid = { state: 'invalid', problem: expect.stringContaining('not those that were installed') }
+  const append = async (file: string): Promise<void> =>
+    writeFile(file, `${await readFile(file, 'utf8')}\n// and a little more`)
+
+  test('its own files', async () => {
+    const { result } = await plugin('add', await packageOf('1.0.0'), '--no-check', '--yes')
+    await append(path.join(folder, 'data', 'packages', result.installed.current.folder, 'index.ts'))
+    expect((await plugin('info', 'shout')).result.intact).toBe(false)
+    await start()
+    expect(await detail()).toMatchObject(invalid)
+    expect(await shout()).toBe(404)
+    expect((await plugin('update', 'shout', '--no-check')).result.status).toBe('updated')
+    expect(await shout()).toBe('1.0.0')
+  })
+
+  test('the packages that it depends on, and theirs', async () => {
+    const words = path.join(folder, 'words')
+    await mkdir(words)
+    await writeFile(
+      path.join(words, 'package.json'),
+      '{ "name": "words", "version": "1.0.0", "type": "module" }',
+    )
+    await writeFile(path.join(words, 'index.js'), `export const word = 'well'`)
+    const at = await packageOf('1.0.0', {
+      dependencies: { words: `file:${words}` },
+      setup: `context.log.info(word)`,
+    })
+    const code = await readFile(path.join(at, 'index.ts'), 'utf8')
+    await writeFile(path.join(at, 'index.ts'), `import { word } from 'words'\n${code}`)
+    const { result } = await plugin('add', at, '--no-check', '--yes')
+    expect(result.status).toBe('added')
+    await start()
+    expect(await shout()).toBe('1.0.0')
+    const { root } = result.installed.current
+    await append(path.join(folder, 'data', 'packages', root, 'node_modules', 'words', 'index.js'))
+    expect((await plugin('info', 'shout')).result.intact).toBe(false)
+    await gateway!.end('SIGTERM')
+    await start()
+    expect(await detail()).toMatchObject(invalid)
+    expect(await shout()).toBe(404)
+    expect((await plugin('add', at, '--no-check', '--yes')).code).toBe(0)
+    expect(await detail()).toMatchObject({ state: 'active', problem: null })
+  })
+
+  test('and a guard refuses calls rather than let them pass', async () => {
+    const guard = { kind: 'module', stage: 'inspect', failure: 'closed', permissions: [] }
+    const code = `import { defineModule } from 'switchyard'
+import { z } from 'zod'
+export default defineModule({ settings: z.strictObject({}), setup: () => ({ request() {} }) })`
+    const at = await packageOf('1.0.0', { manifest: guard, code })
+    const { result } = await plugin('add', at, '--no-check')
+    expect(result.status).toBe('added')
+    await start()
+    const call = () =>
+      fetch(`${gateway!.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${adminKey}` },
+        body: JSON.stringify({ model: 'any', messages: [{ role: 'user', content: 'hi' }] }),
+      })
+    expect((await call()).status).toBe(200)
+    await gateway!.end('SIGTERM')
+    await append(path.join(folder, 'data', 'packages', result.installed.current.folder, 'index.ts'))
+    await start()
+    expect(await detail()).toMatchObject(invalid)
+    expect((await call()).status).toBe(500)
+  })
+})
+
+test('what is removed has its settings forgotten, unless they are to be kept', async () => {
+  const at = await packageOf('1.0.0')
+  const set = (body: object) =>
+    fetch(`${gateway!.url}/api/plugins/shout`, {
+      method: 'PUT',
+      headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
   await start()
-  const response = await fetch(`${gateway!.url}/api/plugins/shout`, {
-    headers: { authorization: `Bearer ${adminKey}` },
-  })
-  expect(await response.json()).toMatchObject({
-    state: 'invalid',
-    problem: expect.stringContaining('not those that were installed'),
-  })
-  await plugin('add', await packageOf('1.0.0'), '--no-check', '--yes')
+  await plugin('add', at, '--no-check', '--yes')
+  await set({ config: { loud: true }, enabled: false })
+  expect((await plugin('remove', 'shout', '--keep-settings')).result).toMatchObject({ settings: 'kept' })
+  await plugin('add', at, '--no-check', '--yes')
+  expect(await shout()).toBe('1.0.0!')
+  expect((await plugin('remove', 'shout')).result).toMatchObject({ settings: 'forgotten' })
+  await plugin('add', at, '--no-check', '--yes')
   expect(await shout()).toBe('1.0.0')
+  await set({ config: { loud: true } })
+  await gateway!.end('SIGTERM')
+  expect((await plugin('remove', 'shout')).result).toMatchObject({ settings: 'forgotten' })
+  await plugin('add', at, '--no-check', '--yes')
+  await start()
+  expect(await shout()).toBe('1.0.0')
+})
+
+test('a gateway that has another data folder is not taken for the one to tell', async () => {
+  await start()
+  const elsewhere = path.join(folder, 'elsewhere')
+  await mkdir(elsewhere)
+  const { code, result } = await runPlugin(
+    elsewhere,
+    env,
+    'add',
+    await packageOf('1.0.0'),
+    '--no-check',
+    '--yes',
+  )
+  expect([code, result.error]).toEqual([1, expect.stringContaining('another data folder')])
+  expect((await runPlugin(elsewhere, env, 'list')).result.total).toBe(0)
+})
+
+test('a damaged record is told by every command and by a start, and nothing is removed for it', async () => {
+  const { result } = await plugin('add', await packageOf('1.0.0'), '--no-check', '--yes')
+  const packages = path.join(folder, 'data', 'packages')
+  await writeFile(path.join(packages, 'installed.json'), '{ "format": 1, ')
+  for (const args of [['list'], ['info', 'shout'], ['remove', 'shout']])
+    expect(await plugin(...args)).toMatchObject({
+      code: 1,
+      result: { error: expect.stringContaining('damaged') },
+    })
+  await expect(start()).rejects.toThrow(/damaged.*Put it right/)
+  expect(existsSync(path.join(packages, result.installed.current.folder, 'index.ts'))).toBe(true)
+})
+
+test('of a package that is fetched by git no script runs either', async () => {
+  const at = await packageOf('1.0.0')
+  const about = JSON.parse(await readFile(path.join(at, 'package.json'), 'utf8'))
+  await writeFile(path.join(at, 'package.json'), JSON.stringify({ ...about, peerDependencies: {} }))
+  const git = promisify(execFile)
+  const who = ['-c', 'user.name=a', '-c', 'user.email=a@example.com']
+  for (const args of [
+    ['init', '-q'],
+    ['add', '.'],
+    [...who, 'commit', '-qm', 'first'],
+  ])
+    await git('git', args, { cwd: at })
+  const { result } = await plugin('add', `git+file://${at}`, '--no-check', '--yes')
+  expect(result).toMatchObject({ status: 'added' })
+  expect(existsSync(path.join(folder, 'ran'))).toBe(false)
 })
 
 test('what npm does not know is refused in one line', async () => {

@@ -1,27 +1,24 @@
-import { rm } from 'node:fs/promises'
-import path from 'node:path'
 import {
   type Installed,
   type InstalledPackage,
-  packagesFolder,
+  isIntact,
   readInstalled,
 } from '../../plugin/packages/installed.ts'
-import { configuration } from '../configuration.ts'
-import { inSession, type SessionOptions } from './session.ts'
-import { isIntact, put, type Taken, type TakeOptions, take } from './take.ts'
+import { inSession, type OutputOptions, report, type SessionOptions } from './session.ts'
+import { commit, type Taken, type TakeOptions, take } from './take.ts'
 
 /** `plugin add`: installs a package as a plugin and switches it on. */
 export function add(spec: string, options: TakeOptions): Promise<void> {
   return inSession(options, (session) => take(spec, session, options), outcome)
 }
 
-/** `plugin update`: takes the newest version of what was asked for when it was added, or another one. */
+/** `plugin update`: takes the newest version of what its present one was asked for as, or another one. */
 export function update(name: string, spec: string | undefined, options: TakeOptions): Promise<void> {
   return inSession(
     options,
     async (session) => {
-      const record = recordOf(await readInstalled(session.config.dataDir), name)
-      return take(spec ?? record.spec, session, options, name)
+      const { current } = recordOf(await readInstalled(session.config.dataDir), name)
+      return take(spec ?? current.spec, session, options, name)
     },
     outcome,
   )
@@ -31,81 +28,100 @@ export function update(name: string, spec: string | undefined, options: TakeOpti
 export function rollback(name: string, options: SessionOptions): Promise<void> {
   return inSession(
     options,
-    async ({ config: { dataDir }, gateway }) => {
+    async (session) => {
+      const { dataDir } = session.config
       const installed = await readInstalled(dataDir)
-      const { previous, current, ...rest } = recordOf(installed, name)
+      const { previous, current } = recordOf(installed, name)
       if (!previous) throw new Error(`${name} has no version before ${current.version}`)
-      const record: InstalledPackage = { ...rest, current: previous, previous: current }
-      if (!(await isIntact(record, dataDir)))
+      if (!(await isIntact(previous, dataDir)))
         throw new Error(`the files of ${name} ${previous.version} are not those that were installed`)
-      await put({ ...installed, [name]: record }, installed, name, dataDir, gateway, false)
+      const record: InstalledPackage = { current: previous, previous: current }
+      await commit(session, installed, { ...installed, [name]: record }, name, async () => {})
       return { name, status: 'rolled_back' as const, installed: record }
     },
     ({ installed }) => `${name} is at ${installed.current.version} again.`,
   )
 }
 
-/** `plugin remove`: stops a plugin and removes its files; its settings and what it stored stay. */
-export function remove(name: string, options: SessionOptions): Promise<void> {
+export type RemoveOptions = SessionOptions & {
+  /** Leave its settings for the day it is added again. */
+  readonly keepSettings?: boolean
+}
+
+/** `plugin remove`: stops a plugin, removes its files and forgets its settings; what it stored stays. */
+export function remove(name: string, options: RemoveOptions): Promise<void> {
+  const settings = options.keepSettings ? ('kept' as const) : ('forgotten' as const)
   return inSession(
     options,
-    async ({ config: { dataDir }, gateway }) => {
-      const installed = await readInstalled(dataDir)
+    async (session) => {
+      const { config, gateway } = session
+      const installed = await readInstalled(config.dataDir)
       recordOf(installed, name)
       const { [name]: _, ...others } = installed
-      await put(others, installed, name, dataDir, gateway, false)
-      await rm(path.join(packagesFolder(dataDir), name), { recursive: true, force: true })
-      return { name, status: 'removed' as const }
+      await commit(session, installed, others, name, async () => {})
+      if (settings === 'forgotten') await gateway.forget(name)
+      const configured = config.modules[name] !== undefined
+      return { name, status: 'removed' as const, settings, configured }
     },
-    () => `${name} is removed; its settings and what it stored stay.`,
+    ({ configured }) =>
+      `${name} is removed, and its settings are ${settings}; what it stored stays.` +
+      (configured
+        ? `\nTake modules.${name} out of service.yaml: a start refuses what it does not know.`
+        : ''),
   )
 }
 
 /** `plugin list`: what was installed by command. */
-export async function list({ json = false }: { json?: boolean }): Promise<void> {
-  const config = configuration()
-  if (!config) return
-  const plugins = Object.entries(await readInstalled(config.dataDir)).map(([name, record]) => ({
-    name,
-    ...record,
-  }))
-  if (json) return console.log(JSON.stringify({ plugins, total: plugins.length }, null, 2))
-  for (const { name, package: from, current } of plugins)
-    console.log(`${name}  ${current.version}  ${from}  ${current.permissions.join(', ')}`)
-  console.log(`${plugins.length} installed.`)
+export function list(options: OutputOptions): Promise<void> {
+  return report(
+    options,
+    async ({ dataDir }) => {
+      const installed = Object.entries(await readInstalled(dataDir))
+      return { plugins: installed.map(([name, record]) => ({ name, ...record })), total: installed.length }
+    },
+    ({ plugins, total }) =>
+      [
+        ...plugins.map(
+          ({ name, current: { version, package: from, manifest } }) =>
+            `${name}  ${version}  ${from}  ${manifest.permissions.join(', ')}`,
+        ),
+        `${total} installed.`,
+      ].join('\n'),
+  )
 }
 
 /** `plugin info`: one of them, and whether its files are still those that were installed. */
-export async function info(name: string, { json = false }: { json?: boolean }): Promise<void> {
-  const config = configuration()
-  if (!config) return
-  const record = (await readInstalled(config.dataDir))[name]
-  if (!record) {
-    console.error(missing(name))
-    process.exitCode = 1
-    return
-  }
-  const intact = await isIntact(record, config.dataDir)
-  if (json) return console.log(JSON.stringify({ name, ...record, intact }, null, 2))
-  const { current, previous } = record
-  console.log(`${name} ${current.version} from ${record.package} (${record.spec})`)
-  console.log(`integrity    ${current.integrity}`)
-  console.log(`files        ${intact ? 'as they were installed' : 'changed since they were installed'}`)
-  console.log(`permissions  ${current.permissions.join(', ') || 'none'}`)
-  console.log(`installed    ${current.installed_at}`)
-  console.log(`before       ${previous?.version ?? 'nothing'}`)
+export function info(name: string, options: OutputOptions): Promise<void> {
+  return report(
+    options,
+    async ({ dataDir }) => {
+      const record = recordOf(await readInstalled(dataDir), name)
+      return { name, ...record, intact: await isIntact(record.current, dataDir) }
+    },
+    ({ current, previous, intact }) =>
+      [
+        `${name} ${current.version} from ${current.package} (${current.spec})`,
+        `integrity    ${current.integrity}`,
+        `files        ${intact ? 'as they were installed, dependencies included' : 'changed since they were installed'}`,
+        `permissions  ${current.manifest.permissions.join(', ') || 'none'}`,
+        `installed    ${current.installed_at}`,
+        `before       ${previous ? `${previous.version} (${previous.spec})` : 'nothing'}`,
+      ].join('\n'),
+  )
 }
-
-const missing = (name: string): string => `${name} is not installed; "switchyard plugin list" says what is`
 
 function recordOf(installed: Installed, name: string): InstalledPackage {
   const record = installed[name]
-  if (!record) throw new Error(missing(name))
+  if (!record) throw new Error(`${name} is not installed; "switchyard plugin list" says what is`)
   return record
 }
 
-function outcome({ name, status, installed }: Taken): string {
+function outcome({ name, status, problem, installed }: Taken): string {
   const { version } = installed.current
-  if (status === 'unchanged') return `${name} ${version} is installed already.`
-  return `${name} ${version} is ${status}${status === 'added' ? ' and switched on' : ''}.`
+  const how = {
+    added: `${name} ${version} is added and switched on`,
+    updated: `${name} is updated to ${version}`,
+    unchanged: `${name} ${version} is installed already`,
+  }[status]
+  return problem === undefined ? `${how}.` : `${how}, but does not run: ${problem}`
 }

@@ -1,11 +1,15 @@
 import type { Config } from '../../config.ts'
 import { explain } from '../../plugin/manifest.ts'
+import { removeLeftovers } from '../../plugin/packages/leftovers.ts'
+import { alone } from '../../plugin/packages/lock.ts'
 import { configuration } from '../configuration.ts'
 import { type Gateway, type GatewayOptions, reachGateway } from './gateway.ts'
 
-export interface SessionOptions extends GatewayOptions {
+export interface OutputOptions {
   readonly json?: boolean
 }
+
+export type SessionOptions = GatewayOptions & OutputOptions
 
 export interface Session {
   readonly config: Config
@@ -15,29 +19,54 @@ export interface Session {
 }
 
 /**
- * Runs a command on the plugins of the configured gateway and prints what it returns, with `--json` as JSON. What it
- * throws is told in one line, exit code 1.
+ * Prints what a command returns, with `--json` as JSON. What it throws is told in one line, exit code 1.
  */
-export async function inSession<R extends object>(
-  options: SessionOptions,
-  run: (session: Session) => Promise<R>,
+export async function report<R extends object>(
+  { json = false }: OutputOptions,
+  run: (config: Config) => Promise<R>,
   summary: (result: R) => string,
 ): Promise<void> {
   const config = configuration()
   if (!config) return
-  const { json = false } = options
   try {
-    const gateway = await reachGateway(config, options)
-    try {
-      const say = json ? () => {} : (line: string) => console.log(line)
-      const result = await run({ config, gateway, say })
-      console.log(json ? JSON.stringify(result, null, 2) : summary(result))
-    } finally {
-      await gateway.close()
-    }
+    const result = await run(config)
+    console.log(json ? JSON.stringify(result, null, 2) : summary(result))
   } catch (error) {
     if (json) console.log(JSON.stringify({ error: explain(error) }, null, 2))
     else console.error(explain(error))
     process.exitCode = 1
   }
+}
+
+/**
+ * Runs and reports a command that changes the plugins of the configured gateway. One at a time has its turn; it finds no
+ * leftovers of others, and leaves none.
+ */
+export function inSession<R extends object>(
+  options: SessionOptions,
+  run: (session: Session) => Promise<R>,
+  summary: (result: R) => string,
+): Promise<void> {
+  const say = options.json ? () => {} : (line: string) => console.log(line)
+  const onWait = (): void =>
+    console.error('Another "switchyard plugin" command is at work; waiting for its end.')
+  return report(
+    options,
+    (config) =>
+      alone(
+        config.dataDir,
+        async () => {
+          await removeLeftovers(config.dataDir)
+          const gateway = await reachGateway(config, options)
+          try {
+            return await run({ config, gateway, say })
+          } finally {
+            await gateway.close()
+            await removeLeftovers(config.dataDir)
+          }
+        },
+        { onWait },
+      ),
+    summary,
+  )
 }

@@ -1,21 +1,19 @@
 import path from 'node:path'
 import type { Config } from '../../config.ts'
 import { discoverPlugins } from '../../plugin/discovery.ts'
-import { type Candidate, fetchCandidate, prune } from '../../plugin/packages/candidate.ts'
+import { type Candidate, fetchCandidate } from '../../plugin/packages/candidate.ts'
 import {
   type Installed,
   type InstalledPackage,
-  packagesFolder,
+  isIntact,
   readInstalled,
   writeInstalled,
 } from '../../plugin/packages/installed.ts'
-import { readContent } from '../../plugin/staging/content.ts'
 import { conform } from './conform.ts'
 import { accept } from './consent.ts'
-import type { Gateway } from './gateway.ts'
 import type { Session, SessionOptions } from './session.ts'
 
-export interface TakeOptions extends SessionOptions {
+export type TakeOptions = SessionOptions & {
   /** Accept what it asks for. */
   readonly yes?: boolean
   /** False leaves the conformance kit out. */
@@ -25,48 +23,53 @@ export interface TakeOptions extends SessionOptions {
 export interface Taken {
   readonly name: string
   readonly status: 'added' | 'updated' | 'unchanged'
+  /** What keeps it from running although it is on. */
+  readonly problem?: string
   readonly installed: InstalledPackage
 }
 
 /**
  * Fetches a package, has its permissions accepted and its conduct checked, and puts it in the place of what has its id.
  * When any of that fails, or the running gateway does not take it, everything is as it was. A relative path is meant
- * from here, also at later updates.
+ * from here, also at later updates. `expected` is the id of a plugin to update; without it the plugin is switched on.
  */
 export async function take(
   spec: string,
-  { config, gateway, say }: Session,
+  session: Session,
   options: TakeOptions,
   expected?: string,
 ): Promise<Taken> {
-  const { dataDir } = config
+  const { config, gateway, say } = session
   const from = /^\.{1,2}([/\\]|$)/.test(spec) ? path.resolve(spec) : spec
   say(`Fetching ${from}, without running anything of it.`)
-  const candidate = await fetchCandidate(from, dataDir)
-  try {
-    const { id, archive, manifest } = candidate
-    const installed = await readInstalled(dataDir)
-    const before = installed[id]
-    if (expected !== undefined && id !== expected)
-      throw new Error(`${archive.name} is the plugin ${id}, not ${expected}`)
-    if (!before) await refuseTaken(id, config)
-    if (before && before.current.integrity === archive.integrity && (await isIntact(before, dataDir)))
-      return { name: id, status: 'unchanged', installed: before }
-    const asked = manifest.permissions.filter((one) => !before?.current.permissions.includes(one))
-    say(`${archive.name} ${archive.version}: ${manifest.title}. ${manifest.description}`)
-    say(`Integrity: ${archive.integrity}`)
-    say(`${before ? 'Newly asked for' : 'Asks for'}: ${asked.join(', ') || 'nothing'}.`)
-    await accept(id, asked, options.yes ?? false)
-    if (options.check !== false) await demandConduct(candidate, say)
-    const current = await candidate.keep()
-    const previous = before?.current.integrity === current.integrity ? before.previous : before?.current
-    const record = { package: archive.name, spec: from, current, ...(previous && { previous }) }
-    await put({ ...installed, [id]: record }, installed, id, dataDir, gateway, !before)
-    await prune(dataDir, id, [record.current, record.previous])
-    return { name: id, status: before ? 'updated' : 'added', installed: record }
-  } finally {
-    await candidate.discard()
+  const candidate = await fetchCandidate(from, config.dataDir)
+  const { id, archive, manifest } = candidate
+  const installed = await readInstalled(config.dataDir)
+  const before = installed[id]
+  if (expected !== undefined && id !== expected)
+    throw new Error(`${archive.name} is the plugin ${id}, not ${expected}`)
+  if (!before) await refuseTaken(id, config)
+  const same = before?.current.integrity === archive.integrity
+  const enable = async (): Promise<Pick<Taken, 'problem'>> => {
+    const problem = expected === undefined ? await gateway.enable(id) : undefined
+    return problem === undefined ? {} : { problem }
   }
+  if (before && same && (await isIntact(before.current, config.dataDir))) {
+    await gateway.refresh(id, before.current.folder)
+    return { name: id, status: 'unchanged', ...(await enable()), installed: before }
+  }
+  const had = before?.current.manifest.permissions ?? []
+  const asked = manifest.permissions.filter((one) => !had.includes(one))
+  say(`${archive.name} ${archive.version}: ${manifest.title}. ${manifest.description}`)
+  say(`Integrity: ${archive.integrity}`)
+  say(`${before ? 'Newly asked for' : 'Asks for'}: ${asked.join(', ') || 'nothing'}.`)
+  await accept(id, asked, options.yes ?? false)
+  if (options.check !== false) await demandConduct(candidate, say)
+  const current = await candidate.keep()
+  const previous = same ? before?.previous : before?.current
+  const record = { current, ...(previous && { previous }) }
+  const state = await commit(session, installed, { ...installed, [id]: record }, id, enable)
+  return { name: id, status: before ? 'updated' : 'added', ...state, installed: record }
 }
 
 /** Throws when a plugin that was not installed by command has the id. */
@@ -88,34 +91,23 @@ async function demandConduct({ id, folder, scratch }: Candidate, say: Session['s
 }
 
 /**
- * Records what is installed and has the gateway take it; `enable` switches it on. When the gateway does not take it,
+ * Records what is installed and has the gateway take what became of one plugin, then does `then`. When one of them fails,
  * the record is put back.
  */
-export async function put(
-  next: Installed,
+export async function commit<T>(
+  { config: { dataDir }, gateway }: Session,
   before: Installed,
+  next: Installed,
   id: string,
-  dataDir: string,
-  gateway: Gateway,
-  enable: boolean,
-): Promise<void> {
+  then: () => Promise<T>,
+): Promise<T> {
   await writeInstalled(dataDir, next)
   try {
-    await gateway.refresh(id)
-    if (enable) await gateway.enable(id)
+    await gateway.refresh(id, next[id]?.current.folder)
+    return await then()
   } catch (error) {
     await writeInstalled(dataDir, before)
-    await gateway.refresh(id).catch(() => {})
+    await gateway.refresh(id, before[id]?.current.folder).catch(() => {})
     throw error
   }
-}
-
-/** Whether what is on disk is what was installed. */
-export async function isIntact(
-  { current }: Pick<InstalledPackage, 'current'>,
-  dataDir: string,
-): Promise<boolean> {
-  const folder = path.join(packagesFolder(dataDir), current.folder)
-  const content = await readContent(folder).catch(() => undefined)
-  return content?.hash === current.content
 }

@@ -1,28 +1,29 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
-import { explain } from '../manifest.ts'
+import { conflict } from '../../errors.ts'
+import { explain, manifestSchema } from '../manifest.ts'
 import type { Place } from '../place.ts'
+import { hashTree } from './tree.ts'
 
 const version = z.object({
-  version: z.string(),
-  /** Of the package's archive, as npm computes it. */
-  integrity: z.string(),
-  /** Hash of the plugin's files as they were installed. */
-  content: z.string(),
-  /** Where the plugin is, from the folder of packages. */
-  folder: z.string(),
-  permissions: z.array(z.string()),
-  installed_at: z.string(),
-})
-
-const record = z.object({
   package: z.string(),
   /** What was asked for: a name with a range, an archive or a folder. */
   spec: z.string(),
-  current: version,
-  previous: version.optional(),
+  version: z.string(),
+  /** Of the package's archive, as npm computes it. */
+  integrity: z.string(),
+  /** Hash of everything that was unpacked: the plugin's files and those of all packages that it depends on. */
+  content: z.string(),
+  /** Where everything was unpacked, and below that the plugin itself, from the folder of packages. */
+  root: z.string(),
+  folder: z.string(),
+  /** What the plugin said of itself, for when its files can no longer be trusted. */
+  manifest: z.looseObject({ permissions: z.array(z.string()) }),
+  installed_at: z.string(),
 })
+
+const record = z.object({ current: version, previous: version.optional() })
 
 const lock = z.object({ format: z.literal(1), plugins: z.record(z.string(), record) })
 
@@ -35,11 +36,12 @@ export type Installed = Readonly<Record<string, InstalledPackage>>
 /** The folder of everything that was installed by command. */
 export const packagesFolder = (dataDir: string): string => path.join(dataDir, 'packages')
 
-const lockFile = (dataDir: string): string => path.join(packagesFolder(dataDir), 'installed.json')
+const recordFile = (dataDir: string): string => path.join(packagesFolder(dataDir), 'installed.json')
 
-/** What is installed. Throws when the record of it cannot be read. */
+/** What is installed. Throws a conflict when the record of it cannot be read. */
 export async function readInstalled(dataDir: string): Promise<Installed> {
-  const text = await readFile(lockFile(dataDir), 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const file = recordFile(dataDir)
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
@@ -47,24 +49,38 @@ export async function readInstalled(dataDir: string): Promise<Installed> {
   try {
     return lock.parse(JSON.parse(text)).plugins
   } catch (error) {
-    throw new Error(`${lockFile(dataDir)} is damaged: ${explain(error)}`, { cause: error })
+    throw conflict(
+      `${file}, the record of installed plugins, is damaged: ${explain(error)}. Put it right, or remove it and add them again.`,
+      { cause: error },
+    )
   }
 }
 
-/** Replaces the record of what is installed, in one step. */
+/** Replaces the record of what is installed: a crash leaves the one before or this one. */
 export async function writeInstalled(dataDir: string, plugins: Installed): Promise<void> {
-  const file = lockFile(dataDir)
+  const file = recordFile(dataDir)
   await mkdir(path.dirname(file), { recursive: true })
-  await writeFile(`${file}.tmp`, `${JSON.stringify({ format: 1, plugins }, null, 2)}\n`)
+  await writeFile(`${file}.tmp`, `${JSON.stringify({ format: 1, plugins }, null, 2)}\n`, { flush: true })
   await rename(`${file}.tmp`, file)
 }
 
-/** Where the installed plugins are, and what they must consist of. */
+/** Whether everything that was unpacked for a version is there and as it was. */
+export async function isIntact({ root, content }: InstalledVersion, dataDir: string): Promise<boolean> {
+  return (await hashTree(path.join(packagesFolder(dataDir), root)).catch(() => undefined)) === content
+}
+
+/** Where the installed plugins are; those whose files have changed since with that as their problem. */
 export async function installedPackages(dataDir: string): Promise<Place[]> {
-  return Object.entries(await readInstalled(dataDir)).map(([id, { current }]) => ({
-    id,
-    folder: path.join(packagesFolder(dataDir), current.folder),
-    source: 'package',
-    content: current.content,
-  }))
+  const installed = Object.entries(await readInstalled(dataDir))
+  return Promise.all(
+    installed.map(async ([id, { current }]): Promise<Place> => {
+      const folder = path.join(packagesFolder(dataDir), current.folder)
+      const place = { id, folder, source: 'package', installed: true } as const
+      if (await isIntact(current, dataDir)) return place
+      const problem =
+        'its files, or those of packages it depends on, are not those that were installed; ' +
+        `"switchyard plugin update ${id}" installs them again`
+      return { ...place, problem, manifest: manifestSchema.safeParse(current.manifest).data }
+    }),
+  )
 }

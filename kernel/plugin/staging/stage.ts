@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { type Content, readContent } from './content.ts'
@@ -56,7 +57,7 @@ export class Stage {
   take(id: string, folder: string, again = false): Promise<Staged> {
     return this.#alone(async () => {
       const content = await readContent(folder)
-      const key = `${plain(id)}@${content.hash.slice(0, 16)}`
+      const key = `${plain(id)}@${keyOf(content, folder)}`
       const known = [...this.#copies.values()].findLast((copy) => copy.key === key)
       const copy = known && !(again && known.spoiled) ? known : await this.#make(id, key, folder, content)
       this.#fresh.add(copy)
@@ -144,6 +145,10 @@ export class Stage {
     return result
   }
 }
+
+/** The same code in another folder has other packages, so it is another copy. */
+const keyOf = ({ hash }: Content, folder: string): string =>
+  createHash('sha256').update(`${hash}\0${folder}`).digest('hex').slice(0, 16)
 
 /** An id as part of a file's name: what is no id may be a package's name, or any folder's. */
 const plain = (id: string): string => id.replaceAll(/[^\w.-]/g, '_')

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { badRequest, type Context, kernelServices, settingChange } from '#kernel'
+import { badRequest, type Context, kernelServices, notFound, settingChange } from '#kernel'
 import { listed, listOf, listQuery } from '#kit'
 import { detailOf, itemOf, pluginDetail, pluginItem, pluginParams } from '../shapes.ts'
 
@@ -72,6 +72,19 @@ export function addPluginRoutes({ route, use }: Context<unknown>): void {
         })
       }
       return detailOf(registry, await registry.change(id, change, { ip, principal, force }))
+    },
+  })
+
+  route({
+    method: 'delete',
+    path: '/api/plugins/{name}/settings',
+    access: 'admin',
+    summary: 'Forget the settings of a plugin that is gone; what it stored stays',
+    params: pluginParams,
+    returns: z.object({ deleted: z.literal(true), id: z.string() }),
+    async handle({ params: { name } }) {
+      if (await use(kernelServices.registry).forget(name)) return { deleted: true as const, id: name }
+      throw notFound(`There are no settings of a plugin called ${name}.`, { param: 'name' })
     },
   })
 }
