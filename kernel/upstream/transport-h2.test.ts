@@ -23,14 +23,18 @@ let server: Http2SecureServer
 let transport: Transport
 let connections = 0
 let closed = 0
+let ended = 0
 let versions: string[] = []
 let answer: (response: Http2ServerResponse) => unknown
 
 beforeAll(async () => {
   tls.setDefaultCACertificates([...trusted, file('cert.pem')])
   server = createSecureServer({ key: file('key.pem'), cert: file('cert.pem'), allowHTTP1: true })
-  server.on('secureConnection', () => {
+  server.on('secureConnection', (socket) => {
     connections += 1
+    socket.on('close', () => {
+      ended += 1
+    })
   })
   server.on('request', (request, response) => {
     versions.push(request.httpVersion)
@@ -48,6 +52,7 @@ afterEach(async () => {
   await transport.close()
   connections = 0
   closed = 0
+  ended = 0
   versions = []
 })
 
@@ -155,4 +160,20 @@ test('a connection takes new calls for its time only, and calls that run on it e
   expect(connections).toBe(2)
   running.end('done')
   expect((await long.whole()).toString()).toBe('long done')
+  await expect.poll(() => ended).toBe(1)
+})
+
+test('what runs on connections that take nothing new any more is cut with the rest', async () => {
+  answer = (response) => {
+    response.writeHead(200)
+    response.write('long ')
+  }
+  const send = open({ connectionMs: 50 })
+  const long = await send()
+  await sleep(80)
+  const next = await send()
+  expect(connections).toBe(2)
+  await transport.close()
+  await expect(long.whole()).rejects.toMatchObject({ fault: 'network' })
+  await expect(next.whole()).rejects.toMatchObject({ fault: 'network' })
 })

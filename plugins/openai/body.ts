@@ -40,8 +40,9 @@ function nameOf(model: string, provider: string, { own_models }: Quirks): string
 /** Makes the fields what the provider takes. */
 function adapt(body: Record<string, unknown>, quirks: Quirks, changes: Changes): void {
   const { rename, drop, add } = quirks
-  for (const [from, to] of Object.entries(rename)) {
+  for (const from in rename) {
     if (body[from] === undefined) continue
+    const to = rename[from]!
     body[to] ??= body[from]
     delete body[from]
     changes.add(`${from}->${to}`)
@@ -51,15 +52,23 @@ function adapt(body: Record<string, unknown>, quirks: Quirks, changes: Changes):
     delete body[field]
     changes.add(`-${field}`)
   }
-  for (const [field, value] of Object.entries(add)) body[field] ??= value
-  const values = { tool_choice: quirks.tool_choice, reasoning_effort: quirks.efforts }
-  for (const [field, names] of Object.entries(values)) {
-    const value = body[field]
-    const known = typeof value === 'string' ? names[value] : undefined
-    if (known === undefined) continue
-    body[field] = known
-    changes.add(`${field}:${String(value)}->${known}`)
-  }
+  for (const field in add) body[field] ??= add[field]
+  renameValue(body, 'tool_choice', quirks.tool_choice, changes)
+  renameValue(body, 'reasoning_effort', quirks.efforts, changes)
+}
+
+/** Gives the value of a field the name it has there. */
+function renameValue(
+  body: Record<string, unknown>,
+  field: string,
+  names: Readonly<Record<string, string>>,
+  changes: Changes,
+): void {
+  const value = body[field]
+  const known = typeof value === 'string' ? names[value] : undefined
+  if (known === undefined) return
+  body[field] = known
+  changes.add(`${field}:${String(value)}->${known}`)
 }
 
 function messagesOf(
@@ -67,7 +76,8 @@ function messagesOf(
   { roles, drop_from_messages, drop_from_tool_calls, toolIds }: Quirks,
   changes: Changes,
 ): readonly Message[] {
-  const renamed = [...new Set(messages.map(({ role }) => role))].filter((role) => roles[role] !== undefined)
+  const renamed = new Set<string>()
+  for (const { role } of messages) if (roles[role] !== undefined) renamed.add(role)
   const dropped = drop_from_messages.filter((field) =>
     messages.some((message) => message[field] !== undefined),
   )
@@ -75,7 +85,7 @@ function messagesOf(
     messages.some(({ tool_calls }) => tool_calls?.some((call) => Object.hasOwn(call, field))),
   )
   const withIds = toolIds && toolIdsOf(messages, toolIds)
-  if (renamed.length === 0 && dropped.length === 0 && lost.length === 0 && !withIds) return messages
+  if (renamed.size === 0 && dropped.length === 0 && lost.length === 0 && !withIds) return messages
   for (const role of renamed) changes.add(`role:${role}->${roles[role]}`)
   for (const message of messages) changes.lose(message, dropped, lost)
   return messages.map((message) => {

@@ -18,6 +18,7 @@ export function toolIdsOf(
   messages: readonly Message[],
   { length, exact }: IdForm,
 ): ((message: Message) => Message) | undefined {
+  if (!messages.some(hasIds)) return undefined
   const alphabet = new RegExp(`^[A-Za-z0-9]{${length}}$`)
   const fits = (id: string): boolean => (exact ? alphabet.test(id) : id.length <= length)
   const ids = new Set(messages.flatMap(idsOf))
@@ -27,6 +28,9 @@ export function toolIdsOf(
   for (const id of ids) if (!names.has(id)) names.set(id, unused(id, length, taken))
   return (message) => withIds(message, names)
 }
+
+const hasIds = ({ tool_calls, tool_call_id }: Message): boolean =>
+  tool_call_id !== undefined || (tool_calls?.length ?? 0) > 0
 
 function idsOf({ tool_calls, tool_call_id }: Message): string[] {
   return [...(tool_calls ?? []).map(({ id }) => id), ...(tool_call_id === undefined ? [] : [tool_call_id])]
