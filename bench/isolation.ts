@@ -1,4 +1,5 @@
 import { Call } from '../kernel/call/call.ts'
+import { over } from '../kernel/call/cancel.ts'
 import { StreamReply } from '../kernel/call/reply.ts'
 import type { Entry } from '../kernel/chain/entry.ts'
 import { inspected } from '../kernel/chain/inspect.ts'
@@ -14,7 +15,6 @@ const warmUp = 2_000
 const rounds = 10_000
 const batches = 50
 const id = 'outputcap'
-const over = new Error('the call is over')
 
 const gateway = await startGateway()
 for (const isolation of ['inproc', 'worker'] as const) {

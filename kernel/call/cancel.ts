@@ -1,5 +1,8 @@
 type Listener = (reason: Error) => void
 
+/** The reason when a call came to its end, and everybody has been told how. */
+export const over = new Error('the call is over')
+
 /**
  * Ends work early. An AbortController costs microseconds on every call and an AbortSignal.any more; this costs one
  * small object, and makes a real AbortSignal only for who asks for one.

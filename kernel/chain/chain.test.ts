@@ -137,7 +137,7 @@ describe.each([false, true])('stream: %s', (stream) => {
     const chain = new Chain([tap, entry('masker', { reveal })], echo)
     const call = callOf(stream)
     const reply = await chain.run(call)
-    expect(await textOf(chain.reveal(reply, call))).toBe('echo revealed')
+    expect(await textOf(await chain.reveal(reply, call))).toBe('echo revealed')
     expect(seen).toEqual(['echo hello'])
   })
 })

@@ -5,8 +5,9 @@ import type { Attempt } from '../call/trail.ts'
 import { detectsElsewhere } from '../plugin/isolation/remote.ts'
 import { admitted, leftOut } from './admit.ts'
 import { wrapped } from './around.ts'
+import { inTurn, told, tried } from './attempts.ts'
 import type { Entry } from './entry.ts'
-import { applies, engages, exchanged, failed } from './entry.ts'
+import { applies, engages, exchanged } from './entry.ts'
 import type { Next, Visit } from './hooks.ts'
 import { stages } from './hooks.ts'
 import { asks, inspected } from './inspect.ts'
@@ -54,7 +55,9 @@ export class Chain {
 
   /** Asks everybody about a request at the door; whoever refuses throws. A promise only when one of them is elsewhere. */
   admit(visit: Visit): void | Promise<void> {
-    return this.#admit(visit, 0)
+    return inTurn(this.#admits, (entry) => {
+      if (entry.meter.circuit.state === 'closed' || !leftOut(entry, visit)) return admitted(entry, visit)
+    })
   }
 
   /** Runs a call down to the provider and its answer back up. */
@@ -62,8 +65,8 @@ export class Chain {
     return this.#run(call, 0)
   }
 
-  /** What the client alone gets to see of an answer. */
-  reveal(reply: Reply, call: Call): Reply {
+  /** What the client alone gets to see of an answer. A promise only when a module that reveals is elsewhere. */
+  reveal(reply: Reply, call: Call): Reply | Promise<Reply> {
     return this.#reveals.length === 0
       ? reply
       : revealed(
@@ -73,28 +76,18 @@ export class Chain {
         )
   }
 
-  /** Asks everybody about a try at a provider; whoever refuses throws. */
-  attempt(attempt: Attempt, call: Call, headers: Record<string, string>): void {
-    for (const entry of this.#attempts) {
-      if (!engages(entry, call)) continue
-      try {
-        entry.hooks.attempt!(attempt, call, headers)
-      } catch (error) {
-        failed(entry, 'attempt', error, call)
-      }
-    }
+  /** Asks everybody about a try at a provider; whoever refuses throws. A promise only when one of them is elsewhere. */
+  attempt(attempt: Attempt, call: Call, headers: Record<string, string>): void | Promise<void> {
+    return inTurn(this.#attempts, (entry) => {
+      if (engages(entry, call)) return tried(entry, attempt, call, headers)
+    })
   }
 
-  /** Tells everybody how a try went. Failures are metered and go nowhere else. */
-  attempted(attempt: Attempt, call: Call): void {
-    for (const entry of this.#attempted) {
-      if (!applies(entry, call)) continue
-      try {
-        entry.hooks.attempted!(attempt, call)
-      } catch (error) {
-        entry.meter.fail('attempted', error)
-      }
-    }
+  /** Tells everybody how a try went. Failures are metered and go nowhere else. A promise as with `attempt`. */
+  attempted(attempt: Attempt, call: Call): void | Promise<void> {
+    return inTurn(this.#attempted, (entry) => {
+      if (applies(entry, call)) return told(entry, attempt, call)
+    })
   }
 
   /** Tells everybody how the call ended. Failures are metered and go nowhere else. */
@@ -107,15 +100,6 @@ export class Chain {
       } catch (error) {
         entry.meter.fail('settled', error)
       }
-    }
-  }
-
-  #admit(visit: Visit, from: number): void | Promise<void> {
-    for (let i = from; i < this.#admits.length; i += 1) {
-      const entry = this.#admits[i]!
-      if (entry.meter.circuit.state !== 'closed' && leftOut(entry, visit)) continue
-      const asked = admitted(entry, visit)
-      if (asked) return asked.then(() => this.#admit(visit, i + 1))
     }
   }
 

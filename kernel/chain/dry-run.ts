@@ -1,4 +1,5 @@
 import type { Call } from '../call/call.ts'
+import { over } from '../call/cancel.ts'
 import { type GatewayError, toGatewayError } from '../errors.ts'
 import type { Entry } from './entry.ts'
 import { inspected } from './inspect.ts'
@@ -20,20 +21,22 @@ export interface DryStep {
 
 /**
  * Takes a call down these entries without making it: conditions are tested, and modules that say they are `pure` are
- * run, on a meter that is thrown away. Nothing is counted, stored or sent. The call must be made for this alone.
+ * run, on a meter that is thrown away. Nothing is counted, stored or sent. The call must be made for this alone; it is
+ * over then.
  */
 export async function dryRun(entries: readonly Entry[], call: Call): Promise<DryStep[]> {
   const steps: DryStep[] = []
   let at = call
-  let over = false
+  let isDecided = false
   for (const entry of entries) {
-    const step: DryStep = over
+    const step: DryStep = isDecided
       ? { entry, outcome: 'not_reached', known: true, before: at, after: at }
       : await stepAt(entry, at)
     steps.push(step)
     at = step.after
-    over ||= step.outcome === 'refuses' || step.outcome === 'answers'
+    isDecided ||= step.outcome === 'refuses' || step.outcome === 'answers'
   }
+  call.cancel.abort(over)
   return steps
 }
 

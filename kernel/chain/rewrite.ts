@@ -2,6 +2,7 @@ import type { Call } from '../call/call.ts'
 import type { Completion } from '../call/canonical.ts'
 import { type Reply, StreamReply, WholeReply } from '../call/reply.ts'
 import type { GatewayError } from '../errors.ts'
+import { RemoteReveal } from '../plugin/isolation/remote-reveal.ts'
 import { RemoteStream } from '../plugin/isolation/remote-stream.ts'
 import type { Chunk } from '../stream/chunk.ts'
 import { toChunks } from '../stream/chunks.ts'
@@ -21,8 +22,19 @@ export async function rewritten(reply: Reply, entries: readonly Entry[], call: C
   return reply.kind === 'whole' ? wholeThrough(reply, steps, call) : streamThrough(reply, steps, call)
 }
 
-/** An answer with what these entries reveal to the client alone. */
-export function revealed(reply: Reply, entries: readonly Entry[], call: Call): Reply {
+/** An answer with what these entries reveal to the client alone; a promise only when one of them is elsewhere. */
+export function revealed(reply: Reply, entries: readonly Entry[], call: Call): Reply | Promise<Reply> {
+  for (const [i, entry] of entries.entries()) {
+    const { reveal } = entry.hooks
+    if (!(reveal instanceof RemoteReveal)) continue
+    const before = revealedHere(reply, entries.slice(0, i), call)
+    const after = entries.slice(i + 1)
+    return reveal.through(before, entry, call).then((shown) => revealed(shown, after, call))
+  }
+  return revealedHere(reply, entries, call)
+}
+
+function revealedHere(reply: Reply, entries: readonly Entry[], call: Call): Reply {
   const detectors = entries.flatMap((entry) => detectorsOf(entry, entry.hooks.reveal, call))
   if (detectors.length === 0) return reply
   if (reply.kind === 'stream') return reply.through(filterStream(reply.chunks, [new Redaction(detectors)]))

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Accounts } from '../accounts.ts'
 import { Call } from '../call/call.ts'
+import { over } from '../call/cancel.ts'
 import type { FinishReason } from '../call/canonical.ts'
 import { CallFirstContent, CallSettled, CallStarted, type Outcome } from '../call/outcome.ts'
 import type { StreamReply, WholeReply } from '../call/reply.ts'
@@ -71,7 +72,8 @@ export class Exchange {
       const { chain } = this.#generation
       const reply = await chain.run(call)
       if (reply.kind === 'whole') answer = reply
-      const shown = chain.reveal(reply, call)
+      const revealed = chain.reveal(reply, call)
+      const shown = revealed instanceof Promise ? await revealed : revealed
       if (shown.kind === 'whole') this.#whole(shown, call)
       else await this.#stream(shown, call)
     } catch (error) {
@@ -223,8 +225,6 @@ export class Exchange {
 
 /** Node sends head and body of a string in one write, where a buffer takes two; up to so many bytes the copy is cheaper. */
 const largestCopy = 16 * 1024
-
-const over = new Error('the call is over')
 
 function wholeFinish(answer: WholeReply | undefined): FinishReason | undefined {
   try {

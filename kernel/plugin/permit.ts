@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Call, type Principal } from '../call/call.ts'
+import { over } from '../call/cancel.ts'
 import type { ModelRequest, Operation } from '../call/canonical.ts'
 import type { Outcome } from '../call/outcome.ts'
 import { noUsage } from '../call/usage.ts'
@@ -42,10 +43,12 @@ export async function permit(
       asked.push(entry)
       await ask(entry, call)
     }
-    generation.chain.attempt(newAttempt(call, target), call, {})
+    const tried = generation.chain.attempt(newAttempt(call, target), call, {})
+    if (tried) await tried
   } finally {
     const outcome = unused(call)
     for (const entry of asked) await settle(entry, outcome, call)
+    call.cancel.abort(over)
   }
   return call.trail.headers
 }

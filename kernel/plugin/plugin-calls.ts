@@ -1,6 +1,6 @@
 import type { Counters } from '../../storage/index.ts'
 import { Call } from '../call/call.ts'
-import { Cancel } from '../call/cancel.ts'
+import { Cancel, over } from '../call/cancel.ts'
 import type { Completion, ModelRequest, Operation } from '../call/canonical.ts'
 import { CallSettled, CallStarted, type Outcome, withoutBody } from '../call/outcome.ts'
 import { outcomeOf } from '../call/settle.ts'
@@ -129,8 +129,6 @@ export class PluginCalls {
 
 /** By day, in UTC. */
 const nameOf = (plugin: string): string => `${new Date().toISOString().slice(0, 10)} ${plugin}`
-
-const over = new Error('the call is over')
 
 function callOf(
   plugin: string,

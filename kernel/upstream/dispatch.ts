@@ -53,11 +53,13 @@ export class Dispatcher {
       const target: Target = { provider: route.provider, model: route.model, key }
       const attempt = newAttempt(call, target)
       const headers: Record<string, string> = {}
-      generation.chain.attempt(attempt, call, headers)
+      const asked = generation.chain.attempt(attempt, call, headers)
+      if (asked) await asked
       call.trail.attempts.push(attempt)
       try {
         const reply = await this.#try({ call, target, protocol, attempt, generation }, headers)
-        generation.chain.attempted(attempt, call)
+        const told = generation.chain.attempted(attempt, call)
+        if (told) await told
         if (key) selector?.report(target, key, undefined)
         return reply
       } catch (error) {
@@ -67,7 +69,7 @@ export class Dispatcher {
         }
         if (attempt.error !== error) {
           fail(attempt, error, target)
-          generation.chain.attempted(attempt, call)
+          await generation.chain.attempted(attempt, call)
         }
         if (key) selector?.report(target, key, error)
         if (error.providerStatus === 401) forgetKey(target, generation.services)
@@ -133,7 +135,7 @@ async function finished({ call, target, protocol, attempt, generation }: Try, re
     account(attempt, protocol, target, () => reply.body.usage)
     return reply
   }
-  const failed = (): void => generation.chain.attempted(attempt, call)
+  const failed = (): void => void generation.chain.attempted(attempt, call)
   const unreadable = (cause: unknown): UpstreamError =>
     upstreamError(target, `The provider ${target.provider.name} sent an event that is not JSON.`, {
       fault: 'protocol',

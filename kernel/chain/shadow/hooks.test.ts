@@ -198,7 +198,7 @@ test('a try at a provider is neither refused nor given headers', async () => {
   const call = callOf()
   const chain = new Chain([inShadow(entry('m', meddler)), inShadow(entry('no', refusing))], provider())
   const headers: Record<string, string> = {}
-  chain.attempt({ n: 1, provider: 'p', model: 'm' } as Attempt, call, headers)
+  await chain.attempt({ n: 1, provider: 'p', model: 'm' } as Attempt, call, headers)
   await chain.settled({ ending: 'ok' } as Outcome, call)
   expect(headers).toEqual({})
   expect(call.trail.notes).toMatchObject([

@@ -49,11 +49,15 @@ function hooksAside(inner: Entry, runOf: RunOf): Hooks {
   return {
     ...(admit && {
       admit(visit) {
-        try {
-          admit(visit)
-        } catch (error) {
+        const note = (error: unknown): void => {
           if (isGatewayError(error)) inner.meter.refuse(error.code)
           else inner.meter.fail('admit', error)
+        }
+        try {
+          const asked: unknown = admit(visit)
+          if (asked instanceof Promise) asked.catch(note)
+        } catch (error) {
+          note(error)
         }
       },
     }),
@@ -74,9 +78,11 @@ function hooksAside(inner: Entry, runOf: RunOf): Hooks {
       attempt(made, call, headers) {
         const run = runOf(call)
         run?.run('attempt', () => {
-          const copy = { ...headers }
-          attempt({ ...made }, run.view(call), copy)
-          run.compare('headers', headers, copy)
+          const before = { ...headers }
+          const after = { ...headers }
+          const compare = (): void => run.compare('headers', before, after)
+          const asked: unknown = attempt({ ...made }, run.view(call), after)
+          return asked instanceof Promise ? asked.then(compare) : compare()
         })
       },
     }),

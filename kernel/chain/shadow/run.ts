@@ -1,5 +1,5 @@
 import { Call } from '../../call/call.ts'
-import type { Cancel } from '../../call/cancel.ts'
+import { type Cancel, over } from '../../call/cancel.ts'
 import type { Trail } from '../../call/trail.ts'
 import { isGatewayError } from '../../errors.ts'
 import { differences } from '../../kit/difference.ts'
@@ -99,6 +99,7 @@ export class ShadowRun {
     for (const { kind, chosen } of decisions) this.note('decided', { kind, chosen })
     if (Object.keys(headers).length > 0) this.note('headers', { names: Object.keys(headers) })
     for (const note of notes) trail.notes.push({ ...note, mode: 'shadow' })
+    this.#cancel.abort(over)
   }
 
   async #end(last: () => unknown): Promise<void> {

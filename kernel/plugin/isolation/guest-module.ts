@@ -2,117 +2,133 @@ import type { Call } from '../../call/call.ts'
 import type { Outcome } from '../../call/outcome.ts'
 import { WholeReply } from '../../call/reply.ts'
 import type { Entry } from '../../chain/entry.ts'
-import { faultOf, HookFault } from '../../chain/hook-fault.ts'
 import type { Hooks } from '../../chain/hooks.ts'
 import { asks, inspected } from '../../chain/inspect.ts'
-import { Meter } from '../../chain/meter.ts'
-import { rewritten } from '../../chain/rewrite.ts'
-import { GatewayError } from '../../errors.ts'
+import { revealed, rewritten } from '../../chain/rewrite.ts'
+import { isGatewayError } from '../../errors.ts'
 import { collect } from '../../stream/collect.ts'
 import { grantedHooks } from '../granted.ts'
 import { grantsOf } from '../permissions.ts'
-import { changeOf, type GuestCalls } from './guest-calls.ts'
+import type { GuestCall, GuestCalls } from './guest-calls.ts'
 import { cannotCross } from './guest-context.ts'
+import { GuestMeter } from './guest-meter.ts'
 import { GuestStream } from './guest-stream.ts'
 import type { Fault, GuestData, Job, Shape, Step } from './messages.ts'
-import { errorOf, thrownOf } from './thrown.ts'
 
-/** Counts nothing: what failed is told to the other side, which counts. */
-class GuestMeter extends Meter {
-  readonly #faults: Fault[]
-
-  constructor(faults: Fault[]) {
-    super()
-    this.#faults = faults
-  }
-
-  override fail(hook: string, error: unknown): void {
-    this.#faults.push({
-      hook,
-      thrown: thrownOf(error instanceof HookFault ? error : new HookFault(faultOf(error))),
-    })
-  }
-
-  override run(): void {}
-  override add(): void {}
-  override refuse(): void {}
+/** What a job came to, and the call it was for. */
+interface Ran {
+  readonly value?: unknown
+  readonly call?: Call
+  /** Whether the answer as it may be recorded is there. */
+  readonly isOver?: boolean
 }
-
-const missing = ['around', 'attempt', 'attempted', 'reveal'] as const
 
 /** A module in its worker: runs its hooks with the kernel's own code, as a chain of one. */
 export class GuestModule {
   readonly #entry: Entry
+  readonly #meter = new GuestMeter()
   readonly #calls: GuestCalls
   readonly #streams = new Map<number, GuestStream>()
-  /** What failed and was let pass, until it is told. */
-  readonly faults: Fault[] = []
 
-  /** Throws when a hook cannot cross, or is not granted. */
+  /** Throws when a hook is not granted. */
   constructor({ id, stage, failure, permissions }: GuestData, hooks: Hooks, calls: GuestCalls) {
-    for (const hook of missing) if (hooks[hook]) throw cannotCross(id, `the hook ${hook}`)
+    if (hooks.around) throw cannotCross(id, 'the hook around')
     const granted = grantedHooks(id, hooks, grantsOf(permissions))
-    const meter = new GuestMeter(this.faults)
-    this.#entry = { id, stage, failure, when: undefined, meter, hooks: granted }
+    this.#entry = { id, stage, failure, when: undefined, meter: this.#meter, hooks: granted }
     this.#calls = calls
   }
 
   get shape(): Shape {
-    const { admit, reply, stream, detect, settled } = this.#entry.hooks
+    const { hooks } = this.#entry
+    const { reply, stream, detect } = hooks
     return {
-      admits: admit !== undefined,
+      admits: hooks.admit !== undefined,
       requests: asks(this.#entry),
+      pure: hooks.pure === true,
       detects: detect?.request !== undefined,
+      arounds: hooks.around !== undefined,
+      attempt: hooks.attempt !== undefined,
+      attempted: hooks.attempted !== undefined,
       replies: (reply ?? detect?.reply) !== undefined,
       streams: (reply ?? stream ?? detect?.reply) !== undefined,
-      settles: settled !== undefined,
+      reveals: hooks.reveal !== undefined,
+      settles: hooks.settled !== undefined,
     }
+  }
+
+  /** What failed and was let pass, since this was last asked. */
+  takeFaults(): Fault[] {
+    return this.#meter.faults.splice(0)
+  }
+
+  /** Whether an error that a job ended with is the module's word, and not its failure. */
+  isRefusal(error: unknown): boolean {
+    return isGatewayError(error) && !this.#meter.hasFailed(error.cause)
   }
 
   /** Does what is asked; rejects with what the hook threw when that is not to be let pass. */
-  async run(job: Exclude<Job, { do: 'leave' | 'remember' }>): Promise<{ value?: unknown; call?: Call }> {
-    if (job.do === 'admit') return { value: this.#entry.hooks.admit!(job.visit) }
+  async run(job: Exclude<Job, { do: 'leave' | 'remember' }>): Promise<Ran> {
+    const { hooks } = this.#entry
+    if (job.do === 'admit') return { value: await hooks.admit!(job.visit) }
     const call = this.#calls.callOf(job.call)
+    const known = this.#calls.find(call.id)!
     switch (job.do) {
       case 'request':
         return { value: await this.#request(call), call }
-      case 'reply': {
+      case 'attempt': {
+        const headers = { ...job.headers }
+        await hooks.attempt!(known.copy.attemptOf(job.attempt), call, headers)
+        return { value: headers, call }
+      }
+      case 'attempted':
+        await hooks.attempted!(known.copy.attemptOf(job.attempt), call)
+        return { call }
+      case 'reply':
+      case 'reveal': {
         const reply = WholeReply.of(job.body)
-        const after = await rewritten(reply, [this.#entry], call)
+        const step = job.do === 'reply' ? rewritten : revealed
+        const after = await step(reply, [this.#entry], call)
         return { value: after === reply ? undefined : await collect(after), call }
       }
-      case 'stream': {
-        const stream = this.#streams.get(job.pipe) ?? (await GuestStream.begin(this.#entry, call))
-        this.#streams.set(job.pipe, stream)
-        const value = await stream.push(job.chunks, job.end)
-        if (!value.over) return { value }
+      case 'stream':
+        return this.#stream(job, call)
+      case 'drop':
+        this.#streams.get(job.pipe)?.drop()
         this.#streams.delete(job.pipe)
-        // What a stream adds to the trail it may still change until its end.
-        return { value, call }
-      }
+        return { call, isOver: true }
       case 'settled':
-        await this.#entry.hooks.settled!(outcomeOf(job.outcome), call)
+        await hooks.settled!(outcomeOf(job.outcome, known), call)
         return { call }
     }
-  }
-
-  drop(pipe: number): void {
-    this.#streams.get(pipe)?.drop()
-    this.#streams.delete(pipe)
   }
 
   async #request(call: Call): Promise<Step> {
     const step = await inspected(this.#entry, call, () => [])
     if (step === undefined) return undefined
-    return 'kind' in step ? { body: await collect(step) } : { change: changeOf(call, step) }
+    return 'kind' in step ? { body: await collect(step) } : { change: this.#calls.changeOf(call, step) }
+  }
+
+  async #stream({ pipe, reveals, chunks, end }: Extract<Job, { do: 'stream' }>, call: Call): Promise<Ran> {
+    const step = reveals ? revealed : rewritten
+    const stream =
+      this.#streams.get(pipe) ?? (await GuestStream.begin((reply) => step(reply, [this.#entry], call)))
+    this.#streams.set(pipe, stream)
+    const value = await stream.push(chunks, end)
+    if (!value.over) return { value }
+    this.#streams.delete(pipe)
+    // What a stream adds to the trail it may still change until its end.
+    return { value, call, isOver: true }
   }
 }
 
-function outcomeOf({ body, error, ...rest }: Extract<Job, { do: 'settled' }>['outcome']): Outcome {
-  const thrown = error && errorOf(error)
+function outcomeOf(
+  { body, error, ...rest }: Extract<Job, { do: 'settled' }>['outcome'],
+  { errors }: GuestCall,
+): Outcome {
+  const thrown = error && errors.errorOf(error)
   return {
     ...rest,
-    error: thrown instanceof GatewayError ? thrown : undefined,
+    error: isGatewayError(thrown) ? thrown : undefined,
     body: () => body,
     json: () => body && JSON.stringify(body),
   }

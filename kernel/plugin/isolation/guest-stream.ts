@@ -1,39 +1,57 @@
-import type { Call } from '../../call/call.ts'
 import type { CompletionChunk } from '../../call/canonical.ts'
-import { StreamReply } from '../../call/reply.ts'
-import type { Entry } from '../../chain/entry.ts'
-import { rewritten } from '../../chain/rewrite.ts'
-import { Chunk } from '../../stream/chunk.ts'
+import { type Reply, StreamReply } from '../../call/reply.ts'
+import type { Chunk } from '../../stream/chunk.ts'
+import { type ChunkView, chunkOf } from './chunk-view.ts'
 import type { Passed } from './messages.ts'
 import { thrownOf } from './thrown.ts'
+
+/** Chunks that came into a worker, counted as they were on the other side. */
+export class Arrivals {
+  readonly #numbers = new WeakMap<Chunk, number>()
+  #count = 0
+
+  arrived(view: ChunkView): Chunk {
+    const chunk = chunkOf(view)
+    this.#numbers.set(chunk, this.#count)
+    this.#count += 1
+    return chunk
+  }
+
+  /** A chunk as it leaves: its number, the first time that one leaves which came. */
+  leaving(chunk: Chunk): number | CompletionChunk {
+    const number = this.#numbers.get(chunk)
+    this.#numbers.delete(chunk)
+    return number ?? chunk.data
+  }
+}
 
 /**
  * A streamed answer passing through a module, batch by batch. The module's side pulls: when it asks for more than has
  * come, what it let go of until then is the answer to the batch.
  */
 export class GuestStream {
-  readonly #numbers = new Map<Chunk, number>()
-  #came = 0
+  readonly #arrivals = new Arrivals()
   #next: PromiseWithResolvers<readonly Chunk[] | undefined> | undefined
   #starved = Promise.withResolvers<void>()
   #passed: (number | CompletionChunk)[] = []
   #over: Passed['over']
   #thrown: Passed['thrown']
 
-  static async begin(entry: Entry, call: Call): Promise<GuestStream> {
+  /** `step` is what the module does to answers; it may leave this one alone. */
+  static async begin(step: (reply: Reply) => Reply | Promise<Reply>): Promise<GuestStream> {
     const stream = new GuestStream()
     const source = new StreamReply('', stream.#source())
-    const through = await rewritten(source, [entry], call)
+    const through = await step(source)
     if (through === source || through.kind === 'whole') stream.#over = 'untouched'
     else void stream.#pump(through)
     return stream
   }
 
   /** Takes a batch; resolves with what may leave. */
-  async push(chunks: readonly CompletionChunk[], end: boolean): Promise<Passed> {
+  async push(chunks: readonly ChunkView[], end: boolean): Promise<Passed> {
     if (this.#over !== 'untouched') {
       await this.#starved.promise
-      if (chunks.length > 0) await this.#feed(chunks.map((data) => this.#numbered(data)))
+      if (chunks.length > 0) await this.#feed(chunks.map((view) => this.#arrivals.arrived(view)))
       if (end) await this.#feed(undefined)
     }
     const passed = {
@@ -45,9 +63,9 @@ export class GuestStream {
     return passed
   }
 
-  /** Nobody wants the rest. */
+  /** Nobody wants the rest: the stream breaks off, and has no end. */
   drop(): void {
-    this.#next?.resolve(undefined)
+    this.#next?.reject(new Error('nobody wants the rest'))
   }
 
   #feed(batch: readonly Chunk[] | undefined): Promise<void> {
@@ -55,13 +73,6 @@ export class GuestStream {
     this.#starved = Promise.withResolvers()
     this.#next?.resolve(batch)
     return this.#starved.promise
-  }
-
-  #numbered(data: CompletionChunk): Chunk {
-    const chunk = Chunk.of(data)
-    this.#numbers.set(chunk, this.#came)
-    this.#came += 1
-    return chunk
   }
 
   async *#source(): AsyncGenerator<readonly Chunk[]> {
@@ -76,17 +87,12 @@ export class GuestStream {
 
   async #pump({ chunks }: StreamReply): Promise<void> {
     try {
-      for await (const batch of chunks) for (const chunk of batch) this.#pass(chunk)
+      for await (const batch of chunks)
+        for (const chunk of batch) this.#passed.push(this.#arrivals.leaving(chunk))
     } catch (error) {
       this.#thrown = thrownOf(error)
     }
     this.#over = 'ended'
     this.#starved.resolve()
-  }
-
-  #pass(chunk: Chunk): void {
-    const number = this.#numbers.get(chunk)
-    this.#numbers.delete(chunk)
-    this.#passed.push(number ?? chunk.data)
   }
 }

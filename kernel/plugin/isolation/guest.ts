@@ -1,34 +1,41 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Completion, ModelRequest } from '../../call/canonical.ts'
+import { HookFault } from '../../chain/hook-fault.ts'
 import { checkedHooks } from '../../chain/returned.ts'
 import { jsonSchemaOf } from '../../kit/json-schema.ts'
 import { load } from '../loader.ts'
 import { explain } from '../manifest.ts'
 import type { ModuleDefinition } from '../plugin.ts'
-import type { CompleteOptions } from '../plugin-calls.ts'
 import { Scope } from '../scope.ts'
 import { resolveStagedAlone } from '../staging/imports.ts'
+import { GuestAsks } from './guest-asks.ts'
 import { GuestCalls } from './guest-calls.ts'
 import { guestContext } from './guest-context.ts'
 import { GuestModule } from './guest-module.ts'
 import type { GuestData, Job, ToGuest, ToHost } from './messages.ts'
-import { errorOf, thrownOf } from './thrown.ts'
+import { Outbox } from './outbox.ts'
+import { thrownOf } from './thrown.ts'
 
 /** The other side of a worker host: one module, and the messages that it is run by. */
 class Guest {
   readonly #data: GuestData
   readonly #scope: Scope
-  readonly #calls = new GuestCalls()
   readonly #memory: Map<string, unknown>
-  readonly #asked = new Map<number, PromiseWithResolvers<Completion>>()
-  #count = 0
+  readonly #outbox: Outbox<ToHost>
+  readonly #calls: GuestCalls
+  readonly #asks: GuestAsks
   #module: GuestModule | undefined
-  #outbox: ToHost[] = []
 
   constructor(data: GuestData) {
     this.#data = data
     this.#scope = new Scope(data.id)
     this.#memory = new Map(Object.entries(data.memory))
+    this.#outbox = new Outbox(
+      (messages) => parentPort!.postMessage(messages),
+      (message) => this.#refuse(message),
+    )
+    const tell = (message: ToHost): void => this.#outbox.add(message)
+    this.#calls = new GuestCalls(tell)
+    this.#asks = new GuestAsks(tell)
   }
 
   async start(): Promise<void> {
@@ -36,18 +43,18 @@ class Guest {
       if (this.#data.staged) resolveStagedAlone(this.#data.staged)
       const definition = await load(this.#data.entry)
       if (this.#data.config) await this.#setUp(definition as ModuleDefinition, this.#data.config)
-      else this.#tell({ kind: 'described', schema: jsonSchemaOf(definition.settings) })
+      else this.#outbox.add({ kind: 'described', schema: jsonSchemaOf(definition.settings) })
     } catch (error) {
-      this.#tell({ kind: 'refused', message: explain(error), param: undefined })
+      this.#outbox.add({ kind: 'refused', message: explain(error), param: undefined })
     }
   }
 
   hear(message: ToGuest): void {
     if (message.kind === 'job') void this.#do(message.id, message.job)
-    else if (message.kind === 'drop') this.#module?.drop(message.pipe)
+    else if (message.kind === 'answer') this.#asks.answered(message)
+    else if (message.kind === 'abort') this.#calls.abort(message.call, message.cancel, message.reason)
     else if (message.kind === 'over') this.#calls.end(message.call)
-    else if (message.kind === 'ping') this.#tell({ kind: 'pong' })
-    else this.#answered(message)
+    else this.#outbox.add({ kind: 'pong' })
   }
 
   async #setUp(definition: ModuleDefinition, config: Readonly<Record<string, unknown>>): Promise<void> {
@@ -55,39 +62,45 @@ class Guest {
     if (!parsed.success) {
       const param = ['config', ...(parsed.error.issues[0]?.path ?? [])].join('.')
       const message = `The configuration of ${this.#data.id} is not valid: ${explain(parsed.error)}`
-      this.#tell({ kind: 'refused', message, param })
+      this.#outbox.add({ kind: 'refused', message, param })
       return
     }
     const context = guestContext(parsed.data, {
       data: this.#data,
       scope: this.#scope,
       memory: this.#memory,
-      tell: (message) => this.#tell(message),
-      complete: (request, options) => this.#complete(request, options),
+      tell: (message) => this.#outbox.add(message),
+      asks: this.#asks,
     })
     const hooks = checkedHooks(await definition.setup(context))
     this.#module = new GuestModule(this.#data, hooks, this.#calls)
-    this.#tell({ kind: 'ready', shape: this.#module.shape })
+    this.#outbox.add({ kind: 'ready', shape: this.#module.shape })
   }
 
   async #do(id: number, job: Job): Promise<void> {
-    const { faults } = this.#module!
+    const module = this.#module!
+    const known = 'call' in job ? () => this.#calls.find(job.call.id) : () => undefined
     try {
-      const { value, call } =
-        job.do === 'remember' || job.do === 'leave'
-          ? { value: await this.#leave(job.do) }
-          : await this.#module!.run(job)
-      const trail = call && this.#calls.partOf(call)
-      this.#tell({ kind: 'done', id, value, ...(trail && { trail }), faults: faults.splice(0) })
+      const {
+        value,
+        call,
+        isOver = false,
+      } = job.do === 'remember' || job.do === 'leave'
+        ? { value: await this.#leave(job.do) }
+        : await module.run(job)
+      const trail = call && known()?.parts.next(isOver)
+      this.#outbox.add({ kind: 'done', id, value, ...(trail && { trail }), faults: module.takeFaults() })
     } catch (error) {
-      const call = 'call' in job ? this.#calls.find(job.call.id) : undefined
-      const trail = call && this.#calls.partOf(call)
-      this.#tell({
+      const trail = known()?.parts.next(false)
+      const thrown = known()?.errors.thrownOf(error) ?? thrownOf(error)
+      const refused = module.isRefusal(error)
+      this.#outbox.add({
         kind: 'done',
         id,
-        thrown: thrownOf(error),
+        thrown,
+        refused,
         ...(trail && { trail }),
-        faults: faults.splice(0),
+        faults: module.takeFaults(),
       })
     }
   }
@@ -97,46 +110,13 @@ class Guest {
     return Object.fromEntries(this.#memory)
   }
 
-  #complete(request: ModelRequest, { on, budgetUsd }: CompleteOptions): Promise<Completion> {
-    const asked = Promise.withResolvers<Completion>()
-    this.#count += 1
-    this.#asked.set(this.#count, asked)
-    this.#tell({ kind: 'complete', id: this.#count, request, on: on?.id, budgetUsd })
-    return asked.promise
-  }
-
-  #answered({ id, value, thrown }: Extract<ToGuest, { kind: 'answer' }>): void {
-    const asked = this.#asked.get(id)
-    this.#asked.delete(id)
-    if (thrown) asked?.reject(errorOf(thrown))
-    else asked?.resolve(value!)
-  }
-
-  #tell(message: ToHost): void {
-    this.#outbox.push(message)
-    if (this.#outbox.length === 1) setImmediate(() => this.#flush())
-  }
-
-  /** Posts what gathered; of what cannot cross, that it cannot. */
-  #flush(): void {
-    const messages = this.#outbox
-    this.#outbox = []
-    try {
-      parentPort!.postMessage(messages)
-    } catch {
-      for (const message of messages) {
-        try {
-          parentPort!.postMessage([message])
-        } catch {
-          if (message.kind !== 'done') continue
-          const thrown = {
-            name: 'HookFault',
-            message: 'what it returned cannot cross from a worker',
-            fault: true,
-          }
-          parentPort!.postMessage([{ kind: 'done', id: message.id, thrown, faults: [] } satisfies ToHost])
-        }
-      }
+  /** Of what cannot cross, that it cannot. */
+  #refuse(message: ToHost): void {
+    if (message.kind === 'done') {
+      const thrown = thrownOf(new HookFault('what it returned cannot cross from a worker'))
+      this.#outbox.add({ kind: 'done', id: message.id, thrown, faults: [] })
+    } else if (message.kind === 'ask') {
+      this.#asks.refuse(message.id, new HookFault('what it asks with cannot cross from a worker'))
     }
   }
 }

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import type { Hooks } from '../../chain/hooks.ts'
-import { conflict } from '../../errors.ts'
 import { noOutbound } from '../../upstream/outbound.ts'
 import { type ContextParts, contextOf, type Instance } from '../instance.ts'
 import { grantsOf } from '../permissions.ts'
 import type { Plugin } from '../plugin-record.ts'
+import { describeInWorker } from './describe.ts'
 import type { GuestData } from './messages.ts'
+import { remoteHooks } from './remote-hooks.ts'
 import { RemoteModule } from './remote-module.ts'
-import { defaultWorkerLimits, describeInWorker } from './worker-host.ts'
+import { defaultWorkerLimits } from './worker-host.ts'
 
 /** Where a plugin runs: what the operator says, else its manifest. Areas and providers run in the process. */
 export function isolationOf({ manifest, setting }: Plugin): 'inproc' | 'worker' {
@@ -17,11 +18,6 @@ export function isolationOf({ manifest, setting }: Plugin): 'inproc' | 'worker' 
 /** Sets a module up in a worker of its own, which the instance owns. */
 export async function setUpInWorker(plugin: Plugin, instance: Instance, parts: ContextParts): Promise<Hooks> {
   const manifest = plugin.manifest!
-  if (plugin.setting!.mode === 'shadow') {
-    throw conflict(`${plugin.id} cannot run in shadow in a worker: set "isolation": "inproc" for that.`, {
-      param: 'mode',
-    })
-  }
   const { memory, meter } = plugin
   const context = contextOf(parts, manifest, instance, plugin.setting!.config, memory, meter)
   await memory.recall()
@@ -40,9 +36,9 @@ export async function setUpInWorker(plugin: Plugin, instance: Instance, parts: C
   })
   const remember = (): ReturnType<RemoteModule['remembered']> => module.remembered()
   context.own(async () => memory.returned(remember, await module.close()))
-  const hooks = await module.start()
+  const shape = await module.start()
   memory.source = remember
-  return hooks
+  return remoteHooks(module, shape)
 }
 
 /** The settings that a module takes, learnt without running its code here. */

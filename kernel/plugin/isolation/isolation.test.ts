@@ -1,60 +1,26 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Dropin, writeDropins } from '../../../test/dropins.ts'
-import { startGateway, type TestGateway } from '../../../test/harness.ts'
-import { startUpstream, type Upstream } from '../../../test/upstream/index.ts'
+import type { Dropin } from '../../../test/dropins.ts'
+import { contentOf, type Isolated, startIsolated, textOf } from '../../../test/isolated.ts'
 
-let gateway: TestGateway
-let upstream: Upstream
-let remove: () => Promise<void>
+let far: Isolated
+let { gateway, upstream } = {} as Isolated
 
-afterEach(async () => {
-  await gateway?.close()
-  await upstream?.close()
-  await remove?.()
-})
+afterEach(() => far?.close())
 
 async function withModule(
   setup: string,
   manifest: Dropin['manifest'] = {},
   config: object = {},
 ): Promise<void> {
-  const dropins = await writeDropins({ far: { setup, manifest: { isolation: 'worker', ...manifest } } })
-  remove = dropins.remove
-  upstream = await startUpstream()
-  gateway = await startGateway({
-    upstream,
-    config: {
-      plugin_dirs: [dropins.folder],
-      workers: { hang: '400ms', memory: '64mb' },
-      module_circuit: { open: '2s', timeout: '5s' },
-      ...config,
-    },
-  })
+  far = await startIsolated('worker', setup, manifest, config)
+  ;({ gateway, upstream } = far)
 }
 
-const call = (body: object = {}): Promise<Response> =>
-  fetch(`${gateway.url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${gateway.adminKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'hi' }], ...body }),
-  })
+const call = (body: object = {}): Promise<Response> => far.call(body)
+const shown = () => far.shown()
 
 /** The first look at a module in a worker starts another one, to learn its settings. */
 const patient = { timeout: 10_000 }
-const shown = async () => (await gateway.api('GET', '/api/proxy/modules/far')).body
-
-async function textOf(response: Response): Promise<unknown> {
-  const { choices } = (await response.json()) as { choices: { message: { content: string } }[] }
-  return choices[0]?.message.content
-}
-
-function contentOf(text: string): string {
-  return text
-    .split('\n\n')
-    .filter((event) => event.startsWith('data: {'))
-    .map((event) => JSON.parse(event.slice(6)).choices[0]?.delta?.content ?? '')
-    .join('')
-}
 
 describe('a module in a worker', () => {
   test('sees and changes calls, answers, streams and the trail, and remembers what it did for a call', async () => {
@@ -126,16 +92,7 @@ describe('a module in a worker', () => {
       }`)
     upstream.reply({ content: ['one ', 'two ', 'three'], gapMs: 200 })
     const leaving = new AbortController()
-    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${gateway.adminKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        model: 'gpt-4o-mini',
-        stream: true,
-        messages: [{ role: 'user', content: 'hi' }],
-      }),
-      signal: leaving.signal,
-    })
+    const response = await far.call({ stream: true }, { signal: leaving.signal })
     await response.body!.getReader().read()
     leaving.abort()
     const events = async () => (await gateway.api('GET', '/api/proxy/modules/far/events')).body.events
@@ -169,7 +126,6 @@ describe('a module in a worker', () => {
 
 test.each([
   ['around', 'return { around: (call, next) => next(call) }', 'the hook around'],
-  ['reveal', 'return { reveal: { reach: 1, scan: () => [] } }', 'the hook reveal'],
   ['a route', `ctx.route({})`, 'routes'],
   ['a service', `ctx.use(Symbol.for('switchyard:x'))`, 'services'],
   ['the store', `ctx.store.collection('x', {})`, 'the store'],

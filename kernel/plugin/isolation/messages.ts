@@ -1,10 +1,12 @@
 import type { CallContext, Principal, Timeouts } from '../../call/call.ts'
 import type { Completion, CompletionChunk, ModelRequest, Operation } from '../../call/canonical.ts'
 import type { Outcome } from '../../call/outcome.ts'
-import type { Decision, Note } from '../../call/trail.ts'
 import type { Stage, Visit } from '../../chain/hooks.ts'
-import type { ErrorCode, ErrorDetail } from '../../errors.ts'
 import type { StagedFolder } from '../staging/imports.ts'
+import type { ChunkView } from './chunk-view.ts'
+import type { Thrown } from './thrown.ts'
+import type { TrailPart } from './trail-part.ts'
+import type { AttemptView, TrailView } from './trail-view.ts'
 
 /** What a worker is started with. */
 export interface GuestData {
@@ -22,18 +24,23 @@ export interface GuestData {
   readonly egressAllow: readonly string[]
 }
 
-/** What a module does to calls, as far as that can cross. */
+/** What a module does to calls. */
 export interface Shape {
   readonly admits: boolean
   readonly requests: boolean
+  readonly pure: boolean
   /** Whether it looks for something in requests: what it would have hidden cannot be recorded without asking it. */
   readonly detects: boolean
+  readonly arounds: boolean
+  readonly attempt: boolean
+  readonly attempted: boolean
   readonly replies: boolean
   readonly streams: boolean
+  readonly reveals: boolean
   readonly settles: boolean
 }
 
-/** A call as it crosses. The request is left out when it is the one that crossed last. */
+/** A call as it crosses. */
 export interface CallView {
   readonly id: string
   readonly operation: Operation
@@ -41,7 +48,11 @@ export interface CallView {
   readonly principal: Principal
   readonly context: CallContext
   readonly timeouts: Timeouts
+  /** Left out when it is the one that crossed last. */
   readonly request: ModelRequest | undefined
+  /** Which of the call's cancels is this copy's; 0 is that of the call itself. */
+  readonly cancel: number
+  readonly trail: TrailView | undefined
 }
 
 /** What a hook did to a call. */
@@ -50,6 +61,7 @@ export interface CallChange {
   readonly fields: Readonly<Record<string, unknown>>
   readonly context?: CallContext
   readonly timeouts?: Timeouts
+  readonly cancel?: number
 }
 
 export type OutcomeView = Omit<Outcome, 'body' | 'json' | 'error'> & {
@@ -57,17 +69,29 @@ export type OutcomeView = Omit<Outcome, 'body' | 'json' | 'error'> & {
   readonly error: Thrown | undefined
 }
 
+/** What the module in a worker is to do. */
 export type Job =
   | { readonly do: 'admit'; readonly visit: Visit }
   | { readonly do: 'request'; readonly call: CallView }
-  | { readonly do: 'reply'; readonly call: CallView; readonly body: Completion }
+  | {
+      readonly do: 'attempt'
+      readonly call: CallView
+      readonly attempt: AttemptView
+      readonly headers: Readonly<Record<string, string>>
+    }
+  | { readonly do: 'attempted'; readonly call: CallView; readonly attempt: AttemptView }
+  | { readonly do: 'reply' | 'reveal'; readonly call: CallView; readonly body: Completion }
   | {
       readonly do: 'stream'
       readonly call: CallView
       readonly pipe: number
-      readonly chunks: readonly CompletionChunk[]
+      /** Whether it is to reveal, which comes after everything else. */
+      readonly reveals: boolean
+      readonly chunks: readonly ChunkView[]
       readonly end: boolean
     }
+  /** Nobody wants the rest of a stream. */
+  | { readonly do: 'drop'; readonly call: CallView; readonly pipe: number }
   | { readonly do: 'settled'; readonly call: CallView; readonly outcome: OutcomeView }
   /** Tell what is to be remembered. */
   | { readonly do: 'remember' }
@@ -85,36 +109,35 @@ export interface Passed {
   readonly thrown?: Thrown
 }
 
-/** An error as it crosses. */
-export interface Thrown {
-  readonly coded?: { readonly code: ErrorCode; readonly detail: Omit<ErrorDetail, 'cause'> }
-  readonly message: string
-  /** Whether the message is the kernel's own, which may be shown. */
-  readonly fault: boolean
-  readonly name: string
-}
-
-/** What a module added to a call's trail. */
-export interface TrailPart {
-  readonly notes: readonly Note[]
-  readonly decisions: readonly Decision[]
-  readonly paramsChanged: readonly string[]
-  readonly headers: Readonly<Record<string, string>>
-  readonly facts: Readonly<Record<string, unknown>>
-}
-
 /** A failure that the module's policy let pass. */
 export interface Fault {
   readonly hook: string
   readonly thrown: Thrown
 }
 
+/** What the module in a worker needs from the gateway. */
+export type Ask = {
+  readonly ask: 'complete'
+  readonly request: ModelRequest
+  readonly on: string | undefined
+  readonly budgetUsd: number | undefined
+}
+
+/** One of a call's cancels was used. */
+interface Abort {
+  readonly kind: 'abort'
+  readonly call: string
+  readonly cancel: number
+  readonly reason: Thrown
+}
+
 export type ToGuest =
   | { readonly kind: 'job'; readonly id: number; readonly job: Job }
-  | { readonly kind: 'drop'; readonly pipe: number }
+  | { readonly kind: 'answer'; readonly id: number; readonly value?: unknown; readonly thrown?: Thrown }
+  | Abort
+  /** The call is forgotten. */
   | { readonly kind: 'over'; readonly call: string }
   | { readonly kind: 'ping' }
-  | { readonly kind: 'answer'; readonly id: number; readonly value?: Completion; readonly thrown?: Thrown }
 
 export type ToHost =
   | { readonly kind: 'ready'; readonly shape: Shape }
@@ -125,10 +148,13 @@ export type ToHost =
       readonly id: number
       readonly value?: unknown
       readonly thrown?: Thrown
+      /** With `thrown`: the module refused, it did not fail. */
+      readonly refused?: boolean
       readonly trail?: TrailPart
       readonly faults: readonly Fault[]
     }
   | { readonly kind: 'pong' }
+  | Abort
   | { readonly kind: 'report'; readonly what: string; readonly detail: string }
   | {
       readonly kind: 'log'
@@ -136,10 +162,6 @@ export type ToHost =
       readonly facts: unknown
       readonly message: string
     }
-  | {
-      readonly kind: 'complete'
-      readonly id: number
-      readonly request: ModelRequest
-      readonly on: string | undefined
-      readonly budgetUsd: number | undefined
-    }
+  | { readonly kind: 'ask'; readonly id: number; readonly ask: Ask }
+  /** What was asked is not wanted any more. */
+  | { readonly kind: 'withdraw'; readonly id: number }

@@ -3,6 +3,8 @@ import { Worker } from 'node:worker_threads'
 import { HookFault } from '../../chain/hook-fault.ts'
 import { badRequest } from '../../errors.ts'
 import type { GuestData, Job, Shape, ToGuest, ToHost } from './messages.ts'
+import { Outbox } from './outbox.ts'
+import { Pulse } from './pulse.ts'
 
 /** Bounds of a worker. */
 export interface WorkerLimits {
@@ -19,17 +21,15 @@ export const defaultWorkerLimits: WorkerLimits = { memory: 128 * 1024 * 1024, ha
 /** What came of a job. */
 export type Done = Extract<ToHost, { kind: 'done' }>
 
-interface Waiting {
-  resolve(done: Done): void
-  reject(error: Error): void
-}
+/** What was asked of a worker that is no more. */
+export class WorkerLost extends HookFault {}
 
 interface Options {
   readonly data: () => GuestData
   readonly limits: WorkerLimits
   /** Told what the worker says of its own accord. */
   readonly heard: (message: ToHost) => void
-  /** Told when the worker ended although nobody asked it to. */
+  /** Told when the worker ended that was set up, although nobody asked it to. */
   readonly down: (reason: string) => void
 }
 
@@ -37,78 +37,92 @@ const leaveMs = 1_000
 const mb = 1024 * 1024
 
 /**
- * One plugin in a worker thread of its own. What is asked in one turn of the event loop crosses together. A worker that
- * ends, runs out of memory or gives no sign of life fails what was asked of it; the next thing asked starts another.
+ * One plugin in a worker thread of its own. A worker that ends, runs out of memory or gives no sign of life fails what
+ * was asked of it; the next thing asked starts another.
  */
 export class WorkerHost {
   readonly #options: Options
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #waiting = new Map<number, PromiseWithResolvers<Done>>()
+  readonly #outbox: Outbox<ToGuest>
+  readonly #pulse: Pulse
   #worker: Worker | undefined
-  #ready: Promise<Shape> | undefined
-  #outbox: ToGuest[] = []
+  #starting: Promise<Shape> | undefined
+  #failStart: (reason: string) => void = () => {}
+  #isReady = false
+  #isClosed = false
   #count = 0
-  #timer: NodeJS.Timeout | undefined
-  #pingedAt: number | undefined
-  #closed = false
   /** Counts the workers there were. */
   born = 0
 
   constructor(options: Options) {
     this.#options = options
+    this.#outbox = new Outbox(
+      (messages) => this.#worker?.postMessage(messages),
+      (message) => this.#refuse(message),
+    )
+    const { hang } = options.limits
+    this.#pulse = new Pulse(
+      hang,
+      () => this.#waiting.size > 0,
+      () => this.post({ kind: 'ping' }),
+      () => this.#end(`it gave no sign of life for ${hang} ms`),
+    )
   }
 
   /** Resolves with what its module does, when it is set up. */
-  start(): Promise<Shape> {
-    this.#ready ??= this.#spawn().catch((error) => {
-      this.#ready = undefined
-      throw error
-    })
-    return this.#ready
+  async start(): Promise<Shape> {
+    if (this.#isClosed) throw new WorkerLost('its worker was lost: it was switched off')
+    this.#starting ??= this.#spawn()
+    return this.#starting
   }
 
-  /** Has the worker do something; rejects with a HookFault when it ends before that. */
+  get isReady(): boolean {
+    return this.#isReady
+  }
+
+  /** Has the worker do something; rejects with a WorkerLost when it ends before that. */
   async run(job: Job): Promise<Done> {
-    if (!this.#worker) await this.start()
+    if (!this.#isReady) await this.start()
     return this.#ask(job)
   }
 
+  /** Tells the worker something, if there is one. */
   post(message: ToGuest): void {
-    if (!this.#worker) return
-    this.#outbox.push(message)
-    if (this.#outbox.length === 1) setImmediate(() => this.#flush())
+    if (this.#worker) this.#outbox.add(message)
   }
 
   /** Ends the worker after it has given back what it holds; resolves with what it wants remembered. */
   async close(): Promise<Readonly<Record<string, unknown>> | undefined> {
-    this.#closed = true
-    if (!this.#worker) return undefined
-    const late = new Promise<undefined>((resolve) => setTimeout(resolve, leaveMs, undefined).unref())
-    const done = await Promise.race([this.#ask({ do: 'leave' }).catch(() => undefined), late])
-    this.#end('it was switched off')
+    this.#isClosed = true
+    const off = 'it was switched off'
+    const late = setTimeout(() => this.#end(off), leaveMs)
+    const done = this.#isReady ? await this.#ask({ do: 'leave' }).catch(() => undefined) : undefined
+    clearTimeout(late)
+    this.#end(off)
     return done?.value as Readonly<Record<string, unknown>> | undefined
   }
 
   /** Ends the worker as it is. */
   abandon(): void {
-    this.#closed = true
+    this.#isClosed = true
     this.#end('nobody needs it any more')
   }
 
   #ask(job: Job): Promise<Done> {
     this.#count += 1
-    const id = this.#count
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject })
-      this.post({ kind: 'job', id, job })
-      this.#watch()
-    })
+    const waiting = Promise.withResolvers<Done>()
+    this.#waiting.set(this.#count, waiting)
+    this.post({ kind: 'job', id: this.#count, job })
+    this.#pulse.watch()
+    return waiting.promise
   }
 
   #spawn(): Promise<Shape> {
-    const { data, limits, heard } = this.#options
+    const { limits } = this.#options
+    const data = this.#options.data()
     const worker = new Worker(new URL(`./guest${path.extname(import.meta.url)}`, import.meta.url), {
-      name: data().id,
-      workerData: data(),
+      name: data.id,
+      workerData: data,
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: Math.ceil(limits.memory / mb), stackSizeMb: 4 },
@@ -117,18 +131,10 @@ export class WorkerHost {
     this.#worker = worker
     this.born += 1
     const started = Promise.withResolvers<Shape>()
-    const timer = setTimeout(
-      () => this.#end(`it was not ready within ${limits.start / 1000} s`, worker),
-      limits.start,
-    )
+    const late = (): void => this.#end(`it was not ready within ${limits.start / 1000} s`, worker)
+    const timer = setTimeout(late, limits.start)
     worker.on('message', (messages: readonly ToHost[]) => {
-      for (const message of messages) {
-        if (message.kind === 'ready') started.resolve(message.shape)
-        else if (message.kind === 'refused') started.reject(refusalOf(message))
-        else if (message.kind === 'done') this.#settle(message)
-        else if (message.kind === 'pong') this.#pingedAt = undefined
-        else heard(message)
-      }
+      for (const message of messages) if (worker === this.#worker) this.#hear(message, started)
     })
     worker.on('error', (error) => this.#end(reasonOf(error), worker))
     worker.on('exit', (code) => this.#end(`it ended with code ${code}`, worker))
@@ -136,68 +142,43 @@ export class WorkerHost {
     return started.promise.finally(() => clearTimeout(timer))
   }
 
-  #failStart: (reason: string) => void = () => {}
-
-  #settle(done: Done): void {
-    const waiting = this.#waiting.get(done.id)
-    this.#waiting.delete(done.id)
-    waiting?.resolve(done)
-  }
-
-  /** Posts what gathered; what cannot cross fails alone. */
-  #flush(): void {
-    const messages = this.#outbox
-    this.#outbox = []
-    try {
-      this.#worker?.postMessage(messages)
-    } catch {
-      for (const message of messages) this.#postAlone(message)
-    }
-  }
-
-  #postAlone(message: ToGuest): void {
-    try {
-      this.#worker?.postMessage([message])
-    } catch {
-      if (message.kind !== 'job') return
-      this.#waiting.get(message.id)?.reject(new HookFault('what it is to be given cannot cross to a worker'))
+  #hear(message: ToHost, started: PromiseWithResolvers<Shape>): void {
+    if (message.kind === 'ready') {
+      this.#isReady = true
+      started.resolve(message.shape)
+    } else if (message.kind === 'refused') {
+      started.reject(refusalOf(message))
+      this.#end(message.message)
+    } else if (message.kind === 'done') {
+      const waiting = this.#waiting.get(message.id)
       this.#waiting.delete(message.id)
-    }
+      waiting?.resolve(message)
+    } else if (message.kind === 'pong') this.#pulse.beat()
+    else this.#options.heard(message)
   }
 
-  /** Looks for a sign of life while something is waited for. */
-  #watch(): void {
-    this.#timer ??= setInterval(() => this.#look(), Math.ceil(this.#options.limits.hang / 2)).unref()
-  }
-
-  #look(): void {
-    const { hang } = this.#options.limits
-    if (this.#waiting.size === 0) {
-      clearInterval(this.#timer)
-      this.#timer = undefined
-      this.#pingedAt = undefined
-    } else if (this.#pingedAt === undefined) {
-      this.#pingedAt = performance.now()
-      this.post({ kind: 'ping' })
-    } else if (performance.now() - this.#pingedAt >= hang) {
-      this.#end(`it gave no sign of life for ${hang} ms`)
-    }
+  /** What cannot cross fails alone. */
+  #refuse(message: ToGuest): void {
+    if (message.kind !== 'job') return
+    this.#waiting.get(message.id)?.reject(new HookFault('what it is to be given cannot cross to a worker'))
+    this.#waiting.delete(message.id)
   }
 
   #end(reason: string, worker = this.#worker): void {
     if (!worker || worker !== this.#worker) return
+    const wasReady = this.#isReady
     this.#worker = undefined
-    this.#ready = undefined
-    this.#outbox = []
-    this.#pingedAt = undefined
-    clearInterval(this.#timer)
-    this.#timer = undefined
+    this.#starting = undefined
+    this.#isReady = false
+    this.#outbox.clear()
+    this.#pulse.stop()
     void worker.terminate()
     this.#failStart(reason)
     const waiting = [...this.#waiting.values()]
     this.#waiting.clear()
-    if (!this.#closed) this.#options.down(`its worker was lost: ${reason}`)
-    for (const { reject } of waiting) reject(new HookFault(`its worker was lost: ${reason}`))
+    const lost = `its worker was lost: ${reason}`
+    if (wasReady && !this.#isClosed) this.#options.down(lost)
+    for (const { reject } of waiting) reject(new WorkerLost(lost))
   }
 }
 
@@ -208,22 +189,4 @@ function refusalOf({ message, param }: Extract<ToHost, { kind: 'refused' }>): Er
 function reasonOf(error: unknown): string {
   const { code, name } = error as NodeJS.ErrnoException
   return code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'it used more memory than it may' : `${name} was thrown in it`
-}
-
-/** Starts a worker only to learn which settings its plugin takes, as a JSON Schema. */
-export function describeInWorker(
-  data: GuestData,
-  limits = defaultWorkerLimits,
-): Promise<Record<string, unknown> | undefined> {
-  const described = Promise.withResolvers<Record<string, unknown> | undefined>()
-  const host = new WorkerHost({
-    data: () => data,
-    limits,
-    heard: (message) => {
-      if (message.kind === 'described') described.resolve(message.schema)
-    },
-    down: () => {},
-  })
-  host.start().catch(described.reject)
-  return described.promise.finally(() => host.abandon())
 }

@@ -1,0 +1,99 @@
+import type { Call } from '../../call/call.ts'
+import type { Completion } from '../../call/canonical.ts'
+import type { Outcome } from '../../call/outcome.ts'
+import type { Reply } from '../../call/reply.ts'
+import type { Attempt } from '../../call/trail.ts'
+import type { Hooks } from '../../chain/hooks.ts'
+import { isGatewayError } from '../../errors.ts'
+import { replyWith } from '../../stream/collect.ts'
+import { unveiled } from '../veil.ts'
+import type { CallChange, OutcomeView, Shape, Step } from './messages.ts'
+import { type Remote, remote } from './remote.ts'
+import type { KnownCall } from './remote-calls.ts'
+import type { RemoteModule } from './remote-module.ts'
+import { RemoteReveal } from './remote-reveal.ts'
+import { RemoteStream } from './remote-stream.ts'
+import { viewOfAttempt } from './trail-view.ts'
+
+/** The hooks of a module in a worker, as the chain sees them: those that it has, and each leads there. */
+export function remoteHooks(module: RemoteModule, shape: Shape): Hooks {
+  const hooks = {
+    ...(shape.pure && { pure: true }),
+    ...(shape.admits && { admit: module.admit.bind(module) }),
+    ...(shape.requests && { request: (call: Call) => requested(module, call, shape) }),
+    ...(shape.attempt && {
+      attempt: async (attempt: Attempt, call: Call, headers: Record<string, string>) => {
+        const added = await module.run(call, (view, { errors }) => {
+          return { do: 'attempt', call: view, attempt: viewOfAttempt(attempt, errors), headers }
+        })
+        Object.assign(headers, added)
+      },
+    }),
+    ...(shape.attempted && {
+      attempted: async (attempt: Attempt, call: Call) => {
+        await module.run(call, (view, { errors }) => {
+          return { do: 'attempted', call: view, attempt: viewOfAttempt(attempt, errors) }
+        })
+      },
+    }),
+    ...(shape.replies && {
+      reply: async (body: Completion, call: Call) =>
+        (await module.run(call, (view) => ({ do: 'reply', call: view, body }))) as Completion | undefined,
+    }),
+    ...(shape.streams && { stream: (call: Call) => new RemoteStream(module, call) }),
+    ...(shape.reveals && { reveal: new RemoteReveal(module) }),
+    ...(shape.settles && {
+      settled: async (outcome: Outcome, call: Call) => {
+        await module.run(
+          call,
+          (view, known) => {
+            known.isSettled = true
+            return { do: 'settled', call: view, outcome: told(outcome, known, module.grants.reads) }
+          },
+          true,
+        )
+      },
+    }),
+  }
+  return { ...hooks, [remote]: { detects: shape.detects } } satisfies Remote as Hooks
+}
+
+async function requested(
+  module: RemoteModule,
+  call: Call,
+  { detects }: Shape,
+): Promise<Call | Reply | undefined> {
+  try {
+    const step = (await module.run(call, (view) => ({ do: 'request', call: view }))) as Step
+    if (!step) return undefined
+    return 'body' in step ? replyWith(call, step.body) : changedCall(module, call, step.change)
+  } catch (error) {
+    // What was found is known over there alone: nothing of the request can be recorded.
+    if (detects && isGatewayError(error)) call.trail.request = undefined
+    throw error
+  }
+}
+
+/** The call with what the module changed of it. */
+export function changedCall(module: RemoteModule, call: Call, { fields, ...change }: CallChange): Call {
+  const { context, timeouts, cancel } = change
+  const seen = module.calls.seen(call)
+  const known = module.calls.find(call.id)
+  let changed = Object.keys(fields).length === 0 ? seen : seen.withRequest(fields)
+  if (context || timeouts || (cancel !== undefined && known)) {
+    changed = changed.with({
+      ...(context && { context }),
+      ...(timeouts && { timeouts }),
+      ...(cancel !== undefined && known && { cancel: module.calls.part(known, cancel) }),
+    })
+  }
+  return seen === call ? changed : unveiled(call, seen, changed)
+}
+
+function told(
+  { error, body, json: _, ...rest }: Outcome,
+  { errors }: KnownCall,
+  reads: boolean,
+): OutcomeView {
+  return { ...rest, body: reads ? body() : undefined, error: error && errors.thrownOf(error) }
+}

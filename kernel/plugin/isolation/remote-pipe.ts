@@ -1,0 +1,49 @@
+import type { Call } from '../../call/call.ts'
+import type { ChunkView } from './chunk-view.ts'
+import type { Passed } from './messages.ts'
+import type { KnownCall } from './remote-calls.ts'
+import type { RemoteModule } from './remote-module.ts'
+import { WorkerLost } from './worker-host.ts'
+
+/** A stream's way through one worker, and no other: what a lost worker held, the next one does not know. */
+export class RemotePipe {
+  readonly #module: RemoteModule
+  readonly #call: Call
+  readonly #number: number
+  readonly #reveals: boolean
+  readonly #known: KnownCall
+  #born: number | undefined
+
+  constructor(module: RemoteModule, call: Call, number: number, reveals: boolean) {
+    this.#module = module
+    this.#call = call
+    this.#number = number
+    this.#reveals = reveals
+    this.#known = module.calls.enter(call)
+  }
+
+  async pass(chunks: readonly ChunkView[], end: boolean): Promise<Passed> {
+    if (this.#isLost) throw new WorkerLost('its worker was lost in the middle of a stream')
+    await this.#module.started()
+    this.#born = this.#module.born
+    const passed = await this.#module.run(this.#call, (view) => {
+      return { do: 'stream', call: view, pipe: this.#number, reveals: this.#reveals, chunks, end }
+    })
+    return passed as Passed
+  }
+
+  /** `isOpen`: the worker still waits for the rest, which nobody wants. Never rejects. */
+  async close(isOpen: boolean): Promise<void> {
+    if (isOpen && this.#born !== undefined && !this.#isLost) {
+      const dropped = this.#module.run(this.#call, (view) => {
+        return { do: 'drop', call: view, pipe: this.#number }
+      })
+      await dropped.catch(() => {})
+    }
+    this.#module.calls.leave(this.#known)
+  }
+
+  get #isLost(): boolean {
+    return this.#born !== undefined && this.#born !== this.#module.born
+  }
+}

@@ -1,0 +1,46 @@
+import type { CompletionChunk } from '../../call/canonical.ts'
+import { Chunk } from '../../stream/chunk.ts'
+import { type ChunkView, viewOfChunk } from './chunk-view.ts'
+
+/** The chunks of an answer that are in a worker: those that come back as they went keep their bytes. */
+export class Transit {
+  /** By number, in the order in which they went. */
+  readonly #held = new Map<number, Chunk>()
+  #count = 0
+  #last = -1
+  #isAltered = false
+
+  /** Takes a batch to the worker, where its chunks are counted as well. */
+  enter(batch: readonly Chunk[]): ChunkView[] {
+    return batch.map((chunk) => {
+      this.#held.set(this.#count, chunk)
+      this.#count += 1
+      return viewOfChunk(chunk)
+    })
+  }
+
+  /** What came back: chunks by number, and new ones. */
+  leave(items: readonly (number | CompletionChunk)[]): Chunk[] {
+    const out = items.map((item) => {
+      const chunk = typeof item === 'number' ? this.#held.get(item) : undefined
+      if (typeof item !== 'number' || !chunk) {
+        this.#isAltered = true
+        return Chunk.of(item as CompletionChunk)
+      }
+      this.#held.delete(item)
+      this.#last = Math.max(this.#last, item)
+      return chunk
+    })
+    const [oldest] = this.#held.keys()
+    if (oldest !== undefined && oldest < this.#last) this.#isAltered = true
+    return out
+  }
+
+  /** What is there and never came back; undefined when nobody can say what is missing. */
+  putBack(): Chunk[] | undefined {
+    if (this.#isAltered) return undefined
+    const back = [...this.#held.values()]
+    this.#held.clear()
+    return back
+  }
+}
