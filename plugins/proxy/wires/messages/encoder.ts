@@ -8,13 +8,13 @@ import type {
   WireUsage,
 } from '#kernel'
 import { newId } from '#kernel'
-import { estimateTokens, eventData, requestTexts } from '#kit'
+import { ByteRun, estimateTokens, eventData, requestTexts } from '#kit'
 import { errorOf } from './errors.ts'
 import { Pieces } from './pieces.ts'
 import type { Block } from './schema.ts'
 import { stopOf } from './stop.ts'
 import { nativeUsage } from './usage.ts'
-import { BlockWriter, event } from './writer.ts'
+import { BlockWriter, event, type Piece } from './writer.ts'
 
 const deltaEvent = Buffer.from('event: content_block_delta\n')
 
@@ -34,6 +34,11 @@ export class MessagesEncoder implements StreamEncoder {
   readonly #request: ModelRequest
   readonly #writer = new BlockWriter()
   readonly #pieces = new Pieces()
+  readonly #take = (piece: Piece): void => {
+    this.#text += this.#writer.write(piece)
+  }
+  /** What has been written of the batch so far. */
+  #text = ''
   #passing: boolean
   #state: 'new' | 'begun' | 'told' | 'ended' = 'new'
   #finish: Partial<ChoiceDelta> = {}
@@ -49,16 +54,20 @@ export class MessagesEncoder implements StreamEncoder {
   }
 
   chunks(batch: readonly Chunk[]): Buffer | string {
-    const parts: Buffer[] = []
-    for (const chunk of batch) {
-      if (this.#passing && chunk.raw) parts.push(...this.#passed(chunk.raw, chunk.data))
-      else {
-        this.#passing = false
-        const text = this.#written(chunk.data)
-        if (text !== '') parts.push(Buffer.from(text))
-      }
+    const passed: ByteRun[] = []
+    let at = 0
+    for (; this.#passing && at < batch.length; at += 1) {
+      const { raw, data } = batch[at]!
+      if (!raw) break
+      for (const event of this.#passed(raw, data))
+        if (!passed.at(-1)?.extend(event)) passed.push(new ByteRun(event))
     }
-    return parts.length === 1 ? parts[0]! : parts.length === 0 ? '' : Buffer.concat(parts)
+    if (at < batch.length) this.#passing = false
+    this.#text = ''
+    for (; at < batch.length; at += 1) this.#write(batch[at]!.data)
+    if (passed.length === 0) return this.#text
+    if (passed.length === 1 && this.#text === '') return passed[0]!.bytes
+    return Buffer.concat([...passed.map(({ bytes }) => bytes), Buffer.from(this.#text)])
   }
 
   end(): string {
@@ -74,17 +83,16 @@ export class MessagesEncoder implements StreamEncoder {
     return event({ ...errorOf(error, requestId) })
   }
 
-  #written(data: CompletionChunk): string {
-    let text = this.#state === 'new' ? this.#start(data) : ''
+  #write(data: CompletionChunk): void {
+    if (this.#state === 'new') this.#text += this.#start(data)
     if (data.usage) this.#usage = data.usage
-    if (this.#state !== 'begun') return text
-    for (const { index, delta, text: said, ...choice } of data.choices) {
-      if (index !== 0) continue
-      const spoken = delta ?? (said ? { content: said } : {})
-      for (const piece of this.#pieces.of(spoken)) text += this.#writer.write(piece)
+    if (this.#state !== 'begun') return
+    for (const choice of data.choices) {
+      if (choice.index !== 0) continue
+      const spoken = choice.delta ?? (choice.text ? { content: choice.text } : undefined)
+      if (spoken) this.#pieces.cut(spoken, this.#take)
       if (choice.finish_reason) this.#finish = choice
     }
-    return text
   }
 
   #start({ id, model, usage }: CompletionChunk): string {
@@ -112,10 +120,10 @@ export class MessagesEncoder implements StreamEncoder {
 
   #told(): string {
     this.#state = 'told'
-    let text = ''
-    for (const piece of this.#pieces.end()) text += this.#writer.write(piece)
+    this.#text = ''
+    this.#pieces.end(this.#take)
     return (
-      text +
+      this.#text +
       this.#writer.end() +
       event({
         type: 'message_delta',
@@ -136,7 +144,7 @@ export class MessagesEncoder implements StreamEncoder {
     if (data.usage) this.#usage = data.usage
     const delta = data.choices[0]?.delta ?? {}
     this.#pieces.skip(delta)
-    if (raw.subarray(0, deltaEvent.length).equals(deltaEvent)) {
+    if (raw.length > deltaEvent.length && deltaEvent.compare(raw, 0, deltaEvent.length) === 0) {
       for (const call of delta.tool_calls ?? []) this.#writer.follow(call.function?.arguments ?? '')
       return [...before, raw]
     }

@@ -12,6 +12,9 @@ interface Call {
   held: string
 }
 
+/** Takes a piece of an answer. */
+type Take = (piece: Piece) => void
+
 /** Cuts the deltas of one answer into pieces of blocks. */
 export class Pieces {
   readonly #calls = new Map<number, Call>()
@@ -20,31 +23,30 @@ export class Pieces {
 
   /** Takes note of a delta that needs no writing. */
   skip(delta: Delta): void {
-    for (const _ of this.of(delta));
+    this.cut(delta, () => {})
   }
 
-  /** What a delta adds, in order. */
-  *of(delta: Delta): Generator<Piece> {
-    const details = listOf<ReasoningDetail>(delta.reasoning_details)
-    if (details.length > 0) this.#detailed = true
-    for (const detail of details) yield* detailPieces(detail)
+  /** Hands on what a delta adds, in order. */
+  cut(delta: Delta, take: Take): void {
+    for (const detail of listOf<ReasoningDetail>(delta.reasoning_details)) {
+      this.#detailed = true
+      cutDetail(detail, take)
+    }
     const thoughts = delta.reasoning_content ?? delta.reasoning
-    if (!this.#detailed && typeof thoughts === 'string' && thoughts !== '')
-      yield thought('thinking', thoughts)
-    for (const text of [delta.content, delta.refusal])
-      if (typeof text === 'string' && text !== '')
-        yield piece('text', { type: 'text', text: '' }, { type: 'text_delta', text })
+    if (!this.#detailed && isText(thoughts)) take(thought('thinking', thoughts))
+    if (isText(delta.content)) take(said(delta.content))
+    if (isText(delta.refusal)) take(said(delta.refusal))
     for (const [i, { index, ...block }] of listOf<Block & { index?: number }>(delta.vendor_blocks).entries())
-      yield piece(`vendor:${index ?? `-${i}`}`, block as Block)
-    for (const call of delta.tool_calls ?? []) yield* this.#call(call)
+      take(piece(`vendor:${index ?? `-${i}`}`, block as Block))
+    for (const call of delta.tool_calls ?? []) this.#call(call, take)
   }
 
-  /** Calls whose names never came. */
-  *end(): Generator<Piece> {
-    for (const [index, call] of this.#calls) if (call.name === undefined) yield* this.#named(index, call, '')
+  /** Hands on calls whose names never came. */
+  end(take: Take): void {
+    for (const [index, call] of this.#calls) if (call.name === undefined) this.#named(index, call, '', take)
   }
 
-  *#call({ index, id, function: fn, extra }: ToolCallDelta): Generator<Piece> {
+  #call({ index, id, function: fn, extra }: ToolCallDelta, take: Take): void {
     const known = this.#calls.get(index)
     const call = known ?? { id: undefined, name: undefined, extra: undefined, held: '' }
     this.#calls.set(index, call)
@@ -52,48 +54,52 @@ export class Pieces {
     call.extra ??= (extra as { anthropic?: object } | undefined)?.anthropic
     const json = fn?.arguments ?? ''
     if (call.name !== undefined) {
-      if (json !== '') yield toolPiece(index, call, json)
+      if (json !== '') take(toolPiece(index, call, json))
       return
     }
     call.held += json
-    if (fn?.name) yield* this.#named(index, call, fn.name)
+    if (fn?.name) this.#named(index, call, fn.name, take)
   }
 
-  *#named(index: number, call: Call, name: string): Generator<Piece> {
+  #named(index: number, call: Call, name: string, take: Take): void {
     call.name = name
-    yield toolPiece(index, call, '')
-    if (call.held !== '') yield toolPiece(index, call, call.held)
+    take(toolPiece(index, call, ''))
+    if (call.held !== '') take(toolPiece(index, call, call.held))
   }
 }
 
 function toolPiece(index: number, { id, name, extra }: Call, json: string): Piece {
   const block = { type: 'tool_use', id: id ?? `call_${index}`, name, input: {}, ...extra }
-  return piece(
-    `tool:${index}`,
-    block,
-    json === '' ? undefined : { type: 'input_json_delta', partial_json: json },
-  )
+  return piece(`tool:${index}`, block, json === '' ? undefined : 'input_json_delta', json)
 }
 
-function* detailPieces(detail: ReasoningDetail): Generator<Piece> {
+function cutDetail(detail: ReasoningDetail, take: Take): void {
   const block = thinkingBlock(detail)
   if (!block) return
   const lane = `thinking:${detail.index ?? 0}`
   if (block.type === 'redacted_thinking') {
-    yield piece(lane, block)
+    take(piece(lane, block))
     return
   }
   const text = detail.text ?? detail.summary
-  if (text) yield thought(lane, text)
-  if (detail.signature)
-    yield piece(lane, emptyThought, { type: 'signature_delta', signature: detail.signature })
+  if (text) take(thought(lane, text))
+  if (detail.signature) take(piece(lane, emptyThought, 'signature_delta', detail.signature))
 }
 
+const emptyText: Block = { type: 'text', text: '' }
 const emptyThought: Block = { type: 'thinking', thinking: '', signature: '' }
 
-const thought = (lane: string, thinking: string): Piece =>
-  piece(lane, emptyThought, { type: 'thinking_delta', thinking })
+const said = (text: string): Piece => piece('text', emptyText, 'text_delta', text)
 
-const piece = (lane: string, block: Block, delta?: Piece['delta']): Piece => ({ lane, block, delta })
+const thought = (lane: string, text: string): Piece => piece(lane, emptyThought, 'thinking_delta', text)
+
+const piece = (lane: string, block: Block, kind?: Piece['kind'], text = ''): Piece => ({
+  lane,
+  block,
+  kind,
+  text,
+})
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 
 const listOf = <T>(value: unknown): readonly T[] => (Array.isArray(value) ? (value as T[]) : [])

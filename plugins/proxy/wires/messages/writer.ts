@@ -1,12 +1,22 @@
 import { encodeEvent } from '#kit'
 import type { Block } from './schema.ts'
 
+/** A text that a block grows by: the kind of its deltas, and what they call it. */
+export const growths = {
+  text_delta: 'text',
+  thinking_delta: 'thinking',
+  signature_delta: 'signature',
+  input_json_delta: 'partial_json',
+} as const
+
 /** A piece of content: of which block it is, how that begins, and what it adds. */
 export interface Piece {
   /** Pieces with the same lane are of one block. */
   readonly lane: string
   readonly block: Block
-  readonly delta?: Readonly<Record<string, unknown>> | undefined
+  /** What the text is that it adds; a block without deltas is whole when it begins. */
+  readonly kind: keyof typeof growths | undefined
+  readonly text: string
 }
 
 interface OpenBlock {
@@ -86,11 +96,11 @@ export class BlockWriter {
     return event({ type: 'content_block_start', index, content_block: block })
   }
 
-  #goOn({ delta }: Piece): string {
-    if (!delta) return ''
+  #goOn({ kind, text }: Piece): string {
+    if (kind === undefined) return ''
     const live = this.#live!
-    if (typeof delta.partial_json === 'string') live.json += delta.partial_json
-    return event({ type: 'content_block_delta', index: live.index, delta })
+    if (kind === 'input_json_delta') live.json += text
+    return deltaEvent(live.index, kind, text)
   }
 
   #stop(): string {
@@ -103,6 +113,10 @@ export class BlockWriter {
 
 export const event = (data: { readonly type: string; readonly [field: string]: unknown }): string =>
   encodeEvent(data, data.type)
+
+/** The event that most of a stream are: only its text is serialised. */
+const deltaEvent = (index: number, kind: keyof typeof growths, text: string): string =>
+  `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"${kind}","${growths[kind]}":${JSON.stringify(text)}}}\n\n`
 
 function isJson(text: string): boolean {
   try {
