@@ -1,7 +1,7 @@
 import type { ChoiceDelta, Completion, CompletionChunk, FinishReason, GatewayError, WireUsage } from '#kernel'
 import type { Asked, Response } from './asked.ts'
 import { responseError } from './errors.ts'
-import type { Emit } from './open-item.ts'
+import type { Events, Piece } from './open-item.ts'
 import { Pieces } from './pieces.ts'
 import type { Item } from './schema.ts'
 import { nativeUsage } from './usage.ts'
@@ -16,21 +16,22 @@ const shortfalls: Partial<Record<FinishReason, string>> = {
 /** A response while it comes about; whole answers are streams of one chunk. */
 export class Answer {
   readonly #asked: Asked
-  readonly #emit: Emit
+  readonly #events: Events
   readonly #writer: ItemWriter
   readonly #pieces: Pieces
+  readonly #take = (piece: Piece): void => this.#writer.write(piece)
   #begun = false
   #model: string
   #tier: unknown
   #usage: WireUsage | undefined
   #finish: FinishReason | undefined
 
-  constructor(asked: Asked, emit: Emit) {
+  constructor(asked: Asked, events: Events) {
     const id = asked.id.replace(/^resp_/, '')
     this.#asked = asked
-    this.#emit = emit
+    this.#events = events
     this.#model = asked.model
-    this.#writer = new ItemWriter(emit, id)
+    this.#writer = new ItemWriter(events, id)
     this.#pieces = new Pieces((index) => `call_${id}_${index}`)
   }
 
@@ -39,9 +40,9 @@ export class Answer {
     if (tier) this.#tier = tier
     if (usage) this.#usage = usage
     this.begin()
-    for (const { index, ...choice } of choices) {
-      if (index !== 0) continue
-      for (const piece of this.#pieces.cut(choice)) this.#writer.write(piece)
+    for (const choice of choices) {
+      if (choice.index !== 0) continue
+      this.#pieces.cut(choice, this.#take)
       if (choice.finish_reason) this.#finish = choice.finish_reason
     }
   }
@@ -50,7 +51,7 @@ export class Answer {
   end(): Response {
     this.begin()
     const reason = this.#finish && shortfalls[this.#finish]
-    for (const piece of this.#pieces.end()) this.#writer.write(piece)
+    this.#pieces.end(this.#take)
     const status = reason === undefined ? 'completed' : 'incomplete'
     const response = {
       ...this.#response(status, this.#writer.end(status)),
@@ -59,7 +60,7 @@ export class Answer {
         : { incomplete_details: { reason } }),
     }
     this.#asked.keep?.(response)
-    this.#emit(`response.${status}`, { response })
+    this.#events.emit(`response.${status}`, { response })
     return response
   }
 
@@ -70,7 +71,7 @@ export class Answer {
       item.status === 'in_progress' ? { ...item, status: 'incomplete' } : item,
     )
     const response = { ...this.#response('failed', items), error: responseError(error) }
-    this.#emit('response.failed', { response })
+    this.#events.emit('response.failed', { response })
   }
 
   /** Tells that there is a response; once. */
@@ -78,8 +79,8 @@ export class Answer {
     if (this.#begun) return
     this.#begun = true
     const response = this.#response('in_progress', [])
-    this.#emit('response.created', { response })
-    this.#emit('response.in_progress', { response })
+    this.#events.emit('response.created', { response })
+    this.#events.emit('response.in_progress', { response })
   }
 
   #response(status: Response['status'], output: readonly Item[]): Response {
@@ -100,9 +101,11 @@ export class Answer {
   }
 }
 
+const nowhere: Events = { emit() {}, grow() {} }
+
 /** A whole answer as a response. */
 export function responseOf(body: Completion, asked: Asked): Response {
-  const answer = new Answer(asked, () => {})
+  const answer = new Answer(asked, nowhere)
   const { choices = [], data: _, ...head } = body
   answer.add({ ...head, choices: choices.map(deltaOf) } as CompletionChunk)
   return answer.end()

@@ -1,30 +1,25 @@
 import { type Chunk, envelope, type GatewayError, type StreamEncoder } from '#kernel'
-import { encodeEvent } from '#kit'
 import { Answer } from './answer.ts'
 import type { Asked } from './asked.ts'
-import type { Fields } from './schema.ts'
+import { EventText } from './event-text.ts'
 
-/**
- * Writes a stream of the wire: the response created and in progress, its items one after another, its end. Events are
- * numbered in the order in which they leave.
- */
+/** Writes a stream of the wire: the response created and in progress, its items one after another, its end. */
 export class ResponsesEncoder implements StreamEncoder {
+  readonly #events = new EventText()
   readonly #answer: Answer
-  #written = ''
-  #next = 0
 
   constructor(asked: Asked) {
-    this.#answer = new Answer(asked, (type, data) => this.#write(type, data))
+    this.#answer = new Answer(asked, this.#events)
   }
 
   chunks(batch: readonly Chunk[]): string {
     for (const { data } of batch) this.#answer.add(data)
-    return this.#taken()
+    return this.#events.take()
   }
 
   end(): string {
     this.#answer.end()
-    return this.#taken()
+    return this.#events.take()
   }
 
   /** The error, as OpenAI sends it and as its documentation has it, then the response that failed. */
@@ -32,19 +27,8 @@ export class ResponsesEncoder implements StreamEncoder {
     const { code, message, param = null } = error
     const { error: nested } = envelope(error, requestId)
     this.#answer.begin()
-    this.#write('error', { code, message, param, error: nested })
+    this.#events.emit('error', { code, message, param, error: nested })
     this.#answer.fail(error)
-    return this.#taken()
-  }
-
-  #write(type: string, data: Fields): void {
-    this.#written += encodeEvent({ type, sequence_number: this.#next, ...data }, type)
-    this.#next += 1
-  }
-
-  #taken(): string {
-    const written = this.#written
-    this.#written = ''
-    return written
+    return this.#events.take()
   }
 }

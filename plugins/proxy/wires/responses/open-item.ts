@@ -4,8 +4,12 @@ import { type Form, forms, type ItemKind, itemForms, type TextKind } from './for
 import type { Fields, Item } from './schema.ts'
 import { type State, sealed, stateOf } from './state.ts'
 
-/** Takes an event, to be numbered and written at once: what it holds goes on growing. */
-export type Emit = (type: string, data: Fields) => void
+/** Where events go, to be numbered and written at once: what they hold goes on growing. */
+export interface Events {
+  emit(type: string, data: Fields): void
+  /** An event that brings a piece of a text: `at` is the JSON of its place without braces. */
+  grow(type: string, at: string, text: string, logprobs: readonly unknown[] | undefined): void
+}
 
 /** A piece of an item: of which, how that begins, and what it adds. */
 export interface Piece {
@@ -28,6 +32,8 @@ interface OpenText {
   readonly form: Form
   readonly key: string
   readonly at: Fields
+  /** The same as JSON without its braces, for the events that most of a stream are. */
+  readonly json: string
   /** Holds the text that grows: the part, or the item itself. */
   readonly holder: Record<string, unknown>
 }
@@ -35,16 +41,16 @@ interface OpenText {
 /** An item while it is written: begun once, its parts one after another, ended once. */
 export class OpenItem {
   readonly lane: string
-  readonly #emit: Emit
+  readonly #events: Events
   readonly #index: number
   readonly #item: Record<string, unknown> & { readonly id: string; readonly type: ItemKind }
   #text: OpenText | undefined
   #state: Assembler | undefined
   readonly #calls: Record<string, Fields> = {}
 
-  constructor(emit: Emit, index: number, id: string, { lane, kind, about }: Piece) {
+  constructor(events: Events, index: number, id: string, { lane, kind, about }: Piece) {
     this.lane = lane
-    this.#emit = emit
+    this.#events = events
     this.#index = index
     this.#item = {
       id: `${itemForms[kind].prefix}_${id}`,
@@ -53,7 +59,7 @@ export class OpenItem {
       ...itemForms[kind].blank(),
       ...about,
     }
-    this.#emit('response.output_item.added', { output_index: index, item: this.#item })
+    this.#events.emit('response.output_item.added', { output_index: index, item: this.#item })
   }
 
   /** The item as it is now; it still grows. */
@@ -68,21 +74,21 @@ export class OpenItem {
     return type !== 'function_call' || isJson(String(json))
   }
 
-  add({ of, text = '', logprobs = [], annotations = [], state }: Piece): void {
+  add({ of, text = '', logprobs = none, annotations = none, state }: Piece): void {
     if (state?.message) {
       this.#state ??= new Assembler()
       this.#state.add({ choices: [{ index: 0, delta: state.message as Delta }] })
     }
-    Object.assign(this.#calls, state?.calls)
+    if (state?.calls) Object.assign(this.#calls, state.calls)
     if (!of) return
-    const { form, holder, at } = this.#textOf(of.kind, of.key ?? of.kind)
+    const { form, holder, at, json } = this.#textOf(of.kind, of.key ?? of.kind)
     if (of.kind === 'text') {
       ;(holder.logprobs as unknown[]).push(...logprobs)
       for (const annotation of annotations) this.#annotate(holder.annotations as unknown[], annotation, at)
     }
     if (text === '') return
     holder[form.field] = `${holder[form.field]}${text}`
-    this.#emit(`${form.text}.delta`, { ...at, delta: text, ...(of.kind === 'text' && { logprobs }) })
+    this.#events.grow(`${form.text}.delta`, json, text, of.kind === 'text' ? logprobs : undefined)
   }
 
   /** Ends the item and all of it, and gives it. */
@@ -90,7 +96,7 @@ export class OpenItem {
     this.#endText()
     if (this.#item.type === 'reasoning') this.#item.encrypted_content = this.#sealed()
     this.#item.status = status
-    this.#emit('response.output_item.done', { output_index: this.#index, item: this.#item })
+    this.#events.emit('response.output_item.done', { output_index: this.#index, item: this.#item })
     return this.#item
   }
 
@@ -105,9 +111,9 @@ export class OpenItem {
       at[form.index!] = list.length
       holder = form.blank!()
       list.push(holder)
-      this.#emit(`${form.part}.added`, { ...at, part: holder })
+      this.#events.emit(`${form.part}.added`, { ...at, part: holder })
     }
-    this.#text = { form, key, at, holder }
+    this.#text = { form, key, at, json: JSON.stringify(at).slice(1, -1), holder }
     return this.#text
   }
 
@@ -115,20 +121,20 @@ export class OpenItem {
     if (!this.#text) return
     const { form, at, holder } = this.#text
     const { logprobs, name } = holder
-    this.#emit(`${form.text}.done`, {
+    this.#events.emit(`${form.text}.done`, {
       ...at,
       [form.field]: holder[form.field],
       ...(logprobs !== undefined && { logprobs }),
       ...(form.field === 'arguments' && { name }),
     })
-    if (form.part) this.#emit(`${form.part}.done`, { ...at, part: holder })
+    if (form.part) this.#events.emit(`${form.part}.done`, { ...at, part: holder })
     this.#text = undefined
   }
 
   #annotate(annotations: unknown[], annotation: unknown, at: Fields): void {
     const place = { ...at, annotation_index: annotations.length }
     annotations.push(annotation)
-    this.#emit('response.output_text.annotation.added', { ...place, annotation })
+    this.#events.emit('response.output_text.annotation.added', { ...place, annotation })
   }
 
   #sealed(): string | null {
@@ -138,6 +144,8 @@ export class OpenItem {
     return sealed({ message, ...(hasCalls && { calls: this.#calls }) })
   }
 }
+
+const none: readonly unknown[] = []
 
 function isJson(text: string): boolean {
   try {

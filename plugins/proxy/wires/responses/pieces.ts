@@ -1,7 +1,7 @@
 import type { ChoiceDelta, Delta, ToolCallDelta } from '#kernel'
 import type { Piece } from './open-item.ts'
 import type { Fields } from './schema.ts'
-import { callStateOf, stateOf } from './state.ts'
+import { callStateOf, hasState, stateOf } from './state.ts'
 
 /** What a tool call is, as far as it has been told. */
 interface Call {
@@ -13,6 +13,9 @@ interface Call {
   /** Arguments that came before the name. */
   held: string
 }
+
+/** Takes a piece of an answer. */
+type Take = (piece: Piece) => void
 
 /** Cuts the deltas of one answer into pieces of items. */
 export class Pieces {
@@ -27,51 +30,53 @@ export class Pieces {
     this.#idOf = idOf
   }
 
-  /** What a choice adds, in order. */
-  *cut({ delta = {}, text, logprobs }: Partial<ChoiceDelta>): Generator<Piece> {
-    yield* this.#thoughts(delta)
+  /** Hands on what a choice adds, in order. */
+  cut({ delta = silence, text, logprobs }: Partial<ChoiceDelta>, take: Take): void {
+    this.#thoughts(delta, take)
     if (typeof delta.refusal === 'string' && delta.refusal !== '')
-      yield { lane: 'message', kind: 'message', of: { kind: 'refusal' }, text: delta.refusal }
+      take({ lane: 'message', kind: 'message', of: refusalPart, text: delta.refusal })
     const said = textOf(delta.content) || (text ?? '')
     const odds = logprobsOf(logprobs)
-    const annotations = listOf(delta.annotations).map(annotationOf)
+    const annotations = listOf(delta.annotations)
     if (said !== '' || odds.length > 0 || annotations.length > 0)
-      yield {
+      take({
         lane: 'message',
         kind: 'message',
-        of: { kind: 'text' },
+        of: textPart,
         text: said,
         logprobs: odds,
-        annotations,
-      }
-    for (const [i, call] of (delta.tool_calls ?? []).entries()) yield* this.#call(call, call.index ?? i)
+        annotations: annotations.map(annotationOf),
+      })
+    for (const [i, call] of (delta.tool_calls ?? []).entries()) this.#call(call, call.index ?? i, take)
   }
 
-  /** What can be told at the end only: calls without a name, and what is to be given back with the answer. */
-  *end(): Generator<Piece> {
-    for (const [index, call] of this.#calls) if (call.name === undefined) yield* this.#named(index, call, '')
+  /** Hands on what can be told at the end only: calls without a name, and what is to be given back with the answer. */
+  end(take: Take): void {
+    for (const [index, call] of this.#calls) if (call.name === undefined) this.#named(index, call, '', take)
     const states = [...this.#calls.values()].filter(({ state }) => Object.keys(state).length > 0)
     const calls = Object.fromEntries(states.map(({ id, state }) => [id!, state]))
     const lane = { lane: 'state', kind: 'reasoning' } as const
-    for (const message of this.#left) yield { ...lane, state: { message } }
-    if (Object.keys(calls).length > 0) yield { ...lane, state: { calls } }
+    for (const message of this.#left) take({ ...lane, state: { message } })
+    if (Object.keys(calls).length > 0) take({ ...lane, state: { calls } })
   }
 
-  *#thoughts(delta: Delta): Generator<Piece> {
-    const { reasoning_details: details, ...left } = stateOf(delta)
-    if (Object.keys(left).length > 0) this.#left.push(left)
+  #thoughts(delta: Delta, take: Take): void {
     const lane = { lane: 'reasoning', kind: 'reasoning' } as const
-    for (const detail of listOf(details) as Fields[]) {
-      yield { ...lane, state: { message: { reasoning_details: [detail] } } }
-      const text = detail.text ?? detail.summary
-      if (this.#tellsThoughts('reasoning_details', text)) {
-        const key = `summary ${String(detail.index)}`
-        yield { ...lane, of: { kind: 'summary', key }, text }
+    if (hasState(delta)) {
+      const { reasoning_details: details, ...left } = stateOf(delta)
+      if (Object.keys(left).length > 0) this.#left.push(left)
+      for (const detail of listOf(details) as Fields[]) {
+        take({ ...lane, state: { message: { reasoning_details: [detail] } } })
+        const text = detail.text ?? detail.summary
+        if (this.#tellsThoughts('reasoning_details', text)) {
+          const key = `summary ${String(detail.index)}`
+          take({ ...lane, of: { kind: 'summary', key }, text })
+        }
       }
     }
-    for (const field of ['reasoning_content', 'reasoning']) {
+    for (const field of thoughtFields) {
       const text = delta[field]
-      if (this.#tellsThoughts(field, text)) yield { ...lane, of: { kind: 'summary' }, text }
+      if (this.#tellsThoughts(field, text)) take({ ...lane, of: { kind: 'summary' }, text })
     }
   }
 
@@ -81,7 +86,7 @@ export class Pieces {
     return this.#thoughtsIn === field
   }
 
-  *#call(delta: ToolCallDelta, index: number): Generator<Piece> {
+  #call(delta: ToolCallDelta, index: number, take: Take): void {
     const custom = delta.custom as { name?: string; input?: string } | undefined
     const call = this.#calls.get(index) ?? {
       kind: custom || (delta as Fields).type === 'custom' ? 'custom' : 'function',
@@ -95,19 +100,19 @@ export class Pieces {
     call.state = { ...call.state, ...callStateOf(delta) }
     const input = delta.function?.arguments ?? custom?.input ?? ''
     if (call.name !== undefined) {
-      if (input !== '') yield this.#piece(index, call, input)
+      if (input !== '') take(this.#piece(index, call, input))
       return
     }
     call.held += input
     const name = delta.function?.name || custom?.name
-    if (name) yield* this.#named(index, call, name)
+    if (name) this.#named(index, call, name, take)
   }
 
-  *#named(index: number, call: Call, name: string): Generator<Piece> {
+  #named(index: number, call: Call, name: string, take: Take): void {
     call.name = name
     const others = [...this.#calls.values()].filter((other) => other !== call && other.name !== undefined)
     if (call.id === undefined || others.some(({ id }) => id === call.id)) call.id = this.#idOf(index)
-    yield this.#piece(index, call, call.held)
+    take(this.#piece(index, call, call.held))
   }
 
   #piece(index: number, { kind, id, name }: Call, text: string): Piece {
@@ -121,6 +126,11 @@ export class Pieces {
     }
   }
 }
+
+const silence: Delta = {}
+const textPart = { kind: 'text' } as const
+const refusalPart = { kind: 'refusal' } as const
+const thoughtFields = ['reasoning_content', 'reasoning'] as const
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 

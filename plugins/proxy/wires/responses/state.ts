@@ -16,6 +16,9 @@ const ofMessages = ['reasoning_details', 'vendor_blocks', 'extra_content']
 const lists = new Set(['reasoning_details', 'vendor_blocks'])
 const ofCalls = ['extra', 'extra_content']
 
+/** Whether there may be something in a delta that is to be given back. */
+export const hasState = (delta: Fields): boolean => ofMessages.some((name) => delta[name] !== undefined)
+
 /** What of a message, or of the delta of one, is to be given back with it. */
 export const stateOf = (message: Fields | undefined): Fields => picked(message, ofMessages)
 

@@ -1,4 +1,4 @@
-import { type Emit, OpenItem, type Piece } from './open-item.ts'
+import { type Events, OpenItem, type Piece } from './open-item.ts'
 import type { Item } from './schema.ts'
 
 /**
@@ -6,7 +6,7 @@ import type { Item } from './schema.ts'
  * mix the parts of several tool calls; a part whose turn has not come waits until the call before it is complete.
  */
 export class ItemWriter {
-  readonly #emit: Emit
+  readonly #events: Events
   readonly #id: string
   readonly #ended: Item[] = []
   readonly #endedCalls = new Set<string>()
@@ -14,8 +14,8 @@ export class ItemWriter {
   #waiting: Piece[] = []
 
   /** Ids of items are made of `id`, that of the response, and their place. */
-  constructor(emit: Emit, id: string) {
-    this.#emit = emit
+  constructor(events: Events, id: string) {
+    this.#events = events
     this.#id = id
   }
 
@@ -51,7 +51,7 @@ export class ItemWriter {
   #begin(first: Piece, pieces: readonly Piece[]): void {
     this.#close('completed')
     const index = this.#ended.length
-    this.#open = new OpenItem(this.#emit, index, `${this.#id}_${index}`, first)
+    this.#open = new OpenItem(this.#events, index, `${this.#id}_${index}`, first)
     for (const piece of pieces) this.#open.add(piece)
   }
 
