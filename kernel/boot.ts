@@ -31,6 +31,7 @@ import { ProviderKeys } from './upstream/provider-keys.ts'
 import { optionProblems } from './upstream/provider-options.ts'
 import { providerSpecs } from './upstream/provider-specs.ts'
 import { RouteTable } from './upstream/route-table.ts'
+import { TokenInquiry } from './upstream/token-inquiry.ts'
 import { Transport } from './upstream/transport.ts'
 import { packageVersion } from './version.ts'
 
@@ -134,6 +135,7 @@ export async function boot({
       routes,
       runtime,
       secrets,
+      tokenInquiry: new TokenInquiry(registry, transport),
       tokens,
     }
     for (const [name, useValue] of Object.entries(services)) {

@@ -93,8 +93,10 @@ export type {
   Provider,
   StreamDecoder,
   Target,
+  TokenQuestion,
   UpstreamHead,
   UpstreamRequest,
 } from './upstream/provider.ts'
 export { type RouteRule, type RouteTable, routeRule } from './upstream/route-table.ts'
 export { fetchToken } from './upstream/token-endpoint.ts'
+export type { ProviderCount } from './upstream/token-inquiry.ts'

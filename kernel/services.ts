@@ -13,6 +13,7 @@ import type { Directory } from './upstream/directory.ts'
 import type { Prober } from './upstream/probe.ts'
 import type { ProviderKeys } from './upstream/provider-keys.ts'
 import type { RouteTable } from './upstream/route-table.ts'
+import type { TokenInquiry } from './upstream/token-inquiry.ts'
 
 /** What the process is and how long it has been. */
 export interface Runtime {
@@ -36,6 +37,7 @@ export const kernelServices = {
   routes: token<RouteTable>('kernel/routes'),
   runtime: token<Runtime>('kernel/runtime'),
   secrets: token<Secrets>('kernel/secrets'),
+  tokenInquiry: token<TokenInquiry>('kernel/token-inquiry'),
   tokens: token<TokenCounter>('kernel/tokens'),
 } as const
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Call, type Principal } from '../call/call.ts'
-import { over } from '../call/cancel.ts'
+import { Cancel, over } from '../call/cancel.ts'
 import type { ModelRequest, Operation } from '../call/canonical.ts'
 import type { Outcome } from '../call/outcome.ts'
 import { noUsage } from '../call/usage.ts'
@@ -25,12 +25,10 @@ export interface Inquiry {
 
 /**
  * Asks who grants access and who limits whether a call might be made, and whether it might go where it would: whoever
- * refuses throws. To limits it is a call that used nothing. Resolves with the headers that they want on the answer.
+ * refuses throws. To limits it is a call that used nothing. Resolves with the call that it would be, whose trail has the
+ * headers that they want on the answer.
  */
-export async function permit(
-  inquiry: Inquiry,
-  generation: Generation,
-): Promise<Readonly<Record<string, string>>> {
+export async function permit(inquiry: Inquiry, generation: Generation): Promise<Call> {
   const { wire, operation, request, principal, target } = inquiry
   const context = callContextOf(inquiry.headers, inquiry.ip, generation.number)
   const call = new Call({ id: newId('tr_'), operation, wire, principal, request, context })
@@ -50,7 +48,7 @@ export async function permit(
     for (const entry of asked) await settle(entry, outcome, call)
     call.cancel.abort(over)
   }
-  return call.trail.headers
+  return call.with({ cancel: new Cancel() })
 }
 
 async function ask(entry: Entry, call: Call): Promise<void> {

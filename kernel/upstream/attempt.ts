@@ -47,10 +47,16 @@ export function account(
 /** What is shorter than this is found in any text, and is no secret. */
 const shortest = 6
 
-/** Closes the books of an attempt that failed. A provider that quotes the key in its error does not give it away. */
-export function fail(attempt: Attempt, error: UpstreamError, { key }: Target): void {
+/** A provider that quotes the key in its error does not give it away. */
+export function hideKey(error: UpstreamError, { key }: Target): UpstreamError {
   if (key && key.secret.length > shortest)
     error.message = error.message.replaceAll(key.secret, `…${key.hint}`)
+  return error
+}
+
+/** Closes the books of an attempt that failed. */
+export function fail(attempt: Attempt, error: UpstreamError, target: Target): void {
+  hideKey(error, target)
   attempt.latencyMs = performance.now() - attempt.startedAt
   attempt.status ??= error.providerStatus
   attempt.error = error

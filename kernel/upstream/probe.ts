@@ -1,6 +1,7 @@
 import { Cancel } from '../call/cancel.ts'
 import { internalError, isUpstreamError } from '../errors.ts'
 import type { Registry } from '../plugin/registry.ts'
+import { hideKey } from './attempt.ts'
 import type { Directory } from './directory.ts'
 import { forgetKey, readyTarget } from './key-exchange.ts'
 import type { Credential, Protocol, Provider } from './provider.ts'
@@ -70,7 +71,10 @@ export class Prober {
       if (answer.status >= 400) {
         const refused = answer.status === 401 || answer.status === 403
         if (refused) forgetKey(target, this.#registry.generation.services)
-        return { ...result('down', protocol.error(answer, body, target).message, ms), refused }
+        return {
+          ...result('down', hideKey(protocol.error(answer, body, target), target).message, ms),
+          refused,
+        }
       }
       if (key?.owner !== 'user') this.#learn(provider, protocol, body)
       return ms > slowMs ? result('degraded', 'It answers slowly.', ms) : result('healthy', 'It answers.', ms)

@@ -113,6 +113,18 @@ export interface StreamDecoder {
   end(): Iterable<Chunk>
 }
 
+/** How a provider counts the tokens of a request before it is made. */
+export interface TokenQuestion {
+  /** Whether what it counts is what a call would cost; otherwise only a part of it, and the count is an estimate. */
+  readonly exact: boolean
+  /** The question; undefined where it cannot be asked about this call. */
+  encode(call: Call, target: Target): UpstreamRequest | undefined | Promise<UpstreamRequest | undefined>
+  /** How many tokens an answer says there are; undefined when it does not say. */
+  decode(body: Buffer, call: Call): number | undefined
+  /** Whether an answer with an error status says that the provider does not count for this model. */
+  declines?(head: UpstreamHead, body: Buffer): boolean
+}
+
 /** How to talk to a family of providers: pure translation, the kernel carries the bytes. */
 export interface Protocol {
   readonly id: string
@@ -139,6 +151,8 @@ export interface Protocol {
   check(target: Target): UpstreamRequest | Promise<UpstreamRequest>
   /** The names of models that the answer to a check lists. */
   models?(body: Buffer): string[] | undefined
+  /** For providers that count tokens of requests when they are asked. */
+  readonly tokens?: TokenQuestion
   /** For providers that are not over there: answers itself, and the rest of the protocol is not used. */
   answer?(call: Call, target: Target): Promise<Reply>
 }

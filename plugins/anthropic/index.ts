@@ -1,12 +1,10 @@
 import { z } from 'zod'
 import { defineProvider } from '#kernel'
-import { counter, TokenCounters } from './counter.ts'
 import { anthropicProtocol } from './protocol.ts'
 
 export default defineProvider({
   settings: z.strictObject({}),
-  setup({ protocol, provide }) {
+  setup({ protocol }) {
     protocol(anthropicProtocol)
-    provide(TokenCounters, counter)
   },
 })

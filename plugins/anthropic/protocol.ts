@@ -1,15 +1,12 @@
-import { type Call, fromWireUsage, type Protocol, type Target, type WireUsage } from '#kernel'
+import { fromWireUsage, type Protocol, type WireUsage } from '#kernel'
 import { answerOf } from './answer.ts'
 import { upstreamError } from './errors.ts'
-import { fitOf } from './fit.ts'
-import { isNative } from './native.ts'
+import { headersOf, ownHeaders } from './headers.ts'
 import { planOf } from './plan.ts'
 import { bodyFor, quirksOf, rootOf, urlOf } from './quirks.ts'
 import { bodyOf } from './request.ts'
 import { MessageDecoder } from './stream.ts'
-
-/** The version whose parameters are translated to; callers that speak the protocol themselves name their own. */
-const version = '2023-06-01'
+import { tokenQuestion } from './tokens.ts'
 
 /** Anthropic's Messages API. */
 export const anthropicProtocol: Protocol = {
@@ -31,6 +28,8 @@ export const anthropicProtocol: Protocol = {
 
   usage: (reported) => fromWireUsage(reported as WireUsage),
 
+  tokens: tokenQuestion,
+
   check(target) {
     const headers = { ...headersOf(target), ...target.provider.headers }
     const { check_model: model } = quirksOf(target.provider)
@@ -50,24 +49,4 @@ export const anthropicProtocol: Protocol = {
     const { data } = JSON.parse(body.toString('utf8')) as { data?: readonly { id?: unknown }[] }
     return data?.flatMap(({ id }) => (typeof id === 'string' ? [id] : []))
   },
-}
-
-/** What every request carries. */
-export function headersOf({ key }: Target): Record<string, string> {
-  return {
-    'content-type': 'application/json',
-    accept: 'application/json',
-    'anthropic-version': version,
-    ...(key && { 'x-api-key': key.secret }),
-  }
-}
-
-/** Version and betas that a caller of the same protocol counts on. */
-function ownHeaders(call: Call): Record<string, string> {
-  const { 'anthropic-version': asked, 'anthropic-beta': beta } = call.context.headers
-  const betas = [...(typeof beta === 'string' ? beta.split(/\s*,\s*/) : []), ...fitOf(call).betas]
-  return {
-    ...(isNative(call) && typeof asked === 'string' && { 'anthropic-version': asked }),
-    ...(betas.length > 0 && { 'anthropic-beta': [...new Set(betas)].join(',') }),
-  }
 }

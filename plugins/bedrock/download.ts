@@ -1,4 +1,4 @@
-import { badRequest, type ContentPart, type Message } from '#kernel'
+import { badRequest, type Call, type ContentPart, type Message } from '#kernel'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -21,6 +21,12 @@ const maxMs = 15_000
 /** Whether any file stands at an address of the web. */
 export const hasFiles = (messages: readonly Message[]): boolean =>
   messages.some(({ content }) => partsOf(content).some(addressIn))
+
+/** The messages of a call, with all files in them. */
+export async function messagesOf({ request, cancel }: Call, download: Download): Promise<readonly Message[]> {
+  const given = request.messages ?? []
+  return hasFiles(given) ? withFiles(given, download, cancel.signal) : given
+}
 
 /**
  * Messages whose files at http addresses have become data URLs: the service fetches none. Rejects

@@ -2,13 +2,14 @@ import { fromWireUsage, type Protocol, type WireUsage } from '#kernel'
 import { Changes } from '#kit'
 import { answerOf, idOf, modelsIn } from './answer.ts'
 import { bodyOf } from './body.ts'
-import { type Download, hasFiles, withFiles } from './download.ts'
+import { type Download, messagesOf } from './download.ts'
 import { embeddingAnswer, embeddingBody, mostTexts } from './embedding.ts'
 import { requestTo, segmentOf } from './endpoint.ts'
 import { upstreamError } from './errors.ts'
 import { optionsOf, optionsSchema } from './options.ts'
 import { planOf } from './plan.ts'
 import { ConverseDecoder } from './stream.ts'
+import { tokenQuestion } from './tokens.ts'
 
 /** Amazon Bedrock's Converse API. `download` gets files at addresses, which the service does not fetch itself. */
 export const bedrockProtocol = (download: Download): Protocol => ({
@@ -28,9 +29,7 @@ export const bedrockProtocol = (download: Download): Protocol => ({
         body: JSON.stringify(body),
       })
     }
-    const given = call.request.messages ?? []
-    const messages = hasFiles(given) ? await withFiles(given, download, call.cancel.signal) : given
-    const body = bodyOf(call, target, messages)
+    const body = bodyOf(call, target, await messagesOf(call, download))
     return requestTo(target, {
       method: 'POST',
       path: `/model/${model}/${call.stream ? 'converse-stream' : 'converse'}`,
@@ -51,6 +50,8 @@ export const bedrockProtocol = (download: Download): Protocol => ({
   error: upstreamError,
 
   usage: (reported) => fromWireUsage(reported as WireUsage),
+
+  tokens: tokenQuestion(download),
 
   check: (target) =>
     requestTo(target, {

@@ -1,11 +1,13 @@
-import type { Protocol, Target, WireUsage } from '#kernel'
+import type { Protocol, WireUsage } from '#kernel'
 import { Changes } from '#kit'
 import { answerOf, modelsIn } from './answer.ts'
 import { embeddingAnswer, embeddingBody, mostTexts } from './embedding.ts'
 import { upstreamError } from './errors.ts'
 import { messagesOf } from './messages.ts'
 import { parametersOf } from './parameters.ts'
+import { headersOf, rootOf } from './request.ts'
 import { EventDecoder } from './stream.ts'
+import { tokenQuestion } from './tokens.ts'
 import { toolFields } from './tools.ts'
 import { usageOf } from './usage.ts'
 
@@ -47,6 +49,8 @@ export const cohereProtocol: Protocol = {
 
   usage: (reported) => usageOf(reported as WireUsage),
 
+  tokens: tokenQuestion,
+
   check: (target) => ({
     method: 'GET',
     url: `${rootOf(target)}/v1/models?page_size=1000`,
@@ -55,15 +59,4 @@ export const cohereProtocol: Protocol = {
   }),
 
   models: modelsIn,
-}
-
-/** Where the API is, without the version that people write behind it. */
-const rootOf = ({ provider }: Target): string => provider.baseUrl.replace(/\/v[12]$/, '')
-
-function headersOf({ provider, key }: Target): Record<string, string> {
-  return {
-    'content-type': 'application/json',
-    ...(key && { authorization: `Bearer ${key.secret}` }),
-    ...provider.headers,
-  }
 }

@@ -1,4 +1,4 @@
-import type { Protocol, Target, WireUsage } from '#kernel'
+import type { Protocol, WireUsage } from '#kernel'
 import { Changes } from '#kit'
 import { answerOf, modelsIn } from './answer.ts'
 import { chatBody } from './body.ts'
@@ -7,7 +7,9 @@ import { upstreamError } from './errors.ts'
 import { pathOf } from './model.ts'
 import { optionsSchema } from './options.ts'
 import { quirksOf } from './quirks.ts'
+import { headersOf, rootOf } from './request.ts'
 import { AnswerDecoder } from './stream.ts'
+import { tokenQuestion } from './tokens.ts'
 import { usageOf } from './usage.ts'
 
 /** The Gemini API. The key goes into a header: addresses end up in logs. */
@@ -47,6 +49,8 @@ export const geminiProtocol: Protocol = {
 
   usage: (reported) => usageOf(reported as WireUsage),
 
+  tokens: tokenQuestion,
+
   check(target) {
     const { check } = quirksOf(target.provider)
     const path = check?.path ?? '/models?pageSize=1000'
@@ -59,17 +63,4 @@ export const geminiProtocol: Protocol = {
   },
 
   models: modelsIn,
-}
-
-/** Where the API is; an address without a path gets that of its version. */
-function rootOf({ provider: { baseUrl } }: Target): string {
-  return URL.canParse(baseUrl) && new URL(baseUrl).pathname === '/' ? `${baseUrl}/v1beta` : baseUrl
-}
-
-function headersOf({ provider, key }: Target): Record<string, string> {
-  return {
-    'content-type': 'application/json',
-    ...(key && { 'x-goog-api-key': key.secret }),
-    ...provider.headers,
-  }
 }

@@ -11,6 +11,8 @@ const quirksSchema = z.strictObject({
   cloud_files: z.boolean().default(false),
   /** Gives embeddings as predictions, one instance for each text. */
   predicts: z.boolean().default(false),
+  /** Counts what stands in the request itself, and not a request inside it. */
+  counts_bare: z.boolean().default(false),
   /** What a check asks, where there is no list of models. */
   check: z.strictObject({ path: z.string(), body: z.unknown() }).optional(),
 })

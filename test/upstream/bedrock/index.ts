@@ -2,6 +2,7 @@ import type { RecordedRequest } from '../record.ts'
 import type { Answer, Rules, Wire } from '../wire.ts'
 import { conversationError } from './conversation.ts'
 import { converse } from './converse.ts'
+import { count, countRefusal } from './count.ts'
 import { failure, serviceHeaders } from './failure.ts'
 import { invoke, invokeError } from './invoke.ts'
 import { converseBody } from './schema.ts'
@@ -29,8 +30,9 @@ export const bedrock: Wire = {
     const endpoint = endpointOf(request)
     if (!endpoint) return models(request, rules)
     const { model, method } = endpoint
-    return method === 'invoke'
-      ? invoke(request, model, script)
+    if (method === 'invoke') return invoke(request, model, script)
+    return method === 'count-tokens'
+      ? count(request, script)
       : converse(request, script, method === 'converse-stream')
   },
 
@@ -38,7 +40,8 @@ export const bedrock: Wire = {
 }
 
 function endpointOf({ path }: RecordedRequest): { model: string; method: string } | undefined {
-  const [, model, method] = /^\/model\/([^/]+)\/(converse|converse-stream|invoke)$/.exec(path) ?? []
+  const [, model, method] =
+    /^\/model\/([^/]+)\/(converse|converse-stream|invoke|count-tokens)$/.exec(path) ?? []
   if (model === undefined || method === undefined) return undefined
   return { model: decodeURIComponent(model), method }
 }
@@ -67,6 +70,7 @@ function refusal(
     return failure(request, 400, { message: 'The provided model identifier is invalid.' })
   }
   if (!rules.strict) return undefined
+  if (method === 'count-tokens') return countRefusal(request, model)
   if (method === 'invoke') {
     const message = invokeError(model, request.body)
     return message === undefined ? undefined : failure(request, 400, { message })

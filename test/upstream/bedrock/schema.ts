@@ -107,6 +107,19 @@ export const converseBody = z.strictObject({
   serviceTier: z.strictObject({ type: z.enum(['default', 'flex', 'priority', 'reserved']) }).optional(),
 })
 
+/** The body of a token count: the part of a request that its prompt is made of. */
+export const countBody = z.strictObject({
+  input: oneOf({
+    converse: converseBody.pick({
+      messages: true,
+      system: true,
+      toolConfig: true,
+      additionalModelRequestFields: true,
+    }),
+    invokeModel: z.strictObject({ body: text }),
+  }),
+})
+
 export type ConverseBody = z.infer<typeof converseBody>
 
 /** A union of the service: an object with exactly one of these fields. */

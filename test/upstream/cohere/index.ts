@@ -3,16 +3,18 @@ import type { Answer, Rules, Wire } from '../wire.ts'
 import { chat } from './chat.ts'
 import { embed } from './embed.ts'
 import { failure, headers } from './failure.ts'
-import { type ChatBody, chatBody, embedBody } from './schema.ts'
+import { type ChatBody, chatBody, embedBody, tokenizeBody } from './schema.ts'
+import { tokenize } from './tokenize.ts'
 
 const listed = ['command-a-03-2025', 'command-a-reasoning-08-2025', 'embed-v4.0']
 
 const endpoints = {
   '/v2/chat': { body: chatBody, respond: chat },
   '/v2/embed': { body: embedBody, respond: embed },
+  '/v1/tokenize': { body: tokenizeBody, respond: tokenize },
 } as const
 
-/** The dialect of Cohere, version 2: chat, embeddings and models. */
+/** The dialect of Cohere, version 2: chat, embeddings, tokens and models. */
 export const cohere: Wire = {
   name: 'cohere',
   basePath: '',
@@ -45,7 +47,7 @@ function unauthorized(request: RecordedRequest, { keys }: Rules): Answer | undef
 
 function bodyRefusal(
   { body }: RecordedRequest,
-  schema: typeof chatBody | typeof embedBody,
+  schema: typeof chatBody | typeof embedBody | typeof tokenizeBody,
   { models, strict }: Rules,
 ): Answer | undefined {
   if (typeof body !== 'object' || body === null) return failure(400, { message: 'invalid json' })

@@ -94,3 +94,6 @@ export const embedBody = z.strictObject({
   output_dimension: z.union([z.literal(256), z.literal(512), z.literal(1024), z.literal(1536)]).optional(),
   truncate: z.enum(['NONE', 'START', 'END']).optional(),
 })
+
+/** The body of a request that cuts a text into tokens. */
+export const tokenizeBody = z.strictObject({ model: text, text: text.min(1).max(65_536) })

@@ -1,11 +1,20 @@
 import type { z } from 'zod'
+import { countTokens } from '../openai/tokens.ts'
 import type { RecordedRequest } from '../record.ts'
+import type { Script } from '../script.ts'
 import type { Answer, Rules, Wire } from '../wire.ts'
 import { conversationError } from './conversation.ts'
 import { embed } from './embed.ts'
 import { failure, headers } from './failure.ts'
 import { generate } from './generate.ts'
-import { batchEmbedBody, embedBody, type GenerateBody, generateBody } from './schema.ts'
+import {
+  batchEmbedBody,
+  type CountBody,
+  countBody,
+  embedBody,
+  type GenerateBody,
+  generateBody,
+} from './schema.ts'
 
 const BASE_PATH = '/v1beta'
 const listed = ['gemini-2.5-flash', 'gemini-3-pro-preview', 'gemini-embedding-001']
@@ -15,6 +24,7 @@ const bodies: Readonly<Record<string, z.ZodType>> = {
   streamGenerateContent: generateBody,
   embedContent: embedBody,
   batchEmbedContents: batchEmbedBody,
+  countTokens: countBody,
 }
 
 /** The dialect of the Gemini API: content, embeddings and models. */
@@ -36,7 +46,7 @@ export const gemini: Wire = {
     if (at.method.endsWith('GenerateContent') || at.method === 'generateContent') {
       return generate(request, script, at.model, at.method === 'streamGenerateContent')
     }
-    return embed(request, script)
+    return at.method === 'countTokens' ? counted(request, script) : embed(request, script)
   },
 
   fail(request, script, status) {
@@ -83,10 +93,33 @@ function bodyRefusal(
     const message = `Invalid JSON payload received. ${issue?.path.join('.')}: ${issue?.message}`
     return failure(request, 400, { message })
   }
-  const message = method.endsWith('enerateContent')
-    ? conversationError(data as GenerateBody, model)
-    : undefined
+  const message = refusalOf(data, method, model)
   return message === undefined ? undefined : failure(request, 400, { message })
+}
+
+function refusalOf(data: unknown, method: string, model: string): string | undefined {
+  if (method.endsWith('enerateContent')) return conversationError(data as GenerateBody, model)
+  const inside = (data as CountBody).generateContentRequest
+  if (!inside) return undefined
+  const { model: named, ...body } = inside
+  return named === `models/${model}`
+    ? conversationError(body, model)
+    : 'generateContentRequest.model is another'
+}
+
+/** Counts as what it generates would. */
+function counted(request: RecordedRequest, script: Script): Answer {
+  const totalTokens = countTokens(request.rawBody)
+  const body = script.body ?? {
+    totalTokens,
+    promptTokensDetails: [{ modality: 'TEXT', tokenCount: totalTokens }],
+  }
+  return {
+    status: 200,
+    headers: headers('application/json; charset=UTF-8'),
+    stream: false,
+    frames: [typeof body === 'string' ? body : JSON.stringify(body)],
+  }
 }
 
 function models({ models: names = listed }: Rules): Answer {

@@ -167,6 +167,18 @@ export const generateBody = z.strictObject({
   cachedContent: text.optional(),
 })
 
+/** The body of :countTokens: contents alone, or a whole request that names its model. */
+export const countBody = z
+  .strictObject({
+    contents: generateBody.shape.contents.optional(),
+    generateContentRequest: generateBody.extend({ model: text }).optional(),
+  })
+  .refine(({ contents, generateContentRequest }) => !contents !== !generateContentRequest, {
+    error: 'contents and generateContentRequest are mutually exclusive',
+  })
+
+export type CountBody = z.infer<typeof countBody>
+
 export type GenerateBody = z.infer<typeof generateBody>
 
 /** What is let in is what Google's library could have sent, by its types. */

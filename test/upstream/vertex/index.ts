@@ -1,7 +1,8 @@
-import { z } from 'zod'
 import { anthropic } from '../anthropic/index.ts'
 import { failure } from '../gemini/failure.ts'
 import { gemini } from '../gemini/index.ts'
+import { generateBody } from '../gemini/schema.ts'
+import { countTokens } from '../openai/tokens.ts'
 import type { RecordedRequest } from '../record.ts'
 import type { Answer, Rules, Wire } from '../wire.ts'
 import { embedded, embeddingError, plain, predicted } from './embed.ts'
@@ -18,7 +19,10 @@ interface At {
   readonly method: string
 }
 
-const countBody = z.strictObject({ contents: z.array(z.unknown()).min(1) })
+/** What is counted stands in the request itself; fields that are no part of a prompt are not let in. */
+const countBody = generateBody
+  .pick({ contents: true, systemInstruction: true, tools: true, generationConfig: true })
+  .strict()
 
 /**
  * The dialect of Vertex AI: Gemini below a project's path, and Claude by raw predictions. A token must be one of
@@ -42,7 +46,10 @@ export function vertexWith(issued: ReadonlySet<string> = new Set()): Wire {
 
     respond(request, script, rules) {
       const at = atOf(request)!
-      if (at.method === 'countTokens') return plain({ totalTokens: 1, totalBillableCharacters: 2 })
+      if (at.method === 'countTokens') {
+        const totalTokens = countTokens(request.rawBody)
+        return plain(script.body ?? { totalTokens, totalBillableCharacters: request.rawBody.length })
+      }
       if (at.method === 'predict') return predicted(request, script)
       if (at.method === 'embedContent') return embedded(request, script)
       return at.maker === 'google'

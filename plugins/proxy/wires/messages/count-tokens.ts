@@ -1,28 +1,16 @@
 import { z } from 'zod'
 import {
+  type Call,
   type Context,
   kernelServices,
   type Principal,
+  type ProviderCount,
   permit,
-  readyTarget,
   type Target,
-  token,
 } from '#kernel'
 import { errorOf } from './errors.ts'
 import { requestOf } from './request.ts'
 import { messagesBody } from './schema.ts'
-
-/** Offered by the plugin of a protocol that can count. */
-interface TokenCounter {
-  count(
-    body: object,
-    target: Target,
-    headers: Readonly<Record<string, string>>,
-    signal: AbortSignal,
-  ): Promise<number>
-}
-
-const counterOf = (protocol: string) => token<TokenCounter>(`token-counter/${protocol}`)
 
 const body = messagesBody.omit({ max_tokens: true })
 type Headers = Readonly<Record<string, string | string[] | undefined>>
@@ -31,7 +19,7 @@ type Headers = Readonly<Record<string, string | string[] | undefined>>
  * Counts a request's tokens before it is made. The provider counts where it can; where it cannot, or a guard is on
  * whose eyes the texts have not passed, they stay here: counted with the model's tokenizer where one is published, else
  * estimated. The header `x-token-count` says which: `provider`, `tokenizer`, `rules` (tools and images by published
- * rules) or `estimated`.
+ * rules) or `estimated`, also where a provider counts a part only.
  */
 export function addCountRoute(context: Context<unknown>): void {
   context.route({
@@ -47,13 +35,12 @@ export function addCountRoute(context: Context<unknown>): void {
       const request = requestOf({ ...body, max_tokens: 1 })
       const { generation } = context.use(kernelServices.registry)
       const about = { wire: 'messages', operation: 'chat', request, headers, ip, target } as const
-      const limits = await permit({ ...about, principal: principal! }, generation)
-      for (const [name, value] of Object.entries(limits)) header(name, value)
-      const counter = isGuarded(context) ? undefined : context.find(counterOf(target.provider.protocol))
-      if (counter) {
-        const ready = await readyTarget(target, generation.services)
-        header('x-token-count', 'provider')
-        return { input_tokens: await counter.count(body, ready, passed(headers), signal) }
+      const call = await permit({ ...about, principal: principal! }, generation)
+      for (const [name, value] of Object.entries(call.trail.headers)) header(name, value)
+      const counted = isGuarded(context) ? undefined : await asked(context, call, target, signal)
+      if (counted) {
+        header('x-token-count', counted.exact ? 'provider' : 'estimated')
+        return { input_tokens: counted.tokens }
       }
       const { input } = await context.use(kernelServices.tokens).count({ ...request, model: target.model })
       header('x-token-count', input.quality === 'estimate' ? 'estimated' : input.quality)
@@ -87,12 +74,18 @@ const isGuarded = (context: Context<unknown>): boolean =>
     .use(kernelServices.registry)
     .generation.entries.some(({ stage, hooks }) => stage === 'inspect' || hooks.detect?.request !== undefined)
 
-function passed(headers: Headers): Record<string, string> {
-  const names = ['anthropic-version', 'anthropic-beta']
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = headers[name]
-      return typeof value === 'string' ? [[name, value] as const] : []
-    }),
-  )
+/** The provider's own count, until the client leaves. */
+async function asked(
+  context: Context<unknown>,
+  call: Call,
+  target: Target,
+  signal: AbortSignal,
+): Promise<ProviderCount | undefined> {
+  const stop = (): void => call.cancel.abort(new Error('the client left'))
+  signal.addEventListener('abort', stop, { once: true })
+  try {
+    return await context.use(kernelServices.tokenInquiry).count(call, target)
+  } finally {
+    signal.removeEventListener('abort', stop)
+  }
 }
