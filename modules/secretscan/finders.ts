@@ -1,6 +1,6 @@
 import { type Finder, type Finding, formFinder, patternFinder } from '#kit'
-import { isWord } from './library.ts'
 import { longest, longForm, type Rule, usualLength } from './rules.ts'
+import { isWord } from './survey.ts'
 
 export interface Secret extends Finding {
   readonly label: string

@@ -8,9 +8,9 @@ import { findAll, lookBehind } from '#kit'
 import { content, cut, cutText, piecesThrough, redactedWhole } from '../../test/detection.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
-import { customFinder, openFrom, ruleFinder } from './finders.ts'
-import { Library } from './library.ts'
+import { openFrom, ruleFinder } from './finders.ts'
 import { entropyOf, longest, randomText, rules, usualLength } from './rules.ts'
+import { Search } from './search.ts'
 
 const base62 = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
 const random = (length: number): string =>
@@ -66,10 +66,8 @@ const custom = [
   { label: 'badge', pattern: 'BADGE-[0-9]{6}' },
   { label: 'phrase', pattern: 'open sesame(?: [a-z]+)?' },
 ]
-const library = new Library()
-const finders = [...custom.map(customFinder), ...rules.map(ruleFinder)]
-const secretsIn = (text: string, from = 0) =>
-  findAll([...finders, library.finder({ ms: 10_000 })], text, from)
+const search = new Search(custom, rules)
+const secretsIn = (text: string, from = 0) => search.secretsIn(text, from, { ms: 10_000 })
 const detection: Detection = {
   reach: longest,
   context: 2 * usualLength + lookBehind,
@@ -249,14 +247,14 @@ test('hostile text takes no more than its length in time', () => {
 
 test('a text that takes longer than there is time for is refused, not passed', () => {
   const slow = 'ghs_1_'.repeat(200_000)
-  expect(() => findAll([library.finder({ ms: 20 })], slow)).toThrow(expect.objectContaining({ status: 413 }))
+  expect(() => search.secretsIn(slow, 0, { ms: 20 })).toThrow(expect.objectContaining({ status: 413 }))
 })
 
 test('a long text is read in parts, and no secret at their borders is missed', () => {
   const text = Array.from({ length: 3000 }, (_, n) => `${'word '.repeat(n % 9)}lin_api_${random(40)}`).join(
     ' ',
   )
-  expect(findAll([library.finder({ ms: 60_000 })], text)).toHaveLength(3000)
+  expect(search.secretsIn(text, 0, { ms: 60_000 })).toHaveLength(3000)
 })
 
 describe('over HTTP', () => {

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { type Call, type Detection, defineModule, type Span } from '#kernel'
-import { findAll, isPattern, lookBehind } from '#kit'
-import { customFinder, isWithinWord, openFrom, ruleFinder, type Secret } from './finders.ts'
-import { type Budget, Library } from './library.ts'
+import { isPattern, lookBehind } from '#kit'
+import { isWithinWord, openFrom, type Secret } from './finders.ts'
+import type { Budget } from './library.ts'
 import { longest, randomText, rules, usualLength } from './rules.ts'
+import { Search } from './search.ts'
 
 const action = z.enum(['block', 'redact', 'warn', 'off'])
 type Action = z.infer<typeof action>
@@ -53,15 +54,13 @@ export default defineModule({
   setup({ settings, report, slot }) {
     const { request, response, entropy } = settings
     const byForm = rules.filter(({ label }) => entropy !== 'off' || label !== 'secret')
-    const ours = [...byForm, ...(entropy === 'any' ? [randomText] : [])].map(ruleFinder)
-    const finders = [...settings.custom.map(customFinder), ...ours]
+    const search = new Search(settings.custom, [...byForm, ...(entropy === 'any' ? [randomText] : [])])
     const held = settings.custom.every(isWithinWord) ? 0 : usualLength
     const allowed = new Set(settings.allow)
-    const library = new Library()
     const budget = slot<Budget>(() => ({ ms: budgetMs }))
 
     const secretsIn = (text: string, call: Call, from: number): Secret[] => {
-      const found = findAll([...finders, library.finder(budget(call))], text, from)
+      const found = search.secretsIn(text, from, budget(call))
       return allowed.size === 0
         ? found
         : found.filter(({ start, end }) => !allowed.has(text.slice(start, end)))

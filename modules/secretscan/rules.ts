@@ -3,6 +3,8 @@ import type { Form } from '#kit'
 /** A kind of credential. Patterns are bounded and have no nested repetition, so that they match in linear time. */
 export interface Rule extends Form {
   readonly label: string
+  /** Whether it finds something in texts without any word that is like a credential. */
+  readonly anywhere?: true
 }
 
 /**
@@ -12,6 +14,7 @@ export interface Rule extends Form {
 export const rules: readonly Rule[] = [
   {
     label: 'private_key',
+    anywhere: true,
     pattern:
       /-----BEGIN (?:[A-Z0-9]{2,10} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr]){0,4}(?:[A-Z][\w-]{1,20}: [^\n\\]{1,100}(?:\s|\\[nr]){1,4}){0,5}[A-Za-z0-9+/=\s\\]{20,12000}(?:-----END (?:[A-Z0-9]{2,10} ){0,3}PRIVATE KEY(?: BLOCK)?-----)?/g,
     holds: (key) => key.endsWith('-----') || /[A-Za-z0-9+/=]{40}/.test(key),
@@ -52,6 +55,8 @@ export const rules: readonly Rule[] = [
   { label: 'jwt', pattern: /(?<![\w-])eyJ[\w-]{10,1000}\.eyJ[\w-]{10,4000}\.[\w-]{10,1000}/g },
   {
     label: 'connection_string',
+    anywhere: true,
+    sign: { pattern: /:\/\//, within: 11 },
     pattern:
       /\b(?:postgres(?:ql)?|mysqlx?|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|mssql|sqlserver|clickhouse|nats|ldaps?|smtps?|ftps?|sftp):\/\/[[!-~]--[:\/@"'<>]]{0,100}:[[!-~]--[\/@"'<>]]{1,200}@[[!-~]--["'<>\(\)]]{1,200}/gv,
     holds: (uri) => !isPlaceholder(/:\/\/[^:]*:([^@]*)/.exec(uri)![1]!),
@@ -64,11 +69,13 @@ export const rules: readonly Rule[] = [
   },
   {
     label: 'basic_credentials',
+    anywhere: true,
     after: /\bauthorization["']?: ?["']?basic /gi,
     pattern: /[A-Za-z0-9+/]{12,200}={0,2}/y,
   },
   {
     label: 'password',
+    anywhere: true,
     after: /(?:passw(?:or)?d|passphrase|pwd)["'`]?\s?(?:[:=]|is)\s?["'`]?/gi,
     pattern: /[[!-~]--["'`<>,;]]{8,100}/vy,
     holds: (value) => classesOf(value) >= 3 && !isPlaceholder(value),
