@@ -37,8 +37,10 @@ export {
   claudeReasoning,
   inPlace,
   leastThinkingBudget,
+  markedSignature,
   mergedDetails,
   type ReasoningDetail,
+  signatureIn,
   thinkingBudgets,
 } from './reasoning.ts'
 export { estimateTokens } from './tokens.ts'

@@ -38,6 +38,27 @@ const isPieceOf = (detail: ReasoningDetail, { type, index, format, signature }: 
 /** Says of a detail that Claude signed it: it is worth the same wherever Claude runs, and nothing elsewhere. */
 export const claudeReasoning = 'anthropic-claude-v1'
 
+/** A signature that names its format, which stands before the first dot. */
+const marked = /^([a-z]+(?:-[a-z]+)*-v\d+)\.(.+)$/s
+
+/**
+ * A signature that says in what format it is: some wires carry signatures and nothing else of whose they are. Claude's
+ * stay bare, so that Claude's own clients have them as they were.
+ */
+export const markedSignature = (format: string, signature: string): string =>
+  format === claudeReasoning ? signature : `${format}.${signature}`
+
+/** What a detail was signed with, bare, if that was in this format; undefined when another model signed it, or none. */
+export function signatureIn(
+  { signature, format: said }: Pick<ReasoningDetail, 'signature' | 'format'>,
+  format: string,
+): string | undefined {
+  if (!signature) return undefined
+  const [, made, bare] = marked.exec(signature) ?? []
+  if (made !== undefined) return made === format ? bare : undefined
+  return said === undefined || said === format ? signature : undefined
+}
+
 /** Tokens to think with, by effort, for models that take a number. */
 export const thinkingBudgets: ReadonlyMap<string, number> = new Map(
   Object.entries({

@@ -1,4 +1,4 @@
-import { claudeReasoning as format, type ReasoningDetail } from '#kit'
+import { claudeReasoning as format, type ReasoningDetail, signatureIn } from '#kit'
 import type { Block } from './native.ts'
 
 export function detailOf(block: Block, index: number): ReasoningDetail | undefined {
@@ -14,8 +14,9 @@ export function blockOf(detail: ReasoningDetail): Block | undefined {
   if (detail.format !== undefined && detail.format !== format) return undefined
   if (detail.type === 'reasoning.encrypted' && detail.data !== undefined)
     return { type: 'redacted_thinking', data: detail.data }
-  if (detail.type !== 'reasoning.text' || !detail.signature) return undefined
-  return { type: 'thinking', thinking: detail.text ?? '', signature: detail.signature }
+  const signature = signatureIn(detail, format)
+  if (detail.type !== 'reasoning.text' || signature === undefined) return undefined
+  return { type: 'thinking', thinking: detail.text ?? '', signature }
 }
 
 export const isThinking = ({ type }: Block): boolean => type === 'thinking' || type === 'redacted_thinking'

@@ -1,5 +1,5 @@
 import type { ChoiceDelta, CompletionChunk, Delta, Target } from '#kernel'
-import { protocolError } from '#kit'
+import { markedSignature, protocolError } from '#kit'
 import { finishOf } from './finish.ts'
 import type { Plan } from './plan.ts'
 import { formatOf } from './reasoning.ts'
@@ -96,13 +96,18 @@ export class Translation {
     index: number,
     { text, signature, redactedContent }: NonNullable<NonNullable<EventPayload['delta']>['reasoningContent']>,
   ): CompletionChunk[] {
-    const about = { format: formatOf(this.#plan.facts.maker), index }
+    const format = formatOf(this.#plan.facts.maker)
+    const about = { format, index }
     if (redactedContent !== undefined) {
       const detail = { type: 'reasoning.encrypted', ...about, data: redactedContent }
       return [this.#chunk({ reasoning_details: [detail] })]
     }
     if (!text && !signature) return []
-    const detail = { type: 'reasoning.text', ...about, ...(text ? { text } : { signature }) }
+    const detail = {
+      type: 'reasoning.text',
+      ...about,
+      ...(text ? { text } : { signature: markedSignature(format, signature!) }),
+    }
     return [this.#chunk({ reasoning_details: [detail], ...(text && { reasoning_content: text }) })]
   }
 

@@ -1,4 +1,4 @@
-import { claudeReasoning, type ReasoningDetail } from '#kit'
+import { claudeReasoning, markedSignature, type ReasoningDetail, signatureIn } from '#kit'
 import type { Block, Reasoning } from './wire.ts'
 
 const ofOthers = 'amazon-bedrock-v1'
@@ -10,17 +10,25 @@ export function detailOf(
   index: number,
   maker: string,
 ): ReasoningDetail {
-  const about = { format: formatOf(maker), index }
+  const format = formatOf(maker)
+  const about = { format, index }
   if (redactedContent !== undefined) return { type: 'reasoning.encrypted', ...about, data: redactedContent }
   const { text = '', signature } = reasoningText ?? {}
-  return { type: 'reasoning.text', ...about, text, ...(signature && { signature }) }
+  return {
+    type: 'reasoning.text',
+    ...about,
+    text,
+    ...(signature && { signature: markedSignature(format, signature) }),
+  }
 }
 
 /** The block as it came from the model; undefined for what it did not sign. */
 export function blockOf(detail: ReasoningDetail, maker: string): Block | undefined {
-  if (detail.format !== undefined && detail.format !== formatOf(maker)) return undefined
-  if (detail.type === 'reasoning.encrypted' && detail.data !== undefined)
+  const format = formatOf(maker)
+  const isOurs = detail.format === undefined || detail.format === format
+  if (detail.type === 'reasoning.encrypted' && detail.data !== undefined && isOurs)
     return { reasoningContent: { redactedContent: detail.data } }
-  if (detail.type !== 'reasoning.text' || !detail.signature) return undefined
-  return { reasoningContent: { reasoningText: { text: detail.text ?? '', signature: detail.signature } } }
+  const signature = signatureIn(detail, format)
+  if (detail.type !== 'reasoning.text' || signature === undefined) return undefined
+  return { reasoningContent: { reasoningText: { text: detail.text ?? '', signature } } }
 }

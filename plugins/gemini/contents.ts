@@ -3,6 +3,7 @@ import { type Changes, objectIn } from '#kit'
 import { partsOfId } from './call-id.ts'
 import type { Abilities } from './model.ts'
 import { partsOf, textOf } from './parts.ts'
+import { signedIn } from './reasoning.ts'
 import type { Content, Part } from './wire.ts'
 
 /** Stands for a signature that nobody has, such as of a call that another model made. */
@@ -111,7 +112,6 @@ function resultOf(
 const lost = [
   'reasoning',
   'reasoning_content',
-  'reasoning_details',
   'name',
   'audio',
   'annotations',
@@ -125,13 +125,15 @@ function assistantParts(
   at: string,
   changes: Changes,
 ): Part[] {
+  const { signature: ofText, isForeign } = signedIn(message)
   changes.lose(message, lost, ['extra'])
+  if (isForeign) changes.add('-messages.reasoning_details')
   if (message.function_call !== undefined && message.function_call !== null) {
     const param = `${at}.function_call`
     throw badRequest(`${param}: use tool_calls.`, { param })
   }
   const parts = partsOf(message.content ?? message.refusal, fetches, `${at}.content`, changes)
-  const signature = signatureIn(message)
+  const signature = signatureIn(message) ?? ofText
   const last = parts.at(-1)
   if (signature !== undefined && last?.text !== undefined) {
     parts[parts.length - 1] = { ...last, thoughtSignature: signature }

@@ -1,13 +1,18 @@
 import type { Delta } from '#kernel'
 import { callId, madeId } from './call-id.ts'
+import { thoughtDetail } from './reasoning.ts'
 import type { Part } from './wire.ts'
 
-/** What of an answer makes ids of its calls. */
+/** What of an answer makes ids of its calls, and places of its parts. */
 export interface Origin {
   /** The answer's id: the provider's, or the call's. */
   readonly answer: string
   readonly candidate: number
   readonly signaturesInIds: boolean
+  /** Which block of the answer the part is in. */
+  readonly block: number
+  /** Whether signatures and thoughts are told in a form that survives every wire. */
+  readonly details: boolean
 }
 
 /** What a part adds to a message; `calls` is how many calls were before it. Undefined for a part that adds nothing. */
@@ -25,7 +30,11 @@ export function deltaOf(part: Part, calls: number, origin: Origin): Delta | unde
     }
     return { tool_calls: [call] }
   }
-  if (part.text) return part.thought ? { reasoning_content: part.text } : { content: part.text }
+  if (part.text && part.thought) {
+    const details = origin.details && { reasoning_details: [thoughtDetail(origin.block, part.text)] }
+    return { reasoning_content: part.text, ...details }
+  }
+  if (part.text) return { content: part.text }
   if (part.executableCode) {
     const { language = '', code = '' } = part.executableCode
     return { content: `\n\`\`\`${language.toLowerCase()}\n${code.trimEnd()}\n\`\`\`\n` }

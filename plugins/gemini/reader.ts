@@ -1,4 +1,4 @@
-import type { Call, ChoiceDelta, CompletionChunk, FinishReason, Target, WireUsage } from '#kernel'
+import type { Call, ChoiceDelta, CompletionChunk, Delta, FinishReason, Target, WireUsage } from '#kernel'
 import { protocolError } from '#kit'
 import { deltaOf, extraOf } from './delta.ts'
 import { errorOf } from './errors.ts'
@@ -6,9 +6,10 @@ import { failureOf, finishOf } from './finish.ts'
 import { fitOf } from './fit.ts'
 import { logprobsOf } from './logprobs.ts'
 import { optionsOf } from './options.ts'
+import { signatureDetail } from './reasoning.ts'
 import { isSound } from './sound.ts'
 import { wireUsageOf } from './usage.ts'
-import type { Candidate, GenerateContentResponse, UsageMetadata } from './wire.ts'
+import type { Candidate, GenerateContentResponse, Part, UsageMetadata } from './wire.ts'
 
 interface State {
   calls: number
@@ -16,6 +17,9 @@ interface State {
   finished: boolean
   /** Of the last text part that had one. */
   signature: string | undefined
+  /** Blocks that have begun: runs of thoughts or of text, and calls. */
+  blocks: number
+  kind: 'thought' | 'text' | 'call' | undefined
 }
 
 /** Reads one answer, whole or event by event: the canonical chunks it makes are the same. */
@@ -24,6 +28,8 @@ export class AnswerReader {
   readonly #callId: string
   readonly #model: string
   readonly #showsGrounding: boolean
+  /** Whether the answer may be gone on with: then its signatures must be able to come back. */
+  readonly #loops: boolean
   readonly #created = Math.floor(Date.now() / 1000)
   readonly #states = new Map<number, State>()
   #id: string | undefined
@@ -34,6 +40,7 @@ export class AnswerReader {
   constructor(call: Call, target: Target) {
     this.#target = target
     this.#callId = call.id
+    this.#loops = (call.request.tools ?? []).length > 0
     this.#showsGrounding = fitOf(call).grounding === 'show'
     this.#model = target.model
   }
@@ -86,7 +93,7 @@ export class AnswerReader {
     const state = this.#state(index)
     for (const part of content?.parts ?? []) {
       if (part.thoughtSignature !== undefined && !part.functionCall) state.signature = part.thoughtSignature
-      const delta = deltaOf(part, state.calls, this.#origin(index))
+      const delta = deltaOf(part, state.calls, this.#origin(index, blockOf(part, state)))
       if (!delta) continue
       if (delta.tool_calls) state.calls += 1
       yield this.#choice(state, index, delta)
@@ -96,7 +103,7 @@ export class AnswerReader {
     if (native && native !== 'FINISH_REASON_UNSPECIFIED') {
       const failure = failureOf(native)
       if (failure) throw this.#failed(native, failure.retryable)
-      const extra = state.signature === undefined ? {} : extraOf(state.signature)
+      const extra = state.signature === undefined ? {} : this.#signed(state.signature, state.blocks)
       state.finished = true
       yield {
         ...this.#choice(state, index, extra, finishOf(native, state.calls > 0)),
@@ -110,7 +117,14 @@ export class AnswerReader {
   #state(index: number): State {
     let state = this.#states.get(index)
     if (!state) {
-      state = { calls: 0, begun: false, finished: false, signature: undefined }
+      state = {
+        calls: 0,
+        begun: false,
+        finished: false,
+        signature: undefined,
+        blocks: 0,
+        kind: undefined,
+      }
       this.#states.set(index, state)
     }
     return state
@@ -135,9 +149,14 @@ export class AnswerReader {
     return { ...this.#choice(state, 0, { content: '' }, 'content_filter'), native_finish_reason: native }
   }
 
-  #origin(candidate: number) {
+  #origin(candidate: number, block: number) {
     const signaturesInIds = optionsOf(this.#target.provider).signatures_in_ids
-    return { answer: this.#id ?? this.#callId, candidate, signaturesInIds }
+    return { answer: this.#id ?? this.#callId, candidate, signaturesInIds, block, details: this.#loops }
+  }
+
+  #signed(signature: string, block: number): Delta {
+    const details = this.#loops && { reasoning_details: [signatureDetail(block, signature)] }
+    return { ...extraOf(signature), ...details }
   }
 
   #failed(native: string, retryable: boolean): Error {
@@ -150,4 +169,12 @@ export class AnswerReader {
     const code = typeof status === 'number' && status >= 400 && status < 600 ? status : 502
     return errorOf(typeof error === 'object' && error !== null ? error : {}, code, this.#target)
   }
+}
+
+/** The block that a part is in: a part of another kind begins the next, and so does every call. */
+function blockOf(part: Part, state: State): number {
+  const kind = part.functionCall ? 'call' : part.thought ? 'thought' : 'text'
+  if (kind !== state.kind || kind === 'call') state.blocks += 1
+  state.kind = kind
+  return state.blocks - 1
 }

@@ -1,7 +1,8 @@
 import type { Call, Message, ModelRequest, Target } from '#kernel'
-import { Changes } from '#kit'
+import { Changes, compileGlobs } from '#kit'
 import { withoutForeign } from './foreign.ts'
 import { type Quirks, quirksOf } from './quirks.ts'
+import { withThoughtsInside } from './thoughts.ts'
 import { toolIdsOf } from './tool-ids.ts'
 import { withTurns } from './turns.ts'
 
@@ -12,14 +13,16 @@ import { withTurns } from './turns.ts'
 export function bodyOf(call: Call, { provider, model }: Target): object {
   const quirks = quirksOf(provider)
   const changes = new Changes(call)
-  const request = carriedOf(call, quirks, changes)
+  const takesThoughts = quirks.thoughts_back.length > 0 && compileGlobs(quirks.thoughts_back)(model)
+  const request = carriedOf(call, quirks, takesThoughts, changes)
   const body: Record<string, unknown> = { ...request, model: nameOf(model, provider.name, quirks) }
   if (quirks.no_stream_usage) delete body.stream_options
   else if (call.stream && call.operation !== 'embedding')
     body.stream_options = { ...request.stream_options, include_usage: true }
   adapt(body, quirks, changes)
   if (request.messages) {
-    const adapted = messagesOf(request.messages, quirks, changes)
+    const given = takesThoughts ? request.messages.map(withThoughtsInside) : request.messages
+    const adapted = messagesOf(given, quirks, changes)
     const messages = quirks.assistant_after_tool ? withWordsBetween(adapted, changes) : adapted
     if (messages !== request.messages) body.messages = messages
   }
@@ -27,10 +30,19 @@ export function bodyOf(call: Call, { provider, model }: Target): object {
 }
 
 /** What a client of another wire says, in this protocol's terms. */
-function carriedOf({ wire, request }: Call, quirks: Quirks, changes: Changes): ModelRequest {
+function carriedOf(
+  { wire, request }: Call,
+  { takes_effort, reasoning_back }: Quirks,
+  takesThoughts: boolean,
+  changes: Changes,
+): ModelRequest {
   const report = (change: string): void => changes.add(change)
-  if (wire === 'messages') return withoutForeign(request, quirks.takes_effort, report)
-  return wire === 'responses' ? withTurns(request, quirks.reasoning_back, report) : request
+  const wants = takesThoughts ? [...reasoning_back, 'reasoning_content'] : reasoning_back
+  if (wire === 'messages') {
+    const takes = { effort: takes_effort, thoughts: wants.includes('reasoning_content') }
+    return withoutForeign(request, takes, report)
+  }
+  return wire === 'responses' ? withTurns(request, wants, report) : request
 }
 
 function nameOf(model: string, provider: string, { own_models }: Quirks): string {

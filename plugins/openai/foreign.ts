@@ -1,5 +1,5 @@
 import { badRequest, type ContentPart, type Message, type ModelRequest, type Tool } from '#kernel'
-import { compileGlobs, quoted } from '#kit'
+import { compileGlobs, mergedDetails, quoted, type ReasoningDetail } from '#kit'
 
 type Fields = Readonly<Record<string, unknown>>
 type Report = (change: string) => void
@@ -20,16 +20,20 @@ const dropped = [
   'top_k',
 ]
 
+/** What a provider takes of it that others do not. */
+export interface Takes {
+  /** Models that are told how hard to think, as globs. */
+  readonly effort: readonly string[]
+  /** Whether the model is given its thoughts back. */
+  readonly thoughts: boolean
+}
+
 /**
  * A request of Anthropic's wire as this protocol can carry it: without marks that mean something to Claude only, and
  * with contents in the places where they are taken here. What is lost is reported, what cannot be done without refused.
  */
-export function withoutForeign(
-  request: ModelRequest,
-  takesEffort: readonly string[],
-  report: Report,
-): ModelRequest {
-  const carried: Record<string, unknown> = { ...request, ...thinkingOf(request, takesEffort, report) }
+export function withoutForeign(request: ModelRequest, takes: Takes, report: Report): ModelRequest {
+  const carried: Record<string, unknown> = { ...request, ...thinkingOf(request, takes.effort, report) }
   for (const field of dropped) {
     if (carried[field] === undefined) continue
     delete carried[field]
@@ -38,7 +42,7 @@ export function withoutForeign(
   const tools = toolsOf(request.tools ?? [], report)
   if (tools.length > 0) carried.tools = tools
   else for (const field of ['tools', 'tool_choice', 'parallel_tool_calls']) delete carried[field]
-  carried.messages = messagesOf(request.messages ?? [], report)
+  carried.messages = messagesOf(request.messages ?? [], takes.thoughts, report)
   return carried as unknown as ModelRequest
 }
 
@@ -71,7 +75,7 @@ function toolsOf(tools: readonly Tool[], report: Report): Tool[] {
 }
 
 /** Only users can show pictures here: what a tool's result shows follows in a message of the user. */
-function messagesOf(messages: readonly Message[], report: Report): Message[] {
+function messagesOf(messages: readonly Message[], takesThoughts: boolean, report: Report): Message[] {
   const carried: Message[] = []
   let shown: ContentPart[] = []
   const show = (): void => {
@@ -86,7 +90,7 @@ function messagesOf(messages: readonly Message[], report: Report): Message[] {
       if (message.is_error) report('-messages.is_error')
       carried.push({ role: 'tool', tool_call_id: tool_call_id!, content: textOf(parts) })
       shown.push(...parts.filter(({ type }) => type !== 'text'))
-    } else if (message.role === 'assistant') carried.push(assistantOf(message, parts, report))
+    } else if (message.role === 'assistant') carried.push(assistantOf(message, parts, takesThoughts, report))
     else carried.push({ ...message, content: contentOf(parts) })
   }
   show()
@@ -96,14 +100,22 @@ function messagesOf(messages: readonly Message[], report: Report): Message[] {
 function assistantOf(
   { tool_calls, reasoning_details }: Message,
   parts: ContentPart[],
+  takesThoughts: boolean,
   report: Report,
 ): Message {
-  if (reasoning_details !== undefined) report('-messages.reasoning_details')
+  const details = mergedDetails(reasoning_details)
+  const isOwn = ({ signature, data }: ReasoningDetail): boolean => takesThoughts && !signature && !data
+  const thoughts = details
+    .filter(isOwn)
+    .map(({ text }) => text ?? '')
+    .join('\n\n')
+  if (!details.every(isOwn)) report('-messages.reasoning_details')
   const content = textOf(parts)
   const calls = tool_calls?.map(({ id, type, function: fn }) => ({ id, type, function: fn }))
   return {
     role: 'assistant',
     content: content === '' && calls ? null : content,
+    ...(thoughts !== '' && { reasoning_content: thoughts }),
     ...(calls && { tool_calls: calls }),
   }
 }

@@ -51,6 +51,8 @@ const quirksSchema = z.strictObject({
   efforts: z.record(z.string(), z.string()).default({}),
   /** Puts what its models think into the content, as parts of it. */
   thoughts_in_content: z.boolean().default(false),
+  /** Models that want their thoughts back in the content, as globs. */
+  thoughts_back: z.array(z.string()).default([]),
   /** Takes no word of the user right after the result of a tool: the model's stands between. */
   assistant_after_tool: z.boolean().default(false),
   /** It takes ids of tool calls only if they are exactly so many letters and digits. */

@@ -1,4 +1,4 @@
-import type { Choice, ChoiceDelta } from '#kernel'
+import type { Choice, ChoiceDelta, Message } from '#kernel'
 
 interface Part {
   readonly type?: unknown
@@ -37,6 +37,17 @@ function parted(parts: readonly Part[]): object {
   const thoughts = parts.map(({ type, thinking }) => (type === 'thinking' ? textOf(thinking) : '')).join('')
   const content = parts.map(({ type, text }) => (type === 'text' ? textOf(text) : '')).join('')
   return { content, ...(thoughts !== '' && { reasoning_content: thoughts }) }
+}
+
+/** A message of the model's whose thoughts stand in its content again, before what it said. */
+export function withThoughtsInside(message: Message): Message {
+  const { reasoning_content, reasoning, content, ...rest } = message
+  const thoughts = [reasoning_content, reasoning].find((text) => typeof text === 'string' && text !== '')
+  if (message.role !== 'assistant' || thoughts === undefined) return message
+  const said =
+    typeof content === 'string' ? (content === '' ? [] : [{ type: 'text', text: content }]) : content
+  const thinking = { type: 'thinking', thinking: [{ type: 'text', text: thoughts }], closed: true }
+  return { ...rest, content: [thinking, ...(said ?? [])] }
 }
 
 function textOf(value: unknown): string {

@@ -41,8 +41,8 @@ function lostOf(wire: string, from: TestProvider, to: TestProvider): RegExp {
   if (wire !== 'chat' || (from.signer !== undefined && from.signer === to.signer)) return /^/
   if (from.signer === 'google') return /-messages\.tool_calls\.extra_content/
   if (from.signer === 'claude') return /-messages\.reasoning_details/
-  // Cohere takes thoughts for its own.
-  return to.name === 'cohere' ? /^/ : /-messages\.reasoning/
+  // These take thoughts for their own.
+  return ['cohere', 'mistral'].includes(to.name) ? /^/ : /-messages\.reasoning/
 }
 
 describe.each(ways)('$name', ({ wire, from, to }) => {

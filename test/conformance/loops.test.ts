@@ -1,18 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import claude from '../fixtures/loops/anthropic.json' with { type: 'json' }
 import google from '../fixtures/loops/gemini.json' with { type: 'json' }
+import french from '../fixtures/loops/mistral.json' with { type: 'json' }
 import { anthropic } from './providers/anthropic.ts'
 import { gemini } from './providers/gemini.ts'
+import { mistral } from './providers/mistral.ts'
 import { type Stand, startStand } from './stand.ts'
 import type { Turn } from './wires/client.ts'
 import { wires } from './wires/index.ts'
 
 /**
- * Loops of three turns in which the model thinks before it calls tools. What it signed must come back to it as it was,
- * byte for byte and in its place, whichever wire the client speaks: the service refuses the turn otherwise.
+ * Loops of three turns in which the model thinks before it calls tools. What it signed, or wants to be told again, must
+ * come back to it as it was, byte for byte and in its place, whichever wire the client speaks.
  */
 
-const providers = [anthropic, gemini]
+const providers = [anthropic, gemini, mistral]
 let stand: Stand
 
 beforeAll(async () => {
@@ -26,7 +28,10 @@ beforeEach(() => {
 afterAll(() => stand.close())
 
 interface Sent {
-  readonly messages?: readonly { readonly content: readonly { readonly type: string }[] }[]
+  readonly messages?: readonly {
+    readonly role: string
+    readonly content: readonly { readonly type: string }[]
+  }[]
   readonly contents?: readonly { readonly parts: readonly { readonly thoughtSignature?: string }[] }[]
 }
 
@@ -46,6 +51,17 @@ const loops = [
     /** The parts of it that are signed. */
     keptIn: ({ contents = [] }: Sent, n: number) =>
       contents[2 * n + 1]?.parts.filter(({ thoughtSignature }) => thoughtSignature !== undefined) ?? [],
+  },
+  {
+    provider: mistral,
+    turns: french.turns,
+    frame: (event: object, i: number, all: readonly object[]) =>
+      `data: ${JSON.stringify(event)}\n\n${i === all.length - 1 ? 'data: [DONE]\n\n' : ''}`,
+    /** The thoughts in the content of the model's n-th message. */
+    keptIn: ({ messages = [] }: Sent, n: number) => {
+      const { content } = messages.filter(({ role }) => role === 'assistant')[n] ?? { content: [] }
+      return content.filter(({ type }) => type === 'thinking')
+    },
   },
 ]
 
