@@ -84,7 +84,10 @@ export class Call {
 
   /** A copy with other parts; what is not named stays. */
   with(change: Partial<Pick<CallFields, 'request' | 'context' | 'timeouts' | 'cancel'>>): Call {
-    return new Call({ ...this, ...change })
+    const { id, operation, wire, principal, trail } = this
+    const { request = this.request, context = this.context } = change
+    const { timeouts = this.timeouts, cancel = this.cancel } = change
+    return new Call({ id, operation, wire, principal, trail, request, context, timeouts, cancel })
   }
 
   /** A copy whose request has other fields; `undefined` removes one. */

@@ -7,13 +7,12 @@ export class WholeReply {
   /** The wire that `raw` is written in; empty when there are no bytes. */
   readonly wire: string
   readonly raw: Buffer | undefined
-  readonly #canonical: boolean
+  #text: string | undefined
   #body: Completion | undefined
 
   private constructor(wire: string, raw: Buffer | undefined, body: Completion | undefined) {
     this.wire = wire
     this.raw = raw
-    this.#canonical = body === undefined
     this.#body = body
   }
 
@@ -28,13 +27,16 @@ export class WholeReply {
 
   /** Throws a SyntaxError when the provider's bytes are not JSON. */
   get body(): Completion {
-    this.#body ??= JSON.parse(this.raw!.toString('utf8')) as Completion
+    if (!this.#body) {
+      this.#text = this.raw!.toString('utf8')
+      this.#body = JSON.parse(this.#text) as Completion
+    }
     return this.#body
   }
 
   /** The body as it came, where it came in the canonical form. Throws a SyntaxError when that is not JSON. */
   get json(): string | undefined {
-    return this.raw && this.#canonical && this.body ? this.raw.toString('utf8') : undefined
+    return this.raw && this.body ? this.#text : undefined
   }
 }
 

@@ -263,6 +263,50 @@ test('a call keeps which modules it passed by, and what each of the others made 
   ])
 })
 
+test('who wraps nothing of a call is not run, and what it does to answers stays in its place', async () => {
+  const order: string[] = []
+  const marks = (id: string): Hooks => ({
+    reply: (body) => {
+      order.push(id)
+      return body
+    },
+    stream: 'buffer',
+  })
+  const wrapping = (id: string, wraps: () => boolean): Entry =>
+    entry(
+      id,
+      {
+        ...marks(id),
+        wraps,
+        around: (call, next) => {
+          order.push(`around ${id}`)
+          return next(call)
+        },
+      },
+      { failure: 'open' },
+    )
+  const broken = wrapping('broken', () => {
+    throw new Error('no idea')
+  })
+  const chain = new Chain(
+    [
+      entry('first', marks('first')),
+      wrapping('never', () => false),
+      broken,
+      wrapping('always', () => true),
+      entry('last', marks('last')),
+    ],
+    echo,
+  )
+  const call = callOf()
+  expect(await textOf(await chain.run(call))).toBe('echo hello')
+  expect(order).toEqual(['around always', 'last', 'always', 'broken', 'never', 'first'])
+  expect(call.trail.timings.filter(({ hook }) => hook === 'around').map(({ module }) => module)).toEqual([
+    'always',
+  ])
+  expect(broken.meter.errors).toBe(1)
+})
+
 test('who answers in the place of the provider is noted', async () => {
   const call = callOf()
   const cache = entry('cache', { around: async (call) => echo(call) })

@@ -7,7 +7,7 @@ import { admitted, leftOut } from './admit.ts'
 import { wrapped } from './around.ts'
 import { inTurn, told, tried } from './attempts.ts'
 import type { Entry } from './entry.ts'
-import { applies, engages, exchanged } from './entry.ts'
+import { applies, engages, exchanged, failed } from './entry.ts'
 import type { Next, Visit } from './hooks.ts'
 import { stages } from './hooks.ts'
 import { asks, inspected } from './inspect.ts'
@@ -104,39 +104,56 @@ export class Chain {
   }
 
   async #run(original: Call, index: number): Promise<Reply> {
-    const segment = this.#segments[index]
-    if (!segment) return this.#dispatch(original)
+    const passed: Entry[] = []
     let call = original
     let answer: Reply | undefined
-    const passed: Entry[] = []
-    for (const [i, entry] of segment.entries.entries()) {
-      if (i === segment.recordAt) call.trail.request = call.request
-      if (!engages(entry, call)) continue
-      let result = asks(entry) ? inspected(entry, call, () => this.#detectsAfter(entry, call)) : undefined
-      if (result instanceof Promise) result = await result
-      if (result && 'kind' in result) {
-        call.trail.note(entry.id, 'answered')
-        answer = result
-        break
+    let around: Entry | undefined
+    let rewrites = false
+    let rewritesWhole = false
+    let at = index
+    while (at < this.#segments.length && !answer && !around) {
+      const segment = this.#segments[at]!
+      at += 1
+      rewrites ||= segment.rewrites
+      rewritesWhole ||= segment.rewritesWhole
+      for (let i = 0; i < segment.entries.length; i += 1) {
+        const entry = segment.entries[i]!
+        if (i === segment.recordAt) call.trail.request = call.request
+        if (!engages(entry, call)) continue
+        let result = asks(entry) ? inspected(entry, call, this.#detectsAfter) : undefined
+        if (result instanceof Promise) result = await result
+        if (result && 'kind' in result) {
+          call.trail.note(entry.id, 'answered')
+          answer = result
+          break
+        }
+        if (result) {
+          exchanged(entry, call, result)
+          call = result
+        }
+        passed.push(entry)
+        if (entry === segment.around && wraps(entry, call)) around = entry
       }
-      if (result) {
-        exchanged(entry, call, result)
-        call = result
-      }
-      passed.push(entry)
     }
-    answer ??= await this.#inner(call, index, segment, passed)
-    const rewrites = answer.kind === 'whole' ? segment.rewritesWhole : segment.rewrites
-    return rewrites ? await rewritten(answer, passed, call) : answer
+    answer ??= around
+      ? await wrapped(around, call, (inner) => this.#run(inner, at))
+      : await this.#dispatch(call)
+    return (answer.kind === 'whole' ? rewritesWhole : rewrites)
+      ? await rewritten(answer, passed, call)
+      : answer
   }
 
-  #detectsAfter(entry: Entry, call: Call): Entry[] {
-    return applying(this.#detects.slice(this.#detects.indexOf(entry) + 1), call)
-  }
+  readonly #detectsAfter = (entry: Entry, call: Call): Entry[] =>
+    applying(this.#detects.slice(this.#detects.indexOf(entry) + 1), call)
+}
 
-  #inner(call: Call, index: number, { around }: Segment, passed: readonly Entry[]): Promise<Reply> {
-    if (!around || passed.at(-1) !== around) return this.#run(call, index + 1)
-    return wrapped(around, call, (inner) => this.#run(inner, index + 1))
+/** Whether the `around` of an entry has anything to do with a call; one that fails over the question has. */
+function wraps(entry: Entry, call: Call): boolean {
+  try {
+    return entry.hooks.wraps?.(call) !== false
+  } catch (error) {
+    failed(entry, 'wraps', error, call)
+    return false
   }
 }
 

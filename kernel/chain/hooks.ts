@@ -56,6 +56,8 @@ interface Steps {
    * with a stream, the first content is there and the stream can no longer be exchanged.
    */
   around?(call: Call, next: Next): Promise<Reply>
+  /** Whether `around` has anything to do with a call; it is not run for others. All of them without it. */
+  wraps?(call: Call): boolean
   /** Texts of requests and answers to mask, redact or block: the kernel finds the places, whole or streamed. */
   detect?: { readonly request?: Detection; readonly reply?: Detection }
   /**

@@ -6,20 +6,21 @@ import { checkedStep } from './returned.ts'
 
 type Step = Call | Reply | undefined
 
+/** The modules that would detect in a call after this one. */
+export type Later = (entry: Entry, call: Call) => readonly Entry[]
+
 /** Whether a module has anything for requests. */
 export const asks = ({ hooks }: Entry): boolean =>
   hooks.request !== undefined || hooks.detect?.request !== undefined
 
 /**
- * Runs what a module has for requests: the changed call, an answer, or nothing when all stays as it is. `later` are
- * the modules that would detect after it.
+ * Runs what a module has for requests: the changed call, an answer, or nothing when all stays as it is.
  */
-export function inspected(entry: Entry, call: Call, later: () => readonly Entry[]): Step | Promise<Step> {
+export function inspected(entry: Entry, call: Call, later: Later): Step | Promise<Step> {
   const started = performance.now()
-  const finish = (): void => timed(entry, 'request', started, call)
   try {
     const { detect, request } = entry.hooks
-    const seen = detect?.request ? redactRequest(call, entry, later) : call
+    const seen = detect?.request ? redactRequest(call, entry, () => later(entry, call)) : call
     const unchanged = seen === call ? undefined : seen
     const result = request ? request(seen) : undefined
     if (result instanceof Promise) {
@@ -30,19 +31,19 @@ export function inspected(entry: Entry, call: Call, later: () => readonly Entry[
           failed(entry, 'request', error, call)
           return unchanged
         })
-        .finally(finish)
+        .finally(() => timed(entry, started, call))
     }
-    finish()
+    timed(entry, started, call)
     return checkedStep(result, call) ?? unchanged
   } catch (error) {
-    finish()
+    timed(entry, started, call)
     failed(entry, 'request', error, call)
     return undefined
   }
 }
 
-function timed(entry: Entry, hook: string, started: number, call: Call): void {
+function timed(entry: Entry, started: number, call: Call): void {
   const ms = performance.now() - started
-  entry.meter.run(hook, ms)
-  call.trail.timings.push({ module: entry.id, hook, ms })
+  entry.meter.run('request', ms)
+  call.trail.timings.push({ module: entry.id, hook: 'request', ms })
 }

@@ -6,7 +6,7 @@ import type { Span } from './detect.ts'
 import { HookFault } from './hook-fault.ts'
 import type { Hooks } from './hooks.ts'
 
-const functions = ['admit', 'request', 'around', 'attempt', 'attempted', 'reply', 'settled'] as const
+const functions = ['admit', 'request', 'around', 'wraps', 'attempt', 'attempted', 'reply', 'settled'] as const
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

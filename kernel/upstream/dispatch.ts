@@ -49,7 +49,8 @@ export class Dispatcher {
     const { route, keys, protocol } = await destinationOf(call, parts)
     const selector = generation.services.get(KeySelection) as KeySelector | undefined
     const candidates = candidatesOf(route, keys, selector, call)
-    for (const [i, key] of candidates.entries()) {
+    for (let i = 0; i < candidates.length; i += 1) {
+      const key = candidates[i]
       const target: Target = { provider: route.provider, model: route.model, key }
       const attempt = newAttempt(call, target)
       const headers: Record<string, string> = {}
@@ -114,7 +115,8 @@ export class Dispatcher {
     ready: Target,
     headers: Record<string, string>,
   ): Promise<UpstreamAnswer> {
-    const request = await protocol.encode(call, ready)
+    const encoded = protocol.encode(call, ready)
+    const request = encoded instanceof Promise ? await encoded : encoded
     const answer = await this.#transport.send(
       { ...request, headers: { ...request.headers, ...headers } },
       target,

@@ -47,9 +47,12 @@ export default defineModule({
     const isNative = compileGlobs(settings.native_models)
     const registered = settings.schemas as Record<string, JsonObject>
 
+    const wantedBy = (call: Call) => (call.operation === 'chat' ? schemaOf(call, registered) : undefined)
+
     return {
+      wraps: (call) => wantedBy(call) !== undefined,
       async around(call, next) {
-        const wanted = call.operation === 'chat' ? schemaOf(call, registered) : undefined
+        const wanted = wantedBy(call)
         if (!wanted) return next(call)
         const validate = validators.get(wanted)
         let asked = asking(call, wanted, isNative(call.request.model))
