@@ -1,13 +1,22 @@
 import { pathToFileURL } from 'node:url'
 import type { ModuleDefinition, PluginDefinition } from './plugin.ts'
+import { located } from './source-place.ts'
 
-/** Imports a plugin's code. Throws a readable error when what it exports is no definition. */
+/** Imports a plugin's code. Throws a readable error when that fails, or what it exports is no definition. */
 export async function load(entry: string): Promise<ModuleDefinition | PluginDefinition> {
-  const { default: definition } = (await import(pathToFileURL(entry).href)) as { default?: unknown }
+  const { default: definition } = await imported(entry)
   if (!isDefinition(definition)) {
     throw new Error('the default export must be a definition: defineModule, defineArea or defineProvider')
   }
   return definition
+}
+
+async function imported(entry: string): Promise<{ readonly default?: unknown }> {
+  try {
+    return await import(pathToFileURL(entry).href)
+  } catch (error) {
+    throw await located(error, entry)
+  }
 }
 
 function isDefinition(value: unknown): value is ModuleDefinition | PluginDefinition {

@@ -12,6 +12,7 @@ import { explain } from './manifest.ts'
 import { grantsOf } from './permissions.ts'
 import type { ModuleDefinition, PluginDefinition } from './plugin.ts'
 import type { Plugin } from './plugin-record.ts'
+import { located } from './source-place.ts'
 
 /** How long an import or a setup may take when nobody said otherwise, in milliseconds. */
 const defaultSetupMs = 30_000
@@ -74,6 +75,6 @@ export async function setUp(plugin: Plugin, parts: ContextParts): Promise<Instan
     return instance
   } catch (error) {
     await instance.scope.dispose()
-    throw error
+    throw plugin.found.entry ? await located(error, plugin.found.entry) : error
   }
 }

@@ -24,7 +24,7 @@ export function resolveStaged(root: string, lookups: Lookups): () => void {
     resolve(specifier, context, next) {
       const { parentURL } = context
       if (!parentURL?.startsWith(below) || specifier.startsWith('node:')) return next(specifier, context)
-      const name = decodeURIComponent(parentURL.slice(below.length).split('/', 1)[0] ?? '')
+      const [name = '', ...file] = decodeURIComponent(parentURL.slice(below.length)).split('/')
       const places = lookups(name)
       const own = ownName(specifier)
       const ours = () => next(own ?? specifier, { ...context, parentURL: import.meta.url })
@@ -36,7 +36,12 @@ export function resolveStaged(root: string, lookups: Lookups): () => void {
         throw new Error(`it imports ${specifier}, which is outside its folder`)
       }
       const tries = places.map((place) => () => next(specifier, { ...context, parentURL: urlOf(place) }))
-      return first([...tries, () => next(specifier, context)])
+      try {
+        return first([...tries, () => next(specifier, context)])
+      } catch (error) {
+        if (!isMissing(error)) throw error
+        throw new Error(`${file.join('/')} imports ${specifier}, which is not installed`, { cause: error })
+      }
     },
   })
   return () => hooks.deregister()
@@ -56,6 +61,9 @@ export const resolveStagedAlone = ({ root, lookups }: StagedFolder): (() => void
 const urlOf = (folder: string): string => `${pathToFileURL(folder).href}/`
 
 const isPath = (specifier: string): boolean => /^(\.{0,2}\/|file:)/.test(specifier)
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
 
 /** What the gateway itself calls it, when plugins are to have the gateway's own. */
 const ownName = (specifier: string): string | undefined =>
