@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Call, defineModule, kernelServices, providerError } from '#kernel'
 import { nanoOf } from '#kit'
+import { Overtime } from './overtime.ts'
 import { SpendLimit } from './spend.ts'
 
 /** Longest delay of a timer. */
@@ -40,20 +41,13 @@ export default defineModule({
       ...(first_byte_ms !== null && { firstByteMs: first_byte_ms }),
       ...(idle_ms !== null && { idleMs: idle_ms }),
     }
-    const timers = context.slot<{ total?: NodeJS.Timeout }>(() => ({}))
-
-    const startTimer = (call: Call, ms: number): void => {
-      const timer = setTimeout(
-        () => call.cancel.abort(overdue(ms)),
-        ms - (performance.now() - call.trail.started),
-      )
-      timer.unref()
-      timers(call).total = timer
-    }
+    const overtime =
+      total_ms === null ? undefined : new Overtime(total_ms, ({ cancel }) => cancel.abort(overdue(total_ms)))
+    if (overtime) context.own(() => overtime.close())
 
     return {
       request(call) {
-        if (total_ms !== null) startTimer(call, total_ms)
+        overtime?.begin(call)
         return call.with({ timeouts: { ...bounds, ...call.timeouts } })
       },
       ...(max_spend_usd !== undefined && {
@@ -65,9 +59,7 @@ export default defineModule({
               context.use(kernelServices.prices).cost(provider, model, usage)?.totalNano,
           ),
       }),
-      ...(total_ms !== null && {
-        settled: (_: unknown, call: Call) => clearTimeout(timers(call).total),
-      }),
+      ...(overtime && { settled: (_: unknown, call: Call) => overtime.finish(call) }),
     }
   },
 })
