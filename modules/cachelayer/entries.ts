@@ -13,50 +13,130 @@ const entry = z.object({
 
 export type CacheEntry = z.infer<typeof entry>
 
-/** Answers in memory, and behind them in the store, where they survive a restart. */
+/** Answers in memory. */
+export interface Kept {
+  readonly answers: LRUCache<string, CacheEntry>
+  /** Keys of those that are not in the store yet. */
+  readonly unsaved: Set<string>
+}
+
+/** Keys of what is in the store, once they have been read. */
+export interface Stored {
+  keys: Set<string> | undefined
+}
+
+/** Rows that are written, or read, before others get their turn. */
+const batch = 100
+
+/**
+ * Answers in memory, and behind them in the store, where they survive a restart. They are written now and then, and
+ * only those that are still kept: of thousands a second most would be deleted again before anybody asked for them.
+ */
 export class Entries {
-  readonly #memory: LRUCache<string, CacheEntry>
-  readonly #stored: Collection<CacheEntry>
+  readonly #kept: Kept
+  readonly #stored: Stored
+  readonly #rows: Collection<CacheEntry>
   readonly #maxEntries: number
 
-  constructor(store: Store, memory: LRUCache<string, CacheEntry>, maxEntries: number) {
-    this.#memory = memory
+  constructor(store: Store, kept: Kept, stored: Stored, maxEntries: number) {
+    this.#kept = kept
+    this.#stored = stored
     this.#maxEntries = maxEntries
-    this.#stored = store.collection('answers', {
+    this.#rows = store.collection('answers', {
       schema: entry,
       indexes: { stored_at: (row) => row.stored_at },
     })
   }
 
-  async find(key: string): Promise<CacheEntry | undefined> {
-    const found = this.#memory.get(key) ?? (await this.#stored.get(key))
-    if (!found || found.expires_at <= Date.now()) return undefined
-    if (!this.#memory.has(key)) this.#memory.set(key, found)
-    return found
+  /** Takes note of what comes into the store and leaves it; returns what ends that. */
+  watch(): () => void {
+    return this.#rows.watch(({ id, row }) => {
+      if (row) this.#stored.keys?.add(id)
+      else this.#stored.keys?.delete(id)
+    })
   }
 
-  async add(key: string, found: CacheEntry): Promise<void> {
-    this.#memory.set(key, found)
-    await this.#stored.put(key, found)
+  /** Reads which keys are in the store, so that nobody asks it in vain; until then every question goes there. */
+  async load(): Promise<void> {
+    if (this.#stored.keys) return
+    const keys = new Set<string>()
+    const end = this.#rows.watch(({ id, row }) => void (row ? keys.add(id) : keys.delete(id)))
+    try {
+      for await (const [key] of this.#rows.scan()) keys.add(key)
+      this.#stored.keys = keys
+    } finally {
+      end()
+    }
+  }
+
+  /** A promise only when it takes a look into the store. */
+  find(key: string): CacheEntry | undefined | Promise<CacheEntry | undefined> {
+    const { keys } = this.#stored
+    const found = this.#kept.answers.get(key)
+    if (found) return unexpired(found)
+    return keys && !keys.has(key) ? undefined : this.#findStored(key)
+  }
+
+  /** Keeps an answer; `bytes` is its size where that is known. */
+  add(key: string, found: CacheEntry, bytes?: number): void {
+    const { answers, unsaved } = this.#kept
+    answers.set(key, found, bytes === undefined ? {} : { size: bytes })
+    if (answers.has(key)) unsaved.add(key)
+    if (unsaved.size > 2 * this.#maxEntries) this.#forgetGone()
+  }
+
+  /** Writes what is not in the store yet; what memory had no room for any more is not written. */
+  async save(): Promise<void> {
+    const { answers, unsaved } = this.#kept
+    this.#forgetGone()
+    for (const keys of batches([...unsaved])) {
+      await Promise.all(
+        keys.map((key) => {
+          unsaved.delete(key)
+          const found = answers.peek(key)
+          return found && unexpired(found) && this.#rows.put(key, found)
+        }),
+      )
+    }
   }
 
   /** Deletes what has expired, and the oldest beyond the limit. */
   async sweep(): Promise<void> {
-    let excess = (await this.#stored.count()) - this.#maxEntries
-    for await (const [key, row] of this.#stored.scan({ index: 'stored_at' })) {
+    let excess = (await this.#rows.count()) - this.#maxEntries
+    for await (const [key, row] of this.#rows.scan({ index: 'stored_at' })) {
       if (excess <= 0 && row.expires_at > Date.now()) continue
-      await this.#stored.delete(key)
-      this.#memory.delete(key)
+      await this.#rows.delete(key)
+      this.#kept.answers.delete(key)
       excess -= 1
     }
   }
+
+  async #findStored(key: string): Promise<CacheEntry | undefined> {
+    const found = await this.#rows.get(key)
+    if (!found || !unexpired(found)) return undefined
+    this.#kept.answers.set(key, found)
+    return found
+  }
+
+  #forgetGone(): void {
+    const { answers, unsaved } = this.#kept
+    for (const key of unsaved) if (!answers.has(key)) unsaved.delete(key)
+  }
+}
+
+const unexpired = (found: CacheEntry): CacheEntry | undefined =>
+  found.expires_at > Date.now() ? found : undefined
+
+function* batches<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (let at = 0; at < items.length; at += batch) yield items.slice(at, at + batch)
 }
 
 /** Memory for answers, bounded in number and in bytes. */
-export function createMemory(maxEntries: number, maxBytes: number): LRUCache<string, CacheEntry> {
-  return new LRUCache({
+export const createKept = (maxEntries: number, maxBytes: number): Kept => ({
+  answers: new LRUCache({
     max: maxEntries,
     maxSize: maxBytes,
     sizeCalculation: ({ body }) => Buffer.byteLength(JSON.stringify(body)),
-  })
-}
+  }),
+  unsaved: new Set(),
+})

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import fc from 'fast-check'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -155,6 +158,25 @@ test('answers survive a reconfigure, and expire', async () => {
   await plain(ada)
   expect(upstream.requests).toHaveLength(3)
   await gateway.kernel.registry.change('cachelayer', { config: { ttl_s: 600 } })
+})
+
+test('answers survive a restart', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'switchyard-test-'))
+  const asked = async (): Promise<string | undefined> => {
+    const running = await startGateway({ upstream, dataDir: folder })
+    try {
+      await running.module('cachelayer', { enabled: true, config: { share: 'everyone' } })
+      const client = new OpenAI({ baseURL: `${running.url}/v1`, apiKey: running.adminKey, maxRetries: 0 })
+      const answer = await client.chat.completions.create({ model, messages: question() }).asResponse()
+      await answer.text()
+      return answer.headers.get('x-cache') ?? undefined
+    } finally {
+      await running.close()
+    }
+  }
+  expect(await asked()).toBe('miss')
+  expect(await asked()).toBe('hit')
+  await rm(folder, { recursive: true, force: true })
 })
 
 test('embeddings are stored too', async () => {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Call, type Completion, defineModule, type Filter, type Reply } from '#kernel'
 import { Assembler, filterStream, replyWith } from '#kit'
 import { directivesOf } from './directives.ts'
-import { type CacheEntry, createMemory, Entries } from './entries.ts'
+import { type CacheEntry, createKept, Entries, type Stored } from './entries.ts'
 import { keyOf } from './key.ts'
 
 export default defineModule({
@@ -32,22 +32,31 @@ export default defineModule({
     }),
   }),
 
-  setup({ settings, store, memory, every, log }) {
+  setup({ settings, store, memory, every, own, signal, log }) {
     const { ttl_s, max_entries, max_bytes, share, tool_calls } = settings
-    const kept = memory(`answers ${max_entries} ${max_bytes}`, () => createMemory(max_entries, max_bytes))
-    const entries = new Entries(store, kept, max_entries)
-    every(60_000, () => entries.sweep())
+    const kept = memory(`answers ${max_entries} ${max_bytes}`, () => createKept(max_entries, max_bytes))
+    const entries = new Entries(
+      store,
+      kept,
+      memory('stored', (): Stored => ({ keys: undefined })),
+      max_entries,
+    )
+    own(entries.watch())
+    own(() => entries.save())
+    entries.load().catch((error: unknown) => {
+      if (!signal.aborted) log.warn({ err: error }, 'the stored answers could not be listed')
+    })
+    every(minuteMs, async () => {
+      await entries.save()
+      await entries.sweep()
+    })
 
-    const keep = (key: string, body: Completion, { trail }: Call): void => {
+    const keep = (key: string, body: Completion, { trail }: Call, bytes: number | undefined): void => {
       if (!storable(body, tool_calls)) return
       const now = Date.now()
       const last = trail.attempts.at(-1)
       const origin = last && { provider: last.provider, model: last.model }
-      entries
-        .add(key, { body, stored_at: now, expires_at: now + ttl_s * 1000, origin })
-        .catch((error: unknown) => {
-          log.warn({ err: error }, 'an answer could not be stored')
-        })
+      entries.add(key, { body, stored_at: now, expires_at: now + ttl_s * 1000, origin }, bytes)
     }
 
     return {
@@ -55,14 +64,18 @@ export default defineModule({
         const { skip, fresh, maxAgeS } = directivesOf(call.context.headers['cache-control'])
         if (skip) return next(call)
         const key = keyOf(call, share)
-        const found = fresh ? undefined : await entries.find(key)
+        const looked = fresh ? undefined : entries.find(key)
+        const found = looked instanceof Promise ? await looked : looked
         if (found && ageS(found) <= maxAgeS) return hit(call, found)
         call.trail.header('x-cache', 'miss')
-        return watched(await next(call), (body) => keep(key, body, call))
+        return watched(await next(call), (body, bytes) => keep(key, body, call, bytes))
       },
     }
   },
 })
+
+/** How often what is new is stored: what came since would be lost if the process broke down. */
+const minuteMs = 60_000
 
 const ageS = ({ stored_at }: CacheEntry): number => (Date.now() - stored_at) / 1000
 
@@ -75,9 +88,9 @@ function hit(call: Call, found: CacheEntry): Reply {
 }
 
 /** The answer, which is handed to `done` when the whole of it has come. */
-function watched(reply: Reply, done: (body: Completion) => void): Reply {
+function watched(reply: Reply, done: (body: Completion, bytes?: number) => void): Reply {
   if (reply.kind === 'whole') {
-    done(reply.body)
+    done(reply.body, reply.raw?.length)
     return reply
   }
   const assembler = new Assembler()

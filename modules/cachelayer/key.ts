@@ -22,18 +22,14 @@ export type Sharing = 'user' | 'project' | 'everyone'
  */
 export function keyOf(call: Call, sharing: Sharing): string {
   const { request, operation, context } = call
-  const relevant = Object.fromEntries(Object.entries(request).filter(([field]) => !irrelevant.has(field)))
-  return hash(
-    'sha256',
-    JSON.stringify([
-      circleOf(call, sharing),
-      operation,
-      context.provider ?? null,
-      context.headers['anthropic-beta'] ?? null,
-      ordered(relevant),
-      ordered(wishesIn(call)),
-    ]),
-  )
+  const { provider = null, headers } = context
+  const said = JSON.stringify([
+    circleOf(call, sharing),
+    operation,
+    provider,
+    headers['anthropic-beta'] ?? null,
+  ])
+  return hash('sha256', `${said}${ordered(request, irrelevant)}${ordered(wishesIn(call))}`)
 }
 
 function circleOf({ principal, context }: Call, sharing: Sharing): string {
@@ -41,10 +37,15 @@ function circleOf({ principal, context }: Call, sharing: Sharing): string {
   return sharing === 'project' ? `project ${context.project}` : `user ${principal.userId ?? principal.keyId}`
 }
 
-/** The value with the fields of every object in one order; the order of lists is theirs. */
-function ordered(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map(ordered)
-  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return { fields: fields.map(([name, field]) => [name, ordered(field)]) }
+/** JSON in which the fields of every object are in one order, without some; the order of lists is theirs. */
+function ordered(value: unknown, without?: ReadonlySet<string>): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  if (Array.isArray(value)) return `[${value.map((item) => ordered(item)).join()}]`
+  let text = '{'
+  for (const name of Object.keys(value).sort()) {
+    const field = (value as Readonly<Record<string, unknown>>)[name]
+    if (field === undefined || without?.has(name)) continue
+    text += `${JSON.stringify(name)}:${ordered(field)},`
+  }
+  return `${text}}`
 }
