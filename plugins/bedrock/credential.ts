@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type GatewayError, internalError, type Target } from '#kernel'
 
 /** What a key is, taken apart: keys of an AWS account that sign each request, or one of Bedrock's own, sent as it is. */
 export type AwsCredential = {
@@ -51,6 +52,10 @@ export function credentialOf(secret: string): AwsCredential {
     region: place,
   }
 }
+
+/** What a key of the operator's that has no sound form is to a call. */
+export const keyFault = ({ message }: RangeError, { provider }: Target): GatewayError =>
+  internalError(`The key for ${provider.name}: ${message}`)
 
 function fromJson(text: string): AwsCredential {
   const { data, error } = json.safeParse(parsed(text))

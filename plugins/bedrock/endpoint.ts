@@ -1,5 +1,5 @@
-import { internalError, type Target, type UpstreamRequest } from '#kernel'
-import { type AwsCredential, credentialOf } from './credential.ts'
+import type { Target, UpstreamRequest } from '#kernel'
+import { type AwsCredential, credentialOf, keyFault } from './credential.ts'
 import { optionsOf } from './options.ts'
 import { signed } from './signature.ts'
 
@@ -37,11 +37,11 @@ export async function requestTo(target: Target, outline: Outline): Promise<Upstr
   return signed(request, credential, credential.region ?? set ?? 'us-east-1')
 }
 
-function heldBy({ provider, key }: Target): AwsCredential {
+function heldBy(target: Target): AwsCredential {
   try {
-    return credentialOf(key!.secret)
+    return credentialOf(target.key!.secret)
   } catch (error) {
-    if (error instanceof RangeError) throw internalError(`The key for ${provider.name}: ${error.message}`)
+    if (error instanceof RangeError) throw keyFault(error, target)
     throw error
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { optionsReader } from '#kit'
+import { roleForm } from './identity.ts'
 
 /** What service.yaml may say of Bedrock beyond address and keys. */
 export const optionsSchema = z.strictObject({
@@ -12,6 +13,20 @@ export const optionsSchema = z.strictObject({
   container_token_file: z.string().optional(),
   /** Where an instance asks. */
   metadata_url: z.url().default('http://169.254.169.254'),
+  /** The role that the operator's keys are exchanged for, however they were come by. */
+  assume_role: z
+    .strictObject({
+      arn: z.string().regex(roleForm, 'expected the ARN of a role'),
+      external_id: z.string().min(2).optional(),
+      session_name: z
+        .string()
+        .regex(/^[\w+=,.@-]{2,64}$/)
+        .default('switchyard'),
+      duration_s: z.int().min(900).max(43_200).default(3600),
+    })
+    .optional(),
+  /** Where roles are asked for, if not at AWS's own address in the region. */
+  sts_url: z.url().optional(),
   /** Inference profiles and provisioned models by model: what is asked for in the place of what. */
   profiles: z.record(z.string(), z.string()).default({}),
   /** The guardrail of calls that name none themselves. */

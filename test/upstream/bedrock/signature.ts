@@ -3,15 +3,19 @@ import type { RecordedRequest } from '../record.ts'
 
 /** What a signature says of itself. */
 const form =
-  /^AWS4-HMAC-SHA256 Credential=([A-Z0-9]+)\/(\d{8})\/([a-z0-9-]+)\/bedrock\/aws4_request, SignedHeaders=([a-z0-9;-]+), Signature=([0-9a-f]{64})$/
+  /^AWS4-HMAC-SHA256 Credential=([A-Z0-9]+)\/(\d{8})\/([a-z0-9-]+)\/([a-z]+)\/aws4_request, SignedHeaders=([a-z0-9;-]+), Signature=([0-9a-f]{64})$/
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()
 
 /** What the service would say against a signature; undefined for a good one, whose region then stands in the request. */
-export function signatureError(request: RecordedRequest, keys: readonly string[]): string | undefined {
-  const [, id, date, region, names = '', signature] = form.exec(request.headers.authorization ?? '') ?? []
-  if (id === undefined) return 'MissingAuthenticationTokenException'
+export function signatureError(
+  request: RecordedRequest,
+  keys: readonly string[],
+  service = 'bedrock',
+): string | undefined {
+  const [, id, date, region, of, names = '', signature] = form.exec(request.headers.authorization ?? '') ?? []
+  if (id === undefined || of !== service) return 'MissingAuthenticationTokenException'
   const known = keys.map((key) => key.split(':')).find(([known]) => known === id)
   if (!known) return 'UnrecognizedClientException'
   const [, secret, token] = known
@@ -38,9 +42,9 @@ export function signatureError(request: RecordedRequest, keys: readonly string[]
     names,
     sha256(request.rawBody),
   ].join('\n')
-  const scope = `${date}/${region}/bedrock/aws4_request`
+  const scope = `${date}/${region}/${service}/aws4_request`
   const toSign = ['AWS4-HMAC-SHA256', stamp, scope, sha256(canonical)].join('\n')
-  const key = [date!, region!, 'bedrock', 'aws4_request'].reduce<string | Buffer>(hmac, `AWS4${secret}`)
+  const key = [date!, region!, service, 'aws4_request'].reduce<string | Buffer>(hmac, `AWS4${secret}`)
   return hmac(key, toSign).toString('hex') === signature ? undefined : 'InvalidSignatureException'
 }
 
