@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { explain } from '../../kernel/plugin/manifest.ts'
 import type { Check } from './checks.ts'
 import { runExample } from './example.ts'
+import { leavesNothing } from './leaks/index.ts'
 import { changesNothingInShadow } from './shadow.ts'
 import type { Subject } from './subject.ts'
-import { returnsTimers } from './timers.ts'
 
 /** What a module of the chain owes beyond what every plugin does. */
 export const moduleChecks: readonly Check[] = [
@@ -18,15 +18,13 @@ export const moduleChecks: readonly Check[] = [
     },
   },
   {
-    name: 'gives back every timer and listener',
+    name: 'gives back every timer, handle and listener',
     async run(subject) {
       const [example] = await subject.examples()
       await subject.switchOff()
-      await returnsTimers(async () => {
-        for (let n = 0; n < 5; n += 1) {
-          await subject.switchOn(example!.config)
-          await subject.switchOff()
-        }
+      await leavesNothing(subject.folders, 5, async () => {
+        await subject.switchOn(example!.config)
+        await subject.switchOff()
       })
     },
   },

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import type { Check } from './checks.ts'
-import { returnsTimers } from './timers.ts'
+import { leavesNothing } from './leaks/index.ts'
 
 /** What an area or a provider owes beyond what every plugin does. */
 export const pluginChecks: readonly Check[] = [
   {
-    name: 'goes and comes again, gives back its timers, and leaves nothing of itself behind',
+    name: 'goes and comes again, gives back what it has, and leaves nothing of itself behind',
     async run(subject) {
       const { id, registry } = subject
       const dependants = registry.plugins.filter(
@@ -18,11 +18,9 @@ export const pluginChecks: readonly Check[] = [
       const routes = (): string[] =>
         registry.generation.routes.map(({ plugin, method, path }) => `${plugin} ${method} ${path}`).sort()
       const before = { routes: routes(), running: subject.plugin.instance !== undefined }
-      await returnsTimers(async () => {
-        for (let n = 0; n < 4; n += 1) {
-          await subject.switchOn()
-          await subject.switchOff()
-        }
+      await leavesNothing(subject.folders, 4, async () => {
+        await subject.switchOn()
+        await subject.switchOff()
       })
       const left = routes().filter((route) => route.startsWith(`${id} `))
       assert.deepEqual(left, [], `routes that stayed when it was switched off: ${left.join(', ')}`)

@@ -24,6 +24,12 @@ export class Subject {
     return this.registry.get(this.id)
   }
 
+  /** Where its code lies. */
+  get folders(): string[] {
+    const { folder, staged } = this.plugin.found
+    return [folder, ...(staged ? [staged.root] : [])]
+  }
+
   examples(): Promise<Example[]> {
     return readExamples(this.plugin.found.folder)
   }
