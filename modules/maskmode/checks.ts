@@ -56,8 +56,7 @@ export function isResidentNumber(text: string): boolean {
 /** A number that can be called: with its country code, or as these countries write their own. */
 export function isPhone(text: string, countries: readonly CountryCode[]): boolean {
   const digits = text.replace(/\D/g, '')
-  // No country's code begins with 0.
-  if (text.startsWith('+')) return digits[0] !== '0' && (parsePhone(text)?.isValid() ?? false)
+  if (text.startsWith('+')) return mayHaveCode(digits) && (parsePhone(text)?.isValid() ?? false)
   if (/^\d{1,3}(?: \d{3})+$|^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$/.test(text)) return false
   return countries.some((country) => {
     if (isNorthAmerican(country) && !northAmerican.test(digits)) return false
@@ -67,9 +66,13 @@ export function isPhone(text: string, countries: readonly CountryCode[]): boolea
   })
 }
 
-/** Numbers of one plan, which the library takes long to refuse: it asks each of its two dozen countries. */
-const northAmerican = /^[2-9]\d{9}$/
+/** North America's numbers, which the library takes long to refuse: it asks each of two dozen countries. */
+const northAmerican = /^(?:[2-9]\d{9}|3\d{6})$/
 const isNorthAmerican = (country: CountryCode): boolean => getCountryCallingCode(country) === '1'
+
+/** Whether a number may be one with its country code; none begins with 0, and North America's is 1. */
+const mayHaveCode = (digits: string): boolean =>
+  digits[0] === '1' ? northAmerican.test(digits.replace(/^11?/, '')) : digits[0] !== '0'
 
 const digitsOf = (text: string): number[] => Array.from(text.replace(/\D/g, ''), Number)
 
