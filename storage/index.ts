@@ -92,6 +92,11 @@ export interface LogOptions<T> {
    * name is indexed for older rows when it is first asked for.
    */
   readonly fields?: Readonly<Record<string, (row: T) => IndexValue | readonly IndexValue[]>>
+  /**
+   * Numbers that listings take a minimum of. They are kept beside the rows, so that rows are counted without being
+   * read, whatever the minimum is. A number that is new by its name is found for older rows as a field is.
+   */
+  readonly numbers?: Readonly<Record<string, (row: T) => number | undefined>>
   /** Rows are queued this long at the most before they are written; 250 by default. */
   readonly flushMs?: number
   /** Bytes that may wait; beyond them `append` drops the row and counts it; 64 MB by default. */
@@ -110,6 +115,8 @@ export interface LogOptions<T> {
 export interface LogQuery {
   /** All must hold; a list of values means any of them. A field whose value is `undefined` is no condition. */
   readonly where?: Readonly<Record<string, IndexValue | readonly IndexValue[]>>
+  /** Numbers that must be there, and be this or more. One whose value is `undefined` is no condition. */
+  readonly atLeast?: Readonly<Record<string, number | undefined>>
   /** Milliseconds, inclusive. */
   readonly from?: number
   /** Milliseconds, exclusive. */
@@ -144,6 +151,8 @@ export interface Log<T> {
   append(row: T, body?: () => string | undefined): void
   /** Writes what is queued; resolves when it is fsynced. In between, rows are written without an fsync. */
   flush(): Promise<void>
+  /** Indexes older rows for fields and numbers that are new, a block at a time; rows are appended in between. */
+  prepare(): Promise<void>
   /** The row of this id, the newest when there are several. */
   get(id: string): Promise<T | undefined>
   body(id: string): Promise<string | undefined>

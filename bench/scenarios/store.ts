@@ -123,6 +123,7 @@ async function queryTraces(log: Log<Trace>, count: number, report: (line: string
       (repeat) => page({ where: { user_id: `usr_${(repeat * 10) % USERS}`, status: 'error' } }),
     ],
     ['of two models, in one project', () => page({ where: { model: MODELS.slice(0, 2), project: 'docs' } })],
+    ['newest 50 that took long', (repeat) => page({ atLeast: { latency_ms: 700.5 + 10 * repeat } })],
     [
       'one hour in the middle',
       () => page({ from: end - (count / 2) * STEP_MS, to: end - (count / 2) * STEP_MS + HOUR_MS }),

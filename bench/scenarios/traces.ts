@@ -29,6 +29,7 @@ export function openTraces(engine: Engine): Log<Trace> {
       project: (row) => row.project,
       status: (row) => row.status,
     },
+    numbers: { latency_ms: (row) => row.latency_ms },
     rollup: (row, add) => {
       const hour = new Date(row.time - (row.time % HOUR_MS)).toISOString().slice(0, 13)
       add([`${hour}/${row.model}`], { requests: 1, cost_nano_usd: row.cost_nano_usd, tokens: row.tokens_in })

@@ -1,4 +1,3 @@
-import { rungOf } from './ladder.ts'
 import type { TraceRow } from './row.ts'
 
 type Value = string | number | undefined
@@ -15,10 +14,13 @@ export const fields = {
   project: (row: TraceRow) => row.project,
   session_id: (row: TraceRow) => row.session_id,
   tag: (row: TraceRow) => tagsOf(row.tags),
-  /** Rungs of a ladder, by which a minimum is found. */
-  latency: (row: TraceRow) => rungOf(row.latency_us),
-  cost: (row: TraceRow) => rungOf(row.cost?.total_nano ?? 0),
 } satisfies Record<string, (row: TraceRow) => Value | readonly Value[]>
+
+/** What listings take a minimum of; a trace without a price cost nothing. */
+export const numbers = {
+  latency_us: (row: TraceRow) => row.latency_us,
+  cost_nano: (row: TraceRow) => row.cost?.total_nano ?? 0,
+} satisfies Record<string, (row: TraceRow) => number>
 
 function tagsOf(tags: TraceRow['tags']): readonly string[] | undefined {
   let values: string[] | undefined

@@ -58,6 +58,7 @@ export default defineArea({
   setup(context) {
     const { settings } = context
     const traces = new Traces(context.store, flushMs)
+    traces.prepare().catch((err: unknown) => context.log.error({ err }, 'older traces could not be indexed'))
     const arrangements = new Arrangements(
       context.store,
       context.use(kernelServices.runtime).startedAt,

@@ -2,8 +2,7 @@ import type { LogQuery, Page, RowLog, Store } from '#kernel'
 import { nanoOf } from '#kit'
 import { type Bodies, parseBodies } from './body.ts'
 import { Cells, createRollUp, everybody, minutesBefore } from './cells.ts'
-import { fields } from './fields.ts'
-import { rungsFrom } from './ladder.ts'
+import { fields, numbers } from './fields.ts'
 import type { TraceRow } from './row.ts'
 
 /** What a listing may ask for; all of it must hold. */
@@ -53,9 +52,15 @@ export class Traces {
       id: ({ id }) => id,
       time: ({ at }) => at,
       fields,
+      numbers,
       rollup: createRollUp(),
       flushMs,
     })
+  }
+
+  /** Indexes traces of earlier versions for what is filtered by today; queries need not wait for it. */
+  prepare(): Promise<void> {
+    return this.#log.prepare()
   }
 
   /** Queues a trace; `bodies` is asked for when there is room for them. */
@@ -122,19 +127,13 @@ export class Traces {
 }
 
 function queryOf({ from, to, min_cost, min_latency, ...equal }: TraceFilter): LogQuery {
-  const cost = min_cost ? nanoOf(min_cost) : 0
-  const latency = min_latency ? Math.round(min_latency * 1000) : 0
-  const overCost = rungsFrom(cost)
-  const overLatency = rungsFrom(latency)
-  const passes = (row: TraceRow): boolean => row.latency_us >= latency && (row.cost?.total_nano ?? 0) >= cost
   return {
-    where: {
-      ...equal,
-      cost: cost > 0 ? overCost.rungs : undefined,
-      latency: latency > 0 ? overLatency.rungs : undefined,
+    where: equal,
+    atLeast: {
+      cost_nano: min_cost ? nanoOf(min_cost) : undefined,
+      latency_us: min_latency ? Math.round(min_latency * 1000) : undefined,
     },
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
-    ...(overCost.exact && overLatency.exact ? {} : { filter: passes }),
   }
 }

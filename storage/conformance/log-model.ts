@@ -20,6 +20,7 @@ export const callOptions = {
     cached: (call) => call.cached,
     tag: (call) => call.tags,
   },
+  numbers: { at: (call) => call.at, code: (call) => (call.cached ? undefined : call.status) },
   rollup(call, add) {
     const hour = String(Math.floor(call.at / 4)).padStart(4, '0')
     add([hour], { calls: 1, status: call.status })
@@ -28,6 +29,7 @@ export const callOptions = {
 } satisfies LogOptions<Call>
 
 type Field = keyof typeof callOptions.fields
+type NumberName = keyof typeof callOptions.numbers
 
 /** What a log should hold, kept in the simplest way there is. */
 export class LogModel {
@@ -58,7 +60,14 @@ export class LogModel {
     return concerned.length
   }
 
-  select({ where = {}, from = -Infinity, to = Infinity, filter, reverse = true }: LogQuery): Call[] {
+  select({
+    where = {},
+    atLeast = {},
+    from = -Infinity,
+    to = Infinity,
+    filter,
+    reverse = true,
+  }: LogQuery): Call[] {
     const meets = (call: Call, field: string, wanted: IndexValue | readonly IndexValue[]) => {
       const given: IndexValue | readonly IndexValue[] = callOptions.fields[field as Field](call)
       const has = typeof given === 'object' ? given : [given]
@@ -69,6 +78,12 @@ export class LogModel {
     const found = this.rows
       .map(({ call }) => call)
       .filter((call) => Object.entries(where).every(([field, wanted]) => meets(call, field, wanted)))
+      .filter((call) =>
+        Object.entries(atLeast).every(
+          ([name, least]) =>
+            least === undefined || (callOptions.numbers[name as NumberName](call) ?? Number.NaN) >= least,
+        ),
+      )
       .filter((call) => call.at >= from && call.at < to && test(call))
     return reverse ? found.reverse() : found
   }

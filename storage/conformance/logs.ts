@@ -32,6 +32,10 @@ const aQuery: fc.Arbitrary<LogQuery> = fc.record(
       { model: anyOf(aModel), status: anyOf(aStatus), cached: anyOf(fc.boolean()), tag: anyOf(aTag) },
       { requiredKeys: [] },
     ),
+    atLeast: fc.record(
+      { at: fc.option(aTime, { nil: undefined }), code: fc.constantFrom(-1, 0, 0.25, 200, 201, 1000) },
+      { requiredKeys: [] },
+    ),
     from: aTime,
     to: aTime,
     limit: fc.integer({ min: 0, max: 5 }),
@@ -124,6 +128,8 @@ export function logConformance(open: OpenEngine): void {
             { where: { model: ['gpt', 'gpt-mini'], tag: ['t1', 't2', 't3'] }, limit: 4, reverse: false },
             { where: { tag: 'all' }, from: 1000, to: 3100, limit: 10, offset: 2000 },
             { from: 2500, to: 2501 },
+            { atLeast: { at: 4321 }, limit: 5 },
+            { atLeast: { at: 1234.5, code: 201 }, where: { model: 'gpt' }, from: 2000, limit: 3, offset: 9 },
             { filter: (call: Call) => call.at % 1000 === 7, limit: 3 },
             { where: { tag: 'none' } },
           ]
@@ -245,6 +251,23 @@ export function logConformance(open: OpenEngine): void {
           fields: { status, model, at: ({ at }) => at },
         })
         expect((await swapped.list({ where: { status: 500, at: [5, 7, 145] } })).total).toBe(2)
+      }))
+
+    test('finds a number that is new for older rows, prepared or not, while rows are appended', () =>
+      withEngine(open, async ({ engine, reopen }) => {
+        const { numbers, ...before } = callOptions
+        const log = engine.log('calls', before)
+        for (let n = 0; n < 100; n++) log.append(callOf(n))
+        await expect(log.list({ atLeast: { at: 7 } })).rejects.toMatchObject({ code: 'INDEX_UNKNOWN' })
+        const { at, code } = numbers
+        const widened = engine.log('calls', { ...before, numbers: { at } })
+        const prepared = widened.prepare()
+        for (let n = 100; n < 150; n++) widened.append(callOf(n))
+        expect((await widened.list({ atLeast: { at: 97 } })).total).toBe(53)
+        await prepared
+        const swapped = (await reopen()).log('calls', { ...before, numbers: { code } })
+        expect((await swapped.list({ atLeast: { code: 500 }, where: { model: 'gpt' } })).total).toBe(10)
+        await expect(swapped.list({ atLeast: { at: 7 } })).rejects.toMatchObject({ code: 'INDEX_UNKNOWN' })
       }))
 
     test(

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type BlockHeader, type Change, decodeTimes, sealBlock } from './block.ts'
+import { type BlockHeader, type Change, decodeNumbers, sealBlock } from './block.ts'
 import { apart, type Chunk, encodeBodies, encodeLines } from './chunk.ts'
 import type { LogAppender } from './log-appender.ts'
 import type { LogBlocks } from './log-blocks.ts'
@@ -44,19 +44,19 @@ export class BlockRewriter<T> {
       await this.drop([header])
     } else {
       const [sealed, indexed] = sealBlock(this.#blocks.keys, block, index)
-      changes.push(...indexed, ...this.#unusedPostings(header, sealed))
+      changes.push(...indexed, ...this.#unused(header, sealed))
       await this.#commitSealed(changes, (all) => all.map((one) => (one.block === block ? sealed : one)))
     }
     return emptied.length
   }
 
-  /** Makes the index of a block again, for fields it does not have yet. */
+  /** Makes the index of a block again, for fields and numbers it does not have yet. */
   async reindex(block: number): Promise<void> {
     const { first, end, header } = this.#extent(block)
     if (!header) return
     const index = await this.#blocks.indexChunks(await this.#blocks.readChunks(first, end), first, end)
     const [sealed, changes] = sealBlock(this.#blocks.keys, block, index)
-    changes.push(...this.#unusedPostings(header, sealed))
+    changes.push(...this.#unused(header, sealed))
     await this.#commitSealed(changes, (all) => all.map((one) => (one.block === block ? sealed : one)))
   }
 
@@ -114,7 +114,7 @@ export class BlockRewriter<T> {
     return changes
   }
 
-  async #deletions({ block, fields }: BlockHeader): Promise<Change[]> {
+  async #deletions({ block, fields, numbers = [] }: BlockHeader): Promise<Change[]> {
     const { keys, format, backing } = this.#blocks
     const first = block * format.blockRows
     const end = first + format.blockRows
@@ -125,15 +125,21 @@ export class BlockRewriter<T> {
       keys.ids(block),
       keys.times(block),
       ...fields.map((field) => keys.posting(block, field)),
+      ...numbers.map((name) => keys.numbers(block, name)),
       ...chunks.flatMap((chunk) => [keys.rows(chunk), keys.bodies(chunk)]),
       ...large,
     ]
     return gone.map((key) => [key, undefined])
   }
 
-  #unusedPostings(before: BlockHeader, after: BlockHeader): Change[] {
-    const unused = before.fields.filter((field) => !after.fields.includes(field))
-    return unused.map((field) => [this.#blocks.keys.posting(before.block, field), undefined])
+  /** Deletions of what the index of a block has no more. */
+  #unused({ block, fields, numbers = [] }: BlockHeader, after: BlockHeader): Change[] {
+    const { keys } = this.#blocks
+    const unused = [
+      ...fields.filter((field) => !after.fields.includes(field)).map((field) => keys.posting(block, field)),
+      ...numbers.filter((name) => !after.numbers?.includes(name)).map((name) => keys.numbers(block, name)),
+    ]
+    return unused.map((key) => [key, undefined])
   }
 
   async #times(block: number): Promise<ArrayLike<number>> {
@@ -142,7 +148,7 @@ export class BlockRewriter<T> {
       this.#blocks.keys.times(block),
       options,
     )
-    return stored ? decodeTimes(stored) : []
+    return stored ? decodeNumbers(stored) : []
   }
 
   #commitSealed(

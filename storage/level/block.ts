@@ -16,6 +16,8 @@ export interface BlockHeader {
   readonly maxTime: number
   /** The fields it has postings for. */
   readonly fields: readonly string[]
+  /** The numbers it has; absent in blocks that were written before there were any. */
+  readonly numbers?: readonly string[]
 }
 
 /** What an index takes from a row. */
@@ -24,6 +26,8 @@ export interface RowFacts {
   readonly time: number
   /** In the order of the options' fields. */
   readonly values: readonly (IndexValue | readonly IndexValue[])[]
+  /** In the order of the options' numbers; NaN where a row has none. */
+  readonly numbers: readonly number[]
 }
 
 /** Throws when one of the functions does, or when the row has no time. */
@@ -34,7 +38,9 @@ export function factsOf<T>(options: LogOptions<T>, row: T): RowFacts {
     throw new TypeError('A log row needs an id and a time.')
   const values = []
   for (const field in options.fields) values.push(options.fields[field]?.(row))
-  return { id, time, values }
+  const numbers = []
+  for (const name in options.numbers) numbers.push(options.numbers[name]?.(row) ?? Number.NaN)
+  return { id, time, values, numbers }
 }
 
 /** The index of the rows of one block, in memory. It only grows; a deleted row has no id and NaN for its time. */
@@ -44,11 +50,15 @@ export class BlockIndex {
   readonly postings: ReadonlyMap<string, PostingMap>
   /** How many of the rows have a body. */
   bodies = 0
+  readonly numbers: ReadonlyMap<string, readonly number[]>
   readonly #maps: readonly PostingMap[]
+  readonly #columns: readonly number[][]
 
-  constructor(fields: readonly string[]) {
-    this.#maps = fields.map(() => new Map())
-    this.postings = new Map(fields.map((field, at) => [field, this.#maps[at]!]))
+  constructor({ fields = {}, numbers = {} }: Pick<LogOptions<never>, 'fields' | 'numbers'> = {}) {
+    this.#maps = Object.keys(fields).map(() => new Map())
+    this.#columns = Object.keys(numbers).map(() => [])
+    this.postings = new Map(Object.keys(fields).map((field, at) => [field, this.#maps[at]!]))
+    this.numbers = new Map(Object.keys(numbers).map((name, at) => [name, this.#columns[at]!]))
   }
 
   add(facts: RowFacts, hasBody: boolean): void {
@@ -64,12 +74,14 @@ export class BlockIndex {
         put(this.#maps[at]!, values, row)
       }
     }
+    for (let at = 0; at < this.#columns.length; at++) this.#columns[at]!.push(facts.numbers[at]!)
   }
 
   /** Leaves out a row that is deleted or cannot be read. */
   skip(): void {
     this.ids.push('')
     this.times.push(Number.NaN)
+    for (const column of this.#columns) column.push(Number.NaN)
   }
 }
 
@@ -84,8 +96,9 @@ function put(postings: PostingMap, value: IndexValue, row: number): void {
 export function sealBlock(keys: LogKeys, block: number, index: BlockIndex): [BlockHeader, Change[]] {
   const changes: Change[] = [
     [keys.ids(block), encodeIds(index.ids)],
-    [keys.times(block), encodeTimes(index.times)],
+    [keys.times(block), encodeNumbers(index.times)],
   ]
+  for (const [name, column] of index.numbers) changes.push([keys.numbers(block, name), encodeNumbers(column)])
   for (const [field, postings] of index.postings)
     changes.push([keys.posting(block, field), encodePostings(postings)])
   const header = headerOf(block, index)
@@ -109,7 +122,8 @@ function headerOf(block: number, index: BlockIndex): BlockHeader {
     rows++
   }
   const { bodies } = index
-  return { block, rows, bodies, minId, maxId, minTime, maxTime, fields: [...index.postings.keys()] }
+  const fields = [...index.postings.keys()]
+  return { block, rows, bodies, minId, maxId, minTime, maxTime, fields, numbers: [...index.numbers.keys()] }
 }
 
 function encodeIds(ids: readonly string[]): string {
@@ -125,15 +139,16 @@ export function findId(stored: string, id: string): number {
   return row
 }
 
-function encodeTimes(times: readonly number[]): Uint8Array {
-  const view = new DataView(new ArrayBuffer(times.length * 8))
-  for (const [at, time] of times.entries()) view.setFloat64(at * 8, time, true)
+function encodeNumbers(numbers: readonly number[]): Uint8Array {
+  const view = new DataView(new ArrayBuffer(numbers.length * 8))
+  for (const [at, number] of numbers.entries()) view.setFloat64(at * 8, number, true)
   return new Uint8Array(view.buffer)
 }
 
-export function decodeTimes(stored: Uint8Array): Float64Array {
+/** Times, or the numbers of one name, as `sealBlock` stored them: one for each row. */
+export function decodeNumbers(stored: Uint8Array): Float64Array {
   const view = new DataView(stored.buffer, stored.byteOffset, stored.byteLength)
-  const times = new Float64Array(stored.byteLength / 8)
-  for (let at = 0; at < times.length; at++) times[at] = view.getFloat64(at * 8, true)
-  return times
+  const numbers = new Float64Array(stored.byteLength / 8)
+  for (let at = 0; at < numbers.length; at++) numbers[at] = view.getFloat64(at * 8, true)
+  return numbers
 }

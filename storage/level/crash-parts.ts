@@ -33,6 +33,7 @@ export interface Event {
 export const eventOptions = {
   id: (event) => event.id,
   time: (event) => event.at,
+  numbers: { at: ({ at }) => at },
   fields: { kind: (event) => event.kind },
   flushMs: 5,
   rollup: (event, add) => add([event.kind], { events: 1 }),

@@ -95,7 +95,7 @@ export class LogAppender<T> {
         const [header, index] = sealBlock(keys, next / blockRows - 1, open)
         changes.push(...index)
         sealed.push(header)
-        open = new BlockIndex(this.#blocks.fields)
+        open = new BlockIndex(options)
       }
       if (performance.now() > turnEnds) {
         await nextTurn()

@@ -35,7 +35,7 @@ export class LogBlocks<T> {
   readonly path: string
   options: LogOptions<T>
   #format: LogFormat
-  #state: LogState = { sealed: [], open: new BlockIndex([]), next: 0 }
+  #state: LogState = { sealed: [], open: new BlockIndex(), next: 0 }
   #last: Promise<unknown> = Promise.resolve()
 
   constructor(backing: Backing, path: string, options: LogOptions<T>, format: LogFormat) {
@@ -56,6 +56,10 @@ export class LogBlocks<T> {
 
   get fields(): string[] {
     return Object.keys(this.options.fields ?? {})
+  }
+
+  get numbers(): string[] {
+    return Object.keys(this.options.numbers ?? {})
   }
 
   /** Number of the first row of the open block. */
@@ -131,7 +135,7 @@ export class LogBlocks<T> {
 
   /** The index of the rows in these chunks. What cannot be read is left out and reported. */
   async indexChunks(chunks: readonly Chunk[], first: number, end: number): Promise<BlockIndex> {
-    const index = new BlockIndex(this.fields)
+    const index = new BlockIndex(this.options)
     const { chunkRows } = this.#format
     for (let row = 0; row < end - first; row++) {
       const chunk = chunks[Math.floor(row / chunkRows)]

@@ -39,6 +39,10 @@ export class LogKeys {
     return `${this.#prefix}t${sortableInteger(block)}`
   }
 
+  numbers(block: number, name: string): string {
+    return `${this.#prefix}n${sortableInteger(block)}!${name}`
+  }
+
   posting(block: number, field: string): string {
     return `${this.postings(block)}${field}`
   }

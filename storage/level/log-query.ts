@@ -1,6 +1,6 @@
 import { StoreError } from '../errors.ts'
 import type { LogQuery } from '../index.ts'
-import { type BlockHeader, decodeTimes } from './block.ts'
+import { type BlockHeader, decodeNumbers } from './block.ts'
 import { listOf } from './keys.ts'
 import type { LogBlocks, LogView } from './log-blocks.ts'
 import { type FieldValue, findPosting, type Posting } from './postings.ts'
@@ -11,6 +11,13 @@ const blocksAtOnce = 32
 export interface Condition {
   readonly field: string
   readonly values: readonly FieldValue[]
+}
+
+/** What an index answers of a query. */
+export interface Conditions {
+  readonly fields: readonly Condition[]
+  /** Numbers that must be this or more. */
+  readonly minima: readonly (readonly [name: string, least: number])[]
 }
 
 /** The rows of one block that match, by their number in the block, ascending. */
@@ -28,27 +35,40 @@ interface BlockFacts {
   /** Absent when neither a time nor a deleted row has to be looked for. */
   readonly times: ArrayLike<number> | undefined
   posting(field: string, value: FieldValue): Posting | undefined
+  numbers(name: string): ArrayLike<number>
 }
 
-/** Throws `INDEX_UNKNOWN` for a field that the log does not have. */
-export function conditionsOf(query: Pick<LogQuery, 'where'>, fields: readonly string[]): Condition[] {
+/** Throws `INDEX_UNKNOWN` for a field or a number that the log does not have. */
+export function conditionsOf(
+  { where = {}, atLeast = {} }: Pick<LogQuery, 'where' | 'atLeast'>,
+  { fields, numbers }: { readonly fields: readonly string[]; readonly numbers: readonly string[] },
+): Conditions {
   const conditions: Condition[] = []
-  for (const [field, value] of Object.entries(query.where ?? {})) {
+  for (const [field, value] of Object.entries(where)) {
     if (value === undefined) continue
-    if (!fields.includes(field)) {
-      const known = fields.join(', ') || 'none'
-      throw new StoreError('INDEX_UNKNOWN', `The log has no field "${field}". The fields here: ${known}.`)
-    }
+    check('field', field, fields)
     conditions.push({ field, values: listOf(value).filter((one) => one !== undefined) })
   }
-  return conditions
+  const minima: [name: string, least: number][] = []
+  for (const [name, least] of Object.entries(atLeast)) {
+    if (least === undefined) continue
+    check('number', name, numbers)
+    minima.push([name, least])
+  }
+  return { fields: conditions, minima }
+}
+
+function check(kind: string, name: string, names: readonly string[]): void {
+  if (names.includes(name)) return
+  const known = names.join(', ') || 'none'
+  throw new StoreError('INDEX_UNKNOWN', `The log has no ${kind} "${name}". The ${kind}s here: ${known}.`)
 }
 
 /** What matches, block by block, newest block first unless `reverse` is false. Blocks without a match are left out. */
 export async function* selectRows<T>(
   blocks: LogBlocks<T>,
   view: LogView,
-  conditions: readonly Condition[],
+  conditions: Conditions,
   query: LogQuery,
 ): AsyncIterable<Selection> {
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, reverse = true } = query
@@ -63,7 +83,7 @@ export async function* selectRows<T>(
   for (let at = 0; at < headers.length; at += blocksAtOnce) {
     const some = headers.slice(at, at + blocksAtOnce)
     const needsTimes = ({ rows, minTime, maxTime }: BlockHeader) =>
-      minTime < from || maxTime >= to || (rows < blockRows && conditions.length === 0)
+      minTime < from || maxTime >= to || (rows < blockRows && isEmpty(conditions))
     const facts = await readFacts(blocks, view, some, conditions, needsTimes)
     for (const [index, { block }] of some.entries()) {
       const selection = select(block * blockRows, facts[index]!)
@@ -76,15 +96,16 @@ export async function* selectRows<T>(
 function matchRows(
   first: number,
   facts: BlockFacts,
-  conditions: readonly Condition[],
+  conditions: Conditions,
   from: number,
   to: number,
 ): Selection {
-  const [only] = conditions
-  if (!facts.times && conditions.length === 0) {
+  const [only] = conditions.fields
+  if (!facts.times && isEmpty(conditions)) {
     return { first, count: facts.size, rows: () => Array.from({ length: facts.size }, (_, row) => row) }
   }
-  if (!facts.times && conditions.length === 1 && only?.values.length === 1) {
+  const isOne = conditions.fields.length === 1 && conditions.minima.length === 0
+  if (!facts.times && isOne && only?.values.length === 1) {
     const posting = facts.posting(only.field, only.values[0]!)
     return { first, count: posting?.count ?? 0, rows: () => posting?.rows() ?? [] }
   }
@@ -92,10 +113,12 @@ function matchRows(
   return { first, count: rows.length, rows: () => rows }
 }
 
+const isEmpty = ({ fields, minima }: Conditions): boolean => fields.length === 0 && minima.length === 0
+
 /** Marks say how many conditions a row has met so far; only rows that met all before can meet the next. */
-function intersect(facts: BlockFacts, conditions: readonly Condition[], from: number, to: number): number[] {
+function intersect(facts: BlockFacts, { fields, minima }: Conditions, from: number, to: number): number[] {
   const marks = new Uint8Array(facts.size)
-  for (const [met, { field, values }] of conditions.entries()) {
+  for (const [met, { field, values }] of fields.entries()) {
     for (const value of values) {
       const rows = facts.posting(field, value)?.rows() ?? []
       for (let at = 0; at < rows.length; at++) {
@@ -104,9 +127,16 @@ function intersect(facts: BlockFacts, conditions: readonly Condition[], from: nu
       }
     }
   }
+  const all = fields.length + minima.length
+  for (const [i, [name, least]] of minima.entries()) {
+    const met = fields.length + i
+    const numbers = facts.numbers(name)
+    for (let row = 0; row < facts.size; row++)
+      if (marks[row] === met && numbers[row]! >= least) marks[row] = met + 1
+  }
   const matching: number[] = []
   for (let row = 0; row < facts.size; row++) {
-    if (marks[row] !== conditions.length) continue
+    if (marks[row] !== all) continue
     const time = facts.times?.[row]
     if (time === undefined || (time >= from && time < to)) matching.push(row)
   }
@@ -122,6 +152,7 @@ function openFacts({ open }: LogView, size: number): BlockFacts {
       const list = open.postings.get(field)?.get(value)
       return list && { count: list.length, rows: () => list }
     },
+    numbers: (name) => open.numbers.get(name) ?? [],
   }
 }
 
@@ -129,13 +160,14 @@ async function readFacts<T>(
   blocks: LogBlocks<T>,
   view: LogView,
   headers: readonly BlockHeader[],
-  conditions: readonly Condition[],
+  { fields, minima }: Conditions,
   needsTimes: (header: BlockHeader) => boolean,
 ): Promise<BlockFacts[]> {
   const keys: string[] = []
   for (const header of headers) {
     if (needsTimes(header)) keys.push(blocks.keys.times(header.block))
-    for (const { field } of conditions) keys.push(blocks.keys.posting(header.block, field))
+    for (const { field } of fields) keys.push(blocks.keys.posting(header.block, field))
+    for (const [name] of minima) keys.push(blocks.keys.numbers(header.block, name))
   }
   const options = { valueEncoding: 'view', snapshot: view.snapshot } as const
   const values =
@@ -145,10 +177,14 @@ async function readFacts<T>(
     const times = stored.get(blocks.keys.times(header.block))
     return {
       size: blocks.format.blockRows,
-      times: times && decodeTimes(times),
+      times: times && decodeNumbers(times),
       posting(field, value) {
         const bytes = stored.get(blocks.keys.posting(header.block, field))
         return bytes && findPosting(bytes, value)
+      },
+      numbers(name) {
+        const bytes = stored.get(blocks.keys.numbers(header.block, name))
+        return bytes ? decodeNumbers(bytes) : []
       },
     }
   })

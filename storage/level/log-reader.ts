@@ -20,7 +20,7 @@ export class LogReader<T> {
   async list(query: LogQuery): Promise<Page<T>> {
     const { offset = 0, limit = Number.POSITIVE_INFINITY } = query
     if (query.filter) return this.#listFiltered(query, offset, limit)
-    const conditions = conditionsOf(query, this.#blocks.fields)
+    const conditions = conditionsOf(query, this.#blocks)
     const numbers: number[] = []
     let total = 0
     for await (const selection of selectRows(this.#blocks, this.#view, conditions, query)) {
@@ -81,7 +81,7 @@ export class LogReader<T> {
   }
 
   async *#matching(query: LogQuery): AsyncIterable<T> {
-    const conditions = conditionsOf(query, this.#blocks.fields)
+    const conditions = conditionsOf(query, this.#blocks)
     const filter = query.filter as ((row: T) => boolean) | undefined
     for await (const selection of selectRows(this.#blocks, this.#view, conditions, query)) {
       for await (const rows of this.#rows(inOrder(selection, query))) {

@@ -1,16 +1,15 @@
-import { StoreError } from '../errors.ts'
 import type { Log, LogOptions, LogQuery, LogStatus, Page } from '../index.ts'
 import { checkIndexNames } from '../names.ts'
 import type { Backing } from './backing.ts'
 import { BlockRewriter } from './block-rewriter.ts'
 import { Cells } from './cells.ts'
 import { LogAppender } from './log-appender.ts'
-import { LogBlocks, type LogFormat, type LogView } from './log-blocks.ts'
-import { conditionsOf } from './log-query.ts'
+import { LogBlocks, type LogFormat } from './log-blocks.ts'
 import { LogQueue } from './log-queue.ts'
-import { LogReader } from './log-reader.ts'
+import { LogViews } from './log-views.ts'
 import { queuedRow } from './queued-row.ts'
 import { Retention } from './retention.ts'
+import { Upkeep } from './upkeep.ts'
 
 const flushRows = 2000
 const flushBytes = 1024 * 1024
@@ -24,34 +23,38 @@ export class LevelLog<T> implements Log<T> {
   readonly #cells: Cells
   readonly #queue: LogQueue<T>
   readonly #appender: LogAppender<T>
-  readonly #rewriter: BlockRewriter<T>
+  readonly #upkeep: Upkeep<T>
+  readonly #views: LogViews<T>
   readonly #retention: Retention<T>
   #flushMs: number
   #timer: NodeJS.Timeout | undefined
   #due: Promise<void> | undefined
 
   constructor(backing: Backing, path: string, options: LogOptions<T>, format: LogFormat) {
-    checkIndexNames(Object.keys(options.fields ?? {}))
+    checkIndexNames(Object.keys({ ...options.fields, ...options.numbers }))
     this.#backing = backing
     this.#blocks = new LogBlocks(backing, path, options, format)
     this.#cells = new Cells(backing, this.#blocks.keys)
     this.#queue = new LogQueue(options.maxQueueBytes ?? defaultQueueBytes)
     this.#appender = new LogAppender(this.#blocks, this.#cells, this.#queue)
-    this.#rewriter = new BlockRewriter(this.#blocks, this.#appender)
-    this.#retention = new Retention(this.#blocks, this.#rewriter)
+    const rewriter = new BlockRewriter(this.#blocks, this.#appender)
+    this.#upkeep = new Upkeep(this.#blocks, this.#appender, rewriter)
+    this.#views = new LogViews(backing, this.#blocks, this.#appender, this.#upkeep)
+    this.#retention = new Retention(this.#blocks, rewriter)
     this.#flushMs = options.flushMs ?? defaultFlushMs
   }
 
   /** Takes over the options of a handle that was made later; what waits is written with the former ones. */
   reshape(options: LogOptions<T>): void {
-    checkIndexNames(Object.keys(options.fields ?? {}))
+    checkIndexNames(Object.keys({ ...options.fields, ...options.numbers }))
     this.#flushMs = options.flushMs ?? defaultFlushMs
     this.#queue.maxBytes = options.maxQueueBytes ?? defaultQueueBytes
     const reshaped = this.#blocks.exclusive(async () => {
       await this.#appender.drain().finally(() => {
-        const before = this.#blocks.fields
+        const { fields, numbers } = this.#blocks
         this.#blocks.options = options
-        if (before.join() !== this.#blocks.fields.join()) this.#appender.forget()
+        const isSame = `${fields};${numbers}` === `${this.#blocks.fields};${this.#blocks.numbers}`
+        if (!isSame) this.#appender.forget()
       })
     })
     reshaped.catch(() => this.#reportFailure())
@@ -93,28 +96,24 @@ export class LevelLog<T> implements Log<T> {
     await this.#blocks.exclusive(async () => {})
   }
 
+  async prepare(): Promise<void> {
+    while (this.#backing.gate.isOpen && (await this.#backing.gate.run(() => this.#upkeep.next())));
+  }
+
   get(id: string): Promise<T | undefined> {
-    return this.#read({}, (reader) => reader.row(id))
+    return this.#views.read({}, (reader) => reader.row(id))
   }
 
   body(id: string): Promise<string | undefined> {
-    return this.#read({}, (reader) => reader.body(id))
+    return this.#views.read({}, (reader) => reader.body(id))
   }
 
   list(query: LogQuery = {}): Promise<Page<T>> {
-    return this.#read(query, (reader) => reader.list(query))
+    return this.#views.read(query, (reader) => reader.list(query))
   }
 
-  async *scan(query: LogQuery = {}): AsyncIterable<T> {
-    const view = await this.#backing.gate.run(() => this.#view(query))
-    try {
-      for await (const row of new LogReader(this.#blocks, view).scan(query)) {
-        yield row
-        this.#backing.gate.check()
-      }
-    } finally {
-      await view.snapshot.close()
-    }
+  scan(query: LogQuery = {}): AsyncIterable<T> {
+    return this.#views.scan(query)
   }
 
   totals(from: string, to: string): Promise<Array<[cell: string, totals: Record<string, number>]>> {
@@ -175,36 +174,6 @@ export class LevelLog<T> implements Log<T> {
       await this.write()
       return operation()
     })
-  }
-
-  #read<R>(query: LogQuery, operation: (reader: LogReader<T>) => Promise<R>): Promise<R> {
-    return this.#backing.gate.run(async () => {
-      const view = await this.#view(query)
-      try {
-        return await operation(new LogReader(this.#blocks, view))
-      } finally {
-        await view.snapshot.close()
-      }
-    })
-  }
-
-  /** Writes what waits, indexes blocks for fields they lack, and takes a view of it all. */
-  #view(query: LogQuery): Promise<LogView> {
-    return this.#blocks.exclusive(async () => {
-      await this.#appender.drain()
-      const fields = this.#fieldsOf(query)
-      for (const { block, fields: has } of this.#blocks.state.sealed) {
-        if (!fields.every((field) => has.includes(field))) await this.#rewriter.reindex(block)
-      }
-      return this.#blocks.view()
-    })
-  }
-
-  #fieldsOf(query: LogQuery): string[] {
-    const { offset = 0, limit = 0 } = query
-    if (!(offset >= 0) || !(limit >= 0))
-      throw new StoreError('QUERY_INVALID', 'limit and offset may not be negative.')
-    return conditionsOf(query, this.#blocks.fields).map(({ field }) => field)
   }
 
   #flushInBackground(): void {
