@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { Call } from '../call/call.ts'
-import { type Reply, WholeReply } from '../call/reply.ts'
+import { type Reply, StreamReply, WholeReply } from '../call/reply.ts'
 import { badRequest, type GatewayError } from '../errors.ts'
+import { Chunk } from '../stream/chunk.ts'
 import { wrapped } from './around.ts'
 import type { Entry } from './entry.ts'
 import type { Hooks, Next } from './hooks.ts'
@@ -63,6 +64,74 @@ test('what a module that may fail breaks on leaves the answer that was there', a
   })
   expect(await wrapped(entry, call, answers)).toBe(answer)
   expect(entry.meter.errors).toBe(1)
+})
+
+test('what it breaks on after it read some of a stream leaves the whole of the stream', async () => {
+  const chunks = ['one', 'two', 'three'].map((content) =>
+    Chunk.of({ choices: [{ index: 0, delta: { content } }] }),
+  )
+  let left = 0
+  async function* source(): AsyncGenerator<readonly Chunk[]> {
+    try {
+      for (const chunk of chunks) yield [chunk]
+    } finally {
+      left += 1
+    }
+  }
+  for (const enough of [0, 1, 2, 9]) {
+    const entry = entryOf(async (call, next) => {
+      const reply = await next(call)
+      let seen = 0
+      if (reply.kind === 'stream' && enough > 0)
+        for await (const _ of reply.chunks) if (++seen === enough) break
+      throw new Error('broken')
+    })
+    const reply = await wrapped(entry, call, async () => new StreamReply('', source()))
+    const came: Chunk[] = []
+    if (reply.kind === 'stream') for await (const batch of reply.chunks) came.push(...batch)
+    expect(came).toEqual(chunks)
+  }
+  expect(left).toBe(4)
+})
+
+test('an answer that was left is let go of when another is asked for, or when the module is done', async () => {
+  const left: number[] = []
+  async function* source(n: number): AsyncGenerator<readonly Chunk[]> {
+    try {
+      for (;;) yield [Chunk.of({ choices: [] })]
+    } finally {
+      left.push(n)
+    }
+  }
+  let asked = 0
+  const inside: Next = async () => {
+    asked += 1
+    return new StreamReply('', source(asked))
+  }
+  const entry = entryOf(async (call, next) => {
+    for (let n = 0; n < 2; n += 1) {
+      const reply = await next(call)
+      if (reply.kind === 'stream') for await (const _ of reply.chunks) break
+    }
+    return answer
+  })
+  expect(await wrapped(entry, call, inside)).toBe(answer)
+  await expect.poll(() => left).toEqual([1, 2])
+})
+
+test('what it breaks on while an answer is on its way waits for that answer, and asks for no other', async () => {
+  let asked = 0
+  const slow: Next = async () => {
+    asked += 1
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    return answer
+  }
+  const entry = entryOf(async (call, next) => {
+    void next(call)
+    throw new Error('broken')
+  })
+  expect(await wrapped(entry, call, slow)).toBe(answer)
+  expect(asked).toBe(1)
 })
 
 test('what a module that may fail breaks on before it went inside is passed over', async () => {

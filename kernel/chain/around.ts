@@ -3,31 +3,39 @@ import type { Reply } from '../call/reply.ts'
 import type { Wait } from './deadlines.ts'
 import { type Entry, exchanged, failed } from './entry.ts'
 import type { Next } from './hooks.ts'
+import { KeptReply } from './kept.ts'
 import { checkedReply } from './returned.ts'
 
 /**
  * Runs an `around`. Errors from inside, whichever of them it lets through, pass as they are; its own fall under its
- * failure policy: an answer that was there already is used, a failure inside stays the failure.
+ * failure policy: an answer that was there already is used, one that is on its way is waited for, a failure inside stays
+ * the failure.
  *
  * Its time is what passes while nothing runs inside it. That is bounded, but not held to the budget of other hooks: to
  * wait, for a retry or for its turn, is what an `around` is for.
  */
 export async function wrapped(entry: Entry, call: Call, next: Next): Promise<Reply> {
   const errors: unknown[] = []
-  let reply: Reply | undefined
+  let kept: KeptReply | undefined
+  let pending: Promise<Reply> | undefined
   let asked = false
   const time = new OwnTime(entry)
   const watched: Next = async (to) => {
     time.leave()
     asked = true
     exchanged(entry, call, to)
+    const made = next(to)
+    pending = made
     try {
-      reply = await next(to)
-      return reply
+      const reply = await made
+      kept?.release()
+      kept = new KeptReply(reply)
+      return kept.reply
     } catch (error) {
       errors.push(error)
       throw error
     } finally {
+      if (pending === made) pending = undefined
       time.enter()
     }
   }
@@ -35,12 +43,14 @@ export async function wrapped(entry: Entry, call: Call, next: Next): Promise<Rep
     const answer = checkedReply(await time.bound(entry.hooks.around!(call, watched)))
     if (!asked && !call.trail.notes.some(({ module }) => module === entry.id))
       call.trail.note(entry.id, 'answered')
+    kept?.release()
     return answer
   } catch (error) {
     if (errors.includes(error)) throw error
     call.cancel.check()
     failed(entry, 'around', error, call)
-    if (reply) return reply
+    if (kept) return kept.again()
+    if (pending) return await pending
     if (errors.length > 0) throw errors.at(-1)
     return next(call)
   } finally {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { type Answer, ask, textOf } from '../ask.ts'
 import type { TestGateway } from '../harness.ts'
@@ -67,11 +68,19 @@ export async function runExample(
   for (let n = 0; n < example.times; n += 1) seen = await call(example, mode, gateway)
   const wrong = departures(example.expect, seen!, upstream)
   if (example.expect.trace) {
-    const id = seen!.headers.get('x-trace-id')
-    const { body } = await gateway.api('GET', `/api/observe/traces/${id}`)
-    wrong.push(...differences(example.expect.trace, body, 'trace'))
+    const trace = await traceOf(seen!, gateway)
+    wrong.push(...differences(example.expect.trace, trace, 'trace'))
   }
   if (wrong.length > 0) throw new Error(wrong.join('; '))
+}
+
+/** The trace of a call: it is written when the call is over, a moment after the answer is. */
+async function traceOf({ headers }: Answer, gateway: TestGateway): Promise<unknown> {
+  for (let left = 40; ; left -= 1) {
+    const { status, body } = await gateway.api('GET', `/api/observe/traces/${headers.get('x-trace-id')}`)
+    if (status === 200 || left === 0) return body
+    await sleep(50)
+  }
 }
 
 /** Streams arrive byte by byte: a border at every place at once. */

@@ -1,11 +1,23 @@
+import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { discover } from '../../kernel/plugin/manifest.ts'
 import { startGateway, type TestGateway } from '../harness.ts'
 import { startUpstream, type Upstream } from '../upstream/index.ts'
 import { checksFor } from './checks.ts'
 import { Subject } from './subject.ts'
 
-/** Some of our own modules, unchanged, in workers: what they do must not depend on where they do it. */
-const ids = ['ipfence', 'outputcap', 'secretscan', 'paramnorm']
+/** Why some of our own modules cannot run in a worker; all others do there, unchanged, what they do in the process. */
+const bound: Readonly<Record<string, string>> = {
+  cachelayer: 'uses the store',
+  fallbackrouter: 'offers a service, which is asked without waiting',
+  keypool: 'offers a service, which is asked without waiting',
+  keyscope: 'adds routes and offers a service',
+  modelalias: 'offers a service, which is asked without waiting',
+  rateshield: 'emits events',
+}
+
+const found = await discover(path.resolve('modules'), 'builtin')
+const ids = found.map(({ id }) => id).filter((id) => !(id in bound))
 
 let upstream: Upstream
 let gateway: TestGateway
@@ -15,7 +27,7 @@ beforeAll(async () => {
   gateway = await startGateway({ upstream })
   for (const { plugin } of gateway.kernel.registry.places)
     await gateway.kernel.registry.change(plugin.id, { enabled: false })
-  for (const id of ids) await gateway.kernel.registry.change(id, { isolation: 'worker' })
+  for (const { id } of found) await gateway.kernel.registry.change(id, { isolation: 'worker' })
 })
 
 afterAll(async () => {
@@ -31,4 +43,12 @@ describe.each(ids)('module %s in a worker', (id) => {
   })
 
   test.each(checksFor('module'))('$name', ({ run }) => run(new Subject(id, gateway, upstream)))
+})
+
+test.each(Object.entries(bound))('module %s says what keeps it in the process: it %s', async (id) => {
+  const [example] = await new Subject(id, gateway, upstream).examples()
+  const change = gateway.kernel.registry.change(id, { enabled: true, config: example!.config })
+  await expect(change).rejects.toThrow(
+    /runs in a worker, where it cannot have .*: give it "isolation": "inproc"/,
+  )
 })

@@ -2,22 +2,36 @@ import { Call } from '../../call/call.ts'
 import { Cancel, over } from '../../call/cancel.ts'
 import type { ModelRequest } from '../../call/canonical.ts'
 import { Trail } from '../../call/trail.ts'
-import type { CallChange, CallView, ToHost } from './messages.ts'
+import type { CallChange, CallView } from './call-view.ts'
+import type { GuestAround } from './guest-around.ts'
+import type { ToHost } from './messages.ts'
 import { Numbered } from './numbered.ts'
 import { CrossedErrors, type Thrown } from './thrown.ts'
 import { TrailParts } from './trail-part.ts'
 import { TrailCopy, type TrailView } from './trail-view.ts'
 
 /** A call that is under way, as its worker knows it. */
-export interface GuestCall {
+export class GuestCall {
   readonly id: string
-  readonly trail: Trail
-  readonly copy: TrailCopy
-  readonly parts: TrailParts
-  readonly errors: CrossedErrors
+  readonly trail = new Trail()
+  readonly errors = new CrossedErrors('guest')
+  readonly copy = new TrailCopy(this.errors)
+  readonly parts = new TrailParts(this.trail)
   /** Those of the call's copies; under 0 its own. */
-  readonly cancels: Numbered<Cancel>
+  readonly cancels = new Numbered<Cancel>('guest')
+  /** By number. */
+  readonly arounds = new Map<number, GuestAround>()
   request: ModelRequest | undefined
+
+  constructor(id: string) {
+    this.id = id
+  }
+
+  /** Takes over what happened to it. */
+  follow(news: TrailView): void {
+    this.copy.follow(this.trail, news)
+    this.parts.followed()
+  }
 }
 
 /** The calls that are under way, as their worker knows them. */
@@ -39,19 +53,13 @@ export class GuestCalls {
   callOf({ request, trail, cancel, ...view }: CallView): Call {
     const known = this.#known.get(view.id) ?? this.#meet(view.id)
     if (request) known.request = request
-    if (trail) this.follow(known, trail)
+    if (trail) known.follow(trail)
     return new Call({
       ...view,
       request: known.request!,
       trail: known.trail,
       cancel: known.cancels.get(cancel) ?? this.#watched(known, cancel),
     })
-  }
-
-  /** Takes over what happened to a call. */
-  follow({ trail, copy, parts }: GuestCall, news: TrailView): void {
-    copy.follow(trail, news)
-    parts.followed()
   }
 
   /** What is different in a changed call. */
@@ -83,17 +91,7 @@ export class GuestCalls {
   }
 
   #meet(id: string): GuestCall {
-    const trail = new Trail()
-    const errors = new CrossedErrors('guest')
-    const known: GuestCall = {
-      id,
-      trail,
-      copy: new TrailCopy(errors),
-      parts: new TrailParts(trail),
-      errors,
-      cancels: new Numbered('guest'),
-      request: undefined,
-    }
+    const known = new GuestCall(id)
     this.#known.set(id, known)
     this.#watched(known, 0)
     return known

@@ -26,7 +26,7 @@ const absent = {
   protocol: 'protocols',
 } as const
 
-export const cannotCross = (id: string, what: string): HookFault =>
+const cannotCross = (id: string, what: string): HookFault =>
   new HookFault(`${id} runs in a worker, where it cannot have ${what}: give it "isolation": "inproc"`)
 
 export interface GuestParts {
@@ -49,7 +49,7 @@ export function guestContext<S>(settings: S, { data, scope, memory, tell, asks }
       request: ModelRequest,
       { on, budgetUsd, signal }: CompleteOptions = {},
     ): Promise<Completion> {
-      return (await asks.ask({ ask: 'complete', request, on: on?.id, budgetUsd }, signal)) as Completion
+      return (await asks.ask({ ask: 'complete', request, on: on?.id, budgetUsd }, { signal })) as Completion
     },
     id,
     settings,

@@ -2,23 +2,26 @@ import type { Call } from '../../call/call.ts'
 import type { Outcome } from '../../call/outcome.ts'
 import { WholeReply } from '../../call/reply.ts'
 import type { Entry } from '../../chain/entry.ts'
+import { HookFault } from '../../chain/hook-fault.ts'
 import type { Hooks } from '../../chain/hooks.ts'
-import { asks, inspected } from '../../chain/inspect.ts'
+import { inspected, asks as looks } from '../../chain/inspect.ts'
 import { revealed, rewritten } from '../../chain/rewrite.ts'
 import { isGatewayError } from '../../errors.ts'
 import { collect } from '../../stream/collect.ts'
 import { grantedHooks } from '../granted.ts'
 import { grantsOf } from '../permissions.ts'
+import type { CallView } from './call-view.ts'
+import { GuestAround } from './guest-around.ts'
+import type { GuestAsks } from './guest-asks.ts'
 import type { GuestCall, GuestCalls } from './guest-calls.ts'
-import { cannotCross } from './guest-context.ts'
 import { GuestMeter } from './guest-meter.ts'
 import { GuestStream } from './guest-stream.ts'
 import type { Fault, GuestData, Job, Shape, Step } from './messages.ts'
 
 /** What a job came to, and the call it was for. */
-interface Ran {
+export interface Ran {
   readonly value?: unknown
-  readonly call?: Call
+  readonly known?: GuestCall | undefined
   /** Whether the answer as it may be recorded is there. */
   readonly isOver?: boolean
 }
@@ -28,14 +31,16 @@ export class GuestModule {
   readonly #entry: Entry
   readonly #meter = new GuestMeter()
   readonly #calls: GuestCalls
+  readonly #asks: GuestAsks
   readonly #streams = new Map<number, GuestStream>()
 
   /** Throws when a hook is not granted. */
-  constructor({ id, stage, failure, permissions }: GuestData, hooks: Hooks, calls: GuestCalls) {
-    if (hooks.around) throw cannotCross(id, 'the hook around')
+  constructor(data: GuestData, hooks: Hooks, calls: GuestCalls, asks: GuestAsks) {
+    const { id, stage, failure, permissions } = data
     const granted = grantedHooks(id, hooks, grantsOf(permissions))
     this.#entry = { id, stage, failure, when: undefined, meter: this.#meter, hooks: granted }
     this.#calls = calls
+    this.#asks = asks
   }
 
   get shape(): Shape {
@@ -43,7 +48,7 @@ export class GuestModule {
     const { reply, stream, detect } = hooks
     return {
       admits: hooks.admit !== undefined,
-      requests: asks(this.#entry),
+      requests: looks(this.#entry),
       pure: hooks.pure === true,
       detects: detect?.request !== undefined,
       arounds: hooks.around !== undefined,
@@ -70,36 +75,52 @@ export class GuestModule {
   async run(job: Exclude<Job, { do: 'leave' | 'remember' }>): Promise<Ran> {
     const { hooks } = this.#entry
     if (job.do === 'admit') return { value: await hooks.admit!(job.visit) }
+    if ('of' in job) return this.#streamed(job)
     const call = this.#calls.callOf(job.call)
     const known = this.#calls.find(call.id)!
     switch (job.do) {
       case 'request':
-        return { value: await this.#request(call), call }
+        return { value: await this.#request(call), known }
+      case 'around': {
+        const around = new GuestAround(job.run, { call, known, calls: this.#calls, asks: this.#asks })
+        known.arounds.set(job.run, around)
+        return { value: await around.reply(hooks.around!), known }
+      }
       case 'attempt': {
         const headers = { ...job.headers }
         await hooks.attempt!(known.copy.attemptOf(job.attempt), call, headers)
-        return { value: headers, call }
+        return { value: headers, known }
       }
       case 'attempted':
         await hooks.attempted!(known.copy.attemptOf(job.attempt), call)
-        return { call }
+        return { known }
       case 'reply':
       case 'reveal': {
         const reply = WholeReply.of(job.body)
         const step = job.do === 'reply' ? rewritten : revealed
         const after = await step(reply, [this.#entry], call)
-        return { value: after === reply ? undefined : await collect(after), call }
+        return { value: after === reply ? undefined : await collect(after), known }
       }
-      case 'stream':
-        return this.#stream(job, call)
-      case 'drop':
-        this.#streams.get(job.pipe)?.drop()
-        this.#streams.delete(job.pipe)
-        return { call, isOver: true }
       case 'settled':
         await hooks.settled!(outcomeOf(job.outcome, known), call)
-        return { call }
+        return { known }
     }
+  }
+
+  /** Goes on with a stream, or does not. */
+  async #streamed(job: Extract<Job, { of: string }>): Promise<Ran> {
+    if (job.do === 'stream') return this.#stream(job)
+    const known = this.#calls.find(job.of)
+    if (job.do === 'drop') {
+      this.#streams.get(job.pipe)?.drop()
+      this.#streams.delete(job.pipe)
+      return { known, isOver: true }
+    }
+    const around = known?.arounds.get(job.run)
+    if (!around) throw new HookFault('the call is over')
+    if (job.do === 'release') return { value: await around.release(job.stream), known }
+    const value = await around.pull(job.stream)
+    return value.isOver ? { value, known, isOver: true } : { value }
   }
 
   async #request(call: Call): Promise<Step> {
@@ -108,16 +129,21 @@ export class GuestModule {
     return 'kind' in step ? { body: await collect(step) } : { change: this.#calls.changeOf(call, step) }
   }
 
-  async #stream({ pipe, reveals, chunks, end }: Extract<Job, { do: 'stream' }>, call: Call): Promise<Ran> {
-    const step = reveals ? revealed : rewritten
-    const stream =
-      this.#streams.get(pipe) ?? (await GuestStream.begin((reply) => step(reply, [this.#entry], call)))
+  async #stream({ of, call, pipe, reveals, chunks, end }: Extract<Job, { do: 'stream' }>): Promise<Ran> {
+    const stream = this.#streams.get(pipe) ?? (await this.#begin(call, reveals))
     this.#streams.set(pipe, stream)
     const value = await stream.push(chunks, end)
     if (!value.over) return { value }
     this.#streams.delete(pipe)
     // What a stream adds to the trail it may still change until its end.
-    return { value, call, isOver: true }
+    return { value, known: this.#calls.find(of), isOver: true }
+  }
+
+  async #begin(view: CallView | undefined, reveals: boolean): Promise<GuestStream> {
+    if (!view) throw new HookFault('the stream is over')
+    const call = this.#calls.callOf(view)
+    const step = reveals ? revealed : rewritten
+    return GuestStream.begin((reply) => step(reply, [this.#entry], call))
   }
 }
 

@@ -10,7 +10,7 @@ import { resolveStagedAlone } from '../staging/imports.ts'
 import { GuestAsks } from './guest-asks.ts'
 import { GuestCalls } from './guest-calls.ts'
 import { guestContext } from './guest-context.ts'
-import { GuestModule } from './guest-module.ts'
+import { GuestModule, type Ran } from './guest-module.ts'
 import type { GuestData, Job, ToGuest, ToHost } from './messages.ts'
 import { Outbox } from './outbox.ts'
 import { thrownOf } from './thrown.ts'
@@ -73,41 +73,34 @@ class Guest {
       asks: this.#asks,
     })
     const hooks = checkedHooks(await definition.setup(context))
-    this.#module = new GuestModule(this.#data, hooks, this.#calls)
+    this.#module = new GuestModule(this.#data, hooks, this.#calls, this.#asks)
     this.#outbox.add({ kind: 'ready', shape: this.#module.shape })
   }
 
   async #do(id: number, job: Job): Promise<void> {
     const module = this.#module!
-    const known = 'call' in job ? () => this.#calls.find(job.call.id) : () => undefined
     try {
-      const {
-        value,
-        call,
-        isOver = false,
-      } = job.do === 'remember' || job.do === 'leave'
-        ? { value: await this.#leave(job.do) }
-        : await module.run(job)
-      const trail = call && known()?.parts.next(isOver)
+      const isMine = job.do === 'remember' || job.do === 'leave'
+      const { value, known, isOver = false } = isMine ? await this.#leave(job.do) : await module.run(job)
+      const trail = known?.parts.next(isOver)
       this.#outbox.add({ kind: 'done', id, value, ...(trail && { trail }), faults: module.takeFaults() })
     } catch (error) {
-      const trail = known()?.parts.next(false)
-      const thrown = known()?.errors.thrownOf(error) ?? thrownOf(error)
-      const refused = module.isRefusal(error)
+      const known = this.#calls.find('of' in job ? job.of : 'call' in job ? job.call.id : '')
+      const trail = known?.parts.next(false)
       this.#outbox.add({
         kind: 'done',
         id,
-        thrown,
-        refused,
+        thrown: known ? known.errors.thrownOf(error) : thrownOf(error),
+        refused: module.isRefusal(error),
         ...(trail && { trail }),
         faults: module.takeFaults(),
       })
     }
   }
 
-  async #leave(how: 'remember' | 'leave'): Promise<Record<string, unknown>> {
+  async #leave(how: 'remember' | 'leave'): Promise<Ran> {
     if (how === 'leave') await this.#scope.dispose()
-    return Object.fromEntries(this.#memory)
+    return { value: Object.fromEntries(this.#memory) }
   }
 
   /** Of what cannot cross, that it cannot. */

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Hooks } from '../../chain/hooks.ts'
 import { noOutbound } from '../../upstream/outbound.ts'
 import { type ContextParts, contextOf, type Instance } from '../instance.ts'
+import type { ModuleManifest } from '../manifest.ts'
 import { grantsOf } from '../permissions.ts'
 import type { Plugin } from '../plugin-record.ts'
 import { describeInWorker } from './describe.ts'
@@ -24,7 +25,9 @@ export async function setUpInWorker(plugin: Plugin, instance: Instance, parts: C
   const { secrets, egress } = parts.outbound ?? noOutbound()
   const grants = grantsOf(manifest.permissions)
   const granted = Object.entries(secrets).filter(([name]) => grants.secrets.has(name))
+  const { failure } = manifest as ModuleManifest
   const module = new RemoteModule(context, grants, meter, {
+    failure,
     limits: { ...defaultWorkerLimits, ...parts.workers, ...(parts.setupMs && { start: parts.setupMs }) },
     data: () => ({
       ...guestOf(plugin),
@@ -51,7 +54,7 @@ export async function describedSettings(plugin: Plugin): Promise<z.ZodType> {
 }
 
 function guestOf({ id, manifest, found }: Plugin): GuestData {
-  const { stage, failure } = manifest as Extract<typeof manifest, { kind: 'module' }>
+  const { stage, failure } = manifest as ModuleManifest
   const { permissions } = manifest!
   const nothing = { config: undefined, memory: {}, secrets: {}, egressAllow: [] }
   const { root, lookups } = found.staged ?? {}

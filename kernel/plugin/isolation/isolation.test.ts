@@ -125,7 +125,6 @@ describe('a module in a worker', () => {
 })
 
 test.each([
-  ['around', 'return { around: (call, next) => next(call) }', 'the hook around'],
   ['a route', `ctx.route({})`, 'routes'],
   ['a service', `ctx.use(Symbol.for('switchyard:x'))`, 'services'],
   ['the store', `ctx.store.collection('x', {})`, 'the store'],

@@ -1,8 +1,7 @@
-import type { CallContext, Principal, Timeouts } from '../../call/call.ts'
-import type { Completion, CompletionChunk, ModelRequest, Operation } from '../../call/canonical.ts'
-import type { Outcome } from '../../call/outcome.ts'
+import type { Completion, CompletionChunk, ModelRequest } from '../../call/canonical.ts'
 import type { Stage, Visit } from '../../chain/hooks.ts'
 import type { StagedFolder } from '../staging/imports.ts'
+import type { CallChange, CallView, OutcomeView } from './call-view.ts'
 import type { ChunkView } from './chunk-view.ts'
 import type { Thrown } from './thrown.ts'
 import type { TrailPart } from './trail-part.ts'
@@ -40,35 +39,6 @@ export interface Shape {
   readonly settles: boolean
 }
 
-/** A call as it crosses. */
-export interface CallView {
-  readonly id: string
-  readonly operation: Operation
-  readonly wire: string
-  readonly principal: Principal
-  readonly context: CallContext
-  readonly timeouts: Timeouts
-  /** Left out when it is the one that crossed last. */
-  readonly request: ModelRequest | undefined
-  /** Which of the call's cancels is this copy's; 0 is that of the call itself. */
-  readonly cancel: number
-  readonly trail: TrailView | undefined
-}
-
-/** What a hook did to a call. */
-export interface CallChange {
-  /** Fields of the request; undefined removes one. */
-  readonly fields: Readonly<Record<string, unknown>>
-  readonly context?: CallContext
-  readonly timeouts?: Timeouts
-  readonly cancel?: number
-}
-
-export type OutcomeView = Omit<Outcome, 'body' | 'json' | 'error'> & {
-  readonly body: Completion | undefined
-  readonly error: Thrown | undefined
-}
-
 /** What the module in a worker is to do. */
 export type Job =
   | { readonly do: 'admit'; readonly visit: Visit }
@@ -80,10 +50,15 @@ export type Job =
       readonly headers: Readonly<Record<string, string>>
     }
   | { readonly do: 'attempted'; readonly call: CallView; readonly attempt: AttemptView }
+  | { readonly do: 'around'; readonly call: CallView; readonly run: number }
+  /** The next batch of a stream that an `around` answered with; or nobody wants the rest of it. */
+  | { readonly do: 'pull' | 'release'; readonly of: string; readonly run: number; readonly stream: number }
   | { readonly do: 'reply' | 'reveal'; readonly call: CallView; readonly body: Completion }
   | {
       readonly do: 'stream'
-      readonly call: CallView
+      readonly of: string
+      /** With the first batch. */
+      readonly call: CallView | undefined
       readonly pipe: number
       /** Whether it is to reveal, which comes after everything else. */
       readonly reveals: boolean
@@ -91,7 +66,7 @@ export type Job =
       readonly end: boolean
     }
   /** Nobody wants the rest of a stream. */
-  | { readonly do: 'drop'; readonly call: CallView; readonly pipe: number }
+  | { readonly do: 'drop'; readonly of: string; readonly pipe: number }
   | { readonly do: 'settled'; readonly call: CallView; readonly outcome: OutcomeView }
   /** Tell what is to be remembered. */
   | { readonly do: 'remember' }
@@ -109,6 +84,23 @@ export interface Passed {
   readonly thrown?: Thrown
 }
 
+/** What came from inside to an `around`: an answer and its number, the stream of one to be asked for. */
+export type Given =
+  | { readonly reply: number; readonly body: Completion }
+  | { readonly reply: number; readonly wire: string }
+
+/** What an `around` answers: what it was given, or something of its own. */
+export type Made =
+  | { readonly given: number }
+  | { readonly body: Completion }
+  | { readonly stream: number; readonly wire: string }
+
+/** A batch of a stream that an `around` answered with: chunks that came, by their number, and others. */
+export interface Pulled {
+  readonly chunks: readonly (number | CompletionChunk)[]
+  readonly isOver: boolean
+}
+
 /** A failure that the module's policy let pass. */
 export interface Fault {
   readonly hook: string
@@ -116,11 +108,29 @@ export interface Fault {
 }
 
 /** What the module in a worker needs from the gateway. */
-export type Ask = {
-  readonly ask: 'complete'
-  readonly request: ModelRequest
-  readonly on: string | undefined
-  readonly budgetUsd: number | undefined
+export type Ask =
+  | {
+      readonly ask: 'complete'
+      readonly request: ModelRequest
+      readonly on: string | undefined
+      readonly budgetUsd: number | undefined
+    }
+  /** What is inside an `around`. */
+  | {
+      readonly ask: 'next'
+      readonly run: number
+      readonly change: CallChange
+      readonly trail: TrailPart | undefined
+    }
+  /** The next batch of a stream that an `around` was given; or it does not want the rest. */
+  | { readonly ask: 'pull' | 'release'; readonly run: number; readonly reply: number }
+
+/** What came of it. */
+export interface Answer {
+  readonly value?: unknown
+  readonly thrown?: Thrown
+  /** What happened to the call that it was asked for. */
+  readonly news?: TrailView
 }
 
 /** One of a call's cancels was used. */
@@ -133,7 +143,7 @@ interface Abort {
 
 export type ToGuest =
   | { readonly kind: 'job'; readonly id: number; readonly job: Job }
-  | { readonly kind: 'answer'; readonly id: number; readonly value?: unknown; readonly thrown?: Thrown }
+  | ({ readonly kind: 'answer'; readonly id: number } & Answer)
   | Abort
   /** The call is forgotten. */
   | { readonly kind: 'over'; readonly call: string }

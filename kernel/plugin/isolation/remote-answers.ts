@@ -1,14 +1,19 @@
 import type { Completion } from '../../call/canonical.ts'
+import { HookFault } from '../../chain/hook-fault.ts'
 import type { Context } from '../plugin.ts'
-import type { Ask, ToGuest } from './messages.ts'
+import type { Answer, Ask, ToGuest } from './messages.ts'
+import type { RemoteAround } from './remote-around.ts'
 import type { RemoteCalls } from './remote-calls.ts'
 import { thrownOf } from './thrown.ts'
+
+type Complete = Extract<Ask, { ask: 'complete' }>
 
 /** Answers what a module in a worker asks of the gateway, as far as its context allows. */
 export class RemoteAnswers {
   readonly #context: Context<unknown>
   readonly #calls: RemoteCalls
   readonly #post: (message: ToGuest) => void
+  readonly #arounds = new Map<number, RemoteAround>()
   /** What is being answered. */
   readonly #asked = new Map<number, AbortController>()
 
@@ -18,19 +23,20 @@ export class RemoteAnswers {
     this.#post = post
   }
 
+  /** From now on the run of an `around` may ask for what is inside it, until its call is over. */
+  add(run: number, around: RemoteAround): void {
+    this.#arounds.set(run, around)
+    around.known.releases.push(() => this.#arounds.delete(run))
+  }
+
   async answer(id: number, ask: Ask): Promise<void> {
     const control = new AbortController()
     this.#asked.set(id, control)
-    let answer: ToGuest
-    try {
-      answer = { kind: 'answer', id, value: await this.#complete(ask, control.signal) }
-    } catch (error) {
-      answer = { kind: 'answer', id, thrown: thrownOf(error) }
-    }
+    const answer = await (ask.ask === 'complete' ? this.#completed(ask, control.signal) : this.#answered(ask))
     // The answer to a worker that is lost is not for the next one.
     if (this.#asked.get(id) !== control) return
     this.#asked.delete(id)
-    this.#post(answer)
+    this.#post({ kind: 'answer', id, ...answer })
   }
 
   withdraw(id: number): void {
@@ -44,9 +50,26 @@ export class RemoteAnswers {
     for (const control of asked) control.abort()
   }
 
-  #complete({ request, on, budgetUsd }: Ask, signal: AbortSignal): Promise<Completion> {
+  async #completed({ request, on, budgetUsd }: Complete, signal: AbortSignal): Promise<Answer> {
     const call = this.#calls.find(on)?.call
     const options = { signal, ...(call && { on: call }), ...(budgetUsd !== undefined && { budgetUsd }) }
-    return this.#context.complete(request, options)
+    try {
+      const value: Completion = await this.#context.complete(request, options)
+      return { value }
+    } catch (error) {
+      return { thrown: thrownOf(error) }
+    }
+  }
+
+  async #answered(ask: Exclude<Ask, Complete>): Promise<Answer> {
+    const around = this.#arounds.get(ask.run)
+    if (!around) return { thrown: thrownOf(new HookFault('the call is over')) }
+    if (ask.ask === 'next') return around.next(ask.change, ask.trail)
+    const { errors } = around.known
+    try {
+      return { value: await around[ask.ask](ask.reply) }
+    } catch (error) {
+      return { thrown: errors.thrownOf(error) }
+    }
   }
 }

@@ -3,11 +3,12 @@ import type { Completion } from '../../call/canonical.ts'
 import type { Outcome } from '../../call/outcome.ts'
 import type { Reply } from '../../call/reply.ts'
 import type { Attempt } from '../../call/trail.ts'
-import type { Hooks } from '../../chain/hooks.ts'
+import type { Hooks, Next } from '../../chain/hooks.ts'
 import { isGatewayError } from '../../errors.ts'
 import { replyWith } from '../../stream/collect.ts'
 import { unveiled } from '../veil.ts'
-import type { CallChange, OutcomeView, Shape, Step } from './messages.ts'
+import type { CallChange, OutcomeView } from './call-view.ts'
+import type { Shape, Step } from './messages.ts'
 import { type Remote, remote } from './remote.ts'
 import type { KnownCall } from './remote-calls.ts'
 import type { RemoteModule } from './remote-module.ts'
@@ -21,6 +22,7 @@ export function remoteHooks(module: RemoteModule, shape: Shape): Hooks {
     ...(shape.pure && { pure: true }),
     ...(shape.admits && { admit: module.admit.bind(module) }),
     ...(shape.requests && { request: (call: Call) => requested(module, call, shape) }),
+    ...(shape.arounds && { around: (call: Call, next: Next) => module.around(call, next) }),
     ...(shape.attempt && {
       attempt: async (attempt: Attempt, call: Call, headers: Record<string, string>) => {
         const added = await module.run(call, (view, { errors }) => {

@@ -1,12 +1,16 @@
 import type { Call } from '../../call/call.ts'
 import type { Completion } from '../../call/canonical.ts'
-import type { Visit } from '../../chain/hooks.ts'
+import type { Reply } from '../../call/reply.ts'
+import type { Entry } from '../../chain/entry.ts'
+import type { Next, Visit } from '../../chain/hooks.ts'
 import type { Meter } from '../../chain/meter.ts'
 import { isGatewayError } from '../../errors.ts'
 import type { Grants } from '../permissions.ts'
 import type { Context } from '../plugin.ts'
-import type { CallView, Job, Shape, ToHost } from './messages.ts'
+import type { CallView } from './call-view.ts'
+import type { Job, Shape, ToHost } from './messages.ts'
 import { RemoteAnswers } from './remote-answers.ts'
+import { RemoteAround } from './remote-around.ts'
 import { type KnownCall, RemoteCalls } from './remote-calls.ts'
 import { RemotePipe } from './remote-pipe.ts'
 import { errorOf } from './thrown.ts'
@@ -18,19 +22,24 @@ type HostOptions = ConstructorParameters<typeof WorkerHost>[0]
 /** A module that is in a worker: has it run its hooks, and takes in what it did. */
 export class RemoteModule {
   readonly calls: RemoteCalls
+  readonly id: string
+  readonly failure: 'open' | 'closed'
   readonly grants: Grants
   readonly #context: Context<unknown>
   readonly #meter: Meter
   readonly #host: WorkerHost
   readonly #answers: RemoteAnswers
   #pipes = 0
+  #arounds = 0
 
   constructor(
     context: Context<unknown>,
     grants: Grants,
     meter: Meter,
-    { data, limits }: Pick<HostOptions, 'data' | 'limits'>,
+    { data, limits, failure }: Pick<HostOptions, 'data' | 'limits'> & Pick<Entry, 'failure'>,
   ) {
+    this.id = context.id
+    this.failure = failure
     this.#context = context
     this.grants = grants
     this.#meter = meter
@@ -96,13 +105,31 @@ export class RemoteModule {
     return new RemotePipe(this, call, this.#pipes, reveals)
   }
 
-  /** Has it do something for a call. `isOver`: the call has ended. */
-  async run(call: Call, job: (view: CallView, known: KnownCall) => Job, isOver = false): Promise<unknown> {
+  /** Has it do something for a call, which it is shown as it is now. `isOver`: the call has ended. */
+  run(call: Call, job: (view: CallView, known: KnownCall) => Job, isOver = false): Promise<unknown> {
+    return this.send(call, (known) => job(this.calls.view(call, known, isOver), known))
+  }
+
+  /** Like `run`, for a call that it has been shown. */
+  async send(call: Call, job: (known: KnownCall) => Job): Promise<unknown> {
     await this.started()
     const known = this.calls.enter(call)
     try {
-      const done = await this.#host.run(job(this.calls.view(call, known, isOver), known))
-      return this.#value(done, call, known)
+      return this.#value(await this.#host.run(job(known)), call, known)
+    } finally {
+      this.calls.leave(known)
+    }
+  }
+
+  /** Has it wrap what is inside. */
+  async around(call: Call, next: Next): Promise<Reply> {
+    await this.started()
+    const known = this.calls.enter(call)
+    try {
+      this.#arounds += 1
+      const around = new RemoteAround(this, this.#arounds, known, call, next)
+      this.#answers.add(this.#arounds, around)
+      return await around.reply()
     } finally {
       this.calls.leave(known)
     }

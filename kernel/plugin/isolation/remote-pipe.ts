@@ -1,6 +1,6 @@
 import type { Call } from '../../call/call.ts'
 import type { ChunkView } from './chunk-view.ts'
-import type { Passed } from './messages.ts'
+import type { Job, Passed } from './messages.ts'
 import type { KnownCall } from './remote-calls.ts'
 import type { RemoteModule } from './remote-module.ts'
 import { WorkerLost } from './worker-host.ts'
@@ -25,20 +25,25 @@ export class RemotePipe {
   async pass(chunks: readonly ChunkView[], end: boolean): Promise<Passed> {
     if (this.#isLost) throw new WorkerLost('its worker was lost in the middle of a stream')
     await this.#module.started()
+    const isFirst = this.#born === undefined
     this.#born = this.#module.born
-    const passed = await this.#module.run(this.#call, (view) => {
-      return { do: 'stream', call: view, pipe: this.#number, reveals: this.#reveals, chunks, end }
-    })
+    const passed = await this.#module.send(this.#call, (known) => ({
+      do: 'stream',
+      of: this.#call.id,
+      call: isFirst ? this.#module.calls.view(this.#call, known) : undefined,
+      pipe: this.#number,
+      reveals: this.#reveals,
+      chunks,
+      end,
+    }))
     return passed as Passed
   }
 
   /** `isOpen`: the worker still waits for the rest, which nobody wants. Never rejects. */
   async close(isOpen: boolean): Promise<void> {
     if (isOpen && this.#born !== undefined && !this.#isLost) {
-      const dropped = this.#module.run(this.#call, (view) => {
-        return { do: 'drop', call: view, pipe: this.#number }
-      })
-      await dropped.catch(() => {})
+      const job: Job = { do: 'drop', of: this.#call.id, pipe: this.#number }
+      await this.#module.send(this.#call, () => job).catch(() => {})
     }
     this.#module.calls.leave(this.#known)
   }

@@ -45,7 +45,7 @@ export class TrailParts {
     this.#paramsChanged = paramsChanged.length
     const isEmpty = Object.values(part).every((value) => Object.keys(value).length === 0)
     const found = cached === this.#cached ? undefined : cached
-    const whole = isOver ? body?.() : undefined
+    const whole = isOver && body ? recorded(body) : undefined
     if (isEmpty && !found && !whole) return undefined
     this.#cached = cached
     return { ...part, ...(found && { cached: found }), ...(whole && { body: whole }) }
@@ -62,6 +62,15 @@ export class TrailParts {
     for (const attempt of this.#trail.attempts)
       if (attempt.reasonNext !== undefined) reasons[nameOf(attempt)] = attempt.reasonNext
     return reasons
+  }
+}
+
+/** What cannot be put together is not recorded. */
+function recorded(body: NonNullable<Trail['body']>): Completion | undefined {
+  try {
+    return body()
+  } catch {
+    return undefined
   }
 }
 

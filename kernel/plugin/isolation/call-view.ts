@@ -1,0 +1,34 @@
+import type { CallContext, Principal, Timeouts } from '../../call/call.ts'
+import type { Completion, ModelRequest, Operation } from '../../call/canonical.ts'
+import type { Outcome } from '../../call/outcome.ts'
+import type { Thrown } from './thrown.ts'
+import type { TrailView } from './trail-view.ts'
+
+/** A call as it crosses. */
+export interface CallView {
+  readonly id: string
+  readonly operation: Operation
+  readonly wire: string
+  readonly principal: Principal
+  readonly context: CallContext
+  readonly timeouts: Timeouts
+  /** Left out when it is the one that crossed last. */
+  readonly request: ModelRequest | undefined
+  /** Which of the call's cancels is this copy's; 0 is that of the call itself. */
+  readonly cancel: number
+  readonly trail: TrailView | undefined
+}
+
+/** What a hook did to a call. */
+export interface CallChange {
+  /** Fields of the request; undefined removes one. */
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly context?: CallContext
+  readonly timeouts?: Timeouts
+  readonly cancel?: number
+}
+
+export type OutcomeView = Omit<Outcome, 'body' | 'json' | 'error'> & {
+  readonly body: Completion | undefined
+  readonly error: Thrown | undefined
+}
