@@ -1,27 +1,18 @@
-import { z } from 'zod'
 import {
   type Credential,
-  fetchToken,
   forbidden,
   internalError,
   type KeyExchange,
   type Provider,
   type Target,
 } from '#kernel'
-import { type AccessToken, AccessTokens, formProblem, optionsReader, ReadyProviders } from '#kit'
-import { type AzureKey, keyOf } from './key.ts'
+import { AccessTokens, formProblem, ReadyProviders } from '#kit'
+import { certificateIn } from './assertion.ts'
+import { tokenFor } from './grant.ts'
+import { type AzureKey, isOfGateway, keyOf } from './key.ts'
+import { optionsSchema } from './options.ts'
 
-/** What service.yaml may say of the source of tokens; what else stands there is for the protocol. */
-const optionsSchema = z.object({
-  authority: z.url().default('https://login.microsoftonline.com'),
-  /** Where a machine's own tokens come from. */
-  identity_url: z.url().default('http://169.254.169.254/metadata/identity/oauth2/token'),
-  scope: z.string().min(1).default('https://cognitiveservices.azure.com/.default'),
-})
-
-const optionsOf = optionsReader(optionsSchema)
-
-const notForUsers = 'What the gateway’s machine may do is not for users.'
+const notForUsers = 'What the gateway’s machine has and may do is not for users.'
 
 /** Keys of Azure: of applications as tokens of Entra's, API keys as they are. */
 export function entraExchange(): KeyExchange {
@@ -52,7 +43,9 @@ export function entraExchange(): KeyExchange {
     options: optionsSchema,
     problem: (secret) =>
       formProblem(() => {
-        if (keyOf(secret).kind === 'machine') throw new RangeError(notForUsers)
+        const key = keyOf(secret)
+        if (isOfGateway(key)) throw new RangeError(notForUsers)
+        if (key.kind === 'client' && 'certificate' in key.client) certificateIn(key.client.certificate)
       }),
 
     ready(target) {
@@ -60,7 +53,7 @@ export function entraExchange(): KeyExchange {
       if (!key) return target
       const parts = known(key, target)
       if (parts.kind === 'api-key') return target
-      if (parts.kind === 'machine' && key.owner === 'user') throw forbidden(notForUsers)
+      if (key.owner === 'user' && isOfGateway(parts)) throw forbidden(notForUsers)
       if (parts.kind === 'token') return readyWith(target, key, parts.value)
       const token = tokens.get(key, () => tokenFor(parts, target))
       return token instanceof Promise
@@ -72,28 +65,6 @@ export function entraExchange(): KeyExchange {
       if (key) tokens.forget(key)
     },
   }
-}
-
-function tokenFor(
-  parts: Extract<AzureKey, { kind: 'client' | 'machine' }>,
-  target: Target,
-): Promise<AccessToken<string>> {
-  const { authority, identity_url, scope } = optionsOf(target.provider)
-  if (parts.kind === 'machine') {
-    const resource = scope.replace(/\/\.default$/, '')
-    const query = new URLSearchParams({ 'api-version': '2018-02-01', resource })
-    return fetchToken({ url: `${identity_url}?${query}`, headers: { metadata: 'true' } }, target)
-  }
-  const form = new URLSearchParams({
-    grant_type: 'client_credentials',
-    client_id: parts.clientId,
-    client_secret: parts.clientSecret,
-    scope,
-  })
-  return fetchToken(
-    { url: `${authority.replace(/\/+$/, '')}/${parts.tenant}/oauth2/v2.0/token`, form },
-    target,
-  )
 }
 
 const providerWith = (provider: Provider, token: string): Provider => ({

@@ -11,7 +11,7 @@ it('a key of either form is taken apart into what was put into it', () => {
   })
   fc.assert(
     fc.property(parts, ({ tenant, clientId, clientSecret }) => {
-      const expected = { kind: 'client', tenant, clientId, clientSecret }
+      const expected = { kind: 'client', client: { tenant, clientId, clientSecret } }
       expect(keyOf(`${tenant}:${clientId}:${clientSecret}`)).toEqual(expected)
       const json = { tenant_id: tenant, client_id: clientId, client_secret: clientSecret }
       expect(keyOf(JSON.stringify(json))).toEqual(expected)
@@ -22,6 +22,9 @@ it('a key of either form is taken apart into what was put into it', () => {
 it.each([
   ['0123456789abcdef0123456789abcdef', 'api-key'],
   ['eyJ0eXAi.eyJhdWQi.c2ln', 'token'],
+  ['machine:11111111-2222-4333-8444-555555555555', 'machine'],
+  ['federated:contoso.example:11111111-2222-4333-8444-555555555555:/var/run/token', 'client'],
+  ['certificate:contoso.example:11111111-2222-4333-8444-555555555555:C:/certificate.pem', 'client'],
 ])('%s is a key of the kind %s', (secret, kind) => {
   expect(keyOf(secret).kind).toBe(kind)
 })
