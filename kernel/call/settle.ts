@@ -2,6 +2,8 @@ import { mapReplyTexts } from '../chain/texts.ts'
 import { ClientGone, type GatewayError, isUpstreamError, toGatewayError } from '../errors.ts'
 import { type Cost, type Prices, reportedCost } from '../prices.ts'
 import type { TokenCounter } from '../tokens/counter.ts'
+import { estimatorOf } from '../tokens/estimate.ts'
+import { countRequest } from '../tokens/request.ts'
 import { encodingOf } from '../tokens/tokenizer.ts'
 import type { Call } from './call.ts'
 import type { Completion, FinishReason } from './canonical.ts'
@@ -142,8 +144,8 @@ function reported<T>(read: (() => T | undefined) | undefined): T | undefined {
 }
 
 /**
- * What the provider had counted before the answer was left; else what the model's tokenizer says, or four characters a
- * token. One token a chunk of a stream whose text is gone. Marked as an estimate wherever it shows.
+ * What the provider had counted before the answer was left; else what the model's tokenizer says, or an estimate by its
+ * script. One token a chunk of a stream whose text is gone. Marked as an estimate wherever it shows.
  */
 function estimated(
   call: Call,
@@ -161,15 +163,14 @@ function estimated(
     return { ...noUsage, input: count.input, output, source: 'estimated' }
   }
   const request = call.trail.request ?? call.request
+  const estimator = estimatorOf(attempt.model)
   return {
     ...noUsage,
-    input: estimateOf(request.messages ?? request.prompt ?? request.input),
-    output: call.stream ? served.chunks : estimateOf(served.body?.()?.choices),
+    input: countRequest({ ...request, model: attempt.model }, estimator).tokens,
+    output: call.stream ? served.chunks : estimator.countAll(answerTexts(reported(served.body))),
     source: 'estimated',
   }
 }
-
-const estimateOf = (value: unknown): number => Math.ceil(JSON.stringify(value ?? '').length / 4)
 
 function answerTexts(body: Completion | undefined): string[] {
   const texts: string[] = []

@@ -1,7 +1,8 @@
 import type { ContentPart, Message, ModelRequest } from '../call/canonical.ts'
+import { estimatorOf } from './estimate.ts'
 import { imageTokens } from './images.ts'
 import { textOf } from './text.ts'
-import { estimator, type Tokenizer } from './tokenizer.ts'
+import type { Tokenizer } from './tokenizer.ts'
 import { toolTokens } from './tools.ts'
 
 /** What a request takes of the model's window. */
@@ -35,7 +36,7 @@ interface Tally {
  * such as audio and files, are left out, which makes the whole an estimate.
  */
 export function countRequest(request: ModelRequest, tokenizer: Tokenizer): TokenCount {
-  const counter = sizeOf(request) > most ? estimator : tokenizer
+  const counter = sizeOf(request) > most ? estimatorOf(request.model) : tokenizer
   const tally: Tally = { tokens: 0, images: 0, guessed: !counter.published }
   const told = counter.conversation?.(request)
   if (told) tally.tokens += told.tokens - told.tools

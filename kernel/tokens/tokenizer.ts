@@ -21,13 +21,6 @@ export interface Conversation {
   readonly tools: number
 }
 
-/** Four characters a token, for models whose tokenizer nobody has published. */
-export const estimator: Tokenizer = {
-  name: 'estimate',
-  published: false,
-  count: (text) => Math.ceil(text.length / 4),
-}
-
 /** What is known of a model's tokenizer; undefined when none is published, or which one is not known. */
 export function tokenizerEntryOf(model: string): TokenizerEntry | undefined {
   const bare = model.toLowerCase().replace(/^.*\//, '').replace(/^ft:/, '')

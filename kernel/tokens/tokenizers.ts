@@ -1,6 +1,7 @@
 import type { Vocabulary } from '../catalogue/tokenizers.ts'
 import { openTemplate } from './chat-template.ts'
-import { estimator, type Tokenizer, tokenizerEntryOf } from './tokenizer.ts'
+import { estimatorOf } from './estimate.ts'
+import { type Tokenizer, tokenizerEntryOf } from './tokenizer.ts'
 import { openVocabulary, type VocabularyCount } from './vocabulary.ts'
 
 /**
@@ -12,7 +13,7 @@ export class Tokenizers {
 
   async load(model: string): Promise<Tokenizer> {
     const entry = tokenizerEntryOf(model)
-    if (!entry) return estimator
+    if (!entry) return estimatorOf(model)
     const { vocabulary, chat } = entry
     const open = this.#vocabularies.get(vocabulary) ?? openVocabulary(vocabulary)
     this.#vocabularies.set(vocabulary, open)

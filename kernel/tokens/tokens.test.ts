@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { ModelRequest, Tool } from '../call/canonical.ts'
 import { imageTokens } from './images.ts'
 import { countRequest } from './request.ts'
-import { encodingOf, estimator } from './tokenizer.ts'
+import { encodingOf } from './tokenizer.ts'
 import { Tokenizers } from './tokenizers.ts'
 
 const tokenizers = new Tokenizers()
@@ -154,10 +154,6 @@ describe('a tokenizer', () => {
     expect(performance.now() - started).toBeLessThan(10_000)
     const prose = 'The quick brown fox jumps over the lazy dog. '.repeat(50)
     expect(count(`${prose}${'x'.repeat(300)}`)).toBeGreaterThanOrEqual(count(prose))
-  })
-
-  it('that is none estimates a token for four characters', () => {
-    expect(estimator.count('12345678')).toBe(2)
   })
 })
 

@@ -1,5 +1,5 @@
 import { type Call, type Chunk, type Filter, noUsage, type Out, rateLimited, type Usage } from '#kernel'
-import { estimateTokens, usdOf } from '#kit'
+import { countRequest, type Estimator, estimatorOf, usdOf } from '#kit'
 
 /** What a usage costs, in nano-dollars; undefined where the price is not known. */
 export type Price = (provider: string, model: string, usage: Usage) => number | undefined
@@ -15,6 +15,7 @@ export class SpendLimit implements Filter {
   readonly #call: Call
   readonly #mostNano: number
   readonly #price: Price
+  #estimator: Estimator | undefined
   #input: number | undefined
   #output = 0
   #looked = 0
@@ -26,7 +27,8 @@ export class SpendLimit implements Filter {
   }
 
   push(chunk: Chunk, out: Out): void {
-    this.#output += tokensOf(chunk)
+    this.#estimator ??= estimatorOf(modelOf(this.#call))
+    this.#output += tokensOf(chunk, this.#estimator)
     if (this.#output - this.#looked >= lookEvery) {
       this.#looked = this.#output
       if ((this.#nano() ?? 0) > this.#mostNano) {
@@ -40,7 +42,7 @@ export class SpendLimit implements Filter {
   #nano(): number | undefined {
     const attempt = this.#call.trail.attempts.at(-1)
     if (!attempt) return undefined
-    this.#input ??= inputOf(this.#call)
+    this.#input ??= inputOf(this.#call, attempt.model)
     const usage: Usage = {
       ...noUsage,
       input: this.#input,
@@ -58,22 +60,21 @@ export class SpendLimit implements Filter {
   }
 }
 
-function inputOf({ trail, request }: Call): number {
-  const { messages, prompt, input } = trail.request ?? request
-  return estimateTokens(JSON.stringify(messages ?? prompt ?? input ?? ''))
+const modelOf = ({ trail, request }: Call): string => trail.attempts.at(-1)?.model ?? request.model
+
+function inputOf({ trail, request }: Call, model: string): number {
+  return countRequest({ ...(trail.request ?? request), model }, estimatorOf(model)).tokens
 }
 
-/** Four characters each. */
-function tokensOf({ data }: Chunk): number {
+function tokensOf({ data }: Chunk, estimator: Estimator): number {
   let tokens = 0
   for (const { delta, text } of data.choices) {
-    let characters = (text ?? '').length
+    tokens += estimator.weigh(text ?? '')
     for (const field in delta) {
       const value = delta[field]
       if (field === 'role' || !value) continue
-      characters += typeof value === 'string' ? value.length : JSON.stringify(value).length
+      tokens += estimator.weigh(typeof value === 'string' ? value : JSON.stringify(value))
     }
-    tokens += characters / 4
   }
   return tokens
 }

@@ -1,5 +1,5 @@
 import { type Call, type Context, fromWireUsage, kernelServices, type Rates, type Usage } from '#kernel'
-import { estimateTokens, requestTexts, usdOf } from '#kit'
+import { countRequest, estimatorOf, usdOf } from '#kit'
 import type { Explanation } from './shapes.ts'
 
 interface Target {
@@ -12,7 +12,7 @@ type Prices = Pick<Explanation, 'price' | 'estimate'>
 /** What a call costs by class of token, and at the most, as far as a price is known. */
 export function priced({ use }: Context<unknown>, call: Call, target: Target | undefined): Prices {
   const prices = use(kernelServices.prices)
-  const tokensIn = promptTokens(call)
+  const tokensIn = promptTokens(call, target?.model)
   const tokensOut = mostTokens(call)
   const described = target && prices.describe(target.provider, target.model)
   const cost = (usage: Usage) => target && prices.cost(target.provider, target.model, usage)
@@ -51,10 +51,8 @@ function ratesOf({ callUsd, ...classes }: Rates): Pick<Shown, 'usd_per_m' | 'cal
 const usageOf = (prompt: number, completion: number): Usage =>
   fromWireUsage({ prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion })
 
-function promptTokens({ request }: Call): number {
-  const texts = requestTexts(request).reduce((sum, { text }) => sum + estimateTokens(text), 0)
-  const given = [request.prompt, request.input].flat(2).filter((part) => typeof part === 'number').length
-  return texts + given + (request.tools ? estimateTokens(JSON.stringify(request.tools)) : 0)
+function promptTokens({ request }: Call, model = request.model): number {
+  return countRequest({ ...request, model }, estimatorOf(model)).tokens
 }
 
 function mostTokens({ operation, request }: Call): number | null {

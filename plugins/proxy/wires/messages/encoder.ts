@@ -115,7 +115,8 @@ export class MessagesEncoder implements StreamEncoder {
 
   /** What the provider counts it tells at the end only. */
   #estimate(): number {
-    return requestTexts(this.#request).reduce((sum, { text }) => sum + estimateTokens(text), 0)
+    const texts = requestTexts(this.#request).map(({ text }) => text)
+    return estimateTokens(texts, this.#request.model)
   }
 
   #told(): string {
