@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises'
-import { Template } from '@huggingface/jinja'
 import type { Message, ModelRequest } from '../call/canonical.ts'
 import type { ChatForm } from '../catalogue/tokenizers.ts'
 import { textOf } from './text.ts'
@@ -20,6 +19,7 @@ export async function openTemplate(
   chat: ChatForm,
   count: (prompt: string) => number,
 ): Promise<(request: ModelRequest) => Conversation | undefined> {
+  const { Template } = await import('@huggingface/jinja')
   const file = new URL(`./shipped/${chat.template}.jinja`, import.meta.url)
   const template = new Template(await readFile(file, 'utf8'))
 

@@ -35,7 +35,17 @@ export default defineModule({
     }),
     native_models: z
       .array(z.string())
-      .default(['*gpt-4o*', '*gpt-4.1*', '*gpt-5*', '*o1', '*o1-20*', '*o3*', '*o4-mini*', '*gemini-*'])
+      .default([
+        '*gpt-4o*',
+        '*gpt-4.1*',
+        '*gpt-5*',
+        '*o1',
+        '*o1-20*',
+        '*o3*',
+        '*o4-mini*',
+        '*gemini-*',
+        'mock',
+      ])
       .meta({
         title: 'Native models',
         description: 'Globs of the models that take a JSON schema themselves.',

@@ -10,8 +10,12 @@ import {
   type WireUsage,
 } from '#kernel'
 import { estimateTokens, replyWith, requestTexts } from '#kit'
+import { wantedOf } from './wanted.ts'
 
-/** Answers every call with an echo of its last text: deterministic, with usage, streamed when asked. */
+/**
+ * Answers every call with an echo of its last text, or with what the request insists on: deterministic, with usage,
+ * streamed when asked.
+ */
 export const mockProtocol: Protocol = {
   id: 'mock',
   wires: { chat: 'chat', completion: 'completions', embedding: 'embeddings' },
@@ -46,8 +50,8 @@ function answerOf(call: Call, model: string): Completion {
     const choice = { index: 0, text, finish_reason: 'stop', logprobs: null } as const
     return { id: `cmpl-${call.id}`, object: 'text_completion', created, model, choices: [choice], usage }
   }
-  const message = { role: 'assistant', content: text, refusal: null } as const
-  const choice = { index: 0, message, logprobs: null, finish_reason: 'stop' } as const
+  const { message, finish_reason } = wantedOf(request, call.id, text)
+  const choice = { index: 0, message, logprobs: null, finish_reason }
   return { id: `chatcmpl-${call.id}`, object: 'chat.completion', created, model, choices: [choice], usage }
 }
 

@@ -1,0 +1,63 @@
+import OpenAI from 'openai'
+import { zodResponseFormat } from 'openai/helpers/zod'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { startGateway, type TestGateway } from '../../test/harness.ts'
+
+let gateway: TestGateway
+let client: OpenAI
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  const { key } = await gateway.signUp('ada')
+  client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0 })
+})
+
+afterAll(() => gateway.close())
+
+const messages = [{ role: 'user' as const, content: 'Hello' }]
+const Person = z.object({
+  name: z.string(),
+  born: z.iso.date(),
+  pets: z.array(z.enum(['cat', 'dog'])).min(1),
+})
+
+test('without any key, structured output has the form that was asked for', async () => {
+  for (const model of ['mock', 'gpt-4o-mini']) {
+    const { choices } = await client.chat.completions.parse({
+      model,
+      messages,
+      response_format: zodResponseFormat(Person, 'person'),
+    })
+    expect(choices[0]!.message.parsed).toEqual({ name: 'text', born: '2000-01-01', pets: ['cat'] })
+  }
+})
+
+test('without any key, a tool that must be called is called, streamed as well', async () => {
+  const parameters = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
+  const tools = ['time', 'weather'].map((name) => ({
+    type: 'function' as const,
+    function: { name, parameters },
+  }))
+  const { choices } = await client.chat.completions.create({
+    model: 'mock',
+    messages,
+    tools,
+    tool_choice: 'required',
+  })
+  expect(choices[0]).toMatchObject({
+    finish_reason: 'tool_calls',
+    message: { tool_calls: [{ function: { name: 'time', arguments: '{"city":"text"}' } }] },
+  })
+  const streamed = await client.chat.completions
+    .stream({
+      model: 'mock',
+      messages,
+      tools,
+      tool_choice: { type: 'function', function: { name: 'weather' } },
+    })
+    .finalChatCompletion()
+  expect(streamed.choices[0]!.message.tool_calls).toMatchObject([{ function: { name: 'weather' } }])
+  const free = await client.chat.completions.create({ model: 'mock', messages, tools })
+  expect(free.choices[0]!.message.content).toBe('Mock answer to: Hello')
+})
