@@ -1,7 +1,8 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { type GatewayProcess, listening } from './process.ts'
 
 /** How a command ended, with everything that it printed. */
 export interface Ended {
@@ -18,6 +19,8 @@ export interface Outside {
   run(command: readonly [string, ...string[]], below?: string): Promise<Ended>
   /** The same; rejects when it fails. */
   succeed(command: readonly [string, ...string[]], below?: string): Promise<string>
+  /** Runs `npx switchyard start` in a folder below, on a free port; resolves when it listens. */
+  start(below: string, env?: Readonly<Record<string, string>>): Promise<GatewayProcess>
   remove(): Promise<void>
 }
 
@@ -41,8 +44,19 @@ export async function installOutside(): Promise<Outside> {
   const packed = (await succeed(['tar', 'tzf', tarball])).trim().split('\n')
   await writeFile(path.join(folder, 'package.json'), '{ "type": "module", "private": true }\n')
   await succeed(['npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', `./${tarball}`, 'zod'])
+  const start: Outside['start'] = (below, env) => {
+    const child = spawn('npx', ['switchyard', 'start'], {
+      cwd: path.resolve(folder, below),
+      env: { ...environment(folder), SERVICE_PORT: '0', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // A group of its own, so that a signal reaches what npx has started.
+      detached: true,
+    })
+    return listening(child, (signal) => process.kill(-child.pid!, signal))
+  }
   return {
     folder,
+    start,
     packed: packed.map((name) => name.replace(/^package\//, '')),
     run,
     succeed,

@@ -1,9 +1,13 @@
-import { cp, readFile, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { adminKey } from './harness.ts'
 import { installOutside, type Outside } from './outside.ts'
+import type { GatewayProcess } from './process.ts'
+import { startUpstream, type Upstream } from './upstream/index.ts'
 
 const minutes = 60_000
+const patient = { timeout: 20_000, interval: 200 }
 
 let outside: Outside
 
@@ -15,9 +19,16 @@ afterAll(() => outside.remove())
 
 test('the package has built files with their types, and neither sources nor tests nor benchmarks', () => {
   expect(outside.packed).toEqual(
-    expect.arrayContaining(['bin/switchyard.js', 'dist/kernel/index.js', 'dist/kernel/index.d.ts']),
+    expect.arrayContaining([
+      'bin/switchyard.js',
+      'dist/kernel/index.js',
+      'dist/kernel/index.d.ts',
+      'docs/plugins/tutorial.md',
+      'examples/turnlimit/index.js',
+    ]),
   )
-  const surplus = outside.packed.filter((name) =>
+  const built = outside.packed.filter((name) => !name.startsWith('examples/'))
+  const surplus = built.filter((name) =>
     /(?<!\.d)\.ts$|\.test\.(d\.ts|js)$|fixtures|^(bench|test|node_modules)\//.test(name),
   )
   expect(surplus).toEqual([])
@@ -69,11 +80,144 @@ describe.each(['turnlimit', 'ticketveil', 'acmemodels'])('the example %s', (name
   })
 })
 
-test('the commands of the tutorial work', { timeout: 2 * minutes }, async () => {
+test('every command of the tutorial works, in its order', { timeout: 3 * minutes }, async () => {
   const text = await readFile('docs/plugins/tutorial.md', 'utf8')
-  const [install, ...commands] = /```sh\n([^`]*)```/.exec(text)![1]!.trim().split('\n')
-  expect(install).toBe('npm install switchyard zod')
-  for (const command of commands) await outside.succeed(['sh', '-c', command])
+  const blocks = [...text.matchAll(/```(sh|yaml)\n([^`]*)```/g)].map(([, kind, body]) => ({
+    kind,
+    body: body!,
+  }))
+  const site = path.join(outside.folder, 'tutorial')
+  const env = { SERVICE_ADMIN_KEY: adminKey }
+  let gateway: GatewayProcess | undefined
+  const run = async (command: string): Promise<string> => {
+    const at = gateway ? command.replaceAll('http://127.0.0.1:4200', gateway.url) : command
+    const told = gateway && command.includes(' plugin add ') ? `${at} --url ${gateway.url}` : at
+    return outside.succeed(['sh', '-c', `export SERVICE_ADMIN_KEY=${adminKey}; ${told}`], site)
+  }
+  const answers: string[] = []
+  await mkdir(site)
+  try {
+    for (const { kind, body } of blocks) {
+      if (kind === 'yaml') await writeFile(path.join(site, 'service.yaml'), body)
+      else if (body.includes('switchyard start')) gateway = await outside.start('tutorial', env)
+      else
+        for (const command of body.trim().split('\n'))
+          if (command !== 'npm install switchyard zod') answers.push(await run(command))
+      if (!body.includes('/v1/chat/completions')) continue
+      const tokens = () => JSON.parse(answers.at(-1)!).usage.prompt_tokens
+      const before = tokens()
+      const file = path.join(site, 'plugins/shortly/index.ts')
+      const code = await readFile(file, 'utf8')
+      await writeFile(file, code.replace('Answer in one sentence.', 'Answer in one sentence. '.repeat(9)))
+      const ask = body.trim().split('\n').at(-1)!
+      await expect.poll(async () => answers.push(await run(ask)) && tokens(), patient).toBeGreaterThan(before)
+      await writeFile(file, code)
+    }
+    expect(answers.at(-1)).toContain('shortly 0.1.0 is added and switched on')
+  } finally {
+    await gateway?.end('SIGTERM')
+  }
+})
+
+describe('a gateway that runs from the package', () => {
+  let upstream: Upstream
+  let gateway: GatewayProcess
+  const plugins = (...below: string[]) => path.join(outside.folder, 'site', 'plugins', ...below)
+
+  beforeAll(async () => {
+    upstream = await startUpstream({ apiKey: 'its-key' })
+    const names = ['turnlimit', 'ticketveil', 'acmemodels']
+    for (const name of names) await cp(`examples/${name}`, plugins(name), { recursive: true })
+    const yaml = `plugin_dirs: [plugins]
+providers: { acmemodels: { base_url: '${upstream.baseUrl()}', api_key: its-key } }
+`
+    await writeFile(plugins('..', 'service.yaml'), yaml)
+    gateway = await outside.start('site', { SERVICE_ADMIN_KEY: adminKey })
+  }, minutes)
+
+  afterAll(async () => {
+    await gateway.end('SIGTERM')
+    await upstream.close()
+  })
+
+  const api = async (method: string, at: string, body?: unknown) => {
+    const response = await fetch(gateway.url + at, {
+      method,
+      headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape
+    return { status: response.status, body: (await response.json()) as any }
+  }
+  const call = async (turns = 1, stream = false) => {
+    const messages = Array.from({ length: turns }, () => ({ role: 'user', content: 'Is OPS-1234 done?' }))
+    const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${adminKey}` },
+      body: JSON.stringify({ model: 'acmemodels-large', messages, stream }),
+    })
+    return { status: response.status, text: await response.text() }
+  }
+
+  test('takes the examples from its folder of plugins, and each does its part', async () => {
+    for (const [name, config] of Object.entries({ acmemodels: {}, ticketveil: {}, turnlimit: { most: 2 } }))
+      expect((await api('PUT', `/api/plugins/${name}`, { enabled: true, config })).body).toMatchObject({
+        state: 'active',
+        source: 'local',
+      })
+    for (const stream of [false, true]) {
+      upstream.reply({ content: 'No, OPS-1234 waits.', ...(stream && { splitBytes: 1 }) })
+      const { status, text } = await call(1, stream)
+      expect(status).toBe(200)
+      expect(text).not.toContain('1234')
+      expect(upstream.last().rawBody).toContain('Is [ticket] done?')
+    }
+    expect(await call(3)).toMatchObject({ status: 400, text: expect.stringContaining('turnlimit') })
+    await api('PUT', '/api/plugins/turnlimit', { enabled: false })
+    expect((await call(3)).status).toBe(200)
+  })
+
+  test('keeps what runs when one is broken, says where, and takes it again when it is put right', async () => {
+    const file = plugins('ticketveil', 'tickets.ts')
+    const sound = await readFile(file, 'utf8')
+    await writeFile(file, sound.replace('const reach = 18', 'const reach = = 18'))
+    const refused = await api('POST', '/api/plugins/ticketveil/reload')
+    expect(refused).toMatchObject({ status: 409, body: { error: { message: expect.anything() } } })
+    expect(refused.body.error.message).toMatch(/tickets\.ts:\d+: const reach = = 18/)
+    await call()
+    expect(upstream.last().rawBody).toContain('[ticket]')
+    await writeFile(file, sound.replace('[A-Z]{2,10}', '[A-Z]{4,10}'))
+    expect((await api('POST', '/api/plugins/ticketveil/reload')).body).toMatchObject({
+      reloaded: true,
+      problem: null,
+    })
+    await call()
+    expect(upstream.last().rawBody).toContain('OPS-1234')
+  })
+
+  test('stops what is removed, and takes the same from its archive', { timeout: 2 * minutes }, async () => {
+    await rm(plugins('ticketveil'), { recursive: true })
+    expect((await api('POST', '/api/plugins/rescan')).body).toMatchObject({ removed: ['ticketveil'] })
+    await cp('examples/ticketveil', path.join(outside.folder, 'veil'), { recursive: true })
+    await outside.succeed(['npm', 'pack', './veil'])
+    const where = ['--url', gateway.url, '--key', adminKey]
+    await outside.succeed(
+      ['npx', 'switchyard', 'plugin', 'add', '../switchyard-ticketveil-1.0.0.tgz', '--yes', ...where],
+      'site',
+    )
+    await call()
+    expect(upstream.last().rawBody).toContain('[ticket]')
+    await gateway.end('SIGTERM')
+    gateway = await outside.start('site', { SERVICE_ADMIN_KEY: adminKey })
+    await call()
+    expect(upstream.last().rawBody).toContain('[ticket]')
+    await outside.succeed(
+      ['npx', 'switchyard', 'plugin', 'remove', 'ticketveil', '--url', gateway.url, '--key', adminKey],
+      'site',
+    )
+    await call()
+    expect(upstream.last().rawBody).toContain('OPS-1234')
+  })
 })
 
 test.each(['Upper', '1st', 'a_b', '../up', 'maskmode', 'x'.repeat(65)])(

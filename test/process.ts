@@ -13,18 +13,23 @@ export interface GatewayProcess {
 }
 
 /** Starts `switchyard start` on a free port, in this folder or another; resolves when it listens. */
-export async function startProcess(
-  env: Record<string, string>,
-  cwd = process.cwd(),
-): Promise<GatewayProcess> {
+export function startProcess(env: Record<string, string>, cwd = process.cwd()): Promise<GatewayProcess> {
   const child = spawn(process.execPath, [path.resolve('kernel/main.ts'), 'start'], {
     cwd,
     env: { PATH: process.env.PATH, SERVICE_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  return listening(child, (signal) => child.kill(signal))
+}
+
+/** The gateway that a process runs, or one that it has started; resolves when it listens. */
+export async function listening(
+  child: ChildProcess,
+  kill: (signal: NodeJS.Signals) => unknown,
+): Promise<GatewayProcess> {
   let output = ''
   const exited = once(child, 'exit')
-  const listening = new Promise<string>((resolve) => {
+  const heard = new Promise<string>((resolve) => {
     const hear = (text: string): void => {
       output += text
       const url = /listens on (http:\S+)/.exec(output)?.[1]
@@ -33,14 +38,14 @@ export async function startProcess(
     child.stdout!.setEncoding('utf8').on('data', hear)
     child.stderr!.setEncoding('utf8').on('data', hear)
   })
-  const url = await Promise.race([listening, exited.then(() => undefined)])
+  const url = await Promise.race([heard, exited.then(() => undefined)])
   if (!url) throw new Error(`the gateway ended before it listened:\n${output}`)
   return {
     url,
     child,
     output: () => output,
     async end(signal) {
-      child.kill(signal)
+      kill(signal)
       const [code] = await exited
       return code as number | null
     },

@@ -25,8 +25,10 @@ export async function discoverPlugins(
   again?: string,
 ): Promise<Discovered[]> {
   const base = file ? path.dirname(file) : process.cwd()
+  const inFolders = (await Promise.all(pluginDirs.map(foldersIn))).flat()
   const outside = [
-    ...(await Promise.all(pluginDirs.map(foldersIn))).flat(),
+    // Beside the gateway's own data, as in `plugin_dirs: [.]`: that is no plugin, and far too much to read.
+    ...inFolders.filter(({ folder }) => folder !== dataDir),
     ...(await Promise.all(plugins.packages.map((name) => findPackage(name, base)))),
     ...(await installedPackages(dataDir)),
   ]

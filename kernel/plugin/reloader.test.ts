@@ -268,6 +268,14 @@ test('names that are taken, links and nonsense are listed with the reason, and s
   expect((await gateway.api('POST', '/api/plugins/..%2f..%2fetc/reload')).status).toBe(404)
 })
 
+test('the data of the gateway is no plugin, though it lies among them', async () => {
+  await put('good', { files: { 'index.js': headerCode('x-good', 'yes') } })
+  const config = { plugin_dirs: [folder] }
+  gateway = await startGateway({ config, dataDir: path.join(folder, 'data') })
+  const { body } = await gateway.api('GET', '/api/plugins?source=local')
+  expect(body.plugins.map(({ name }: { name: string }) => name)).toEqual(['good'])
+})
+
 test('what others need is not stopped when its folder goes, and that is told', async () => {
   const base = await put('basis', { files: { 'index.js': headerCode('x-basis', 'yes') } })
   await put('above', {
