@@ -42,12 +42,19 @@ export class MessageDecoder implements StreamDecoder {
   #chunks(event: Buffer): Chunk[] {
     if (!carriesData(event)) return []
     const native = jsonObject(eventData(event), this.#target, 'sent an event that is') as NativeEvent
+    if (!isSound(native)) throw brokenProtocol('sent an event that makes no sense', this.#target)
     const chunks = this.#translation.translate(native)
     const counted = native.type === 'message_start' ? this.#translation.counted : undefined
     if (!this.#passes) return chunks.map((chunk) => Chunk.of(chunk, counted))
     const data = chunks.length > 0 ? joined(chunks) : this.#translation.empty
     return [Chunk.fromBytes(event, data, counted)]
   }
+}
+
+/** Whether what an event has is what can be looked into. */
+function isSound({ message, content_block: block, delta }: NativeEvent): boolean {
+  const parts: readonly unknown[] = [message, block, delta]
+  return parts.every((part) => part === undefined || (typeof part === 'object' && part !== null))
 }
 
 /** What one event said: the end of the answer and its usage, which OpenAI sends apart. */

@@ -1,6 +1,7 @@
-import type { Call, Message, ModelRequest, Target } from '#kernel'
+import { type Call, type Message, type ModelRequest, type Target, wishesOf } from '#kernel'
 import { Changes, compileGlobs } from '#kit'
 import { withoutForeign } from './foreign.ts'
+import { type FreeTextTools, withFreeText } from './free-text.ts'
 import { type Quirks, quirksOf } from './quirks.ts'
 import { withThoughtsInside } from './thoughts.ts'
 import { toolIdsOf } from './tool-ids.ts'
@@ -30,19 +31,19 @@ export function bodyOf(call: Call, { provider, model }: Target): object {
 }
 
 /** What a client of another wire says, in this protocol's terms. */
-function carriedOf(
-  { wire, request }: Call,
-  { takes_effort, reasoning_back }: Quirks,
-  takesThoughts: boolean,
-  changes: Changes,
-): ModelRequest {
+function carriedOf(call: Call, quirks: Quirks, takesThoughts: boolean, changes: Changes): ModelRequest {
+  const { wire, request } = call
+  const { takes_effort, reasoning_back, free_text_tools } = quirks
   const report = (change: string): void => changes.add(change)
   const wants = takesThoughts ? [...reasoning_back, 'reasoning_content'] : reasoning_back
   if (wire === 'messages') {
     const takes = { effort: takes_effort, thoughts: wants.includes('reasoning_content') }
     return withoutForeign(request, takes, report)
   }
-  return wire === 'responses' ? withTurns(request, wants, report) : request
+  if (wire !== 'responses') return request
+  const carried = withTurns(request, wants, report)
+  const { free_text_tools: formats } = wishesOf(call, 'openai')
+  return free_text_tools && formats ? withFreeText(carried, formats as FreeTextTools) : carried
 }
 
 function nameOf(model: string, provider: string, { own_models }: Quirks): string {

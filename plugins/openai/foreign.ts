@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { badRequest, type ContentPart, type Message, type ModelRequest, type Tool } from '#kernel'
 import { compileGlobs, mergedDetails, quoted, type ReasoningDetail } from '#kit'
 
@@ -33,7 +34,11 @@ export interface Takes {
  * with contents in the places where they are taken here. What is lost is reported, what cannot be done without refused.
  */
 export function withoutForeign(request: ModelRequest, takes: Takes, report: Report): ModelRequest {
-  const carried: Record<string, unknown> = { ...request, ...thinkingOf(request, takes.effort, report) }
+  const carried: Record<string, unknown> = {
+    ...request,
+    ...thinkingOf(request, takes.effort, report),
+    ...userOf(request, report),
+  }
   for (const field of dropped) {
     if (carried[field] === undefined) continue
     delete carried[field]
@@ -61,6 +66,16 @@ function thinkingOf(
   const { effort } = (output_config ?? {}) as { effort?: string }
   const known = effort === 'max' ? 'high' : effort
   return { reasoning_effort: known ?? (budget < 4096 ? 'low' : budget < 16_384 ? 'medium' : 'high') }
+}
+
+/** Longer names of users than this are refused here; Anthropic takes four times as much, and its clients use it. */
+const longestUser = 64
+
+/** Stands for a user whose name is too long: the same at every turn, and no other user's. */
+function userOf({ user }: ModelRequest, report: Report): Fields {
+  if (typeof user !== 'string' || user.length <= longestUser) return {}
+  report('user->sha256')
+  return { user: hash('sha256', user) }
 }
 
 function toolsOf(tools: readonly Tool[], report: Report): Tool[] {

@@ -33,6 +33,7 @@ const quirksSchema = z.strictObject({
       drop_from_messages: z.array(z.string()),
       drop_from_tool_calls: z.array(z.string()),
       max_tool_id_length: z.int(),
+      free_text_tools: z.boolean().default(false),
     })
     .optional(),
   /** Fields of messages in which it wants its reasoning back; the others would refuse them. */
@@ -79,6 +80,8 @@ export type Quirks = z.infer<typeof quirksSchema> & {
   /** Where its API is. */
   readonly base: string
   readonly deployments: ReadonlyMap<string, string>
+  /** Whether its models take tools of free text. */
+  readonly free_text_tools: boolean
   /** The ids of tool calls that it takes; undefined when it takes any. */
   readonly toolIds: IdForm | undefined
 }
@@ -97,6 +100,7 @@ export function quirksOf(provider: Provider): Quirks {
         drop_from_messages: own.drop_from_messages,
         drop_from_tool_calls: own.drop_from_tool_calls,
       }),
+      free_text_tools: own?.free_text_tools ?? false,
       toolIds: toolIdForm(parsed.tool_id_length, own?.max_tool_id_length ?? parsed.max_tool_id_length),
       ...(by_model && hasNoPath(provider.baseUrl) && { by_model: withOptions(by_model, provider) }),
       base: withPath(provider.baseUrl, parsed.base_path),

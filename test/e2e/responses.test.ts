@@ -524,7 +524,7 @@ describe('failures', () => {
     ],
     [{ input: [{ role: 'user', content: [{ type: 'input_video' }] }] }, 'input.0.content.0.type'],
     [{ input: [{ type: 'function_call', name: 'f', arguments: '{}' }] }, 'input.0.call_id'],
-    [{ input: [{ type: 'web_search_call', id: 'ws_1' }] }, 'input.0.type'],
+    [{ input: [{ type: 'computer_call', id: 'cu_1', call_id: 'c' }] }, 'input.0.type'],
     [{ input: 'hi', tools: [{ type: 'web_search' }] }, 'tools.0.type'],
     [{ input: 'hi', tools: [{ type: 'function' }] }, 'tools.0.name'],
     [{ input: 'hi', tools: [weather], tool_choice: { type: 'file_search' } }, 'tool_choice.type'],
@@ -540,7 +540,6 @@ describe('failures', () => {
   })
 
   test.each([
-    [{ tools: [{ type: 'custom', name: 'f' }] }, 'tools.0'],
     [
       {
         instructions: 'Be brief.',
@@ -555,18 +554,16 @@ describe('failures', () => {
         input: [
           { role: 'user', content: 'hi' },
           { type: 'reasoning', summary: [] },
-          { type: 'custom_tool_call', call_id: 'c', name: 'f', input: 'x' },
-          { type: 'custom_tool_call_output', call_id: 'c', output: 'y' },
+          {
+            role: 'assistant',
+            content: [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }],
+          },
         ],
       },
       'input.1',
     ],
   ])('of what a provider cannot carry name the field as the client knows it: %j', async (fields, param) => {
-    const asked = {
-      model: claude,
-      input: 'hi',
-      ...fields,
-    } as OpenAI.Responses.ResponseCreateParamsNonStreaming
+    const asked = { model: claude, ...fields } as OpenAI.Responses.ResponseCreateParamsNonStreaming
     await expect(client.responses.create(asked)).rejects.toMatchObject({ status: 400, param })
     expect(upstream.requests).toHaveLength(0)
   })

@@ -1,4 +1,12 @@
-import { type Asking, type Context, kernelServices, type ModelRequest, newId, type Wire } from '#kernel'
+import {
+  type Asking,
+  type Context,
+  kernelServices,
+  type ModelRequest,
+  newId,
+  type Wire,
+  wishesOf,
+} from '#kernel'
 import { Changes } from '#kit'
 import { responseOf } from './responses/answer.ts'
 import { type Asked, repeatedOf } from './responses/asked.ts'
@@ -45,7 +53,9 @@ function responsesWire(stored: StoredResponses): Wire {
     const turns = previous == null ? [] : await stored.conversation(owner, previous, 'previous_response_id')
     const input = await resolved(inputOf(body), owner, stored)
     const changes = new Changes({ trail })
-    const { request, places } = requestOf(body, itemsOf(turns), input, (change) => changes.add(change))
+    const report = (change: string): void => changes.add(change)
+    const { request, places, toolbox, freeText } = requestOf(body, itemsOf(turns), input, report)
+    if (Object.keys(freeText).length > 0) wishesOf({ trail }, 'openai').free_text_tools = freeText
     const store = body.store !== false && stored.enabled
     const id = newId('resp_')
     trail.slot<Asked>(key, () => ({
@@ -54,6 +64,7 @@ function responsesWire(stored: StoredResponses): Wire {
       model: body.model,
       repeated: repeatedOf(body, store),
       places,
+      toolbox,
       keep: store ? (response) => stored.put(owner, { response, input: identified(input, id) }) : undefined,
     }))
     return request
@@ -68,6 +79,6 @@ function responsesWire(stored: StoredResponses): Wire {
     decode,
     encode: (body, _, asking) => responseOf(body, askedOf(asking)),
     encoder: (_, __, asking) => new ResponsesEncoder(askedOf(asking)),
-    error: (error, requestId, asking) => errorOf(error, requestId, asking ? askedOf(asking).places : []),
+    error: (error, requestId, asking) => errorOf(error, requestId, asking && askedOf(asking).places),
   }
 }

@@ -32,7 +32,7 @@ export class Answer {
     this.#events = events
     this.#model = asked.model
     this.#writer = new ItemWriter(events, id)
-    this.#pieces = new Pieces((index) => `call_${id}_${index}`)
+    this.#pieces = new Pieces(asked.toolbox, (index) => `call_${id}_${index}`)
   }
 
   add({ choices, usage, model, service_tier: tier }: CompletionChunk): void {

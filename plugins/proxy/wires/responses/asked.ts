@@ -1,5 +1,6 @@
-import type { Place } from './places.ts'
+import type { Places } from './places.ts'
 import type { Fields, Item, ResponsesBody } from './schema.ts'
+import type { Toolbox } from './toolbox.ts'
 
 /** What is known of a response before there is an answer. */
 export interface Asked {
@@ -10,8 +11,9 @@ export interface Asked {
   readonly model: string
   /** What the response repeats of the request. */
   readonly repeated: Fields
-  /** Where the request's messages come from. */
-  readonly places: readonly Place[]
+  /** Where the request's messages and tools come from. */
+  readonly places: Places
+  readonly toolbox: Toolbox
   /** Takes the whole response, before its end is told. */
   readonly keep: ((response: Response) => void) | undefined
 }

@@ -9,6 +9,7 @@ import type { Asked, Response } from './asked.ts'
 import { ResponsesEncoder } from './encoder.ts'
 import type { Item } from './schema.ts'
 import { opened } from './state.ts'
+import type { Origin } from './toolbox.ts'
 
 interface Event {
   readonly type: string
@@ -21,7 +22,20 @@ interface Event {
 }
 
 const id = 'resp_01JZZZZZZZZZZZZZZZZZZZZZZZ'
-const asked: Asked = { id, createdAt: 0, model: 'm', repeated: { tools: [] }, places: [], keep: undefined }
+const asked: Asked = {
+  id,
+  createdAt: 0,
+  model: 'm',
+  repeated: { tools: [] },
+  places: { messages: [], tools: [] },
+  toolbox: new Map<string, Origin>([
+    ['patch', { kind: 'custom', name: 'patch' }],
+    ['tool_search', { kind: 'search', name: 'tool_search' }],
+    ['crm__f', { kind: 'function', name: 'f', namespace: 'crm' }],
+    ['crm__patch', { kind: 'custom', name: 'patch', namespace: 'crm' }],
+  ]),
+  keep: undefined,
+}
 
 const eventsOf = (text: string): Event[] =>
   text
@@ -129,8 +143,10 @@ const plainJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 const word = fc.string({ minLength: 1, maxLength: 12, unit: 'grapheme' })
 const calls = fc.array(
   fc.record({
-    name: fc.constantFrom('f', 'g'),
-    input: fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 }),
+    name: fc.constantFrom('f', 'g', ...asked.toolbox.keys()),
+    input: fc.dictionary(fc.oneof(fc.string(), fc.constant('input')), fc.jsonValue({ maxDepth: 2 }), {
+      maxKeys: 3,
+    }),
   }),
   { maxLength: 3 },
 )
@@ -183,7 +199,10 @@ const callDelta = fc
     id: fc.option(fc.constantFrom('a', 'b'), { nil: undefined }),
     function: fc.option(
       fc.record(
-        { name: fc.constantFrom('f', ''), arguments: fc.constantFrom('', '{', '"a":', '1', '}', '{}') },
+        {
+          name: fc.constantFrom('f', '', ...asked.toolbox.keys()),
+          arguments: fc.constantFrom('', '{', '"a":', '"input":"', '1', '"', '}', '{}'),
+        },
         { requiredKeys: [] },
       ),
       { nil: undefined },
@@ -247,7 +266,11 @@ const chunk = (delta: Delta, rest: object = {}): Chunk =>
 const tool = (index: number, json: string, opening: object = {}): Chunk =>
   chunk({
     tool_calls: [
-      { index, ...opening, function: { ...('id' in opening && { name: `f${index}` }), arguments: json } },
+      {
+        index,
+        ...opening,
+        function: { ...('id' in opening && { name: `f${index}`, ...opening }), arguments: json },
+      },
     ],
   })
 
@@ -302,6 +325,53 @@ describe('a streamed response', () => {
         for (const { arguments: json } of used) expect(json).toBe('{"a":1}')
       }),
     )
+  })
+
+  it('of a function that stands for a tool of free text has that text, in whatever pieces and wherever it is cut off', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme' }),
+        fc.nat(),
+        fc.nat(),
+        fc.boolean(),
+        (input, a, b, isWhole) => {
+          const json = JSON.stringify({ input })
+          const end = isWhole ? json.length : 10 + (b % (json.length - 10))
+          const at = a % end
+          const items = read(
+            encoded([
+              tool(0, '', { id: 't', name: 'crm__patch' }),
+              tool(0, json.slice(0, at)),
+              tool(1, '{}', { id: 'u' }),
+              tool(0, json.slice(at, end)),
+            ]),
+          )
+          expect(items).toMatchObject([
+            { type: 'custom_tool_call', call_id: 't', name: 'patch', namespace: 'crm' },
+            { type: 'function_call', call_id: 'u', name: 'f1', arguments: '{}' },
+          ])
+          if (isWhole) expect(items[0]!.input).toBe(input)
+          else expect(typeof items[0]!.input).toBe('string')
+        },
+      ),
+    )
+  })
+
+  it('of a function that stands for another kind of tool is a call of that', () => {
+    const items = read(
+      encoded([
+        tool(0, '*** Begin', { id: 'a', name: 'patch' }),
+        tool(1, '{"query":"x"}', { id: 'b', name: 'tool_search' }),
+        tool(2, '{"a":1}', { id: 'c', name: 'crm__f' }),
+        chunk({ tool_calls: [{ index: 3, id: 'd', custom: { name: 'crm__patch', input: 'p' } }] }),
+      ]),
+    )
+    expect(items).toMatchObject([
+      { type: 'custom_tool_call', call_id: 'a', name: 'patch', input: '*** Begin' },
+      { type: 'tool_search_call', call_id: 'b', execution: 'client', arguments: { query: 'x' } },
+      { type: 'function_call', call_id: 'c', name: 'f', namespace: 'crm', arguments: '{"a":1}' },
+      { type: 'custom_tool_call', call_id: 'd', name: 'patch', namespace: 'crm', input: 'p' },
+    ])
   })
 
   it('of a call whose name comes late, or never, is whole', () => {

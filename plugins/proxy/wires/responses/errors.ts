@@ -1,5 +1,5 @@
 import { type ErrorCode, envelope, type GatewayError } from '#kernel'
-import { bodyPath, type Place } from './places.ts'
+import { bodyPath, type Places } from './places.ts'
 
 /** The wire's codes; its clients ask again after any but `invalid_prompt`. */
 const codes: Partial<Record<ErrorCode, string>> = {
@@ -14,10 +14,10 @@ export const responseError = ({ code, message }: GatewayError) => ({
 })
 
 /** The envelope of an error, which names the field as the client knows it. */
-export function errorOf(error: GatewayError, requestId: string, places: readonly Place[]) {
+export function errorOf(error: GatewayError, requestId: string, places: Places | undefined) {
   const body = envelope(error, requestId)
   const { param } = error
-  if (param === undefined) return body
+  if (param === undefined || places === undefined) return body
   const path = bodyPath(param, places)
   return { error: { ...body.error, param: path, message: error.message.replace(param, () => path) } }
 }

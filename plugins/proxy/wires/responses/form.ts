@@ -45,7 +45,7 @@ export const forms: Readonly<Record<TextKind, Form>> = {
   input: { text: 'response.custom_tool_call_input', field: 'input' },
 }
 
-export type ItemKind = 'message' | 'reasoning' | 'function_call' | 'custom_tool_call'
+export type ItemKind = 'message' | 'reasoning' | 'function_call' | 'custom_tool_call' | 'tool_search_call'
 
 /** New items, and what their ids begin with. */
 export const itemForms: Readonly<
@@ -55,4 +55,5 @@ export const itemForms: Readonly<
   reasoning: { prefix: 'rs', blank: () => ({ summary: [] }) },
   function_call: { prefix: 'fc', blank: () => ({ arguments: '' }) },
   custom_tool_call: { prefix: 'ctc', blank: () => ({ input: '' }) },
+  tool_search_call: { prefix: 'tsc', blank: () => ({ execution: 'client', arguments: {} }) },
 }

@@ -9,6 +9,9 @@ const prefixes: Readonly<Record<string, string>> = {
   function_call_output: 'fco',
   custom_tool_call: 'ctc',
   custom_tool_call_output: 'ctco',
+  tool_search_call: 'tsc',
+  tool_search_output: 'tso',
+  additional_tools: 'at',
 }
 
 /** Items as they are kept: with ids, their own or made of that of the response and their place, and texts as parts. */

@@ -24,6 +24,8 @@ export interface Piece {
   readonly logprobs?: readonly unknown[]
   readonly annotations?: readonly unknown[]
   readonly state?: State
+  /** The last of its item, with what can be told of it only now. */
+  readonly last?: Fields
 }
 
 type Status = 'in_progress' | 'completed' | 'incomplete'
@@ -46,6 +48,7 @@ export class OpenItem {
   readonly #item: Record<string, unknown> & { readonly id: string; readonly type: ItemKind }
   #text: OpenText | undefined
   #state: Assembler | undefined
+  #ended = false
   readonly #calls: Record<string, Fields> = {}
 
   constructor(events: Events, index: number, id: string, { lane, kind, about }: Piece) {
@@ -70,11 +73,15 @@ export class OpenItem {
   /** Whether nothing is missing for it to end: a call's arguments may still be on their way. */
   get complete(): boolean {
     const { type, arguments: json } = this.#item
-    if (type === 'custom_tool_call') return false
-    return type !== 'function_call' || isJson(String(json))
+    if (this.#ended || !('call_id' in this.#item)) return true
+    return type === 'function_call' && isJson(String(json))
   }
 
-  add({ of, text = '', logprobs = none, annotations = none, state }: Piece): void {
+  add({ of, text = '', logprobs = none, annotations = none, state, last }: Piece): void {
+    if (last) {
+      Object.assign(this.#item, last)
+      this.#ended = true
+    }
     if (state?.message) {
       this.#state ??= new Assembler()
       this.#state.add({ choices: [{ index: 0, delta: state.message as Delta }] })

@@ -1,6 +1,5 @@
 import { badRequest, type ModelRequest } from '#kernel'
 import type { Fields, Report, ResponsesBody } from './schema.ts'
-import { toolFieldsOf } from './tools.ts'
 
 /** Parts of the service that are no part of a model's call, and what a caller can do without them. */
 const refused: Readonly<Record<string, string>> = {
@@ -20,7 +19,7 @@ const same = [
   'service_tier',
 ] as const
 
-/** The request without its conversation. What the wire does not know is carried as it came. */
+/** The request without its conversation and its tools. What the wire does not know is carried as it came. */
 export function parametersOf(body: ResponsesBody, report: Report): ModelRequest {
   for (const field in refused)
     if (body[field]) throw badRequest(`${field}: ${refused[field]}.`, { param: field })
@@ -31,7 +30,7 @@ export function parametersOf(body: ResponsesBody, report: Report): ModelRequest 
   if (max != null) request.max_completion_tokens = max
   if (text?.verbosity) request.verbosity = text.verbosity
   if (reasoning?.effort) request.reasoning_effort = reasoning.effort
-  Object.assign(request, toolFieldsOf(body, report), formatOf(text?.format), logprobsOf(body))
+  Object.assign(request, formatOf(text?.format), logprobsOf(body))
   reportLost(body, report)
   return request as unknown as ModelRequest
 }

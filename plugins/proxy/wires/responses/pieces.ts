@@ -1,17 +1,21 @@
 import type { ChoiceDelta, Delta, ToolCallDelta } from '#kernel'
+import { argumentsIn, freeTextIn } from './free-text.ts'
 import type { Piece } from './open-item.ts'
 import type { Fields } from './schema.ts'
 import { callStateOf, hasState, stateOf } from './state.ts'
+import type { Toolbox } from './toolbox.ts'
 
 /** What a tool call is, as far as it has been told. */
 interface Call {
-  readonly kind: 'function' | 'custom'
+  /** Whether it came as free text, or as arguments. */
+  readonly comesAs: 'function' | 'custom'
   /** No other call of the answer has it once there is a name. */
   id: string | undefined
   name: string | undefined
   state: Fields
-  /** Arguments that came before the name. */
+  /** Arguments that came before the name, or that say only as a whole what the client is to have of them. */
   held: string
+  ended: boolean
 }
 
 /** Takes a piece of an answer. */
@@ -20,13 +24,15 @@ type Take = (piece: Piece) => void
 /** Cuts the deltas of one answer into pieces of items. */
 export class Pieces {
   readonly #calls = new Map<number, Call>()
+  readonly #toolbox: Toolbox
   readonly #idOf: (index: number) => string
   /** Which field tells the thoughts: some providers tell them in several. */
   #thoughtsIn: string | undefined
   #left: Fields[] = []
 
   /** `idOf` names calls that the provider gave no id, or that of another. */
-  constructor(idOf: (index: number) => string) {
+  constructor(toolbox: Toolbox, idOf: (index: number) => string) {
+    this.#toolbox = toolbox
     this.#idOf = idOf
   }
 
@@ -52,7 +58,10 @@ export class Pieces {
 
   /** Hands on what can be told at the end only: calls without a name, and what is to be given back with the answer. */
   end(take: Take): void {
-    for (const [index, call] of this.#calls) if (call.name === undefined) this.#named(index, call, '', take)
+    for (const [index, call] of this.#calls) {
+      if (call.name === undefined) this.#named(index, call, '', take)
+      if (!call.ended && this.#isHeld(call)) take(this.#last(index, call))
+    }
     const states = [...this.#calls.values()].filter(({ state }) => Object.keys(state).length > 0)
     const calls = Object.fromEntries(states.map(({ id, state }) => [id!, state]))
     const lane = { lane: 'state', kind: 'reasoning' } as const
@@ -89,18 +98,19 @@ export class Pieces {
   #call(delta: ToolCallDelta, index: number, take: Take): void {
     const custom = delta.custom as { name?: string; input?: string } | undefined
     const call = this.#calls.get(index) ?? {
-      kind: custom || (delta as Fields).type === 'custom' ? 'custom' : 'function',
+      comesAs: custom || (delta as Fields).type === 'custom' ? 'custom' : 'function',
       id: undefined,
       name: undefined,
       state: {},
       held: '',
+      ended: false,
     }
     this.#calls.set(index, call)
     if (call.name === undefined) call.id ??= delta.id || undefined
     call.state = { ...call.state, ...callStateOf(delta) }
     const input = delta.function?.arguments ?? custom?.input ?? ''
     if (call.name !== undefined) {
-      if (input !== '') take(this.#piece(index, call, input))
+      if (input !== '') this.#goOn(index, call, input, take)
       return
     }
     call.held += input
@@ -112,18 +122,53 @@ export class Pieces {
     call.name = name
     const others = [...this.#calls.values()].filter((other) => other !== call && other.name !== undefined)
     if (call.id === undefined || others.some(({ id }) => id === call.id)) call.id = this.#idOf(index)
-    take(this.#piece(index, call, call.held))
+    const { held } = call
+    call.held = ''
+    if (this.#isHeld(call)) take(this.#piece(index, call, ''))
+    this.#goOn(index, call, held, take)
   }
 
-  #piece(index: number, { kind, id, name }: Call, text: string): Piece {
-    const isCustom = kind === 'custom'
-    return {
-      lane: `call ${index}`,
-      kind: isCustom ? 'custom_tool_call' : 'function_call',
-      about: { call_id: id, name },
-      of: { kind: isCustom ? 'input' : 'arguments' },
-      text,
+  #goOn(index: number, call: Call, input: string, take: Take): void {
+    if (!this.#isHeld(call)) take(this.#piece(index, call, input))
+    else if (!call.ended) {
+      call.held += input
+      if (isObject(call.held)) take(this.#last(index, call))
     }
+  }
+
+  /** A function that stands for a tool of another kind: what that is given is told when it is known. */
+  #isHeld({ comesAs, name }: Call): boolean {
+    const kind = this.#toolbox.get(name!)?.kind ?? 'function'
+    return comesAs === 'function' && kind !== 'function'
+  }
+
+  #last(index: number, call: Call): Piece {
+    call.ended = true
+    const isSearch = this.#toolbox.get(call.name!)?.kind === 'search'
+    return isSearch
+      ? { ...this.#piece(index, call, ''), last: { arguments: argumentsIn(call.held) ?? {} } }
+      : { ...this.#piece(index, call, freeTextIn(call.held)), last: {} }
+  }
+
+  #piece(index: number, { comesAs, id, name = '' }: Call, text: string): Piece {
+    const { kind, name: own, namespace } = this.#toolbox.get(name) ?? { kind: comesAs, name }
+    const about = { call_id: id, name: own, ...(namespace !== undefined && { namespace }) }
+    const lane = `call ${index}`
+    if (kind === 'search') return { lane, kind: 'tool_search_call', about: { call_id: id } }
+    if (kind === 'custom' || comesAs === 'custom')
+      return { lane, kind: 'custom_tool_call', about, of: { kind: 'input' }, text }
+    return { lane, kind: 'function_call', about, of: { kind: 'arguments' }, text }
+  }
+}
+
+/** Whether arguments are complete. */
+function isObject(json: string): boolean {
+  if (!json.trimEnd().endsWith('}')) return false
+  try {
+    JSON.parse(json)
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -1,17 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isGatewayError, type ModelRequest } from '#kernel'
+import { isGatewayError } from '#kernel'
 import { responseOf } from './answer.ts'
+import type { Asked } from './asked.ts'
 import { checked } from './checked.ts'
-import { inputOf, requestOf } from './request.ts'
+import { type Decoded, inputOf, requestOf } from './request.ts'
 import { type Fields, responsesBody } from './schema.ts'
 import { sealed } from './state.ts'
 
-function decoded(fields: Fields): { request: ModelRequest; changes: string[] } {
+function decoded(fields: Fields): Decoded & { readonly changes: string[] } {
   const body = checked(responsesBody, { model: 'm', input: 'hi', ...fields })
   const changes: string[] = []
-  const { request } = requestOf(body, [], inputOf(body), (change) => changes.push(change))
-  return { request, changes }
+  return { ...requestOf(body, [], inputOf(body), (change) => changes.push(change)), changes }
 }
 
 const messagesOf = (input: readonly object[]) => decoded({ input }).request.messages
@@ -75,11 +75,21 @@ describe('a request', () => {
           function: { name: 'shell', description: 'Runs', strict: false, parameters: { type: 'object' } },
         },
         {
-          type: 'custom',
-          custom: {
+          type: 'function',
+          function: {
             name: 'apply_patch',
             description: 'Edits',
-            format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: "a"' } },
+            parameters: {
+              type: 'object',
+              properties: {
+                input: {
+                  type: 'string',
+                  description: 'All of the input, as plain text in this lark grammar:\nstart: "a"',
+                },
+              },
+              required: ['input'],
+              additionalProperties: false,
+            },
           },
         },
       ],
@@ -93,7 +103,11 @@ describe('a request', () => {
           reasoning_content: 'Look first.',
           tool_calls: [
             { id: 'c1', type: 'function', function: { name: 'shell', arguments: '{"command":["ls"]}' } },
-            { id: 'c2', type: 'custom', custom: { name: 'apply_patch', input: '*** Begin' } },
+            {
+              id: 'c2',
+              type: 'function',
+              function: { name: 'apply_patch', arguments: '{"input":"*** Begin"}' },
+            },
           ],
         },
         { role: 'tool', tool_call_id: 'c1', content: 'a.ts' },
@@ -122,6 +136,102 @@ describe('a request', () => {
       type: 'json_object',
     })
     expect(decoded({ text: { format: { type: 'text' } } }).request.response_format).toBeUndefined()
+  })
+
+  it('has the tools of namespaces, and those that items bring, as functions of their own', () => {
+    const fn = (name: string) => ({ type: 'function', name })
+    const { request, toolbox, places } = decoded({
+      tools: [
+        fn('top'),
+        {
+          type: 'namespace',
+          name: 'crm',
+          description: 'Customers',
+          tools: [fn('find'), { type: 'custom', name: 'note' }],
+        },
+        {
+          type: 'tool_search',
+          execution: 'client',
+          description: 'Finds tools',
+          parameters: { type: 'object' },
+        },
+      ],
+      tool_choice: {
+        type: 'allowed_tools',
+        mode: 'auto',
+        tools: [
+          { type: 'function', name: 'find', namespace: 'crm' },
+          { type: 'custom', name: 'note', namespace: 'crm' },
+        ],
+      },
+      input: [
+        { type: 'additional_tools', role: 'developer', tools: [fn('more'), fn('top')] },
+        { role: 'user', content: 'hi' },
+        { type: 'tool_search_call', call_id: 'c1', execution: 'client', arguments: { query: 'mail' } },
+        {
+          type: 'tool_search_output',
+          call_id: 'c1',
+          execution: 'client',
+          tools: [{ type: 'namespace', name: 'x'.repeat(60), description: '', tools: [fn('send')] }],
+        },
+        { type: 'function_call', call_id: 'c2', name: 'find', namespace: 'crm', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'c2', output: 'none' },
+        { type: 'custom_tool_call', call_id: 'c3', name: 'note', namespace: 'crm', input: 'n' },
+        { type: 'custom_tool_call_output', call_id: 'c3', output: 'noted' },
+      ],
+    })
+    const names = request.tools!.map((tool) => tool.function!.name)
+    const [found] = names.slice(-1)
+    expect(names).toEqual(['top', 'crm__find', 'crm__note', 'tool_search', 'more', found])
+    expect(found).toMatch(/^x{50}_[0-9a-f]{12}$/)
+    expect(places.tools).toEqual([
+      'input.0.tools.1',
+      'tools.1.tools.0',
+      'tools.1.tools.1',
+      'tools.2',
+      'input.0.tools.0',
+      'input.3.tools.0.tools.0',
+    ])
+    expect(toolbox.get(found!)).toEqual({ kind: 'function', name: 'send', namespace: 'x'.repeat(60) })
+    expect(request.tool_choice).toMatchObject({
+      allowed_tools: { tools: [{ function: { name: 'crm__find' } }, { function: { name: 'crm__note' } }] },
+    })
+    const call = (id: string, name: string, json: string) => ({
+      role: 'assistant',
+      tool_calls: [{ id, type: 'function', function: { name, arguments: json } }],
+    })
+    expect(request.messages).toMatchObject([
+      { role: 'user', content: 'hi' },
+      call('c1', 'tool_search', '{"query":"mail"}'),
+      { role: 'tool', tool_call_id: 'c1', content: `{"found":["${found}"]}` },
+      call('c2', 'crm__find', '{}'),
+      { role: 'tool', tool_call_id: 'c2', content: 'none' },
+      call('c3', 'crm__note', '{"input":"n"}'),
+      { role: 'tool', tool_call_id: 'c3', content: 'noted' },
+    ])
+  })
+
+  it('leaves out tools that only the service could run, where there are others, and what was done with them', () => {
+    const { request, changes } = decoded({
+      tools: [
+        { type: 'web_search', external_web_access: true },
+        { type: 'function', name: 'f' },
+      ],
+      input: [
+        { role: 'user', content: 'hi' },
+        { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } },
+        { role: 'assistant', content: 'Found.' },
+      ],
+    })
+    expect(request.tools).toEqual([{ type: 'function', function: { name: 'f' } }])
+    expect(request.messages).toHaveLength(2)
+    expect(changes).toEqual(['-tools.web_search', '-input.web_search_call'])
+  })
+
+  it('refuses two tools that would be one', () => {
+    const fn = (name: string) => ({ type: 'function', name })
+    const tools = [fn('a__b'), { type: 'namespace', name: 'a', description: '', tools: [fn('b')] }]
+    expect(() => decoded({ tools })).toThrow(/^tools\.1\.tools\.0\.name: another tool/)
   })
 
   it('names every part that is not carried, and carries what nobody here knows', () => {
@@ -173,7 +283,15 @@ describe('a request', () => {
         },
       ],
     }
-    const asked = { id: 'resp_1', createdAt: 0, model: 'm', repeated: {}, places: [], keep: undefined }
+    const asked: Asked = {
+      id: 'resp_1',
+      createdAt: 0,
+      model: 'm',
+      repeated: {},
+      places: { messages: [], tools: [] },
+      toolbox: new Map(),
+      keep: undefined,
+    }
     const { output } = responseOf({ choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }, asked)
     expect(output.map(({ type }) => type)).toEqual(['reasoning', 'message', 'function_call', 'reasoning'])
     expect(messagesOf(output)).toEqual([message])

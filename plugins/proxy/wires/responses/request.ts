@@ -1,8 +1,10 @@
 import { badRequest, type ModelRequest } from '#kernel'
 import { messagesOf, type PlacedMessage } from './input.ts'
+import { broughtBy, type Offered, offeredIn } from './offered.ts'
 import { parametersOf } from './parameters.ts'
-import type { Place } from './places.ts'
+import type { Places } from './places.ts'
 import type { Fields, Report, ResponsesBody } from './schema.ts'
+import { type Tools, toolsOf } from './tools.ts'
 
 /** The items of a body's input; a text is one message of the user. */
 export function inputOf({ input, previous_response_id: previous }: ResponsesBody): readonly Fields[] {
@@ -13,10 +15,9 @@ export function inputOf({ input, previous_response_id: previous }: ResponsesBody
   throw nothingAsked()
 }
 
-export interface Decoded {
+export interface Decoded extends Pick<Tools, 'toolbox' | 'freeText'> {
   readonly request: ModelRequest
-  /** Of each message. */
-  readonly places: readonly Place[]
+  readonly places: Places
 }
 
 /** The canonical request: instructions, what was said in earlier turns, the input. */
@@ -27,19 +28,38 @@ export function requestOf(
   report: Report,
 ): Decoded {
   const { instructions } = body
+  const { fields, toolbox, freeText, places } = toolsOf(body, offeredBy(body, earlier, input), report)
   const placed: PlacedMessage[] = [
     ...(instructions
       ? [{ message: { role: 'system' as const, content: instructions }, place: { at: 'instructions' } }]
       : []),
     ...messagesOf(earlier, () => {}).map(({ message }) => ({
       message,
-      place: { at: 'previous_response_id' },
+      place: { at: before },
     })),
     ...messagesOf(input, report),
   ]
   if (placed.length === 0) throw nothingAsked()
   const messages = placed.map(({ message }) => message)
-  return { request: { ...parametersOf(body, report), messages }, places: placed.map(({ place }) => place) }
+  return {
+    request: { ...parametersOf(body, report), ...fields, messages },
+    places: { messages: placed.map(({ place }) => place), tools: places },
+    toolbox,
+    freeText,
+  }
+}
+
+/** Where what was said in earlier turns comes from. */
+const before = 'previous_response_id'
+
+function* offeredBy(
+  { tools }: ResponsesBody,
+  earlier: readonly Fields[],
+  input: readonly Fields[],
+): Generator<Offered> {
+  yield* offeredIn(tools ?? [], 'tools')
+  yield* broughtBy(earlier, () => before)
+  yield* broughtBy(input, (i) => `input.${i}`)
 }
 
 const nothingAsked = () =>

@@ -8,7 +8,7 @@ export class AssistantTurn {
   readonly #state = new Assembler()
   readonly #thoughts: string[] = []
   readonly #parts: ContentPart[] = []
-  readonly #calls: { readonly id: string; readonly own: Fields }[] = []
+  readonly #calls: ToolCall[] = []
   readonly #extras: Record<string, Fields> = {}
 
   /** Adds reasoning. False when its sealed state is another's, and was left out. */
@@ -30,14 +30,14 @@ export class AssistantTurn {
     }
   }
 
-  call(id: string, own: Fields): void {
-    this.#calls.push({ id, own })
+  call(id: string, name: string, json: string): void {
+    this.#calls.push({ id, type: 'function', function: { name, arguments: json } })
   }
 
   /** The message; undefined when nothing was said or called: no provider takes bare thoughts. */
   message(): Message | undefined {
     const state = stateOf(this.#state.completion().choices?.[0]?.message)
-    const calls = this.#calls.map(({ id, own }) => ({ id, ...own, ...this.#extras[id] }) as ToolCall)
+    const calls = this.#calls.map((call) => ({ ...call, ...this.#extras[call.id] }))
     const content = this.#content()
     if (content === null && calls.length === 0) return undefined
     return {

@@ -1,0 +1,23 @@
+import { fittingName } from '#kit'
+
+/** A tool as its client knows it. */
+export interface Origin {
+  readonly kind: 'function' | 'custom' | 'search'
+  readonly name: string
+  readonly namespace?: string
+}
+
+/** The tools of a request, by the names of the functions that stand for them. */
+export type Toolbox = ReadonlyMap<string, Origin>
+
+/** The function that stands for a search among tools that the client has not named yet. */
+export const searchName = 'tool_search'
+
+const known = /^[\w-]{1,64}$/
+
+/** The name of the function that stands for a tool, the same at every turn: only this wire has namespaces. */
+export function functionName(name: string, namespace?: string | null): string {
+  if (!namespace) return name
+  const joined = `${namespace}__${name}`
+  return known.test(joined) ? joined : fittingName(joined, 50)
+}
