@@ -9,8 +9,9 @@ import {
 } from '#kernel'
 import { type AccessToken, AccessTokens, formProblem, ReadyProviders } from '#kit'
 import { addressOf } from './address.ts'
+import { federatedToken } from './federation.ts'
 import { grantOf } from './grant.ts'
-import { type GoogleKey, keyOf } from './key.ts'
+import { type GoogleKey, isOfGateway, keyOf } from './key.ts'
 import { optionsOf, optionsSchema } from './options.ts'
 
 /** What goes with requests of a key, and whose project it is. */
@@ -37,11 +38,11 @@ export function googleExchange(): KeyExchange {
     options: optionsSchema,
     problem: (secret) =>
       formProblem(() => {
-        const { kind } = keyOf(secret)
-        if (kind === 'file') {
+        const key = keyOf(secret)
+        if (key.kind === 'file') {
           throw new RangeError('a file of the gateway’s is not to be named; send what is in it.')
         }
-        if (kind === 'machine') throw new RangeError('what the gateway’s machine may do is not for users.')
+        if (isOfGateway(key)) throw new RangeError('what the gateway’s machine may do is not for users.')
       }),
 
     ready(target) {
@@ -65,6 +66,10 @@ async function passOf(target: Target, key: Credential): Promise<AccessToken<Pass
     return lasting({ headers: { 'x-goog-api-key': known.value }, isOfProject: false })
   }
   if (known.kind === 'token') return lasting({ headers: bearer(known.value), isOfProject: true })
+  if (known.kind === 'federation') {
+    const { value, expiresAt } = await federatedToken(known, target)
+    return { value: { headers: bearer(value), project: known.project, isOfProject: true }, expiresAt }
+  }
   const { token_url: url, metadata_url } = optionsOf(target.provider).own
   const request =
     known.kind === 'machine'
@@ -82,7 +87,7 @@ const bearer = (token: string): Record<string, string> => ({ authorization: `Bea
 async function opened(key: Credential, target: Target): Promise<Exclude<GoogleKey, { kind: 'file' }>> {
   try {
     const known = keyOf(key.secret)
-    if (key.owner === 'user' && (known.kind === 'file' || known.kind === 'machine')) {
+    if (key.owner === 'user' && isOfGateway(known)) {
       throw new RangeError('what is the gateway’s own is not for users.')
     }
     if (known.kind !== 'file') return known

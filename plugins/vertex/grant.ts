@@ -1,7 +1,7 @@
 import { sign } from 'node:crypto'
 import type { GoogleKey } from './key.ts'
 
-const scope = 'https://www.googleapis.com/auth/cloud-platform'
+export const scope = 'https://www.googleapis.com/auth/cloud-platform'
 /** The longest that Google takes. */
 const lifetimeS = 3600
 

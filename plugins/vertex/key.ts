@@ -18,6 +18,17 @@ const user = z.object({
   quota_project_id: filled.optional(),
 })
 
+/** An identity of another issuer's, as `gcloud iam workload-identity-pools create-cred-config` writes it. */
+const federation = z.looseObject({
+  type: z.literal('external_account'),
+  audience: filled,
+  subject_token_type: filled,
+  token_url: z.url(),
+  credential_source: z.looseObject({}),
+  service_account_impersonation_url: z.url().optional(),
+  quota_project_id: filled.optional(),
+})
+
 /** What a key is, taken apart. */
 export type GoogleKey =
   | { readonly kind: 'api-key'; readonly value: string }
@@ -40,9 +51,19 @@ export type GoogleKey =
       readonly refreshToken: string
       readonly project: string | undefined
     }
+  /** What it says is read, run and asked on the gateway's machine: it is the operator's alone. */
+  | {
+      readonly kind: 'federation'
+      readonly configuration: z.infer<typeof federation>
+      readonly project: string | undefined
+    }
 
 const forms =
-  'expected an API key, an access token (ya29.…), or the JSON of a service account or of application default credentials'
+  'expected an API key, an access token (ya29.…), or the JSON of a service account, of application default credentials or of a workload identity'
+
+/** Whether a key names what is the gateway's own: its machine, or files and addresses that it reads. */
+export const isOfGateway = ({ kind }: GoogleKey): boolean =>
+  kind === 'machine' || kind === 'file' || kind === 'federation'
 
 /** Takes a key apart; throws a RangeError that says what is wrong with its form, and nothing of what it holds. */
 export function keyOf(secret: string): GoogleKey {
@@ -55,7 +76,7 @@ export function keyOf(secret: string): GoogleKey {
 }
 
 function fromJson(text: string): GoogleKey {
-  const { data, error } = z.discriminatedUnion('type', [account, user]).safeParse(parsed(text))
+  const { data, error } = z.discriminatedUnion('type', [account, user, federation]).safeParse(parsed(text))
   if (!data) {
     const [issue] = error.issues
     throw new RangeError(`${issue?.path.join('.') ?? 'type'}: ${issue?.message}; ${forms}.`)
@@ -68,6 +89,9 @@ function fromJson(text: string): GoogleKey {
       refreshToken: data.refresh_token,
       project: data.quota_project_id,
     }
+  }
+  if (data.type === 'external_account') {
+    return { kind: 'federation', configuration: data, project: data.quota_project_id }
   }
   return {
     kind: 'account',

@@ -197,7 +197,7 @@ describe('a key', () => {
       [path.join(folder, 'key.json'), /file/],
       ['{"type":"service_account"}', /client_email/],
       [JSON.stringify({ ...account, private_key: 'x' }), /private_key/],
-      ['{"type":"external_account"}', /type/],
+      ['{"type":"impersonated_service_account"}', /type/],
       ['{', /JSON|ASCII/],
       ['machine', /not for users/],
     ] as const) {
