@@ -26,10 +26,12 @@ export class Assembler {
   #usage: WireUsage | undefined
   readonly #drafts = new Map<number, Draft>()
 
-  add({ choices, usage, ...head }: CompletionChunk): void {
-    for (const field in head) {
+  add(chunk: CompletionChunk): void {
+    const { choices, usage } = chunk
+    for (const field in chunk) {
+      if (field === 'choices' || field === 'usage') continue
       // Some providers open with a chunk whose id and model are empty; padding is of the stream, not of the answer.
-      if (isEmpty(this.#head[field]) && field !== 'obfuscation') this.#head[field] = head[field]
+      if (isEmpty(this.#head[field]) && field !== 'obfuscation') this.#head[field] = chunk[field]
     }
     if (usage) this.#usage = usage
     for (const choice of choices) addChoice(this.#draft(choice.index), choice)
@@ -117,7 +119,8 @@ function mergeItem(items: unknown[], item: unknown): void {
 }
 
 /** What is added to later must not be the provider's own object. */
-const copy = (value: unknown): unknown => (typeof value === 'object' ? structuredClone(value) : value)
+const copy = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null ? structuredClone(value) : value
 
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -135,7 +138,8 @@ function finished({ choice, message, tools, logprobs }: Draft): Choice {
 }
 
 function finishedMessage(message: Fields, calls: readonly ToolCall[]): Message {
-  const { role, ...fields } = structuredClone(message)
+  const { role, ...fields } = message
+  for (const field in fields) fields[field] = copy(fields[field])
   return { role: role as Message['role'], ...fields, ...(calls.length > 0 && { tool_calls: calls }) }
 }
 

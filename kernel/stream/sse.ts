@@ -96,16 +96,29 @@ function blankLineEnd(buffer: Buffer, at: number): number | undefined {
 
 const dataField = Buffer.from('data:')
 const done = Buffer.from('[DONE]')
+const space = 32
+const brace = 123
 
 /** Whether an event carries data; comments and bare event names do not. */
 export function carriesData(event: Buffer): boolean {
-  return event.subarray(0, 5).equals(dataField) || event.includes('\ndata:')
+  return beginsWithData(event) || event.includes('\ndata:')
 }
 
 /** Whether an event is OpenAI's end mark. */
 export function isDone(event: Buffer): boolean {
-  return event.length < 256 && event.includes(done) && eventData(event).trim() === '[DONE]'
+  if (event.length >= 256 || beginsWithObject(event)) return false
+  return event.includes(done) && eventData(event).trim() === '[DONE]'
 }
+
+/** Nearly all events do: told without a call into the runtime for each. */
+function beginsWithData(event: Buffer): boolean {
+  for (let at = 0; at < dataField.length; at += 1) if (event[at] !== dataField[at]) return false
+  return true
+}
+
+const beginsWithObject = (event: Buffer): boolean =>
+  beginsWithData(event) &&
+  event[event[dataField.length] === space ? dataField.length + 1 : dataField.length] === brace
 
 /** The value of an event's `data:` lines, joined as the SSE standard says. */
 export function eventData(event: Buffer): string {

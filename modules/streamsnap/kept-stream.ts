@@ -7,8 +7,8 @@ import { Assembler, ByteRun, ChunkReader } from '#kit'
  */
 export class KeptStream {
   readonly #answer = new Assembler()
-  /** What is not in the answer yet, in order. */
-  #waiting: (ByteRun | CompletionChunk)[] = []
+  /** What is not in the answer yet, in order: bytes that nothing comes between, and chunks. */
+  #waiting: (ByteRun[] | CompletionChunk)[] = []
   #isEmpty = true
 
   add(chunk: Chunk): void {
@@ -29,13 +29,16 @@ export class KeptStream {
 
   #wait(raw: Buffer): void {
     const last = this.#waiting.at(-1)
-    if (!(last instanceof ByteRun) || !last.extend(raw)) this.#waiting.push(new ByteRun(raw))
+    if (!Array.isArray(last)) this.#waiting.push([new ByteRun(raw)])
+    else if (!last.at(-1)!.extend(raw)) last.push(new ByteRun(raw))
   }
 
   #read(): CompletionChunk[] {
     const reader = new ChunkReader()
-    return this.#waiting.flatMap((part) =>
-      part instanceof ByteRun ? [...reader.joined(part.bytes)] : [part],
-    )
+    return this.#waiting.flatMap((part) => (Array.isArray(part) ? [...reader.joined(joined(part))] : [part]))
   }
 }
+
+/** Events of a stream that came slowly are a piece each. */
+const joined = (runs: readonly ByteRun[]): Buffer =>
+  runs.length === 1 ? runs[0]!.bytes : Buffer.concat(runs.map(({ bytes }) => bytes))
