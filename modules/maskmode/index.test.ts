@@ -103,6 +103,36 @@ describe('over HTTP', () => {
     expect(new Set(sent().match(/\[EMAIL_\w{6}\]/g)).size).toBe(1)
   })
 
+  test('a long text that was seen before is masked where a name in it is told later, and restored', async () => {
+    const long = `${'Plain words go on and on. '.repeat(60)}Lovelace wrote it.`
+    const history = [{ role: 'user' as const, content: long }]
+    for (let n = 0; n < 2; n += 1) {
+      await client.chat.completions.create({ model: 'gpt-4o-mini', messages: history })
+      expect(sent()).toContain('Lovelace wrote it.')
+    }
+    const later = [...history, { role: 'user' as const, content: 'My name is Ada Lovelace.' }]
+    for (let n = 0; n < 2; n += 1) {
+      await client.chat.completions.create({ model: 'gpt-4o-mini', messages: later })
+      expect(sent()).not.toContain('Lovelace')
+    }
+    await client.chat.completions.create({ model: 'gpt-4o-mini', messages: history })
+    expect(sent()).toContain('Lovelace wrote it.')
+  })
+
+  test('a long text with personal data is masked each time, and when other kinds are looked for', async () => {
+    const long = `${'Plain words go on and on. '.repeat(60)}Use badge B-7731.`
+    const ask = () =>
+      client.chat.completions.create({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: long }] })
+    await ask()
+    expect(sent()).toContain('B-7731')
+    await gateway.module('maskmode', { config: { custom: [{ type: 'badge', pattern: 'B-[0-9]{4}' }] } })
+    for (let n = 0; n < 2; n += 1) {
+      await ask()
+      expect(sent()).toMatch(/Use badge \[BADGE_\w{6}\]/)
+    }
+    await gateway.module('maskmode', { config: { custom: [] } })
+  })
+
   test('text of the caller that looks like a placeholder is neither restored nor changed', async () => {
     const content = 'Keep [EMAIL_7KQ4X2] and EMAIL_1, but hide ada@example.com.'
     const answer = await client.chat.completions.create({

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { getCountries, isSupportedCountry } from 'libphonenumber-js/min'
 import { z } from 'zod'
 import { type Call, type Detection, defineModule, type Span } from '#kernel'
-import { type Finder, findAll, isPattern, lookBehind, patternFinder, requestTexts } from '#kit'
+import { CleanTexts, type Finder, findAll, isPattern, lookBehind, patternFinder, requestTexts } from '#kit'
 import { type Entity, entityTypes, findersOf, reach } from './entities.ts'
 import { toldNames } from './names.ts'
 import { longest, Vault } from './vault.ts'
@@ -62,15 +62,21 @@ export default defineModule({
     }
     const nameFinders = settings.entities.includes('name') ? findersOf(['name'], []) : []
     const told = slot<{ finder?: Finder<Entity> | undefined }>(() => ({}))
-    const findersFor = (call: Call): readonly Finder<Entity>[] => {
+    /** Texts without any personal data that follows from themselves; names that another text tells are another matter. */
+    const clean = new CleanTexts()
+    const toldIn = (call: Call): Finder<Entity> | undefined => {
       const held = told(call)
       if (!('finder' in held)) {
-        held.finder = toldNames(
-          requestTexts(call.request).map(({ text }) => text),
-          nameFinders,
-        )
+        const texts = requestTexts(call.request).flatMap(({ text }) => (clean.has(text, call) ? [] : [text]))
+        held.finder = toldNames(texts, nameFinders)
       }
-      return held.finder ? [held.finder, ...finders] : finders
+      return held.finder
+    }
+    const foundIn = (text: string, call: Call, from: number): readonly Entity[] => {
+      const names = toldIn(call)
+      const search = (): Entity[] => findAll(names ? [names, ...finders] : finders, text, from)
+      if (from > 0) return search()
+      return names && clean.has(text, call) ? findAll([names], text) : clean.search(text, call, search)
     }
     const pseudonyms = settings.mode === 'pseudonym'
 
@@ -79,7 +85,7 @@ export default defineModule({
       context: lookBehind,
       verdict: 'masked',
       scan: (text, _place, call, from) =>
-        findAll(findersFor(call), text, from).map((found) => {
+        foundIn(text, call, from).map((found) => {
           if (!pseudonyms) return marked(found)
           return replaced(found, vaultOf(call).placeholderFor(found.type, text.slice(found.start, found.end)))
         }),

@@ -319,6 +319,20 @@ describe('over HTTP', () => {
     expect(stats.stats.refusals).toBeGreaterThan(0)
   })
 
+  test('a long conversation is searched again where something new stands in it', async () => {
+    const long = 'It is a long and ordinary story. '.repeat(60)
+    const ask = (content: string) =>
+      client.chat.completions.create({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }] })
+    for (const content of [long, long, `${long}.`]) await ask(content)
+    await expect(ask(`${long}${secret}`)).rejects.toMatchObject({ status: 400 })
+    await expect(ask(`${long}${secret}`)).rejects.toMatchObject({ status: 400 })
+    upstream.reply({ content: `${long}${secret}`, times: 2 })
+    for (let n = 0; n < 2; n += 1) {
+      const { choices } = await ask(long)
+      expect(choices[0]!.message.content).toBe(`${long}[REDACTED:github_token]`)
+    }
+  })
+
   test('an answer with a secret is refused when so set, in a stream before anything of it', async () => {
     await gateway.module('secretscan', { config: { response: 'block' } })
     upstream.reply({ content: `It is ${secret}.`, times: 2 })

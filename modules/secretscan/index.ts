@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Call, type Detection, defineModule, type Span } from '#kernel'
-import { isPattern, lookBehind } from '#kit'
+import { CleanTexts, isPattern, lookBehind } from '#kit'
 import { isWithinWord, openFrom, type Secret } from './finders.ts'
 import type { Budget } from './library.ts'
 import { longest, randomText, rules, usualLength } from './rules.ts'
@@ -59,17 +59,22 @@ export default defineModule({
     const allowed = new Set(settings.allow)
     const budget = slot<Budget>(() => ({ ms: budgetMs }))
 
-    const secretsIn = (text: string, call: Call, from: number): Secret[] => {
+    const clean = new CleanTexts()
+    const secretsIn = (text: string, call: Call, from: number): readonly Secret[] => {
       const found = search.secretsIn(text, from, budget(call))
       return allowed.size === 0
         ? found
         : found.filter(({ start, end }) => !allowed.has(text.slice(start, end)))
     }
+    /** From its beginning on, a text has what it had before. */
+    const secretsFrom = (text: string, call: Call, from: number): readonly Secret[] =>
+      from === 0 ? clean.search(text, call, () => secretsIn(text, call, 0)) : secretsIn(text, call, from)
     const detection = (wanted: Action): Detection => ({
       reach: longest,
       context: 2 * usualLength + lookBehind,
       refusal: 'The content was refused: it contains a credential. Remove it, and consider it disclosed.',
-      scan: (text, _place, call, from) => secretsIn(text, call, from).map((secret) => spanOf(secret, wanted)),
+      scan: (text, _place, call, from) =>
+        secretsFrom(text, call, from).map((secret) => spanOf(secret, wanted)),
       open: (text, _call, from) => openFrom(text, from, held),
       found: ({ label }, { direction }) => report(verbs[wanted], `${label} in a ${direction}`),
     })
