@@ -46,6 +46,6 @@ export {
   thinkingBudgets,
 } from './reasoning.ts'
 export { estimateTokens } from './tokens.ts'
-export { calledFunctions, parametersSchema, type ToolChoice, toolChoiceOf } from './tool-choice.ts'
+export { calledFunctions, isSpare, parametersSchema, type ToolChoice, toolChoiceOf } from './tool-choice.ts'
 export { retryAfterS, type UpstreamFailure, upstreamFailure } from './upstream-failure.ts'
 export { wishfulHooks } from './wishful.ts'

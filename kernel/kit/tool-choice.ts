@@ -1,4 +1,4 @@
-import type { JsonObject, ModelRequest } from '../call/canonical.ts'
+import type { JsonObject, ModelRequest, Tool } from '../call/canonical.ts'
 import { badRequest } from '../errors.ts'
 
 /** Which functions may be called, and whether one must be. */
@@ -42,3 +42,10 @@ export function calledFunctions({ messages }: ModelRequest): string[] {
 /** The schema of a function's parameters, whose outermost type providers want to be told. */
 export const parametersSchema = (parameters: JsonObject = { properties: {} }): JsonObject =>
   parameters.type === undefined ? { type: 'object', ...parameters } : parameters
+
+/**
+ * Whether a tool is one that a service runs itself, offered beside functions: an answer can be had without it where there
+ * is no such service. A request that offers nothing else is for it, and an answer would only make believe.
+ */
+export const isSpare = ({ function: fn, custom }: Tool, offered: readonly Tool[]): boolean =>
+  fn === undefined && custom === undefined && offered.some((tool) => tool.function !== undefined)

@@ -1,5 +1,12 @@
 import { badRequest, type ModelRequest, type Tool } from '#kernel'
-import { calledFunctions, type FittingNames, parametersSchema, type ToolChoice, toolChoiceOf } from '#kit'
+import {
+  calledFunctions,
+  type FittingNames,
+  isSpare,
+  parametersSchema,
+  type ToolChoice,
+  toolChoiceOf,
+} from '#kit'
 import { cachePoints, type Scene } from './parts.ts'
 import { type Plan, schemaTool } from './plan.ts'
 
@@ -31,6 +38,10 @@ export function toolFields(request: ModelRequest, plan: Plan, scene: Scene): Too
   const tools = (request.tools ?? []).flatMap((tool, i) => {
     const name = tool.function?.name
     if (choice.names && choice.mode !== 'one' && !choice.names.some((one) => one === name)) return []
+    if (isSpare(tool, request.tools ?? [])) {
+      scene.changes.add(`-tools.${tool.type}`)
+      return []
+    }
     return toolOf(tool, `tools.${i}`, plan, scene)
   })
   const forced = choice.mode !== 'auto'

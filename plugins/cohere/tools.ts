@@ -1,11 +1,15 @@
 import { badRequest, type ModelRequest, type Tool } from '#kernel'
-import { type Changes, parametersSchema, type ToolChoice, toolChoiceOf } from '#kit'
+import { type Changes, isSpare, parametersSchema, type ToolChoice, toolChoiceOf } from '#kit'
 
 /** Which tools a call may use, and whether it must: only all of them can be demanded, so others are left out. */
 export function toolFields({ tools, tool_choice, strict_tools }: ModelRequest, changes: Changes): object {
   const { mode, names }: ToolChoice = toolChoiceOf(tool_choice) ?? { mode: 'auto' }
   const demand = mode === 'auto' ? undefined : mode === 'none' ? 'NONE' : 'REQUIRED'
-  const all = (tools ?? []).map((tool, i) => functionOf(tool, `tools[${i}]`, changes))
+  const all = (tools ?? []).flatMap((tool, i) => {
+    if (!isSpare(tool, tools ?? [])) return [functionOf(tool, `tools[${i}]`, changes)]
+    changes.add(`-tools.${tool.type}`)
+    return []
+  })
   const some = names ? all.filter(({ name }) => names.includes(name)) : all
   if (some.length === 0) {
     if (demand !== 'REQUIRED' && !names) return {}

@@ -1,5 +1,5 @@
 import { badRequest, type JsonObject, type ModelRequest, type Tool } from '#kernel'
-import { type Changes, toolChoiceOf } from '#kit'
+import { type Changes, isSpare, toolChoiceOf } from '#kit'
 import type { Abilities } from './model.ts'
 import { narrowed } from './schema.ts'
 
@@ -26,7 +26,11 @@ export function toolFields(
   for (const [i, tool] of (tools ?? []).entries()) {
     const own = builtIn.get(tool.type)
     if (own !== undefined) others.push({ [own]: tool[tool.type] ?? {} })
-    else functions.push(declarationOf(tool, `tools[${i}]`, abilities, changes))
+    else if (isSpare(tool, tools ?? [])) changes.add(`-tools.${tool.type}`)
+    else if (isSearch(tool)) {
+      changes.add(`tools.${tool.type}->google_search`)
+      others.push({ googleSearch: {} })
+    } else functions.push(declarationOf(tool, `tools[${i}]`, abilities, changes))
   }
   const all = [...(functions.length > 0 ? [{ functionDeclarations: functions }] : []), ...others]
   const hasFunctions = functions.length > 0
@@ -37,6 +41,9 @@ export function toolFields(
     ...(config && { toolConfig: { functionCallingConfig: config } }),
   }
 }
+
+/** Anthropic's search. Not every model takes Google's beside functions. */
+const isSearch = ({ type }: Tool): boolean => /^web_search_\d{8}$/.test(type)
 
 function declarationOf(tool: Tool, at: string, { jsonSchema }: Abilities, changes: Changes): object {
   if (tool.type !== 'function' || !tool.function) {

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { badRequest, type ContentPart, type Message, type ModelRequest, type Tool } from '#kernel'
-import { compileGlobs, mergedDetails, quoted, type ReasoningDetail } from '#kit'
+import { compileGlobs, isSpare, mergedDetails, quoted, type ReasoningDetail } from '#kit'
 
 type Fields = Readonly<Record<string, unknown>>
 type Report = (change: string) => void
@@ -79,8 +79,13 @@ function userOf({ user }: ModelRequest, report: Report): Fields {
 }
 
 function toolsOf(tools: readonly Tool[], report: Report): Tool[] {
-  return tools.flatMap(({ type, function: fn, ...own }) => {
+  return tools.flatMap((tool, i) => {
+    const { type, function: fn, ...own } = tool
     if (!fn) {
+      if (!isSpare(tool, tools)) {
+        const param = `tools.${i}.type`
+        throw badRequest(`${param}: This provider has no tool of the type ${type}.`, { param })
+      }
       report(`-tools.${type}`)
       return []
     }

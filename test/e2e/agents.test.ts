@@ -269,3 +269,47 @@ describe.each(models)('an agent on the Messages wire with %s', (model) => {
     if (user !== undefined) expect(user).toMatch(/^[0-9a-f]{64}$/)
   })
 })
+
+describe('a search that Anthropic runs itself', () => {
+  const searching = { type: 'web_search_20250305', name: 'web_search', max_uses: 8 }
+  const shell = { name: 'Shell', input_schema: { type: 'object' } }
+  const ask = (model: string, tools: object[]) =>
+    claudeCode.messages
+      .create({
+        model,
+        max_tokens: 1000,
+        messages: [{ role: 'user', content: 'Search for news.' }],
+        tools,
+      } as Anthropic.MessageCreateParamsNonStreaming)
+      .withResponse()
+  const sentTools = () => (upstream.last().body as { tools: unknown }).tools
+  const changesOf = ({ response }: { response: Response }) => response.headers.get('x-params-changed')
+
+  test('is Claude’s own, and Gemini’s where nothing else is offered', async () => {
+    await ask('claude-haiku-4-5', [searching])
+    expect(sentTools()).toEqual([searching])
+    expect(changesOf(await ask('gemini-2.5-pro', [searching]))).toContain(
+      'tools.web_search_20250305->google_search',
+    )
+    expect(sentTools()).toEqual([{ googleSearch: {} }])
+  })
+
+  test.each(['gpt-5-mini', 'local-coder'])(
+    'is refused where %s could only make results up',
+    async (model) => {
+      await expect(ask(model, [searching])).rejects.toMatchObject({
+        status: 400,
+        message: expect.stringContaining('tools.0.type'),
+      })
+      expect(upstream.requests).toHaveLength(0)
+    },
+  )
+
+  test.each(['gpt-5-mini', 'local-coder', 'gemini-2.5-pro'])(
+    'is left out beside tools for %s',
+    async (model) => {
+      expect(changesOf(await ask(model, [searching, shell]))).toContain('-tools.web_search_20250305')
+      expect(JSON.stringify(sentTools())).not.toContain('earch')
+    },
+  )
+})
