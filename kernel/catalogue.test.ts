@@ -46,6 +46,20 @@ describe('the catalogue that comes with the gateway', () => {
     expect(catalogue.supports('gemini', 'gemini-2.5-pro', 'audio_input')).toBe(true)
   })
 
+  it('has the prices of classes that the price package lacks, where the two agree on the others', async () => {
+    const catalogue = await open()
+    const prices = createPrices({ catalogue })
+    const rates = { input: 2.5, output: 10, audioIn: 40, audioOut: 80 }
+    expect(prices.describe('openai', 'gpt-4o-audio-preview-2024-12-17')).toMatchObject({
+      rates,
+      origin: expect.stringMatching(/^@pydantic\/genai-prices .*; LiteLLM.*, for audioIn, audioOut$/),
+    })
+    expect(
+      createPrices().describe('openai', 'gpt-4o-audio-preview-2024-12-17')?.rates.audioIn,
+    ).toBeUndefined()
+    expect(prices.describe('openai', 'gpt-4o')?.origin).toMatch(/^@pydantic\/genai-prices [\d.]+$/)
+  })
+
   it('knows nothing of what it does not list, and does not guess from names that are alike', async () => {
     const catalogue = await open()
     expect(catalogue.describe('openai', 'gpt-4o-of-tomorrow')).toBeUndefined()
@@ -75,7 +89,9 @@ describe('a catalogue that the operator has loaded', () => {
   it('that is broken is left out, and its reason is told', async () => {
     const told: unknown[] = []
     await load({ 'openai/gpt-4o': { operation: 'chat', context_window: -1 } })
-    const catalogue = await open({ log: { error: (fields: unknown) => void told.push(fields) } })
+    const catalogue = await open({
+      log: { error: (fields: unknown) => void told.push(fields), warn: () => {} },
+    })
     expect(catalogue.problem).toContain('models › openai/gpt-4o › context_window')
     expect(told).toHaveLength(1)
     expect(catalogue.describe('openai', 'gpt-4o')).toMatchObject({ contextWindow: 128_000 })
@@ -83,6 +99,20 @@ describe('a catalogue that the operator has loaded', () => {
     await catalogue.rescan()
     expect(catalogue.problem).toBeUndefined()
   })
+})
+
+it('a loaded catalogue that is older than the one that came along is in use, and warned of', async () => {
+  const told: unknown[] = []
+  const log = { error: () => {}, warn: (fields: unknown) => void told.push(fields) }
+  await load({ 'openai/gpt-4o': { operation: 'chat' } })
+  await open({ log })
+  expect(told).toEqual([])
+  const old = { format: 'switchyard-catalogue/1', source: 'a test', date: '2025-01-01' }
+  const models = { 'openai/gpt-4o': { operation: 'chat', context_window: 1000 } }
+  await writeFile(catalogueFileOf(dataDir), JSON.stringify({ ...old, models }))
+  const catalogue = await open({ log })
+  expect(told).toEqual([{ loaded: '2025-01-01', shipped: expect.any(String) }])
+  expect(catalogue.describe('openai', 'gpt-4o')).toMatchObject({ contextWindow: 1000 })
 })
 
 it('what service.yaml says outweighs both, field by field, and needs no model in the catalogue', async () => {

@@ -39,7 +39,7 @@ export interface CatalogueOptions {
   /** By `provider/model`, where a model may end in `*`. */
   readonly overrides?: Config['models']
   readonly priceId?: (provider: string) => string
-  readonly log?: Pick<Log, 'error'>
+  readonly log?: Pick<Log, 'error' | 'warn'>
 }
 
 /** What `catalogue update` writes, and every start and rescan reads. */
@@ -63,7 +63,7 @@ export class Catalogue {
   readonly #file: string
   readonly #overrideOf: (name: string) => { value: Config['models'][string] } | undefined
   readonly #priceId: (provider: string) => string
-  readonly #log: Pick<Log, 'error'> | undefined
+  readonly #log: Pick<Log, 'error' | 'warn'> | undefined
   #sources: readonly Source[] = []
   #edition = 0
   #problem: string | undefined
@@ -100,6 +100,13 @@ export class Catalogue {
   async rescan(): Promise<void> {
     const loaded = await this.#loaded()
     const shipped = await shippedCatalogue()
+    if (loaded && loaded.date < shipped.date) {
+      this.#log?.warn(
+        { loaded: loaded.date, shipped: shipped.date },
+        'the loaded catalogue is older than the one of this version, and outweighs it: run catalogue update again, or ' +
+          'remove catalogue.json from the data folder',
+      )
+    }
     this.#sources = [...(loaded ? [sourceOf(loaded, true)] : []), sourceOf(shipped, false)]
     this.#edition += 1
   }

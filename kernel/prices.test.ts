@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { noUsage, type Usage } from './call/usage.ts'
 import { nanoOf, usdOf } from './money.ts'
+import { amountsOf } from './prices/rates.ts'
 import { createPrices, reportedCost } from './prices.ts'
 
 const usage = (part: Partial<Usage>): Usage => ({ ...noUsage, source: 'provider', ...part })
@@ -241,10 +242,19 @@ describe('overrides', () => {
     }
     expect(own.cost('mycorp', 'large-2', usage(tokens))).toMatchObject({
       inputNano: 60 * 4000,
-      cacheNano: 20 * 5000,
+      cacheNano: 10 * 5000 + 10 * 8000,
       outputNano: 30 * 8000 + 10 * 9000,
       otherNano: 10 * 40_000 + 10 * 6000 + 10 * 80_000,
     })
+  })
+
+  it('price an hour in the cache by what five minutes cost, where they do not say, at every length', () => {
+    const tiers = [{ start: 200_000, price: 10 }]
+    const tiered = { input: 4, output: 8, cacheWrite5m: { base: 5, tiers } }
+    const cacheNano = (input: number) => amountsOf(tiered, usage({ input, cacheWrite1h: 100 }))?.cacheNano
+    expect([cacheNano(1000), cacheNano(300_000)]).toEqual([100 * 8000, 100 * 16_000])
+    const flat = amountsOf({ input: 4 }, usage({ input: 100, cacheWrite1h: 100 }))
+    expect(flat).toMatchObject({ cacheNano: 400_000 })
   })
 
   it('of zero are a known cost of nothing', () => {

@@ -4,6 +4,7 @@ import type { Catalogue, CatalogueModel } from './catalogue.ts'
 import type { Config } from './config.ts'
 import { nanoOf } from './money.ts'
 import { findOverride } from './plugin/overrides.ts'
+import { completed, listedRates } from './prices/listed.ts'
 import { findPackaged, packagedVersion } from './prices/packaged.ts'
 import { type Amounts, amountsOf, type Rates } from './prices/rates.ts'
 
@@ -88,16 +89,17 @@ export function createPrices({
     }
     const fromCatalogue = listed && catalogueEntry(listed, contextWindow)
     if (fromCatalogue && (listed.loaded || !found)) return fromCatalogue
-    return (
-      found && {
-        priceId: found.id,
-        source: 'catalogue',
-        rates: found.rates,
-        contextWindow,
-        origin: packaged,
-        second: found.timed ? Math.floor(at / 1000) : undefined,
-      }
-    )
+    if (!found) return undefined
+    const { rates, lacking } = completed(found, listed)
+    const filled = lacking.length > 0 ? `; ${listed!.origin}, for ${lacking.join(', ')}` : ''
+    return {
+      priceId: found.id,
+      source: 'catalogue',
+      rates,
+      contextWindow,
+      origin: packaged + filled,
+      second: found.timed ? Math.floor(at / 1000) : undefined,
+    }
   }
 
   function find(provider: string, model: string, at: number): Entry | undefined {
@@ -149,24 +151,10 @@ export function reportedCost(usd: number): Cost {
   }
 }
 
-function catalogueEntry(
-  { id, entry, origin }: CatalogueModel,
-  contextWindow: number | undefined,
-): Entry | undefined {
-  const usd = entry.usd_per_m
-  if (!usd) return undefined
-  const rates = {
-    input: usd.input,
-    output: usd.output,
-    cachedRead: usd.cached_read,
-    cacheWrite5m: usd.cache_write_5m,
-    cacheWrite1h: usd.cache_write_1h,
-    reasoning: usd.reasoning,
-    audioIn: usd.audio_in,
-    audioOut: usd.audio_out,
-    imageIn: usd.image_in,
-    callUsd: usd.call_usd,
-  }
+function catalogueEntry(model: CatalogueModel, contextWindow: number | undefined): Entry | undefined {
+  const { id, origin } = model
+  const rates = listedRates(model)
+  if (!rates) return undefined
   return { priceId: id, source: 'catalogue', rates, contextWindow, origin, second: undefined }
 }
 

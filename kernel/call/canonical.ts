@@ -102,6 +102,7 @@ export interface WireUsage {
     readonly cache_write_5m_tokens?: number
     readonly cache_write_1h_tokens?: number
     readonly audio_tokens?: number
+    readonly image_tokens?: number
     readonly [field: string]: unknown
   } | null
   readonly completion_tokens_details?: {

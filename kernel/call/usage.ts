@@ -50,6 +50,7 @@ export function fromWireUsage(wire: WireUsage): Usage {
     cacheWrite5m: count(wire.prompt_tokens_details?.cache_write_5m_tokens),
     cacheWrite1h: count(wire.prompt_tokens_details?.cache_write_1h_tokens),
     audioIn: count(wire.prompt_tokens_details?.audio_tokens),
+    imageIn: count(wire.prompt_tokens_details?.image_tokens),
     reasoning: count(wire.completion_tokens_details?.reasoning_tokens),
     audioOut: count(wire.completion_tokens_details?.audio_tokens),
     source: 'provider',

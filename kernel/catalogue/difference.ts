@@ -16,9 +16,11 @@ export interface Difference {
   readonly changed: readonly Change[]
 }
 
+type Models = Pick<CatalogueFile, 'models'>
+
 /** What one catalogue says otherwise than another, by the names of models. */
-export function differenceOf(before: CatalogueFile, after: CatalogueFile): Difference {
-  const names = (file: CatalogueFile) => Object.keys(file.models).sort()
+export function differenceOf(before: Models, after: Models): Difference {
+  const names = (file: Models) => Object.keys(file.models).sort()
   return {
     added: names(after).filter((name) => !Object.hasOwn(before.models, name)),
     removed: names(before).filter((name) => !Object.hasOwn(after.models, name)),

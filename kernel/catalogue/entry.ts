@@ -26,7 +26,12 @@ const rate = z.union([
   price,
   z.strictObject({
     base: price,
-    tiers: z.array(z.strictObject({ start: tokens, price })).min(1),
+    tiers: z
+      .array(z.strictObject({ start: tokens, price }))
+      .min(1)
+      .refine((tiers) => tiers.every(({ start }, i) => start > (tiers[i - 1]?.start ?? 0)), {
+        error: 'each tier must start at more tokens than the one before it',
+      }),
   }),
 ])
 

@@ -48,7 +48,7 @@ it('writes what a file says to the data folder, and tells what that changes', as
   const second = await update(catalogue({ 'a/one': dearer, 'a/three': one }))
   expect(second.code).toBe(0)
   expect(second.out).toContain('+ a/three\n- a/two\n~ a/one usd_per_m.input: 1 → 3\n')
-  expect(second.out).toContain('1 models added, 1 removed, 1 changed; 2 in all.')
+  expect(second.out).toContain('1 models added, 1 removed, 1 changed; 2 in the file.')
   const kept = JSON.parse(await readFile(path.join(folder, written), 'utf8'))
   expect(Object.keys(kept.models)).toEqual(['a/one', 'a/three'])
 })
@@ -77,9 +77,27 @@ it('refuses a broken file with a line for each mistake, and keeps what was there
   })
 })
 
-it('refuses a file that lacks most of what is known, unless it is told to take it', async () => {
+it('adds to what came with the gateway, and takes nothing of it away', async () => {
+  const { code, out } = await update(catalogue({ 'a/one': one }))
+  expect(code).toBe(0)
+  expect(out).toContain('1 models added, 0 removed, 0 changed; 1 in the file.')
+})
+
+it('refuses a file that lacks most of the last one, unless it is told to take it', async () => {
+  await update(catalogue({ 'a/one': one, 'a/two': one, 'a/three': one }))
   const { code, err } = await update(catalogue({ 'a/one': one }))
   expect(code).toBe(65)
-  expect(err).toMatch(/lacks \d+ of the \d+ models.*--force/)
+  expect(err).toMatch(/lacks 2 of the 3 models.*--force/)
   expect((await update(catalogue({ 'a/one': one }), '--force')).code).toBe(0)
+})
+
+it('refuses tiers that are out of order', async () => {
+  const tiers = [
+    { start: 200_000, price: 2 },
+    { start: 100_000, price: 3 },
+  ]
+  const { code, err } = await update(
+    catalogue({ 'a/one': { ...one, usd_per_m: { input: { base: 1, tiers } } } }),
+  )
+  expect([code, err]).toEqual([65, expect.stringContaining('must start at more tokens')])
 })

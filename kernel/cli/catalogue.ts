@@ -30,9 +30,12 @@ export async function updateCatalogue(file: string, options: UpdateOptions): Pro
   const target = options.out ? path.resolve(options.out) : catalogueFileOf(config.dataDir)
   try {
     const next = await read(file, options)
-    const before = (await existing(target)) ?? (await shippedCatalogue())
-    const difference = differenceOf(before, next)
-    if (!options.force) refuseLoss(before, difference)
+    const shipped = await shippedCatalogue()
+    const last = (await existing(target)) ?? (options.out ? shipped : undefined)
+    if (!options.force && last) refuseLoss(last, next)
+    const difference = options.out
+      ? differenceOf(last!, next)
+      : differenceOf(over(shipped, last), over(shipped, next))
     if (!options.dryRun) await write(target, next)
     report(next, difference, target, options)
   } catch (error) {
@@ -65,12 +68,18 @@ async function existing(file: string): Promise<CatalogueFile | undefined> {
   }
 }
 
-/** A file that lacks most of what is known is a mistake more often than a plan. */
-function refuseLoss(before: CatalogueFile, { removed }: Difference): void {
-  const known = Object.keys(before.models).length
-  if (removed.length * 2 <= known) return
+/** What is known with a file over the catalogue that came with the gateway, which it never takes away from. */
+const over = ({ models }: CatalogueFile, file: CatalogueFile | undefined): Pick<CatalogueFile, 'models'> => ({
+  models: { ...models, ...file?.models },
+})
+
+/** A file that lacks most of what was there before is a mistake more often than a plan. */
+function refuseLoss(last: CatalogueFile, next: CatalogueFile): void {
+  const known = Object.keys(last.models)
+  const lost = known.filter((name) => !Object.hasOwn(next.models, name)).length
+  if (lost * 2 <= known.length) return
   throw new CatalogueError([
-    `the file lacks ${removed.length} of the ${known} models that are known; with --force it is taken nevertheless`,
+    `the file lacks ${lost} of the ${known.length} models of the last one; with --force it is taken nevertheless`,
   ])
 }
 
@@ -107,7 +116,9 @@ function report(next: CatalogueFile, difference: Difference, target: string, opt
   for (const line of lines.slice(0, shown)) console.log(line)
   if (lines.length > shown) console.log(`… and ${lines.length - shown} more; --json shows all.`)
   const models = new Set(changed.map(({ model }) => model)).size
-  console.log(`${added.length} models added, ${removed.length} removed, ${models} changed; ${total} in all.`)
+  console.log(
+    `${added.length} models added, ${removed.length} removed, ${models} changed; ${total} in the file.`,
+  )
   console.log(
     options.dryRun
       ? 'Nothing was written.'

@@ -31,7 +31,7 @@ export function findPackaged(providerId: string, model: string, at: Date): Packa
       output: price.output_mtok,
       cachedRead: price.cache_read_mtok,
       cacheWrite5m: price.cache_write_5m_mtok ?? price.cache_write_mtok,
-      cacheWrite1h: price.cache_write_1h_mtok ?? price.cache_write_mtok,
+      cacheWrite1h: price.cache_write_1h_mtok,
       reasoning: price.output_reasoning_mtok,
       audioIn: price.input_audio_mtok,
       audioOut: price.output_audio_mtok,

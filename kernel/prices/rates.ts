@@ -6,7 +6,10 @@ export type Rate =
   | number
   | { readonly base: number; readonly tiers: readonly { readonly start: number; readonly price: number }[] }
 
-/** What a model costs. A class without a rate costs what the rest of the prompt, or of the answer, costs. */
+/**
+ * What a model costs. A class without a rate costs what the rest of the prompt, or of the answer, costs; an hour in the
+ * cache 1.6 times what five minutes cost, as Anthropic has it, which alone offers both.
+ */
 export interface Rates {
   readonly input?: Rate | undefined
   readonly output?: Rate | undefined
@@ -52,7 +55,7 @@ export function amountsOf(rates: Rates, usage: Usage): Amounts | undefined {
   const cacheNano =
     of(cachedRead, rates.cachedRead ?? input) +
     of(cacheWrite5m, rates.cacheWrite5m ?? input) +
-    of(cacheWrite1h, rates.cacheWrite1h ?? rates.cacheWrite5m ?? input)
+    of(cacheWrite1h, rates.cacheWrite1h ?? hourly(rates.cacheWrite5m) ?? input)
   const otherNano =
     of(audioIn, rates.audioIn ?? input) +
     of(imageIn, rates.imageIn ?? input) +
@@ -64,6 +67,17 @@ export function amountsOf(rates: Rates, usage: Usage): Amounts | undefined {
     outputNano,
     cacheNano,
     otherNano,
+  }
+}
+
+/** Of the price of plain input, an hour is 2 and five minutes are 1.25: Anthropic's "Prompt caching", "Pricing". */
+const hourly = (rate: Rate | undefined): Rate | undefined => rate && scaled(rate, 2 / 1.25)
+
+function scaled(rate: Rate, by: number): Rate {
+  if (typeof rate === 'number') return rate * by
+  return {
+    base: rate.base * by,
+    tiers: rate.tiers.map(({ start, price }) => ({ start, price: price * by })),
   }
 }
 

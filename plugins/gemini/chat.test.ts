@@ -107,6 +107,10 @@ it('counts what was cached and what was thought', async () => {
       { modality: 'IMAGE', tokenCount: 20 },
       { modality: 'AUDIO', tokenCount: 10 },
     ],
+    cacheTokensDetails: [
+      { modality: 'TEXT', tokenCount: 45 },
+      { modality: 'IMAGE', tokenCount: 15 },
+    ],
   }
   upstream.reply({ usage, times: 2, reasoning: 'Hm.', content: ['a', 'b'] })
   const { data, response } = await ask()
@@ -114,14 +118,14 @@ it('counts what was cached and what was thought', async () => {
     prompt_tokens: 105,
     completion_tokens: 50,
     total_tokens: 155,
-    prompt_tokens_details: { cached_tokens: 60, audio_tokens: 10, image_tokens: 20 },
+    prompt_tokens_details: { cached_tokens: 60, audio_tokens: 10, image_tokens: 5 },
     completion_tokens_details: { reasoning_tokens: 30, audio_tokens: 0 },
   }
   expect(data.usage).toEqual(expected)
   expect(data.choices[0]!.message).toMatchObject({ content: 'ab', reasoning_content: 'Hm.' })
   expect((await askStreamed()).usage).toEqual(expected)
   const { usage: traced } = await traceOf(response)
-  expect(traced).toMatchObject({ input: 105, output: 50, cached_read: 60, reasoning: 30 })
+  expect(traced).toMatchObject({ input: 105, output: 50, cached_read: 60, image_in: 5, reasoning: 30 })
 })
 
 it('gives as many answers as were asked for', async () => {

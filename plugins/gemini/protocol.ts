@@ -1,4 +1,4 @@
-import type { Protocol, WireUsage } from '#kernel'
+import { fromWireUsage, type Protocol, type WireUsage } from '#kernel'
 import { Changes } from '#kit'
 import { answerOf, modelsIn } from './answer.ts'
 import { chatBody } from './body.ts'
@@ -10,7 +10,6 @@ import { quirksOf } from './quirks.ts'
 import { headersOf, rootOf } from './request.ts'
 import { AnswerDecoder } from './stream.ts'
 import { tokenQuestion } from './tokens.ts'
-import { usageOf } from './usage.ts'
 
 /** The Gemini API. The key goes into a header: addresses end up in logs. */
 export const geminiProtocol: Protocol = {
@@ -47,7 +46,7 @@ export const geminiProtocol: Protocol = {
 
   error: upstreamError,
 
-  usage: (reported) => usageOf(reported as WireUsage),
+  usage: (reported) => fromWireUsage(reported as WireUsage),
 
   tokens: tokenQuestion,
 

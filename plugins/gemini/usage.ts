@@ -1,4 +1,4 @@
-import { fromWireUsage, type Usage, type WireUsage } from '#kernel'
+import type { WireUsage } from '#kernel'
 import type { ModalityCount, UsageMetadata } from './wire.ts'
 
 /**
@@ -15,8 +15,8 @@ export function wireUsageOf(usage: UsageMetadata): WireUsage {
     total_tokens: prompt + completion,
     prompt_tokens_details: {
       cached_tokens: usage.cachedContentTokenCount ?? 0,
-      audio_tokens: tokensOf(usage.promptTokensDetails, 'AUDIO'),
-      image_tokens: tokensOf(usage.promptTokensDetails, 'IMAGE'),
+      audio_tokens: freshOf(usage, 'AUDIO'),
+      image_tokens: freshOf(usage, 'IMAGE'),
     },
     completion_tokens_details: {
       reasoning_tokens: reasoning,
@@ -25,12 +25,10 @@ export function wireUsageOf(usage: UsageMetadata): WireUsage {
   }
 }
 
+/** Of the prompt, and not of its cached part: each token is of one class. */
+const freshOf = (usage: UsageMetadata, modality: string): number =>
+  Math.max(0, tokensOf(usage.promptTokensDetails, modality) - tokensOf(usage.cacheTokensDetails, modality))
+
 function tokensOf(details: readonly ModalityCount[] | undefined, modality: string): number {
   return details?.find((detail) => detail.modality === modality)?.tokenCount ?? 0
-}
-
-/** The usage that `wireUsageOf` made, by classes. */
-export function usageOf(reported: WireUsage): Usage {
-  const images = reported.prompt_tokens_details?.image_tokens
-  return { ...fromWireUsage(reported), imageIn: typeof images === 'number' ? images : 0 }
 }

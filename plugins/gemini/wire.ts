@@ -54,6 +54,7 @@ export interface UsageMetadata {
   readonly toolUsePromptTokenCount?: number
   readonly totalTokenCount?: number
   readonly promptTokensDetails?: readonly ModalityCount[]
+  readonly cacheTokensDetails?: readonly ModalityCount[]
   readonly candidatesTokensDetails?: readonly ModalityCount[]
 }
 

@@ -103,13 +103,12 @@ function entryOf(given: Item, operation: ModelEntry['operation']): unknown {
 
 function ratesOf(given: Item): { usd_per_m?: Record<string, RateValue> } {
   const rate = (name: string): RateValue | undefined => tiered(given[name], tiersOf(given, name))
-  const write = rate('cache_creation_input_token_cost')
   return usable({
     input: rate('input_cost_per_token'),
     output: rate('output_cost_per_token'),
     cached_read: rate('cache_read_input_token_cost'),
-    cache_write_5m: write,
-    cache_write_1h: rate('cache_creation_input_token_cost_above_1hr') ?? write,
+    cache_write_5m: rate('cache_creation_input_token_cost'),
+    cache_write_1h: rate('cache_creation_input_token_cost_above_1hr'),
     reasoning: rate('output_cost_per_reasoning_token'),
     audio_in: rate('input_cost_per_audio_token'),
     audio_out: rate('output_cost_per_audio_token'),

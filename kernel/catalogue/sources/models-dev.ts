@@ -82,13 +82,11 @@ function ratesOf(cost: Model['cost']) {
   const each = (usd: number | undefined) => (usd === undefined ? undefined : usd / 1e6)
   const rate = (name: keyof z.output<typeof rates>) =>
     tiered(each(cost?.[name]), [{ start: 200_000, price: each(cost?.context_over_200k?.[name]) }])
-  const write = rate('cache_write')
   return usable({
     input: rate('input'),
     output: rate('output'),
     cached_read: rate('cache_read'),
-    cache_write_5m: write,
-    cache_write_1h: write,
+    cache_write_5m: rate('cache_write'),
     reasoning: rate('reasoning'),
     audio_in: rate('input_audio'),
     audio_out: rate('output_audio'),
