@@ -26,7 +26,7 @@ export interface Stored {
 }
 
 /** Rows that are written, or read, before others get their turn. */
-const batch = 100
+const batch = 32
 
 /**
  * Answers in memory, and behind them in the store, where they survive a restart. They are written now and then, and
