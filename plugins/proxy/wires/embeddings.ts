@@ -3,7 +3,7 @@ import { openaiWire } from './openai.ts'
 
 const tokens = z.array(z.int().min(0)).min(1)
 
-const body = z.looseObject({
+const body = z.object({
   model: z.string().min(1).max(256),
   input: z.union([z.string().min(1), z.array(z.string()).min(1), tokens, z.array(tokens).min(1)]),
   encoding_format: z.enum(['float', 'base64']).optional(),

@@ -24,7 +24,10 @@ export function openaiWire(parts: Parts): Wire {
   }
 }
 
-/** Checks what the gateway relies on; fields it does not know go on as they are. */
+/**
+ * Checks what the gateway relies on; fields it does not know go on as they are, for it is the body that goes on, not
+ * what the schema makes of it. (Objects that are not loose are checked by compiled code.)
+ */
 function decode(schema: z.ZodType<object>, body: unknown): ModelRequest {
   const result = schema.safeParse(body)
   if (result.success) return body as ModelRequest
