@@ -12,6 +12,9 @@ interface ServerParts extends ExchangeParts {
   readonly management: Koa
 }
 
+/** How long calls that were cut off may take to be accounted for, in milliseconds. */
+const settleMs = 5_000
+
 /** The one port: model calls to their wires, everything else to the management application. */
 export class HttpServer {
   readonly #parts: ServerParts
@@ -42,22 +45,27 @@ export class HttpServer {
 
   /**
    * Refuses new calls, waits for running ones up to the deadline, then closes what is left. It listens until then, so
-   * that a client on its way here is told to come back instead of finding nobody.
+   * that a client on its way here is told to come back instead of finding nobody. What was cut off may settle; a route
+   * that never ends is waited for no longer.
    */
   async close(deadlineMs: number): Promise<void> {
     this.#draining = true
-    const timer = Promise.withResolvers<void>()
-    const timeout = setTimeout(timer.resolve, deadlineMs)
-    await Promise.race([this.#quiet(), timer.promise])
-    clearTimeout(timeout)
+    await this.#quiet(deadlineMs)
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     this.#server.closeAllConnections()
     await closed
-    await this.#quiet()
+    await this.#quiet(settleMs)
   }
 
-  async #quiet(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running)
+  /** Resolves when nothing runs, or after so long. */
+  async #quiet(ms: number): Promise<void> {
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(late.resolve, ms)
+    const ended = async (): Promise<void> => {
+      while (this.#running.size > 0) await Promise.all(this.#running)
+    }
+    await Promise.race([ended(), late.promise])
+    clearTimeout(timer)
   }
 
   #route(req: IncomingMessage, res: ServerResponse): void {

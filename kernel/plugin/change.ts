@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { conflict, isGatewayError } from '../errors.ts'
 import { type Generation, offersOf } from './generation.ts'
 import type { ContextParts } from './instance.ts'
@@ -65,11 +66,13 @@ async function settled(
   { plugins }: Roster,
   parts: ContextParts,
 ): Promise<string | undefined> {
+  const before = plugin.setting
   plugin.setting = setting
   const running = plugin.instance
   if (!setting.enabled) {
     plugin.instance = undefined
-    if (renew) await settingsOf(plugin)
+    // Whatever is wrong with its settings, a plugin can be switched off.
+    if (renew && !isDeepStrictEqual(before?.config, setting.config)) await settingsOf(plugin)
     return undefined
   }
   const missing = missingOf(plugin, plugins)

@@ -111,6 +111,21 @@ test('what a plugin needs comes first; without it the plugin waits, and starts w
   await expect(registry.change('b', { enabled: false })).rejects.toMatchObject({ status: 409 })
 })
 
+test('who failed for a reason of its own is not tried again whenever another plugin is switched on', async () => {
+  Object.assign(globalThis, { triedForTest: 0 })
+  await withPlugins({
+    fails: { code: code(`globalThis.triedForTest += 1; throw new Error('never')`) },
+    other: { code: header('x-other', 'yes') },
+  })
+  const { registry } = gateway!.kernel
+  await registry.change('other', { enabled: false })
+  await registry.change('other', { enabled: true })
+  expect((globalThis as { triedForTest?: number }).triedForTest).toBe(1)
+  await expect(registry.change('fails', { enabled: true })).rejects.toThrow('never')
+  await registry.change('fails', { enabled: false })
+  expect(stateOf('fails').state).toBe('disabled')
+})
+
 test('a change whose setup fails leaves what ran before running, and says why', async () => {
   await withPlugins({
     fussy: {

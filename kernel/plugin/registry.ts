@@ -1,5 +1,4 @@
 import { conflict } from '../errors.ts'
-import type { Events } from '../events.ts'
 import { Admission, type AdmissionParts, bindingId } from './admission.ts'
 import { begin, carryOut } from './change.ts'
 import type { ContextParts } from './instance.ts'
@@ -17,9 +16,7 @@ import { definitionOf } from './setup.ts'
 /** How long a plugin that was switched off is remembered. */
 const memoryMs = 10 * 60_000
 
-interface Parts extends ContextParts, AdmissionParts {
-  readonly events: Events
-}
+type Parts = ContextParts & AdmissionParts
 
 /** All plugins, and the generation made of those that run. Changes happen one at a time, each wholly or not at all. */
 export class Registry extends Inventory {
@@ -27,6 +24,7 @@ export class Registry extends Inventory {
   readonly #roster: Roster
   readonly #plugins: Map<string, Plugin>
   readonly #admission: Admission
+  readonly #begin = (plugin: Plugin): Promise<void> => begin(plugin, this.#roster, this.#parts)
   #changes: Promise<unknown> = Promise.resolve()
 
   constructor({ dispatch, retireMs, ...parts }: Omit<Parts, 'service' | 'current'> & RosterParts) {
@@ -49,7 +47,7 @@ export class Registry extends Inventory {
       (plugin) => plugin.setting?.enabled && !plugin.found.problem,
     )
     await Promise.all(enabled.map((plugin) => definitionOf(plugin, this.#parts.setupMs).catch(() => {})))
-    await startWaiting(this.#plugins, (plugin) => begin(plugin, this.#roster, this.#parts))
+    await startWaiting(this.#plugins, this.#begin)
     this.#roster.swap(this.#roster.arranged())
   }
 
@@ -189,7 +187,7 @@ export class Registry extends Inventory {
       if (setting?.enabled) memory.keep()
       else memory.fade(memoryMs)
     }
-    if (enabled && (await startWaiting(this.#plugins, (plugin) => begin(plugin, this.#roster, this.#parts))))
+    if (enabled && (await startWaiting(this.#plugins, this.#begin, plugin.id)))
       this.#roster.swap(this.#roster.arranged())
     this.#tell(plugin.id, enabled, this.stateOf(plugin))
     return plugin

@@ -24,22 +24,30 @@ export function refuseIfNeeded({ id }: Plugin, plugins: Iterable<Plugin>): void 
   }
 }
 
-/** Begins everybody who is switched on and has what it needs, until nobody is left who could; whether there was one. */
+/**
+ * Begins everybody who is switched on and has what it needs, until nobody is left who could; whether there was one. With
+ * the id of a plugin that has come, only those who need it, or each other: who failed for a reason of its own is left.
+ */
 export async function startWaiting(
   plugins: Plugins,
   begin: (plugin: Plugin) => Promise<void>,
+  came?: string,
 ): Promise<boolean> {
   const tried = new Set<Plugin>()
+  const here = new Set([came])
+  const isWanted = ({ manifest }: Plugin): boolean =>
+    came === undefined || (manifest?.requires.some((id) => here.has(id)) ?? false)
   const canTry = (plugin: Plugin): boolean =>
     !plugin.instance && plugin.setting?.enabled === true && !plugin.found.problem && !tried.has(plugin)
   for (let progress = true; progress; ) {
     progress = false
-    for (const plugin of [...plugins.values()].filter(canTry)) {
+    for (const plugin of [...plugins.values()].filter((one) => canTry(one) && isWanted(one))) {
       const missing = missingOf(plugin, plugins)
       plugin.problem = missing.length > 0 ? `waits for ${missing.join(', ')}` : undefined
       if (missing.length > 0) continue
       tried.add(plugin)
       await begin(plugin)
+      here.add(plugin.id)
       progress = true
     }
   }

@@ -34,9 +34,13 @@ export async function definitionOf(
   }
 }
 
-/** The settings a plugin takes. Undefined for plugins without code, and for those whose folder is broken. */
+/**
+ * The settings a plugin takes. Undefined for plugins without code, and for those whose folder is broken or whose import
+ * failed: that is not waited for once more to show them or to switch them off.
+ */
 export async function schemaOf(plugin: Plugin): Promise<z.ZodType | undefined> {
-  if (!plugin.found.entry || plugin.found.problem) return undefined
+  const { found, definition } = plugin
+  if (!found.entry || found.problem || (!definition && found.staged?.spoiled)) return undefined
   if (isolationOf(plugin) === 'inproc') return (await definitionOf(plugin)).settings
   plugin.described ??= await describedSettings(plugin)
   return plugin.described

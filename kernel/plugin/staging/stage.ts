@@ -11,6 +11,8 @@ export interface Staged extends StagedFolder {
   readonly content: string
   /** Keeps it on disk until the returned function is called. */
   hold(): () => void
+  /** Whether its code could not be imported. */
+  readonly spoiled: boolean
   /** Says that its code could not be imported: the runtime never tries the same path a second time. */
   spoil(): void
 }
