@@ -22,6 +22,17 @@ export interface CollectionOptions<T> {
    */
   readonly version?: number
   readonly migrate?: (row: unknown, from: number) => unknown
+  /**
+   * Called before stored rows go through `migrate`, the schema and the indexes, with as many as are done together: for who
+   * has to ask somebody else about them first. The functions then get these very objects.
+   */
+  readonly prepare?: (rows: readonly OlderRow[]) => Promise<void>
+}
+
+/** A row as it was stored, and its version. */
+export interface OlderRow {
+  readonly row: unknown
+  readonly version: number
 }
 
 /**

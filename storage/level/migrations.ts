@@ -1,4 +1,5 @@
 import { StoreError } from '../errors.ts'
+import type { OlderRow } from '../index.ts'
 import type { Backing } from './backing.ts'
 import { prefixRange } from './keys.ts'
 import { type CollectionKeys, entriesOf, repairEntries, writeRow } from './row-writer.ts'
@@ -24,7 +25,7 @@ export async function migrateRows<T>(
   path: string,
   shape: Shape<T>,
 ): Promise<void> {
-  const { database, writer } = backing
+  const { writer } = backing
   const names = shape.indexes.map(([name]) => name).sort()
   const stored = writer.read(keys.meta)
   const meta: Meta | undefined = stored === undefined ? undefined : JSON.parse(stored)
@@ -37,16 +38,14 @@ export async function migrateRows<T>(
   if (isCurrent) return
 
   let failed = 0
-  let changed = 0
   if (meta) {
     await writer.commit()
-    for await (const [key, text] of database.iterator(prefixRange(keys.rows))) {
-      const id = key.slice(keys.rows.length)
-      if (isMigrated(text, shape.version, names)) continue
-      if (!decodeRow(text)) await repairEntries(backing, keys, id)
-      if (migrateRow(backing, keys, id, shape)) changed++
-      else failed++
-      if (changed % rowsPerCommit === 0) await writer.commit()
+    for await (const batch of olderRows(backing, keys, shape.version, names)) {
+      await shape.prepare?.(batch.flatMap(({ older }) => older ?? []))
+      for (const one of batch) {
+        if (!migrateRow(backing, keys, one, shape)) failed++
+      }
+      await writer.commit()
     }
   }
   if (failed > 0) {
@@ -57,18 +56,58 @@ export async function migrateRows<T>(
   await writer.commit()
 }
 
+/** A row that is not as it should be; `older` is missing where it cannot be read. */
+interface Pending {
+  readonly id: string
+  readonly text: string
+  readonly older: OlderRow | undefined
+}
+
+async function* olderRows(
+  backing: Backing,
+  keys: CollectionKeys,
+  version: number,
+  names: readonly string[],
+): AsyncGenerator<readonly Pending[]> {
+  let batch: Pending[] = []
+  for await (const [key, text] of backing.database.iterator(prefixRange(keys.rows))) {
+    if (isMigrated(text, version, names)) continue
+    const id = key.slice(keys.rows.length)
+    if (!decodeRow(text)) await repairEntries(backing, keys, id)
+    const now = backing.writer.read(keys.row(id)) ?? ''
+    batch.push({ id, text: now, older: olderRow(now) })
+    if (batch.length < rowsPerCommit) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+function olderRow(text: string): OlderRow | undefined {
+  const stored = decodeRow(text)
+  try {
+    return stored && { row: JSON.parse(stored.json), version: stored.version }
+  } catch {
+    return undefined
+  }
+}
+
 function isMigrated(text: string, version: number, names: readonly string[]): boolean {
   const row = decodeRow(text)
   return row?.version === version && Object.keys(row.entries).sort().join() === names.join()
 }
 
-function migrateRow<T>(backing: Backing, keys: CollectionKeys, id: string, shape: Shape<T>): boolean {
-  const stored = decodeRow(backing.writer.read(keys.row(id)) ?? '')
-  if (!stored) return false
+/** False for a row that cannot be brought up, or that was written meanwhile. */
+function migrateRow<T>(
+  backing: Backing,
+  keys: CollectionKeys,
+  { id, text, older }: Pending,
+  shape: Shape<T>,
+): boolean {
+  if (!older || backing.writer.read(keys.row(id)) !== text) return false
   try {
-    const old: unknown = JSON.parse(stored.json)
-    const row = shape.parse(stored.version === shape.version ? old : shape.migrate(old, stored.version))
     const { version, indexes } = shape
+    const row = shape.parse(older.version === version ? older.row : shape.migrate(older.row, older.version))
     writeRow(backing, keys, id, { version, entries: entriesOf(indexes, row), row })
     return true
   } catch {

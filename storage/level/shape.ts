@@ -9,6 +9,7 @@ export interface Shape<T> {
   readonly indexes: Indexes<T>
   readonly parse: (row: unknown) => T
   readonly migrate: (row: unknown, from: number) => unknown
+  readonly prepare: CollectionOptions<T>['prepare']
 }
 
 /** Throws `NAME_INVALID` for index names that cannot be part of a key; `parse` throws `ROW_INVALID`. */
@@ -19,6 +20,7 @@ export function shapeOf<T>(options: CollectionOptions<T>): Shape<T> {
     version: options.version ?? 1,
     indexes,
     migrate: options.migrate ?? ((row) => row),
+    prepare: options.prepare,
     parse(row) {
       const result = options.schema.safeParse(row)
       if (result.success) return result.data

@@ -8,12 +8,10 @@ import { Subject } from './subject.ts'
 
 /** Why some of our own modules cannot run in a worker; all others do there, unchanged, what they do in the process. */
 const bound: Readonly<Record<string, string>> = {
-  cachelayer: 'uses the store',
   fallbackrouter: 'offers a service, which is asked without waiting',
   keypool: 'offers a service, which is asked without waiting',
   keyscope: 'adds routes and offers a service',
   modelalias: 'offers a service, which is asked without waiting',
-  rateshield: 'emits events',
 }
 
 const found = await discover(path.resolve('modules'), 'builtin')

@@ -1,7 +1,8 @@
 import type { CallContext, Principal, Timeouts } from '../../call/call.ts'
 import type { Completion, ModelRequest, Operation } from '../../call/canonical.ts'
 import type { Outcome } from '../../call/outcome.ts'
-import type { Thrown } from './thrown.ts'
+import { isGatewayError } from '../../errors.ts'
+import type { CrossedErrors, Thrown } from './thrown.ts'
 import type { TrailView } from './trail-view.ts'
 
 /** A call as it crosses. */
@@ -31,4 +32,20 @@ export interface CallChange {
 export type OutcomeView = Omit<Outcome, 'body' | 'json' | 'error'> & {
   readonly body: Completion | undefined
   readonly error: Thrown | undefined
+}
+
+/** Without `reads`, no text crosses. */
+export function viewOfOutcome(outcome: Outcome, errors: CrossedErrors, reads: boolean): OutcomeView {
+  const { error, body, json: _, ...rest } = outcome
+  return { ...rest, body: reads ? body() : undefined, error: error && errors.thrownOf(error) }
+}
+
+export function outcomeOf({ body, error, ...rest }: OutcomeView, errors: CrossedErrors): Outcome {
+  const thrown = error && errors.errorOf(error)
+  return {
+    ...rest,
+    error: isGatewayError(thrown) ? thrown : undefined,
+    body: () => body,
+    json: () => body && JSON.stringify(body),
+  }
 }

@@ -4,20 +4,18 @@ import { repeat } from '../../call/repeat.ts'
 import { HookFault } from '../../chain/hook-fault.ts'
 import { Egress } from '../../upstream/egress.ts'
 import { outboundOf } from '../../upstream/outbound.ts'
-import { grantsOf } from '../permissions.ts'
+import { denied, grantsOf } from '../permissions.ts'
 import type { Context } from '../plugin.ts'
 import type { CompleteOptions } from '../plugin-calls.ts'
 import type { Scope } from '../scope.ts'
 import type { GuestAsks } from './guest-asks.ts'
+import type { GuestEvents } from './guest-events.ts'
 import { guestLog } from './guest-log.ts'
 import type { GuestData, ToHost } from './messages.ts'
+import type { GuestStore } from './store/guest-store.ts'
 
 /** What of a context a worker does without, and why nothing stands in for it. */
 const absent = {
-  store: 'the store',
-  on: 'events',
-  onAny: 'events',
-  emit: 'events',
   provide: 'services',
   use: 'services',
   find: 'services',
@@ -35,10 +33,13 @@ export interface GuestParts {
   readonly memory: Map<string, unknown>
   readonly tell: (message: ToHost) => void
   readonly asks: GuestAsks
+  readonly store: GuestStore
+  readonly events: GuestEvents
 }
 
 /** The context of a plugin in its worker: what it can have there is the same, the rest says that it cannot cross. */
-export function guestContext<S>(settings: S, { data, scope, memory, tell, asks }: GuestParts): Context<S> {
+export function guestContext<S>(settings: S, parts: GuestParts): Context<S> {
+  const { data, scope, memory, tell, asks, events } = parts
   const { id } = data
   const log = guestLog(tell)
   const grants = grantsOf(data.permissions)
@@ -67,8 +68,17 @@ export function guestContext<S>(settings: S, { data, scope, memory, tell, asks }
       scope.own(repeat(ms, run, (error) => log.error({ err: error }, 'a periodic task failed')))
     },
     own: (release: () => unknown) => scope.own(release),
+    on: events.on.bind(events),
+    onAny: events.onAny.bind(events),
+    emit: events.emit.bind(events),
     report: (what: string, detail: string) => tell({ kind: 'report', what, detail }),
   }
+  Object.defineProperty(context, 'store', {
+    get() {
+      if (!grants.has('store')) throw denied(id, 'uses the store', 'store')
+      return parts.store.at([])
+    },
+  })
   for (const [name, what] of Object.entries(absent)) {
     Object.defineProperty(context, name, {
       get() {

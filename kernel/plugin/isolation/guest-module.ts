@@ -1,5 +1,4 @@
 import type { Call } from '../../call/call.ts'
-import type { Outcome } from '../../call/outcome.ts'
 import { WholeReply } from '../../call/reply.ts'
 import type { Entry } from '../../chain/entry.ts'
 import { HookFault } from '../../chain/hook-fault.ts'
@@ -10,7 +9,7 @@ import { isGatewayError } from '../../errors.ts'
 import { collect } from '../../stream/collect.ts'
 import { grantedHooks } from '../granted.ts'
 import { grantsOf } from '../permissions.ts'
-import type { CallView } from './call-view.ts'
+import { type CallView, outcomeOf } from './call-view.ts'
 import { GuestAround } from './guest-around.ts'
 import type { GuestAsks } from './guest-asks.ts'
 import type { GuestCall, GuestCalls } from './guest-calls.ts'
@@ -72,7 +71,7 @@ export class GuestModule {
   }
 
   /** Does what is asked; rejects with what the hook threw when that is not to be let pass. */
-  async run(job: Exclude<Job, { do: 'leave' | 'remember' }>): Promise<Ran> {
+  async run(job: Exclude<Job, { do: 'leave' | 'remember' | 'event' | 'news' }>): Promise<Ran> {
     const { hooks } = this.#entry
     if (job.do === 'admit') return { value: await hooks.admit!(job.visit) }
     if ('of' in job) return this.#streamed(job)
@@ -102,7 +101,7 @@ export class GuestModule {
         return { value: after === reply ? undefined : await collect(after), known }
       }
       case 'settled':
-        await hooks.settled!(outcomeOf(job.outcome, known), call)
+        await hooks.settled!(outcomeOf(job.outcome, known.errors), call)
         return { known }
     }
   }
@@ -144,18 +143,5 @@ export class GuestModule {
     const call = this.#calls.callOf(view)
     const step = reveals ? revealed : rewritten
     return GuestStream.begin((reply) => step(reply, [this.#entry], call))
-  }
-}
-
-function outcomeOf(
-  { body, error, ...rest }: Extract<Job, { do: 'settled' }>['outcome'],
-  { errors }: GuestCall,
-): Outcome {
-  const thrown = error && errors.errorOf(error)
-  return {
-    ...rest,
-    error: isGatewayError(thrown) ? thrown : undefined,
-    body: () => body,
-    json: () => body && JSON.stringify(body),
   }
 }

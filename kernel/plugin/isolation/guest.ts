@@ -10,9 +10,12 @@ import { resolveStagedAlone } from '../staging/imports.ts'
 import { GuestAsks } from './guest-asks.ts'
 import { GuestCalls } from './guest-calls.ts'
 import { guestContext } from './guest-context.ts'
+import { GuestEvents } from './guest-events.ts'
+import { guestLog } from './guest-log.ts'
 import { GuestModule, type Ran } from './guest-module.ts'
 import type { GuestData, Job, ToGuest, ToHost } from './messages.ts'
 import { Outbox } from './outbox.ts'
+import { GuestStore } from './store/guest-store.ts'
 import { thrownOf } from './thrown.ts'
 
 /** The other side of a worker host: one module, and the messages that it is run by. */
@@ -23,6 +26,8 @@ class Guest {
   readonly #outbox: Outbox<ToHost>
   readonly #calls: GuestCalls
   readonly #asks: GuestAsks
+  readonly #store: GuestStore
+  readonly #events: GuestEvents
   #module: GuestModule | undefined
 
   constructor(data: GuestData) {
@@ -36,6 +41,14 @@ class Guest {
     const tell = (message: ToHost): void => this.#outbox.add(message)
     this.#calls = new GuestCalls(tell)
     this.#asks = new GuestAsks(tell)
+    const log = guestLog(tell)
+    this.#store = new GuestStore(
+      (store) => this.#asks.ask({ ask: 'store', store }),
+      (err) => log.error({ err }, 'something in the store failed'),
+    )
+    this.#events = new GuestEvents(this.#scope, this.#calls, tell, (err, event) => {
+      log.error({ err, event }, 'a listener failed')
+    })
   }
 
   async start(): Promise<void> {
@@ -71,6 +84,8 @@ class Guest {
       memory: this.#memory,
       tell: (message) => this.#outbox.add(message),
       asks: this.#asks,
+      store: this.#store,
+      events: this.#events,
     })
     const hooks = checkedHooks(await definition.setup(context))
     this.#module = new GuestModule(this.#data, hooks, this.#calls, this.#asks)
@@ -78,12 +93,16 @@ class Guest {
   }
 
   async #do(id: number, job: Job): Promise<void> {
-    const module = this.#module!
     try {
-      const isMine = job.do === 'remember' || job.do === 'leave'
-      const { value, known, isOver = false } = isMine ? await this.#leave(job.do) : await module.run(job)
+      const { value, known, isOver = false } = await this.#run(job)
       const trail = known?.parts.next(isOver)
-      this.#outbox.add({ kind: 'done', id, value, ...(trail && { trail }), faults: module.takeFaults() })
+      this.#outbox.add({
+        kind: 'done',
+        id,
+        value,
+        ...(trail && { trail }),
+        faults: this.#module?.takeFaults() ?? [],
+      })
     } catch (error) {
       const known = this.#calls.find('of' in job ? job.of : 'call' in job ? job.call.id : '')
       const trail = known?.parts.next(false)
@@ -91,16 +110,35 @@ class Guest {
         kind: 'done',
         id,
         thrown: known ? known.errors.thrownOf(error) : thrownOf(error),
-        refused: module.isRefusal(error),
+        refused: this.#module?.isRefusal(error) ?? false,
         ...(trail && { trail }),
-        faults: module.takeFaults(),
+        faults: this.#module?.takeFaults() ?? [],
       })
     }
   }
 
+  #run(job: Job): Promise<Ran> {
+    switch (job.do) {
+      case 'remember':
+      case 'leave':
+        return this.#leave(job.do)
+      case 'event':
+        return this.#hear(() => this.#events.hear(job))
+      case 'news':
+        return this.#hear(() => this.#store.hear(job.news))
+      default:
+        return this.#module!.run(job)
+    }
+  }
+
+  /** May be told before the module is set up. */
+  async #hear(hear: () => unknown): Promise<Ran> {
+    return { value: hear() }
+  }
+
   async #leave(how: 'remember' | 'leave'): Promise<Ran> {
     if (how === 'leave') await this.#scope.dispose()
-    return { value: Object.fromEntries(this.#memory) }
+    return { value: Object.fromEntries([...this.#memory].filter(([, value]) => isPlain(value))) }
   }
 
   /** Of what cannot cross, that it cannot. */
@@ -113,6 +151,13 @@ class Guest {
     }
   }
 }
+
+const plain: readonly unknown[] = [Object.prototype, Array.prototype, Map.prototype, Set.prototype, null]
+
+/** Whether a value is data: an object of a class would arrive as something else, and is made anew. */
+const isPlain = (value: unknown): boolean =>
+  typeof value !== 'function' &&
+  (typeof value !== 'object' || value === null || plain.includes(Object.getPrototypeOf(value)))
 
 const guest = new Guest(workerData as GuestData)
 parentPort!.on('message', (messages: readonly ToGuest[]) => {

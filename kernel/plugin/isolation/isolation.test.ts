@@ -127,9 +127,8 @@ describe('a module in a worker', () => {
 test.each([
   ['a route', `ctx.route({})`, 'routes'],
   ['a service', `ctx.use(Symbol.for('switchyard:x'))`, 'services'],
-  ['the store', `ctx.store.collection('x', {})`, 'the store'],
 ])('what cannot cross is refused with a word on what to do: %s', async (_, setup, what) => {
-  await withModule(setup, { permissions: ['body:write', 'routes', 'store'] })
+  await withModule(setup, { permissions: ['body:write', 'routes'] })
   const { state, problem } = await shown()
   expect({ state, problem }).toEqual({
     state: 'failed',

@@ -3,6 +3,8 @@ import type { Stage, Visit } from '../../chain/hooks.ts'
 import type { StagedFolder } from '../staging/imports.ts'
 import type { CallChange, CallView, OutcomeView } from './call-view.ts'
 import type { ChunkView } from './chunk-view.ts'
+import type { StoreAsk } from './store/guest-store.ts'
+import type { PartNews } from './store/messages.ts'
 import type { Thrown } from './thrown.ts'
 import type { TrailPart } from './trail-part.ts'
 import type { AttemptView, TrailView } from './trail-view.ts'
@@ -68,6 +70,15 @@ export type Job =
   /** Nobody wants the rest of a stream. */
   | { readonly do: 'drop'; readonly of: string; readonly pipe: number }
   | { readonly do: 'settled'; readonly call: CallView; readonly outcome: OutcomeView }
+  | {
+      readonly do: 'event'
+      readonly event: EventView
+      /** Of an event about one, which is left out of its data then. */
+      readonly call?: CallView
+      readonly outcome?: OutcomeView
+    }
+  /** What is new in the store. */
+  | { readonly do: 'news'; readonly news: PartNews }
   /** Tell what is to be remembered. */
   | { readonly do: 'remember' }
   /** Give everything back, and tell what is to be remembered. */
@@ -101,6 +112,14 @@ export interface Pulled {
   readonly isOver: boolean
 }
 
+/** An event, of whose kind the schema stays where it is. */
+export interface EventView {
+  readonly name: string
+  readonly alias: string | undefined
+  readonly description: string
+  readonly data: unknown
+}
+
 /** A failure that the module's policy let pass. */
 export interface Fault {
   readonly hook: string
@@ -115,6 +134,7 @@ export type Ask =
       readonly on: string | undefined
       readonly budgetUsd: number | undefined
     }
+  | { readonly ask: 'store'; readonly store: StoreAsk }
   /** What is inside an `around`. */
   | {
       readonly ask: 'next'
@@ -165,6 +185,9 @@ export type ToHost =
     }
   | { readonly kind: 'pong' }
   | Abort
+  /** It wants to hear events of this name, or all. */
+  | { readonly kind: 'listen'; readonly name: string | undefined }
+  | { readonly kind: 'emit'; readonly event: EventView }
   | { readonly kind: 'report'; readonly what: string; readonly detail: string }
   | {
       readonly kind: 'log'

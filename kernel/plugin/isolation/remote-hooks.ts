@@ -7,10 +7,9 @@ import type { Hooks, Next } from '../../chain/hooks.ts'
 import { isGatewayError } from '../../errors.ts'
 import { replyWith } from '../../stream/collect.ts'
 import { unveiled } from '../veil.ts'
-import type { CallChange, OutcomeView } from './call-view.ts'
+import { type CallChange, viewOfOutcome } from './call-view.ts'
 import type { Shape, Step } from './messages.ts'
 import { type Remote, remote } from './remote.ts'
-import type { KnownCall } from './remote-calls.ts'
 import type { RemoteModule } from './remote-module.ts'
 import { RemoteReveal } from './remote-reveal.ts'
 import { RemoteStream } from './remote-stream.ts'
@@ -50,7 +49,11 @@ export function remoteHooks(module: RemoteModule, shape: Shape): Hooks {
           call,
           (view, known) => {
             known.isSettled = true
-            return { do: 'settled', call: view, outcome: told(outcome, known, module.grants.reads) }
+            return {
+              do: 'settled',
+              call: view,
+              outcome: viewOfOutcome(outcome, known.errors, module.grants.reads),
+            }
           },
           true,
         )
@@ -90,12 +93,4 @@ export function changedCall(module: RemoteModule, call: Call, { fields, ...chang
     })
   }
   return seen === call ? changed : unveiled(call, seen, changed)
-}
-
-function told(
-  { error, body, json: _, ...rest }: Outcome,
-  { errors }: KnownCall,
-  reads: boolean,
-): OutcomeView {
-  return { ...rest, body: reads ? body() : undefined, error: error && errors.thrownOf(error) }
 }

@@ -12,7 +12,9 @@ import type { Job, Shape, ToHost } from './messages.ts'
 import { RemoteAnswers } from './remote-answers.ts'
 import { RemoteAround } from './remote-around.ts'
 import { type KnownCall, RemoteCalls } from './remote-calls.ts'
+import { RemoteEvents } from './remote-events.ts'
 import { RemotePipe } from './remote-pipe.ts'
+import { HostStore } from './store/host-store.ts'
 import { errorOf } from './thrown.ts'
 import { addPart } from './trail-part.ts'
 import { type Done, WorkerHost } from './worker-host.ts'
@@ -29,6 +31,7 @@ export class RemoteModule {
   readonly #meter: Meter
   readonly #host: WorkerHost
   readonly #answers: RemoteAnswers
+  readonly #events: RemoteEvents
   #pipes = 0
   #arounds = 0
 
@@ -50,12 +53,18 @@ export class RemoteModule {
       down: (reason) => {
         this.calls.clear()
         this.#answers.clear()
+        this.#events.clear()
         meter.circuit.trip(reason)
       },
     })
     const post: WorkerHost['post'] = (message) => this.#host.post(message)
     this.calls = new RemoteCalls(post, grants.reads)
-    this.#answers = new RemoteAnswers(context, this.calls, post)
+    this.#events = new RemoteEvents(context, this)
+    const store = new HostStore(
+      () => context.store,
+      (news) => this.tell({ do: 'news', news }),
+    )
+    this.#answers = new RemoteAnswers(context, this.calls, store, post)
   }
 
   /** Resolves with what it does, when it is set up. */
@@ -92,6 +101,18 @@ export class RemoteModule {
     if (ms > 1) this.#meter.pardon(ms)
   }
 
+  /** Starts another worker for one that was lost, when it is time to try. */
+  async revive(): Promise<void> {
+    const { circuit } = this.#meter
+    if (circuit.waitMs > 0) return
+    try {
+      await this.started()
+      circuit.succeeded()
+    } catch (error) {
+      this.#meter.fail('start', error)
+    }
+  }
+
   async admit(visit: Visit): Promise<void> {
     this.#value(await this.#host.run({ do: 'admit', visit }))
   }
@@ -105,6 +126,11 @@ export class RemoteModule {
     return new RemotePipe(this, call, this.#pipes, reveals)
   }
 
+  /** Has the worker that there is take note of something. */
+  async tell(job: Job): Promise<unknown> {
+    return this.#value(await this.#host.now(job))
+  }
+
   /** Has it do something for a call, which it is shown as it is now. `isOver`: the call has ended. */
   run(call: Call, job: (view: CallView, known: KnownCall) => Job, isOver = false): Promise<unknown> {
     return this.send(call, (known) => job(this.calls.view(call, known, isOver), known))
@@ -112,7 +138,7 @@ export class RemoteModule {
 
   /** Like `run`, for a call that it has been shown. */
   async send(call: Call, job: (known: KnownCall) => Job): Promise<unknown> {
-    await this.started()
+    if (!this.#host.isReady) await this.started()
     const known = this.calls.enter(call)
     try {
       return this.#value(await this.#host.run(job(known)), call, known)
@@ -123,7 +149,7 @@ export class RemoteModule {
 
   /** Has it wrap what is inside. */
   async around(call: Call, next: Next): Promise<Reply> {
-    await this.started()
+    if (!this.#host.isReady) await this.started()
     const known = this.calls.enter(call)
     try {
       this.#arounds += 1
@@ -153,6 +179,8 @@ export class RemoteModule {
     if (message.kind === 'report') this.#context.report(message.what, message.detail)
     else if (message.kind === 'log') this.#context.log[message.level](message.facts, message.message)
     else if (message.kind === 'abort') this.calls.abort(message.call, message.cancel, message.reason)
+    else if (message.kind === 'listen') this.#events.listen(message.name)
+    else if (message.kind === 'emit') this.#events.emit(message.event)
     else if (message.kind === 'ask') void this.#answers.answer(message.id, message.ask)
     else if (message.kind === 'withdraw') this.#answers.withdraw(message.id)
   }

@@ -86,6 +86,12 @@ export class WorkerHost {
     return this.#ask(job)
   }
 
+  /** Has the worker that there is do something, ready or not. */
+  async now(job: Job): Promise<Done> {
+    if (!this.#worker) throw new WorkerLost('its worker was lost')
+    return this.#ask(job)
+  }
+
   /** Tells the worker something, if there is one. */
   post(message: ToGuest): void {
     if (this.#worker) this.#outbox.add(message)

@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import type { IndexValue } from '../../../../storage/index.ts'
+
+/** The values under which each index has a row, by index. */
+export type IndexValues = Readonly<Record<string, IndexValue | readonly IndexValue[]>>
+
+/** A row that went through its schema in a worker, and what the functions of its collection say of it there. */
+export interface CheckedRow {
+  readonly row: unknown
+  readonly values: IndexValues
+}
+
+const checked = Symbol('checked')
+
+/** Leaves a mark on a row that becomes the checked one, or is it; nobody else sees the mark. */
+export function marked(row: unknown, as: CheckedRow): unknown {
+  for (const one of [row, as.row])
+    if (typeof one === 'object' && one !== null)
+      Object.defineProperty(one, checked, { value: as, configurable: true })
+  return row
+}
+
+const checkedOf = (row: unknown): CheckedRow | undefined =>
+  typeof row === 'object' && row !== null ? (row as { [checked]?: CheckedRow })[checked] : undefined
+
+/** Lets rows through that were checked; others only where nothing depends on the check. */
+export const checkedSchema = (isNeeded: boolean): z.ZodType<unknown> =>
+  z.unknown().transform((row, context) => {
+    const known = checkedOf(row)
+    if (known) return known.row
+    if (isNeeded) context.addIssue({ code: 'custom', message: 'was not checked where its collection is' })
+    return row
+  })
+
+export const valuesOf = (row: unknown, index: string): IndexValue | readonly IndexValue[] =>
+  checkedOf(row)?.values[index]

@@ -1,0 +1,48 @@
+import { describe } from 'vitest'
+import { collectionConformance } from '../../../../storage/conformance/collections.ts'
+import { counterConformance } from '../../../../storage/conformance/counters.ts'
+import { sequenceConformance } from '../../../../storage/conformance/sequences.ts'
+import type { Engine } from '../../../../storage/index.ts'
+import { openLevel } from '../../../../storage/level.ts'
+import { errorOf, thrownOf } from '../thrown.ts'
+import { GuestStore, type StoreAsk } from './guest-store.ts'
+import { HostStore } from './host-store.ts'
+
+/** A store seen from a worker: everything that crosses is copied, and errors as they cross. */
+async function openFar(folder: string): Promise<Engine> {
+  const failed = (): void => {}
+  const engine = await openLevel(folder)
+  const host = new HostStore(
+    () => engine,
+    async (news) => structuredClone(await guest.hear(structuredClone(news))),
+  )
+  const answered = async (ask: StoreAsk): Promise<unknown> => {
+    if ('call' in ask) return host.call(ask.call)
+    return 'open' in ask ? host.open(ask.open) : host.flush(ask.flush)
+  }
+  const guest = new GuestStore(async (ask) => {
+    try {
+      return structuredClone(await answered(structuredClone(ask)))
+    } catch (error) {
+      throw errorOf(structuredClone(thrownOf(error)))
+    }
+  }, failed)
+  return {
+    ...guest.at([]),
+    log: engine.log,
+    name: 'far',
+    compact: () => engine.compact(),
+    async close() {
+      // What was told before crosses before.
+      await new Promise((resolve) => setImmediate(resolve))
+      host.clear()
+      await engine.close()
+    },
+  }
+}
+
+describe('the store of a worker', () => {
+  collectionConformance(openFar)
+  sequenceConformance(openFar)
+  counterConformance(openFar)
+})
