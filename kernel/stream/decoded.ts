@@ -37,30 +37,29 @@ export async function* decodedChunks(
   const decoder = protocol.decoder(answer, call, target)
   try {
     for (let batch = await answer.read(); batch; batch = await answer.read()) {
-      const pieces = batch
-      yield* given((chunks) => {
-        for (const bytes of pieces) for (const chunk of decoder.push(bytes)) chunks.push(chunk)
-      }, reading)
+      const chunks: Chunk[] = []
+      let failure: unknown
+      for (const bytes of batch) failure ??= failureOf(() => decoder.push(bytes), chunks, reading)
+      if (chunks.length > 0) yield chunks
+      if (failure !== undefined) throw failure
     }
-    yield* given((chunks) => {
-      for (const chunk of decoder.end()) chunks.push(chunk)
-    }, reading)
+    const rest: Chunk[] = []
+    const failure = failureOf(() => decoder.end(), rest, reading)
+    if (rest.length > 0) yield rest
+    if (failure !== undefined) throw failure
   } finally {
     answer.cancel()
   }
 }
 
-/** What a decoder gives, in one batch, and then the error that it ended with. */
-function* given(decode: (into: Chunk[]) => void, reading: Reading): Generator<readonly Chunk[]> {
-  const chunks: Chunk[] = []
-  let failure: unknown
+/** Takes what a decoder gives, up to the error that it ends with, which is returned. */
+function failureOf(give: () => Iterable<Chunk>, chunks: Chunk[], reading: Reading): unknown {
   try {
-    decode(chunks)
+    for (const chunk of give()) chunks.push(chunk)
+    return undefined
   } catch (error) {
-    failure = coded(error, reading)
+    return coded(error, reading)
   }
-  if (chunks.length > 0) yield chunks
-  if (failure !== undefined) throw failure
 }
 
 /**
