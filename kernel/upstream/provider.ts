@@ -120,7 +120,7 @@ export interface TokenQuestion {
   /** The question; undefined where it cannot be asked about this call. */
   encode(call: Call, target: Target): UpstreamRequest | undefined | Promise<UpstreamRequest | undefined>
   /** How many tokens an answer says there are; undefined when it does not say. */
-  decode(body: Buffer, call: Call): number | undefined
+  decode(body: Buffer, call: Call, target: Target): number | undefined
   /** Whether an answer with an error status says that the provider does not count for this model. */
   declines?(head: UpstreamHead, body: Buffer): boolean
 }

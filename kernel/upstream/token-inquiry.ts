@@ -39,7 +39,7 @@ export class TokenInquiry {
       if (answer.status === 401) forgetKey(target, services)
       throw hideKey(protocol.error(answer, body, target), target)
     }
-    return { tokens: tokensOf(() => question.decode(body, call), target), exact: question.exact }
+    return { tokens: tokensOf(() => question.decode(body, call, target), target), exact: question.exact }
   }
 }
 

@@ -1,9 +1,11 @@
-import type { Protocol, Target, WireUsage } from '#kernel'
+import type { Protocol, WireUsage } from '#kernel'
 import { answerOf, modelsIn } from './answer.ts'
 import { bodyOf } from './body.ts'
 import { upstreamError } from './errors.ts'
+import { headersOf } from './headers.ts'
 import { optionsSchema, type Quirks, quirksOf } from './quirks.ts'
 import { EventDecoder } from './stream.ts'
+import { tokenQuestion } from './tokens.ts'
 import { costOf, usageOf } from './usage.ts'
 
 const paths = { chat: '/chat/completions', completion: '/completions', embedding: '/embeddings' } as const
@@ -34,6 +36,8 @@ export const openaiProtocol: Protocol = {
 
   usage: (reported, { provider }) => usageOf(reported as WireUsage, quirksOf(provider)),
 
+  tokens: tokenQuestion,
+
   costUsd: (reported, { provider }) => costOf(reported, quirksOf(provider)),
 
   check(target) {
@@ -52,14 +56,4 @@ function addressOf({ base, by_model, check_path }: Quirks, path?: string, model 
       ? by_model.check_path
       : by_model.path.replace('{model}', encodeURIComponent(model)) + path
   return `${base}${below}?${new URLSearchParams(by_model.query)}`
-}
-
-function headersOf({ provider, key }: Target): Record<string, string> {
-  const { key_header } = quirksOf(provider)
-  return {
-    'content-type': 'application/json',
-    accept: 'application/json',
-    ...(key && (key_header ? { [key_header]: key.secret } : { authorization: `Bearer ${key.secret}` })),
-    ...provider.headers,
-  }
 }

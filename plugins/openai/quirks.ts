@@ -66,6 +66,15 @@ const quirksSchema = z.strictObject({
   usage_at: z.string().optional(),
   /** Its `completion_tokens` are without those for reasoning. */
   reasoning_apart: z.boolean().default(false),
+  /** Counts the tokens of a conversation: where, and where in its answer the number is, with dots between the fields. */
+  counts: z
+    .strictObject({
+      path: z.string(),
+      /** The path stands beside the one of the API, and not below it. */
+      beside: z.boolean().default(false),
+      field: z.string(),
+    })
+    .optional(),
   /** Where in its usage it says, in USD, what the call cost; with dots between the fields. */
   cost_at: z.string().optional(),
 })

@@ -15,8 +15,12 @@ export function usageOf(reported: WireUsage, { reasoning_apart }: Quirks): Usage
 /** What the provider says the call cost, in USD; undefined where it says nothing or nonsense. */
 export function costOf(reported: unknown, { cost_at }: Quirks): number | undefined {
   if (cost_at === undefined) return undefined
-  let value = reported
-  for (const field of cost_at.split('.'))
-    value = (value as Record<string, unknown> | null | undefined)?.[field]
+  return numberAt(reported, cost_at)
+}
+
+/** A number in an answer, not below zero; `path` has dots between the fields. */
+export function numberAt(answer: unknown, path: string): number | undefined {
+  let value = answer
+  for (const field of path.split('.')) value = (value as Record<string, unknown> | null | undefined)?.[field]
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
 }

@@ -4,9 +4,10 @@ import { bareChain } from '../../../test/bare.ts'
 import { startGateway, type TestGateway } from '../../../test/harness.ts'
 import { anthropic } from '../../../test/upstream/anthropic/index.ts'
 import { bedrock, cohere, gemini, startUpstream, type Upstream } from '../../../test/upstream/index.ts'
+import { tokenize } from '../../../test/upstream/tokenize/index.ts'
 import { vertex } from '../../../test/upstream/vertex/index.ts'
 
-const wires = { anthropic, bedrock, cohere, gemini, vertex }
+const wires = { anthropic, bedrock, cohere, gemini, moonshot: tokenize, vertex, vllm: tokenize }
 const upstreams = new Map<string, Upstream>()
 let gateway: TestGateway
 let client: Anthropic
@@ -114,6 +115,25 @@ test('Cohere counts texts, so that the whole is an estimate; a text too long for
   const long = { messages: [{ role: 'user', content: 'x'.repeat(70_000) }] }
   expect(await count('cohere/command-a-03-2025', long)).toMatchObject({ by: 'estimated' })
   expect(upstreams.get('cohere')!.requests).toHaveLength(0)
+})
+
+test('vLLM and Moonshot count by the model’s own template', async () => {
+  upstreams.get('vllm')!.reply({ body: { count: 31, max_model_len: 4096, tokens: [] } })
+  expect(await count('vllm/google/gemma-4-31b-it')).toEqual({ tokens: 31, by: 'provider' })
+  expect(last('vllm').path).toBe('/tokenize')
+  expect(last('vllm').body).toMatchObject({
+    model: 'google/gemma-4-31b-it',
+    messages: [{ role: 'system' }, { role: 'user' }, { role: 'assistant' }, { role: 'tool' }],
+    tools: [{ type: 'function' }],
+  })
+  expect(await count('moonshot/kimi-k2-0905-preview')).toEqual({ tokens: expect.any(Number), by: 'provider' })
+  expect(last('moonshot').path).toBe('/v1/tokenizers/estimate-token-count')
+})
+
+test('a server that is like vLLM and does not count leaves it to the gateway', async () => {
+  upstreams.get('vllm')!.reply({ status: 404 })
+  const hi = { messages: [{ role: 'user', content: 'hi' }] }
+  expect(await count('vllm/Qwen/Qwen3-32B', hi)).toEqual({ tokens: 9, by: 'tokenizer' })
 })
 
 test.each(['anthropic/claude-sonnet-4-5', 'gemini/gemini-2.5-flash', 'cohere/command-a-03-2025'])(
