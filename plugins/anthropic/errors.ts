@@ -4,6 +4,8 @@ import { protocolError, upstreamFailure } from '#kit'
 /** `error` of an error answer or event. */
 export interface NativeError {
   readonly type?: unknown
+  /** What Google calls it, where it is Google that refuses. */
+  readonly status?: unknown
   readonly message?: unknown
 }
 
@@ -36,13 +38,13 @@ export const brokenProtocol = (what: string, target: Target, cause?: unknown): U
   protocolError(target, what, { retryable: true, cause })
 
 function errorOf(status: number, error: NativeError, target: Target, head?: UpstreamHead): UpstreamError {
-  const native = text(error.type)
+  const native = text(error.type) ?? text(error.status)
   return upstreamFailure(
     {
       status,
       native,
       message: text(error.message),
-      type: native,
+      type: text(error.type),
       headers: head?.headers ?? {},
       shown: status === 529 ? 503 : status === 504 ? 504 : undefined,
     },

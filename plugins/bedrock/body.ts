@@ -28,6 +28,7 @@ export function bodyOf(
   const { toolConfig, modelChoice, forced } = toolFields(request, plan, scene)
   const thinking = thinkingOf(request, { ...plan, turns: messages, forced, changes })
   const more = {
+    ...betasOf(call, plan, changes),
     ...(modelChoice && { tool_choice: modelChoice }),
     ...modelFields(request, plan, thinking, changes),
   } as JsonObject
@@ -45,6 +46,25 @@ export function bodyOf(
     ...tierOf(request, changes),
     ...ownFields(request),
   }
+}
+
+/** Betas of Claude's that Bedrock has; with any other it refuses the whole request. */
+const betas = new Set([
+  'context-1m-2025-08-07',
+  'dev-full-thinking-2025-05-14',
+  'interleaved-thinking-2025-05-14',
+  'output-128k-2025-02-19',
+  'token-efficient-tools-2025-02-19',
+])
+
+/** The betas that the client names, as far as they are there: they have a field and no header. */
+function betasOf({ context }: Call, { facts }: Plan, changes: Changes): Fields {
+  const asked = context.headers['anthropic-beta']
+  if (typeof asked !== 'string' || facts.maker !== 'anthropic') return {}
+  const all = [...new Set(asked.split(/\s*,\s*/).filter((name) => name !== ''))]
+  const known = all.filter((name) => betas.has(name))
+  if (known.length < all.length) changes.add('-anthropic-beta')
+  return known.length > 0 ? { anthropic_beta: known } : {}
 }
 
 /** What goes to the model as it is, past the service: what it is told by name last, over what is made for it. */

@@ -268,6 +268,41 @@ describe('the conversation', () => {
   })
 })
 
+describe('what only Claude’s clients send', () => {
+  const found = {
+    type: 'search_result',
+    source: 'https://example.com/a',
+    title: 'Article',
+    content: [{ type: 'text', text: 'Grass is green.' }],
+    citations: { enabled: true },
+  }
+  const asked = [{ role: 'user' as const, content: [found, { type: 'text', text: 'Which colour?' }] }]
+
+  it('arrives at Claude as it was, and elsewhere as a text', async () => {
+    const { sent } = await ask({ messages: asked })
+    const { type: _, content, ...own } = found
+    expect((sent.messages as Fields[])[0]!.content).toEqual([
+      { searchResult: { ...own, content: [{ text: content[0]!.text }] } },
+      { text: 'Which colour?' },
+    ])
+    const other = await ask({ model: 'bedrock/amazon.nova-pro-v1:0', messages: asked })
+    expect((other.sent.messages as Fields[])[0]!.content).toEqual([
+      { text: 'Article\n\nGrass is green.' },
+      { text: 'Which colour?' },
+    ])
+  })
+
+  it('of betas reaches Claude as far as Bedrock has them', async () => {
+    const headers = { 'anthropic-beta': 'claude-code-20250219, interleaved-thinking-2025-05-14' }
+    const { response } = await client.chat.completions
+      .create({ model, messages: hi }, { headers })
+      .withResponse()
+    const { additionalModelRequestFields: fields } = upstream.last().body as Fields
+    expect(fields).toEqual({ anthropic_beta: ['interleaved-thinking-2025-05-14'] })
+    expect(response.headers.get('x-params-changed')).toBe('-anthropic-beta')
+  })
+})
+
 describe('tools', () => {
   const toolSpec = {
     name: 'weather',
@@ -500,12 +535,12 @@ describe('parameters', () => {
       service_tier: 'flex',
       parallel_tool_calls: true,
       guardrail_config: { guardrailIdentifier: 'g', guardrailVersion: 'DRAFT' },
-      additional_model_request_fields: { anthropic_beta: ['x'] },
+      additional_model_request_fields: { anthropic_beta: ['context-1m-2025-08-07'] },
     })
     expect(sent).toEqual({
       messages: [{ role: 'user', content: [{ text: 'hi' }] }],
       inferenceConfig: { maxTokens: 50, temperature: 1, stopSequences: ['END'] },
-      additionalModelRequestFields: { top_k: 5, anthropic_beta: ['x'] },
+      additionalModelRequestFields: { top_k: 5, anthropic_beta: ['context-1m-2025-08-07'] },
       additionalModelResponseFieldPaths: ['/stop_sequence'],
       guardrailConfig: { guardrailIdentifier: 'g', guardrailVersion: 'DRAFT' },
       serviceTier: { type: 'flex' },
@@ -570,6 +605,11 @@ describe('failures', () => {
   ])('with the status %i are %i', async (status, expected, code) => {
     upstream.reply({ status })
     expect(await failureOf({})).toMatchObject({ status: expected, code })
+  })
+
+  it('of the account’s quota are limits, though the service blames the request', async () => {
+    upstream.reply({ status: 400, error: { type: 'ServiceQuotaExceededException' } })
+    expect(await failureOf({})).toMatchObject({ status: 429, code: 'rate_limited' })
   })
 
   it('of throttling say when to come back', async () => {

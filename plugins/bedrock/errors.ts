@@ -11,6 +11,7 @@ const statusOf: ReadonlyMap<string, number> = new Map(
     modelstreamerrorexception: 424,
     modeltimeoutexception: 408,
     resourcenotfoundexception: 404,
+    servicequotaexceededexception: 429,
     serviceunavailableexception: 503,
     throttlingexception: 429,
     validationexception: 400,
@@ -42,6 +43,8 @@ export function exceptionError(
 function errorOf(failure: UpstreamFailure, target: Target): UpstreamError {
   const { status, native = '' } = failure
   const ofKey = badKey.test(native) ? 401 : native.startsWith('AccessDenied') ? 403 : undefined
+  // Comes as a mistake of the caller's, and is the account's limit.
+  if (native.startsWith('ServiceQuotaExceeded')) return upstreamFailure({ ...failure, status: 429 }, target)
   const shown = status === 503 ? 503 : status === 408 || status === 504 ? 504 : undefined
   return upstreamFailure({ ...failure, ofKey, shown }, target)
 }

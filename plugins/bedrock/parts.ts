@@ -57,6 +57,8 @@ function blockOf(part: ContentPart, at: string, scene: Scene): Block | undefined
     }
     case 'document':
       return documentOf(fields, at, scene)
+    case 'search_result':
+      return searchResultOf(fields, scene)
     default:
       throw badRequest(`${at}.type: Bedrock takes no content of the type ${part.type}.`, {
         param: `${at}.type`,
@@ -78,6 +80,23 @@ function documentOf(fields: Fields, at: string, scene: Scene): Block {
   throw badRequest(`${at}.source.type: Bedrock takes documents as texts, as base64 and from S3.`, {
     param: `${at}.source.type`,
   })
+}
+
+/** What a search found: Claude can cite it, others read it as a text. */
+function searchResultOf({ source, title, content, citations }: Fields, { facts }: Scene): Block | undefined {
+  const said = (Array.isArray(content) ? (content as Fields[]) : []).map(({ text }) => text)
+  const texts = said.filter((text): text is string => !isBlank(text))
+  if (texts.length === 0) return undefined
+  if (facts.maker !== 'anthropic')
+    return { text: [title, ...texts].filter((text) => !isBlank(text)).join('\n\n') }
+  return {
+    searchResult: {
+      source: String(source),
+      title: String(title),
+      content: texts.map((text) => ({ text })),
+      ...(isEnabled(citations) && { citations: { enabled: true } }),
+    },
+  }
 }
 
 function blockOfFile({ kind, format, source }: File, fields: Fields, scene: Scene): Block {

@@ -31,6 +31,12 @@ export interface Block {
   readonly image?: Media
   readonly video?: Media
   readonly document?: Media & { readonly name: string; readonly [field: string]: unknown }
+  readonly searchResult?: {
+    readonly source: string
+    readonly title: string
+    readonly content: readonly { readonly text: string }[]
+    readonly citations?: { readonly enabled: boolean }
+  }
   readonly toolUse?: ToolUse
   readonly toolResult?: {
     readonly toolUseId: string

@@ -166,6 +166,7 @@ describe.each([false, true])('with stream: %s', (stream) => {
     [404, OpenAI.NotFoundError, 404, 'not_found'],
     [422, OpenAI.UnprocessableEntityError, 422, 'bad_request'],
     [429, OpenAI.RateLimitError, 429, 'rate_limited'],
+    [498, OpenAI.BadRequestError, 400, 'bad_request'],
     [500, OpenAI.InternalServerError, 502, 'provider_error'],
   ])('status %i is an error of its kind', async (given, type, status, code) => {
     upstream.reply({ status: given })

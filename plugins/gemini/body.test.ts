@@ -110,6 +110,13 @@ describe('parameters', () => {
       { thinkingLevel: 'high', includeThoughts: true },
       ['reasoning_effort:medium->high'],
     ],
+    ['gemini-3.1-pro-preview', 'medium', { thinkingLevel: 'medium', includeThoughts: true }, []],
+    [
+      'gemini-3.1-pro-preview',
+      'minimal',
+      { thinkingLevel: 'low', includeThoughts: true },
+      ['reasoning_effort:minimal->low'],
+    ],
     ['gemini-3-flash-preview', 'medium', { thinkingLevel: 'medium', includeThoughts: true }, []],
     ['gemini-3-flash-preview', 'none', { thinkingLevel: 'minimal' }, ['reasoning_effort:none->minimal']],
     ['gemini-2.0-flash', 'high', undefined, ['-reasoning_effort']],

@@ -64,7 +64,7 @@ export function thinkingOf(request: ModelRequest, model: string, changes: Change
   if (thinking === 'budget')
     return { thinkingBudget: budgetFor(given, budget, /-pro/.test(model), told), ...shown }
   const wanted = given ?? ((budget ?? muchOfBudget) < muchOfBudget ? 'low' : 'high')
-  const level = /-pro/.test(model) ? levelOfPro(wanted) : levels.get(wanted)!
+  const level = levelFor(wanted, model)
   if (budget !== undefined || level !== wanted) told(budget ?? wanted, level)
   return { thinkingLevel: level, ...shown }
 }
@@ -99,6 +99,10 @@ function budgetFor(
 /** Leaves the budget to the model. */
 const freely = -1
 
-/** The large models know two levels. */
-const levelOfPro = (effort: string): string =>
-  effort === 'none' || effort === 'minimal' || effort === 'low' ? 'low' : 'high'
+/** The large models always think, and the first of them knows two levels only. */
+function levelFor(effort: string, model: string): string {
+  const level = levels.get(effort)!
+  if (!/-pro/.test(model)) return level
+  if (level === 'minimal') return 'low'
+  return level === 'medium' && /gemini-3-pro/.test(model) ? 'high' : level
+}

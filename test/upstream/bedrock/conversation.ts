@@ -50,16 +50,18 @@ function documentsError(turns: readonly Turn[]): string | undefined {
 
 /** What Anthropic's models say of the fields that are theirs. */
 function modelError(body: ConverseBody, model: string): string | undefined {
-  const { thinking, tool_choice } = (body.additionalModelRequestFields ?? {}) as {
+  const { thinking, tool_choice, anthropic_beta } = (body.additionalModelRequestFields ?? {}) as {
+    anthropic_beta?: unknown
     thinking?: { type?: string; budget_tokens?: number }
     tool_choice?: { type?: string }
   }
   if (tool_choice && (body.toolConfig?.toolChoice || !body.toolConfig || tool_choice.type !== 'auto'))
     return 'The additional field tool_choice conflicts with the value of toolConfig.'
-  if (!model.includes('anthropic.'))
-    return (
-      (thinking ?? tool_choice) && 'extraneous key [thinking] is not permitted, please reformat your input'
-    )
+  if (anthropic_beta !== undefined && !isBetas(anthropic_beta)) return 'invalid beta flag'
+  if (!model.includes('anthropic.')) {
+    const theirs = thinking !== undefined || tool_choice !== undefined || anthropic_beta !== undefined
+    return theirs ? 'extraneous key [thinking] is not permitted, please reformat your input' : undefined
+  }
   if (!thinking || thinking.type === 'disabled') return undefined
   const { inferenceConfig: config, toolConfig, messages } = body
   if (thinking.type === 'enabled' && (config?.maxTokens ?? 64_000) <= (thinking.budget_tokens ?? 0))
@@ -80,6 +82,12 @@ function modelError(body: ConverseBody, model: string): string | undefined {
     })
   return unsigned && 'messages.1.content.0: Invalid `signature` in `thinking` block'
 }
+
+const betaForm =
+  /^(?:context-1m|interleaved-thinking|token-efficient-tools|output-128k|dev-full-thinking)-[\d-]+$/
+
+const isBetas = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((name) => typeof name === 'string' && betaForm.test(name))
 
 /** What the model would sign; the same thoughts get the same signature. */
 export const signatureOf = (thoughts: string): string => `sig+${Buffer.from(thoughts).toString('base64')}`

@@ -25,10 +25,16 @@ const document = z.strictObject({
   citations: z.strictObject({ enabled: z.boolean() }).optional(),
   context: text.min(1).optional(),
 })
+const searchResult = z.strictObject({
+  source: text.min(1),
+  title: text.min(1),
+  content: z.array(z.strictObject({ text })).min(1),
+  citations: z.strictObject({ enabled: z.boolean() }).optional(),
+})
 const toolUse = z.strictObject({ toolUseId: id, name, input: json })
 const toolResult = z.strictObject({
   toolUseId: id,
-  content: z.array(oneOf({ text, json: z.unknown(), image, document, video })),
+  content: z.array(oneOf({ text, json: z.unknown(), image, document, video, searchResult })),
   status: z.enum(['success', 'error']).optional(),
 })
 const reasoningContent = oneOf({
@@ -39,7 +45,9 @@ const reasoningContent = oneOf({
 const message = z.discriminatedUnion('role', [
   z.strictObject({
     role: z.literal('user'),
-    content: z.array(oneOf({ text: spoken, image, video, document, toolResult, cachePoint })).min(1),
+    content: z
+      .array(oneOf({ text: spoken, image, video, document, searchResult, toolResult, cachePoint }))
+      .min(1),
   }),
   z.strictObject({
     role: z.literal('assistant'),

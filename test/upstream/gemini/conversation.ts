@@ -5,9 +5,13 @@ type Part = GenerateBody['contents'][number]['parts'][number]
 
 /** What is wrong between contents or fields that are each right by themselves; undefined for other bodies. */
 export function conversationError(
-  { contents, tools, toolConfig }: GenerateBody,
+  { contents, tools, toolConfig, generationConfig }: GenerateBody,
   model: string,
 ): string | undefined {
+  const { thinkingLevel: level } = generationConfig?.thinkingConfig ?? {}
+  if (level !== undefined && !levelsOf(model).includes(level)) {
+    return `Thinking level ${level.toUpperCase()} is not supported for this model.`
+  }
   for (const [index, { role, parts }] of contents.entries()) {
     const answers = parts.filter(({ functionResponse }) => functionResponse)
     const before = contents[index - 1]
@@ -34,6 +38,13 @@ export function conversationError(
   if (config && declared.length === 0) return 'Function calling config is set without function_declarations.'
   const unknown = config?.allowedFunctionNames?.find((name) => !declared.some((one) => one.name === name))
   return unknown && `allowed_function_names: ${unknown} is not declared`
+}
+
+/** How hard a model can be told to think in words. */
+function levelsOf(model: string): readonly string[] {
+  if (!signs(model)) return []
+  if (!/-pro/.test(model)) return ['minimal', 'low', 'medium', 'high']
+  return /gemini-3-pro/.test(model) ? ['low', 'high'] : ['low', 'medium', 'high']
 }
 
 /** The first call of a turn must have the signature it was given. */
