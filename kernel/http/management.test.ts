@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
+import { createServer, get, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -88,4 +88,13 @@ test('events wait for a client that does not read, and end when it leaves', asyn
   expect(sent * eventBytes).toBeLessThan(64 * 1024 * 1024)
   left.abort()
   await expect.poll(() => ended).toBe(true)
+})
+
+test('a client that wants a WebSocket is told at once to go on over HTTP', async () => {
+  const headers = { connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' }
+  const [response] = (await once(get(`${url}/v1/responses`, { headers }), 'response')) as [IncomingMessage]
+  response.resume()
+  expect(response.statusCode).toBe(426)
+  expect(response.headers.upgrade).toBe('HTTP/1.1')
+  expect((await fetch(`${url}/v1/responses`)).status).toBe(404)
 })

@@ -29,6 +29,14 @@ export interface ManagementParts {
   readonly adminRpm: number
 }
 
+const nothingAt = ({ method, path }: Koa.Context): Error => notFound(`There is nothing at ${method} ${path}.`)
+
+/** Clients that could also speak over a WebSocket go on over HTTP at this status without asking again. */
+function httpOnly(ctx: Koa.Context): Error {
+  ctx.set('upgrade', 'HTTP/1.1')
+  return badRequest('There are no WebSockets here; use HTTP.', { status: 426 })
+}
+
 /** The Koa application of everything below `/api`: the live generation's routes, with access, limits and errors. */
 export function createManagement(parts: ManagementParts): Koa {
   const app = new Koa()
@@ -44,7 +52,7 @@ export function createManagement(parts: ManagementParts): Koa {
     try {
       await next()
       if (ctx.status === 404 && ctx.body === undefined)
-        throw notFound(`There is nothing at ${ctx.method} ${ctx.path}.`)
+        throw ctx.req.headers.upgrade === undefined ? nothingAt(ctx) : httpOnly(ctx)
     } catch (thrown) {
       const error = toGatewayError(httpError(thrown))
       if (error.code === 'internal_error')

@@ -548,6 +548,12 @@ describe('parameters', () => {
     expect(changed.toSorted()).toEqual(['temperature:1.7->1', '-top_p', '-stop', '-user', '-seed'].toSorted())
   })
 
+  it('leave out a tool of another service beside functions', async () => {
+    const { sent, changed } = await ask({ tools: [{ type: 'web_search' }, weather] })
+    expect(sent.toolConfig).toMatchObject({ tools: [{ toolSpec: { name: 'weather' } }] })
+    expect(changed).toEqual(['-tools.web_search'])
+  })
+
   it.each<[asked: Fields, param: string]>([
     [{ n: 2 }, 'n'],
     [{ functions: [{}] }, 'functions'],

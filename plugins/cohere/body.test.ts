@@ -73,6 +73,7 @@ describe('parameters', () => {
     ],
     [{ tools: [strict] }, { tools: [f], strict_tools: true }, []],
     [{ tools: [strict, g] }, { tools: [f, sentG] }, ['-tools.strict']],
+    [{ tools: [{ type: 'web_search' }, g] }, { tools: [sentG] }, ['-tools.web_search']],
   ])('%j', (asked, sent, changes) => {
     const result = encoded(asked as Record<string, unknown>)
     expect(result.parameters).toEqual(sent)

@@ -25,8 +25,7 @@ export function* offeredIn(list: readonly Fields[], at: string, within?: string)
 }
 
 /** Items that bring tools with them, which count from then on. */
-export const bringsTools = (type: unknown): boolean =>
-  type === 'additional_tools' || type === 'tool_search_output'
+const bringsTools = (type: unknown): boolean => type === 'additional_tools' || type === 'tool_search_output'
 
 /** The tools that items of a conversation bring. */
 export function* broughtBy(items: readonly Fields[], at: (index: number) => string): Generator<Offered> {
