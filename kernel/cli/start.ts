@@ -1,16 +1,21 @@
 import { boot, type Kernel } from '../boot.ts'
 import { type Config, ConfigError } from '../config.ts'
+import { createLog } from '../log.ts'
 import { explain } from '../plugin/manifest.ts'
 import { configuration, refuseConfiguration } from './configuration.ts'
 import { greeting } from './greeting.ts'
+import { outliveStrayErrors } from './stray-errors.ts'
 
 /** Runs the gateway until it is told to stop. */
 export async function start(): Promise<void> {
   const began = performance.now()
   const config = configuration()
   if (!config) return
+  const log = createLog({ level: config.logLevel })
+  let kernel: Kernel | undefined
+  outliveStrayErrors(log, () => kernel?.registry.plugins ?? [])
   try {
-    const kernel = await boot({ config, env: process.env })
+    kernel = await boot({ config, env: process.env, log })
     stopOnSignals(kernel)
     console.log(greeting(kernel, performance.now() - began))
   } catch (error) {
