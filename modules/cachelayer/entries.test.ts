@@ -76,6 +76,29 @@ test('what is no longer kept when it is time to save is not written', async () =
   expect(found.map((entry) => entry !== undefined)).toEqual([false, false, true, true, false])
 })
 
+test('what was given after the time that is asked for waits', async () => {
+  const entries = await started()
+  const now = Date.now()
+  entries.add('old', { ...answer('O'), stored_at: now - 1000 })
+  entries.add('new', { ...answer('N'), stored_at: now })
+  await entries.save(now - 500)
+  const next = await started()
+  expect(await next.find('old')).toMatchObject({ body: answer('O').body })
+  expect(next.find('new')).toBeUndefined()
+  await entries.save()
+  expect(await next.find('new')).toMatchObject({ body: answer('N').body })
+})
+
+test('an answer that took the place of an expired one stays when that is deleted', async () => {
+  const entries = await started()
+  entries.add('a', { ...answer('old', 30), stored_at: Date.now() - 1000 })
+  await entries.save()
+  await new Promise((resolve) => setTimeout(resolve, 40))
+  entries.add('a', answer('new'))
+  await entries.sweep()
+  expect(entries.find('a')).toMatchObject({ body: answer('new').body })
+})
+
 test('the sweep deletes what has expired and the oldest beyond the limit, and nobody asks for them again', async () => {
   const entries = await started(10)
   for (let n = 0; n < 3; n += 1) entries.add(`k${n}`, { ...answer(`${n}`), stored_at: Date.now() + n })

@@ -85,28 +85,24 @@ export class Entries {
     if (unsaved.size > 2 * this.#maxEntries) this.#forgetGone()
   }
 
-  /** Writes what is not in the store yet; what memory had no room for any more is not written. */
-  async save(): Promise<void> {
-    const { answers, unsaved } = this.#kept
-    this.#forgetGone()
-    for (const keys of batches([...unsaved])) {
-      await Promise.all(
-        keys.map((key) => {
-          unsaved.delete(key)
-          const found = answers.peek(key)
-          return found && unexpired(found) && this.#rows.put(key, found)
-        }),
-      )
+  /**
+   * Writes what was given until then and is not in the store yet. What memory had no room for any more is not written:
+   * under load that is most, so that only what has stayed for a while should be.
+   */
+  async save(until = Number.POSITIVE_INFINITY): Promise<void> {
+    for (const entries of batches(this.#unsavedUntil(until))) {
+      await Promise.all(entries.map(([key, found]) => this.#rows.put(key, found)))
     }
   }
 
   /** Deletes what has expired, and the oldest beyond the limit. */
   async sweep(): Promise<void> {
+    const { answers } = this.#kept
     let excess = (await this.#rows.count()) - this.#maxEntries
     for await (const [key, row] of this.#rows.scan({ index: 'stored_at' })) {
       if (excess <= 0 && row.expires_at > Date.now()) continue
       await this.#rows.delete(key)
-      this.#kept.answers.delete(key)
+      if (answers.peek(key)?.stored_at === row.stored_at) answers.delete(key)
       excess -= 1
     }
   }
@@ -116,6 +112,19 @@ export class Entries {
     if (!found || !unexpired(found)) return undefined
     this.#kept.answers.set(key, found)
     return found
+  }
+
+  /** Takes them from those that are not saved. */
+  #unsavedUntil(until: number): (readonly [string, CacheEntry])[] {
+    const { answers, unsaved } = this.#kept
+    const taken: (readonly [string, CacheEntry])[] = []
+    for (const key of unsaved) {
+      const found = answers.peek(key)
+      if (found && found.stored_at > until) continue
+      unsaved.delete(key)
+      if (found && unexpired(found)) taken.push([key, found])
+    }
+    return taken
   }
 
   #forgetGone(): void {

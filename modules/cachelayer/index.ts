@@ -47,7 +47,7 @@ export default defineModule({
       if (!signal.aborted) log.warn({ err: error }, 'the stored answers could not be listed')
     })
     every(minuteMs, async () => {
-      await entries.save()
+      await entries.save(Date.now() - minuteMs)
       await entries.sweep()
     })
 
@@ -74,7 +74,7 @@ export default defineModule({
   },
 })
 
-/** How often what is new is stored: what came since would be lost if the process broke down. */
+/** How long an answer is kept before it is stored; it would be lost if the process broke down until then. */
 const minuteMs = 60_000
 
 const ageS = ({ stored_at }: CacheEntry): number => (Date.now() - stored_at) / 1000
