@@ -1,40 +1,49 @@
 import { Call } from '../kernel/call/call.ts'
 import { over } from '../kernel/call/cancel.ts'
-import { StreamReply } from '../kernel/call/reply.ts'
+import { type Reply, StreamReply, WholeReply } from '../kernel/call/reply.ts'
+import { wrapped } from '../kernel/chain/around.ts'
 import type { Entry } from '../kernel/chain/entry.ts'
 import { inspected } from '../kernel/chain/inspect.ts'
 import { rewritten } from '../kernel/chain/rewrite.ts'
 import { Chunk } from '../kernel/stream/chunk.ts'
+import { writeDropins } from '../test/dropins.ts'
 import { startGateway } from '../test/harness.ts'
 
 /**
  * What a module in a worker costs: CPU of the whole process, all threads together, and the time until it has answered,
- * for a request and for a batch of a stream, in the process and in a worker, one at a time and sixteen.
+ * for a request, for a batch of a stream, for an `around` that passes an answer on, and for a batch of a stream that an
+ * `around` reads; in the process and in a worker, one at a time and sixteen.
  */
 const warmUp = 2_000
 const rounds = 10_000
 const batches = 50
-const id = 'outputcap'
 
-const gateway = await startGateway()
+const { folder, remove } = await writeDropins({
+  tap: {
+    setup: `return { async around(call, next) {
+      const reply = await next(call)
+      if (reply.kind === 'whole') return reply
+      return reply.through((async function* () {
+        for await (const batch of reply.chunks) yield batch
+      })())
+    } }`,
+  },
+})
+const gateway = await startGateway({ config: { plugin_dirs: [folder] } })
 for (const isolation of ['inproc', 'worker'] as const) {
-  await gateway.kernel.registry.change(id, {
-    enabled: true,
-    isolation,
-    config: { default_max_tokens: 100_000 },
-  })
-  const entry = gateway.kernel.registry.generation.entries.find((one) => one.id === id)!
+  const limits = await running('outputcap', isolation, { default_max_tokens: 100_000 })
+  const tap = await running('tap', isolation)
   for (const at of [1, 16]) {
-    await report(`request, ${isolation}, ${at} at a time`, at, rounds, async () => {
-      const call = callOf()
-      await inspected(entry, call, () => [])
-      call.cancel.abort(over)
-    })
-    const perStream = `batch of a stream, ${isolation}, ${at} at a time`
-    await report(perStream, at, rounds / batches, () => streamed(entry), batches)
+    const measured = (what: string, run: () => Promise<void>, parts = 1): Promise<void> =>
+      report(`${what}, ${isolation}, ${at} at a time`, at, rounds / parts, run, parts)
+    await measured('request', () => during(async (call) => void (await inspected(limits, call, () => []))))
+    await measured('batch of a stream', () => during((call) => streamed(limits, call)), batches)
+    await measured('around', () => during(async (call) => void (await wrapped(tap, call, answered))))
+    await measured('batch through an around', () => during((call) => readAround(tap, call)), batches)
   }
 }
 await gateway.close()
+await remove()
 
 async function report(
   name: string,
@@ -66,12 +75,33 @@ async function repeat(count: number, at: number, run: () => Promise<void>): Prom
   await Promise.all(Array.from({ length: at }, one))
 }
 
-async function streamed(entry: Entry): Promise<void> {
+async function running(id: string, isolation: 'inproc' | 'worker', config = {}): Promise<Entry> {
+  await gateway.kernel.registry.change(id, { enabled: true, isolation, config })
+  return gateway.kernel.registry.generation.entries.find((one) => one.id === id)!
+}
+
+async function during(run: (call: Call) => Promise<void>): Promise<void> {
   const call = callOf()
-  await inspected(entry, call, () => [])
-  const reply = await rewritten(new StreamReply('', chunks()), [entry], call)
-  if (reply.kind === 'stream') for await (const _ of reply.chunks);
+  await run(call)
   call.cancel.abort(over)
+}
+
+async function streamed(entry: Entry, call: Call): Promise<void> {
+  await inspected(entry, call, () => [])
+  await read(await rewritten(new StreamReply('', chunks()), [entry], call))
+}
+
+async function readAround(entry: Entry, call: Call): Promise<void> {
+  await read(await wrapped(entry, call, async () => new StreamReply('', chunks())))
+}
+
+async function answered(): Promise<Reply> {
+  const message = { role: 'assistant', content: 'Yes.' } as const
+  return WholeReply.of({ choices: [{ index: 0, message, finish_reason: 'stop' }] })
+}
+
+async function read(reply: Reply): Promise<void> {
+  if (reply.kind === 'stream') for await (const _ of reply.chunks);
 }
 
 async function* chunks(): AsyncGenerator<readonly Chunk[]> {

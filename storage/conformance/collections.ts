@@ -317,6 +317,25 @@ export function collectionConformance(open: OpenEngine): void {
         expect(await again.get('id0')).toEqual({ first: 'Ann', last: 'Lee0' })
       }))
 
+    test('has its rows prepared together before, which are then the ones to be migrated', () =>
+      withEngine(open, async ({ engine, reopen }) => {
+        const old = engine.collection('people', { schema: Old })
+        for (const name of ['Ann Lee', 'Bob Ray']) await old.put(name, { name })
+        const prepared = new Map<unknown, unknown>()
+        const people = (await reopen()).collection('people', {
+          ...newer,
+          async prepare(rows) {
+            await new Promise((resolve) => setImmediate(resolve))
+            for (const { row, version } of rows) prepared.set(row, version === 1 && newer.migrate(row))
+          },
+          migrate: (row) => prepared.get(row),
+        })
+        expect((await people.list({ index: 'last' })).items).toEqual([
+          { first: 'Ann', last: 'Lee' },
+          { first: 'Bob', last: 'Ray' },
+        ])
+      }))
+
     test('gets an index that is new by its name, and loses one that is gone', () =>
       withEngine(open, async ({ engine, reopen }) => {
         await engine

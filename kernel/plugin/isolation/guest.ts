@@ -133,7 +133,7 @@ class Guest {
 
   /** May be told before the module is set up. */
   async #hear(hear: () => unknown): Promise<Ran> {
-    return { value: hear() }
+    return { value: await hear() }
   }
 
   async #leave(how: 'remember' | 'leave'): Promise<Ran> {

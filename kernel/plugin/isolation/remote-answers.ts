@@ -17,8 +17,10 @@ export class RemoteAnswers {
   readonly #store: HostStore
   readonly #post: (message: ToGuest) => void
   readonly #arounds = new Map<number, RemoteAround>()
-  /** What is being answered. */
-  readonly #asked = new Map<number, AbortController>()
+  /** Model calls that are under way, by what asked for them. */
+  readonly #completing = new Map<number, AbortController>()
+  /** Counts the workers that were lost. */
+  #lost = 0
 
   constructor(
     context: Context<unknown>,
@@ -39,29 +41,27 @@ export class RemoteAnswers {
   }
 
   async answer(id: number, ask: Ask): Promise<void> {
-    const control = new AbortController()
-    this.#asked.set(id, control)
-    const answer = await this.#answerTo(ask, control.signal)
+    const lost = this.#lost
+    const answer = await this.#answerTo(id, ask)
     // The answer to a worker that is lost is not for the next one.
-    if (this.#asked.get(id) !== control) return
-    this.#asked.delete(id)
-    this.#post({ kind: 'answer', id, ...answer })
+    if (lost === this.#lost) this.#post({ kind: 'answer', id, ...answer })
   }
 
   withdraw(id: number): void {
-    this.#asked.get(id)?.abort()
+    this.#completing.get(id)?.abort()
   }
 
   /** Nobody waits for answers any more. */
   clear(): void {
-    const asked = [...this.#asked.values()]
-    this.#asked.clear()
-    for (const control of asked) control.abort()
+    this.#lost += 1
+    const completing = [...this.#completing.values()]
+    this.#completing.clear()
+    for (const control of completing) control.abort()
     this.#store.clear()
   }
 
-  #answerTo(ask: Ask, signal: AbortSignal): Promise<Answer> {
-    if (ask.ask === 'complete') return this.#completed(ask, signal)
+  #answerTo(id: number, ask: Ask): Promise<Answer> {
+    if (ask.ask === 'complete') return this.#completed(id, ask)
     return ask.ask === 'store' ? this.#stored(ask) : this.#answered(ask)
   }
 
@@ -76,14 +76,21 @@ export class RemoteAnswers {
     }
   }
 
-  async #completed({ request, on, budgetUsd }: Complete, signal: AbortSignal): Promise<Answer> {
+  async #completed(id: number, { request, on, budgetUsd }: Complete): Promise<Answer> {
     const call = this.#calls.find(on)?.call
-    const options = { signal, ...(call && { on: call }), ...(budgetUsd !== undefined && { budgetUsd }) }
+    const control = new AbortController()
+    this.#completing.set(id, control)
     try {
-      const value: Completion = await this.#context.complete(request, options)
+      const value: Completion = await this.#context.complete(request, {
+        signal: control.signal,
+        ...(call && { on: call }),
+        ...(budgetUsd !== undefined && { budgetUsd }),
+      })
       return { value }
     } catch (error) {
       return { thrown: thrownOf(error) }
+    } finally {
+      if (this.#completing.get(id) === control) this.#completing.delete(id)
     }
   }
 

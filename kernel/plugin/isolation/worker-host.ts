@@ -5,6 +5,7 @@ import { badRequest } from '../../errors.ts'
 import type { GuestData, Job, Shape, ToGuest, ToHost } from './messages.ts'
 import { Outbox } from './outbox.ts'
 import { Pulse } from './pulse.ts'
+import { thrownOf } from './thrown.ts'
 
 /** Bounds of a worker. */
 export interface WorkerLimits {
@@ -165,8 +166,10 @@ export class WorkerHost {
 
   /** What cannot cross fails alone. */
   #refuse(message: ToGuest): void {
+    const fault = new HookFault('what it is to be given cannot cross to a worker')
+    if (message.kind === 'answer') this.post({ kind: 'answer', id: message.id, thrown: thrownOf(fault) })
     if (message.kind !== 'job') return
-    this.#waiting.get(message.id)?.reject(new HookFault('what it is to be given cannot cross to a worker'))
+    this.#waiting.get(message.id)?.reject(fault)
     this.#waiting.delete(message.id)
   }
 

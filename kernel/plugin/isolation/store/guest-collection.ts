@@ -89,8 +89,12 @@ export class GuestCollection<T> implements Collection<T> {
     }
   }
 
-  hear(news: PartNews): unknown {
-    if ('older' in news) return news.older.map((older) => this.#broughtUp(older))
+  /** Resolves with the answer to it, if there is one. */
+  async hear(news: PartNews): Promise<unknown> {
+    if ('older' in news) {
+      await this.#shape.prepare?.(news.older)
+      return news.older.map((older) => this.#broughtUp(older))
+    }
     for (const listener of [...this.#listeners]) {
       try {
         listener(news.changed as Change<T>)

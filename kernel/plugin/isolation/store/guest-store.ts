@@ -50,7 +50,7 @@ export class GuestStore {
   }
 
   /** What the other side tells of a part; resolves with the answer to it. */
-  hear(news: PartNews): unknown {
+  async hear(news: PartNews): Promise<unknown> {
     for (const [part, collection] of this.#collections.values())
       if (part === news.part) return collection.hear(news)
     return undefined
