@@ -1,30 +1,26 @@
-import OpenAI from 'openai'
+import type OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { bareChain } from '../../test/bare.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
+import { type Played, startPlayed } from '../../test/played.ts'
 import { anthropic, signatureOf } from '../../test/upstream/anthropic/index.ts'
-import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
+import type { Upstream } from '../../test/upstream/index.ts'
 
+let played: Played
 let upstream: Upstream
 let gateway: TestGateway
 let client: OpenAI
 
 beforeAll(async () => {
-  upstream = await startUpstream({ wires: [anthropic] })
-  gateway = await startGateway({
-    config: { providers: { anthropic: { base_url: upstream.baseUrl(), api_key: 'sk-test' } } },
-  })
-  await bareChain(gateway)
-  const { key } = await gateway.signUp()
-  client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0 })
+  const api_key = 'sk-test'
+  played = await startPlayed({ wires: [anthropic], apiKey: api_key }, (base_url) => ({
+    anthropic: { base_url, api_key },
+  }))
+  ;({ upstream, gateway, client } = played)
 })
 
 beforeEach(() => upstream.reset())
 
-afterAll(async () => {
-  await gateway.close()
-  await upstream.close()
-})
+afterAll(() => played.close())
 
 const model = 'claude-sonnet-4-5'
 const hi = [{ role: 'user' as const, content: 'hi' }]

@@ -1,30 +1,24 @@
-import OpenAI from 'openai'
+import type OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { bareChain } from '../../test/bare.ts'
-import { startGateway, type TestGateway } from '../../test/harness.ts'
-import { bedrock, startUpstream, type Upstream } from '../../test/upstream/index.ts'
+import { type Played, startPlayed } from '../../test/played.ts'
+import { bedrock, type Upstream } from '../../test/upstream/index.ts'
 
 const key = 'AKIDEXAMPLE00000001:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'
 
+let played: Played
 let upstream: Upstream
-let gateway: TestGateway
 let client: OpenAI
 
 beforeAll(async () => {
-  upstream = await startUpstream({ wires: [bedrock], apiKey: key })
-  gateway = await startGateway({
-    config: { providers: { bedrock: { base_url: upstream.baseUrl(), api_key: key } } },
-  })
-  await bareChain(gateway)
-  client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.adminKey, maxRetries: 0 })
+  played = await startPlayed({ wires: [bedrock], apiKey: key }, (base_url) => ({
+    bedrock: { base_url, api_key: key },
+  }))
+  ;({ upstream, client } = played)
 })
 
 beforeEach(() => upstream.reset())
 
-afterAll(async () => {
-  await gateway.close()
-  await upstream.close()
-})
+afterAll(() => played.close())
 
 type Fields = Record<string, unknown>
 

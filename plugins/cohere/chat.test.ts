@@ -2,30 +2,26 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { CompletionChunk } from '#kernel'
 import { Assembler } from '#kit'
-import { bareChain } from '../../test/bare.ts'
-import { startGateway, type TestGateway } from '../../test/harness.ts'
-import { cohere, startUpstream, type Upstream } from '../../test/upstream/index.ts'
+import type { TestGateway } from '../../test/harness.ts'
+import { type Played, startPlayed } from '../../test/played.ts'
+import { cohere, type Upstream } from '../../test/upstream/index.ts'
 
+let played: Played
 let upstream: Upstream
 let gateway: TestGateway
 let client: OpenAI
 
 beforeAll(async () => {
-  upstream = await startUpstream({ wires: [cohere], apiKey: 'key-of-cohere' })
-  gateway = await startGateway({
-    config: { providers: { cohere: { base_url: upstream.baseUrl(), api_key: 'key-of-cohere' } } },
-  })
-  await bareChain(gateway)
-  const { key } = await gateway.signUp()
-  client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0 })
+  const api_key = 'key-of-cohere'
+  played = await startPlayed({ wires: [cohere], apiKey: api_key }, (base_url) => ({
+    cohere: { base_url, api_key },
+  }))
+  ;({ upstream, gateway, client } = played)
 })
 
 beforeEach(() => upstream.reset())
 
-afterAll(async () => {
-  await gateway.close()
-  await upstream.close()
-})
+afterAll(() => played.close())
 
 type Body = OpenAI.ChatCompletionCreateParamsNonStreaming
 const model = 'command-a-03-2025'

@@ -1,29 +1,25 @@
-import OpenAI from 'openai'
+import type OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { bareChain } from '../../test/bare.ts'
-import { startGateway, type TestGateway } from '../../test/harness.ts'
-import { gemini, startUpstream, type Upstream } from '../../test/upstream/index.ts'
+import type { TestGateway } from '../../test/harness.ts'
+import { type Played, startPlayed } from '../../test/played.ts'
+import { gemini, type Upstream } from '../../test/upstream/index.ts'
 
+let played: Played
 let upstream: Upstream
 let gateway: TestGateway
 let client: OpenAI
 
 beforeAll(async () => {
-  upstream = await startUpstream({ wires: [gemini], apiKey: 'key-of-gemini' })
-  gateway = await startGateway({
-    config: { providers: { gemini: { base_url: upstream.baseUrl(), api_key: 'key-of-gemini' } } },
-  })
-  await bareChain(gateway)
-  const { key } = await gateway.signUp()
-  client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0 })
+  const api_key = 'key-of-gemini'
+  played = await startPlayed({ wires: [gemini], apiKey: api_key }, (base_url) => ({
+    gemini: { base_url, api_key },
+  }))
+  ;({ upstream, gateway, client } = played)
 })
 
 beforeEach(() => upstream.reset())
 
-afterAll(async () => {
-  await gateway.close()
-  await upstream.close()
-})
+afterAll(() => played.close())
 
 type Body = OpenAI.ChatCompletionCreateParamsNonStreaming
 const model = 'gemini-2.5-flash'
