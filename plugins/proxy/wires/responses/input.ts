@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { badRequest, type Message } from '#kernel'
+import { agentParts } from './agent-message.ts'
 import { checked } from './checked.ts'
 import { freeTextArguments } from './free-text.ts'
 import { offeredIn } from './offered.ts'
@@ -15,6 +16,7 @@ const message = z.looseObject({
   role: z.enum(['user', 'assistant', 'system', 'developer']),
   content: z.union([z.string(), parts]),
 })
+const between = z.looseObject({ content: parts })
 const call = { call_id: z.string(), name: z.string(), namespace: z.string().nullish() }
 const functionCall = z.looseObject({ ...call, arguments: z.string() })
 const customCall = z.looseObject({ ...call, input: z.string() })
@@ -53,7 +55,7 @@ export function messagesOf(items: readonly Fields[], report: Report, at = 'input
       addTo(turn.said, item, where, report)
     } else {
       close()
-      const message = otherOf(item, where)
+      const message = otherOf(item, where, report)
       messages.push({
         message,
         place: { at: where, content: message.role === 'tool' ? 'output' : 'content' },
@@ -108,7 +110,7 @@ function addTo(turn: AssistantTurn, item: Fields, at: string, report: Report): v
   }
 }
 
-function otherOf(item: Fields, at: string): Message {
+function otherOf(item: Fields, at: string, report: Report): Message {
   const { type } = item
   if (type === 'function_call_output' || type === 'custom_tool_call_output') {
     const { call_id: id, output: said } = checked(output, item, at)
@@ -121,6 +123,10 @@ function otherOf(item: Fields, at: string): Message {
       functionName(String(tool.name ?? tool.type), namespace),
     )
     return { role: 'tool', tool_call_id: id, content: JSON.stringify({ found: names }) }
+  }
+  if (type === 'agent_message') {
+    const { content } = checked(between, item, at)
+    return { role: 'user', content: contentOf(agentParts(content, `${at}.content`, report), `${at}.content`) }
   }
   if (!isMessage(type))
     throw badRequest(`${at}.type: items of the type ${String(type)} cannot be carried.`, {

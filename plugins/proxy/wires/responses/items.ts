@@ -12,6 +12,7 @@ const prefixes: Readonly<Record<string, string>> = {
   tool_search_call: 'tsc',
   tool_search_output: 'tso',
   additional_tools: 'at',
+  agent_message: 'amsg',
 }
 
 /** Items as they are kept: with ids, their own or made of that of the response and their place, and texts as parts. */

@@ -228,6 +228,27 @@ describe('a request', () => {
     expect(changes).toEqual(['-tools.web_search', '-input.web_search_call'])
   })
 
+  it('has what one agent says to another as words of the user, without what is encrypted for others', () => {
+    const content = [
+      { type: 'input_text', text: 'A task from /root:' },
+      { type: 'encrypted_content', encrypted_content: 'Say hi.' },
+      { type: 'encrypted_content', encrypted_content: 'gAAAAABsecret' },
+    ]
+    const { request, changes } = decoded({
+      input: [{ type: 'agent_message', author: '/root', recipient: '/root/a', content }],
+    })
+    expect(request.messages).toEqual([
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'A task from /root:' },
+          { type: 'text', text: 'Say hi.' },
+        ],
+      },
+    ])
+    expect(changes).toEqual(['-input.encrypted_content'])
+  })
+
   it('refuses two tools that would be one', () => {
     const fn = (name: string) => ({ type: 'function', name })
     const tools = [fn('a__b'), { type: 'namespace', name: 'a', description: '', tools: [fn('b')] }]
