@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Capability, CatalogueFile, ModelEntry } from './catalogue/entry.ts'
+import { findOverride } from './catalogue/overrides.ts'
 import { CatalogueError } from './catalogue/problem.ts'
 import { readCatalogue } from './catalogue/sources/read.ts'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
-import { findOverride } from './plugin/overrides.ts'
 
 export type { Capability } from './catalogue/entry.ts'
 
