@@ -18,13 +18,19 @@ export async function conform(folder: string, cwd: string): Promise<Conformance>
   const { PATH, HOME, TMPDIR } = process.env
   const options = { cwd, env: { PATH, HOME, TMPDIR }, timeout: limitMs, maxBuffer: 2 ** 24 }
   const args = [process.argv[1]!, 'plugin', 'check', folder, '--json']
-  const { out, err } = await new Promise<{ out: string; err: string }>((resolve) => {
-    execFile(process.execPath, args, options, (_, out, err) => resolve({ out, err }))
+  const { out, err, late } = await new Promise<{ out: string; err: string; late: boolean }>((resolve) => {
+    execFile(process.execPath, args, options, (error, out, err) =>
+      resolve({ out, err, late: error?.killed === true }),
+    )
   })
+  if (late) throw new Error(`the conformance kit took longer than ${limitMs / 60_000} minutes`)
   try {
-    return report.parse(JSON.parse(out)).checks
+    return report.parse(JSON.parse(afterPrints(out))).checks
   } catch (error) {
     const said = err.trim().split('\n').at(-1)
     throw new Error(`the conformance kit ended without a result${said ? `: ${said}` : ''}`, { cause: error })
   }
 }
+
+/** What the plugin itself prints comes before the report, whose first line is a lone brace. */
+const afterPrints = (out: string): string => out.slice(out.lastIndexOf('\n{\n') + 1)

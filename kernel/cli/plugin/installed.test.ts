@@ -43,7 +43,8 @@ async function shout(): Promise<string | number> {
 
 test('a package is added, updated, rolled back and removed while the gateway runs, and none of its scripts', async () => {
   await start()
-  const added = await plugin('add', await packageOf('1.0.0'), '--yes')
+  const chatty = { setup: `console.log('{ "checks": [] }')` }
+  const added = await plugin('add', await packageOf('1.0.0', chatty), '--yes')
   expect(added).toMatchObject({
     code: 0,
     result: {
@@ -53,7 +54,7 @@ test('a package is added, updated, rolled back and removed while the gateway run
     },
   })
   expect(await shout()).toBe('1.0.0')
-  expect((await plugin('add', await packageOf('1.0.0'), '--yes')).result.status).toBe('unchanged')
+  expect((await plugin('add', await packageOf('1.0.0', chatty), '--yes')).result.status).toBe('unchanged')
   expect((await plugin('update', 'shout', await packageOf('1.1.0'), '--no-check')).code).toBe(0)
   expect(await shout()).toBe('1.1.0')
   expect((await plugin('rollback', 'shout')).result).toMatchObject({

@@ -103,10 +103,10 @@ test('an update, a rollback and a remove that are killed are done or are not', a
 })
 
 test('commands that run at the same time all have their way, one after the other', async () => {
-  const ids = ['shout', 'yell', 'whisper']
+  const ids = ['shout', 'yell']
   const folders = await Promise.all(ids.map((id) => shoutPackage(folder, '1.0.0', { id })))
   const ended = await Promise.all(folders.map((at) => plugin('add', at, '--yes', '--no-check')))
-  expect(ended.map(({ code }) => code)).toEqual([0, 0, 0])
+  expect(ended.map(({ code }) => code)).toEqual([0, 0])
   expect(ended.filter(({ aside }) => aside.includes('waiting for its end')).length).toBeGreaterThan(0)
-  expect((await plugin('list')).result.total).toBe(3)
+  expect((await plugin('list')).result.total).toBe(2)
 })
