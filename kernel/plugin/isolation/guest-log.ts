@@ -27,8 +27,14 @@ export function guestLog(
   } as unknown as Log
 }
 
-/** Facts of a log line without what cannot cross. */
+/** Facts of a log line without what cannot cross; none of a line whose facts cannot be put into words. */
 function plain(facts: unknown): Record<string, unknown> {
-  const clean = JSON.stringify(facts, (_, value) => (value instanceof Error ? thrownOf(value) : value))
-  return clean === undefined ? {} : (JSON.parse(clean) as Record<string, unknown>)
+  try {
+    const clean = JSON.stringify(facts, (_, value) => (value instanceof Error ? told(value) : value))
+    return clean === undefined ? {} : (JSON.parse(clean) as Record<string, unknown>)
+  } catch {
+    return {}
+  }
 }
+
+const told = (error: Error) => ({ ...thrownOf(error), stack: error.stack })

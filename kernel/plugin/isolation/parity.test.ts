@@ -91,6 +91,44 @@ describe.each(places)('%s', (place) => {
     await expect.poll(() => far.reported(), patient).toContainEqual(['ended', 'gateway_error Enough true'])
   })
 
+  test('a module in shadow changes nothing, and what it would have done is told', async () => {
+    far = await startIsolated(
+      place,
+      `return {
+        admit({ path }) { if (path.startsWith('/v1/')) throw new Error('no') },
+        request: (call) => call.withRequest({ max_tokens: 7 }),
+        around: async (call, next) => {
+          const reply = await next(call.withRequest({ n: 2 }))
+          return { kind: 'whole', body: { ...(reply.body ?? {}), model: 'other' } }
+        },
+        attempt(attempt, call, headers) { headers['x-far'] = 'yes' },
+        stream: () => ({ push() {}, end(out) { out.finish('length') } }),
+        settled: (outcome, call) => ctx.report('settled', outcome.ending),
+      }`,
+      { failure: 'closed' },
+    )
+    await far.gateway.module('far', { mode: 'shadow' })
+    far.upstream.reply({ content: 'as it is' })
+    const response = await far.call()
+    expect(await textOf(response)).toBe('as it is')
+    expect(far.upstream.last().body).not.toHaveProperty('max_tokens')
+    expect(far.upstream.last().headers).not.toHaveProperty('x-far')
+    await expect.poll(async () => (await far.reported()).map(([kind]) => kind), patient).toContain('settled')
+    const { modules } = (await far.traceOf(response)) as { modules: Record<string, unknown>[] }
+    const noted = modules.filter(({ module, mode }) => module === 'far' && mode === 'shadow')
+    expect(noted.map(({ verdict, detail }) => [verdict, detail])).toEqual(
+      expect.arrayContaining([
+        ['changed', { of: 'request', paths: ['max_tokens'] }],
+        ['changed', { of: 'request', paths: ['n'] }],
+        ['changed', { of: 'headers', paths: ['x-far'] }],
+        ['changed', { of: 'reply', paths: ['model'] }],
+      ]),
+    )
+    far.upstream.reply({ content: ['one ', 'two'] })
+    expect(contentOf(await (await far.call({ stream: true })).text())).toBe('one two')
+    expect(await far.shown()).toMatchObject({ state: 'active', mode: 'shadow' })
+  })
+
   test('what it leaves for others on the way is there: a header once set is not set again', async () => {
     far = await startIsolated(
       place,

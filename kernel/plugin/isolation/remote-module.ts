@@ -138,6 +138,7 @@ export class RemoteModule {
 
   /** Like `run`, for a call that it has been shown. */
   async send(call: Call, job: (known: KnownCall) => Job): Promise<unknown> {
+    // Nothing may come between when nothing has to be waited for: the call may be over in the next turn.
     if (!this.#host.isReady) await this.started()
     const known = this.calls.enter(call)
     try {
