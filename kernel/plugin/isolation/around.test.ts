@@ -185,6 +185,30 @@ describe.each(places)('an around, %s', (place) => {
     expect(response.headers.get('x-slow')).toBe('TooSlow')
   })
 
+  test('reads two streams at once, and gives on what came from each', async () => {
+    far = await startIsolated(
+      place,
+      `return { async around(call, next) {
+        const replies = await Promise.all(['a', 'b'].map((user) => next(call.withRequest({ user }))))
+        const sources = replies.map(({ chunks }) => chunks[Symbol.asyncIterator]())
+        return replies[0].through((async function* () {
+          for (;;) {
+            const steps = await Promise.all(sources.map((source) => source.next()))
+            if (steps.every(({ done }) => done)) return
+            yield steps.flatMap(({ done, value }) => done ? [] : [...value])
+          }
+        })())
+      } }`,
+    )
+    const words = (name: string) => Array.from({ length: 20 }, (_, n) => `${name}${n} `)
+    for (const name of ['a', 'b']) far.upstream.reply({ content: words(name), gapMs: 1, splitBytes: 64 })
+    const text = contentOf(await (await far.call({ stream: true })).text())
+    for (const name of ['a', 'b']) {
+      const said = text.split(' ').filter((word) => word.startsWith(name))
+      expect(said.map((word) => `${word} `)).toEqual(words(name))
+    }
+  })
+
   test('changes streams, however they are cut, as it changes whole answers', async () => {
     far = await startIsolated(
       place,

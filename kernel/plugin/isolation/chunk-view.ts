@@ -8,6 +8,12 @@ export interface ChunkView {
   readonly data?: CompletionChunk
 }
 
+/** Chunks that follow each other, and the number of the first. */
+export interface ChunkBatch {
+  readonly first: number
+  readonly chunks: readonly ChunkView[]
+}
+
 export function viewOfChunk({ raw, seen }: Chunk): ChunkView {
   return {
     ...(raw && { raw: raw.toString('latin1') }),

@@ -3,7 +3,7 @@ import { type Reply, StreamReply, WholeReply } from '../../call/reply.ts'
 import type { Hooks } from '../../chain/hooks.ts'
 import { checkedReply } from '../../chain/returned.ts'
 import type { Chunk } from '../../stream/chunk.ts'
-import type { ChunkView } from './chunk-view.ts'
+import type { ChunkBatch } from './chunk-view.ts'
 import type { GuestAsks } from './guest-asks.ts'
 import type { GuestCall, GuestCalls } from './guest-calls.ts'
 import { Arrivals } from './guest-stream.ts'
@@ -72,9 +72,9 @@ export class GuestAround {
     const ask = (what: 'pull' | 'release') => asks.ask({ ask: what, run: this.#run, reply }, { known })
     const iterator: AsyncIterator<readonly Chunk[]> = {
       next: async () => {
-        const batch = (await ask('pull')) as readonly ChunkView[] | undefined
+        const batch = (await ask('pull')) as ChunkBatch | undefined
         if (!batch) return { done: true, value: undefined }
-        return { done: false, value: batch.map((view) => this.#arrivals.arrived(view)) }
+        return { done: false, value: this.#arrivals.arrived(batch) }
       },
       return: async () => {
         await ask('release')

@@ -128,10 +128,10 @@ export class GuestModule {
     return 'kind' in step ? { body: await collect(step) } : { change: this.#calls.changeOf(call, step) }
   }
 
-  async #stream({ of, call, pipe, reveals, chunks, end }: Extract<Job, { do: 'stream' }>): Promise<Ran> {
+  async #stream({ of, call, pipe, reveals, batch, end }: Extract<Job, { do: 'stream' }>): Promise<Ran> {
     const stream = this.#streams.get(pipe) ?? (await this.#begin(call, reveals))
     this.#streams.set(pipe, stream)
-    const value = await stream.push(chunks, end)
+    const value = await stream.push(batch, end)
     if (!value.over) return { value }
     this.#streams.delete(pipe)
     // What a stream adds to the trail it may still change until its end.

@@ -1,20 +1,20 @@
 import type { CompletionChunk } from '../../call/canonical.ts'
 import { type Reply, StreamReply } from '../../call/reply.ts'
 import type { Chunk } from '../../stream/chunk.ts'
-import { type ChunkView, chunkOf } from './chunk-view.ts'
+import { type ChunkBatch, chunkOf } from './chunk-view.ts'
 import type { Passed } from './messages.ts'
 import { thrownOf } from './thrown.ts'
 
-/** Chunks that came into a worker, counted as they were on the other side. */
+/** Chunks that came into a worker, by the numbers that they have on the other side. */
 export class Arrivals {
   readonly #numbers = new WeakMap<Chunk, number>()
-  #count = 0
 
-  arrived(view: ChunkView): Chunk {
-    const chunk = chunkOf(view)
-    this.#numbers.set(chunk, this.#count)
-    this.#count += 1
-    return chunk
+  arrived({ first, chunks }: ChunkBatch): Chunk[] {
+    return chunks.map((view, i) => {
+      const chunk = chunkOf(view)
+      this.#numbers.set(chunk, first + i)
+      return chunk
+    })
   }
 
   /** A chunk as it leaves: its number, the first time that one leaves which came. */
@@ -48,10 +48,10 @@ export class GuestStream {
   }
 
   /** Takes a batch; resolves with what may leave. */
-  async push(chunks: readonly ChunkView[], end: boolean): Promise<Passed> {
+  async push(batch: ChunkBatch, end: boolean): Promise<Passed> {
     if (this.#over !== 'untouched') {
       await this.#starved.promise
-      if (chunks.length > 0) await this.#feed(chunks.map((view) => this.#arrivals.arrived(view)))
+      if (batch.chunks.length > 0) await this.#feed(this.#arrivals.arrived(batch))
       if (end) await this.#feed(undefined)
     }
     const passed = {

@@ -1,7 +1,7 @@
 import type { CompletionChunk } from '../../call/canonical.ts'
 import type { StreamReply } from '../../call/reply.ts'
 import type { Chunk } from '../../stream/chunk.ts'
-import type { ChunkView } from './chunk-view.ts'
+import type { ChunkBatch } from './chunk-view.ts'
 import { Transit } from './transit.ts'
 
 /** A stream as far as it has been read. */
@@ -18,7 +18,7 @@ export class LentStreams {
   readonly #transit = new Transit()
 
   /** The next batch, as it crosses; undefined at the end. */
-  read(reply: StreamReply): Promise<readonly ChunkView[] | undefined> {
+  read(reply: StreamReply): Promise<ChunkBatch | undefined> {
     const lent = this.#lentOf(reply)
     const reading = lent.batches.next().then((step) => {
       if (!step.done) return this.#transit.enter(step.value)

@@ -2,7 +2,7 @@ import type { Completion, CompletionChunk, ModelRequest } from '../../call/canon
 import type { Stage, Visit } from '../../chain/hooks.ts'
 import type { StagedFolder } from '../staging/imports.ts'
 import type { CallChange, CallView, OutcomeView } from './call-view.ts'
-import type { ChunkView } from './chunk-view.ts'
+import type { ChunkBatch } from './chunk-view.ts'
 import type { StoreAsk } from './store/guest-store.ts'
 import type { PartNews } from './store/messages.ts'
 import type { Thrown } from './thrown.ts'
@@ -64,7 +64,7 @@ export type Job =
       readonly pipe: number
       /** Whether it is to reveal, which comes after everything else. */
       readonly reveals: boolean
-      readonly chunks: readonly ChunkView[]
+      readonly batch: ChunkBatch
       readonly end: boolean
     }
   /** Nobody wants the rest of a stream. */

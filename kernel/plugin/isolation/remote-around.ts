@@ -4,7 +4,7 @@ import type { Next } from '../../chain/hooks.ts'
 import { internalError } from '../../errors.ts'
 import type { Chunk } from '../../stream/chunk.ts'
 import type { CallChange } from './call-view.ts'
-import type { ChunkView } from './chunk-view.ts'
+import type { ChunkBatch } from './chunk-view.ts'
 import { LentStreams } from './lent-streams.ts'
 import type { Answer, Given, Job, Made, Pulled } from './messages.ts'
 import type { KnownCall } from './remote-calls.ts'
@@ -58,7 +58,7 @@ export class RemoteAround {
   }
 
   /** The next batch of a stream that the module was given; undefined at its end. */
-  pull(reply: number): Promise<readonly ChunkView[] | undefined> {
+  pull(reply: number): Promise<ChunkBatch | undefined> {
     return this.#streams.read(this.#given[reply] as StreamReply)
   }
 

@@ -1,5 +1,5 @@
 import type { Call } from '../../call/call.ts'
-import type { ChunkView } from './chunk-view.ts'
+import type { ChunkBatch } from './chunk-view.ts'
 import type { Job, Passed } from './messages.ts'
 import type { KnownCall } from './remote-calls.ts'
 import type { RemoteModule } from './remote-module.ts'
@@ -22,7 +22,7 @@ export class RemotePipe {
     this.#known = module.calls.enter(call)
   }
 
-  async pass(chunks: readonly ChunkView[], end: boolean): Promise<Passed> {
+  async pass(batch: ChunkBatch, end: boolean): Promise<Passed> {
     if (this.#isLost) throw new WorkerLost('its worker was lost in the middle of a stream')
     await this.#module.started()
     const isFirst = this.#born === undefined
@@ -33,7 +33,7 @@ export class RemotePipe {
       call: isFirst ? this.#module.calls.view(this.#call, known) : undefined,
       pipe: this.#number,
       reveals: this.#reveals,
-      chunks,
+      batch,
       end,
     }))
     return passed as Passed

@@ -1,6 +1,6 @@
 import type { CompletionChunk } from '../../call/canonical.ts'
 import { Chunk } from '../../stream/chunk.ts'
-import { type ChunkView, viewOfChunk } from './chunk-view.ts'
+import { type ChunkBatch, viewOfChunk } from './chunk-view.ts'
 
 /** The chunks of an answer that are in a worker: those that come back as they went keep their bytes. */
 export class Transit {
@@ -10,13 +10,15 @@ export class Transit {
   #last = -1
   #isAltered = false
 
-  /** Takes a batch to the worker, where its chunks are counted as well. */
-  enter(batch: readonly Chunk[]): ChunkView[] {
-    return batch.map((chunk) => {
+  /** Takes a batch to the worker, which knows its chunks by their numbers. */
+  enter(batch: readonly Chunk[]): ChunkBatch {
+    const first = this.#count
+    const chunks = batch.map((chunk) => {
       this.#held.set(this.#count, chunk)
       this.#count += 1
       return viewOfChunk(chunk)
     })
+    return { first, chunks }
   }
 
   /** What came back: chunks by number, and new ones. */
