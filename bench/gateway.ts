@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,6 +22,14 @@ export function hasGateway(): boolean {
   return existsSync(MAIN)
 }
 
+/** What `npm start` gives Node. */
+function flagsOfStart(): string[] {
+  const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  return String(scripts.start)
+    .split(' ')
+    .filter((word) => word.startsWith('--'))
+}
+
 /** Starts the gateway as an operator would, with a data folder of its own, and signs a user up. */
 export async function startGateway(upstreamPort: number, name = 'gateway'): Promise<Gateway> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'))
@@ -36,6 +44,7 @@ export async function startGateway(upstreamPort: number, name = 'gateway'): Prom
   const adminKey = `sy_admin_${randomBytes(24).toString('base64url')}`
   const process = new NodeProcess({
     file: MAIN,
+    flags: flagsOfStart(),
     args: ['start'],
     core: SERVER_CORE,
     env: {

@@ -28,6 +28,8 @@ export function pinSelf(): void {
 
 export interface StartOptions {
   readonly file: string
+  /** Options of Node's own. */
+  readonly flags?: readonly string[]
   readonly args?: readonly string[]
   readonly core: number
   readonly env?: Readonly<Record<string, string>>
@@ -42,7 +44,7 @@ export class NodeProcess {
   #stopping = false
 
   constructor(options: StartOptions) {
-    const node = [options.file, ...(options.args ?? [])]
+    const node = [...(options.flags ?? []), options.file, ...(options.args ?? [])]
     const [command, args] = canPin()
       ? ['taskset', ['-c', String(options.core), process.execPath, ...node]]
       : [process.execPath, node]

@@ -11,7 +11,8 @@ import { queuedRow } from './queued-row.ts'
 import { Retention } from './retention.ts'
 import { Upkeep } from './upkeep.ts'
 
-const flushRows = 2000
+/** Rows that are written before their time is over: what waits longer outlives its youth, and costs the collector. */
+const flushRows = 512
 const flushBytes = 1024 * 1024
 const defaultFlushMs = 250
 const defaultQueueBytes = 64 * 1024 * 1024
