@@ -46,7 +46,7 @@ test('a call is explained without being made: route, key, price, and every modul
       source: 'catalogue',
       usd_per_m: { input: 0.15 },
     },
-    estimate: { tokens_in: 3, tokens_out_max: 100 },
+    estimate: { tokens_in: 10, tokens_out_max: 100 },
   })
   const { input_usd, output_usd_max, total_usd_max } = body.estimate
   expect(input_usd + output_usd_max).toBeCloseTo(total_usd_max, 12)
