@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -6,5 +7,7 @@ export default defineConfig({
     execArgv: ['--expose-gc'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    // Much of the time is spent waiting for processes: on two cores, one worker leaves one of them idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
   },
 })
