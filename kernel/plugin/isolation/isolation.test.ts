@@ -252,8 +252,9 @@ test.each([
     expect(response.status).toBe(200)
     expect(await response.text()).toContain(stream ? '[DONE]' : 'one two')
   }
-  const { body } = await gateway.api('GET', '/api/proxy/modules/far/events')
-  expect(JSON.stringify(body.events)).toContain(detail)
+  const events = async () =>
+    JSON.stringify((await gateway.api('GET', '/api/proxy/modules/far/events')).body.events)
+  await expect.poll(events, patient).toContain(detail)
   await expect.poll(async () => (await shown()).state, patient).toBe('tripped')
 })
 
