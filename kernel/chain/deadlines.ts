@@ -4,7 +4,8 @@ import { HookFault } from './hook-fault.ts'
 export interface Wait {
   /** Since when, on the monotonic clock; infinite while it is not the hook that takes the time. */
   since: number
-  readonly fail: (error: Error) => void
+  /** Gone when it is over: a set keeps what was in it until V8 collects the old generation, calls and all. */
+  fail: ((error: Error) => void) | undefined
 }
 
 /** A hook did not answer in time. */
@@ -28,7 +29,7 @@ export class Deadlines {
   }
 
   add(fail: (error: Error) => void): Wait {
-    const wait = { since: performance.now(), fail }
+    const wait: Wait = { since: performance.now(), fail }
     this.#waits.add(wait)
     if (!this.#timer) this.#arm()
     return wait
@@ -36,6 +37,7 @@ export class Deadlines {
 
   remove(wait: Wait): void {
     this.#waits.delete(wait)
+    wait.fail = undefined
   }
 
   /** The promise, or an Overdue when it takes too long; it may be early or late by a quarter of the limit. */
@@ -44,7 +46,7 @@ export class Deadlines {
       const wait = this.add(reject)
       const done = <V>(settle: (value: V) => void) => {
         return (value: V): void => {
-          this.#waits.delete(wait)
+          this.remove(wait)
           settle(value)
         }
       }
@@ -62,8 +64,9 @@ export class Deadlines {
     const now = performance.now()
     for (const wait of this.#waits) {
       if (now - wait.since < this.limitMs) continue
-      this.#waits.delete(wait)
-      wait.fail(new Overdue(this.limitMs))
+      const { fail } = wait
+      this.remove(wait)
+      fail?.(new Overdue(this.limitMs))
     }
     if (this.#waits.size > 0) this.#arm()
   }

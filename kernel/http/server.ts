@@ -19,7 +19,9 @@ const settleMs = 5_000
 export class HttpServer {
   readonly #parts: ServerParts
   readonly #server: Server
-  readonly #running = new Set<Promise<void>>()
+  /** Requests that have not ended, and who waits until there are none. */
+  #running = 0
+  #waiting: (() => void)[] = []
   readonly #management: (req: IncomingMessage, res: ServerResponse) => Promise<void>
   #draining = false
 
@@ -59,12 +61,11 @@ export class HttpServer {
 
   /** Resolves when nothing runs, or after so long. */
   async #quiet(ms: number): Promise<void> {
-    const late = Promise.withResolvers<void>()
-    const timer = setTimeout(late.resolve, ms)
-    const ended = async (): Promise<void> => {
-      while (this.#running.size > 0) await Promise.all(this.#running)
-    }
-    await Promise.race([ended(), late.promise])
+    if (this.#running === 0) return
+    const quiet = Promise.withResolvers<void>()
+    this.#waiting.push(quiet.resolve)
+    const timer = setTimeout(quiet.resolve, ms)
+    await quiet.promise
     clearTimeout(timer)
   }
 
@@ -78,9 +79,15 @@ export class HttpServer {
     const generation = this.#parts.generation()
     const run = wire
       ? new Exchange(this.#parts, req, res, wire, generation).run()
-      : Promise.resolve(this.#management(req, res))
-    this.#running.add(run)
-    void run.finally(() => this.#running.delete(run))
+      : this.#management(req, res)
+    this.#running += 1
+    void run.then(this.#ended, this.#ended)
+  }
+
+  readonly #ended = (): void => {
+    this.#running -= 1
+    if (this.#running > 0) return
+    for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
   #wire(url: string) {

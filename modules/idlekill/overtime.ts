@@ -1,5 +1,10 @@
 import type { Call } from '#kernel'
 
+/** A call under way; emptied when it ends, as a map keeps what was in it until V8 collects the old generation. */
+interface Running {
+  call: Call | undefined
+}
+
 /**
  * Calls under way, and the time that each may take. They all may take the same, so whoever began first is due first:
  * one timer waits for that call, and not one for each.
@@ -7,7 +12,7 @@ import type { Call } from '#kernel'
 export class Overtime {
   readonly #ms: number
   readonly #end: (call: Call) => void
-  readonly #running = new Map<string, Call>()
+  readonly #running = new Map<string, Running>()
   #timer: NodeJS.Timeout | undefined
 
   /** Calls `end` with each call that takes longer than so many milliseconds. */
@@ -17,12 +22,15 @@ export class Overtime {
   }
 
   begin(call: Call): void {
-    this.#running.set(call.id, call)
+    this.#running.set(call.id, { call })
     if (!this.#timer) this.#wait(call)
   }
 
   finish({ id }: Call): void {
+    const running = this.#running.get(id)
+    if (!running) return
     this.#running.delete(id)
+    running.call = undefined
   }
 
   close(): void {
@@ -37,12 +45,13 @@ export class Overtime {
 
   #check(): void {
     this.#timer = undefined
-    for (const call of this.#running.values()) {
+    for (const { call } of this.#running.values()) {
+      if (!call) continue
       if (this.#leftTo(call) > 0) {
         this.#wait(call)
         return
       }
-      this.#running.delete(call.id)
+      this.finish(call)
       this.#end(call)
     }
   }
