@@ -1,4 +1,4 @@
-import { Call } from '../kernel/call/call.ts'
+import type { Call } from '../kernel/call/call.ts'
 import { over } from '../kernel/call/cancel.ts'
 import { type Reply, StreamReply, WholeReply } from '../kernel/call/reply.ts'
 import { wrapped } from '../kernel/chain/around.ts'
@@ -6,6 +6,7 @@ import type { Entry } from '../kernel/chain/entry.ts'
 import { inspected } from '../kernel/chain/inspect.ts'
 import { rewritten } from '../kernel/chain/rewrite.ts'
 import { Chunk } from '../kernel/stream/chunk.ts'
+import { callWith } from '../test/chain.ts'
 import { writeDropins } from '../test/dropins.ts'
 import { startGateway } from '../test/harness.ts'
 
@@ -110,24 +111,8 @@ async function* chunks(): AsyncGenerator<readonly Chunk[]> {
 }
 
 function callOf(): Call {
-  return new Call({
-    id: `tr_${Math.random()}`,
-    operation: 'chat',
-    wire: 'chat',
-    principal: { type: 'user', keyId: 'key_1', userId: 'usr_1', plan: 'free' },
-    request: {
-      model: 'gpt-4o-mini',
-      messages: [{ role: 'user', content: 'Tell me of the sea. '.repeat(40) }],
-    },
-    context: {
-      project: 'default',
-      tags: {},
-      sessionId: undefined,
-      ip: '127.0.0.1',
-      provider: undefined,
-      headers: { 'user-agent': 'bench', accept: '*/*' },
-      source: 'proxy',
-      generation: 1,
-    },
-  })
+  return callWith(
+    { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Tell me of the sea. '.repeat(40) }] },
+    { id: `tr_${Math.random()}`, context: { headers: { 'user-agent': 'bench', accept: '*/*' } } },
+  )
 }

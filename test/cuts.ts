@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import type { Detection, Place } from '../kernel/chain/detect.ts'
 import type { OnBlock } from '../kernel/stream/window.ts'
 import { ask, textOf } from './ask.ts'
+import { callWith } from './chain.ts'
 import type { GatewayUnderTest } from './harness.ts'
-import { callWith, content, cut, piecesThrough, redactedWhole } from './scanning.ts'
+import { content, cut, piecesThrough, redactedWhole } from './scanning.ts'
 import type { Upstream } from './upstream/index.ts'
 
 /** Ways of cutting a text: not at all, in two at every place, and at every place at once. Each says where parts end. */

@@ -1,43 +1,8 @@
-import { Call } from '../kernel/call/call.ts'
-import type { ModelRequest } from '../kernel/call/canonical.ts'
 import type { Detection, Finder, Place, Span } from '../kernel/chain/detect.ts'
 import { findAll } from '../kernel/chain/detect.ts'
 import { Detector, merged } from '../kernel/chain/detector.ts'
-import type { Entry } from '../kernel/chain/entry.ts'
-import type { Hooks } from '../kernel/chain/hooks.ts'
-import { Meter } from '../kernel/chain/meter.ts'
 import { type OnBlock, Window } from '../kernel/stream/window.ts'
-
-/** A call that nobody has touched. */
-export const callWith = (request: Partial<ModelRequest> = {}): Call =>
-  new Call({
-    id: 'tr_1',
-    operation: 'chat',
-    wire: 'chat',
-    principal: { type: 'user', keyId: 'key_1', userId: 'usr_1', plan: 'free' },
-    request: { model: 'm', ...request },
-    context: {
-      project: 'default',
-      tags: {},
-      sessionId: undefined,
-      ip: '127.0.0.1',
-      provider: undefined,
-      headers: {},
-      source: 'proxy',
-      generation: 1,
-    },
-  })
-
-/** A module in the chain. */
-export const entryOf = (id: string, hooks: Hooks, more: Partial<Entry> = {}): Entry => ({
-  id,
-  stage: 'inspect',
-  hooks,
-  failure: 'closed',
-  when: undefined,
-  meter: new Meter(),
-  ...more,
-})
+import { callWith, entryOf } from './chain.ts'
 
 /** Detections at work on a call, each as a module of its own. */
 export const detectorsOf = (detections: readonly Detection[], call = callWith()): Detector[] =>

@@ -1,8 +1,9 @@
 import type { z } from 'zod'
-import { Call } from '../kernel/call/call.ts'
+import type { Call } from '../kernel/call/call.ts'
 import type { ModelRequest, Operation } from '../kernel/call/canonical.ts'
 import { providerOf } from '../kernel/upstream/directory/provider.ts'
 import { providerSpec, type Target } from '../kernel/upstream/provider.ts'
+import { callWith } from './chain.ts'
 
 interface Manifest {
   readonly id: string
@@ -20,22 +21,8 @@ export function translation(
 ): { call: Call; target: Target } {
   const specs = new Map([[id, providerSpec.parse(spec)]])
   const provider = providerOf(id, { apiKey: 'key', options } as Parameters<typeof providerOf>[1], specs, {})!
-  const call = new Call({
-    id: 'req_1',
-    operation,
-    wire: 'chat',
-    principal: { type: 'user', keyId: 'key_1', userId: 'usr_1', plan: 'free' },
-    request: operation === 'chat' ? { messages: [{ role: 'user', content: 'hi' }], ...request } : request,
-    context: {
-      project: 'default',
-      tags: {},
-      sessionId: undefined,
-      ip: '127.0.0.1',
-      provider: undefined,
-      headers: {},
-      source: 'proxy',
-      generation: 1,
-    },
-  })
+  const said: Partial<ModelRequest> =
+    operation === 'chat' ? { messages: [{ role: 'user', content: 'hi' }] } : {}
+  const call = callWith({ ...said, ...request }, { id: 'req_1', operation })
   return { call, target: { provider, model: request.model, key: provider.keys[0] } }
 }

@@ -1,28 +1,13 @@
 import { expect, test } from 'vitest'
+import { callWith } from '../../test/chain.ts'
 import { UpstreamError } from '../errors.ts'
 import { createPrices } from '../prices.ts'
-import { Call } from './call.ts'
+import type { Call } from './call.ts'
 import { outcomeOf } from './settle.ts'
 import type { Attempt } from './trail.ts'
 
-const callWith = (attempts: readonly Partial<Attempt>[]): Call => {
-  const call = new Call({
-    id: 'tr_1',
-    operation: 'chat',
-    wire: 'chat',
-    principal: { type: 'user', keyId: 'key_1', userId: 'usr_1', plan: 'free' },
-    request: { model: 'm', messages: [] },
-    context: {
-      project: 'default',
-      tags: {},
-      sessionId: undefined,
-      ip: '127.0.0.1',
-      provider: undefined,
-      headers: {},
-      source: 'proxy',
-      generation: 1,
-    },
-  })
+const callOf = (attempts: readonly Partial<Attempt>[]): Call => {
+  const call = callWith()
   for (const [i, attempt] of attempts.entries()) {
     call.trail.attempts.push({
       n: i + 1,
@@ -43,7 +28,7 @@ const callWith = (attempts: readonly Partial<Attempt>[]): Call => {
 
 const upstreamMs = (...attempts: Partial<Attempt>[]): number => {
   const served = { status: 200, error: undefined, finishReason: undefined, chunks: 0, body: undefined }
-  return outcomeOf(callWith(attempts), served, createPrices()).upstreamMs
+  return outcomeOf(callOf(attempts), served, createPrices()).upstreamMs
 }
 
 test('the time of attempts one after the other is added up', () => {
@@ -67,5 +52,5 @@ test.each([
   const about = { provider: 'openai', model: 'm', fault: 'protocol', retryable: true } as const
   const error = new UpstreamError(code, 'It could not be read.', about)
   const served = { status: 500, error, finishReason: undefined, chunks: 0, body: undefined }
-  expect(outcomeOf(callWith([{ error }]), served, createPrices()).ending).toBe(ending)
+  expect(outcomeOf(callOf([{ error }]), served, createPrices()).ending).toBe(ending)
 })

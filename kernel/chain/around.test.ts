@@ -1,39 +1,16 @@
 import { expect, test } from 'vitest'
-import { Call } from '../call/call.ts'
+import { callWith, entryOf as moduleOf } from '../../test/chain.ts'
 import { type Reply, StreamReply, WholeReply } from '../call/reply.ts'
 import { badRequest, type GatewayError } from '../errors.ts'
 import { Chunk } from '../stream/chunk.ts'
 import { wrapped } from './around.ts'
 import type { Entry } from './entry.ts'
 import type { Hooks, Next } from './hooks.ts'
-import { Meter } from './meter.ts'
 
-const call = new Call({
-  id: 'tr_1',
-  operation: 'chat',
-  wire: 'chat',
-  principal: { type: 'admin', keyId: 'key_1', userId: undefined, plan: 'free' },
-  request: { model: 'm' },
-  context: {
-    project: 'default',
-    tags: {},
-    sessionId: undefined,
-    ip: '127.0.0.1',
-    provider: undefined,
-    headers: {},
-    source: 'proxy',
-    generation: 1,
-  },
-})
+const call = callWith()
 
-const entryOf = (around: NonNullable<Hooks['around']>, failure: Entry['failure'] = 'open'): Entry => ({
-  id: 'test',
-  stage: 'deliver',
-  hooks: { around },
-  failure,
-  when: undefined,
-  meter: new Meter(),
-})
+const entryOf = (around: NonNullable<Hooks['around']>, failure: Entry['failure'] = 'open'): Entry =>
+  moduleOf('test', { around }, { stage: 'deliver', failure })
 
 const answer: Reply = WholeReply.of({ choices: [] })
 const answers: Next = async () => answer

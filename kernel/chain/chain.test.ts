@@ -1,60 +1,28 @@
 import { describe, expect, test } from 'vitest'
-import { Call } from '../call/call.ts'
+import { callWith, entryOf, oneByOne } from '../../test/chain.ts'
+import type { Call } from '../call/call.ts'
 import type { Completion } from '../call/canonical.ts'
 import type { Outcome } from '../call/outcome.ts'
 import { type Reply, StreamReply, WholeReply } from '../call/reply.ts'
 import { badRequest, type GatewayError, UpstreamError } from '../errors.ts'
-import type { Chunk } from '../stream/chunk.ts'
 import { toChunks } from '../stream/chunks.ts'
 import { collect } from '../stream/collect.ts'
 import { Chain } from './chain.ts'
 import type { Detection } from './detect.ts'
 import type { Entry } from './entry.ts'
 import type { Hooks, Visit } from './hooks.ts'
-import { Meter } from './meter.ts'
 
-const callOf = (stream = false): Call =>
-  new Call({
-    id: 'tr_1',
-    operation: 'chat',
-    wire: 'chat',
-    principal: { type: 'user', keyId: 'key_1', userId: 'usr_1', plan: 'free' },
-    request: { model: 'm', messages: [{ role: 'user', content: 'hello' }], stream },
-    context: {
-      project: 'default',
-      tags: {},
-      sessionId: undefined,
-      ip: '127.0.0.1',
-      provider: undefined,
-      headers: {},
-      source: 'proxy',
-      generation: 1,
-    },
-  })
-
-const entry = (id: string, hooks: Hooks, more: Partial<Entry> = {}): Entry => ({
-  id,
-  stage: 'limits',
-  hooks,
-  failure: 'closed',
-  when: undefined,
-  meter: new Meter(),
-  ...more,
-})
+const callOf = (stream = false): Call => callWith({ messages: [{ role: 'user', content: 'hello' }], stream })
 
 const answer = (content: string): Completion => ({
   object: 'chat.completion',
   choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
 })
 
-async function* batches(chunks: readonly Chunk[]): AsyncGenerator<readonly Chunk[]> {
-  for (const chunk of chunks) yield [chunk]
-}
-
 /** Answers with what it was asked, streamed when asked so. */
 const echo = async (call: Call): Promise<Reply> => {
   const body = answer(`echo ${String(call.request.messages?.[0]?.content)}`)
-  return call.stream ? new StreamReply('', batches(toChunks(body, 1))) : WholeReply.of(body)
+  return call.stream ? new StreamReply('', oneByOne(toChunks(body, 1))) : WholeReply.of(body)
 }
 
 const textOf = async (reply: Reply): Promise<unknown> => (await collect(reply)).choices?.[0]?.message?.content
@@ -71,7 +39,7 @@ const suffix = (what: string): Hooks => ({
 describe.each([false, true])('stream: %s', (stream) => {
   test('requests run down in order, answers back up', async () => {
     const chain = new Chain(
-      [entry('a', { ...append('a'), ...suffix('A') }), entry('b', { ...append('b'), ...suffix('B') })],
+      [entryOf('a', { ...append('a'), ...suffix('A') }), entryOf('b', { ...append('b'), ...suffix('B') })],
       echo,
     )
     expect(await textOf(await chain.run(callOf(stream)))).toBe('echo helloabBA')
@@ -79,27 +47,27 @@ describe.each([false, true])('stream: %s', (stream) => {
 
   test('an around may call the rest never, once or many times', async () => {
     const seen: string[] = []
-    const thrice = entry('thrice', {
+    const thrice = entryOf('thrice', {
       async around(call, next) {
         for (const n of ['1', '2']) seen.push(String(await textOf(await next(say(call, n)))))
         return next(say(call, '3'))
       },
     })
-    const inner = entry('inner', append('!'))
+    const inner = entryOf('inner', append('!'))
     const chain = new Chain([thrice, inner], echo)
     expect(await textOf(await chain.run(callOf(stream)))).toBe('echo 3!')
     expect(seen).toEqual(['echo 1!', 'echo 2!'])
 
-    const never = entry('never', { around: async () => WholeReply.of(answer('cached')) })
+    const never = entryOf('never', { around: async () => WholeReply.of(answer('cached')) })
     expect(await textOf(await new Chain([never, inner], echo).run(callOf(stream)))).toBe('cached')
   })
 
   test('an answer given on the way down passes up through those before it only', async () => {
     const chain = new Chain(
       [
-        entry('outer', suffix('o')),
-        entry('answers', { request: () => WholeReply.of(answer('here')) }),
-        entry('deeper', suffix('d')),
+        entryOf('outer', suffix('o')),
+        entryOf('answers', { request: () => WholeReply.of(answer('here')) }),
+        entryOf('deeper', suffix('d')),
       ],
       echo,
     )
@@ -108,7 +76,7 @@ describe.each([false, true])('stream: %s', (stream) => {
 
   test('a module that does not apply is skipped both ways', async () => {
     const chain = new Chain(
-      [entry('a', { ...append('a'), ...suffix('A') }, { when: () => 'users' }), entry('b', append('b'))],
+      [entryOf('a', { ...append('a'), ...suffix('A') }, { when: () => 'users' }), entryOf('b', append('b'))],
       echo,
     )
     expect(await textOf(await chain.run(callOf(stream)))).toBe('echo hellob')
@@ -116,7 +84,7 @@ describe.each([false, true])('stream: %s', (stream) => {
 
   test('what is revealed is not seen by the modules', async () => {
     const seen: unknown[] = []
-    const tap = entry('tap', {
+    const tap = entryOf('tap', {
       reply: (body) => {
         seen.push(body.choices?.[0]?.message?.content)
         return undefined
@@ -134,7 +102,7 @@ describe.each([false, true])('stream: %s', (stream) => {
           replacement: 'revealed',
         })),
     }
-    const chain = new Chain([tap, entry('masker', { reveal })], echo)
+    const chain = new Chain([tap, entryOf('masker', { reveal })], echo)
     const call = callOf(stream)
     const reply = await chain.run(call)
     expect(await textOf(await chain.reveal(reply, call))).toBe('echo revealed')
@@ -151,7 +119,7 @@ describe('a module that fails', () => {
     'in %s lets the call pass when its policy is open',
     async (hook) => {
       const hooks = (hook === 'reply' ? { reply: broken, stream: 'buffer' } : { [hook]: broken }) as Hooks
-      const bad = entry('bad', hooks, { failure: 'open' })
+      const bad = entryOf('bad', hooks, { failure: 'open' })
       expect(await textOf(await new Chain([bad], echo).run(callOf()))).toBe('echo hello')
       expect(bad.meter.errors).toBe(1)
     },
@@ -161,7 +129,7 @@ describe('a module that fails', () => {
     'in %s refuses the call when its policy is closed',
     async (hook) => {
       const hooks = (hook === 'reply' ? { reply: broken, stream: 'buffer' } : { [hook]: broken }) as Hooks
-      await expect(new Chain([entry('bad', hooks)], echo).run(callOf())).rejects.toMatchObject({
+      await expect(new Chain([entryOf('bad', hooks)], echo).run(callOf())).rejects.toMatchObject({
         code: 'internal_error',
         module: 'bad',
       })
@@ -172,8 +140,8 @@ describe('a module that fails', () => {
     let asked = 0
     const chain = new Chain(
       [
-        entry('bad', { around: async (call, next) => (await next(call)) && broken() }, { failure: 'open' }),
-        entry('count', {
+        entryOf('bad', { around: async (call, next) => (await next(call)) && broken() }, { failure: 'open' }),
+        entryOf('count', {
           request: () => {
             asked += 1
             return undefined
@@ -188,7 +156,7 @@ describe('a module that fails', () => {
 })
 
 test('a refusal carries the name of its module; an error from inside is nobody else’s', async () => {
-  const refuses = entry('guard', {
+  const refuses = entryOf('guard', {
     request: () => {
       throw badRequest('no')
     },
@@ -205,7 +173,7 @@ test('a refusal carries the name of its module; an error from inside is nobody e
     fault: 'network',
     retryable: true,
   })
-  const passes = entry('passes', { around: (call, next) => next(call) })
+  const passes = entryOf('passes', { around: (call, next) => next(call) })
   const chain = new Chain([passes], () => Promise.reject(outage))
   await expect(chain.run(callOf())).rejects.toBe(outage)
   expect((outage as GatewayError).module).toBeUndefined()
@@ -213,7 +181,7 @@ test('a refusal carries the name of its module; an error from inside is nobody e
 
 test('the request is recorded as the inspecting modules left it', async () => {
   const call = callOf()
-  const refuses = entry(
+  const refuses = entryOf(
     'late',
     {
       request: () => {
@@ -222,24 +190,24 @@ test('the request is recorded as the inspecting modules left it', async () => {
     },
     { stage: 'shape' },
   )
-  const early = entry('early', append(' masked'), { stage: 'inspect' })
+  const early = entryOf('early', append(' masked'), { stage: 'inspect' })
   await expect(new Chain([early, refuses], echo).run(call)).rejects.toThrow()
   expect(call.trail.request?.messages?.[0]?.content).toBe('hello masked')
 
   const before = callOf()
-  await expect(new Chain([entry('limit', refuses.hooks), early], echo).run(before)).rejects.toThrow()
+  await expect(new Chain([entryOf('limit', refuses.hooks), early], echo).run(before)).rejects.toThrow()
   expect(before.trail.request).toBeUndefined()
 })
 
 test('whether a module applies is decided once for a call, whatever others make of it', async () => {
   const told: string[] = []
   const settled = () => void told.push('settled')
-  const applies = entry(
+  const applies = entryOf(
     'a',
     { request: () => undefined, settled },
     { when: (call) => (call.request.model === 'm' ? undefined : 'models') },
   )
-  const renames = entry('b', { request: (call) => call.withRequest({ model: 'other' }) })
+  const renames = entryOf('b', { request: (call) => call.withRequest({ model: 'other' }) })
   const chain = new Chain([applies, renames], async (call) => {
     await chain.settled({ ending: 'ok' } as Outcome, call)
     return echo(call)
@@ -250,10 +218,10 @@ test('whether a module applies is decided once for a call, whatever others make 
 
 test('a call keeps which modules it passed by, and what each of the others made of it', async () => {
   const call = callOf()
-  const renames = entry('renames', { request: (call) => call.withRequest({ model: 'other' }) })
-  const reroutes = entry('reroutes', { around: (call, next) => next(call.withRequest({ n: 2 })) })
-  const skipped = entry('skipped', append('x'), { when: () => 'tags' })
-  const chain = new Chain([renames, skipped, reroutes, entry('upper', suffix('!'))], echo)
+  const renames = entryOf('renames', { request: (call) => call.withRequest({ model: 'other' }) })
+  const reroutes = entryOf('reroutes', { around: (call, next) => next(call.withRequest({ n: 2 })) })
+  const skipped = entryOf('skipped', append('x'), { when: () => 'tags' })
+  const chain = new Chain([renames, skipped, reroutes, entryOf('upper', suffix('!'))], echo)
   await chain.run(call)
   expect(call.trail.skips).toEqual([{ module: 'skipped', condition: 'tags' }])
   expect(call.trail.exchanged).toMatchObject([
@@ -273,7 +241,7 @@ test('who wraps nothing of a call is not run, and what it does to answers stays 
     stream: 'buffer',
   })
   const wrapping = (id: string, wraps: () => boolean): Entry =>
-    entry(
+    entryOf(
       id,
       {
         ...marks(id),
@@ -290,11 +258,11 @@ test('who wraps nothing of a call is not run, and what it does to answers stays 
   })
   const chain = new Chain(
     [
-      entry('first', marks('first')),
+      entryOf('first', marks('first')),
       wrapping('never', () => false),
       broken,
       wrapping('always', () => true),
-      entry('last', marks('last')),
+      entryOf('last', marks('last')),
     ],
     echo,
   )
@@ -309,7 +277,7 @@ test('who wraps nothing of a call is not run, and what it does to answers stays 
 
 test('who answers in the place of the provider is noted', async () => {
   const call = callOf()
-  const cache = entry('cache', { around: async (call) => echo(call) })
+  const cache = entryOf('cache', { around: async (call) => echo(call) })
   await new Chain([cache], echo).run(call)
   expect(call.trail.notes).toEqual([{ module: 'cache', verdict: 'answered' }])
 })
@@ -318,12 +286,12 @@ test('everybody learns of the end, also when a neighbour fails at it', async () 
   const told: string[] = []
   const chain = new Chain(
     [
-      entry('bad', {
+      entryOf('bad', {
         settled: () => {
           throw new Error('bug')
         },
       }),
-      entry('good', { settled: async () => void told.push('good') }),
+      entryOf('good', { settled: async () => void told.push('good') }),
     ],
     echo,
   )
@@ -338,10 +306,12 @@ test('a visit is refused by whoever refuses it, and modules with a condition are
       throw badRequest(`not from ${ip}`)
     },
   }
-  const fence = entry('fence', hooks)
+  const fence = entryOf('fence', hooks)
   expect(() => new Chain([fence], echo).admit(visit)).toThrow(
     expect.objectContaining({ module: 'fence', message: 'not from 10.0.0.1' }),
   )
   expect(fence.meter.refusals).toBe(1)
-  expect(() => new Chain([entry('some', hooks, { when: () => undefined })], echo).admit(visit)).not.toThrow()
+  expect(() =>
+    new Chain([entryOf('some', hooks, { when: () => undefined })], echo).admit(visit),
+  ).not.toThrow()
 })

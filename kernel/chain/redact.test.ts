@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { callWith, detectionOf, detectorsOf, entryOf } from '../../test/detection.ts'
+import { callWith, entryOf } from '../../test/chain.ts'
+import { detectionOf, detectorsOf } from '../../test/detection.ts'
 import type { Call } from '../call/call.ts'
 import type { ModelRequest } from '../call/canonical.ts'
 import type { Detection } from './detect.ts'

@@ -1,13 +1,10 @@
 import { beforeEach, expect, test } from 'vitest'
-import { callWith } from '../../test/scanning.ts'
-import { Call } from '../call/call.ts'
+import { callWith } from '../../test/chain.ts'
 import { CleanTexts } from './clean-texts.ts'
 
 const long = (text: string): string => `${text} `.repeat(Math.ceil(2000 / (text.length + 1)))
 const ada = callWith()
-const { id, operation, wire, request, context } = ada
-const principal = { ...ada.principal, keyId: 'key_2', userId: 'usr_2' }
-const bob = new Call({ id, operation, wire, request, context, principal })
+const bob = callWith({}, { principal: { ...ada.principal, keyId: 'key_2', userId: 'usr_2' } })
 
 let clean: CleanTexts
 let searched: string[]

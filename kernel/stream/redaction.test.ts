@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { callWith, cutText, detectionOf, detectorsOf, entryOf } from '../../test/detection.ts'
+import { callWith, entryOf, oneByOne } from '../../test/chain.ts'
+import { cutText, detectionOf, detectorsOf } from '../../test/detection.ts'
 import type { Choice, ChoiceDelta, Completion, Message } from '../call/canonical.ts'
 import type { Detection } from '../chain/detect.ts'
 import { Detector } from '../chain/detector.ts'
@@ -19,12 +20,8 @@ const head = { id: 'c1', object: 'chat.completion.chunk', created: 1, model: 'm'
 const chunkOf = (...choices: ChoiceDelta[]): Chunk =>
   Chunk.fromBytes(Buffer.from(`data: ${JSON.stringify({ ...head, choices })}\n\n`))
 
-async function* one(chunks: readonly Chunk[]): AsyncGenerator<readonly Chunk[]> {
-  for (const chunk of chunks) yield [chunk]
-}
-
 async function passed(chunks: readonly Chunk[], ...filters: Filter[]): Promise<Chunk[]> {
-  return (await Array.fromAsync(filterStream(one(chunks), filters))).flat()
+  return (await Array.fromAsync(filterStream(oneByOne(chunks), filters))).flat()
 }
 
 const redactedStream = (
@@ -269,7 +266,7 @@ describe('a stream in which a finding blocks', () => {
     const chunks = ['fine so far, k', '1', '23 never', ' this'].map((content) =>
       chunkOf({ index: 0, delta: { content }, finish_reason: null }),
     )
-    const stream = filterStream(one(chunks), [new Redaction([new Detector(entry, blocking, call)])])
+    const stream = filterStream(oneByOne(chunks), [new Redaction([new Detector(entry, blocking, call)])])
     const reading = (async () => {
       for await (const batch of stream) seen.push(...batch)
     })()

@@ -4,13 +4,13 @@ import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openaiProtocol } from '../../plugins/openai/protocol.ts'
 import { openLevel } from '../../storage/level.ts'
+import { callWith, entryOf } from '../../test/chain.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
-import { Call } from '../call/call.ts'
+import type { Call } from '../call/call.ts'
 import type { Completion, CompletionChunk, ModelRequest } from '../call/canonical.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Attempt } from '../call/trail.ts'
 import type { Hooks } from '../chain/hooks.ts'
-import { Meter } from '../chain/meter.ts'
 import { schema } from '../config/schema.ts'
 import { ClientGone, GatewayError, UpstreamError } from '../errors.ts'
 import { createLog } from '../log.ts'
@@ -95,14 +95,7 @@ function generationOf({
   instance.protocols.push(protocol)
   if (selector) instance.services.set(KeySelection, selector)
   if (aliases) instance.services.set(ModelAliases, { names: () => aliases, modelOf: () => undefined })
-  const entry = {
-    id: 'test',
-    stage: 'deliver',
-    hooks,
-    failure: 'closed',
-    when: undefined,
-    meter: new Meter(),
-  } as const
+  const entry = entryOf('test', hooks, { stage: 'deliver' })
   const { dispatch } = new Dispatcher(directory, keys, transport, log)
   return new Generation(1, [instance], [entry], dispatch, () => {})
 }
@@ -111,23 +104,11 @@ function callOf(
   fields: Partial<ModelRequest> = {},
   { userId, provider }: { userId?: string; provider?: string } = {},
 ): Call {
-  return new Call({
-    id: 'tr_1',
-    operation: 'chat',
-    wire: 'chat',
-    principal: { type: 'user', keyId: 'key_1', userId, plan: 'free' },
-    request: { model: 'gpt-4o', messages: [{ role: 'user', content: 'hello' }], ...fields },
-    context: {
-      project: 'default',
-      tags: {},
-      sessionId: undefined,
-      ip: '127.0.0.1',
-      provider,
-      headers: {},
-      source: 'proxy',
-      generation: 1,
-    },
-  })
+  const { principal } = callWith()
+  return callWith(
+    { model: 'gpt-4o', messages: [{ role: 'user', content: 'hello' }], ...fields },
+    { principal: { ...principal, userId }, context: { provider } },
+  )
 }
 
 const textOf = ({ choices }: Completion): unknown => choices?.[0]?.message?.content
@@ -379,8 +360,7 @@ describe('keys', () => {
 
 describe('what is refused before anything is sent', () => {
   test('an operation that the provider does not offer', async () => {
-    const call = callOf({ input: 'hello' })
-    const embedding = new Call({ ...call, operation: 'embedding' })
+    const embedding = callWith({ model: 'gpt-4o', input: 'hello' }, { operation: 'embedding' })
     expect(await failureOf(generationOf().chain.run(embedding))).toMatchObject({
       code: 'bad_request',
       param: 'model',

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { Call } from '../../kernel/call/call.ts'
 import { isGatewayError, UpstreamError } from '../../kernel/errors.ts'
 import type { Chunk } from '../../kernel/stream/chunk.ts'
 import type { Target } from '../../kernel/upstream/provider.ts'
+import { callWith } from '../chain.ts'
 import type { Cell } from './cell.ts'
 import { providers } from './providers/index.ts'
 import type { TestProvider } from './providers/provider.ts'
@@ -56,23 +56,7 @@ function* decoded(provider: TestProvider, pieces: readonly Buffer[]): Generator<
   const entry = kernel.directory.get(provider.name)
   const model = provider.models.reasoning ?? provider.models.chat
   const target: Target = { provider: entry, model, key: entry.keys[0] }
-  const call = new Call({
-    id: 'tr_1',
-    operation: 'chat',
-    wire: 'chat',
-    principal: { type: 'user', keyId: 'key_1', userId: 'usr_1', plan: 'free' },
-    request: { model, messages: [{ role: 'user', content: 'hi' }], tools: [], stream: true },
-    context: {
-      project: 'default',
-      tags: {},
-      sessionId: undefined,
-      ip: '127.0.0.1',
-      provider: undefined,
-      headers: {},
-      source: 'proxy',
-      generation: 1,
-    },
-  })
+  const call = callWith({ model, messages: [{ role: 'user', content: 'hi' }], tools: [], stream: true })
   const protocol = kernel.registry.generation.protocols.get(entry.protocol)!
   const decoder = protocol.decoder({ status: 200, headers: {} }, call, target)
   for (const piece of pieces) yield* decoder.push(piece)

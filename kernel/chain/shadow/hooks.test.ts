@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { Call } from '../../call/call.ts'
+import { callWith, entryOf, oneByOne } from '../../../test/chain.ts'
+import type { Call } from '../../call/call.ts'
 import type { Completion } from '../../call/canonical.ts'
 import type { Outcome } from '../../call/outcome.ts'
 import { type Reply, StreamReply, WholeReply } from '../../call/reply.ts'
@@ -8,39 +9,11 @@ import { contentBlocked, forbidden, UpstreamError } from '../../errors.ts'
 import type { Chunk } from '../../stream/chunk.ts'
 import { toChunks } from '../../stream/chunks.ts'
 import { Chain } from '../chain.ts'
-import type { Entry } from '../entry.ts'
 import type { Hooks, Next } from '../hooks.ts'
 import { Meter } from '../meter.ts'
 import { inShadow } from './hooks.ts'
 
-const callOf = (stream = false): Call =>
-  new Call({
-    id: 'tr_1',
-    operation: 'chat',
-    wire: 'chat',
-    principal: { type: 'user', keyId: 'key_1', userId: 'usr_1', plan: 'free' },
-    request: { model: 'm', messages: [{ role: 'user', content: 'hello' }], stream },
-    context: {
-      project: 'default',
-      tags: {},
-      sessionId: undefined,
-      ip: '127.0.0.1',
-      provider: undefined,
-      headers: {},
-      source: 'proxy',
-      generation: 1,
-    },
-  })
-
-const entry = (id: string, hooks: Hooks, more: Partial<Entry> = {}): Entry => ({
-  id,
-  stage: 'limits',
-  hooks,
-  failure: 'closed',
-  when: undefined,
-  meter: new Meter(),
-  ...more,
-})
+const callOf = (stream = false): Call => callWith({ messages: [{ role: 'user', content: 'hello' }], stream })
 
 const answer: Completion = {
   object: 'chat.completion',
@@ -49,14 +22,10 @@ const answer: Completion = {
 
 const chunks = toChunks(answer, 1)
 
-async function* batches(): AsyncGenerator<readonly Chunk[]> {
-  for (const chunk of chunks) yield [chunk]
-}
-
 const provider = (asked: Call[] = []): Next => {
   return async (call) => {
     asked.push(call)
-    return call.stream ? new StreamReply('chat', batches()) : WholeReply.fromBytes('chat', bytes)
+    return call.stream ? new StreamReply('chat', oneByOne(chunks)) : WholeReply.fromBytes('chat', bytes)
   }
 }
 
@@ -67,7 +36,7 @@ async function shadow(hooks: Hooks, { stream = false, next }: { stream?: boolean
   const asked: Call[] = []
   const call = callOf(stream)
   const meter = new Meter()
-  const chain = new Chain([inShadow(entry('m', hooks, { meter }))], next ?? provider(asked))
+  const chain = new Chain([inShadow(entryOf('m', hooks, { meter }))], next ?? provider(asked))
   let error: unknown
   let reply: Reply | undefined
   let came: Chunk[] = []
@@ -196,7 +165,7 @@ test.each<[string, Hooks]>([
 
 test('a try at a provider is neither refused nor given headers', async () => {
   const call = callOf()
-  const chain = new Chain([inShadow(entry('m', meddler)), inShadow(entry('no', refusing))], provider())
+  const chain = new Chain([inShadow(entryOf('m', meddler)), inShadow(entryOf('no', refusing))], provider())
   const headers: Record<string, string> = {}
   await chain.attempt({ n: 1, provider: 'p', model: 'm' } as Attempt, call, headers)
   await chain.settled({ ending: 'ok' } as Outcome, call)
@@ -306,7 +275,7 @@ test('a call that the module would have ended goes on', async () => {
 test('nobody waits for a module that takes its time', async () => {
   let done = false
   const call = callOf()
-  const slow = entry('slow', {
+  const slow = entryOf('slow', {
     async request() {
       await new Promise((resolve) => setTimeout(resolve, 50))
       done = true
