@@ -57,12 +57,10 @@ export default defineModule({
     const isNative = compileGlobs(settings.native_models)
     const registered = settings.schemas as Record<string, JsonObject>
 
-    const wantedBy = (call: Call) => (call.operation === 'chat' ? schemaOf(call, registered) : undefined)
-
     return {
-      wraps: (call) => wantedBy(call) !== undefined,
+      wraps: (call) => schemaOf(call, registered) !== undefined,
       async around(call, next) {
-        const wanted = wantedBy(call)
+        const wanted = schemaOf(call, registered)?.()
         if (!wanted) return next(call)
         const validate = validators.get(wanted)
         let asked = asking(call, wanted, isNative(call.request.model))

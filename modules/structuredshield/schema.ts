@@ -2,21 +2,27 @@ import { badRequest, type Call, type JsonObject } from '#kernel'
 
 const longest = 64 * 1024
 
-/** The schema that a call's answer must fit: from X-Schema, from the request, or from the settings; else nothing. */
+/**
+ * The schema that a call's answer must fit, from X-Schema, from the request, or from the settings, to be read where it is
+ * needed; undefined where there is none.
+ */
 export function schemaOf(
-  call: Call,
+  { context, operation, request }: Call,
   registered: Readonly<Record<string, JsonObject>>,
-): JsonObject | undefined {
-  const header = call.context.headers['x-schema']
-  if (typeof header === 'string' && header !== '') return fromHeader(header, registered)
-  const format = call.request.response_format
+): (() => JsonObject) | undefined {
+  if (operation !== 'chat') return undefined
+  const header = context.headers['x-schema']
+  if (typeof header === 'string' && header !== '') return () => fromHeader(header, registered)
+  const format = request.response_format
   if (format?.type === 'json_schema') {
-    const schema = format.json_schema?.schema
-    if (!schema) throw wrong('there is no schema in it', 'response_format.json_schema.schema')
-    return schema
+    return () => {
+      const schema = format.json_schema?.schema
+      if (!schema) throw wrong('there is no schema in it', 'response_format.json_schema.schema')
+      return schema
+    }
   }
-  const name = `model ${call.request.model}`
-  return Object.hasOwn(registered, name) ? registered[name] : undefined
+  const name = `model ${request.model}`
+  return Object.hasOwn(registered, name) ? () => registered[name]! : undefined
 }
 
 /** Raw JSON, base64url of it, or the name of a registered schema. */
