@@ -10,7 +10,7 @@ import { HttpServer } from './http/server.ts'
 import { createLog, type Log } from './log.ts'
 import { configuredPlugins, discoverPlugins } from './plugin/discovery.ts'
 import { ModuleChanged } from './plugin/module-changed.ts'
-import { tidyPackages } from './plugin/packages/leftovers.ts'
+import { tidyPackages } from './plugin/packages/upkeep.ts'
 import { PluginCalls } from './plugin/plugin-calls.ts'
 import { watchPlugins } from './plugin/plugin-watch.ts'
 import { Registry } from './plugin/registry.ts'
@@ -71,8 +71,9 @@ export async function boot({
     const store = engine.namespace('kernel')
     const stage = await Stage.open(path.join(config.dataDir, 'staged'))
     scope.own(() => stage.close())
-    await tidyPackages(config.dataDir)
     const found = await discoverPlugins(config, stage)
+    const settings = store.collection('settings', { schema: storedSetting })
+    await tidyPackages(config.dataDir, settings, found)
     const configured = configuredPlugins(config, found)
 
     const accounts = await Accounts.open(store)
@@ -107,7 +108,7 @@ export async function boot({
       events,
       log,
       store: engine.namespace('plugins'),
-      settings: store.collection('settings', { schema: storedSetting }),
+      settings,
       configured,
       dispatch: dispatcher.dispatch,
       circuit: config.moduleCircuit,
@@ -118,7 +119,6 @@ export async function boot({
     })
     const tokens = new TokenCounter()
     scope.own(() => tokens.close())
-    const prober = new Prober(registry, directory, transport)
     const reloader = new Reloader(registry, stage, (again) => discoverPlugins(config, stage, again))
     const runtime = { version: packageVersion(), startedAt: Date.now() }
     const services = {
@@ -127,7 +127,7 @@ export async function boot({
       config,
       directory,
       prices,
-      prober,
+      prober: new Prober(registry, directory, transport),
       providerKeys,
       queues: new Queues(),
       registry,

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { openLevel } from '../../../storage/level.ts'
 import type { Config } from '../../config.ts'
 import { explain } from '../../plugin/manifest.ts'
+import type { Removal } from '../../plugin/packages/installed.ts'
 import { changed, forget, storedSetting } from '../../plugin/setting.ts'
 import { answers, urlOf } from '../checks/port.ts'
 
@@ -22,8 +23,8 @@ export interface Gateway {
   refresh(id: string, folder: string | undefined): Promise<void>
   /** Resolves with what keeps it from running nevertheless. */
   enable(id: string): Promise<string | undefined>
-  /** Forgets the settings of a plugin that is gone. */
-  forget(id: string): Promise<void>
+  /** Sees to it that a plugin that is installed no longer is gone, and with it what its removal names. */
+  leave(id: string, removal: Removal): Promise<void>
   close(): Promise<void>
 }
 
@@ -62,24 +63,28 @@ function runningGateway(url: string, key: string | undefined): Gateway {
   /** One of these if there is one. */
   const found = async (response: Response): Promise<unknown> =>
     response.status === 404 ? void (await response.body?.cancel()) : answerOf(response)
+  const refresh: Gateway['refresh'] = async (id, folder) => {
+    const { failed } = rescanned.parse(await answerOf(await ask('POST', '/api/plugins/rescan')))
+    const own = failed.find(({ name }) => name === id)
+    if (own) throw new Error(own.problem)
+    const plugin = shown.optional().parse(await found(await ask('GET', `/api/plugins/${id}`)))
+    if (folder === undefined ? !plugin : plugin?.folder?.endsWith(folder)) return
+    throw new Error(
+      `the gateway on ${url} does not see what is installed here, so it has another data folder: ` +
+        'run this where its service.yaml is, or say with --url where the gateway of this folder listens',
+    )
+  }
   return {
-    async refresh(id, folder) {
-      const { failed } = rescanned.parse(await answerOf(await ask('POST', '/api/plugins/rescan')))
-      const own = failed.find(({ name }) => name === id)
-      if (own) throw new Error(own.problem)
-      const plugin = shown.optional().parse(await found(await ask('GET', `/api/plugins/${id}`)))
-      if (folder === undefined ? !plugin : plugin?.folder?.endsWith(folder)) return
-      throw new Error(
-        `the gateway on ${url} does not see what is installed here, so it has another data folder: ` +
-          'run this where its service.yaml is, or say with --url where the gateway of this folder listens',
-      )
-    },
+    refresh,
     async enable(id) {
       const answer = await answerOf(await ask('PUT', `/api/plugins/${id}`, { enabled: true }))
       const { state, problem } = shown.parse(answer)
       return state === 'active' ? undefined : (problem ?? state)
     },
-    forget: async (id) => void (await found(await ask('DELETE', `/api/plugins/${id}/settings`))),
+    async leave(id, { settings }) {
+      await refresh(id, undefined)
+      if (settings === 'forgotten') await found(await ask('DELETE', `/api/plugins/${id}/settings`))
+    },
     close: async () => {},
   }
 }
@@ -95,7 +100,9 @@ async function stoppedGateway(dataDir: string): Promise<Gateway> {
       await settings.put(id, changed(await settings.get(id), { enabled: true }))
       return undefined
     },
-    forget: async (id) => void (await forget(settings, id)),
+    async leave(id, removal) {
+      if (removal.settings === 'forgotten') await forget(settings, id)
+    },
     close: () => engine.close(),
   }
 }

@@ -1,9 +1,12 @@
+import { explain } from '../../plugin/manifest.ts'
 import {
   type Installed,
   type InstalledPackage,
   isIntact,
   readInstalled,
+  readRecord,
 } from '../../plugin/packages/installed.ts'
+import { endRemovals } from '../../plugin/packages/removal.ts'
 import { inSession, type OutputOptions, report, type SessionOptions } from './session.ts'
 import { commit, type Taken, type TakeOptions, take } from './take.ts'
 
@@ -30,13 +33,14 @@ export function rollback(name: string, options: SessionOptions): Promise<void> {
     options,
     async (session) => {
       const { dataDir } = session.config
-      const installed = await readInstalled(dataDir)
-      const { previous, current } = recordOf(installed, name)
+      const recorded = await readRecord(dataDir)
+      const { previous, current } = recordOf(recorded.plugins, name)
       if (!previous) throw new Error(`${name} has no version before ${current.version}`)
       if (!(await isIntact(previous, dataDir)))
         throw new Error(`the files of ${name} ${previous.version} are not those that were installed`)
       const record: InstalledPackage = { current: previous, previous: current }
-      await commit(session, installed, { ...installed, [name]: record }, name, async () => {})
+      const plugins = { ...recorded.plugins, [name]: record }
+      await commit(session, recorded, { ...recorded, plugins }, name, async () => {})
       return { name, status: 'rolled_back' as const, installed: record }
     },
     ({ installed }) => `${name} is at ${installed.current.version} again.`,
@@ -54,12 +58,20 @@ export function remove(name: string, options: RemoveOptions): Promise<void> {
   return inSession(
     options,
     async (session) => {
-      const { config, gateway } = session
-      const installed = await readInstalled(config.dataDir)
-      recordOf(installed, name)
-      const { [name]: _, ...others } = installed
-      await commit(session, installed, others, name, async () => {})
-      if (settings === 'forgotten') await gateway.forget(name)
+      const { config, gateway, removed } = session
+      const recorded = await readRecord(config.dataDir)
+      const { [name]: present, ...plugins } = recorded.plugins
+      if (!present && !removed.includes(name)) throw notInstalled(name)
+      if (present) {
+        const leaving = { ...recorded.leaving, [name]: { settings } }
+        await commit(session, recorded, { plugins, leaving }, name, async () => {})
+        const { failed } = await endRemovals(config.dataDir, gateway.leave)
+        const own = failed.find(({ id }) => id === name)
+        if (own)
+          throw new Error(
+            `${name} is stopped, but its removal is not complete; the next command tries again: ${explain(own.error)}`,
+          )
+      }
       const configured = config.modules[name] !== undefined
       return { name, status: 'removed' as const, settings, configured }
     },
@@ -112,9 +124,12 @@ export function info(name: string, options: OutputOptions): Promise<void> {
 
 function recordOf(installed: Installed, name: string): InstalledPackage {
   const record = installed[name]
-  if (!record) throw new Error(`${name} is not installed; "switchyard plugin list" says what is`)
+  if (!record) throw notInstalled(name)
   return record
 }
+
+const notInstalled = (name: string): Error =>
+  new Error(`${name} is not installed; "switchyard plugin list" says what is`)
 
 function outcome({ name, status, problem, installed }: Taken): string {
   const { version } = installed.current

@@ -2,11 +2,14 @@ import { type FSWatcher, watch } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Engine } from '../../../storage/index.ts'
+import { openLevel } from '../../../storage/level.ts'
 import { startGateway } from '../../../test/harness.ts'
-import { moduleCode } from '../../../test/plugin-folder.ts'
+import { moduleCode, writePlugin } from '../../../test/plugin-folder.ts'
 import { runPlugin, shoutPackage, spawnPlugin } from '../../../test/shout.ts'
-import { readInstalled, writeInstalled } from '../../plugin/packages/installed.ts'
+import { readInstalled, writeRecord } from '../../plugin/packages/installed.ts'
+import { storedSetting } from '../../plugin/setting.ts'
 
 /** Each command is a process, and npm another. */
 vi.setConfig({ testTimeout: 240_000 })
@@ -81,7 +84,7 @@ test('an add that is killed, whenever, is done or is not, and the next one is', 
   for (const [when, moment] of Object.entries(moments)) {
     await killAt(moment, 'add', at, '--yes', '--no-check')
     expect([undefined, '1.0.0'], when).toContain(await versionFound())
-    await writeInstalled(path.join(folder, 'data'), {})
+    await writeRecord(path.join(folder, 'data'), { plugins: {}, leaving: {} })
   }
   expect((await plugin('add', at, '--yes', '--no-check')).code).toBe(0)
   expect(await versionFound()).toBe('1.0.0')
@@ -100,6 +103,83 @@ test('an update, a rollback and a remove that are killed are done or are not', a
   expect(['1.0.0', '2.0.0']).toContain(await versionFound())
   await killAt(record.tmp, 'remove', 'shout')
   expect([undefined, '1.0.0', '2.0.0']).toContain(await versionFound())
+})
+
+describe('a remove that is killed as it forgets settings', () => {
+  /** So many that it takes a while to forget them. */
+  const bindings = Array.from({ length: 300 }, (_, number) => `shout/${number}`)
+  const dataDir = () => path.join(folder, 'data')
+  const settingsOf = (engine: Engine) =>
+    engine.namespace('kernel').collection('settings', { schema: storedSetting })
+
+  beforeEach(async () => {
+    expect((await plugin('add', await packageOf('1.0.0'), '--yes', '--no-check')).code).toBe(0)
+    const engine = await openLevel(path.join(dataDir(), 'db'))
+    const updated_at = new Date().toISOString()
+    await Promise.all(bindings.map((id) => settingsOf(engine).put(id, { enabled: true, updated_at })))
+    await engine.close()
+  })
+
+  const settingsLeft = async (): Promise<number> => {
+    const engine = await openLevel(path.join(dataDir(), 'db'))
+    try {
+      return await settingsOf(engine).count()
+    } finally {
+      await engine.close()
+    }
+  }
+
+  test('is ended by the same command', async () => {
+    await killAt(moments['as the record is replaced'], 'remove', 'shout')
+    expect(await settingsLeft()).toBeGreaterThan(0)
+    const { code, result } = await plugin('remove', 'shout')
+    expect([code, result]).toEqual([0, expect.objectContaining({ status: 'removed', settings: 'forgotten' })])
+    expect(await settingsLeft()).toBe(0)
+    expect((await plugin('remove', 'shout')).code).toBe(1)
+  })
+
+  test('is ended by a start', async () => {
+    await killAt(moments['as the record is replaced'], 'remove', 'shout')
+    expect(await settingsLeft()).toBeGreaterThan(0)
+    expect(await versionFound()).toBe(undefined)
+    expect(await settingsLeft()).toBe(0)
+  })
+
+  test('keeps them where they are to be kept', async () => {
+    const before = await settingsLeft()
+    await killAt(moments['as the record is replaced'], 'remove', 'shout', '--keep-settings')
+    expect(await versionFound()).toBe(undefined)
+    expect(await settingsLeft()).toBe(before)
+  })
+
+  test('leaves them to a plugin of the name that has come from elsewhere', async () => {
+    await killAt(moments['as the record is replaced'], 'remove', 'shout')
+    const left = await settingsLeft()
+    const plugins = path.join(folder, 'plugins')
+    await writePlugin(plugins, 'shout', { files: { 'index.js': moduleCode('return {}') } })
+    const gateway = await startGateway({ dataDir: dataDir(), config: { plugin_dirs: [plugins] } })
+    await gateway.close()
+    expect(await settingsLeft()).toBe(left)
+    await rm(plugins, { recursive: true })
+    expect(await versionFound()).toBe(undefined)
+    expect(await settingsLeft()).toBe(left)
+  })
+})
+
+test('a gateway that was not told that a plugin is gone is told by the next command', async () => {
+  const at = await packageOf('1.0.0')
+  const gateway = await startGateway({ dataDir: path.join(folder, 'data') })
+  const told = ['--url', gateway.url, '--key', gateway.adminKey]
+  try {
+    expect((await plugin('add', at, '--yes', '--no-check', ...told)).code).toBe(0)
+    expect((await gateway.api('PUT', '/api/plugins/shout', { enabled: false })).status).toBe(200)
+    await killAt(moments['as the record is replaced'], 'remove', 'shout', ...told)
+    expect((await plugin('remove', 'shout', ...told)).code).toBe(0)
+    expect((await gateway.api('GET', '/api/plugins/shout')).status).toBe(404)
+    expect((await gateway.api('DELETE', '/api/plugins/shout/settings')).status).toBe(404)
+  } finally {
+    await gateway.close()
+  }
 })
 
 test('commands that run at the same time all have their way, one after the other', async () => {

@@ -2,6 +2,7 @@ import type { Config } from '../../config.ts'
 import { explain } from '../../plugin/manifest.ts'
 import { removeLeftovers } from '../../plugin/packages/leftovers.ts'
 import { alone } from '../../plugin/packages/lock.ts'
+import { endRemovals } from '../../plugin/packages/removal.ts'
 import { configuration } from '../configuration.ts'
 import { type Gateway, type GatewayOptions, reachGateway } from './gateway.ts'
 
@@ -14,6 +15,8 @@ export type SessionOptions = GatewayOptions & OutputOptions
 export interface Session {
   readonly config: Config
   readonly gateway: Gateway
+  /** Plugins whose removal an earlier command had begun, and this one has ended before anything else. */
+  readonly removed: readonly string[]
   /** Tells a person how it goes; nothing with `--json`. */
   say(line: string): void
 }
@@ -59,7 +62,10 @@ export function inSession<R extends object>(
           await removeLeftovers(config.dataDir)
           const gateway = await reachGateway(config, options)
           try {
-            return await run({ config, gateway, say })
+            const { ended, failed } = await endRemovals(config.dataDir, gateway.leave)
+            for (const { id, error } of failed)
+              console.error(`The removal of ${id}, begun before, cannot be ended yet: ${explain(error)}`)
+            return await run({ config, gateway, removed: ended, say })
           } finally {
             await gateway.close()
             await removeLeftovers(config.dataDir)

@@ -3,11 +3,11 @@ import type { Config } from '../../config.ts'
 import { discoverPlugins } from '../../plugin/discovery.ts'
 import { type Candidate, fetchCandidate } from '../../plugin/packages/candidate.ts'
 import {
-  type Installed,
   type InstalledPackage,
+  type InstallRecord,
   isIntact,
-  readInstalled,
-  writeInstalled,
+  readRecord,
+  writeRecord,
 } from '../../plugin/packages/installed.ts'
 import { conform } from './conform.ts'
 import { accept } from './consent.ts'
@@ -44,8 +44,8 @@ export async function take(
   say(`Fetching ${from}, without running anything of it.`)
   const candidate = await fetchCandidate(from, config.dataDir)
   const { id, archive, manifest } = candidate
-  const installed = await readInstalled(config.dataDir)
-  const before = installed[id]
+  const recorded = await readRecord(config.dataDir)
+  const before = recorded.plugins[id]
   if (expected !== undefined && id !== expected)
     throw new Error(`${archive.name} is the plugin ${id}, not ${expected}`)
   if (!before) await refuseTaken(id, config)
@@ -68,7 +68,9 @@ export async function take(
   const current = await candidate.keep()
   const previous = same ? before?.previous : before?.current
   const record = { current, ...(previous && { previous }) }
-  const state = await commit(session, installed, { ...installed, [id]: record }, id, enable)
+  const { [id]: _, ...leaving } = recorded.leaving
+  const next = { plugins: { ...recorded.plugins, [id]: record }, leaving }
+  const state = await commit(session, recorded, next, id, enable)
   return { name: id, status: before ? 'updated' : 'added', ...state, installed: record }
 }
 
@@ -96,18 +98,18 @@ async function demandConduct({ id, folder, scratch }: Candidate, say: Session['s
  */
 export async function commit<T>(
   { config: { dataDir }, gateway }: Session,
-  before: Installed,
-  next: Installed,
+  before: InstallRecord,
+  next: InstallRecord,
   id: string,
   then: () => Promise<T>,
 ): Promise<T> {
-  await writeInstalled(dataDir, next)
+  await writeRecord(dataDir, next)
   try {
-    await gateway.refresh(id, next[id]?.current.folder)
+    await gateway.refresh(id, next.plugins[id]?.current.folder)
     return await then()
   } catch (error) {
-    await writeInstalled(dataDir, before)
-    await gateway.refresh(id, before[id]?.current.folder).catch(() => {})
+    await writeRecord(dataDir, before)
+    await gateway.refresh(id, before.plugins[id]?.current.folder).catch(() => {})
     throw error
   }
 }

@@ -25,13 +25,27 @@ const version = z.object({
 
 const record = z.object({ current: version, previous: version.optional() })
 
-const lock = z.object({ format: z.literal(1), plugins: z.record(z.string(), record) })
+/** What is still to be done for a plugin whose files are gone already. */
+const removal = z.object({ settings: z.enum(['kept', 'forgotten']) })
+
+const lock = z.object({
+  format: z.literal(1),
+  plugins: z.record(z.string(), record),
+  leaving: z.record(z.string(), removal).default({}),
+})
 
 export type InstalledVersion = z.infer<typeof version>
 /** A package that was installed as a plugin, and the version it had before. */
 export type InstalledPackage = z.infer<typeof record>
+export type Removal = z.infer<typeof removal>
 /** By the plugin's id. */
 export type Installed = Readonly<Record<string, InstalledPackage>>
+
+/** What is installed, and the removals that have begun and not ended, both by the plugin's id. */
+export interface InstallRecord {
+  readonly plugins: Installed
+  readonly leaving: Readonly<Record<string, Removal>>
+}
 
 /** The folder of everything that was installed by command. */
 export const packagesFolder = (dataDir: string): string => path.join(dataDir, 'packages')
@@ -40,14 +54,19 @@ const recordFile = (dataDir: string): string => path.join(packagesFolder(dataDir
 
 /** What is installed. Throws a conflict when the record of it cannot be read. */
 export async function readInstalled(dataDir: string): Promise<Installed> {
+  return (await readRecord(dataDir)).plugins
+}
+
+/** The same with the removals that have not ended. */
+export async function readRecord(dataDir: string): Promise<InstallRecord> {
   const file = recordFile(dataDir)
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
-  if (text === undefined) return {}
+  if (text === undefined) return { plugins: {}, leaving: {} }
   try {
-    return lock.parse(JSON.parse(text)).plugins
+    return lock.parse(JSON.parse(text))
   } catch (error) {
     throw conflict(
       `${file}, the record of installed plugins, is damaged: ${explain(error)}. Put it right, or remove it and add them again.`,
@@ -57,10 +76,11 @@ export async function readInstalled(dataDir: string): Promise<Installed> {
 }
 
 /** Replaces the record of what is installed: a crash leaves the one before or this one. */
-export async function writeInstalled(dataDir: string, plugins: Installed): Promise<void> {
+export async function writeRecord(dataDir: string, { plugins, leaving }: InstallRecord): Promise<void> {
   const file = recordFile(dataDir)
   await mkdir(path.dirname(file), { recursive: true })
-  await writeFile(`${file}.tmp`, `${JSON.stringify({ format: 1, plugins }, null, 2)}\n`, { flush: true })
+  const content = { format: 1, plugins, ...(Object.keys(leaving).length > 0 && { leaving }) }
+  await writeFile(`${file}.tmp`, `${JSON.stringify(content, null, 2)}\n`, { flush: true })
   await rename(`${file}.tmp`, file)
 }
 

@@ -1,13 +1,6 @@
-import { readdir, rm, stat } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { type Installed, packagesFolder, readInstalled } from './installed.ts'
-import { ifAlone } from './lock.ts'
-
-/** Removes leftovers unless somebody is at work there, or nothing was ever installed. */
-export async function tidyPackages(dataDir: string): Promise<void> {
-  const there = await stat(packagesFolder(dataDir)).catch(() => undefined)
-  if (there) await ifAlone(dataDir, () => removeLeftovers(dataDir))
-}
 
 /**
  * Removes what the record of installed plugins does not name: versions that were replaced, and whatever commands that
