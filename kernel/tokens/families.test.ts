@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { ModelRequest, Tool } from '../call/canonical.ts'
+import { question, weather } from '../../test/weather.ts'
+import type { ModelRequest } from '../call/canonical.ts'
 import { countRequest } from './request.ts'
 import { encodingOf } from './tokenizer.ts'
 import { Tokenizers } from './tokenizers.ts'
@@ -56,26 +57,6 @@ const joked: ModelRequest['messages'] = [
   { role: 'user', content: 'Tell me a joke\nabout cats.' },
 ]
 
-const weather: Tool = {
-  type: 'function',
-  function: {
-    name: 'get_current_weather',
-    description: 'Get the current weather in a given location',
-    parameters: {
-      type: 'object',
-      properties: {
-        location: { type: 'string', description: 'The city and state, e.g. San Francisco, CA' },
-        unit: {
-          type: 'string',
-          description: 'The unit of temperature to return',
-          enum: ['celsius', 'fahrenheit'],
-        },
-      },
-      required: ['location'],
-    },
-  },
-}
-
 describe('a conversation', patient, () => {
   const count = async (model: string, request: Omit<ModelRequest, 'model'>) =>
     countRequest({ model, ...request }, await tokenizers.load(model))
@@ -98,14 +79,7 @@ describe('a conversation', patient, () => {
   })
 
   it('with tools is told in the template that carries them', async () => {
-    const messages: ModelRequest['messages'] = [
-      {
-        role: 'system',
-        content: 'You are a helpful assistant that can answer to questions about the weather.',
-      },
-      { role: 'user', content: "What's the weather like in San Francisco?" },
-    ]
-    expect(await count('qwen3-32b', { messages, tools: [weather] })).toEqual({
+    expect(await count('qwen3-32b', { messages: question, tools: [weather] })).toEqual({
       tokens: 221,
       tools: 185,
       images: 0,
@@ -114,7 +88,7 @@ describe('a conversation', patient, () => {
     })
     const call = { name: 'get_current_weather', arguments: '{"location": "San Francisco, CA"}' }
     const called: ModelRequest['messages'] = [
-      { role: 'user', content: "What's the weather like in San Francisco?" },
+      ...question.slice(1),
       { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function', function: call }] },
       { role: 'tool', tool_call_id: 'c1', content: '{"temperature": 18}' },
     ]

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ModelRequest, Tool } from '../call/canonical.ts'
+import { question, weather } from '../../test/weather.ts'
+import type { ModelRequest } from '../call/canonical.ts'
 import { imageTokens } from './images.ts'
 import { countRequest } from './request.ts'
 import { encodingOf } from './tokenizer.ts'
@@ -38,34 +39,6 @@ const jargon: ModelRequest['messages'] = [
     role: 'user',
     content: "This late pivot means we don't have time to boil the ocean for the client deliverable.",
   },
-]
-
-const weather: Tool = {
-  type: 'function',
-  function: {
-    name: 'get_current_weather',
-    description: 'Get the current weather in a given location',
-    parameters: {
-      type: 'object',
-      properties: {
-        location: { type: 'string', description: 'The city and state, e.g. San Francisco, CA' },
-        unit: {
-          type: 'string',
-          description: 'The unit of temperature to return',
-          enum: ['celsius', 'fahrenheit'],
-        },
-      },
-      required: ['location'],
-    },
-  },
-}
-
-const question: ModelRequest['messages'] = [
-  {
-    role: 'system',
-    content: 'You are a helpful assistant that can answer to questions about the weather.',
-  },
-  { role: 'user', content: "What's the weather like in San Francisco?" },
 ]
 
 describe('a request', () => {
