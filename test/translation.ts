@@ -3,6 +3,7 @@ import type { Call } from '../kernel/call/call.ts'
 import type { ModelRequest, Operation } from '../kernel/call/canonical.ts'
 import { providerOf } from '../kernel/upstream/directory/provider.ts'
 import { providerSpec, type Target } from '../kernel/upstream/provider.ts'
+import { fitted } from '../kernel/upstream/tool-names.ts'
 import { callWith } from './chain.ts'
 
 interface Manifest {
@@ -24,5 +25,6 @@ export function translation(
   const said: Partial<ModelRequest> =
     operation === 'chat' ? { messages: [{ role: 'user', content: 'hi' }] } : {}
   const call = callWith({ ...said, ...request }, { id: 'req_1', operation })
-  return { call, target: { provider, model: request.model, key: provider.keys[0] } }
+  const target: Target = { provider, model: request.model, key: provider.keys[0] }
+  return { call: fitted(call, target).call, target }
 }

@@ -3,6 +3,7 @@ import type { WholeReply } from '../call/reply.ts'
 import { isGatewayError, UpstreamError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Protocol, Target } from '../upstream/provider.ts'
+import type { ToolNames } from '../upstream/tool-names.ts'
 import type { UpstreamAnswer } from '../upstream/upstream-answer.ts'
 import type { Chunk } from './chunk.ts'
 
@@ -12,14 +13,17 @@ export interface Reading {
   readonly call: Call
   readonly target: Target
   readonly log: Log
+  /** The way back for names of tools that the provider knows by others. */
+  readonly names: ToolNames | undefined
 }
 
 /** A plain answer, read whole. */
 export async function decodedWhole(answer: UpstreamAnswer, reading: Reading): Promise<WholeReply> {
-  const { protocol, call, target } = reading
+  const { protocol, call, target, names } = reading
   const body = await answer.whole()
   try {
-    return protocol.decode(answer, body, call, target)
+    const reply = protocol.decode(answer, body, call, target)
+    return names ? names.reply(reply) : reply
   } catch (error) {
     throw coded(error, reading)
   }
@@ -54,8 +58,9 @@ export async function* decodedChunks(
 
 /** Takes what a decoder gives, up to the error that it ends with, which is returned. */
 function failureOf(give: () => Iterable<Chunk>, chunks: Chunk[], reading: Reading): unknown {
+  const { names } = reading
   try {
-    for (const chunk of give()) chunks.push(chunk)
+    for (const chunk of give()) chunks.push(names ? names.chunk(chunk) : chunk)
     return undefined
   } catch (error) {
     return coded(error, reading)

@@ -15,6 +15,7 @@ import { type Destination, KeySelection, type KeySelector } from './key-selectio
 import { forEachPart, joined, partsOf } from './parts.ts'
 import type { Credential, Protocol, Target } from './provider.ts'
 import type { ProviderKeys } from './provider-keys.ts'
+import { fitted } from './tool-names.ts'
 import type { Transport } from './transport.ts'
 import type { UpstreamAnswer } from './upstream-answer.ts'
 
@@ -82,13 +83,14 @@ export class Dispatcher {
   }
 
   async #try(one: Try, headers: Record<string, string>): Promise<Reply> {
-    const { call, target, protocol } = one
-    if (protocol.answer) return finished(one, await protocol.answer(call, target))
+    const { target, protocol } = one
+    if (protocol.answer) return finished(one, await protocol.answer(one.call, target))
+    const { call, names } = fitted(one.call, target)
     const ready =
       target.provider.spec.key_exchange === undefined
         ? target
         : await readyTarget(target, one.generation.services)
-    const reading = { protocol, call, target: ready, log: this.#log }
+    const reading = { protocol, call, target: ready, log: this.#log, names }
     if (call.operation === 'embedding') {
       const parts = partsOf(call, protocol.mostInputs?.(ready))
       if (parts) {
@@ -104,7 +106,7 @@ export class Dispatcher {
       const whole = await decodedWhole(answer, reading)
       return finished(one, replyWith(call, await collect(whole)))
     }
-    const wire = protocol.wires[call.operation]!
+    const wire = names ? '' : protocol.wires[call.operation]!
     return finished(one, new StreamReply(wire, decodedChunks(answer, reading)))
   }
 

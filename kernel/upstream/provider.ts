@@ -6,6 +6,14 @@ import type { Usage } from '../call/usage.ts'
 import type { UpstreamError } from '../errors.ts'
 import type { Chunk } from '../stream/chunk.ts'
 
+function takesShortNames(pattern: string): boolean {
+  try {
+    return new RegExp(pattern).test('_aZ_9'.padEnd(63, '_'))
+  } catch {
+    return false
+  }
+}
+
 /**
  * What must be known of a provider to talk to it: all data. The protocol does the talking, so a provider that speaks
  * a known protocol needs no code.
@@ -41,6 +49,14 @@ export const providerSpec = z.strictObject({
   options: z.record(z.string(), z.unknown()).default({}),
   /** Environment variables that may hold an option, first one set wins. */
   option_env: z.record(z.string(), z.array(z.string())).default({}),
+  /**
+   * The names of tools that it takes, as a pattern; by default those that OpenAI takes. For others it gets short ones, of
+   * letters, digits and `_`, up to 63 characters long and begun by a letter or `_`: these it must take.
+   */
+  tool_names: z
+    .string()
+    .refine(takesShortNames, 'expected a pattern that every short name matches')
+    .default('^[a-zA-Z0-9_-]{1,64}$'),
   /** How it departs from its protocol; read by the protocol. */
   quirks: z.record(z.string(), z.unknown()).default({}),
 })

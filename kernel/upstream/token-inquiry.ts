@@ -4,6 +4,7 @@ import type { Registry } from '../plugin/registry.ts'
 import { hideKey } from './attempt.ts'
 import { forgetKey, readyTarget } from './key-exchange.ts'
 import type { Target } from './provider.ts'
+import { fitted } from './tool-names.ts'
 import type { Transport } from './transport.ts'
 
 const timeouts = { connectMs: 5000, firstByteMs: 30_000, idleMs: 10_000 }
@@ -25,11 +26,12 @@ export class TokenInquiry {
   }
 
   /** Undefined where the provider cannot be asked about this call; rejects with an UpstreamError when it fails. */
-  async count(call: Call, target: Target): Promise<ProviderCount | undefined> {
+  async count(asked: Call, target: Target): Promise<ProviderCount | undefined> {
     const { protocols, services } = this.#registry.generation
     const protocol = protocols.get(target.provider.protocol)
     const question = protocol?.tokens
     if (!protocol || !question) return undefined
+    const { call } = fitted(asked, target)
     const request = await question.encode(call, await readyTarget(target, services))
     if (!request) return undefined
     const answer = await this.#transport.send(request, target, call.cancel, timeouts)

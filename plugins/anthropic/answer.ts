@@ -24,7 +24,7 @@ export function answerOf(raw: Buffer, plan: Plan, target: Target): WholeReply {
   if (!Array.isArray(native.content))
     throw brokenProtocol('answered with something that is no message', target)
   const completion = completionOf(native, plan)
-  return plan.passes ? WholeReply.fromBytes('messages', raw, completion) : WholeReply.of(completion)
+  return plan.native ? WholeReply.fromBytes('messages', raw, completion) : WholeReply.of(completion)
 }
 
 function completionOf(native: NativeMessage, plan: Plan): Completion {
@@ -39,7 +39,7 @@ function completionOf(native: NativeMessage, plan: Plan): Completion {
   }
 }
 
-function messageOf(content: readonly Block[], { names, schemaAsTool, fit }: Plan): Message {
+function messageOf(content: readonly Block[], { schemaAsTool, fit }: Plan): Message {
   const texts: string[] = []
   const thoughts: string[] = []
   const details: unknown[] = []
@@ -56,7 +56,7 @@ function messageOf(content: readonly Block[], { names, schemaAsTool, fit }: Plan
       if (Array.isArray(block.citations)) annotations.push(...block.citations.map(annotationOf))
     } else if (block.type === 'tool_use') {
       if (schemaAsTool) texts.push(JSON.stringify(block.input ?? {}))
-      else calls.push(callOf(block, names.original(String(block.name))))
+      else calls.push(callOf(block))
     } else vendor.push({ index, ...block })
   }
   return {
@@ -71,11 +71,11 @@ function messageOf(content: readonly Block[], { names, schemaAsTool, fit }: Plan
   }
 }
 
-function callOf({ type: _, id, name: __, input, ...own }: Block, name: string): ToolCall {
+function callOf({ type: _, id, name, input, ...own }: Block): ToolCall {
   return {
     id: String(id),
     type: 'function',
-    function: { name, arguments: JSON.stringify(input ?? {}) },
+    function: { name: String(name), arguments: JSON.stringify(input ?? {}) },
     ...(Object.keys(own).length > 0 && { extra: { anthropic: own } }),
   }
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { badRequest, type Message, type ToolCall } from '#kernel'
-import { type Changes, type FittingNames, inPlace, mergedDetails, objectIn } from '#kit'
+import { type Changes, inPlace, mergedDetails, objectIn } from '#kit'
 import type { Fit } from './fit.ts'
 import type { Block, Turn } from './native.ts'
 import { blocksOf } from './parts.ts'
@@ -12,7 +12,6 @@ export interface Conversation {
 }
 
 interface Options {
-  readonly names: FittingNames
   /** Leaves system messages in the midst of a conversation where they are. */
   readonly native: boolean
   readonly changes: Changes
@@ -123,7 +122,7 @@ const carriers = ['extra_content', 'citations'] as const
 const bareReasoning = ['reasoning', 'reasoning_content'] as const
 
 /** An assistant's blocks in the order in which they came, as far as that is known: reasoning, text, tool calls. */
-function assistantBlocks(message: Message, at: string, { names, changes }: Options): Block[] {
+function assistantBlocks(message: Message, at: string, { changes }: Options): Block[] {
   const placed: Placed[] = []
   const rest: Block[] = blocksOf(message.content, at)
   const refusal = typeof message.refusal === 'string' && rest.length === 0 ? message.refusal : ''
@@ -137,7 +136,7 @@ function assistantBlocks(message: Message, at: string, { names, changes }: Optio
   for (const { index, ...block } of listOf<Block & { index?: number }>(message.vendor_blocks))
     placed.push({ index: index ?? 0, blocks: [block as Block] })
   for (const [i, call] of (message.tool_calls ?? []).entries()) {
-    const block = toolUseOf(call, names, `${at}.tool_calls.${i}`)
+    const block = toolUseOf(call, `${at}.tool_calls.${i}`)
     const { index } = call as { index?: unknown }
     if (typeof index === 'number') placed.push({ index, blocks: [block] })
     else rest.push(block)
@@ -147,13 +146,13 @@ function assistantBlocks(message: Message, at: string, { names, changes }: Optio
 
 const listOf = <T>(value: unknown): readonly T[] => (Array.isArray(value) ? (value as T[]) : [])
 
-function toolUseOf({ id, function: fn, extra }: ToolCall, names: FittingNames, at: string): Block {
+function toolUseOf({ id, function: fn, extra }: ToolCall, at: string): Block {
   if (!fn) throw badRequest('Anthropic knows calls of functions only.', { param: at })
   const own = (extra as { anthropic?: object } | undefined)?.anthropic
   return {
     type: 'tool_use',
     id: idOf(id),
-    name: names.sent(fn.name),
+    name: fn.name,
     input: inputOf(fn.arguments, at),
     ...own,
   }

@@ -121,7 +121,7 @@ export class Translation {
       index: call!,
       id: String(id),
       type: 'function' as const,
-      function: { name: this.#plan.names.original(String(name)), arguments: '' },
+      function: { name: String(name), arguments: '' },
       ...(Object.keys(own).length > 0 && { extra: { anthropic: own } }),
     }
   }

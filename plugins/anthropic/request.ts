@@ -60,19 +60,19 @@ function relaxChoice(body: Fields, { reasoning_effort }: ModelRequest, plan: Pla
 const isAsked = (effort: unknown): boolean => effort !== undefined && effort !== null && effort !== 'none'
 
 function toolFields(request: ModelRequest, plan: Plan, report: Report): Fields {
-  const { names, native, facts } = plan
+  const { native, facts } = plan
   if (plan.schemaAsTool) {
     const tool = { name: schemaTool, description: 'Gives the answer.', input_schema: plan.schema }
     return { tools: [tool], tool_choice: { type: 'tool', name: schemaTool } }
   }
   const choice = toolChoiceOf(request.tool_choice)
   const offered = (request.tools ?? []).filter(({ function: fn }) => isOffered(fn?.name, choice))
-  const tools = toolsOf(offered, { names, strict: native || facts.schema, report })
+  const tools = toolsOf(offered, { strict: native || facts.schema, report })
   if (tools.length > 0) {
-    const tool_choice = nativeChoice(choice, request, names)
+    const tool_choice = nativeChoice(choice, request)
     return { tools, ...(tool_choice && { tool_choice }) }
   }
-  const used = native ? [] : toolsOfHistory(request, names)
+  const used = native ? [] : toolsOfHistory(request)
   if (used.length === 0) return {}
   report('+tools')
   return { tools: used, tool_choice: { type: 'none' } }

@@ -10,13 +10,13 @@ import type { Plan } from './plan.ts'
  */
 export class MessageDecoder implements StreamDecoder {
   readonly #target: Target
-  readonly #passes: boolean
+  readonly #native: boolean
   readonly #splitter = new EventSplitter()
   readonly #translation: Translation
 
   constructor(target: Target, plan: Plan) {
     this.#target = target
-    this.#passes = plan.passes
+    this.#native = plan.native
     this.#translation = new Translation(plan, target)
   }
 
@@ -45,7 +45,7 @@ export class MessageDecoder implements StreamDecoder {
     if (!isSound(native)) throw brokenProtocol('sent an event that makes no sense', this.#target)
     const chunks = this.#translation.translate(native)
     const counted = native.type === 'message_start' ? this.#translation.counted : undefined
-    if (!this.#passes) return chunks.map((chunk) => Chunk.of(chunk, counted))
+    if (!this.#native) return chunks.map((chunk) => Chunk.of(chunk, counted))
     const data = chunks.length > 0 ? joined(chunks) : this.#translation.empty
     return [Chunk.fromBytes(event, data, counted)]
   }

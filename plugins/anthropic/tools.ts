@@ -1,10 +1,9 @@
 import { badRequest, type ModelRequest, type Tool } from '#kernel'
-import { calledFunctions, type FittingNames, parametersSchema, type ToolChoice } from '#kit'
+import { calledFunctions, parametersSchema, type ToolChoice } from '#kit'
 
 type Fields = Readonly<Record<string, unknown>>
 
 interface Options {
-  readonly names: FittingNames
   /** Whether the model can be held to a schema. */
   readonly strict: boolean
   readonly report: (change: string) => void
@@ -15,7 +14,7 @@ export function toolsOf(tools: readonly Tool[], options: Options): Fields[] {
   return tools.map((tool, i) => toolOf(tool, `tools.${i}`, options))
 }
 
-function toolOf(tool: Tool, at: string, { names, strict, report }: Options): Fields {
+function toolOf(tool: Tool, at: string, { strict, report }: Options): Fields {
   const { type, function: fn, ...own } = tool
   if (!fn) {
     if (own.custom !== undefined)
@@ -24,7 +23,7 @@ function toolOf(tool: Tool, at: string, { names, strict, report }: Options): Fie
   }
   if (fn.strict && !strict) report('-tools.strict')
   return {
-    name: names.sent(fn.name),
+    name: fn.name,
     ...(fn.description !== undefined && { description: fn.description }),
     input_schema: parametersSchema(fn.parameters),
     ...(typeof fn.strict === 'boolean' && strict && { strict: fn.strict }),
@@ -36,21 +35,20 @@ function toolOf(tool: Tool, at: string, { names, strict, report }: Options): Fie
 export function nativeChoice(
   choice: ToolChoice | undefined,
   { parallel_tool_calls: parallel }: ModelRequest,
-  names: FittingNames,
 ): Fields | undefined {
-  const native = choice && nativeForm(choice, names)
+  const native = choice && nativeForm(choice)
   if (parallel !== false || native?.type === 'none') return native
   return { ...(native ?? { type: 'auto' }), disable_parallel_tool_use: true }
 }
 
-function nativeForm({ mode, names: chosen }: ToolChoice, names: FittingNames): Fields {
-  if (mode === 'one') return { type: 'tool', name: names.sent(chosen![0]!) }
+function nativeForm({ mode, names }: ToolChoice): Fields {
+  if (mode === 'one') return { type: 'tool', name: names![0]! }
   return { type: mode === 'required' ? 'any' : mode }
 }
 
 /** The tools that a conversation used: it cannot be gone on with unless they are named. */
-export const toolsOfHistory = (request: ModelRequest, names: FittingNames): Fields[] =>
+export const toolsOfHistory = (request: ModelRequest): Fields[] =>
   calledFunctions(request).map((name) => ({
-    name: names.sent(name),
+    name: name,
     input_schema: { type: 'object', properties: {} },
   }))

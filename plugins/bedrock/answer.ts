@@ -31,7 +31,7 @@ export const idOf = ({ headers }: UpstreamHead, call: Call): string =>
   `chatcmpl-${headers['x-amzn-requestid'] ?? call.id}`
 
 function messageOf(content: readonly Block[], plan: Plan): Message {
-  const { schemaAsTool, names, facts } = plan
+  const { schemaAsTool, facts } = plan
   const texts: string[] = []
   const thoughts: string[] = []
   const details: unknown[] = []
@@ -50,7 +50,7 @@ function messageOf(content: readonly Block[], plan: Plan): Message {
         calls.push({
           id: toolUseId,
           type: 'function',
-          function: { name: names.original(name), arguments: json },
+          function: { name: name, arguments: json },
         })
     } else if (block.citationsContent) {
       const { content: cited = [], citations = [] } = block.citationsContent

@@ -24,7 +24,7 @@ export function bodyOf(
   const changes = new Changes(call)
   checkFields(request, changes)
   const scene: Scene = { facts: plan.facts, changes, documents: new Set() }
-  const { system, messages } = conversationOf(given, plan.names, scene)
+  const { system, messages } = conversationOf(given, scene)
   const { toolConfig, modelChoice, forced } = toolFields(request, plan, scene)
   const thinking = thinkingOf(request, { ...plan, turns: messages, forced, changes })
   const more = {

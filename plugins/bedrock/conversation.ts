@@ -1,5 +1,5 @@
 import { badRequest, type Message, type ToolCall } from '#kernel'
-import { type FittingNames, inPlace, mergedDetails, objectIn } from '#kit'
+import { inPlace, mergedDetails, objectIn } from '#kit'
 import { callIdOf } from './names.ts'
 import { blocksOf, cachePoints, type Scene } from './parts.ts'
 import { blockOf } from './reasoning.ts'
@@ -19,12 +19,8 @@ interface Piece {
  * A conversation as the service wants it: system texts apart, the turns of user and assistant alternating and begun by
  * the user, the results of all tool calls of a turn together and before anything else.
  */
-export function conversationOf(
-  messages: readonly Message[],
-  names: FittingNames,
-  scene: Scene,
-): Conversation {
-  const pieces = messages.map((message, i) => pieceOf(message, `messages.${i}`, names, scene))
+export function conversationOf(messages: readonly Message[], scene: Scene): Conversation {
+  const pieces = messages.map((message, i) => pieceOf(message, `messages.${i}`, scene))
   const system = pieces.flatMap(({ role, blocks }) => (role === 'system' ? blocks : []))
   const turns = turnsOf(pieces.filter(({ role, blocks }) => role !== 'system' && blocks.length > 0))
   if (turns.length > 0) return { system, messages: turns }
@@ -32,7 +28,7 @@ export function conversationOf(
   return { system: [], messages: [{ role: 'user', content: system }] }
 }
 
-function pieceOf(message: Message, at: string, names: FittingNames, scene: Scene): Piece {
+function pieceOf(message: Message, at: string, scene: Scene): Piece {
   const content = () => blocksOf(message.content, `${at}.content`, scene)
   if (message.name !== undefined) scene.changes.add('-messages.name')
   switch (message.role) {
@@ -42,7 +38,7 @@ function pieceOf(message: Message, at: string, names: FittingNames, scene: Scene
     case 'user':
       return { role: 'user', blocks: content() }
     case 'assistant':
-      return { role: 'assistant', blocks: assistantBlocks(message, content(), at, names, scene) }
+      return { role: 'assistant', blocks: assistantBlocks(message, content(), at, scene) }
     case 'tool':
       return { role: 'user', blocks: resultOf(message, content(), at, scene) }
     default: {
@@ -105,13 +101,7 @@ const lost = ['vendor_blocks', 'extra_content', 'citations'] as const
 const bareReasoning = ['reasoning', 'reasoning_content'] as const
 
 /** An assistant's blocks in the order in which they came, as far as that is known: reasoning, text, tool calls. */
-function assistantBlocks(
-  message: Message,
-  content: readonly Block[],
-  at: string,
-  names: FittingNames,
-  scene: Scene,
-): Block[] {
+function assistantBlocks(message: Message, content: readonly Block[], at: string, scene: Scene): Block[] {
   const placed: Placed[] = []
   const rest: Block[] = [...content]
   if (rest.length === 0) rest.push(...blocksOf(message.refusal, at, scene))
@@ -122,7 +112,7 @@ function assistantBlocks(
   }
   scene.changes.lose(message, placed.length > 0 ? lost : [...lost, ...bareReasoning], ['extra_content'])
   for (const [i, call] of (message.tool_calls ?? []).entries()) {
-    const blocks = toolUseOf(call, names, `${at}.tool_calls.${i}`, scene)
+    const blocks = toolUseOf(call, `${at}.tool_calls.${i}`, scene)
     const { index } = call as { index?: unknown }
     if (typeof index === 'number') placed.push({ index, blocks })
     else rest.push(...blocks)
@@ -130,16 +120,11 @@ function assistantBlocks(
   return inPlace(placed, rest)
 }
 
-function toolUseOf(
-  { id, function: fn, extra }: ToolCall,
-  names: FittingNames,
-  at: string,
-  scene: Scene,
-): Block[] {
+function toolUseOf({ id, function: fn, extra }: ToolCall, at: string, scene: Scene): Block[] {
   if (!fn) throw badRequest(`${at}.type: Bedrock knows calls of functions only.`, { param: `${at}.type` })
   const { cache_control } =
     (extra as { anthropic?: { cache_control?: unknown } } | undefined)?.anthropic ?? {}
-  const toolUse = { toolUseId: callIdOf(id), name: names.sent(fn.name), input: inputOf(fn.arguments, at) }
+  const toolUse = { toolUseId: callIdOf(id), name: fn.name, input: inputOf(fn.arguments, at) }
   return [{ toolUse }, ...cachePoints(cache_control, scene)]
 }
 

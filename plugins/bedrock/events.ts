@@ -68,7 +68,7 @@ export class Translation {
     this.#count += 1
     if (this.#plan.schemaAsTool) return []
     const { toolUseId, name } = start.toolUse
-    const fn = { name: this.#plan.names.original(name), arguments: '' }
+    const fn = { name: name, arguments: '' }
     return [this.#chunk({ tool_calls: [{ index: call, id: toolUseId, type: 'function', function: fn }] })]
   }
 

@@ -1,12 +1,9 @@
 import type { Call, JsonObject, ResponseFormat, Target } from '#kernel'
-import { type FittingNames, fittingNames } from '#kit'
 import { factsOf, type ModelFacts } from './models.ts'
-import { nameForm } from './names.ts'
 
 /** What the way out and the way back have to agree on. The same call has the same plan. */
 export interface Plan {
   readonly facts: ModelFacts
-  readonly names: FittingNames
   /** The schema for the answer, if one is asked for. */
   readonly schema: { readonly name: string; readonly body: JsonObject } | undefined
   /** The schema goes out as a tool that must be called, and the call comes back as the answer's text. */
@@ -21,7 +18,6 @@ export function planOf({ request }: Call, { model }: Target): Plan {
   const schema = schemaOf(request.response_format)
   return {
     facts,
-    names: fittingNames(request, nameForm),
     schema,
     schemaAsTool: schema !== undefined && !facts.schema && (request.tools ?? []).length === 0,
   }

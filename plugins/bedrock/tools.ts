@@ -1,12 +1,5 @@
 import { badRequest, type ModelRequest, type Tool } from '#kernel'
-import {
-  calledFunctions,
-  type FittingNames,
-  isSpare,
-  parametersSchema,
-  type ToolChoice,
-  toolChoiceOf,
-} from '#kit'
+import { calledFunctions, isSpare, parametersSchema, type ToolChoice, toolChoiceOf } from '#kit'
 import { cachePoints, type Scene } from './parts.ts'
 import { type Plan, schemaTool } from './plan.ts'
 
@@ -49,36 +42,31 @@ export function toolFields(request: ModelRequest, plan: Plan, scene: Scene): Too
   // The service takes it of newer models, and only beside no choice of its own.
   const canBeSingle = plan.facts.maker === 'anthropic' && plan.facts.schema && !forced
   if (isSingle && !canBeSingle) scene.changes.add('-parallel_tool_calls')
-  if (choice.mode === 'none') return withheld(tools, used, plan.names, scene)
+  if (choice.mode === 'none') return withheld(tools, used, scene)
   if (tools.length === 0) {
     if (forced) {
       throw badRequest('tool_choice: there is no such tool to choose.', { param: 'tool_choice' })
     }
-    return withheld([], used, plan.names, scene)
+    return withheld([], used, scene)
   }
   return {
-    toolConfig: { tools, ...(forced && { toolChoice: nativeChoice(choice, plan.names) }) },
+    toolConfig: { tools, ...(forced && { toolChoice: nativeChoice(choice) }) },
     ...(isSingle && canBeSingle && { modelChoice: { type: 'auto', disable_parallel_tool_use: true } }),
     forced,
   }
 }
 
 /** Tools that may not be called are left out, unless the conversation has used some: it cannot go on without them. */
-function withheld(
-  tools: readonly Fields[],
-  used: readonly string[],
-  names: FittingNames,
-  { changes }: Scene,
-): ToolFields {
+function withheld(tools: readonly Fields[], used: readonly string[], { changes }: Scene): ToolFields {
   if (used.length === 0) return { forced: false }
   changes.add(tools.length > 0 ? 'tool_choice:none->auto' : '+tools')
   const named = used.map((name) => ({
-    toolSpec: { name: names.sent(name), inputSchema: { json: { type: 'object', properties: {} } } },
+    toolSpec: { name: name, inputSchema: { json: { type: 'object', properties: {} } } },
   }))
   return { toolConfig: { tools: tools.length > 0 ? tools : named }, forced: false }
 }
 
-function toolOf(tool: Tool, at: string, { names, facts }: Plan, scene: Scene): Fields[] {
+function toolOf(tool: Tool, at: string, { facts }: Plan, scene: Scene): Fields[] {
   const { function: fn } = tool
   if (tool.type !== 'function' || !fn) {
     const param = `${at}.type`
@@ -86,7 +74,7 @@ function toolOf(tool: Tool, at: string, { names, facts }: Plan, scene: Scene): F
   }
   if (fn.strict && !facts.schema) scene.changes.add('-tools.strict')
   const toolSpec = {
-    name: names.sent(fn.name),
+    name: fn.name,
     ...(fn.description && { description: fn.description }),
     inputSchema: { json: parametersSchema(fn.parameters) },
     ...(fn.strict && facts.schema && { strict: true }),
@@ -94,5 +82,5 @@ function toolOf(tool: Tool, at: string, { names, facts }: Plan, scene: Scene): F
   return [{ toolSpec }, ...cachePoints(tool.cache_control, scene)] as Fields[]
 }
 
-const nativeChoice = ({ mode, names: chosen }: ToolChoice, names: FittingNames): Fields =>
-  mode === 'one' ? { tool: { name: names.sent(chosen![0]!) } } : { any: {} }
+const nativeChoice = ({ mode, names }: ToolChoice): Fields =>
+  mode === 'one' ? { tool: { name: names![0]! } } : { any: {} }

@@ -2,6 +2,7 @@ import type { Cell } from '../cell.ts'
 import { images, jsonSchema, reasoning } from './asked.ts'
 import { cachedUsage, usage } from './counts.ts'
 import { abort, errors, midStreamError } from './failures.ts'
+import { toolNames } from './names.ts'
 import { plain, stream } from './plain.ts'
 import { parallelTools, tool } from './tools.ts'
 
@@ -11,6 +12,7 @@ export const features: Readonly<Record<string, (cell: Cell) => Promise<void>>> =
   stream,
   tools: tool,
   'parallel tools': parallelTools,
+  'tool names': toolNames,
   images,
   reasoning,
   'JSON schema': jsonSchema,

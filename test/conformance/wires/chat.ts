@@ -131,11 +131,12 @@ const callOf = (call: OpenAI.ChatCompletionMessageToolCall): AnsweredCall[] =>
     ? [{ id: call.id, name: call.function.name, input: JSON.parse(call.function.arguments) as unknown }]
     : []
 
-function bodyOf({ model, turns, tools, effort, schema }: Ask): object {
+function bodyOf({ model, turns, tools, choice, effort, schema }: Ask): object {
   return {
     model,
     messages: turns.flatMap(messagesOf),
     ...(tools && { tools: tools.map((fn) => ({ type: 'function', function: fn })) }),
+    ...(choice && { tool_choice: { type: 'function', function: { name: choice } } }),
     ...(effort && { reasoning_effort: effort }),
     ...(schema && { response_format: { type: 'json_schema', json_schema: { name: 'verdict', schema } } }),
   }

@@ -6,6 +6,8 @@ export interface Ask {
   readonly turns: readonly Turn[]
   readonly stream?: boolean
   readonly tools?: readonly AskedTool[]
+  /** The tool that must be called. */
+  readonly choice?: string
   readonly effort?: 'low' | 'high'
   readonly schema?: JsonObject
   readonly signal?: AbortSignal

@@ -91,12 +91,13 @@ function answerOf(message: Anthropic.Message, pieces: number, headers: Headers):
 
 const budgets = { low: 2048, high: 16_384 }
 
-function bodyOf({ model, turns, tools, effort, schema }: Ask): object {
+function bodyOf({ model, turns, tools, choice, effort, schema }: Ask): object {
   return {
     model,
     max_tokens: 20_000,
     messages: turns.map(messageOf),
     ...(tools && { tools: tools.map(({ name, parameters }) => ({ name, input_schema: parameters })) }),
+    ...(choice && { tool_choice: { type: 'tool', name: choice } }),
     ...(effort && { thinking: { type: 'enabled', budget_tokens: budgets[effort] } }),
     ...(schema && { output_config: { format: { type: 'json_schema', schema } } }),
   }

@@ -82,6 +82,7 @@ function bodyOf({
   model,
   turns,
   tools,
+  choice,
   effort,
   schema,
 }: Ask): OpenAI.Responses.ResponseCreateParamsNonStreaming {
@@ -91,6 +92,7 @@ function bodyOf({
     store: false,
     include: ['reasoning.encrypted_content'],
     ...(tools && { tools: tools.map((fn) => ({ type: 'function' as const, strict: null, ...fn })) }),
+    ...(choice && { tool_choice: { type: 'function' as const, name: choice } }),
     ...(effort && { reasoning: { effort, summary: 'auto' as const } }),
     ...(schema && { text: { format: { type: 'json_schema' as const, name: 'verdict', schema } } }),
   }

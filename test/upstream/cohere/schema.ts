@@ -48,7 +48,14 @@ const message = z.discriminatedUnion('role', [
 
 const tool = z.strictObject({
   type: z.literal('function'),
-  function: z.strictObject({ name: text.min(1), description: text.optional(), parameters: object }),
+  function: z.strictObject({
+    name: text.regex(
+      /^[A-Za-z_]\w*$/,
+      'tool names can only contain A-Z, a-z, 0-9 and _, and cannot begin with a digit',
+    ),
+    description: text.optional(),
+    parameters: object,
+  }),
 })
 
 /** The body of a chat request, field by field as the service documents it; nothing else is let in. */

@@ -73,7 +73,7 @@ const schema: z.ZodType = z.strictObject({
 
 const declaration = z
   .strictObject({
-    name: z.string().regex(/^[A-Za-z_][\w.:-]{0,127}$/, 'Invalid function name'),
+    name: z.string().regex(/^[A-Za-z_][\w.-]{0,63}$/, 'Invalid function name'),
     description: text.optional(),
     behavior: text.optional(),
     parameters: schema.optional(),

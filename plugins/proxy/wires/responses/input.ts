@@ -7,7 +7,7 @@ import { offeredIn } from './offered.ts'
 import { contentOf } from './parts.ts'
 import type { Place } from './places.ts'
 import type { Fields, Report } from './schema.ts'
-import { functionName, searchName } from './toolbox.ts'
+import { customName, functionName, searchName } from './toolbox.ts'
 import { AssistantTurn } from './turn.ts'
 
 const parts = z.array(z.looseObject({ type: z.string() }))
@@ -100,7 +100,7 @@ function addTo(turn: AssistantTurn, item: Fields, at: string, report: Report): v
     turn.call(id, functionName(name, namespace), json)
   } else if (item.type === 'custom_tool_call') {
     const { call_id: id, name, namespace, input } = checked(customCall, item, at)
-    turn.call(id, functionName(name, namespace), freeTextArguments(input))
+    turn.call(id, customName(name, namespace), freeTextArguments(input))
   } else if (item.type === 'tool_search_call') {
     const { call_id: id, arguments: asked } = checked(searchCall, item, at)
     turn.call(id, searchName, JSON.stringify(asked ?? {}))

@@ -16,8 +16,11 @@ export const searchName = 'tool_search'
 const known = /^[\w-]{1,64}$/
 
 /** The name of the function that stands for a tool, the same at every turn: only this wire has namespaces. */
-export function functionName(name: string, namespace?: string | null): string {
-  if (!namespace) return name
-  const joined = `${namespace}__${name}`
-  return known.test(joined) ? joined : fittingName(joined, 50)
+export const functionName = (name: string, namespace?: string | null): string =>
+  namespace ? customName(name, namespace) : name
+
+/** Likewise of a tool of free text. It is never changed on the way: OpenAI's models know the tool itself by it. */
+export function customName(name: string, namespace?: string | null): string {
+  const whole = namespace ? `${namespace}__${name}` : name
+  return known.test(whole) ? whole : fittingName(whole, 50)
 }

@@ -4,7 +4,7 @@ import { checked } from './checked.ts'
 import { freeTextParameters } from './free-text.ts'
 import type { Offered } from './offered.ts'
 import type { Fields, Report, ResponsesBody } from './schema.ts'
-import { functionName, type Origin, searchName, type Toolbox } from './toolbox.ts'
+import { customName, functionName, type Origin, searchName, type Toolbox } from './toolbox.ts'
 
 const about = { type: z.string(), name: z.string().min(1), description: z.string().nullish() }
 const functionTool = z.looseObject({
@@ -114,7 +114,7 @@ function madeOf({ tool, at, namespace }: Offered, report: Report): Made | undefi
   if (tool.type === 'custom') {
     const { type: _, name, description, format, ...own } = checked(customTool, tool, at)
     lost(own)
-    const fn = functionOf(functionName(name, namespace), description, freeTextParameters(format))
+    const fn = functionOf(customName(name, namespace), description, freeTextParameters(format))
     return { fn, origin: { kind: 'custom', name, ...within }, at, format: formatOf(format) }
   }
   if (tool.type === 'tool_search' && tool.execution === 'client') {
@@ -148,7 +148,8 @@ function choiceOf(choice: NonNullable<ResponsesBody['tool_choice']>, at: string)
   const { type } = choice
   if (type === 'function' || type === 'custom') {
     const { name, namespace } = checked(chosen, choice, at)
-    return { type: 'function', function: { name: functionName(name, namespace) } }
+    const nameOf = type === 'custom' ? customName : functionName
+    return { type: 'function', function: { name: nameOf(name, namespace) } }
   }
   if (type === 'tool_search') return { type: 'function', function: { name: searchName } }
   if (type === 'allowed_tools') {
