@@ -23,6 +23,7 @@ import { Queues } from './queues.ts'
 import { openSecrets } from './secrets.ts'
 import { kernelServices } from './services.ts'
 import { TokenCounter } from './tokens/counter.ts'
+import { configuredTokenizers, tokenizerProblems } from './tokens/files/configured.ts'
 import { Directory } from './upstream/directory.ts'
 import { Dispatcher } from './upstream/dispatch.ts'
 import { Egress } from './upstream/egress.ts'
@@ -117,8 +118,10 @@ export async function boot({
       workers: config.workers,
       retireMs,
     })
-    const tokens = new TokenCounter()
+    const tokens = new TokenCounter({ files: configuredTokenizers(config), log })
     scope.own(() => tokens.close())
+    const checked = tokens.check()
+    checked.catch(() => {})
     const reloader = new Reloader(registry, stage, (again) => discoverPlugins(config, stage, again))
     const runtime = { version: packageVersion(), startedAt: Date.now() }
     const services = {
@@ -149,7 +152,10 @@ export async function boot({
     await registry.start(found)
     await stage.settle()
     learnProviders()
-    const wrong = optionProblems(config, directory, registry.generation)
+    const wrong = [
+      ...optionProblems(config, directory, registry.generation),
+      ...tokenizerProblems(await checked),
+    ]
     if (wrong.length > 0) throw new ConfigError(wrong)
 
     const edge = {

@@ -42,6 +42,7 @@ describe('without a file', () => {
       models: {},
       workers: { memory: 128 * 1024 * 1024, hang: 5000 },
       prices: {},
+      tokenizers: {},
       plugins: { packages: [], watch: false, setupTimeout: 30_000 },
       pluginDirs: [],
       storage: { engine: 'level' },
@@ -116,6 +117,7 @@ describe('with a file', () => {
       'prices: { mycorp/mycorp-*: { input_usd_per_m: 1, output_usd_per_m: 2, cache_write_5m_usd_per_m: 3 } }',
       'plugins: ["@acme/switchyard-pii"]',
       'plugin_dirs: [./plugins]',
+      'tokenizers: { gemma-3: { models: ["gemma-3-*"], file: gemma/tokenizer.json, chat_template: /srv/chat.jinja } }',
       'server: { trusted_proxies: [10.0.0.0/8, "::1"], cors_origins: ["https://app.example.com"], body_limit: 1.5 MB, proxy_body_limit: 4096 }',
       'drain: 1m',
     )
@@ -146,6 +148,13 @@ describe('with a file', () => {
       prices: { 'mycorp/mycorp-*': { inputUsdPerM: 1, outputUsdPerM: 2, cacheWrite5mUsdPerM: 3 } },
       plugins: { packages: ['@acme/switchyard-pii'], watch: false, setupTimeout: 30_000 },
       pluginDirs: [path.join(cwd, 'plugins')],
+      tokenizers: {
+        'gemma-3': {
+          models: ['gemma-3-*'],
+          file: path.join(cwd, 'gemma', 'tokenizer.json'),
+          chatTemplate: '/srv/chat.jinja',
+        },
+      },
       server: { trustedProxies: ['10.0.0.0/8', '::1'], bodyLimit: 1.5 * 2 ** 20, proxyBodyLimit: 4096 },
       drain: 60_000,
       file: path.join(cwd, 'service.yaml'),

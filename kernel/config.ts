@@ -67,10 +67,22 @@ export function loadConfig({ env, cwd }: ConfigOrigin): Config {
   return {
     ...parsed.data,
     dataDir: path.resolve(sources.data_dir === 'file' ? folder : cwd, parsed.data.dataDir),
+    tokenizers: Object.fromEntries(
+      Object.entries(parsed.data.tokenizers).map(([name, entry]) => [name, inFolder(entry, folder)]),
+    ),
     pluginDirs: parsed.data.pluginDirs.map((dir) => path.resolve(folder, dir)),
     encryptionKey: env.SERVICE_ENCRYPTION_KEY || undefined,
     file,
     sources,
+  }
+}
+
+function inFolder(entry: Settings['tokenizers'][string], folder: string): typeof entry {
+  const { file, chatTemplate } = entry
+  return {
+    ...entry,
+    file: path.resolve(folder, file),
+    ...(chatTemplate !== undefined && { chatTemplate: path.resolve(folder, chatTemplate) }),
   }
 }
 

@@ -4,7 +4,6 @@ import { type Cost, type Prices, reportedCost } from '../prices.ts'
 import type { TokenCounter } from '../tokens/counter.ts'
 import { estimatorOf } from '../tokens/estimate.ts'
 import { countRequest } from '../tokens/request.ts'
-import { encodingOf } from '../tokens/tokenizer.ts'
 import type { Call } from './call.ts'
 import type { Completion, FinishReason } from './canonical.ts'
 import type { Ending, Outcome } from './outcome.ts'
@@ -32,7 +31,9 @@ export type Counts = ReadonlyMap<string, { readonly input: number; readonly outp
  * outcome turned out to be an estimate.
  */
 export async function countsOf(call: Call, served: Served, counter: TokenCounter): Promise<Counts> {
-  const models = [...new Set(call.trail.attempts.map(({ model }) => model))].filter(encodingOf)
+  const models = [...new Set(call.trail.attempts.map(({ model }) => model))].filter((model) =>
+    counter.knows(model),
+  )
   const request = call.trail.request ?? call.request
   const texts = models.length === 0 ? [] : answerTexts(reported(served.body))
   const counted = models.map(async (model) => {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type GatewayProcess, startProcess } from '../../test/process.ts'
+import { bpe } from '../../test/tokenizer-files.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
 const main = path.resolve('kernel/main.ts')
@@ -224,6 +225,26 @@ plugin_dirs: [plugins]
       expect.objectContaining({ message: expect.stringContaining('unheard') }),
     )
     expect(of('routes')).toMatchObject([{ status: 'failed', message: expect.stringContaining('nobody') }])
+  })
+
+  it('tries the tokenizers that the file names, and says what each counts', async () => {
+    await writeFile(path.join(folder, 'tokenizer.json'), JSON.stringify(bpe))
+    await configure(`
+tokenizers:
+  acme: { models: [acme-*], file: tokenizer.json }
+  lost: { models: [lost-*], file: lost.json }
+`)
+    const { code, of } = await doctor()
+    expect(code).toBe(1)
+    expect(of('tokenizer acme')).toMatchObject([
+      {
+        status: 'ok',
+        message: expect.stringMatching(/^276 tokens, for acme-\*; conversations are estimated/),
+      },
+    ])
+    expect(of('tokenizer lost')).toMatchObject([
+      { status: 'failed', message: expect.stringContaining('there is no such file') },
+    ])
   })
 
   it('finds that the encryption key is missing or damaged', async () => {

@@ -11,6 +11,7 @@ import { checkPort } from './checks/port.ts'
 import { checkProviders, probeProviders } from './checks/providers.ts'
 import { type Check, failed, ok } from './checks/result.ts'
 import { checkRuntime } from './checks/runtime.ts'
+import { checkTokenizers } from './checks/tokenizers.ts'
 import { badConfiguration } from './configuration.ts'
 
 interface DoctorOptions {
@@ -46,6 +47,7 @@ async function examined({ checkProviders: ask = false }: DoctorOptions): Promise
     port.check,
     ...plugins,
     ...checkProviders(config, found, process.env),
+    ...(await checkTokenizers(config)),
     ...(ask ? await probeProviders(config, found, process.env) : []),
   ]
 }

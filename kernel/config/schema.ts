@@ -106,6 +106,22 @@ const model = section({
     .describe(`What it can do, each true or false: ${capabilities.join(', ')}.`),
 })
 
+const tokenizerName = text().regex(/^[a-z0-9][a-z0-9.-]*$/, {
+  error: 'expected a name of lower-case letters, digits, . and -',
+})
+
+const tokenizer = section({
+  models: listOf(text())
+    .min(1, { error: 'expected at least one model' })
+    .describe('Whose texts it counts, as names or patterns such as gemma-3-*, at whatever provider.'),
+  file: text().describe("A tokenizer.json in Hugging Face's format."),
+  chat_template: text()
+    .optional()
+    .describe(
+      'A chat template, or a tokenizer_config.json that has one; by default chat_template.jinja or tokenizer_config.json beside the file.',
+    ),
+})
+
 const server = section({
   threads: whole(1, 1024)
     .refine((threads) => threads === 1, { error: 'several threads are not available yet: expected 1' })
@@ -171,6 +187,9 @@ export const schema = section({
   prices: named(price, pricedModel)
     .prefault({})
     .describe('Prices that replace those of the catalogue, by provider/model; a model may end in *.'),
+  tokenizers: named(tokenizer, tokenizerName)
+    .prefault({})
+    .describe('Tokenizers of models that do not come with the gateway, by a name of your own.'),
   plugins: section({
     packages: listOf(text()).default([]).describe('Installed packages to load as plugins.'),
     watch: flag()

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { Message, ModelRequest } from '../call/canonical.ts'
+import type { Message, ModelRequest, ToolCall } from '../call/canonical.ts'
 import type { ChatForm } from '../catalogue/tokenizers.ts'
 import { textOf } from './text.ts'
 import type { Conversation } from './tokenizer.ts'
@@ -7,21 +7,38 @@ import type { Conversation } from './tokenizer.ts'
 interface Turn {
   readonly role: string
   readonly content: string
-  readonly tool_calls?: Message['tool_calls']
+  readonly tool_calls?: readonly object[]
   readonly reasoning_content?: unknown
+}
+
+/** How a template that is read is to be used. */
+interface TemplateUse extends Omit<ChatForm, 'template'> {
+  /** Whether it takes the arguments of calls as objects, as Hugging Face's do, and not as texts. */
+  readonly parsesArguments?: boolean
+}
+
+type CountConversation = (request: ModelRequest) => Conversation | undefined
+
+/** Counts conversations by a template that came with the gateway. */
+export async function openTemplate(
+  { template, ...use }: ChatForm,
+  count: (prompt: string) => number,
+): Promise<CountConversation> {
+  const file = new URL(`./shipped/${template}.jinja`, import.meta.url)
+  return compileTemplate(await readFile(file, 'utf8'), use, count)
 }
 
 /**
  * Counts conversations as the model reads them, by its maker's template. What it counts are texts, and tools where the
- * template carries them: other parts of messages are left to others.
+ * template carries them: other parts of messages are left to others. Throws what is wrong with the template.
  */
-export async function openTemplate(
-  chat: ChatForm,
+export async function compileTemplate(
+  source: string,
+  chat: TemplateUse,
   count: (prompt: string) => number,
-): Promise<(request: ModelRequest) => Conversation | undefined> {
+): Promise<CountConversation> {
   const { Template } = await import('@huggingface/jinja')
-  const file = new URL(`./shipped/${chat.template}.jinja`, import.meta.url)
-  const template = new Template(await readFile(file, 'utf8'))
+  const template = new Template(source)
 
   function tokens(turns: readonly Turn[], request: ModelRequest, tools: ModelRequest['tools']): number {
     const { chat_template_kwargs: own } = request as { readonly chat_template_kwargs?: object }
@@ -36,7 +53,7 @@ export async function openTemplate(
   }
 
   return (request) => {
-    const given = (request.messages ?? []).map(turnOf)
+    const given = (request.messages ?? []).map((message) => turnOf(message, chat.parsesArguments))
     const usesTools = [
       ...(request.tools ?? []),
       ...given.filter(({ role, tool_calls }) => role === 'tool' || tool_calls),
@@ -54,7 +71,7 @@ export async function openTemplate(
   }
 }
 
-function turnOf({ role, content, tool_calls, ...more }: Message): Turn {
+function turnOf({ role, content, tool_calls, ...more }: Message, parsesArguments = false): Turn {
   const { reasoning_content } = more as { readonly reasoning_content?: unknown }
   return {
     role: role === 'developer' ? 'system' : role,
@@ -62,7 +79,23 @@ function turnOf({ role, content, tool_calls, ...more }: Message): Turn {
       typeof content === 'string'
         ? content
         : (content ?? []).flatMap((part) => textOf(part) ?? []).join('\n'),
-    ...(tool_calls?.length && { tool_calls }),
+    ...(tool_calls?.length && { tool_calls: parsesArguments ? tool_calls.map(withObject) : tool_calls }),
     ...(typeof reasoning_content === 'string' && { reasoning_content }),
+  }
+}
+
+/** A call whose arguments are an object; a text that is none stays, as it does where models are served. */
+function withObject(call: ToolCall): object {
+  const args = parsed(call.function.arguments)
+  return typeof args === 'object' && args !== null
+    ? { ...call, function: { ...call.function, arguments: args } }
+    : call
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
   }
 }

@@ -1,72 +1,76 @@
-import path from 'node:path'
-import { Worker } from 'node:worker_threads'
 import type { ModelRequest } from '../call/canonical.ts'
-import type { TokenCount } from './request.ts'
+import type { Log } from '../log.ts'
+import { estimatorOf } from './estimate.ts'
+import { finderOf, type TokenizerFile } from './files/file.ts'
+import type { FileFacts } from './files/open.ts'
+import { countRequest } from './request.ts'
+import { type Counted, type Failure, TokenThread } from './thread.ts'
+import { encodingOf } from './tokenizer.ts'
 
-export interface Task {
-  readonly id: number
-  readonly request: ModelRequest
-  readonly texts: readonly string[]
+/** What was found of a file of the operator's: facts, or what is wrong with it. */
+export interface CheckedFile {
+  readonly file: TokenizerFile
+  readonly found: FileFacts | Failure
 }
 
-export interface Counted {
-  readonly id: number
-  readonly input: TokenCount
-  /** Tokens of the texts. */
-  readonly output: number
-}
-
-interface Waiting {
-  resolve(counted: Counted): void
-  reject(error: Error): void
+interface CounterOptions {
+  /** Tokenizers of the operator's; the first that knows a model counts, before those that came with the gateway. */
+  readonly files?: readonly TokenizerFile[]
+  /** How long one count may take, loading included. */
+  readonly limitMs?: number
+  readonly log?: Pick<Log, 'warn'>
 }
 
 /**
  * Counts with the published tokenizers in a thread of its own, so that neither loading a table nor a long text keeps
- * calls waiting. The thread starts with the first count, and again after it broke.
+ * calls waiting. The thread starts with the first count, and again after it broke or was ended for taking too long; what
+ * it was at is estimated, and a file of the operator's that it was at is not used again.
  */
 export class TokenCounter {
-  readonly #waiting = new Map<number, Waiting>()
-  #worker: Worker | undefined
-  #last = 0
+  readonly #files: readonly TokenizerFile[]
+  readonly #find: (model: string) => TokenizerFile | undefined
+  readonly #log: Pick<Log, 'warn'> | undefined
+  readonly #thread: TokenThread
+  readonly #broken = new Set<TokenizerFile>()
 
-  /** Counts a request and, by the same tokenizer, texts of its answer. Rejects when the thread breaks. */
-  count(request: ModelRequest, texts: readonly string[] = []): Promise<Counted> {
-    this.#worker ??= this.#start()
-    this.#last += 1
-    const id = this.#last
-    const { promise, resolve, reject } = Promise.withResolvers<Counted>()
-    this.#waiting.set(id, { resolve, reject })
-    this.#worker.ref()
-    this.#worker.postMessage({ id, request, texts } satisfies Task)
-    return promise
+  constructor({ files = [], limitMs = 30_000, log }: CounterOptions = {}) {
+    this.#files = files
+    this.#find = finderOf(files)
+    this.#log = log
+    this.#thread = new TokenThread(limitMs)
   }
 
-  async close(): Promise<void> {
-    const worker = this.#worker
-    this.#end(new Error('the gateway is closing'))
-    await worker?.terminate()
+  /** Whether a model's tokenizer is there; its counts are estimates otherwise. */
+  knows(model: string): boolean {
+    return this.#find(model) !== undefined || encodingOf(model) !== undefined
   }
 
-  #start(): Worker {
-    const file = new URL(`./worker${path.extname(import.meta.url)}`, import.meta.url)
-    const worker = new Worker(file, { execArgv: [] })
-    worker.on('message', (counted: Counted) => {
-      this.#waiting.get(counted.id)?.resolve(counted)
-      this.#waiting.delete(counted.id)
-      if (this.#waiting.size === 0) worker.unref()
-    })
-    const broke = (error: Error): void => {
-      if (this.#worker === worker) this.#end(error)
-    }
-    worker.on('error', broke)
-    worker.on('exit', () => broke(new Error('the thread that counts tokens has ended')))
-    return worker
+  /** Counts a request and, by the same tokenizer, texts of its answer. Rejects when the counter is closed meanwhile. */
+  async count(request: ModelRequest, texts: readonly string[] = []): Promise<Counted> {
+    const file = this.#find(request.model)
+    if (file && this.#broken.has(file)) return estimated(request, texts)
+    const answer = await this.#thread.ask({ file, request, texts })
+    if ('input' in answer) return answer
+    if (file) this.#broken.add(file)
+    const facts = { tokenizer: file?.name, model: request.model, reason: answer.problem }
+    this.#log?.warn(facts, 'tokens could not be counted, and are estimated')
+    return estimated(request, texts)
   }
 
-  #end(error: Error): void {
-    this.#worker = undefined
-    for (const { reject } of this.#waiting.values()) reject(error)
-    this.#waiting.clear()
+  /** Opens and tries each of the operator's files, and lets go of them again. */
+  async check(): Promise<CheckedFile[]> {
+    const checked: CheckedFile[] = []
+    for (const file of this.#files) checked.push({ file, found: await this.#thread.ask({ file }) })
+    await this.#thread.close()
+    return checked
   }
+
+  close(): Promise<void> {
+    return this.#thread.close()
+  }
+}
+
+function estimated(request: ModelRequest, texts: readonly string[]): Counted {
+  const estimator = estimatorOf(request.model)
+  return { input: countRequest(request, estimator), output: estimator.countAll(texts) }
 }

@@ -1,13 +1,28 @@
 import { parentPort } from 'node:worker_threads'
-import type { Counted, Task } from './counter.ts'
+import { reasonOf, type TokenizerFile } from './files/file.ts'
+import { type FileTokenizer, openTokenizerFile } from './files/open.ts'
 import { countRequest } from './request.ts'
+import type { Answer, Task } from './thread.ts'
 import { Tokenizers } from './tokenizers.ts'
 
 const tokenizers = new Tokenizers()
+const files = new Map<string, Promise<FileTokenizer>>()
 
 /** The other side of the counter: a thread of its own, where vocabularies may take their time to load. */
-parentPort?.on('message', async ({ id, request, texts }: Task) => {
-  const tokenizer = await tokenizers.load(request.model)
-  const output = texts.reduce((sum, text) => sum + tokenizer.count(text), 0)
-  parentPort?.postMessage({ id, input: countRequest(request, tokenizer), output } satisfies Counted)
+parentPort?.on('message', async (task: Task) => {
+  parentPort?.postMessage(await answerTo(task).catch((error) => ({ problem: reasonOf(error) })))
 })
+
+async function answerTo(task: Task): Promise<Answer> {
+  if (!('request' in task)) return (await open(task.file)).facts
+  const { file, request, texts } = task
+  const tokenizer = file ? await open(file) : await tokenizers.load(request.model)
+  const output = texts.reduce((sum, text) => sum + tokenizer.count(text), 0)
+  return { input: countRequest(request, tokenizer), output }
+}
+
+function open(file: TokenizerFile): Promise<FileTokenizer> {
+  const opened = files.get(file.name) ?? openTokenizerFile(file)
+  files.set(file.name, opened)
+  return opened
+}

@@ -60,7 +60,8 @@ export async function probeProviders(
   const modules = found.flatMap(({ id, manifest }) =>
     manifest?.kind === 'module' ? [[id, { enabled: false }]] : [],
   )
-  const apart = { ...config, dataDir, host: '127.0.0.1', port: 0, modules: Object.fromEntries(modules) }
+  const nothing = { modules: Object.fromEntries(modules), tokenizers: {} }
+  const apart = { ...config, ...nothing, dataDir, host: '127.0.0.1', port: 0 }
   const kernel = await boot({ config: apart, env, log: createLog({ level: 'silent' }) })
   try {
     const prober = kernel.container.resolve<Prober>(kernelServices.prober)
