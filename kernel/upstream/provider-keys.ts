@@ -24,10 +24,13 @@ export type ProviderKeyView = Omit<Record, 'secret' | 'user_id'>
 export class ProviderKeys {
   readonly #rows: Collection<Record>
   readonly #secrets: Secrets
-  /** Who has none is remembered too: most users have none, and every call asks. */
-  readonly #known = new LRUCache<string, Credential | 'none'>({ max: 20_000 })
-  /** Counts changes: what was read before one is not remembered after it. */
-  #changes = 0
+  /**
+   * Who has none is remembered too: most users have none, and every call asks. So is what is being read, for all who ask
+   * meanwhile: tokens are kept by the object that they were fetched for.
+   */
+  readonly #known = new LRUCache<string, Credential | 'none' | Promise<Credential | undefined>>({
+    max: 20_000,
+  })
 
   constructor(store: Store, secrets: Secrets) {
     this.#rows = store.collection('provider_keys', {
@@ -35,10 +38,7 @@ export class ProviderKeys {
       indexes: { user: (row) => row.user_id },
     })
     this.#secrets = secrets
-    this.#rows.watch(({ id }) => {
-      this.#changes += 1
-      this.#known.delete(id)
-    })
+    this.#rows.watch(({ id }) => void this.#known.delete(id))
   }
 
   /** Encrypts what an earlier version or a hand left in plain text; returns how many. */
@@ -58,15 +58,20 @@ export class ProviderKeys {
     const id = idOf(userId, provider)
     const known = this.#known.get(id)
     if (known !== undefined) return known === 'none' ? undefined : known
-    return this.#load(id)
+    const loading = this.#load(id)
+    this.#known.set(id, loading)
+    // What was read before a change is not remembered after it.
+    const isLatest = (): boolean => this.#known.peek(id) === loading
+    loading.then(
+      (credential) => isLatest() && this.#known.set(id, credential ?? 'none'),
+      () => isLatest() && this.#known.delete(id),
+    )
+    return loading
   }
 
   async #load(id: string): Promise<Credential | undefined> {
-    const changes = this.#changes
     const row = await this.#rows.get(id)
-    const credential = row && this.#credential(id, row)
-    if (changes === this.#changes) this.#known.set(id, credential ?? 'none')
-    return credential
+    return row && this.#credential(id, row)
   }
 
   #credential(id: string, row: Record): Credential {
