@@ -74,7 +74,6 @@ export class Dispatcher {
           await generation.chain.attempted(attempt, call)
         }
         if (key) selector?.report(target, key, error)
-        if (error.providerStatus === 401) forgetKey(target, generation.services)
         if (i === candidates.length - 1 || !isKeyBound(error)) throw error
         attempt.reasonNext = 'another key'
       }
@@ -112,7 +111,7 @@ export class Dispatcher {
 
   /** Sends a request; resolves with an answer that is no error. */
   async #send(
-    { target, protocol, attempt }: Try,
+    { target, protocol, attempt, generation }: Try,
     call: Call,
     ready: Target,
     headers: Record<string, string>,
@@ -126,8 +125,10 @@ export class Dispatcher {
       call.timeouts,
     )
     attempt.status = answer.status
-    if (answer.status >= 400) throw protocol.error(answer, await answer.whole(), target)
-    return answer
+    if (answer.status < 400) return answer
+    const error = protocol.error(answer, await answer.whole(), target)
+    if (error.providerStatus === 401) forgetKey(target, ready, generation.services)
+    throw error
   }
 }
 

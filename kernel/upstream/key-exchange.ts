@@ -31,8 +31,15 @@ export function readyTarget(target: Target, services: Services): Target | Promis
   return exchange ? exchange.ready(target) : target
 }
 
-export function forgetKey(target: Target, services: Services): void {
-  exchangeOf(target.provider, services)?.forget(target)
+/**
+ * The provider refused what was made of a key, which is not used again. What has been made anew since then stays: many
+ * calls may be refused with the same, one after the other.
+ */
+export function forgetKey(target: Target, refused: Target, services: Services): void {
+  const exchange = exchangeOf(target.provider, services)
+  const now = exchange?.ready(target)
+  if (now instanceof Promise) now.catch(() => {})
+  else if (now?.provider === refused.provider && now.key === refused.key) exchange!.forget(target)
 }
 
 /** What is wrong with the form of a key for a provider, for people; undefined for a sound one. */

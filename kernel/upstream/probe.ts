@@ -64,13 +64,15 @@ export class Prober {
     const target = { provider, model: '', key }
     const started = performance.now()
     try {
-      const request = await protocol.check(await readyTarget(target, this.#registry.generation.services))
+      const { services } = this.#registry.generation
+      const ready = await readyTarget(target, services)
+      const request = await protocol.check(ready)
       const answer = await this.#transport.send(request, target, new Cancel(), timeouts)
       const body = await answer.whole()
       const ms = Math.round(performance.now() - started)
       if (answer.status >= 400) {
         const refused = answer.status === 401 || answer.status === 403
-        if (refused) forgetKey(target, this.#registry.generation.services)
+        if (refused) forgetKey(target, ready, services)
         return {
           ...result('down', hideKey(protocol.error(answer, body, target), target).message, ms),
           refused,

@@ -32,13 +32,14 @@ export class TokenInquiry {
     const question = protocol?.tokens
     if (!protocol || !question) return undefined
     const { call } = fitted(asked, target)
-    const request = await question.encode(call, await readyTarget(target, services))
+    const ready = await readyTarget(target, services)
+    const request = await question.encode(call, ready)
     if (!request) return undefined
     const answer = await this.#transport.send(request, target, call.cancel, timeouts)
     const body = await answer.whole()
     if (answer.status >= 400) {
       if (question.declines?.(answer, body)) return undefined
-      if (answer.status === 401) forgetKey(target, services)
+      if (answer.status === 401) forgetKey(target, ready, services)
       throw hideKey(protocol.error(answer, body, target), target)
     }
     return { tokens: tokensOf(() => question.decode(body, call, target), target), exact: question.exact }

@@ -49,7 +49,7 @@ beforeAll(async () => {
   const podToken = path.join(folder, 'token')
   await writeFile(podToken, 'eyJ.of.the-pod\n')
   authority = await startUpstream({ wires: [issuer.wire] })
-  const issued = Array.from({ length: 9 }, (_, i) => `eyJ.entra.${i + 1}`)
+  const issued = Array.from({ length: 19 }, (_, i) => `eyJ.entra.${i + 1}`)
   upstream = await startUpstream({ wires: [azure], apiKey: [...issued, 'eyJ.given.x'] })
   const entry = (api_key: string, options: object = {}) => ({
     api_key,
@@ -74,6 +74,7 @@ beforeAll(async () => {
           ...entry(JSON.stringify({ tenant_id: tenant, client_id, certificate: pem })),
         },
         pod: { type: 'azure', ...entry(`federated:${tenant}:${client_id}:${podToken}`) },
+        revoked: { type: 'azure', ...entry(JSON.stringify({ tenant_id: tenant, client_id, client_secret })) },
         lost: { type: 'azure', ...entry(`federated:${tenant}:${client_id}:${podToken}.none`) },
         broken: { type: 'azure', ...entry(`contoso.example:${client_id}`) },
       },
@@ -198,4 +199,18 @@ it('is found in the usual variables', async () => {
     expect(provider).toMatchObject({ configured: true, keySource: 'environment' })
     expect(provider.keys[0]!.secret).toBe(secret)
   }
+})
+
+it('is refused a token by many calls, and exchanged anew once', async () => {
+  const slow = (delayMs: number) => upstream.reply({ status: 401, error: {}, delayMs })
+  await ask('revoked')
+  authority.reset()
+  slow(1500)
+  slow(0)
+  const refused = [ask('revoked'), ask('revoked')].map((asked) => asked.catch((thrown: unknown) => thrown))
+  await Promise.race(refused)
+  await ask('revoked')
+  expect(await Promise.all(refused)).toMatchObject([{ status: 502 }, { status: 502 }])
+  await ask('revoked')
+  expect(authority.requests).toHaveLength(1)
 })
