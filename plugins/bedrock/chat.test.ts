@@ -680,6 +680,8 @@ describe('a key', () => {
       ['lower:secret', /ACCESS_KEY_ID/],
       ['{"access_key_id":"AKIDEXAMPLE00000001"}', /secret_access_key/],
       ['{"access_key_id":', /not JSON/],
+      ['ABSKapikey=\nx-other: header', /spaces or line breaks/],
+      ['{"access_key_id":"AKIDEXAMPLE00000001","secret_access_key":"a b"}', /no spaces/],
     ] as const) {
       const { status, body } = await put(wrong)
       expect([status, body.error.param]).toEqual([400, 'api_key'])

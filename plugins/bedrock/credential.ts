@@ -19,12 +19,13 @@ const regionForm = /^[a-z]{2,4}(?:-[a-z]+){1,3}-\d{1,2}$/
 const accessKeyForm = /^[A-Z0-9]{16,128}$/
 
 const region = z.string().regex(regionForm, 'expected a region, such as us-east-1').optional()
+const unbroken = z.string().regex(/^\S+$/, 'expected no spaces or line breaks')
 const json = z.union([
-  z.strictObject({ api_key: z.string().min(1), region }),
+  z.strictObject({ api_key: unbroken, region }),
   z.strictObject({
     access_key_id: z.string().regex(accessKeyForm, 'expected capital letters and digits, such as AKIA…'),
-    secret_access_key: z.string().min(1),
-    session_token: z.string().min(1).optional(),
+    secret_access_key: unbroken,
+    session_token: unbroken.optional(),
     region,
   }),
 ])
@@ -35,6 +36,7 @@ const forms = `expected an API key of Bedrock, ACCESS_KEY_ID:SECRET_ACCESS_KEY[:
 export function credentialOf(secret: string): AwsCredential {
   const text = secret.trim()
   if (text.startsWith('{')) return fromJson(text)
+  if (/\s/.test(text)) throw new RangeError(`it has spaces or line breaks in it: ${forms}.`)
   const at = text.lastIndexOf('@')
   const place = at === -1 ? undefined : text.slice(at + 1)
   if (place !== undefined && !regionForm.test(place)) throw new RangeError(`after @: ${forms}.`)

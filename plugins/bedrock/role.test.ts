@@ -4,11 +4,13 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { inspect } from 'node:util'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { bareChain } from '../../test/bare.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { bedrock, startUpstream, type Upstream } from '../../test/upstream/index.ts'
+import { roleKeys } from './role.ts'
 
 const keys = { AccessKeyId: 'ASIAROLE000000000001', SecretAccessKey: 'of/the+role', Token: 'session==' }
 const roles = '/latest/meta-data/iam/security-credentials/'
@@ -26,6 +28,7 @@ const inside = createServer((request, response) => {
 function answerTo({ method, url, headers }: IncomingMessage): string | undefined {
   const credentials = JSON.stringify({ ...keys, Expiration: new Date(Date.now() + 3_600_000).toISOString() })
   if (url === '/task') return headers.authorization === 'shown' ? credentials : undefined
+  if (url === '/broken') return credentials.slice(0, -2)
   if (url === '/latest/api/token') return method === 'PUT' ? 'session-1' : undefined
   if (headers['x-aws-ec2-metadata-token'] !== 'session-1') return undefined
   if (url === roles) return 'my role\n'
@@ -57,6 +60,7 @@ beforeAll(async () => {
         task: entry({ container_url: `${root}/task`, container_token_file: path.join(folder, 'token') }),
         instance: entry({ metadata_url: root }),
         nobody: entry({ container_url: `${root}/task` }),
+        broken: entry({ container_url: `${root}/broken` }),
       },
     },
   })
@@ -110,6 +114,13 @@ it('has its keys fetched anew when the service says that they have ended', async
 it('that cannot be had is the provider’s failure', async () => {
   await expect(ask('nobody')).rejects.toMatchObject({ status: 502, code: 'provider_error' })
   expect(upstream.requests).toHaveLength(0)
+})
+
+it('is quoted by no error where its keys cannot be read', async () => {
+  const target = { provider: gateway.kernel.directory.get('broken'), model: 'm', key: undefined }
+  const error: unknown = await roleKeys(target).catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ code: 'provider_error', message: expect.stringContaining('are none') })
+  expect(inspect(error, { depth: 5 })).not.toContain('ASIA')
 })
 
 it('is not for users, whatever they store', async () => {

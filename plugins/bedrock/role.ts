@@ -41,7 +41,7 @@ async function ofContainer(options: Options): Promise<Given> {
   const { container_url, container_path, container_token, container_token_file: file } = options
   const token = file === undefined ? container_token : (await readFile(file, 'utf8')).trim()
   const url = container_url ?? `http://169.254.170.2${container_path}`
-  return (await get(url, token === undefined ? {} : { authorization: token })).json() as Promise<Given>
+  return givenIn(await get(url, token === undefined ? {} : { authorization: token }))
 }
 
 /** The metadata service of an instance (EC2), in its second version. */
@@ -51,8 +51,12 @@ async function ofInstance({ metadata_url: root }: Options): Promise<Given> {
   const headers = { 'x-aws-ec2-metadata-token': session }
   const roles = `${root}/latest/meta-data/iam/security-credentials/`
   const [role = ''] = (await (await get(roles, headers)).text()).split('\n')
-  return (await get(roles + encodeURIComponent(role.trim()), headers)).json() as Promise<Given>
+  return givenIn(await get(roles + encodeURIComponent(role.trim()), headers))
 }
+
+/** The error of one that is no JSON would quote the keys in it. */
+const givenIn = async (response: Response): Promise<Given> =>
+  ((await response.json().catch(() => null)) as Given | null) ?? {}
 
 async function get(url: string, headers: Record<string, string>, method = 'GET'): Promise<Response> {
   const signal = AbortSignal.timeout(maxMs)
