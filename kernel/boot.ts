@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { openLevel } from '../storage/level.ts'
+import { firstAdminKey } from './accounts/first-key.ts'
 import { Accounts } from './accounts.ts'
 import { Catalogue } from './catalogue.ts'
 import { type Config, ConfigError } from './config.ts'
@@ -15,6 +16,7 @@ import { PluginCalls } from './plugin/plugin-calls.ts'
 import { watchPlugins } from './plugin/plugin-watch.ts'
 import { Registry } from './plugin/registry.ts'
 import { Reloader } from './plugin/reloader.ts'
+import { Remains, storeOfPlugins } from './plugin/remains.ts'
 import { Scope } from './plugin/scope.ts'
 import { storedSetting } from './plugin/setting.ts'
 import { Stage } from './plugin/staging/stage.ts'
@@ -74,7 +76,8 @@ export async function boot({
     scope.own(() => stage.close())
     const found = await discoverPlugins(config, stage)
     const settings = store.collection('settings', { schema: storedSetting })
-    await tidyPackages(config.dataDir, settings, found)
+    const remains = new Remains(engine, settings)
+    await tidyPackages(config.dataDir, remains, found)
     const configured = configuredPlugins(config, found)
 
     const accounts = await Accounts.open(store)
@@ -108,7 +111,7 @@ export async function boot({
       container,
       events,
       log,
-      store: engine.namespace('plugins'),
+      store: engine.namespace(storeOfPlugins),
       settings,
       configured,
       dispatch: dispatcher.dispatch,
@@ -135,6 +138,7 @@ export async function boot({
       queues: new Queues(),
       registry,
       reloader,
+      remains,
       routes,
       runtime,
       secrets,
@@ -182,7 +186,8 @@ export async function boot({
     const address = await server.listen(config.port, config.host)
     scope.own(() => server.close(config.drain))
     if (config.plugins.watch) scope.own(watchPlugins(config.pluginDirs, reloader, log))
-    const newAdminKey = config.adminKey ? undefined : await firstAdminKey(accounts)
+    // Last of all, so that a boot that fails has not made one nobody saw.
+    const newAdminKey = config.adminKey ? undefined : await firstAdminKey(accounts.keys)
     const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
     return {
       url: `http://${host}:${address.port}`,
@@ -197,10 +202,4 @@ export async function boot({
     await scope.dispose().catch(() => {})
     throw error
   }
-}
-
-/** Makes an admin key when there is none; last of all, so that a boot that fails has not made one nobody saw. */
-async function firstAdminKey(accounts: Accounts): Promise<string | undefined> {
-  if (await accounts.keys.hasAdmin()) return undefined
-  return (await accounts.keys.issue({ type: 'admin' }, { name: 'first boot' })).secret
 }

@@ -5,6 +5,7 @@ import type { Config } from './config.ts'
 import { token } from './container.ts'
 import type { Registry } from './plugin/registry.ts'
 import type { Reloader } from './plugin/reloader.ts'
+import type { Remains } from './plugin/remains.ts'
 import type { Prices } from './prices.ts'
 import type { Queues } from './queues.ts'
 import type { Secrets } from './secrets.ts'
@@ -34,6 +35,7 @@ export const kernelServices = {
   queues: token<Queues>('kernel/queues'),
   registry: token<Registry>('kernel/registry'),
   reloader: token<Reloader>('kernel/reloader'),
+  remains: token<Remains>('kernel/remains'),
   routes: token<RouteTable>('kernel/routes'),
   runtime: token<Runtime>('kernel/runtime'),
   secrets: token<Secrets>('kernel/secrets'),

@@ -236,8 +236,24 @@ export interface Store {
   flush(): Promise<void>
 }
 
+/** What lies under a name in the store. */
+export interface StoredPart {
+  readonly kind: 'collection' | 'log' | 'sequence' | 'counters'
+  /** Names of its namespaces and its own, joined by slashes. */
+  readonly path: string
+  /** Rows, entries or counters. */
+  readonly entries: number
+}
+
 export interface Engine extends Store {
   readonly name: string
+  /** The parts whose path begins so, by kind and path, also those that nobody has asked for since the store was opened. */
+  contents(prefix: string): Promise<StoredPart[]>
+  /**
+   * Deletes the parts whose path begins so, and their bytes from the disk. Handles that were made of them before find them
+   * closed (`STORE_CLOSED`); later ones find them empty. When it is cut short, it can be done again.
+   */
+  erase(prefix: string): Promise<void>
   /** Rewrites the data on disk, so that the bytes of deleted and replaced rows leave it. Reads and writes all of it. */
   compact(): Promise<void>
   /** Flushes and closes; further writes reject. */

@@ -2,7 +2,7 @@ import { Level } from 'level'
 import { StoreError } from './errors.ts'
 import type { Engine, StoreProblem } from './index.ts'
 import { Gate } from './level/gate.ts'
-import { type Database, GroupCommit } from './level/group-commit.ts'
+import { GroupCommit } from './level/group-commit.ts'
 import type { LogFormat } from './level/log-blocks.ts'
 import { Parts, storeAt } from './level/parts.ts'
 
@@ -11,11 +11,6 @@ export interface LevelOptions {
   readonly report?: (problem: StoreProblem) => void
   /** Rows a chunk and rows a block, a multiple of it and at most 65,536, of logs that do not exist yet. */
   readonly logFormat?: LogFormat
-}
-
-/** What LevelDB can do and a browser cannot, so that the types of `level` leave it out. */
-interface Compactable {
-  compactRange(start: string, end: string): Promise<void>
 }
 
 const tuning = { writeBufferSize: 16 * 1024 * 1024, cacheSize: 16 * 1024 * 1024 }
@@ -37,7 +32,9 @@ export async function openLevel(folder: string, options: LevelOptions = {}): Pro
   return {
     name: 'level',
     ...storeAt(parts, ''),
-    compact: () => backing.gate.run(() => (database as Database & Compactable).compactRange('\0', '\uffff')),
+    contents: (prefix) => parts.contents(prefix),
+    erase: (prefix) => parts.erase(prefix),
+    compact: () => backing.gate.run(() => backing.writer.compact({ gte: '\0', lt: '\uffff' })),
     close() {
       closed ??= parts.close()
       return closed

@@ -15,6 +15,7 @@ import type { Manifest } from './manifest.ts'
 import type { Memory } from './memory.ts'
 import { denied, grantsOf } from './permissions.ts'
 import type { Context } from './plugin.ts'
+import { storeName } from './remains.ts'
 import { Scope } from './scope.ts'
 
 /** What one setup of a plugin made: collected first, put to work by a generation. */
@@ -145,6 +146,3 @@ export function contextOf<S>(
     },
   }) as Context<S>
 }
-
-/** The name of a plugin's part of the store: ids have no underscore, so none of a binding is another plugin's. */
-const storeName = (id: string): string => id.replace('/', '_')

@@ -10,7 +10,7 @@ import type { Plugin } from './plugin-record.ts'
 import { replace } from './replacement.ts'
 import { refuseIfNeeded, startWaiting } from './requirements.ts'
 import { Roster, type RosterParts } from './roster.ts'
-import { changed, forget, type SettingChange } from './setting.ts'
+import { changed, type SettingChange } from './setting.ts'
 import { definitionOf } from './setup.ts'
 
 /** How long a plugin that was switched off is remembered. */
@@ -123,13 +123,14 @@ export class Registry extends Inventory {
     })
   }
 
-  /** Forgets the settings of a plugin that is gone, and of its bindings; whether there were any. */
-  forget(id: string): Promise<boolean> {
+  /** Does work about a plugin that is gone, while none of its name can come. Rejects with a conflict when it is there. */
+  whileGone<T>(id: string, work: () => Promise<T>): Promise<T> {
     return this.#alone(async () => {
-      if (!this.#plugins.has(id)) return forget(this.#parts.settings, id)
-      throw conflict(`${id} is still there: only settings of what is gone can be forgotten.`, {
-        param: 'name',
-      })
+      if (!this.#plugins.has(id)) return work()
+      throw conflict(
+        `${id} is still there: only what a plugin that is gone has left can be forgotten. Remove it first.`,
+        { param: 'name' },
+      )
     })
   }
 

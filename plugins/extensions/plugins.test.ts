@@ -92,6 +92,36 @@ test('settings of what is gone are forgotten, those of its bindings too, and of 
   }
 })
 
+test('what a plugin and its bindings stored is shown, and erased when it is gone, and nothing of another', async () => {
+  const setup = `ctx.store.collection('rows', { schema: { safeParse: (data) => ({ success: true, data }) } }).put('1', {})
+    return {}`
+  const manifest = { permissions: ['store'] }
+  const { folder, remove } = await writeDropins({
+    gone: { setup, manifest },
+    'gone-not': { setup, manifest },
+  })
+  const own = await startGateway({ config: { plugin_dirs: [folder] } })
+  const stored = async (name: string) => (await own.api('GET', `/api/plugins/${name}/stored`)).body.stored
+  const erase = (name: string) => own.api('DELETE', `/api/plugins/${name}/stored`)
+  const rows = (name: string) => ({ kind: 'collection', path: `${name}/rows`, entries: 1 })
+  try {
+    await own.api('POST', '/api/proxy/modules/gone/bindings', { name: 'second', enabled: true })
+    await expect.poll(() => stored('gone')).toEqual([rows('gone'), rows('gone_second')])
+    for (const name of ['gone', 'gone/second', 'gone_second', 'gone/'])
+      expect([409, 404], name).toContain((await erase(encodeURIComponent(name))).status)
+    expect((await stored('gone')).length).toBe(2)
+    await rm(path.join(folder, 'gone'), { recursive: true })
+    await own.api('POST', '/api/plugins/rescan')
+    expect(await erase('gone')).toMatchObject({ status: 200, body: { deleted: true, id: 'gone' } })
+    expect(await erase('gone')).toMatchObject({ status: 404 })
+    expect(await stored('gone')).toEqual([])
+    expect(await stored('gone-not')).toEqual([rows('gone-not')])
+  } finally {
+    await own.close()
+    await remove()
+  }
+})
+
 test('all of it is for admins', async () => {
   const { key } = await gateway.signUp()
   const asUser = (method: string, at: string) => gateway.api(method, at, undefined, key)
@@ -100,6 +130,8 @@ test('all of it is for admins', async () => {
     ['GET', '/api/plugins/outputcap'],
     ['PUT', '/api/plugins/outputcap'],
     ['DELETE', '/api/plugins/outputcap/settings'],
+    ['GET', '/api/plugins/outputcap/stored'],
+    ['DELETE', '/api/plugins/outputcap/stored'],
     ['POST', '/api/plugins/rescan'],
     ['POST', '/api/plugins/outputcap/reload'],
   ] as const)

@@ -54,6 +54,45 @@ export function engineConformance(open: OpenEngine): void {
         expect(log.status()).toMatchObject({ depth: 0, dropped: 1 })
       }))
 
+    test('says what lies under a name, and erases it, and nothing beside it', () =>
+      withEngine(open, async ({ engine, reopen }) => {
+        const fill = async (name: string) => {
+          const part = engine.namespace('all').namespace(name)
+          const rows = part.collection('rows', { schema: Row, indexes: { n: ({ n }) => n } })
+          await rows.put('1', { n: 1 })
+          const log = part.log('log', { ...logOptions, flushMs: 60_000 })
+          for (let n = 0; n < 40; n++) log.append({ id: `${name}${n}` }, () => 'body')
+          const sequence = part.namespace('deep').sequence('sequence', Row)
+          await sequence.append(() => ({ n: 1 }))
+          const counters = await part.counters('counters')
+          counters.add('c', 3)
+          return { rows, log, sequence, counters }
+        }
+        const contents = (name: string) => [
+          { kind: 'collection', path: `all/${name}/rows`, entries: 1 },
+          { kind: 'log', path: `all/${name}/log`, entries: 40 },
+          { kind: 'sequence', path: `all/${name}/deep/sequence`, entries: 1 },
+          { kind: 'counters', path: `all/${name}/counters`, entries: 1 },
+        ]
+        const { rows, log, sequence, counters } = await fill('a')
+        await fill('a-b')
+        expect(await engine.contents('all/a/')).toEqual(contents('a'))
+        await engine.erase('all/a/')
+        expect(await engine.contents('all/a/')).toEqual([])
+        const refused = { code: 'STORE_CLOSED' }
+        await expect(rows.put('2', { n: 1 })).rejects.toMatchObject(refused)
+        await expect(sequence.append(() => ({ n: 1 }))).rejects.toMatchObject(refused)
+        expect(() => counters.add('c', 1)).toThrow(expect.objectContaining(refused))
+        log.append({ id: 'late' })
+        await fill('a')
+        expect(await engine.contents('all/a/')).toEqual(contents('a'))
+        await engine.erase('all/a/')
+        const again = await reopen()
+        expect(await again.contents('all/')).toEqual(contents('a-b'))
+        await again.erase('all/a-')
+        expect(await again.contents('')).toEqual([])
+      }))
+
     test('flushes what is below a namespace', () =>
       withEngine(open, async ({ engine }) => {
         const part = engine.namespace('part')

@@ -4,6 +4,17 @@ import { StoreError } from '../errors.ts'
 export type Database = Level<string, string>
 export type StoredValue = string | Uint8Array
 
+/** What LevelDB can do and a browser cannot, so that the types of `level` leave it out. */
+interface Compactable {
+  compactRange(start: string, end: string): Promise<void>
+}
+
+/** A half-open range of keys. */
+export interface KeyRange {
+  readonly gte: string
+  readonly lt: string
+}
+
 interface Group {
   readonly changes: Map<string, StoredValue | undefined>
   readonly done: PromiseWithResolvers<void>
@@ -85,6 +96,18 @@ export class GroupCommit {
       this.put(syncKey, '')
       await this.commit()
     }
+  }
+
+  /** Deletes all keys of these ranges, for which no change may wait; on disk when it resolves. */
+  async clear(ranges: readonly KeyRange[]): Promise<void> {
+    for (const range of ranges) await this.#database.clear(range)
+    this.put(syncKey, '')
+    await this.commit()
+  }
+
+  /** Rewrites a range on disk, so that the bytes of what was deleted in it leave. */
+  compact({ gte, lt }: KeyRange): Promise<void> {
+    return (this.#database as Database & Compactable).compactRange(gte, lt)
   }
 
   #schedule(): void {

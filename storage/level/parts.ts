@@ -1,9 +1,11 @@
 import type { z } from 'zod'
-import type { CollectionOptions, Counters, LogOptions, Store } from '../index.ts'
+import type { CollectionOptions, Counters, LogOptions, Store, StoredPart } from '../index.ts'
 import { joinName } from '../names.ts'
 import type { Backing } from './backing.ts'
 import { LevelCollection } from './collection.ts'
+import { contentsOf, rangesOf } from './contents.ts'
 import { LevelCounters } from './counters.ts'
+import { Gate } from './gate.ts'
 import { LevelLog } from './log.ts'
 import type { LogFormat } from './log-blocks.ts'
 import { LevelSequence } from './sequence.ts'
@@ -12,6 +14,7 @@ import { LevelSequence } from './sequence.ts'
 export class Parts {
   readonly #backing: Backing
   readonly #logFormat: LogFormat
+  readonly #gates = new Map<string, Gate>()
   readonly #collections = new Map<string, unknown>()
   readonly #logs = new Map<string, LevelLog<unknown>>()
   readonly #sequences = new Map<string, unknown>()
@@ -25,7 +28,7 @@ export class Parts {
   collection<T>(path: string, options: CollectionOptions<T>): LevelCollection<T> {
     const known = this.#collections.get(path) as LevelCollection<T> | undefined
     if (known) known.reshape(options)
-    const collection = known ?? new LevelCollection(this.#backing, path, options)
+    const collection = known ?? new LevelCollection(this.#backingOf(path), path, options)
     this.#collections.set(path, collection)
     return collection
   }
@@ -33,7 +36,7 @@ export class Parts {
   log<T>(path: string, options: LogOptions<T>): LevelLog<T> {
     const known = this.#logs.get(path) as LevelLog<T> | undefined
     if (known) known.reshape(options)
-    const log = known ?? new LevelLog(this.#backing, path, options, this.#logFormat)
+    const log = known ?? new LevelLog(this.#backingOf(path), path, options, this.#logFormat)
     this.#logs.set(path, log as LevelLog<unknown>)
     return log
   }
@@ -41,7 +44,7 @@ export class Parts {
   sequence<T>(path: string, schema: z.ZodType<T>): LevelSequence<T> {
     const known = this.#sequences.get(path) as LevelSequence<T> | undefined
     if (known) known.reshape(schema)
-    const sequence = known ?? new LevelSequence(this.#backing, path, schema)
+    const sequence = known ?? new LevelSequence(this.#backingOf(path), path, schema)
     this.#sequences.set(path, sequence)
     return sequence
   }
@@ -54,11 +57,8 @@ export class Parts {
 
   /** Writes what waits in this path and below it; fsynced when it resolves. */
   flush(path: string): Promise<void> {
-    const isBelow = ([name]: [string, unknown]) => path === '' || name.startsWith(`${path}/`)
     return this.#backing.gate.run(async () => {
-      const counters = await Promise.all([...this.#counters].filter(isBelow).map(([, one]) => one))
-      const logs = [...this.#logs].filter(isBelow).map(([, log]) => log)
-      await Promise.all([...logs, ...counters].map((part) => part.write()))
+      await this.#write((name) => path === '' || name.startsWith(`${path}/`))
       await this.#backing.writer.sync()
     })
   }
@@ -76,8 +76,48 @@ export class Parts {
     }
   }
 
+  contents(prefix: string): Promise<StoredPart[]> {
+    const { gate, writer } = this.#backing
+    return gate.run(async () => {
+      await this.#write((path) => path.startsWith(prefix))
+      await writer.sync()
+      return contentsOf(this.#backing, prefix, this.#logFormat)
+    })
+  }
+
+  /** Closes what was handed out of these parts, and deletes them. */
+  erase(prefix: string): Promise<void> {
+    return this.#backing.gate.run(async () => {
+      const isConcerned = (path: string): boolean => path.startsWith(prefix)
+      const gates = [...this.#gates].filter(([path]) => isConcerned(path))
+      await Promise.all(gates.map(([, gate]) => gate.close()))
+      await this.#write(isConcerned)
+      for (const known of [this.#gates, this.#collections, this.#logs, this.#sequences, this.#counters])
+        for (const path of known.keys()) if (isConcerned(path)) known.delete(path)
+      const ranges = rangesOf(prefix)
+      await this.#backing.writer.clear(ranges)
+      for (const range of ranges) await this.#backing.writer.compact(range)
+    })
+  }
+
+  /** What the parts of one path work with: they can be closed without the others. */
+  #backingOf(path: string): Backing {
+    const gate = this.#gates.get(path) ?? new Gate(this.#backing.gate)
+    this.#gates.set(path, gate)
+    return { ...this.#backing, gate }
+  }
+
+  /** Writes what waits in some paths, without an fsync. */
+  async #write(isConcerned: (path: string) => boolean): Promise<void> {
+    const counters = await Promise.all(
+      [...this.#counters].filter(([path]) => isConcerned(path)).map(([, one]) => one),
+    )
+    const logs = [...this.#logs].filter(([path]) => isConcerned(path)).map(([, log]) => log)
+    await Promise.all([...logs, ...counters].map((part) => part.write()))
+  }
+
   #loadCounters(path: string): Promise<LevelCounters> {
-    const counters = new LevelCounters(this.#backing, path)
+    const counters = new LevelCounters(this.#backingOf(path), path)
     const loaded = this.#backing.gate.run(() => counters.load().then(() => counters))
     loaded.catch(() => this.#counters.delete(path))
     return loaded

@@ -1,7 +1,8 @@
 import { Command, Option } from 'commander'
 import { check } from './check.ts'
-import { add, info, list, remove, rollback, update } from './installed.ts'
+import { add, info, list, rollback, update } from './installed.ts'
 import { create } from './new.ts'
+import { erase, remove } from './removed.ts'
 
 /** `switchyard plugin …`: what is done with plugins from outside a gateway. */
 export function pluginCommand(): Command {
@@ -36,8 +37,16 @@ export function pluginCommand(): Command {
   changing(plugin.command('rollback <name>')).description('go back to the version before').action(rollback)
   changing(plugin.command('remove <name>'))
     .description('stop an installed plugin, remove its files and forget its settings')
-    .option('--keep-settings', 'leave its settings for the day it is added again')
+    .addOption(
+      new Option('--keep-settings', 'leave its settings for the day it is added again').conflicts('erase'),
+    )
+    .option('--erase', 'erase what it stored as well: collections, logs, sequences and counters')
+    .option('--yes', 'erase without asking')
     .action(remove)
+  changing(plugin.command('erase <name>'))
+    .description('erase what a plugin that is gone has stored, and forget its settings')
+    .option('--yes', 'erase without asking')
+    .action(erase)
   printing(plugin.command('list')).description('what was installed').action(list)
   printing(plugin.command('info <name>'))
     .description('one installed plugin: version, integrity, permissions, what was there before')

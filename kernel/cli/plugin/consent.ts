@@ -5,11 +5,23 @@ export async function accept(id: string, asked: readonly string[], yes: boolean)
   if (asked.length === 0 || yes) return
   const list = asked.join(', ')
   if (!process.stdin.isTTY) throw new Error(`${id} asks for ${list}: accept that with --yes`)
-  const terminal = createInterface({ input: process.stdin, output: process.stdout })
+  if (!(await agrees(`Allow ${id}: ${list}?`)))
+    throw new Error(`${id} was not allowed ${list}; nothing was changed`)
+}
+
+/** Has somebody agree that what a plugin stored is erased. Throws when nobody does. */
+export async function acceptErasure(id: string, yes: boolean): Promise<void> {
+  if (yes) return
+  if (!process.stdin.isTTY)
+    throw new Error(`erasing what ${id} stored cannot be taken back: confirm it with --yes`)
+  if (!(await agrees(`Erase what ${id} stored, for good?`)))
+    throw new Error(`nothing of ${id} was erased, and nothing else was changed`)
+}
+
+async function agrees(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
-    const answer = await terminal.question(`Allow ${id}: ${list}? [y/N] `)
-    if (!/^y(es)?$/i.test(answer.trim()))
-      throw new Error(`${id} was not allowed ${list}; nothing was changed`)
+    return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim())
   } finally {
     terminal.close()
   }

@@ -1,10 +1,13 @@
 import path from 'node:path'
 import { z } from 'zod'
+import type { StoredPart } from '../../../storage/index.ts'
 import { openLevel } from '../../../storage/level.ts'
 import type { Config } from '../../config.ts'
 import { explain } from '../../plugin/manifest.ts'
 import type { Removal } from '../../plugin/packages/installed.ts'
-import { changed, forget, storedSetting } from '../../plugin/setting.ts'
+import { dispose } from '../../plugin/packages/removal.ts'
+import { Remains } from '../../plugin/remains.ts'
+import { changed, storedSetting } from '../../plugin/setting.ts'
 import { answers, urlOf } from '../checks/port.ts'
 
 export interface GatewayOptions {
@@ -23,12 +26,23 @@ export interface Gateway {
   refresh(id: string, folder: string | undefined): Promise<void>
   /** Resolves with what keeps it from running nevertheless. */
   enable(id: string): Promise<string | undefined>
+  /** What a plugin and its bindings have stored. */
+  stored(id: string): Promise<StoredPart[]>
   /** Sees to it that a plugin that is installed no longer is gone, and with it what its removal names. */
   leave(id: string, removal: Removal): Promise<void>
   close(): Promise<void>
 }
 
 const failure = z.object({ error: z.object({ message: z.string() }) })
+const storedParts = z.object({
+  stored: z.array(
+    z.object({
+      kind: z.enum(['collection', 'log', 'sequence', 'counters']),
+      path: z.string(),
+      entries: z.number(),
+    }),
+  ),
+})
 const rescanned = z.object({ failed: z.array(z.object({ name: z.string(), problem: z.string() })) })
 const shown = z.object({ state: z.string(), problem: z.string().nullable(), folder: z.string().nullable() })
 
@@ -81,8 +95,11 @@ function runningGateway(url: string, key: string | undefined): Gateway {
       const { state, problem } = shown.parse(answer)
       return state === 'active' ? undefined : (problem ?? state)
     },
-    async leave(id, { settings }) {
+    stored: async (id) =>
+      storedParts.parse(await answerOf(await ask('GET', `/api/plugins/${id}/stored`))).stored,
+    async leave(id, { settings, stored }) {
       await refresh(id, undefined)
+      if (stored === 'erased') await found(await ask('DELETE', `/api/plugins/${id}/stored`))
       if (settings === 'forgotten') await found(await ask('DELETE', `/api/plugins/${id}/settings`))
     },
     close: async () => {},
@@ -94,15 +111,15 @@ async function stoppedGateway(dataDir: string): Promise<Gateway> {
     throw new Error(`the store cannot be opened: ${explain(error)} If a gateway runs, say where with --url.`)
   })
   const settings = engine.namespace('kernel').collection('settings', { schema: storedSetting })
+  const remains = new Remains(engine, settings)
   return {
     refresh: async () => {},
     async enable(id) {
       await settings.put(id, changed(await settings.get(id), { enabled: true }))
       return undefined
     },
-    async leave(id, removal) {
-      if (removal.settings === 'forgotten') await forget(settings, id)
-    },
+    stored: (id) => remains.stored(id),
+    leave: (id, removal) => dispose(id, removal, remains),
     close: () => engine.close(),
   }
 }

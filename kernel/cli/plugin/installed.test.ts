@@ -217,6 +217,82 @@ test('what is removed has its settings forgotten, unless they are to be kept', a
   expect(await shout()).toBe('1.0.0')
 })
 
+describe('what a plugin stored', () => {
+  /** A plugin that counts its calls for good. */
+  const code = `import { defineModule } from 'switchyard'
+import { z } from 'zod'
+export default defineModule({ settings: z.strictObject({}), async setup(ctx) {
+  const rows = ctx.store.collection('rows', { schema: z.object({ n: z.number() }) })
+  const counts = await ctx.store.counters('counts')
+  const log = ctx.store.log('log', { id: (row) => row.id, time: () => 1 })
+  await rows.put('1', { n: 1 })
+  counts.add('setups', 1)
+  log.append({ id: 'one' })
+} })`
+  const stored = [
+    { kind: 'collection', path: 'shout/rows', entries: 1 },
+    { kind: 'log', path: 'shout/log', entries: expect.any(Number) },
+    { kind: 'counters', path: 'shout/counts', entries: 1 },
+  ]
+  const keeping = () =>
+    packageOf('1.0.0', {
+      code,
+      manifest: { kind: 'module', stage: 'limits', failure: 'open', permissions: ['store'] },
+    })
+  const listed = async () => {
+    const response = await fetch(`${gateway!.url}/api/plugins/shout/stored`, {
+      headers: { authorization: `Bearer ${adminKey}` },
+    })
+    return response.json()
+  }
+
+  test('is erased with it while the gateway runs, when that is confirmed', async () => {
+    await start()
+    await plugin('add', await keeping(), '--no-check', '--yes')
+    expect(await listed()).toEqual({ stored })
+    expect(await plugin('erase', 'shout', '--yes')).toMatchObject({
+      code: 1,
+      result: { error: expect.stringContaining('remove shout --erase') },
+    })
+    expect(await plugin('remove', 'shout', '--erase')).toMatchObject({
+      code: 1,
+      result: { error: expect.stringContaining('--yes') },
+    })
+    expect((await plugin('list')).result.total).toBe(1)
+    expect((await plugin('remove', 'shout', '--erase', '--yes')).result).toMatchObject({
+      status: 'removed',
+      settings: 'forgotten',
+      stored: 'erased',
+      erased: stored,
+    })
+    expect(await listed()).toEqual({ stored: [] })
+    await plugin('add', await keeping(), '--no-check', '--yes')
+    expect(await listed()).toEqual({ stored })
+  })
+
+  test('stays without that, and is erased later, whether the gateway runs or not', async () => {
+    await start()
+    await plugin('add', await keeping(), '--no-check', '--yes')
+    expect((await plugin('remove', 'shout')).result).toMatchObject({ stored: 'kept', erased: [] })
+    expect(await listed()).toEqual({ stored })
+    await gateway!.end('SIGTERM')
+    expect((await plugin('erase', 'shout', '--yes')).result).toMatchObject({
+      status: 'erased',
+      erased: stored,
+    })
+    await start()
+    expect(await listed()).toEqual({ stored: [] })
+    await plugin('add', await keeping(), '--no-check', '--yes')
+    await plugin('remove', 'shout')
+    expect((await plugin('erase', 'shout', '--yes')).result).toMatchObject({
+      status: 'erased',
+      erased: stored,
+    })
+    expect(await listed()).toEqual({ stored: [] })
+    expect((await plugin('erase', 'shout')).result).toMatchObject({ erased: [] })
+  })
+})
+
 test('a gateway that has another data folder is not taken for the one to tell', async () => {
   await start()
   const elsewhere = path.join(folder, 'elsewhere')

@@ -1,4 +1,3 @@
-import { explain } from '../../plugin/manifest.ts'
 import {
   type Installed,
   type InstalledPackage,
@@ -6,7 +5,6 @@ import {
   readInstalled,
   readRecord,
 } from '../../plugin/packages/installed.ts'
-import { endRemovals } from '../../plugin/packages/removal.ts'
 import { inSession, type OutputOptions, report, type SessionOptions } from './session.ts'
 import { commit, type Taken, type TakeOptions, take } from './take.ts'
 
@@ -44,42 +42,6 @@ export function rollback(name: string, options: SessionOptions): Promise<void> {
       return { name, status: 'rolled_back' as const, installed: record }
     },
     ({ installed }) => `${name} is at ${installed.current.version} again.`,
-  )
-}
-
-export type RemoveOptions = SessionOptions & {
-  /** Leave its settings for the day it is added again. */
-  readonly keepSettings?: boolean
-}
-
-/** `plugin remove`: stops a plugin, removes its files and forgets its settings; what it stored stays. */
-export function remove(name: string, options: RemoveOptions): Promise<void> {
-  const settings = options.keepSettings ? ('kept' as const) : ('forgotten' as const)
-  return inSession(
-    options,
-    async (session) => {
-      const { config, gateway, removed } = session
-      const recorded = await readRecord(config.dataDir)
-      const { [name]: present, ...plugins } = recorded.plugins
-      if (!present && !removed.includes(name)) throw notInstalled(name)
-      if (present) {
-        const leaving = { ...recorded.leaving, [name]: { settings } }
-        await commit(session, recorded, { plugins, leaving }, name, async () => {})
-        const { failed } = await endRemovals(config.dataDir, gateway.leave)
-        const own = failed.find(({ id }) => id === name)
-        if (own)
-          throw new Error(
-            `${name} is stopped, but its removal is not complete; the next command tries again: ${explain(own.error)}`,
-          )
-      }
-      const configured = config.modules[name] !== undefined
-      return { name, status: 'removed' as const, settings, configured }
-    },
-    ({ configured }) =>
-      `${name} is removed, and its settings are ${settings}; what it stored stays.` +
-      (configured
-        ? `\nTake modules.${name} out of service.yaml: a start refuses what it does not know.`
-        : ''),
   )
 }
 
@@ -128,7 +90,8 @@ function recordOf(installed: Installed, name: string): InstalledPackage {
   return record
 }
 
-const notInstalled = (name: string): Error =>
+/** That there is no such plugin to work with. */
+export const notInstalled = (name: string): Error =>
   new Error(`${name} is not installed; "switchyard plugin list" says what is`)
 
 function outcome({ name, status, problem, installed }: Taken): string {

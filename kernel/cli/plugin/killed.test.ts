@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Engine } from '../../../storage/index.ts'
+import { z } from 'zod'
+import type { Collection, Engine } from '../../../storage/index.ts'
 import { openLevel } from '../../../storage/level.ts'
 import { startGateway } from '../../../test/harness.ts'
 import { moduleCode, writePlugin } from '../../../test/plugin-folder.ts'
@@ -150,6 +151,25 @@ describe('a remove that is killed as it forgets settings', () => {
     await killAt(moments['as the record is replaced'], 'remove', 'shout', '--keep-settings')
     expect(await versionFound()).toBe(undefined)
     expect(await settingsLeft()).toBe(before)
+  })
+
+  test('erases what is to be erased when it is ended', async () => {
+    const stored = async (change?: (rows: Collection<{ n: number }>) => Promise<void>) => {
+      const engine = await openLevel(path.join(dataDir(), 'db'))
+      const part = engine.namespace('plugins').namespace('shout')
+      try {
+        await change?.(part.collection('rows', { schema: z.object({ n: z.number() }) }))
+        return await engine.contents('plugins/shout/')
+      } finally {
+        await engine.close()
+      }
+    }
+    const before = await stored((rows) => rows.put('1', { n: 1 }))
+    expect(before.length).toBe(1)
+    await killAt(moments['as the record is written'], 'remove', 'shout', '--erase', '--yes')
+    await killAt(moments['as the record is replaced'], 'remove', 'shout', '--erase', '--yes')
+    expect(await versionFound()).toBe(undefined)
+    expect([await settingsLeft(), await stored()]).toEqual([0, []])
   })
 
   test('leaves them to a plugin of the name that has come from elsewhere', async () => {

@@ -25,8 +25,11 @@ const version = z.object({
 
 const record = z.object({ current: version, previous: version.optional() })
 
-/** What is still to be done for a plugin whose files are gone already. */
-const removal = z.object({ settings: z.enum(['kept', 'forgotten']) })
+/** What becomes of what a plugin leaves that is not installed any more. */
+const removal = z.object({
+  settings: z.enum(['kept', 'forgotten']),
+  stored: z.enum(['kept', 'erased']).default('kept'),
+})
 
 const lock = z.object({
   format: z.literal(1),

@@ -1,3 +1,4 @@
+import type { Remains } from '../remains.ts'
 import { type Removal, readRecord, writeRecord } from './installed.ts'
 
 /**
@@ -27,4 +28,14 @@ export async function endRemovals(
       leaving: Object.fromEntries(Object.entries(leaving).filter(isOpen)),
     })
   return { ended, failed }
+}
+
+/** Does with what a plugin that is gone has left as its removal says. */
+export async function dispose(
+  id: string,
+  { settings, stored }: Removal,
+  remains: Pick<Remains, 'erase' | 'forget'>,
+): Promise<void> {
+  if (stored === 'erased') await remains.erase(id)
+  if (settings === 'forgotten') await remains.forget(id)
 }

@@ -83,7 +83,9 @@ export function addPluginRoutes({ route, use }: Context<unknown>): void {
     params: pluginParams,
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
     async handle({ params: { name } }) {
-      if (await use(kernelServices.registry).forget(name)) return { deleted: true as const, id: name }
+      const remains = use(kernelServices.remains)
+      if (await use(kernelServices.registry).whileGone(name, () => remains.forget(name)))
+        return { deleted: true as const, id: name }
       throw notFound(`There are no settings of a plugin called ${name}.`, { param: 'name' })
     },
   })

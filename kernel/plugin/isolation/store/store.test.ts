@@ -31,6 +31,8 @@ async function openFar(folder: string): Promise<Engine> {
     ...guest.at([]),
     log: engine.log,
     name: 'far',
+    contents: (prefix) => engine.contents(prefix),
+    erase: (prefix) => engine.erase(prefix),
     compact: () => engine.compact(),
     async close() {
       // What was told before crosses before.

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { type Context, kernelServices, notFound } from '#kernel'
+import { pluginParams } from '../shapes.ts'
+
+const storedPart = z.object({
+  kind: z.enum(['collection', 'log', 'sequence', 'counters']),
+  path: z
+    .string()
+    .meta({ description: 'Its name, after that of the plugin, or of the plugin, _ and a binding.' }),
+  entries: z.int().meta({ description: 'Rows, entries or counters.' }),
+})
+
+/** What plugins have stored, those included that are gone: to look at, and to erase. */
+export function addStoredRoutes({ route, use }: Context<unknown>): void {
+  route({
+    method: 'get',
+    path: '/api/plugins/{name}/stored',
+    access: 'admin',
+    summary: 'What a plugin has stored, also one that is gone',
+    params: pluginParams,
+    returns: z.object({ stored: z.array(storedPart) }),
+    handle: async ({ params: { name } }) => ({ stored: await use(kernelServices.remains).stored(name) }),
+  })
+
+  route({
+    method: 'delete',
+    path: '/api/plugins/{name}/stored',
+    access: 'admin',
+    summary: 'Erase what a plugin that is gone has stored, for good; traces stay',
+    params: pluginParams,
+    returns: z.object({ deleted: z.literal(true), id: z.string() }),
+    async handle({ params: { name } }) {
+      const remains = use(kernelServices.remains)
+      if (await use(kernelServices.registry).whileGone(name, () => remains.erase(name)))
+        return { deleted: true as const, id: name }
+      throw notFound(`Nothing is stored of a plugin called ${name}.`, { param: 'name' })
+    },
+  })
+}
