@@ -1,5 +1,7 @@
+import { jsonrepair } from 'jsonrepair'
 import type { JsonObject } from '../call/canonical.ts'
 import type { Target } from '../upstream/provider.ts'
+import type { Changes } from './changes.ts'
 import { protocolError } from './provider-facts.ts'
 
 /** The JSON object of a provider's answer, or of one of its events; throws an error that another try may make good. */
@@ -18,6 +20,27 @@ export function objectIn(json: string): JsonObject | undefined {
   if (!/^\s*\{/.test(json)) return undefined
   try {
     return JSON.parse(json) as JsonObject
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The arguments of a call that a conversation goes on from, for providers that take an object only. Models write nothing
+ * at all where a function has no parameters. What was cut off or written badly counts as far as it can be read, and the
+ * change is told. Undefined where there is no object in it.
+ */
+export function callArguments(json: string, changes: Changes): JsonObject | undefined {
+  const known = json.trim() === '' ? {} : objectIn(json)
+  if (known) return known
+  const repaired = repairedObject(json)
+  if (repaired) changes.add('messages.tool_calls.arguments')
+  return repaired
+}
+
+function repairedObject(json: string): JsonObject | undefined {
+  try {
+    return objectIn(jsonrepair(json))
   } catch {
     return undefined
   }

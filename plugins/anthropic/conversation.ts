@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { badRequest, type Message, type ToolCall } from '#kernel'
-import { type Changes, inPlace, mergedDetails, objectIn } from '#kit'
+import { type Changes, callArguments, inPlace, mergedDetails } from '#kit'
 import type { Fit } from './fit.ts'
 import type { Block, Turn } from './native.ts'
 import { blocksOf } from './parts.ts'
@@ -43,8 +43,16 @@ export function conversationOf(messages: readonly Message[], options: Options): 
     options.changes.add('role:system->user')
     return { system: undefined, turns: [{ role: 'user', content: contentOf(system) }] }
   }
-  return { system: system.length > 0 ? contentOf(system) : undefined, turns: turnsOf(spoken) }
+  const turns = turnsOf(spoken)
+  if (!options.native && turns[0]?.role === 'assistant') {
+    options.changes.add('+messages.user')
+    turns.unshift({ role: 'user', content: silence })
+  }
+  return { system: system.length > 0 ? contentOf(system) : undefined, turns }
 }
+
+/** Stands before a conversation that the model began: the service wants the user to. */
+const silence = '…'
 
 /** A system message that stays where it is: its words are the user's. */
 function asWords(piece: Piece, changes: Changes): Piece {
@@ -56,6 +64,7 @@ function asWords(piece: Piece, changes: Changes): Piece {
 function pieceOf(message: Message, at: string, options: Options): Piece {
   const { content } = message
   const plain = typeof content === 'string' ? content : undefined
+  if (message.name !== undefined && message.role !== 'tool') options.changes.add('-messages.name')
   switch (message.role) {
     case 'system':
     case 'developer':
@@ -136,7 +145,7 @@ function assistantBlocks(message: Message, at: string, { changes }: Options): Bl
   for (const { index, ...block } of listOf<Block & { index?: number }>(message.vendor_blocks))
     placed.push({ index: index ?? 0, blocks: [block as Block] })
   for (const [i, call] of (message.tool_calls ?? []).entries()) {
-    const block = toolUseOf(call, `${at}.tool_calls.${i}`)
+    const block = toolUseOf(call, `${at}.tool_calls.${i}`, changes)
     const { index } = call as { index?: unknown }
     if (typeof index === 'number') placed.push({ index, blocks: [block] })
     else rest.push(block)
@@ -146,21 +155,20 @@ function assistantBlocks(message: Message, at: string, { changes }: Options): Bl
 
 const listOf = <T>(value: unknown): readonly T[] => (Array.isArray(value) ? (value as T[]) : [])
 
-function toolUseOf({ id, function: fn, extra }: ToolCall, at: string): Block {
+function toolUseOf({ id, function: fn, extra }: ToolCall, at: string, changes: Changes): Block {
   if (!fn) throw badRequest('Anthropic knows calls of functions only.', { param: at })
   const own = (extra as { anthropic?: object } | undefined)?.anthropic
   return {
     type: 'tool_use',
     id: idOf(id),
     name: fn.name,
-    input: inputOf(fn.arguments, at),
+    input: inputOf(fn.arguments, at, changes),
     ...own,
   }
 }
 
-/** Models that call a function without parameters may write nothing at all. */
-function inputOf(json: string, at: string): unknown {
-  const input = json.trim() === '' ? {} : objectIn(json)
+function inputOf(json: string, at: string, changes: Changes): unknown {
+  const input = callArguments(json, changes)
   if (input) return input
   throw badRequest('Arguments of a tool call must be a JSON object.', { param: `${at}.function.arguments` })
 }

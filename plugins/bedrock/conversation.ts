@@ -1,5 +1,5 @@
 import { badRequest, type Message, type ToolCall } from '#kernel'
-import { inPlace, mergedDetails, objectIn } from '#kit'
+import { callArguments, inPlace, mergedDetails } from '#kit'
 import { callIdOf } from './names.ts'
 import { blocksOf, cachePoints, type Scene } from './parts.ts'
 import { blockOf } from './reasoning.ts'
@@ -23,6 +23,10 @@ export function conversationOf(messages: readonly Message[], scene: Scene): Conv
   const pieces = messages.map((message, i) => pieceOf(message, `messages.${i}`, scene))
   const system = pieces.flatMap(({ role, blocks }) => (role === 'system' ? blocks : []))
   const turns = turnsOf(pieces.filter(({ role, blocks }) => role !== 'system' && blocks.length > 0))
+  if (turns[0]?.role === 'assistant') {
+    scene.changes.add('+messages.user')
+    turns.unshift({ role: 'user', content: [{ text: '…' }] })
+  }
   if (turns.length > 0) return { system, messages: turns }
   scene.changes.add('role:system->user')
   return { system: [], messages: [{ role: 'user', content: system }] }
@@ -124,13 +128,12 @@ function toolUseOf({ id, function: fn, extra }: ToolCall, at: string, scene: Sce
   if (!fn) throw badRequest(`${at}.type: Bedrock knows calls of functions only.`, { param: `${at}.type` })
   const { cache_control } =
     (extra as { anthropic?: { cache_control?: unknown } } | undefined)?.anthropic ?? {}
-  const toolUse = { toolUseId: callIdOf(id), name: fn.name, input: inputOf(fn.arguments, at) }
+  const toolUse = { toolUseId: callIdOf(id), name: fn.name, input: inputOf(fn.arguments, at, scene) }
   return [{ toolUse }, ...cachePoints(cache_control, scene)]
 }
 
-/** Models that call a function without parameters may write nothing at all. */
-function inputOf(json: string, at: string): unknown {
-  const input = json.trim() === '' ? {} : objectIn(json)
+function inputOf(json: string, at: string, { changes }: Scene): unknown {
+  const input = callArguments(json, changes)
   if (input) return input
   const param = `${at}.function.arguments`
   throw badRequest(`${param}: expected the JSON of an object.`, { param })

@@ -1,12 +1,33 @@
 import { badRequest, type ContentPart, type Message, type ToolCall } from '#kernel'
-import { type Changes, quoted } from '#kit'
+import { type Changes, mergedDetails, quoted, type ReasoningDetail } from '#kit'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** The messages as Cohere takes them. What cannot be carried is refused by its name. */
+/**
+ * The messages as Cohere takes them. What cannot be carried is refused by its name. Only users can show pictures: those in
+ * results of tools follow in a message of the user.
+ */
 export function messagesOf(messages: readonly Message[], changes: Changes): object[] {
-  return messages.flatMap((message, i) => {
-    const at = `messages[${i}]`
+  const carried: object[] = []
+  let shown: ContentPart[] = []
+  const show = (): void => {
+    if (shown.length > 0) carried.push({ role: 'user', content: shown })
+    shown = []
+  }
+  const said = messagesFrom(changes, (pictures) => shown.push(...pictures))
+  for (const [i, message] of messages.entries()) {
+    if (message.role === 'user' || message.role === 'assistant') show()
+    carried.push(...said(message, `messages[${i}]`))
+  }
+  show()
+  return carried
+}
+
+function messagesFrom(
+  changes: Changes,
+  show: (pictures: readonly ContentPart[]) => void,
+): (message: Message, at: string) => object[] {
+  return (message, at) => {
     if (message.name !== undefined) changes.add('-messages.name')
     switch (message.role) {
       case 'developer':
@@ -17,7 +38,7 @@ export function messagesOf(messages: readonly Message[], changes: Changes): obje
       case 'user':
         return [{ role: 'user', content: contentOf(message.content, ['text', 'image_url'], at, changes) }]
       case 'tool':
-        return [toolMessage(message, at, changes)]
+        return [toolMessage(message, at, changes, show)]
       case 'assistant':
         return assistantMessage(message, at, changes)
       default: {
@@ -27,7 +48,7 @@ export function messagesOf(messages: readonly Message[], changes: Changes): obje
         })
       }
     }
-  })
+  }
 }
 
 function contentOf(
@@ -51,18 +72,23 @@ function contentOf(
 }
 
 /** A result may consist of documents, which answers can cite. */
-function toolMessage(message: Message, at: string, changes: Changes): object {
+function toolMessage(
+  message: Message,
+  at: string,
+  changes: Changes,
+  show: (pictures: readonly ContentPart[]) => void,
+): object {
   const { content, tool_call_id, is_error, cache_control } = message
   const param = `${at}.tool_call_id`
   if (tool_call_id === undefined) throw badRequest(`${param}: is missing.`, { param })
   if (is_error === true) changes.add('-messages.is_error')
   if (cache_control !== undefined) changes.add('-cache_control')
   const isDocuments = Array.isArray(content) && content.some(isCohereDocument)
-  return {
-    role: 'tool',
-    tool_call_id,
-    content: isDocuments ? content : contentOf(content, ['text'], at, changes),
-  }
+  if (isDocuments) return { role: 'tool', tool_call_id, content }
+  const parts = contentOf(content, ['text', 'image_url'], at, changes)
+  if (typeof parts === 'string') return { role: 'tool', tool_call_id, content: parts }
+  show(parts.filter(({ type }) => type !== 'text'))
+  return { role: 'tool', tool_call_id, content: parts.filter(({ type }) => type === 'text') }
 }
 
 /** Anthropic's documents have a source instead. */
@@ -70,13 +96,15 @@ const isCohereDocument = (part: ContentPart): boolean =>
   part.type === 'document' && (part as Fields).document !== undefined
 
 /** Fields of an assistant's message that have no place there. */
-const lost = ['audio', 'annotations', 'reasoning_details', 'extra_content', 'vendor_blocks'] as const
+const lost = ['audio', 'annotations', 'extra_content', 'vendor_blocks'] as const
 
 /** A message that calls tools says what it says as its plan. */
 function assistantMessage(message: Message, at: string, changes: Changes): object[] {
   const { tool_calls = [], tool_plan, citations } = message
-  const thoughts = message.reasoning_content ?? message.reasoning
+  const details = mergedDetails(message.reasoning_details)
+  const thoughts = message.reasoning_content ?? message.reasoning ?? bareTextOf(details)
   const reasoning_content = typeof thoughts === 'string' ? thoughts : ''
+  if (details.some(isSealed)) changes.add('-messages.reasoning_details')
   if (message.function_call) {
     const param = `${at}.function_call`
     throw badRequest(`${param}: use tool_calls.`, { param })
@@ -100,6 +128,15 @@ function assistantMessage(message: Message, at: string, changes: Changes): objec
     : text
   return [{ role: 'assistant', content, ...(Array.isArray(citations) && { citations }) }]
 }
+
+/** Only the model that sealed its thoughts understands them. */
+const isSealed = ({ signature, data }: ReasoningDetail): boolean => Boolean(signature || data)
+
+const bareTextOf = (details: readonly ReasoningDetail[]): string =>
+  details
+    .filter((detail) => !isSealed(detail))
+    .map(({ text }) => text ?? '')
+    .join('\n\n')
 
 function textOf({ content, refusal }: Message, at: string, changes: Changes): string {
   const known = quoted(content, (change) => changes.add(change)) ?? refusal ?? ''

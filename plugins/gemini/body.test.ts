@@ -139,7 +139,6 @@ describe('parameters', () => {
     [{ reasoning_effort: 'great' }, 'reasoning_effort'],
     [{ reasoning_effort: 'toString' }, 'reasoning_effort'],
     [{ tools: [{ type: 'custom', custom: {} }] }, 'tools[0].type'],
-    [{ tools: [{ type: 'function', function: { name: '1st' } }] }, 'tools[0].function.name'],
     [{ tool_choice: 'required' }, 'tool_choice'],
     [{ tools: [{ type: 'function', function: { name: 'f' } }], tool_choice: 'perhaps' }, 'tool_choice'],
     [{ messages: [{ role: 'function', name: 'f', content: 'x' }] }, 'messages[0].role'],
@@ -231,6 +230,30 @@ describe('messages', () => {
         ],
       },
       { role: 'user', parts: [{ inlineData: { mimeType: 'image/png', data: 'aGk=' } }] },
+    ])
+  })
+
+  it('of tools have what they show in them for the models that take it, as far as it may be there', () => {
+    const shown = (type: string) => ({
+      type: 'image_url',
+      image_url: { url: `data:image/${type};base64,aGk=` },
+    })
+    const tool_calls = [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }]
+    const { body } = encoded({
+      model: 'gemini-3-pro-preview',
+      messages: [
+        { role: 'user', content: 'hi' },
+        { role: 'assistant', tool_calls },
+        { role: 'tool', tool_call_id: 'a', content: [shown('png'), shown('heic')] },
+      ],
+    })
+    const png = { inlineData: { mimeType: 'image/png', data: 'aGk=' } }
+    expect((body.contents as object[]).slice(2)).toEqual([
+      {
+        role: 'user',
+        parts: [{ functionResponse: { id: 'a', name: 'f', response: { output: '' }, parts: [png] } }],
+      },
+      { role: 'user', parts: [{ inlineData: { mimeType: 'image/heic', data: 'aGk=' } }] },
     ])
   })
 

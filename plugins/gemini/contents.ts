@@ -1,5 +1,5 @@
 import { badRequest, type Message, type ToolCall } from '#kernel'
-import { type Changes, objectIn } from '#kit'
+import { type Changes, callArguments, objectIn } from '#kit'
 import { partsOfId } from './call-id.ts'
 import type { Abilities } from './model.ts'
 import { partsOf, textOf } from './parts.ts'
@@ -20,7 +20,7 @@ interface OpenCall {
   readonly place: number
 }
 
-/** The result of a call: an object, and what it shows beside that follows all results. */
+/** The result of a call: an object with what may be a part of it, and what it shows beside that follows all results. */
 interface Result {
   readonly place: number
   readonly part: Part
@@ -54,12 +54,14 @@ export function conversationOf(
       results.push(resultOf(message, open, abilities, at, changes))
       continue
     }
-    closeResults()
     if (message.role === 'system' || message.role === 'developer') {
       if (contents.length > 0) changes.add(`role:${message.role}->systemInstruction`)
       const text = textOf(message.content, `${at}.content`, changes)
       if (text !== '') system.push({ text })
-    } else if (message.role === 'assistant') {
+      continue
+    }
+    closeResults()
+    if (message.role === 'assistant') {
       const parts = assistantParts(message, abilities, at, changes)
       for (const [place, { id, function: fn }] of (message.tool_calls ?? []).entries()) {
         open.set(id, { name: fn.name, place })
@@ -87,7 +89,7 @@ export function conversationOf(
 function resultOf(
   message: Message,
   open: ReadonlyMap<string, OpenCall>,
-  { fetches, callIds }: Abilities,
+  { fetches, callIds, nests }: Abilities,
   at: string,
   changes: Changes,
 ): Result {
@@ -99,14 +101,27 @@ function resultOf(
   const { id } = partsOfId(message.tool_call_id!)
   if (message.cache_control !== undefined) changes.add('-cache_control')
   const parts = partsOf(message.content, fetches, `${at}.content`, changes)
-  const said = parts.map(({ text = '' }) => text).join('')
+  const said = parts.flatMap(({ text }) => text ?? []).join('\n\n')
   const response = message.is_error === true ? { error: said } : (objectIn(said) ?? { output: said })
+  const nested = parts.filter((part) => nests && isNestable(part))
   return {
     place: call.place,
-    part: { functionResponse: { ...(callIds && id !== undefined && { id }), name: call.name, response } },
-    shown: parts.filter(({ text }) => text === undefined),
+    part: {
+      functionResponse: {
+        ...(callIds && id !== undefined && { id }),
+        name: call.name,
+        response,
+        ...(nested.length > 0 && { parts: nested }),
+      },
+    },
+    shown: parts.filter((part) => part.text === undefined && !nested.includes(part)),
   }
 }
+
+/** What may be a part of a result. */
+const isNestable = ({ inlineData }: Part): boolean =>
+  inlineData !== undefined &&
+  /^(?:image\/(?:png|jpeg|webp)|application\/pdf|text\/plain)$/.test(inlineData.mimeType)
 
 /** Fields of an assistant's message that have no place there. */
 const lost = [
@@ -138,7 +153,9 @@ function assistantParts(
   if (signature !== undefined && last?.text !== undefined) {
     parts[parts.length - 1] = { ...last, thoughtSignature: signature }
   }
-  const calls = (message.tool_calls ?? []).map((call, i) => callPart(call, callIds, `${at}.tool_calls[${i}]`))
+  const calls = (message.tool_calls ?? []).map((call, i) =>
+    callPart(call, callIds, `${at}.tool_calls[${i}]`, changes),
+  )
   const first = calls[0]
   if (signed && first && first.thoughtSignature === undefined) {
     changes.add('messages.tool_calls.thought_signature')
@@ -147,13 +164,13 @@ function assistantParts(
   return [...parts, ...calls]
 }
 
-function callPart(call: ToolCall, callIds: boolean, at: string): Part {
+function callPart(call: ToolCall, callIds: boolean, at: string, changes: Changes): Part {
   const { id, signature: inId } = partsOfId(call.id)
   if (call.type !== 'function' || call.function === undefined) {
     throw badRequest(`${at}.type: Gemini knows calls of functions only.`, { param: `${at}.type` })
   }
   const { name, arguments: json } = call.function
-  const args = json.trim() === '' ? {} : objectIn(json)
+  const args = callArguments(json, changes)
   if (!args) {
     const param = `${at}.function.arguments`
     throw badRequest(`${param}: expected the JSON of an object.`, { param })

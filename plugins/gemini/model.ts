@@ -27,6 +27,8 @@ export interface Abilities {
   readonly fetches: RegExp
   /** Knows ids of tool calls. */
   readonly callIds: boolean
+  /** Takes pictures and documents as parts of a function's result; others refuse the request. */
+  readonly nests: boolean
 }
 
 /** Addresses that every model knows to read: its own files, and videos. */
@@ -44,5 +46,6 @@ export function abilitiesOf(
     signed: version >= 3,
     fetches: cloud_files ? /^(?:https|gs):\/\// : version >= 2.5 ? /^https:\/\// : own,
     callIds: call_ids,
+    nests: (versionOf(model) ?? 0) >= 3,
   }
 }

@@ -3,8 +3,6 @@ import { type Changes, isSpare, toolChoiceOf } from '#kit'
 import type { Abilities } from './model.ts'
 import { narrowed } from './schema.ts'
 
-const nameForm = /^[A-Za-z_][\w.:-]{0,127}$/
-
 /** Tools of the provider's own, by the type that asks for them. */
 const builtIn: ReadonlyMap<string, string> = new Map(
   Object.entries({
@@ -52,10 +50,6 @@ function declarationOf(tool: Tool, at: string, { jsonSchema }: Abilities, change
   const { type: _, function: fn, ...own } = tool
   for (const field of Object.keys(own)) changes.add(`-tools.${field}`)
   const { name, description, parameters, strict } = fn
-  if (!nameForm.test(name)) {
-    const param = `${at}.function.name`
-    throw badRequest(`${param}: Gemini takes names that begin with a letter or an underscore.`, { param })
-  }
   if (strict) changes.add('-tools.strict')
   return {
     name,

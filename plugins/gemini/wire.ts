@@ -11,7 +11,12 @@ export interface Part {
   readonly inlineData?: { readonly mimeType: string; readonly data: string }
   readonly fileData?: { readonly mimeType?: string; readonly fileUri: string }
   readonly functionCall?: { readonly id?: string; readonly name: string; readonly args?: JsonObject }
-  readonly functionResponse?: { readonly id?: string; readonly name: string; readonly response: JsonObject }
+  readonly functionResponse?: {
+    readonly id?: string
+    readonly name: string
+    readonly response: JsonObject
+    readonly parts?: readonly Part[]
+  }
   readonly executableCode?: { readonly language?: string; readonly code?: string }
   readonly codeExecutionResult?: { readonly outcome?: string; readonly output?: string }
 }

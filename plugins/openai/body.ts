@@ -24,7 +24,8 @@ export function bodyOf(call: Call, { provider, model }: Target): object {
   if (request.messages) {
     const given = takesThoughts ? request.messages.map(withThoughtsInside) : request.messages
     const adapted = messagesOf(given, quirks, changes)
-    const messages = quirks.assistant_after_tool ? withWordsBetween(adapted, changes) : adapted
+    const spoken = quirks.no_silence ? adapted.filter(saysOrCalls) : adapted
+    const messages = quirks.assistant_after_tool ? withWordsBetween(spoken, changes) : spoken
     if (messages !== request.messages) body.messages = messages
   }
   return body
@@ -109,10 +110,13 @@ function messagesOf(
   })
 }
 
-/** Something said by the model where a user speaks right after a tool. */
+const saysOrCalls = ({ role, content, tool_calls }: Message): boolean =>
+  role !== 'assistant' || (content?.length ?? 0) > 0 || (tool_calls?.length ?? 0) > 0
+
+/** Something said by the model where a user or the system speaks right after a tool. */
 function withWordsBetween(messages: readonly Message[], changes: Changes): readonly Message[] {
   const follows = ({ role }: Message, i: number): boolean =>
-    role === 'user' && messages[i - 1]?.role === 'tool'
+    (role === 'user' || role === 'system') && messages[i - 1]?.role === 'tool'
   if (!messages.some(follows)) return messages
   changes.add('+messages.assistant')
   return messages.flatMap((message, i) =>

@@ -54,7 +54,9 @@ const quirksSchema = z.strictObject({
   thoughts_in_content: z.boolean().default(false),
   /** Models that want their thoughts back in the content, as globs. */
   thoughts_back: z.array(z.string()).default([]),
-  /** Takes no word of the user right after the result of a tool: the model's stands between. */
+  /** Takes no message of the model's that says nothing and calls nothing. */
+  no_silence: z.boolean().default(false),
+  /** Takes no word of the user, or of the system, right after the result of a tool: the model's stands between. */
   assistant_after_tool: z.boolean().default(false),
   /** It takes ids of tool calls only if they are exactly so many letters and digits. */
   tool_id_length: z.int().optional(),

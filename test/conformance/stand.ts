@@ -8,6 +8,8 @@ import type { ClientWire } from './wires/client.ts'
 /** A gateway whose providers are all played, each on a port of its own. */
 export interface Stand {
   readonly gateway: TestGateway
+  /** A user's key, which clients of cells have. */
+  readonly key: string
   upstream(provider: TestProvider): Upstream
   cell(wire: ClientWire, provider: TestProvider, departure?: Departure): Cell
   close(): Promise<void>
@@ -26,6 +28,7 @@ export async function startStand(providers: readonly TestProvider[]): Promise<St
   const { key } = await gateway.signUp()
   return {
     gateway,
+    key,
     upstream: ({ name }) => upstreams.get(name)!,
     cell(wire, provider, departure) {
       const upstream = upstreams.get(provider.name)!

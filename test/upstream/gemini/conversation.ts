@@ -21,6 +21,8 @@ export function conversationError(
       return 'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.'
     }
     for (const [place, { functionResponse }] of answers.entries()) {
+      if (functionResponse?.parts && !signs(model))
+        return 'Multimodal function responses are not supported for this model.'
       if (functionResponse?.name !== calls[place]?.functionCall?.name) {
         return 'Please ensure that function response parts have the names of the function call parts.'
       }

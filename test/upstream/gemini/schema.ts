@@ -6,6 +6,10 @@ const object = z.record(z.string(), z.unknown())
 const base64 = z.string().regex(/^[A-Za-z0-9+/_-]+={0,2}$/, 'Base64 decoding failed')
 
 const blob = z.strictObject({ mimeType: z.string().regex(/^\w+\/[\w.+-]+$/), data: base64 })
+const nestedBlob = blob.extend({
+  mimeType: z.enum(['image/png', 'image/jpeg', 'image/webp', 'application/pdf', 'text/plain']),
+  displayName: z.string().optional(),
+})
 const outcome = z.enum(['OUTCOME_OK', 'OUTCOME_FAILED', 'OUTCOME_DEADLINE_EXCEEDED'])
 const scheduling = z.enum(['SILENT', 'WHEN_IDLE', 'INTERRUPT']).optional()
 
@@ -18,6 +22,7 @@ const partData = {
     id: text.optional(),
     name: text,
     response: object,
+    parts: z.array(z.strictObject({ inlineData: nestedBlob })).optional(),
     willContinue: z.boolean().optional(),
     scheduling,
   }),

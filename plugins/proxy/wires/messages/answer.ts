@@ -14,7 +14,7 @@ export function messageOf(body: Completion): unknown {
     role: 'assistant',
     model: body.model ?? '',
     content: blocksOf(choice.message ?? { role: 'assistant', content: choice.text ?? '' }),
-    ...stopOf(choice),
+    ...stopOf(choice, (choice.message?.tool_calls ?? []).length > 0),
     usage: nativeUsage(body.usage),
   }
 }

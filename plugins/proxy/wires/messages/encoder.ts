@@ -128,7 +128,7 @@ export class MessagesEncoder implements StreamEncoder {
       this.#writer.end() +
       event({
         type: 'message_delta',
-        delta: stopOf(this.#finish),
+        delta: stopOf(this.#finish, this.#pieces.calls),
         usage: nativeUsage(this.#usage),
       })
     )

@@ -21,6 +21,11 @@ export class Pieces {
   /** Whether reasoning comes with what is needed to go on with it; its bare text is then the same once more. */
   #detailed = false
 
+  /** Whether any tool was called. */
+  get calls(): boolean {
+    return this.#calls.size > 0
+  }
+
   /** Takes note of a delta that needs no writing. */
   skip(delta: Delta): void {
     this.cut(delta, () => {})

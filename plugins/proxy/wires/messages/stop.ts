@@ -19,13 +19,20 @@ const reasons: Readonly<Record<FinishReason, string>> = {
   content_filter: 'refusal',
 }
 
-/** Why an answer ended. The provider's own word counts as long as nobody has changed its meaning since. */
-export function stopOf({
-  finish_reason: reason,
-  native_finish_reason: native,
-  stop_sequence: sequence,
-  stop_details: details,
-}: Partial<ChoiceDelta>) {
+/**
+ * Why an answer ended. The provider's own word counts as long as nobody has changed its meaning since. An answer that
+ * `calls` tools ends for them: some call it a mere end where they were told which one to call.
+ */
+export function stopOf(
+  {
+    finish_reason: said,
+    native_finish_reason: native,
+    stop_sequence: sequence,
+    stop_details: details,
+  }: Partial<ChoiceDelta>,
+  calls: boolean,
+) {
+  const reason = calls && (said ?? 'stop') === 'stop' ? 'tool_calls' : said
   const own = typeof native === 'string' && meanings[native] === reason ? native : undefined
   return {
     stop_reason: own ?? reasons[reason ?? 'stop'],
