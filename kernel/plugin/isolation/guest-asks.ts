@@ -1,5 +1,6 @@
 import type { GuestCall } from './guest-calls.ts'
 import type { Ask, ToGuest, ToHost } from './messages.ts'
+import { ShortLived } from './short-lived.ts'
 import { errorOf } from './thrown.ts'
 
 interface Waiting extends PromiseWithResolvers<unknown> {
@@ -16,7 +17,7 @@ interface Options {
 /** What a module in a worker asks of the gateway, until it is answered. */
 export class GuestAsks {
   readonly #tell: (message: ToHost) => void
-  readonly #waiting = new Map<number, Waiting>()
+  readonly #waiting = new ShortLived<number, Waiting>()
   #count = 0
 
   constructor(tell: (message: ToHost) => void) {
@@ -38,9 +39,8 @@ export class GuestAsks {
   }
 
   answered({ id, value, thrown, news }: Extract<ToGuest, { kind: 'answer' }>): void {
-    const waiting = this.#waiting.get(id)
+    const waiting = this.#waiting.take(id)
     if (!waiting) return
-    this.#waiting.delete(id)
     const { known } = waiting
     if (news) known?.follow(news)
     if (thrown) waiting.reject(known ? known.errors.errorOf(thrown) : errorOf(thrown))
@@ -49,7 +49,6 @@ export class GuestAsks {
 
   /** What cannot cross is not asked. */
   refuse(id: number, error: Error): void {
-    this.#waiting.get(id)?.reject(error)
-    this.#waiting.delete(id)
+    this.#waiting.take(id)?.reject(error)
   }
 }

@@ -6,6 +6,7 @@ import type { CallChange, CallView } from './call-view.ts'
 import type { GuestAround } from './guest-around.ts'
 import type { ToHost } from './messages.ts'
 import { Numbered } from './numbered.ts'
+import { ShortLived } from './short-lived.ts'
 import { CrossedErrors, type Thrown } from './thrown.ts'
 import { TrailParts } from './trail-part.ts'
 import { TrailCopy, type TrailView } from './trail-view.ts'
@@ -36,7 +37,7 @@ export class GuestCall {
 
 /** The calls that are under way, as their worker knows them. */
 export class GuestCalls {
-  readonly #known = new Map<string, GuestCall>()
+  readonly #known = new ShortLived<string, GuestCall>()
   readonly #tell: (message: ToHost) => void
   /** Whether a cancel is being used because the other side did. */
   #isFollowing = false
@@ -82,8 +83,7 @@ export class GuestCalls {
 
   /** The call is over; ends what runs for it. */
   end(id: string): void {
-    const known = this.#known.get(id)
-    this.#known.delete(id)
+    const known = this.#known.take(id)
     if (!known) return
     this.#following(() => {
       for (const cancel of known.cancels.values()) cancel.abort(over)

@@ -16,6 +16,7 @@ import type { GuestCall, GuestCalls } from './guest-calls.ts'
 import { GuestMeter } from './guest-meter.ts'
 import { GuestStream } from './guest-stream.ts'
 import type { Fault, GuestData, Job, Shape, Step } from './messages.ts'
+import { ShortLived } from './short-lived.ts'
 
 /** What a job came to, and the call it was for. */
 export interface Ran {
@@ -31,7 +32,7 @@ export class GuestModule {
   readonly #meter = new GuestMeter()
   readonly #calls: GuestCalls
   readonly #asks: GuestAsks
-  readonly #streams = new Map<number, GuestStream>()
+  readonly #streams = new ShortLived<number, GuestStream>()
 
   /** Throws when a hook is not granted. */
   constructor(data: GuestData, hooks: Hooks, calls: GuestCalls, asks: GuestAsks) {
@@ -111,8 +112,7 @@ export class GuestModule {
     if (job.do === 'stream') return this.#stream(job)
     const known = this.#calls.find(job.of)
     if (job.do === 'drop') {
-      this.#streams.get(job.pipe)?.drop()
-      this.#streams.delete(job.pipe)
+      this.#streams.take(job.pipe)?.drop()
       return { known, isOver: true }
     }
     const around = known?.arounds.get(job.run)
@@ -133,7 +133,7 @@ export class GuestModule {
     this.#streams.set(pipe, stream)
     const value = await stream.push(batch, end)
     if (!value.over) return { value }
-    this.#streams.delete(pipe)
+    this.#streams.take(pipe)
     // What a stream adds to the trail it may still change until its end.
     return { value, known: this.#calls.find(of), isOver: true }
   }

@@ -4,6 +4,7 @@ import type { Context } from '../plugin.ts'
 import type { Answer, Ask, ToGuest } from './messages.ts'
 import type { RemoteAround } from './remote-around.ts'
 import type { RemoteCalls } from './remote-calls.ts'
+import { ShortLived } from './short-lived.ts'
 import type { HostStore } from './store/host-store.ts'
 import { thrownOf } from './thrown.ts'
 
@@ -16,9 +17,9 @@ export class RemoteAnswers {
   readonly #calls: RemoteCalls
   readonly #store: HostStore
   readonly #post: (message: ToGuest) => void
-  readonly #arounds = new Map<number, RemoteAround>()
+  readonly #arounds = new ShortLived<number, RemoteAround>()
   /** Model calls that are under way, by what asked for them. */
-  readonly #completing = new Map<number, AbortController>()
+  readonly #completing = new ShortLived<number, AbortController>()
   /** Counts the workers that were lost. */
   #lost = 0
 
@@ -37,7 +38,7 @@ export class RemoteAnswers {
   /** From now on the run of an `around` may ask for what is inside it, until its call is over. */
   add(run: number, around: RemoteAround): void {
     this.#arounds.set(run, around)
-    around.known.releases.push(() => this.#arounds.delete(run))
+    around.known.releases.push(() => this.#arounds.take(run))
   }
 
   async answer(id: number, ask: Ask): Promise<void> {
@@ -54,9 +55,7 @@ export class RemoteAnswers {
   /** Nobody waits for answers any more. */
   clear(): void {
     this.#lost += 1
-    const completing = [...this.#completing.values()]
-    this.#completing.clear()
-    for (const control of completing) control.abort()
+    for (const control of this.#completing.takeAll()) control.abort()
     this.#store.clear()
   }
 
@@ -90,7 +89,7 @@ export class RemoteAnswers {
     } catch (error) {
       return { thrown: thrownOf(error) }
     } finally {
-      if (this.#completing.get(id) === control) this.#completing.delete(id)
+      if (this.#completing.get(id) === control) this.#completing.take(id)
     }
   }
 

@@ -4,6 +4,7 @@ import type { ModelRequest } from '../../call/canonical.ts'
 import type { CallView } from './call-view.ts'
 import type { ToGuest } from './messages.ts'
 import { Numbered } from './numbered.ts'
+import { ShortLived } from './short-lived.ts'
 import { CrossedErrors, type Thrown } from './thrown.ts'
 import { TrailNews } from './trail-view.ts'
 
@@ -25,7 +26,7 @@ export interface KnownCall {
 
 /** The calls that a worker knows: from the first hook of each until it is over and nothing of it runs there any more. */
 export class RemoteCalls {
-  readonly #known = new Map<string, KnownCall>()
+  readonly #known = new ShortLived<string, KnownCall>()
   readonly #post: (message: ToGuest) => void
   readonly #reads: boolean
   /** Whether the module wants to know how calls ended. */
@@ -96,9 +97,7 @@ export class RemoteCalls {
 
   /** The worker is lost, and with it all that it knew. */
   clear(): void {
-    const lost = [...this.#known.values()]
-    this.#known.clear()
-    for (const known of lost) release(known)
+    for (const known of this.#known.takeAll()) release(known)
   }
 
   #meet(call: Call): KnownCall {
@@ -139,7 +138,7 @@ export class RemoteCalls {
     const { id } = known.call
     if (known.running > 0 || !known.isSettled) return false
     if (this.#known.get(id) === known) {
-      this.#known.delete(id)
+      this.#known.take(id)
       this.#post({ kind: 'over', call: id })
       release(known)
     }

@@ -5,6 +5,7 @@ import { badRequest } from '../../errors.ts'
 import type { GuestData, Job, Shape, ToGuest, ToHost } from './messages.ts'
 import { Outbox } from './outbox.ts'
 import { Pulse } from './pulse.ts'
+import { ShortLived } from './short-lived.ts'
 import { thrownOf } from './thrown.ts'
 
 /** Bounds of a worker. */
@@ -43,7 +44,7 @@ const mb = 1024 * 1024
  */
 export class WorkerHost {
   readonly #options: Options
-  readonly #waiting = new Map<number, PromiseWithResolvers<Done>>()
+  readonly #waiting = new ShortLived<number, PromiseWithResolvers<Done>>()
   readonly #outbox: Outbox<ToGuest>
   readonly #pulse: Pulse
   #worker: Worker | undefined
@@ -156,11 +157,8 @@ export class WorkerHost {
     } else if (message.kind === 'refused') {
       started.reject(refusalOf(message))
       this.#end(message.message)
-    } else if (message.kind === 'done') {
-      const waiting = this.#waiting.get(message.id)
-      this.#waiting.delete(message.id)
-      waiting?.resolve(message)
-    } else if (message.kind === 'pong') this.#pulse.beat()
+    } else if (message.kind === 'done') this.#waiting.take(message.id)?.resolve(message)
+    else if (message.kind === 'pong') this.#pulse.beat()
     else this.#options.heard(message)
   }
 
@@ -168,9 +166,7 @@ export class WorkerHost {
   #refuse(message: ToGuest): void {
     const fault = new HookFault('what it is to be given cannot cross to a worker')
     if (message.kind === 'answer') this.post({ kind: 'answer', id: message.id, thrown: thrownOf(fault) })
-    if (message.kind !== 'job') return
-    this.#waiting.get(message.id)?.reject(fault)
-    this.#waiting.delete(message.id)
+    if (message.kind === 'job') this.#waiting.take(message.id)?.reject(fault)
   }
 
   #end(reason: string, worker = this.#worker): void {
@@ -183,8 +179,7 @@ export class WorkerHost {
     this.#pulse.stop()
     void worker.terminate()
     this.#failStart(reason)
-    const waiting = [...this.#waiting.values()]
-    this.#waiting.clear()
+    const waiting = this.#waiting.takeAll()
     const lost = `its worker was lost: ${reason}`
     if (wasReady && !this.#isClosed) this.#options.down(lost)
     for (const { reject } of waiting) reject(new WorkerLost(lost))
