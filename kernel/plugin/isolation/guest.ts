@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { HookFault } from '../../chain/hook-fault.ts'
 import { checkedHooks } from '../../chain/returned.ts'
 import { jsonSchemaOf } from '../../kit/json-schema.ts'
+import type { Log } from '../../log.ts'
 import { load } from '../loader.ts'
 import { explain } from '../manifest.ts'
 import type { ModuleDefinition } from '../plugin.ts'
@@ -21,6 +22,7 @@ import { thrownOf } from './thrown.ts'
 /** The other side of a worker host: one module, and the messages that it is run by. */
 class Guest {
   readonly #data: GuestData
+  readonly #log: Log
   readonly #scope: Scope
   readonly #memory: Map<string, unknown>
   readonly #outbox: Outbox<ToHost>
@@ -41,13 +43,13 @@ class Guest {
     const tell = (message: ToHost): void => this.#outbox.add(message)
     this.#calls = new GuestCalls(tell)
     this.#asks = new GuestAsks(tell)
-    const log = guestLog(tell)
+    this.#log = guestLog(tell)
     this.#store = new GuestStore(
       (store) => this.#asks.ask({ ask: 'store', store }),
-      (err) => log.error({ err }, 'something in the store failed'),
+      (err) => this.#log.error({ err }, 'something in the store failed'),
     )
     this.#events = new GuestEvents(this.#scope, this.#calls, tell, (err, event) => {
-      log.error({ err, event }, 'a listener failed')
+      this.#log.error({ err, event }, 'a listener failed')
     })
   }
 
@@ -148,6 +150,8 @@ class Guest {
       this.#outbox.add({ kind: 'done', id: message.id, thrown, faults: [] })
     } else if (message.kind === 'ask') {
       this.#asks.refuse(message.id, new HookFault('what it asks with cannot cross from a worker'))
+    } else if (message.kind === 'emit') {
+      this.#log.error({ event: message.event.name }, 'an event cannot cross from a worker')
     }
   }
 }

@@ -258,6 +258,15 @@ test.each([
   await expect.poll(async () => (await shown()).state, patient).toBe('tripped')
 })
 
+test('an event that cannot cross is told of, and does no harm', async () => {
+  await withModule(
+    `return { request() { ctx.emit({ name: 'far.happened', description: '' }, { why() {} }) } }`,
+  )
+  expect((await call()).status).toBe(200)
+  await expect.poll(() => gateway.logged.join('')).toContain('an event cannot cross from a worker')
+  expect(gateway.logged.join('')).toContain('far.happened')
+})
+
 test('a refusal in a worker is the refusal of the module, counted once', async () => {
   await withModule(`return { detect: { request: { reach: 2, scan: (text, place, call, from) =>
     from === 0 ? [{ start: 0, end: 2, label: 'greeting', action: 'block' }] : [] } } }`)

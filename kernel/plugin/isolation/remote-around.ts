@@ -1,7 +1,6 @@
 import type { Call } from '../../call/call.ts'
 import { type Reply, StreamReply, WholeReply } from '../../call/reply.ts'
 import type { Next } from '../../chain/hooks.ts'
-import { internalError } from '../../errors.ts'
 import type { Chunk } from '../../stream/chunk.ts'
 import type { CallChange } from './call-view.ts'
 import type { ChunkBatch } from './chunk-view.ts'
@@ -12,6 +11,7 @@ import { changedCall } from './remote-hooks.ts'
 import type { RemoteModule } from './remote-module.ts'
 import { addPart, type TrailPart } from './trail-part.ts'
 import type { TrailView } from './trail-view.ts'
+import { lostMidway } from './transit.ts'
 import { WorkerLost } from './worker-host.ts'
 
 /** One run of an `around` in a worker: makes the calls that it asks for, and reads streams for it as it reads them. */
@@ -111,9 +111,7 @@ export class RemoteAround {
     const { id, failure } = this.#module
     const rest = failure === 'open' ? await this.#streams.rest() : undefined
     if (rest) return rest
-    throw internalError(`The module ${id} was lost in the middle of an answer that it was changing.`, {
-      module: id,
-    })
+    throw lostMidway(id)
   }
 }
 

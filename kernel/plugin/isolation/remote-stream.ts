@@ -1,12 +1,11 @@
 import type { Call } from '../../call/call.ts'
 import { type Entry, failed } from '../../chain/entry.ts'
-import { internalError } from '../../errors.ts'
 import type { Chunk } from '../../stream/chunk.ts'
 import type { Filter } from '../../stream/filter.ts'
 import type { Passed } from './messages.ts'
 import type { RemoteModule } from './remote-module.ts'
 import { errorOf } from './thrown.ts'
-import { Transit } from './transit.ts'
+import { lostMidway, Transit } from './transit.ts'
 
 /** A filter that is in a worker: takes whole batches, one at a time. */
 export class RemoteStream implements Filter {
@@ -79,8 +78,6 @@ export class RemoteStream implements Filter {
   #putBack({ id }: Entry): Chunk[] {
     const back = this.#transit.putBack()
     if (back) return back
-    throw internalError(`The module ${id} was lost in the middle of an answer that it was changing.`, {
-      module: id,
-    })
+    throw lostMidway(id)
   }
 }

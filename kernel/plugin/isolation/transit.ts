@@ -1,6 +1,11 @@
 import type { CompletionChunk } from '../../call/canonical.ts'
+import { type GatewayError, internalError } from '../../errors.ts'
 import { Chunk } from '../../stream/chunk.ts'
 import { type ChunkBatch, viewOfChunk } from './chunk-view.ts'
+
+/** An answer cannot go on without the module that was changing it. */
+export const lostMidway = (module: string): GatewayError =>
+  internalError(`The module ${module} was lost in the middle of an answer that it was changing.`, { module })
 
 /** The chunks of an answer that are in a worker: those that come back as they went keep their bytes. */
 export class Transit {

@@ -22,7 +22,7 @@ export class GuestCollection<T> implements Collection<T> {
   readonly #failed: (error: unknown) => void
   #shape: Shape<T>
 
-  /** Throws `NAME_INVALID` for names of indexes that cannot be. `failed` is told what listeners throw. */
+  /** Throws `NAME_INVALID` for names of indexes that cannot be. `failed` is told what listeners throw, and why they hear nothing. */
   constructor(options: CollectionOptions<T>, ask: Ask, failed: (error: unknown) => void) {
     this.#failed = failed
     this.#shape = shapeOf(options)
@@ -83,7 +83,7 @@ export class GuestCollection<T> implements Collection<T> {
   watch(listener: (change: Change<T>) => void): () => void {
     const own = (change: Change<T>): void => listener(change)
     this.#listeners.add(own)
-    if (this.#listeners.size === 1) this.#ask('watch').catch(() => {})
+    if (this.#listeners.size === 1) this.#ask('watch').catch(this.#failed)
     return () => {
       if (this.#listeners.delete(own) && this.#listeners.size === 0) this.#ask('unwatch').catch(() => {})
     }

@@ -29,6 +29,7 @@ export class HostStore {
   /** Does something with a part; resolves with what comes of it. */
   async call({ part, method, args }: PartCall): Promise<unknown> {
     const opened = this.#parts.get(part)
+    // What a worker may ask for is a property of the part's own; what else it can do is on its prototype.
     if (!opened || !Object.hasOwn(opened, method)) throw new HookFault(`the store has no ${method} here`)
     const run = opened[method as keyof Part] as (...given: readonly unknown[]) => unknown
     return run(...args)

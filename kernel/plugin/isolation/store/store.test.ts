@@ -1,4 +1,5 @@
-import { describe } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { collectionConformance } from '../../../../storage/conformance/collections.ts'
 import { counterConformance } from '../../../../storage/conformance/counters.ts'
 import { sequenceConformance } from '../../../../storage/conformance/sequences.ts'
@@ -47,4 +48,18 @@ describe('the store of a worker', () => {
   collectionConformance(openFar)
   sequenceConformance(openFar)
   counterConformance(openFar)
+})
+
+test('a watch that cannot be set up is told of: nothing would ever be heard', async () => {
+  const told: unknown[] = []
+  const denied = new Error('no store')
+  const guest = new GuestStore(
+    () => Promise.reject(denied),
+    (error) => told.push(error),
+  )
+  guest
+    .at([])
+    .collection('rows', { schema: z.object({}) })
+    .watch(() => {})
+  await expect.poll(() => told).toEqual([denied])
 })
