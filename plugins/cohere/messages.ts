@@ -88,7 +88,8 @@ function toolMessage(
   const parts = contentOf(content, ['text', 'image_url'], at, changes)
   if (typeof parts === 'string') return { role: 'tool', tool_call_id, content: parts }
   show(parts.filter(({ type }) => type !== 'text'))
-  return { role: 'tool', tool_call_id, content: parts.filter(({ type }) => type === 'text') }
+  const texts = parts.filter(({ type }) => type === 'text')
+  return { role: 'tool', tool_call_id, content: texts.length > 0 ? texts : '' }
 }
 
 /** Anthropic's documents have a source instead. */

@@ -16,7 +16,7 @@ export interface Conversation {
 
 interface OpenCall {
   readonly name: string
-  /** Its place among the calls of its message. */
+  /** Grows with its place among the calls of its turn. */
   readonly place: number
 }
 
@@ -63,10 +63,14 @@ export function conversationOf(
     closeResults()
     if (message.role === 'assistant') {
       const parts = assistantParts(message, abilities, at, changes)
+      const last = contents.at(-1)
+      const before = last?.role === 'model' ? last.parts : []
       for (const [place, { id, function: fn }] of (message.tool_calls ?? []).entries()) {
-        open.set(id, { name: fn.name, place })
+        open.set(id, { name: fn.name, place: before.length + place })
       }
-      if (parts.length > 0) contents.push({ role: 'model', parts })
+      // The results of calls stand in one content, and so must the calls.
+      if (before.length > 0) contents.pop()
+      if (before.length + parts.length > 0) contents.push({ role: 'model', parts: [...before, ...parts] })
     } else if (message.role === 'user') {
       if (message.name !== undefined) changes.add('-messages.name')
       const parts = partsOf(message.content, abilities.fetches, `${at}.content`, changes)

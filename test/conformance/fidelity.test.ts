@@ -128,6 +128,22 @@ const conversations: readonly {
     only: [anthropic, gemini, bedrock],
   },
   {
+    name: 'parallel calls in two messages',
+    wire: 'chat',
+    body: {
+      tools: tools.chat,
+      messages: [
+        { role: 'user', content: 'Q1' },
+        { role: 'assistant', content: 'A1', tool_calls: [call('a', 'look', '{}')] },
+        { role: 'assistant', content: 'A2', tool_calls: [call('b', 'go', '{}')] },
+        { role: 'tool', tool_call_id: 'b', content: 'R2' },
+        { role: 'tool', tool_call_id: 'a', content: 'R1' },
+      ],
+    },
+    says: ['Q1', 'A1', 'A2', 'R2', 'R1'],
+    only: [anthropic, gemini, bedrock],
+  },
+  {
     name: 'empty words, results and lists',
     wire: 'chat',
     body: {
@@ -398,4 +414,29 @@ test('what a message’s author is called is named where nobody takes it', async
   const body = { messages: [{ role: 'user', name: 'Ada', content: 'hi' }] }
   for (const provider of [anthropic, gemini, bedrock, cohere])
     expect((await ask('chat', provider, body)).changes).toContain('-messages.name')
+})
+
+test.each([false, true])('calls that nobody numbered stay apart; streamed: %s', async (stream) => {
+  const calls = ['a', 'b'].map((id) => call(id, 'look', JSON.stringify({ x: id })))
+  const event = (delta: object, finish_reason: string | null = null): string =>
+    `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
+  for (const wire of ['messages', 'responses'] as const) {
+    stand.upstream(openai).reply({
+      chunks: [event({ role: 'assistant', tool_calls: calls }), event({}, 'tool_calls'), 'data: [DONE]\n\n'],
+      body: {
+        object: 'chat.completion',
+        choices: [
+          { index: 0, message: { role: 'assistant', tool_calls: calls }, finish_reason: 'tool_calls' },
+        ],
+      },
+    })
+    const said = [{ role: 'user', content: 'hi' }]
+    const { text } = await ask(wire, openai, {
+      ...(wire === 'responses' ? { input: said } : { messages: said }),
+      tools: tools[wire],
+      stream,
+    })
+    const made = /"(?:tool_use","id|call_id)":"([ab])"/g
+    expect(new Set(Array.from(text.matchAll(made), ([, id]) => id))).toEqual(new Set(['a', 'b']))
+  }
 })

@@ -43,7 +43,7 @@ export class Pieces {
     if (isText(delta.refusal)) take(said(delta.refusal))
     for (const [i, { index, ...block }] of listOf<Block & { index?: number }>(delta.vendor_blocks).entries())
       take(piece(`vendor:${index ?? `-${i}`}`, block as Block))
-    for (const call of delta.tool_calls ?? []) this.#call(call, take)
+    for (const [i, call] of (delta.tool_calls ?? []).entries()) this.#call(call, call.index ?? i, take)
   }
 
   /** Hands on calls whose names never came. */
@@ -51,7 +51,7 @@ export class Pieces {
     for (const [index, call] of this.#calls) if (call.name === undefined) this.#named(index, call, '', take)
   }
 
-  #call({ index, id, function: fn, extra }: ToolCallDelta, take: Take): void {
+  #call({ id, function: fn, extra }: ToolCallDelta, index: number, take: Take): void {
     const known = this.#calls.get(index)
     const call = known ?? { id: undefined, name: undefined, extra: undefined, held: '' }
     this.#calls.set(index, call)
