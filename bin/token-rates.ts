@@ -16,6 +16,7 @@ const vocabularies: readonly Vocabulary[] = [
   'qwen',
   'deepseek-v3',
   'tekken',
+  'mistral-32k',
 ]
 const chunk = 2000
 const ascii: ReadonlySet<CharacterClass> = new Set(['space', 'letter', 'digit', 'sign'])

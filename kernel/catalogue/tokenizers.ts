@@ -7,6 +7,7 @@ export type Vocabulary =
   | 'qwen'
   | 'deepseek-v3'
   | 'tekken'
+  | 'mistral-32k'
 
 /** How a conversation becomes one text for the model: the template that was published with it. */
 export interface ChatForm {
@@ -112,9 +113,28 @@ export const tokenizers: readonly TokenizerEntry[] = [
   },
   {
     models: named(
-      '(?:mistral-small-(?:3|[\\w.-]*25\\d\\d)|mistral-medium-25\\d\\d|mistral-large-(?:[\\w-]*2512)|ministral-\\w+-(?:[\\w-]*2512)|magistral-[\\w.-]*25\\d\\d|devstral-[\\w.-]*25\\d\\d|pixtral-large)',
+      '(?:mistral-small-(?:3|[\\w.-]*25\\d\\d)|mistral-medium-25\\d\\d|mistral-large-(?:[\\w-]*2512)|ministral-\\w+-(?:[\\w-]*2512)|magistral-[\\w.-]*25\\d\\d|devstral-[\\w.-]*25\\d\\d)',
     ),
     vocabulary: 'tekken',
     chat: { template: 'mistral-v7' },
+  },
+  {
+    models: named('(?:mistral|pixtral)-large-(?:instruct-)?2411'),
+    vocabulary: 'mistral-32k',
+    chat: { template: 'mistral-v7' },
+  },
+  {
+    models: named(
+      '(?:(?:open-)?mixtral-8x22b(?=$|:|-(?:2404|instruct))|mistral-large-(?:instruct-)?240[27]|mistral-(?:small-(?:2312|2402)|tiny-(?:2312|2407))|mistral-7b-instruct-v0\\.3|codestral-(?:22b-v0\\.1|mamba-2407|2405))',
+    ),
+    vocabulary: 'mistral-32k',
+    chat: { template: 'mistral-v3' },
+  },
+  // The first form of conversations has no control tokens for turns, and hosts do not agree on its spaces.
+  {
+    models: named(
+      '(?:(?:open-)?mixtral-8x7b(?=$|:|-(?:32768|instruct))|mistral-7b-instruct-v0[.:][12](?!\\d)|mistral-medium-2312)',
+    ),
+    vocabulary: 'mistral-32k',
   },
 ]

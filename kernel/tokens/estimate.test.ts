@@ -21,7 +21,15 @@ const article = {
 }
 
 describe('an estimate', { timeout: 60_000 }, () => {
-  const models = ['gpt-4o', 'gpt-4', 'llama-3.3-70b', 'qwen3-32b', 'deepseek-chat', 'mistral-small-2503']
+  const models = [
+    'gpt-4o',
+    'gpt-4',
+    'llama-3.3-70b',
+    'qwen3-32b',
+    'deepseek-chat',
+    'mistral-small-2503',
+    'mistral-large-2407',
+  ]
 
   it.each(models)('for %s is within half of the real count in every script', async (model) => {
     const tokenizer = await new Tokenizers().load(model)

@@ -15,18 +15,26 @@ const counted: readonly (readonly [
   qwen: number,
   deepseek: number,
   tekken: number,
+  mistral: number,
 ])[] = [
-  ["Hello, world! It's 2026, and 1234567 tokens aren't many.", 20, 26, 20, 26],
-  ['東京は日本の首都です。人口は約1400万人。', 16, 16, 13, 17],
-  ['這是一個測試，包含中文字符。', 10, 9, 9, 14],
-  ['한국어 문장도 있습니다.', 7, 8, 8, 8],
-  ['Привет, мир! Как дела?', 9, 9, 8, 8],
-  ['مرحبا بالعالم', 6, 5, 6, 5],
-  ['नमस्ते दुनिया', 9, 13, 7, 5],
-  ['สวัสดีชาวโลก', 5, 6, 6, 7],
-  ['😀🎉👩‍👩‍👧‍👦 cafe\u0301 naïve ﬁ ½', 28, 19, 21, 36],
-  ["const sum = (a, b) => {\n  return a + b // adds\n}\n\n\n\tif (x >= 10) { y[0] += 'z' }", 36, 37, 36, 37],
-  ['  leading and trailing  \n\n  spaces\r\n', 8, 8, 9, 10],
+  ["Hello, world! It's 2026, and 1234567 tokens aren't many.", 20, 26, 20, 26, 28],
+  ['東京は日本の首都です。人口は約1400万人。', 16, 16, 13, 17, 23],
+  ['這是一個測試，包含中文字符。', 10, 9, 9, 14, 15],
+  ['한국어 문장도 있습니다.', 7, 8, 8, 8, 14],
+  ['Привет, мир! Как дела?', 9, 9, 8, 8, 11],
+  ['مرحبا بالعالم', 6, 5, 6, 5, 11],
+  ['नमस्ते दुनिया', 9, 13, 7, 5, 14],
+  ['สวัสดีชาวโลก', 5, 6, 6, 7, 13],
+  ['😀🎉👩‍👩‍👧‍👦 cafe\u0301 naïve ﬁ ½', 28, 19, 21, 36, 32],
+  [
+    "const sum = (a, b) => {\n  return a + b // adds\n}\n\n\n\tif (x >= 10) { y[0] += 'z' }",
+    36,
+    37,
+    36,
+    37,
+    42,
+  ],
+  ['  leading and trailing  \n\n  spaces\r\n', 8, 8, 9, 10, 11],
 ]
 
 describe('texts of every script take what the maker’s own tokenizer says', patient, () => {
@@ -35,6 +43,7 @@ describe('texts of every script take what the maker’s own tokenizer says', pat
     ['Qwen/Qwen3-32B', 'qwen', 2],
     ['deepseek-chat', 'deepseek-v3', 3],
     ['open-mistral-nemo-2407', 'tekken', 4],
+    ['mistral-large-2407', 'mistral-32k', 5],
   ] as const)('for %s', async (model, name, column) => {
     const tokenizer = await tokenizers.load(model)
     expect(tokenizer).toMatchObject({ name, published: true })
@@ -70,6 +79,8 @@ describe('a conversation', patient, () => {
     ['deepseek-chat', 5, 17, 29],
     ['open-mistral-nemo-2407', 4, 16, 27],
     ['mistral-small-2503', 4, 18, 29],
+    ['mistral-large-2407', 4, 18, 29],
+    ['mistral-large-2411', 4, 18, 29],
     ['llama3-70b-instruct', 11, 28, 46],
     ['llama-3.3-70b-versatile', 36, 48, 66],
   ])('with %s takes what its template makes of it', async (model, ...tokens) => {
@@ -142,8 +153,17 @@ it.each([
   ['deepseek-r1-distill-llama-70b', undefined],
   ['mistralai/Mistral-Small-3.2-24B-Instruct-2506', 'tekken'],
   ['magistral-medium-2509', 'tekken'],
-  ['mistral-large-2411', undefined],
-  ['mixtral-8x7b-instruct', undefined],
+  ['mistral-large-2411', 'mistral-32k'],
+  ['pixtral-large-2411', 'mistral-32k'],
+  ['mistral.mistral-large-2402-v1:0', 'mistral-32k'],
+  ['mistral.mistral-7b-instruct-v0:2', 'mistral-32k'],
+  ['mistralai/Mistral-7B-Instruct-v0.3', 'mistral-32k'],
+  ['mistralai/Mixtral-8x22B-Instruct-v0.1', 'mistral-32k'],
+  ['mixtral-8x7b-instruct', 'mistral-32k'],
+  ['mixtral-8x7b-32768', 'mistral-32k'],
+  ['mistral-large-latest', undefined],
+  ['mistral-small-2409', undefined],
+  ['dolphin-mixtral-8x7b', undefined],
   ['codestral-latest', undefined],
 ])('the vocabulary of %s is %s', (model, vocabulary) => {
   expect(encodingOf(model)).toBe(vocabulary)

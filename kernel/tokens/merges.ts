@@ -1,18 +1,12 @@
-import { readFile } from 'node:fs/promises'
-import { promisify } from 'node:util'
-import { brotliDecompress } from 'node:zlib'
 import { Tokenizer } from '@huggingface/tokenizers'
 import { byteAlphabet } from './bytes.ts'
-import { type ShippedVocabulary, shippedVocabularies } from './shipped.ts'
-import type { VocabularyCount } from './vocabulary.ts'
-
-const decompress = promisify(brotliDecompress)
+import { readShipped, type ShippedVocabulary, shippedVocabularies } from './shipped.ts'
+import { countParts, type VocabularyCount } from './vocabulary.ts'
 
 /** Opens a vocabulary that came with the gateway: a file of merges, one a line, in their order. */
 export async function openMerges(name: ShippedVocabulary): Promise<VocabularyCount> {
   const { split, normalizer, control } = shippedVocabularies[name]
-  const file = new URL(`./shipped/${name}.merges.br`, import.meta.url)
-  const merges = (await decompress(await readFile(file))).toString('utf8').split('\n')
+  const merges = (await readShipped(`${name}.merges.br`)).split('\n')
   const tokens = [...byteAlphabet(), ...merges.map((merge) => merge.replace(' ', ''))]
   const tokenizer = new Tokenizer(
     {
@@ -43,9 +37,5 @@ export async function openMerges(name: ShippedVocabulary): Promise<VocabularyCou
     {},
   )
   const count = (text: string): number => (text === '' ? 0 : tokenizer.encode(text).ids.length)
-  return {
-    count,
-    countPrompt: (prompt) =>
-      prompt.split(control).reduce((sum, text, i) => sum + count(text) + (i > 0 ? 1 : 0), 0),
-  }
+  return { count, countPrompt: (prompt) => countParts(prompt, control, count) }
 }

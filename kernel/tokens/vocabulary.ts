@@ -1,6 +1,7 @@
 import type { Vocabulary } from '../catalogue/tokenizers.ts'
 import { countBounded } from './bounded.ts'
 import { openMerges } from './merges.ts'
+import { openPieces } from './pieces.ts'
 
 /** Counts with one vocabulary. */
 export interface VocabularyCount {
@@ -21,9 +22,16 @@ export async function openVocabulary(name: Vocabulary): Promise<VocabularyCount>
       return openAi(await import('gpt-tokenizer/encoding/cl100k_base'))
     case 'llama3':
       return llama3()
+    case 'mistral-32k':
+      return openPieces(name)
     default:
       return openMerges(name)
   }
+}
+
+/** Tokens of a prompt: of its texts, and one for each control token between them. */
+export function countParts(prompt: string, control: RegExp, count: (text: string) => number): number {
+  return prompt.split(control).reduce((sum, text, i) => sum + count(text) + (i > 0 ? 1 : 0), 0)
 }
 
 function openAi({ countTokens }: typeof import('gpt-tokenizer/encoding/o200k_base')): VocabularyCount {
