@@ -1,11 +1,13 @@
 import type { Call } from '../call/call.ts'
 import type { WholeReply } from '../call/reply.ts'
 import { isGatewayError, UpstreamError } from '../errors.ts'
+import { protocolError } from '../kit/provider-facts.ts'
 import type { Log } from '../log.ts'
 import type { Protocol, Target } from '../upstream/provider.ts'
 import type { ToolNames } from '../upstream/tool-names.ts'
 import type { UpstreamAnswer } from '../upstream/upstream-answer.ts'
 import type { Chunk } from './chunk.ts'
+import { EventTooLarge } from './sse.ts'
 
 /** What it takes to read an answer. */
 export interface Reading {
@@ -68,11 +70,16 @@ function failureOf(give: () => Iterable<Chunk>, chunks: Chunk[], reading: Readin
 }
 
 /**
- * A protocol throws coded errors for what its provider does. Anything else is a mistake of its own: it is logged here,
- * without its message, in which there may be words of the answer, and another provider may still answer.
+ * A protocol throws coded errors for what its provider does; events without an end are noticed for it. Anything else is
+ * a mistake of its own: it is logged here, without its message, in which there may be words of the answer, and another
+ * provider may still answer.
  */
 function coded(error: unknown, { protocol, call, target, log }: Reading): unknown {
   if (isGatewayError(error)) return error
+  if (error instanceof EventTooLarge) {
+    const retryable = !call.cancel.aborted
+    return protocolError(target, 'sent an event that is too large', { retryable, cause: error })
+  }
   const { provider, model } = target
   const message = `The gateway could not read the answer of the provider ${provider.name}; its log says why.`
   log.error(

@@ -2,10 +2,13 @@ const LF = 10
 const CR = 13
 const empty = Buffer.alloc(0)
 
+/** An event was longer than any that is sent in good faith: a provider's failure, and not its protocol's. */
+export class EventTooLarge extends RangeError {}
+
 /**
  * Cuts a byte stream into server-sent events at any chunk border. Events keep their bytes, blank line included, so
  * that they can be passed on untouched. Lines end with LF or CR LF; a lone CR, which the standard also allows, nobody
- * sends. An event over `maxBytes` is an error, once those before it were given: nobody sends one in good faith.
+ * sends. An event over `maxBytes` is an EventTooLarge, once those before it were given.
  */
 export class EventSplitter {
   /** Holds the event that is not complete, from `#start` to `#end`; room behind it is for what comes. */
@@ -51,7 +54,8 @@ export class EventSplitter {
   }
 
   #limit(): void {
-    if (this.#end - this.#start > this.#maxBytes) throw new RangeError('an event of the stream is too large')
+    if (this.#end - this.#start > this.#maxBytes)
+      throw new EventTooLarge('an event of the stream is too large')
   }
 
   /**

@@ -225,6 +225,16 @@ describe('the first content', () => {
     expect(upstream.last().aborted).toBe(true)
   })
 
+  test('in an event without an end is a failure of the provider', async () => {
+    upstream.reply({ chunks: [`data: ${'x'.repeat(17 * 1024 * 1024)}`], hangAfter: 1 })
+    expect(await failureOf(generationOf().chain.run(callOf({ stream: true })))).toMatchObject({
+      code: 'provider_error',
+      fault: 'protocol',
+      message: expect.stringContaining('too large'),
+    })
+    expect(logged).toEqual([])
+  })
+
   test('may never come: a stream that only ends is an answer', async () => {
     upstream.reply({ chunks: ['data: [DONE]\n\n'] })
     expect(await read(await generationOf().chain.run(callOf({ stream: true })))).toEqual({

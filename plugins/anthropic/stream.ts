@@ -21,22 +21,14 @@ export class MessageDecoder implements StreamDecoder {
   }
 
   *push(bytes: Buffer): Generator<Chunk> {
-    for (const event of this.#split(() => this.#splitter.push(bytes))) yield* this.#chunks(event)
+    for (const event of this.#splitter.push(bytes)) yield* this.#chunks(event)
   }
 
   *end(): Generator<Chunk> {
-    const rest = this.#split(() => this.#splitter.end())
+    const rest = this.#splitter.end()
     if (rest) yield* this.#chunks(rest)
     if (!this.#translation.ended)
       throw brokenProtocol('ended its stream in the middle of the answer', this.#target)
-  }
-
-  #split<T>(split: () => T): T {
-    try {
-      return split()
-    } catch (error) {
-      throw brokenProtocol('sent an event that is too large', this.#target, error)
-    }
   }
 
   #chunks(event: Buffer): Chunk[] {

@@ -31,21 +31,13 @@ export class EventDecoder implements StreamDecoder {
   }
 
   *push(bytes: Buffer): Generator<Chunk> {
-    for (const event of this.#split(() => this.#splitter.push(bytes))) yield* this.#chunks(event)
+    for (const event of this.#splitter.push(bytes)) yield* this.#chunks(event)
   }
 
   *end(): Generator<Chunk> {
-    const rest = this.#split(() => this.#splitter.end())
+    const rest = this.#splitter.end()
     if (rest) yield* this.#chunks(rest)
     if (!this.#ended) throw this.#broken('ended its stream in the middle of the answer')
-  }
-
-  #split<T>(split: () => T): T {
-    try {
-      return split()
-    } catch (error) {
-      throw this.#broken('sent an event that is too large', error)
-    }
   }
 
   #chunks(bytes: Buffer): Chunk[] {

@@ -16,23 +16,15 @@ export class AnswerDecoder implements StreamDecoder {
   }
 
   *push(bytes: Buffer): Generator<Chunk> {
-    for (const event of this.#split(() => this.#splitter.push(bytes))) yield* this.#chunks(event)
+    for (const event of this.#splitter.push(bytes)) yield* this.#chunks(event)
   }
 
   *end(): Generator<Chunk> {
-    const rest = this.#split(() => this.#splitter.end())
+    const rest = this.#splitter.end()
     if (rest) yield* this.#chunks(rest)
     if (!this.#reader.complete) throw this.#broken('ended its stream in the middle of the answer')
     const usage = this.#reader.usage()
     if (usage) yield Chunk.of(usage)
-  }
-
-  #split<T>(split: () => T): T {
-    try {
-      return split()
-    } catch (error) {
-      throw this.#broken('sent an event that is too large', error)
-    }
   }
 
   *#chunks(event: Buffer): Generator<Chunk> {

@@ -38,25 +38,17 @@ export class EventDecoder implements StreamDecoder {
   }
 
   *push(bytes: Buffer): Generator<Chunk> {
-    for (const event of this.#split(() => this.#splitter.push(bytes))) {
+    for (const event of this.#splitter.push(bytes)) {
       const chunk = this.#chunk(event)
       if (chunk) yield chunk
     }
   }
 
   *end(): Generator<Chunk> {
-    const rest = this.#split(() => this.#splitter.end())
+    const rest = this.#splitter.end()
     const chunk = rest && this.#chunk(rest)
     if (chunk) yield chunk
     if (!this.#ended) throw this.#broken('ended its stream in the middle of the answer')
-  }
-
-  #split<T>(split: () => T): T {
-    try {
-      return split()
-    } catch (error) {
-      throw this.#broken('sent an event that is too large', error)
-    }
   }
 
   #chunk(event: Buffer): Chunk | undefined {
