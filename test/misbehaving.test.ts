@@ -90,6 +90,38 @@ const broken: Record<
     'failed',
     'the hook request must be a function, and is',
   ],
+  'misspells a hook': [setup('return { reqest() {} }'), 'failed', 'no hook reqest; the nearest is request'],
+  'adds a route without a method': [
+    setup(`ctx.route({ path: '/api/me' })`, area),
+    'failed',
+    'the route undefined /api/me needs a method: get,',
+  ],
+  'adds a route without a slash': [setup(route('me'), area), 'failed', 'a path that begins with a slash'],
+  'adds a route with a pattern': [setup(route('/api/:me(.*'), area), 'failed', 'a path that begins'],
+  'adds a route that names a parameter twice': [setup(route('/api/{a}/{a}'), area), 'failed', 'twice'],
+  'adds a route for nobody knows whom': [
+    setup(route('/api/me').replace('public', 'all'), area),
+    'failed',
+    'needs an access: public, any, user, admin',
+  ],
+  'adds a route that does nothing': [
+    setup(
+      `ctx.route({ method: 'get', path: '/api/me', access: 'any', summary: 's', returns: 'text' })`,
+      area,
+    ),
+    'failed',
+    'needs handle, a function',
+  ],
+  'adds a route that returns nobody knows what': [
+    setup(route('/api/me').replace(`'text'`, '7'), area),
+    'failed',
+    'must say what it returns',
+  ],
+  'adds a wire that is none': [
+    setup(`ctx.wire({ id: 'mine', path: '/v1/mine' })`, area),
+    'failed',
+    'the wire mine needs decode, a function',
+  ],
   'changes answers and says nothing of streams': [
     setup('return { reply: (body) => body }', { permissions: ['body:write'] }),
     'failed',
@@ -98,7 +130,12 @@ const broken: Record<
   'takes a route of the gateway': [setup(route('/api/plugins'), area), 'failed', 'extensions has already'],
   'takes a route twice': [setup(route('/api/me') + route('/api/me'), area), 'failed', 'bad has already'],
   'takes the wire of the gateway': [
-    setup(`ctx.wire({ path: '/v1/chat/completions' })`, area),
+    setup(
+      `const nothing = () => {}
+      const does = { decode: nothing, encode: nothing, encoder: nothing, error: nothing }
+      ctx.wire({ id: 'mine', path: '/v1/chat/completions', body: { safeParse: nothing }, ...does })`,
+      area,
+    ),
     'failed',
     'which proxy has already',
   ],

@@ -1,3 +1,4 @@
+import { closest } from 'fastest-levenshtein'
 import type { Call } from '../call/call.ts'
 import type { Completion } from '../call/canonical.ts'
 import type { Reply } from '../call/reply.ts'
@@ -7,6 +8,8 @@ import { HookFault } from './hook-fault.ts'
 import type { Hooks } from './hooks.ts'
 
 const functions = ['admit', 'request', 'around', 'wraps', 'attempt', 'attempted', 'reply', 'settled'] as const
+
+const known: string[] = [...functions, 'stream', 'detect', 'reveal', 'pure']
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -20,6 +23,9 @@ export function checkedHooks(returned: unknown): Hooks {
     if (value !== undefined && typeof value !== 'function')
       throw new Error(`the hook ${hook} must be a function, and is ${nameOf(value)}`)
   }
+  const unknown = Object.keys(returned).find((name) => !known.includes(name))
+  if (unknown !== undefined)
+    throw new Error(`there is no hook ${unknown}; the nearest is ${closest(unknown, known)}`)
   const { stream, reply, reveal, detect } = returned
   if (stream !== undefined && stream !== 'buffer' && typeof stream !== 'function')
     throw new Error(`the hook stream must be a function or 'buffer', and is ${nameOf(stream)}`)
@@ -61,7 +67,7 @@ export function checkedBody(returned: unknown, before: Completion): Completion {
 export function checkedFilter(returned: unknown): Filter | undefined {
   if (returned === undefined || returned === null) return undefined
   if (isObject(returned) && typeof returned.push === 'function') return returned as unknown as Filter
-  throw new HookFault(`expected a filter or nothing, got ${nameOf(returned)}`)
+  throw new HookFault(`expected a filter (push and end) or nothing, got ${nameOf(returned)}`)
 }
 
 const actions: ReadonlySet<unknown> = new Set(['replace', 'block', 'note'])
@@ -86,5 +92,8 @@ function isReply(value: unknown): value is Reply {
   return kind === 'whole' || (kind === 'stream' && typeof chunks === 'object' && chunks !== null)
 }
 
-const nameOf = (value: unknown): string =>
-  value === null ? 'null' : Array.isArray(value) ? 'an array' : `a ${typeof value}`
+function nameOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'an array'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}

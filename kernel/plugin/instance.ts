@@ -13,6 +13,7 @@ import type { Protocol } from '../upstream/provider.ts'
 import type { WorkerLimits } from './isolation/worker-host.ts'
 import type { Manifest } from './manifest.ts'
 import type { Memory } from './memory.ts'
+import { checkRoute, checkWire } from './offered.ts'
 import { denied, grantsOf } from './permissions.ts'
 import type { Context } from './plugin.ts'
 import { storeName } from './remains.ts'
@@ -126,10 +127,13 @@ export function contextOf<S>(
     report: (kind, detail) => meter.event(kind, detail),
     route(route) {
       demand('routes', 'adds a route')
-      instance.routes.push({ ...route, plugin: id } as unknown as LiveRoute)
+      const live = { ...route, plugin: id } as unknown as LiveRoute
+      checkRoute(live)
+      instance.routes.push(live)
     },
     wire(wire) {
       demand('routes', 'adds a wire')
+      checkWire(wire)
       instance.wires.push(wire)
     },
     protocol(protocol) {

@@ -63,7 +63,7 @@ describe('what was not asked for', () => {
       state: 'failed',
       problem: expect.stringContaining(`without the permission "${permission}"`),
     })
-    expect((await shown()).problem).toContain('manifest.json')
+    expect((await shown()).problem).toContain('in its manifest')
     expect((await call()).status).toBe(200)
   })
 

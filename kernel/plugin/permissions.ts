@@ -46,7 +46,7 @@ export function grantsOf(permissions: readonly string[]): Grants {
 /** A plugin did what its manifest does not ask for. */
 export const denied = (plugin: string, does: string, lacks: string): HookFault =>
   new HookFault(
-    `${plugin} ${does} without the permission "${lacks}": it must stand under "permissions" in its manifest.json`,
+    `${plugin} ${does} without the permission "${lacks}": it must stand under "permissions" in its manifest`,
   )
 
 /** Whether a host is among those that a list of permissions names. */

@@ -49,7 +49,7 @@ export class Egress {
           ? ipaddr.isValid(host) && this.#refusalOf(host, [{ address: host, family: 0 }])
           : new HookFault(
               `${plugin} reaches for ${host} without the permission "network:${host}": it must stand under ` +
-                '"permissions" in its manifest.json',
+                '"permissions" in its manifest',
             )
         if (refusal) callback(refusal, null)
         else connect(options, callback)

@@ -1,0 +1,52 @@
+import type { Wire } from '../call/wire.ts'
+import type { LiveRoute } from '../route.ts'
+
+const methods: readonly unknown[] = ['get', 'post', 'put', 'patch', 'delete']
+const accesses: readonly unknown[] = ['public', 'any', 'user', 'admin']
+
+/** Literal parts and `{name}` for parameters. */
+const pathPattern = /^(\/([\w.~:@-]+|\{[A-Za-z_]\w*\}))+$/
+
+/**
+ * Throws a readable error when what a plugin offers as a route is none: one route without a method would be in the way of
+ * all others, and one without an access open to anybody.
+ */
+export function checkRoute(route: LiveRoute): void {
+  const { method, path, access, summary, status = 200, returns, handle } = route
+  const at = `the route ${String(method)} ${String(path)}`
+  demand(methods.includes(method), `${at} needs a method: ${methods.join(', ')}`)
+  checkPath(path, at)
+  demand(accesses.includes(access), `${at} needs an access: ${accesses.join(', ')}`)
+  demand(typeof summary === 'string', `${at} needs a summary, a text`)
+  demand(Number.isInteger(status) && status >= 200 && status <= 599, `${at} needs a status from 200 to 599`)
+  demand(
+    returns === 'events' || returns === 'text' || isSchema(returns),
+    `${at} must say what it returns: a schema, 'events' or 'text'`,
+  )
+  demand(typeof handle === 'function', `${at} needs handle, a function`)
+  for (const input of ['params', 'query', 'body'] as const)
+    demand(route[input] === undefined || isSchema(route[input]), `${input} of ${at} must be a schema`)
+}
+
+/** The same for a wire. */
+export function checkWire(wire: Wire): void {
+  const at = `the wire ${String(wire.id)}`
+  checkPath(wire.path, at)
+  for (const does of ['decode', 'encode', 'encoder', 'error'] as const)
+    demand(typeof wire[does] === 'function', `${at} needs ${does}, a function`)
+  demand(isSchema(wire.body), `the body of ${at} must be a schema`)
+}
+
+function checkPath(path: unknown, at: string): void {
+  const fits = typeof path === 'string' && pathPattern.test(path)
+  demand(fits, `${at} needs a path that begins with a slash, such as /api/things/{id}`)
+  const names = (path as string).match(/\{\w+\}/g) ?? []
+  demand(new Set(names).size === names.length, `${at} names a parameter twice`)
+}
+
+function demand(holds: boolean, problem: string): void {
+  if (!holds) throw new Error(problem)
+}
+
+const isSchema = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'safeParse' in value && typeof value.safeParse === 'function'
