@@ -7,6 +7,7 @@ export default defineConfig({
     execArgv: ['--expose-gc'],
     testTimeout: 30_000,
     hookTimeout: 30_000,
+    expect: { poll: { timeout: 10_000 } },
     // Much of the time is spent waiting for processes: on two cores, one worker leaves one of them idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
   },

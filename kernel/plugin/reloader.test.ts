@@ -65,7 +65,7 @@ test('a folder that is dropped in is found, runs, takes what changed in any file
   expect(await rescan()).toMatchObject({ removed: ['speaker'] })
   expect(await heard('x-word')).toBeNull()
   expect((await gateway.api('GET', '/api/plugins/speaker')).status).toBe(404)
-  await vi.waitFor(async () => expect(await staged()).toEqual([]))
+  await expect.poll(staged).toEqual([])
 })
 
 test('the same content is not imported twice, also when it comes back', async () => {
@@ -107,8 +107,8 @@ test('what it remembers, stored and was told survives a reload; timers and liste
     expect((await reload('keeps')).body.reloaded).toBe(true)
   }
   expect(await heard('x-kept')).toBe('11 12 told')
-  await vi.waitFor(() => expect(timers()).toBeLessThanOrEqual(before + 3))
-  await vi.waitFor(async () => expect(await staged()).toHaveLength(1))
+  await expect.poll(timers).toBeLessThanOrEqual(before + 3)
+  await expect.poll(staged).toHaveLength(1)
 })
 
 test('nothing that a replaced version made is left: hooks, routes, services, listeners, timers', async () => {

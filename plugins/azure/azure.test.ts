@@ -1,7 +1,8 @@
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { bareChain } from '../../test/bare.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
+import { traceOf } from '../../test/trace.ts'
 import { azure, startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
 let upstream: Upstream
@@ -66,12 +67,7 @@ it('gets a model at the deployment it is mapped to, and counts its cost as the m
     path: '/openai/deployments/my%20deployment/chat/completions',
     body: { model: 'my deployment' },
   })
-  const trace = await vi.waitFor(async () => {
-    const id = stream.response.headers.get('x-trace-id')
-    const { status, body } = await gateway.api('GET', `/api/observe/traces/${id}`)
-    expect(status).toBe(200)
-    return body
-  })
+  const trace = await traceOf(gateway, stream.response)
   expect(trace.cost_usd).toBeGreaterThan(0)
 })
 

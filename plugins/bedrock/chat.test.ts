@@ -1,9 +1,10 @@
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { CompletionChunk } from '#kernel'
 import { Assembler } from '#kit'
 import { bareChain } from '../../test/bare.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
+import { traceOf } from '../../test/trace.ts'
 import { eventFrame, exceptionFrame, signatureOf } from '../../test/upstream/bedrock/index.ts'
 import { bedrock, startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
@@ -156,12 +157,7 @@ describe('a call', () => {
     const { data, response } = await ask()
     expect(data.usage).toEqual(expected)
     expect((await askStreamed()).data.usage).toEqual(expected)
-    const trace = await vi.waitFor(async () => {
-      const id = response.headers.get('x-trace-id')
-      const { status, body } = await gateway.api('GET', `/api/observe/traces/${id}`)
-      expect(status).toBe(200)
-      return body
-    })
+    const trace = await traceOf(gateway, response)
     expect(trace.usage).toMatchObject({ input: 160, output: 5, cached_read: 100 })
     expect(trace.cost_usd).toBeGreaterThan(0)
   })

@@ -1,9 +1,10 @@
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { CompletionChunk } from '#kernel'
 import { Assembler } from '#kit'
 import type { TestGateway } from '../../test/harness.ts'
 import { type Played, startPlayed } from '../../test/played.ts'
+import { traceOf } from '../../test/trace.ts'
 import { cohere, type Upstream } from '../../test/upstream/index.ts'
 
 let played: Played
@@ -88,14 +89,7 @@ it('tells what was read and written, and what is paid for', async () => {
   }
   expect(data.usage).toEqual(expected)
   expect((await askStreamed()).usage).toEqual(expected)
-  const trace = await vi.waitFor(async () => {
-    const { status, body } = await gateway.api(
-      'GET',
-      `/api/observe/traces/${response.headers.get('x-trace-id')}`,
-    )
-    expect(status).toBe(200)
-    return body
-  })
+  const trace = await traceOf(gateway, response)
   expect(trace.usage).toMatchObject({ input: 10, output: 5, cached_read: 4 })
 })
 

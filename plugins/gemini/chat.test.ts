@@ -1,7 +1,8 @@
 import type OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { TestGateway } from '../../test/harness.ts'
 import { type Played, startPlayed } from '../../test/played.ts'
+import { traceOf } from '../../test/trace.ts'
 import { gemini, type Upstream } from '../../test/upstream/index.ts'
 
 let played: Played
@@ -48,17 +49,6 @@ async function askStreamed(fields: Record<string, unknown> = {}) {
     ...fields,
   } as Parameters<typeof client.chat.completions.stream>[0])
   return await stream.finalChatCompletion()
-}
-
-function traceOf(response: Response) {
-  return vi.waitFor(async () => {
-    const { status, body } = await gateway.api(
-      'GET',
-      `/api/observe/traces/${response.headers.get('x-trace-id')}`,
-    )
-    expect(status).toBe(200)
-    return body
-  })
 }
 
 it('answers plain and streamed alike', async () => {
@@ -120,7 +110,7 @@ it('counts what was cached and what was thought', async () => {
   expect(data.usage).toEqual(expected)
   expect(data.choices[0]!.message).toMatchObject({ content: 'ab', reasoning_content: 'Hm.' })
   expect((await askStreamed()).usage).toEqual(expected)
-  const { usage: traced } = await traceOf(response)
+  const { usage: traced } = await traceOf(gateway, response)
   expect(traced).toMatchObject({ input: 105, output: 50, cached_read: 60, image_in: 5, reasoning: 30 })
 })
 

@@ -1,7 +1,8 @@
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { bareChain } from '../../test/bare.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
+import { traceOf } from '../../test/trace.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
 /** What is documented of each provider: its address, the variable of its key, names that are its own alone. */
@@ -77,7 +78,7 @@ async function ask(fields: Record<string, unknown>) {
     .create({ messages, model: 'unset', ...fields } as OpenAI.ChatCompletionCreateParamsNonStreaming)
     .withResponse()
   const sent = upstream.last().body as Record<string, unknown>
-  return { sent, data, response, trace: await traceOf(response) }
+  return { sent, data, response, trace: await traceOf(gateway, response) }
 }
 
 /** The same, streamed. */
@@ -93,18 +94,7 @@ async function askStreamed(fields: Record<string, unknown>) {
   let text = ''
   for await (const chunk of data) text += chunk.choices[0]?.delta.content ?? ''
   const sent = upstream.last().body as Record<string, unknown>
-  return { sent, text, response, trace: await traceOf(response) }
-}
-
-function traceOf(response: Response) {
-  return vi.waitFor(async () => {
-    const { status, body } = await gateway.api(
-      'GET',
-      `/api/observe/traces/${response.headers.get('x-trace-id')}`,
-    )
-    expect(status).toBe(200)
-    return body
-  })
+  return { sent, text, response, trace: await traceOf(gateway, response) }
 }
 
 describe.each(providers)('%s', (id, base, variable, models) => {

@@ -1,7 +1,8 @@
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { bareChain } from '../../test/bare.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
+import { traceOf } from '../../test/trace.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
 let upstream: Upstream
@@ -60,12 +61,7 @@ it('a route gives a model to a provider under another name, at the operator’s 
   upstream.reply({ usage: { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 } })
   const { response, model } = await ask('support-bot')
   expect(model).toBe('mycorp-large')
-  const trace = await vi.waitFor(async () => {
-    const at = `/api/observe/traces/${response.headers.get('x-trace-id')}`
-    const { status, body } = await gateway.api('GET', at)
-    expect(status).toBe(200)
-    return body
-  })
+  const trace = await traceOf(gateway, response)
   expect(trace).toMatchObject({ provider: 'mycorp', cost_usd: 0.002, cost: { source: 'override' } })
   const { body } = await gateway.api('GET', '/api/proxy/routes')
   expect(body.routes).toEqual([

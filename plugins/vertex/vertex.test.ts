@@ -3,11 +3,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { CompletionChunk } from '#kernel'
 import { Assembler } from '#kit'
 import { bareChain } from '../../test/bare.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
+import { traceOf } from '../../test/trace.ts'
 import { signatureOf } from '../../test/upstream/anthropic/index.ts'
 import { startUpstream, tokenIssuer, type Upstream } from '../../test/upstream/index.ts'
 import { grantFault, vertexWith } from '../../test/upstream/vertex/index.ts'
@@ -257,12 +258,7 @@ describe('Gemini', () => {
     const { choice, response } = await ask()
     expect(choice).toMatchObject({ finish_reason: 'stop', message: { content: 'You said: hi' } })
     expect(await askStreamed()).toMatchObject({ finish_reason: 'stop', message: { content: 'You said: hi' } })
-    const trace = await vi.waitFor(async () => {
-      const id = response.headers.get('x-trace-id')
-      const { status, body } = await gateway.api('GET', `/api/observe/traces/${id}`)
-      expect(status).toBe(200)
-      return body
-    })
+    const trace = await traceOf(gateway, response)
     expect(trace.cost_usd).toBeGreaterThan(0)
   })
 

@@ -1,5 +1,6 @@
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import type { TestGateway } from '../harness.ts'
+import { traceOf } from '../trace.ts'
 import type { RecordedRequest, Upstream } from '../upstream/index.ts'
 import type { Departure, TestProvider } from './providers/provider.ts'
 import type { Answer, Ask, ClientWire, Problem, WireClient } from './wires/client.ts'
@@ -79,17 +80,7 @@ export class Cell {
   }
 
   trace(headers: Headers): Promise<Record<string, unknown>> {
-    return vi.waitFor(
-      async () => {
-        const { status, body } = await this.gateway.api(
-          'GET',
-          `/api/observe/traces/${headers.get('x-trace-id')}`,
-        )
-        expect(status).toBe(200)
-        return body as Record<string, unknown>
-      },
-      { timeout: 10_000 },
-    )
+    return traceOf(this.gateway, { headers })
   }
 }
 

@@ -8,8 +8,6 @@ let far: Isolated
 
 afterEach(() => far?.close())
 
-const patient = { timeout: 10_000 }
-
 describe.each(places)('an around, %s', (place) => {
   test('passes answers on as they are, answers by itself, and asks several times', async () => {
     far = await startIsolated(
@@ -155,14 +153,14 @@ describe.each(places)('an around, %s', (place) => {
     await response.body!.getReader().read()
     leaving.abort()
     await expect
-      .poll(() => far.reported(), patient)
+      .poll(() => far.reported())
       .toEqual(
         expect.arrayContaining([
           ['left', 'ClientGone'],
           ['stream', 'ended'],
         ]),
       )
-    await expect.poll(() => far.upstream.last().aborted, patient).toBe(true)
+    await expect.poll(() => far.upstream.last().aborted).toBe(true)
   })
 
   test('gives up a part of the call without the rest', async () => {

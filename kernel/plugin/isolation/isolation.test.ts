@@ -20,7 +20,6 @@ const call = (body: object = {}): Promise<Response> => far.call(body)
 const shown = () => far.shown()
 
 /** The first look at a module in a worker starts another one, to learn its settings. */
-const patient = { timeout: 10_000 }
 
 describe('a module in a worker', () => {
   test('sees and changes calls, answers, streams and the trail, and remembers what it did for a call', async () => {
@@ -96,7 +95,7 @@ describe('a module in a worker', () => {
     await response.body!.getReader().read()
     leaving.abort()
     const events = async () => (await gateway.api('GET', '/api/proxy/modules/far/events')).body.events
-    await expect.poll(events, patient).toMatchObject([{ kind: 'settled', detail: 'client_abort 42' }])
+    await expect.poll(events).toMatchObject([{ kind: 'settled', detail: 'client_abort 42' }])
   })
 
   test('asks models through the gateway, within its budget', async () => {
@@ -170,7 +169,7 @@ describe('a module that goes wrong in its worker is tripped, the call goes on, a
     expect((await call()).headers.get('x-far')).toBeNull()
     await new Promise((resolve) => setTimeout(resolve, 2_100))
     expect((await call()).headers.get('x-far')).toBe('yes')
-    await expect.poll(async () => (await shown()).state, patient).toBe('active')
+    await expect.poll(async () => (await shown()).state).toBe('active')
     expect(upstream.requests).toHaveLength(4)
   })
 
@@ -254,8 +253,8 @@ test.each([
   }
   const events = async () =>
     JSON.stringify((await gateway.api('GET', '/api/proxy/modules/far/events')).body.events)
-  await expect.poll(events, patient).toContain(detail)
-  await expect.poll(async () => (await shown()).state, patient).toBe('tripped')
+  await expect.poll(events).toContain(detail)
+  await expect.poll(async () => (await shown()).state).toBe('tripped')
 })
 
 test('an event that cannot cross is told of, and does no harm', async () => {

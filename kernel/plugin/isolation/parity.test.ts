@@ -7,8 +7,6 @@ let far: Isolated
 
 afterEach(() => far?.close())
 
-const patient = { timeout: 10_000 }
-
 describe.each(places)('%s', (place) => {
   test('a module looks at tries before and after, adds to their headers, and refuses some', async () => {
     far = await startIsolated(
@@ -88,7 +86,7 @@ describe.each(places)('%s', (place) => {
     far.upstream.reply({ content: ['one ', 'two'], gapMs: 1_000 })
     const response = await far.call({ stream: true })
     await response.text().catch(() => '')
-    await expect.poll(() => far.reported(), patient).toContainEqual(['ended', 'gateway_error Enough true'])
+    await expect.poll(() => far.reported()).toContainEqual(['ended', 'gateway_error Enough true'])
   })
 
   test('a module in shadow changes nothing, and what it would have done is told', async () => {
@@ -113,7 +111,7 @@ describe.each(places)('%s', (place) => {
     expect(await textOf(response)).toBe('as it is')
     expect(far.upstream.last().body).not.toHaveProperty('max_tokens')
     expect(far.upstream.last().headers).not.toHaveProperty('x-far')
-    await expect.poll(async () => (await far.reported()).map(([kind]) => kind), patient).toContain('settled')
+    await expect.poll(async () => (await far.reported()).map(([kind]) => kind)).toContain('settled')
     const { modules } = (await far.traceOf(response)) as { modules: Record<string, unknown>[] }
     const noted = modules.filter(({ module, mode }) => module === 'far' && mode === 'shadow')
     expect(noted.map(({ verdict, detail }) => [verdict, detail])).toEqual(
@@ -158,6 +156,6 @@ describe.each(places)('%s', (place) => {
     const streamed = await far.call({ stream: true })
     await streamed.text()
     const trace = async () => JSON.stringify(await far.traceOf(streamed))
-    await expect.poll(trace, patient).toContain('"ONE TWO"')
+    await expect.poll(trace).toContain('"ONE TWO"')
   })
 })

@@ -7,7 +7,6 @@ let far: Isolated
 
 afterEach(() => far?.close())
 
-const patient = { timeout: 10_000 }
 const permissions = ['store', 'body:read']
 const reported = async (kind: string) =>
   (await far.reported()).filter(([one]) => one === kind).map(([, detail]) => detail)
@@ -82,7 +81,7 @@ describe.each(places)('%s', (place) => {
       { permissions: ['body:read'] },
     )
     await far.call()
-    await expect.poll(() => reported('heard'), patient).toEqual(['7 far.happened far_happened true'])
+    await expect.poll(() => reported('heard')).toEqual(['7 far.happened far_happened true'])
     expect(await reported('settled')).toEqual(['ok true hi 1 chat.completion'])
     expect((await reported('any')).toSorted()).toEqual(
       expect.arrayContaining(['call.settled', 'call.started', 'far.happened']),
@@ -99,7 +98,7 @@ test('in a worker, without the permission to read texts, events hold none', asyn
   )
   far.upstream.reply({ content: 'a word' })
   await far.call()
-  await expect.poll(() => reported('settled'), patient).toHaveLength(1)
+  await expect.poll(() => reported('settled')).toHaveLength(1)
   const [seen] = await reported('settled')
   expect(seen).toContain('gpt-4o-mini')
   expect(seen).not.toMatch(/"hi"|a word/)
@@ -127,12 +126,12 @@ test('a lost worker leaves nothing behind: its listings, its watches, what it li
       .poll(async () => {
         await far.call()
         return (await far.shown()).state
-      }, patient)
+      })
       .toBe('active')
   }
   await far.call({ user: 'first' })
   await far.call({ user: 'last' })
-  await expect.poll(() => reported('settled'), patient).toContain('last')
+  await expect.poll(() => reported('settled')).toContain('last')
   expect((await reported('settled')).filter((user) => user === 'first')).toHaveLength(1)
   expect((await far.gateway.api('GET', '/health')).status).toBe(200)
 })
@@ -150,14 +149,14 @@ test('a module that only listens comes back when its worker was lost', async () 
     { module_circuit: { open: '50ms', timeout: '5s' } },
   )
   await far.call({ user: 'one' })
-  await expect.poll(() => reported('settled'), patient).toEqual(['one'])
+  await expect.poll(() => reported('settled')).toEqual(['one'])
   await far.call({ user: 'harm' })
-  await expect.poll(async () => (await far.shown()).state, patient).toBe('tripped')
+  await expect.poll(async () => (await far.shown()).state).toBe('tripped')
   await expect
     .poll(async () => {
       await far.call({ user: 'two' })
       return reported('settled')
-    }, patient)
+    })
     .toContain('two')
   expect((await far.shown()).state).toBe('active')
 })

@@ -39,6 +39,7 @@ const kept = (id: string, previous: string | null = null): Kept => ({
   input: [{ type: 'message', id: `msg_${id}`, role: 'user', content: `what is said of ${id}` }],
 })
 
+const patient = { timeout: 10_000 }
 const missing = { code: 'not_found', param: 'response_id' }
 
 describe('stored responses', () => {
@@ -46,7 +47,7 @@ describe('stored responses', () => {
     const one = stored('kept')
     one.put('ada', kept('r1'))
     expect(await one.get('ada', 'r1')).toEqual(kept('r1'))
-    await vi.waitFor(async () => expect(await stored('kept').get('ada', 'r1')).toEqual(kept('r1')))
+    await vi.waitFor(async () => expect(await stored('kept').get('ada', 'r1')).toEqual(kept('r1')), patient)
   })
 
   test('are nobody else’s, while they are written and later', async () => {
@@ -54,14 +55,14 @@ describe('stored responses', () => {
     one.put('ada', kept('r1'))
     await expect(one.get('bob', 'r1')).rejects.toMatchObject(missing)
     await expect(one.delete('bob', 'r1')).rejects.toMatchObject(missing)
-    await vi.waitFor(() => stored('owned').get('ada', 'r1'))
+    await vi.waitFor(() => stored('owned').get('ada', 'r1'), patient)
     await expect(one.get('bob', 'r1')).rejects.toMatchObject(missing)
     expect(await one.get('ada', 'r1')).toEqual(kept('r1'))
   })
 
   test('lie on disk encrypted', async () => {
     stored('sealed').put('ada', kept('r1'))
-    await vi.waitFor(() => stored('sealed').get('ada', 'r1'))
+    await vi.waitFor(() => stored('sealed').get('ada', 'r1'), patient)
     const files = await readdir(folder)
     const bytes = await Promise.all(files.map((file) => readFile(path.join(folder, file)).catch(() => '')))
     expect(bytes.some((file) => file.includes('enc:'))).toBe(true)
@@ -102,7 +103,7 @@ describe('stored responses', () => {
   test('go when they are too old', async () => {
     const one = stored('old', { days: 1 })
     one.put('ada', kept('r1'))
-    await vi.waitFor(() => stored('old').get('ada', 'r1'))
+    await vi.waitFor(() => stored('old').get('ada', 'r1'), patient)
     await one.sweep(Date.now() + 86_000_000)
     await one.get('ada', 'r1')
     await one.sweep(Date.now() + 87_000_000)
