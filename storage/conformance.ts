@@ -3,6 +3,7 @@ import { counterConformance } from './conformance/counters.ts'
 import { engineConformance } from './conformance/engines.ts'
 import type { OpenEngine } from './conformance/harness.ts'
 import { logConformance } from './conformance/logs.ts'
+import { migrationConformance } from './conformance/migrations.ts'
 import { sequenceConformance } from './conformance/sequences.ts'
 
 /**
@@ -12,6 +13,7 @@ import { sequenceConformance } from './conformance/sequences.ts'
 export function storeConformance(open: OpenEngine): void {
   engineConformance(open)
   collectionConformance(open)
+  migrationConformance(open)
   logConformance(open)
   sequenceConformance(open)
   counterConformance(open)

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { collectionConformance } from '../../../../storage/conformance/collections.ts'
 import { counterConformance } from '../../../../storage/conformance/counters.ts'
+import { migrationConformance } from '../../../../storage/conformance/migrations.ts'
 import { sequenceConformance } from '../../../../storage/conformance/sequences.ts'
 import type { Engine } from '../../../../storage/index.ts'
 import { openLevel } from '../../../../storage/level.ts'
@@ -46,6 +47,7 @@ async function openFar(folder: string): Promise<Engine> {
 
 describe('the store of a worker', () => {
   collectionConformance(openFar)
+  migrationConformance(openFar)
   sequenceConformance(openFar)
   counterConformance(openFar)
 })
