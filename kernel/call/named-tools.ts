@@ -20,8 +20,13 @@ export function eachToolName(
   }
 }
 
-function tellIn(tool: object, tell: (name: string) => void): void {
-  for (const kind of kinds) tellName((tool as Fields)[kind], tell)
+/** Written out, for every call with tools comes by here. */
+function tellIn(
+  tool: { readonly function?: unknown; readonly custom?: unknown },
+  tell: (name: string) => void,
+): void {
+  if (tool.function) tellName(tool.function, tell)
+  else if (tool.custom) tellName(tool.custom, tell)
 }
 
 function tellName(named: unknown, tell: (name: string) => void): void {
@@ -82,8 +87,9 @@ function choiceWith(choice: Fields, rename: Rename): Fields {
 function toolWith<T extends object>(tool: T, rename: Rename): T {
   for (const kind of kinds) {
     const own = (tool as Fields)[kind]
+    if (!own) continue
     const other = named(own, rename)
-    if (other !== own) return { ...tool, [kind]: other }
+    return other === own ? tool : { ...tool, [kind]: other }
   }
   return tool
 }
