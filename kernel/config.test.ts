@@ -320,6 +320,7 @@ describe('problems', () => {
       'drain: soon',
       'modules: { one: { enabled: 1, order: 1.5, config: [1] } }',
       'prices: { gpt: { input_usd_per_m: -1, output_usd_per_m: 1 } }',
+      'plugins: { setup_timeout: 3 }',
     )
     expect(problems()).toEqual([
       'service.yaml line 1: prot: unknown key; the nearest known one is port',
@@ -343,6 +344,7 @@ describe('problems', () => {
       'service.yaml line 20: modules.one.config: expected a map, got a list',
       'service.yaml line 20: modules.one.order: expected a whole number from -1000000 to 1000000, got 1.5',
       'service.yaml line 21: prices.gpt: expected provider/model, such as openai/gpt-4o, as the name',
+      'service.yaml line 22: plugins.setup_timeout: expected 100ms or more; a number without a unit is milliseconds, got 3',
     ])
   })
 

@@ -85,6 +85,12 @@ function quantity(pattern: RegExp, units: Readonly<Record<string, number>>, erro
 export const size = () =>
   quantity(/^(\d+(?:\.\d+)?) ?(b|kb|mb|gb)?$/i, sizes, 'expected a size such as 512kb or 10mb')
 
-/** Milliseconds. */
-export const duration = () =>
-  quantity(/^(\d+(?:\.\d+)?) ?(ms|s|m|h|d)$/i, durations, 'expected a duration such as 500ms, 10s or 5m')
+/** Milliseconds; `least` of them, if it says so, for who forgets the unit. */
+export const duration = (least = 0) =>
+  quantity(
+    /^(\d+(?:\.\d+)?) ?(ms|s|m|h|d)$/i,
+    durations,
+    'expected a duration such as 500ms, 10s or 5m',
+  ).refine((value) => value >= least, {
+    error: `expected ${least}ms or more; a number without a unit is milliseconds`,
+  })

@@ -178,7 +178,7 @@ export const schema = section({
     memory: size()
       .prefault('128mb')
       .describe('Memory for the objects of one module; who needs more is ended.'),
-    hang: duration()
+    hang: duration(100)
       .prefault('5s')
       .describe('How long a worker may give no sign of life while something is asked of it.'),
   })
@@ -195,7 +195,7 @@ export const schema = section({
     watch: flag()
       .default(false)
       .describe('Whether changes in plugin_dirs are taken in by themselves, for development.'),
-    setup_timeout: duration()
+    setup_timeout: duration(100)
       .prefault('30s')
       .describe('How long a plugin may take to be imported, and to be set up.'),
   })

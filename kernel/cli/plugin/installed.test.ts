@@ -258,6 +258,7 @@ export default defineModule({ settings: z.strictObject({}), async setup(ctx) {
       code: 1,
       result: { error: expect.stringContaining('--yes') },
     })
+    expect((await plugin('erase', 'outputcap', '--yes')).result.error).toContain("the gateway's own")
     expect((await plugin('list')).result.total).toBe(1)
     expect((await plugin('remove', 'shout', '--erase', '--yes')).result).toMatchObject({
       status: 'removed',
@@ -356,6 +357,6 @@ test('a running gateway is not changed without an admin key', async () => {
   })
   expect(await plugin('remove', 'shout', '--key', adminKey)).toMatchObject({
     code: 1,
-    result: { error: expect.stringContaining('not installed') },
+    result: { error: expect.stringContaining(`not installed in ${path.join(folder, 'data')}`) },
   })
 })

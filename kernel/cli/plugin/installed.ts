@@ -18,7 +18,7 @@ export function update(name: string, spec: string | undefined, options: TakeOpti
   return inSession(
     options,
     async (session) => {
-      const { current } = recordOf(await readInstalled(session.config.dataDir), name)
+      const { current } = recordOf(await readInstalled(session.config.dataDir), name, session.config.dataDir)
       return take(spec ?? current.spec, session, options, name)
     },
     outcome,
@@ -32,7 +32,7 @@ export function rollback(name: string, options: SessionOptions): Promise<void> {
     async (session) => {
       const { dataDir } = session.config
       const recorded = await readRecord(dataDir)
-      const { previous, current } = recordOf(recorded.plugins, name)
+      const { previous, current } = recordOf(recorded.plugins, name, dataDir)
       if (!previous) throw new Error(`${name} has no version before ${current.version}`)
       if (!(await isIntact(previous, dataDir)))
         throw new Error(`the files of ${name} ${previous.version} are not those that were installed`)
@@ -69,7 +69,7 @@ export function info(name: string, options: OutputOptions): Promise<void> {
   return report(
     options,
     async ({ dataDir }) => {
-      const record = recordOf(await readInstalled(dataDir), name)
+      const record = recordOf(await readInstalled(dataDir), name, dataDir)
       return { name, ...record, intact: await isIntact(record.current, dataDir) }
     },
     ({ current, previous, intact }) =>
@@ -84,15 +84,15 @@ export function info(name: string, options: OutputOptions): Promise<void> {
   )
 }
 
-function recordOf(installed: Installed, name: string): InstalledPackage {
+function recordOf(installed: Installed, name: string, dataDir: string): InstalledPackage {
   const record = installed[name]
-  if (!record) throw notInstalled(name)
+  if (!record) throw notInstalled(name, dataDir)
   return record
 }
 
 /** That there is no such plugin to work with. */
-export const notInstalled = (name: string): Error =>
-  new Error(`${name} is not installed; "switchyard plugin list" says what is`)
+export const notInstalled = (name: string, dataDir: string): Error =>
+  new Error(`${name} is not installed in ${dataDir}; "switchyard plugin list" says what is`)
 
 function outcome({ name, status, problem, installed }: Taken): string {
   const { version } = installed.current

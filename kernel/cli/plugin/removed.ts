@@ -41,7 +41,7 @@ export function remove(name: string, options: RemoveOptions): Promise<void> {
     async (session) => {
       const { plugins, leaving } = await readRecord(session.config.dataDir)
       const { [name]: present, ...others } = plugins
-      if (!present && !session.removed.includes(name)) throw notInstalled(name)
+      if (!present && !session.removed.includes(name)) throw notInstalled(name, session.config.dataDir)
       const erased = options.erase ? await toErase(name, session, options) : []
       if (present) await leave(session, { plugins, leaving }, others, name, removal)
       else if (options.erase) await leave(session, { plugins, leaving }, plugins, name, removal)
@@ -58,7 +58,12 @@ export function erase(name: string, options: EraseOptions): Promise<void> {
     options,
     async (session) => {
       const { config } = session
-      if ((await discoverPlugins(config)).some(({ id }) => id === name)) {
+      const there = (await discoverPlugins(config)).find(({ id }) => id === name)
+      if (there?.source === 'builtin')
+        throw new Error(
+          `${name} is the gateway's own: what it stored can be erased only of plugins that are gone`,
+        )
+      if (there) {
         throw new Error(
           `${name} is still there, and what it stored with it: "switchyard plugin remove ${name} --erase" removes ` +
             'one that was installed; take another one out of plugin_dirs or plugins first',
