@@ -21,17 +21,21 @@ interface CounterOptions {
   readonly log?: Pick<Log, 'warn'>
 }
 
+/** How long a file that broke the thread is not used: whoever sends it such texts is not to keep the others waiting. */
+const restMs = 10 * 60_000
+
 /**
  * Counts with the published tokenizers in a thread of its own, so that neither loading a table nor a long text keeps
  * calls waiting. The thread starts with the first count, and again after it broke or was ended for taking too long; what
- * it was at is estimated, and a file of the operator's that it was at is not used again.
+ * it was at is estimated, and a file of the operator's that it was at is left alone for a while.
  */
 export class TokenCounter {
   readonly #files: readonly TokenizerFile[]
   readonly #find: (model: string) => TokenizerFile | undefined
   readonly #log: Pick<Log, 'warn'> | undefined
   readonly #thread: TokenThread
-  readonly #broken = new Set<TokenizerFile>()
+  /** Files that broke the thread, and until when they are left alone. */
+  readonly #resting = new Map<TokenizerFile, number>()
 
   constructor({ files = [], limitMs = 30_000, log }: CounterOptions = {}) {
     this.#files = files
@@ -48,10 +52,10 @@ export class TokenCounter {
   /** Counts a request and, by the same tokenizer, texts of its answer. Rejects when the counter is closed meanwhile. */
   async count(request: ModelRequest, texts: readonly string[] = []): Promise<Counted> {
     const file = this.#find(request.model)
-    if (file && this.#broken.has(file)) return estimated(request, texts)
+    if (file && (this.#resting.get(file) ?? 0) > Date.now()) return estimated(request, texts)
     const answer = await this.#thread.ask({ file, request, texts })
     if ('input' in answer) return answer
-    if (file) this.#broken.add(file)
+    if (file && answer.broke) this.#resting.set(file, Date.now() + restMs)
     const facts = { tokenizer: file?.name, model: request.model, reason: answer.problem }
     this.#log?.warn(facts, 'tokens could not be counted, and are estimated')
     return estimated(request, texts)

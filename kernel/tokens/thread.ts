@@ -28,6 +28,8 @@ export interface Counted {
 /** Why there is no answer. */
 export interface Failure {
   readonly problem: string
+  /** Whether the thread did not come through it: it took too long, or too much memory. */
+  readonly broke: boolean
 }
 
 export type Answer = Counted | FileFacts | Failure
@@ -113,7 +115,7 @@ export class TokenThread {
   #broke(problem: string): void {
     const failed = this.#running
     void this.#end()
-    failed?.resolve({ problem })
+    failed?.resolve({ problem, broke: true })
     this.#next()
   }
 

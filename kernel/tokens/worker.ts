@@ -10,7 +10,7 @@ const files = new Map<string, Promise<FileTokenizer>>()
 
 /** The other side of the counter: a thread of its own, where vocabularies may take their time to load. */
 parentPort?.on('message', async (task: Task) => {
-  parentPort?.postMessage(await answerTo(task).catch((error) => ({ problem: reasonOf(error) })))
+  parentPort?.postMessage(await answerTo(task).catch((error) => ({ problem: reasonOf(error), broke: false })))
 })
 
 async function answerTo(task: Task): Promise<Answer> {
@@ -24,5 +24,6 @@ async function answerTo(task: Task): Promise<Answer> {
 function open(file: TokenizerFile): Promise<FileTokenizer> {
   const opened = files.get(file.name) ?? openTokenizerFile(file)
   files.set(file.name, opened)
+  opened.catch(() => files.delete(file.name))
   return opened
 }

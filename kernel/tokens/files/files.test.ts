@@ -229,7 +229,7 @@ describe('the counter', { timeout: 60_000 }, () => {
     await counter.close()
   })
 
-  it('ends a file that takes forever, estimates by it from then on, and counts on for the others', async () => {
+  it('ends a file that takes forever, leaves it alone from then on, and counts on for the others', async () => {
     const entry = await brought({ 'tokenizer.json': { ...bpe, pre_tokenizer: slow } })
     const warned: object[] = []
     const log = { warn: (facts: object) => void warned.push(facts) }
@@ -244,6 +244,16 @@ describe('the counter', { timeout: 60_000 }, () => {
     expect(other.input).toMatchObject({ tokens: 1, by: 'o200k_base' })
     expect(warned).toEqual([{ tokenizer: entry.name, model: 'acme-1', reason: 'took longer than 5 s' }])
     expect((await counter.count({ model: 'acme-1', input: 'hello' })).input.by).toBe('estimate')
+    await counter.close()
+  })
+
+  it('estimates while a file is gone, and counts by it when it is back', async () => {
+    const entry = await brought({})
+    const counter = new TokenCounter({ files: [entry] })
+    const request = { model: 'acme-1', input: 'hello world' }
+    expect((await counter.count(request)).input).toMatchObject({ by: 'estimate', quality: 'estimate' })
+    await writeFile(entry.file, JSON.stringify(unigram))
+    expect((await counter.count(request)).input).toMatchObject({ tokens: 2, quality: 'tokenizer' })
     await counter.close()
   })
 
@@ -263,8 +273,11 @@ describe('the counter', { timeout: 60_000 }, () => {
     const facts = { tokens: expect.any(Number), conversations: true, tools: false }
     expect(checked.map(({ found }) => found)).toEqual([
       facts,
-      { problem: expect.stringContaining('it is not JSON') },
-      { problem: expect.stringMatching(/^(took longer than 5 s|broke the thread that counts)/) },
+      { problem: expect.stringContaining('it is not JSON'), broke: false },
+      {
+        problem: expect.stringMatching(/^(took longer than 5 s|broke the thread that counts)/),
+        broke: true,
+      },
       facts,
     ])
   })
