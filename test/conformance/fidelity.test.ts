@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { shared } from '../shared.ts'
 import { anthropic } from './providers/anthropic.ts'
 import { bedrock } from './providers/bedrock.ts'
 import { cohere } from './providers/cohere.ts'
@@ -6,7 +7,7 @@ import { gemini } from './providers/gemini.ts'
 import { mistral } from './providers/mistral.ts'
 import { openai } from './providers/openai.ts'
 import type { TestProvider } from './providers/provider.ts'
-import { type Stand, startStand } from './stand.ts'
+import { startStand } from './stand.ts'
 import { wires } from './wires/index.ts'
 
 /**
@@ -19,17 +20,8 @@ const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQU
 const paths = { chat: '/v1/chat/completions', messages: '/v1/messages', responses: '/v1/responses' } as const
 type WireId = keyof typeof paths
 
-let stand: Stand
-
-beforeAll(async () => {
-  stand = await startStand(providers)
-})
-
-beforeEach(() => {
-  for (const provider of providers) stand.upstream(provider).reset()
-})
-
-afterAll(() => stand.close())
+const stand = shared(() => startStand(providers))
+beforeEach(() => stand.reset())
 
 /** What a call brought, and what the service was sent for it. */
 interface Outcome {

@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { bareChain } from '../bare.ts'
+import { shared } from '../shared.ts'
 import type { Cell } from './cell.ts'
 import { providers } from './providers/index.ts'
-import { type Stand, startStand } from './stand.ts'
+import { startStand } from './stand.ts'
 import type { Answer } from './wires/client.ts'
 import { wires } from './wires/index.ts'
 
 /** Guards hold whichever wire a client speaks and whichever provider answers, streamed byte by byte too. */
 
-let stand: Stand
-
-beforeAll(async () => {
-  stand = await startStand(providers)
-})
-
+const stand = shared(() => startStand(providers))
 beforeEach(async () => {
-  for (const provider of providers) stand.upstream(provider).reset()
+  stand.reset()
   await bareChain(stand.gateway)
 })
-
-afterAll(() => stand.close())
 
 const ways = wires.flatMap((wire) =>
   providers

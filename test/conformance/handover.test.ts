@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { shared } from '../shared.ts'
 import { providers } from './providers/index.ts'
 import type { TestProvider } from './providers/provider.ts'
-import { type Stand, startStand } from './stand.ts'
+import { startStand } from './stand.ts'
 import { chat } from './wires/chat.ts'
 import { messages } from './wires/messages.ts'
 import { responses } from './wires/responses.ts'
 
 /** A conversation that one provider began goes on at another, with everything that the client was given. */
 
-let stand: Stand
-
-beforeAll(async () => {
-  stand = await startStand(providers)
-})
-
-beforeEach(() => {
-  for (const provider of providers) stand.upstream(provider).reset()
-})
-
-afterAll(() => stand.close())
+const stand = shared(() => startStand(providers))
+beforeEach(() => stand.reset())
 
 const tools = [
   {

@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import claude from '../fixtures/loops/anthropic.json' with { type: 'json' }
 import google from '../fixtures/loops/gemini.json' with { type: 'json' }
 import french from '../fixtures/loops/mistral.json' with { type: 'json' }
+import { shared } from '../shared.ts'
 import { anthropic } from './providers/anthropic.ts'
 import { gemini } from './providers/gemini.ts'
 import { mistral } from './providers/mistral.ts'
-import { type Stand, startStand } from './stand.ts'
+import { startStand } from './stand.ts'
 import type { Turn } from './wires/client.ts'
 import { wires } from './wires/index.ts'
 
@@ -15,17 +16,8 @@ import { wires } from './wires/index.ts'
  */
 
 const providers = [anthropic, gemini, mistral]
-let stand: Stand
-
-beforeAll(async () => {
-  stand = await startStand(providers)
-})
-
-beforeEach(() => {
-  for (const provider of providers) stand.upstream(provider).reset()
-})
-
-afterAll(() => stand.close())
+const stand = shared(() => startStand(providers))
+beforeEach(() => stand.reset())
 
 interface Sent {
   readonly messages?: readonly {

@@ -12,6 +12,8 @@ export interface Stand {
   readonly key: string
   upstream(provider: TestProvider): Upstream
   cell(wire: ClientWire, provider: TestProvider, departure?: Departure): Cell
+  /** Every provider forgets what it was told and what it was asked. */
+  reset(): void
   close(): Promise<void>
 }
 
@@ -40,6 +42,9 @@ export async function startStand(providers: readonly TestProvider[]): Promise<St
         upstream,
         departure,
       })
+    },
+    reset() {
+      for (const upstream of upstreams.values()) upstream.reset()
     },
     async close() {
       await gateway.close()

@@ -1,30 +1,24 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { isGatewayError, UpstreamError } from '../../kernel/errors.ts'
 import type { Chunk } from '../../kernel/stream/chunk.ts'
 import type { Target } from '../../kernel/upstream/provider.ts'
 import { callWith } from '../chain.ts'
+import { shared } from '../shared.ts'
 import type { Cell } from './cell.ts'
 import { providers } from './providers/index.ts'
 import type { TestProvider } from './providers/provider.ts'
-import { type Stand, startStand } from './stand.ts'
+import { startStand } from './stand.ts'
 import { chat } from './wires/chat.ts'
 import { wires } from './wires/index.ts'
 
 /** Streams of every provider, cut anywhere, broken anywhere, or of no sense at all: the same, an error, never a hang. */
 
-let stand: Stand
-
-beforeAll(async () => {
-  stand = await startStand(providers)
-})
-
+const stand = shared(() => startStand(providers))
 beforeEach(() => {
   stand.gateway.logged.length = 0
-  for (const provider of providers) stand.upstream(provider).reset()
+  stand.reset()
 })
-
-afterAll(() => stand.close())
 
 const script = {
   reasoning: 'Hm… 世界',

@@ -1,10 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { shared } from '../shared.ts'
 import type { Cell } from './cell.ts'
 import { features } from './features/index.ts'
 import { providers } from './providers/index.ts'
 import type { Departure, TestProvider } from './providers/provider.ts'
-import { type Stand, startStand } from './stand.ts'
+import { startStand } from './stand.ts'
 import { type Finding, markdown } from './table.ts'
 import type { ClientWire } from './wires/client.ts'
 import { wires } from './wires/index.ts'
@@ -16,13 +17,7 @@ const rows = wires.flatMap((wire) =>
   providers.map((provider) => ({ wire, provider, name: `${wire.id} to ${provider.name}` })),
 )
 const findings = new Map<string, Finding>()
-let stand: Stand
-
-beforeAll(async () => {
-  stand = await startStand(providers)
-})
-
-afterAll(() => stand.close())
+const stand = shared(() => startStand(providers))
 
 describe.each(rows)('$name', ({ wire, provider }) => {
   beforeEach(() => stand.upstream(provider).reset())

@@ -1,27 +1,22 @@
 import Anthropic from '@anthropic-ai/sdk'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { cohere } from '../conformance/providers/cohere.ts'
 import { gemini } from '../conformance/providers/gemini.ts'
 import { openai } from '../conformance/providers/openai.ts'
-import { type Stand, startStand } from '../conformance/stand.ts'
+import { startStand } from '../conformance/stand.ts'
+import { shared } from '../shared.ts'
 
 /** What only Claude knows, sent to others by Anthropic's own client: carried, or named, or refused by name. */
 
 const providers = [openai, gemini, cohere]
-let stand: Stand
+const stand = shared(() => startStand(providers))
 let client: Anthropic
 
-beforeAll(async () => {
-  stand = await startStand(providers)
-  const { key } = await stand.gateway.signUp('foreign')
-  client = new Anthropic({ baseURL: stand.gateway.url, apiKey: key, maxRetries: 0 })
+beforeAll(() => {
+  client = new Anthropic({ baseURL: stand.gateway.url, apiKey: stand.key, maxRetries: 0 })
 })
 
-beforeEach(() => {
-  for (const provider of providers) stand.upstream(provider).reset()
-})
-
-afterAll(() => stand.close())
+beforeEach(() => stand.reset())
 
 describe.each(providers)('to $name', (provider) => {
   const ask = async (fields: object) => {

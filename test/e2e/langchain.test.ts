@@ -2,27 +2,17 @@ import { ChatAnthropic } from '@langchain/anthropic'
 import { type AIMessageChunk, HumanMessage, ToolMessage } from '@langchain/core/messages'
 import { tool } from '@langchain/core/tools'
 import { ChatOpenAI } from '@langchain/openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { providers } from '../conformance/providers/index.ts'
 import type { TestProvider } from '../conformance/providers/provider.ts'
-import { type Stand, startStand } from '../conformance/stand.ts'
+import { startStand } from '../conformance/stand.ts'
+import { shared } from '../shared.ts'
 
 /** LangChain's chat models as judges. */
 
-let stand: Stand
-let key: string
-
-beforeAll(async () => {
-  stand = await startStand(providers)
-  key = (await stand.gateway.signUp('langchain')).key
-})
-
-beforeEach(() => {
-  for (const provider of providers) stand.upstream(provider).reset()
-})
-
-afterAll(() => stand.close())
+const stand = shared(() => startStand(providers))
+beforeEach(() => stand.reset())
 
 const weather = tool(({ city }) => `20 degrees in ${city}`, {
   name: 'weather',
@@ -36,14 +26,14 @@ const wires = {
   chat: (provider: TestProvider) =>
     new ChatOpenAI({
       model: nameOf(provider),
-      apiKey: key,
+      apiKey: stand.key,
       maxRetries: 0,
       configuration: { baseURL: `${stand.gateway.url}/v1` },
     }),
   responses: (provider: TestProvider) =>
     new ChatOpenAI({
       model: nameOf(provider),
-      apiKey: key,
+      apiKey: stand.key,
       maxRetries: 0,
       useResponsesApi: true,
       configuration: { baseURL: `${stand.gateway.url}/v1` },
@@ -51,7 +41,7 @@ const wires = {
   messages: (provider: TestProvider) =>
     new ChatAnthropic({
       model: nameOf(provider),
-      apiKey: key,
+      apiKey: stand.key,
       maxRetries: 0,
       maxTokens: 500,
       anthropicApiUrl: stand.gateway.url,

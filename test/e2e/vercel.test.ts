@@ -1,20 +1,20 @@
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { APICallError, generateText, isStepCount, type LanguageModel, Output, streamText, tool } from 'ai'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { providers } from '../conformance/providers/index.ts'
 import type { TestProvider } from '../conformance/providers/provider.ts'
-import { type Stand, startStand } from '../conformance/stand.ts'
+import { startStand } from '../conformance/stand.ts'
+import { shared } from '../shared.ts'
 
 /** The AI SDK as a judge: it drives tool loops itself, and reads streams part by part. */
 
-let stand: Stand
+const stand = shared(() => startStand(providers))
 let models: Readonly<Record<string, (provider: TestProvider) => LanguageModel>>
 
-beforeAll(async () => {
-  stand = await startStand(providers)
-  const { key } = await stand.gateway.signUp('vercel')
+beforeAll(() => {
+  const { key } = stand
   const baseURL = `${stand.gateway.url}/v1`
   const chat = createOpenAICompatible({
     name: 'gateway',
@@ -28,11 +28,7 @@ beforeAll(async () => {
   models = { chat: (provider) => chat(nameOf(provider)), messages: (provider) => messages(nameOf(provider)) }
 })
 
-beforeEach(() => {
-  for (const provider of providers) stand.upstream(provider).reset()
-})
-
-afterAll(() => stand.close())
+beforeEach(() => stand.reset())
 
 const weather = tool({
   description: 'The weather in a city',
