@@ -1,12 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { shared } from '../shared.ts'
+import { conversations } from './conversations.ts'
 import { anthropic } from './providers/anthropic.ts'
 import { bedrock } from './providers/bedrock.ts'
 import { cohere } from './providers/cohere.ts'
 import { gemini } from './providers/gemini.ts'
 import { mistral } from './providers/mistral.ts'
 import { openai } from './providers/openai.ts'
-import type { TestProvider } from './providers/provider.ts'
+import { askRaw, call, saying, schema, tools } from './raw.ts'
 import { startStand } from './stand.ts'
 import { wires } from './wires/index.ts'
 
@@ -16,267 +17,16 @@ import { wires } from './wires/index.ts'
  */
 
 const providers = [openai, anthropic, gemini, bedrock, cohere, mistral]
-const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII='
-const paths = { chat: '/v1/chat/completions', messages: '/v1/messages', responses: '/v1/responses' } as const
-type WireId = keyof typeof paths
 
 const stand = shared(() => startStand(providers))
 beforeEach(() => stand.reset())
-
-/** What a call brought, and what the service was sent for it. */
-interface Outcome {
-  readonly status: number
-  readonly text: string
-  readonly changes: string
-  readonly sent: string
-}
-
-async function ask(wire: WireId, provider: TestProvider, body: object): Promise<Outcome> {
-  const response = await fetch(stand.gateway.url + paths[wire], {
-    method: 'POST',
-    headers: { authorization: `Bearer ${stand.key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      model: `${provider.name}/${provider.models.chat}`,
-      ...(wire === 'messages' && { max_tokens: 1000 }),
-      ...(wire === 'responses' && { store: false }),
-      ...body,
-    }),
-  })
-  const { requests } = stand.upstream(provider)
-  return {
-    status: response.status,
-    text: await response.text(),
-    changes: response.headers.get('x-params-changed') ?? '',
-    sent: requests.at(-1)?.rawBody ?? '',
-  }
-}
-
-const schema = { type: 'object', properties: { x: { type: 'string' } } }
-const tools = {
-  chat: ['look', 'go'].map((name) => ({ type: 'function', function: { name, parameters: schema } })),
-  messages: ['look', 'go'].map((name) => ({ name, input_schema: schema })),
-  responses: ['look', 'go'].map((name) => ({ type: 'function', name, parameters: schema, strict: false })),
-}
-const call = (id: string, name: string, json: string) => ({
-  id,
-  type: 'function',
-  function: { name, arguments: json },
-})
-
-const conversations: readonly {
-  readonly name: string
-  readonly wire: WireId
-  readonly body: object
-  /** Words that the service must be sent, in this order where it is one. */
-  readonly says: readonly string[]
-  readonly only?: readonly TestProvider[]
-}[] = [
-  {
-    name: 'instructions in every place',
-    wire: 'chat',
-    body: {
-      messages: [
-        { role: 'system', content: 'S1' },
-        { role: 'developer', content: [{ type: 'text', text: 'S2' }] },
-        { role: 'user', content: 'Q1' },
-        { role: 'system', content: 'S3' },
-        { role: 'assistant', content: 'A1' },
-        { role: 'user', content: 'Q2' },
-      ],
-    },
-    says: ['S1', 'S2', 'Q1', 'S3', 'A1', 'Q2'],
-  },
-  {
-    name: 'a greeting of the assistant’s first',
-    wire: 'chat',
-    body: {
-      messages: [
-        { role: 'system', content: 'S1' },
-        { role: 'assistant', content: 'A0' },
-        { role: 'user', content: 'Q1' },
-      ],
-    },
-    says: ['S1', 'A0', 'Q1'],
-  },
-  {
-    name: 'instructions between the results of parallel calls',
-    wire: 'chat',
-    body: {
-      tools: tools.chat,
-      messages: [
-        { role: 'user', content: 'Q1' },
-        {
-          role: 'assistant',
-          content: '',
-          tool_calls: [call('a', 'look', ''), call('b', 'go', '{"x":"é😀"}')],
-        },
-        { role: 'tool', tool_call_id: 'b', content: 'R2' },
-        { role: 'system', content: 'S1' },
-        { role: 'tool', tool_call_id: 'a', content: [{ type: 'text', text: 'R1' }] },
-        { role: 'user', content: 'Q2' },
-      ],
-    },
-    says: ['Q1', 'é😀', 'R2', 'R1', 'S1', 'Q2'],
-    only: [anthropic, gemini, bedrock],
-  },
-  {
-    name: 'parallel calls in two messages',
-    wire: 'chat',
-    body: {
-      tools: tools.chat,
-      messages: [
-        { role: 'user', content: 'Q1' },
-        { role: 'assistant', content: 'A1', tool_calls: [call('a', 'look', '{}')] },
-        { role: 'assistant', content: 'A2', tool_calls: [call('b', 'go', '{}')] },
-        { role: 'tool', tool_call_id: 'b', content: 'R2' },
-        { role: 'tool', tool_call_id: 'a', content: 'R1' },
-      ],
-    },
-    says: ['Q1', 'A1', 'A2', 'R2', 'R1'],
-    only: [anthropic, gemini, bedrock],
-  },
-  {
-    name: 'empty words, results and lists',
-    wire: 'chat',
-    body: {
-      tools: tools.chat,
-      messages: [
-        { role: 'user', content: 'Q1' },
-        { role: 'assistant', content: null, tool_calls: [call('a', 'look', '{}'), call('b', 'go', ' ')] },
-        { role: 'tool', tool_call_id: 'a', content: '' },
-        { role: 'tool', tool_call_id: 'b', content: [] },
-        { role: 'assistant', content: '' },
-        { role: 'user', content: 'Q2' },
-      ],
-    },
-    says: ['Q1', 'look', 'go', 'Q2'],
-  },
-  {
-    name: 'arguments that a model cut off or wrote badly',
-    wire: 'chat',
-    body: {
-      tools: tools.chat,
-      messages: [
-        { role: 'user', content: 'Q1' },
-        { role: 'assistant', content: 'A1', tool_calls: [call('a', 'look', '{"x": "half of i')] },
-        { role: 'tool', tool_call_id: 'a', content: 'Not JSON; try again.' },
-      ],
-    },
-    says: ['Q1', 'A1', 'half of i', 'try again'],
-  },
-  {
-    name: 'results with pictures',
-    wire: 'messages',
-    body: {
-      tools: tools.messages,
-      messages: [
-        { role: 'user', content: 'Q1' },
-        {
-          role: 'assistant',
-          content: [
-            { type: 'text', text: 'A1' },
-            { type: 'tool_use', id: 't1', name: 'look', input: {} },
-            { type: 'tool_use', id: 't2', name: 'go', input: { x: 'é😀' } },
-          ],
-        },
-        {
-          role: 'user',
-          content: [
-            {
-              type: 'tool_result',
-              tool_use_id: 't2',
-              content: [
-                { type: 'text', text: 'R2' },
-                { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } },
-                { type: 'text', text: 'R3' },
-              ],
-            },
-            { type: 'text', text: 'Q2' },
-            { type: 'tool_result', tool_use_id: 't1', content: 'R1', is_error: true },
-          ],
-        },
-      ],
-    },
-    says: ['Q1', 'A1', 'é😀', 'R2', 'R3', png, 'Q2'],
-  },
-  {
-    name: 'words between calls, and instructions in the midst',
-    wire: 'messages',
-    body: {
-      system: [
-        { type: 'text', text: 'S1' },
-        { type: 'text', text: 'S2' },
-      ],
-      tools: tools.messages,
-      messages: [
-        { role: 'user', content: 'Q1' },
-        {
-          role: 'assistant',
-          content: [
-            { type: 'text', text: 'A1' },
-            { type: 'tool_use', id: 't1', name: 'look', input: {} },
-            { type: 'text', text: 'A2' },
-            { type: 'tool_use', id: 't2', name: 'go', input: { x: 'y' } },
-          ],
-        },
-        {
-          role: 'user',
-          content: [
-            { type: 'tool_result', tool_use_id: 't1' },
-            { type: 'tool_result', tool_use_id: 't2', content: [] },
-          ],
-        },
-        { role: 'system', content: 'S3' },
-        { role: 'assistant', content: 'A3' },
-        { role: 'user', content: 'Q2' },
-      ],
-    },
-    says: ['S1', 'S2', 'Q1', 'A1', 'A2', 'S3', 'A3', 'Q2'],
-  },
-  {
-    name: 'words between calls',
-    wire: 'responses',
-    body: {
-      instructions: 'S1',
-      tools: tools.responses,
-      input: [
-        { type: 'message', role: 'user', content: 'Q1' },
-        { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'T1' }] },
-        {
-          type: 'message',
-          role: 'assistant',
-          content: [{ type: 'output_text', text: 'A1', annotations: [] }],
-        },
-        { type: 'function_call', call_id: 'c1', name: 'look', arguments: '' },
-        {
-          type: 'message',
-          role: 'assistant',
-          content: [{ type: 'output_text', text: 'A2', annotations: [] }],
-        },
-        { type: 'function_call', call_id: 'c2', name: 'go', arguments: '{"x":"é😀"}' },
-        {
-          type: 'function_call_output',
-          call_id: 'c2',
-          output: [
-            { type: 'input_text', text: 'R2' },
-            { type: 'input_image', image_url: `data:image/png;base64,${png}` },
-          ],
-        },
-        { type: 'function_call_output', call_id: 'c1', output: '' },
-        { type: 'message', role: 'developer', content: 'S2' },
-        { type: 'message', role: 'user', content: 'Q2' },
-      ],
-    },
-    says: ['S1', 'Q1', 'A1', 'A2', 'é😀', 'R2', png, 'S2', 'Q2'],
-  },
-]
 
 const rows = conversations.flatMap((one) =>
   (one.only ?? providers).map((provider) => ({ ...one, provider, to: provider.name })),
 )
 
 test.each(rows)('$name ($wire) is taken by $to, every word of it', async ({ wire, provider, body, says }) => {
-  const { status, text, sent } = await ask(wire, provider, body)
+  const { status, text, sent } = await askRaw(stand, wire, provider, body)
   expect([status, status === 200 ? '' : text]).toEqual([200, ''])
   for (const word of says) expect(sent).toContain(word)
 })
@@ -345,8 +95,8 @@ describe('an answer that calls the tool it was told to', () => {
     'ends for the tool, also where OpenAI says it just ended; streamed: %s',
     async (stream) => {
       stand.upstream(openai).reply({ toolCalls: [{ name: 'look', arguments: {} }], finishReason: 'stop' })
-      const { text } = await ask('messages', openai, {
-        messages: [{ role: 'user', content: 'hi' }],
+      const { text } = await askRaw(stand, 'messages', openai, {
+        ...saying('messages', 'hi'),
         tools: tools.messages,
         tool_choice: { type: 'tool', name: 'look' },
         stream,
@@ -369,9 +119,8 @@ describe('a call that the limit of tokens cut off', () => {
         toolCalls: [{ name: 'look', arguments: '{"x":"half of i' }],
         finishReason: 'length',
       })
-      const said = { role: 'user', content: 'hi' }
-      const { text } = await ask(wire, openai, {
-        ...(wire === 'responses' ? { input: [said] } : { messages: [said] }),
+      const { text } = await askRaw(stand, wire, openai, {
+        ...saying(wire, 'hi'),
         tools: tools[wire],
         stream,
       })
@@ -392,11 +141,11 @@ describe('a tool of free text whose name is too long', () => {
     'goes to $name under a short one and comes back under its own',
     async (provider) => {
       const body = { input: 'hi', tools: [{ type: 'custom', name }], tool_choice: { type: 'custom', name } }
-      const { sent } = await ask('responses', provider, body)
+      const { sent } = await askRaw(stand, 'responses', provider, body)
       expect(sent).not.toContain(name)
       const [short] = /a_long_name_[a-z_]*_[0-9a-f]{12}/.exec(sent)!
       stand.upstream(provider).reply({ toolCalls: [{ name: short, arguments: { input: 'text' } }] })
-      const { text } = await ask('responses', provider, body)
+      const { text } = await askRaw(stand, 'responses', provider, body)
       expect(JSON.parse(text).output).toMatchObject([{ type: 'custom_tool_call', name, input: 'text' }])
     },
   )
@@ -405,7 +154,7 @@ describe('a tool of free text whose name is too long', () => {
 test('what a message’s author is called is named where nobody takes it', async () => {
   const body = { messages: [{ role: 'user', name: 'Ada', content: 'hi' }] }
   for (const provider of [anthropic, gemini, bedrock, cohere])
-    expect((await ask('chat', provider, body)).changes).toContain('-messages.name')
+    expect((await askRaw(stand, 'chat', provider, body)).changes).toContain('-messages.name')
 })
 
 test.each([false, true])('calls that nobody numbered stay apart; streamed: %s', async (stream) => {
@@ -422,9 +171,8 @@ test.each([false, true])('calls that nobody numbered stay apart; streamed: %s', 
         ],
       },
     })
-    const said = [{ role: 'user', content: 'hi' }]
-    const { text } = await ask(wire, openai, {
-      ...(wire === 'responses' ? { input: said } : { messages: said }),
+    const { text } = await askRaw(stand, wire, openai, {
+      ...saying(wire, 'hi'),
       tools: tools[wire],
       stream,
     })
