@@ -12,13 +12,13 @@ export interface Played {
   close(): Promise<void>
 }
 
-/** Starts all three; `providers` are the gateway's, by name, given where the played one is. */
+/** Starts all three; `providers` are the gateway's, by name, given the played one. */
 export async function startPlayed(
   options: UpstreamOptions,
-  providers: (baseUrl: string) => Readonly<Record<string, object>>,
+  providers: (upstream: Upstream) => Readonly<Record<string, object>>,
 ): Promise<Played> {
   const upstream = await startUpstream(options)
-  const gateway = await startGateway({ config: { providers: providers(upstream.baseUrl()) } })
+  const gateway = await startGateway({ config: { providers: providers(upstream) } })
   await bareChain(gateway)
   const userKey = (await gateway.signUp()).key
   return {

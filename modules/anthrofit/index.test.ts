@@ -1,27 +1,16 @@
-import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { startGateway, type TestGateway } from '../../test/harness.ts'
+import type OpenAI from 'openai'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { startPlayed } from '../../test/played.ts'
+import { shared } from '../../test/shared.ts'
 import { anthropic } from '../../test/upstream/anthropic/index.ts'
-import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
-let upstream: Upstream
-let gateway: TestGateway
-let client: OpenAI
-
-beforeAll(async () => {
-  upstream = await startUpstream({ wires: [anthropic] })
-  gateway = await startGateway({
-    config: { providers: { anthropic: { base_url: upstream.baseUrl(), api_key: 'sk-test' } } },
-  })
-  client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.adminKey, maxRetries: 0 })
-})
-
-afterAll(async () => {
-  await gateway.close()
-  await upstream.close()
-})
-
-beforeEach(() => upstream.reset())
+const api_key = 'sk-test'
+const played = shared(() =>
+  startPlayed({ wires: [anthropic], apiKey: api_key }, ({ baseUrl }) => ({
+    anthropic: { base_url: baseUrl(), api_key },
+  })),
+)
+beforeEach(() => played.upstream.reset())
 
 type Fields = Record<string, unknown>
 
@@ -36,7 +25,7 @@ const nothing = {
   citations: null,
 }
 const fit = (config: Fields) =>
-  gateway.module('anthrofit', { enabled: true, config: { ...nothing, ...config } })
+  played.gateway.module('anthrofit', { enabled: true, config: { ...nothing, ...config } })
 
 const model = 'claude-sonnet-4-5'
 const hi = [{ role: 'user', content: 'hi' }]
@@ -47,7 +36,7 @@ const lookUp = {
 const sentTool = { name: 'look_up', input_schema: { type: 'object', properties: {} } }
 
 const create = (fields: Fields, headers: Record<string, string> = {}) =>
-  client.chat.completions
+  played.client.chat.completions
     .create({ model, messages: hi, ...fields } as OpenAI.ChatCompletionCreateParamsNonStreaming, { headers })
     .withResponse()
 
@@ -190,7 +179,7 @@ describe('a request', () => {
   test.each(requests)('%s', async (_, settings, request, sent) => {
     await fit(settings)
     await create(request)
-    expect(upstream.last().body).toEqual(sent)
+    expect(played.upstream.last().body).toEqual(sent)
   })
 
   test('whose tool choice was relaxed says so', async () => {
@@ -207,20 +196,20 @@ describe('a request', () => {
   test('has the betas that are set beside those of the client, each once', async () => {
     await fit({ betas: ['one-2025-01-01', 'two-2025-02-02'] })
     await create({})
-    expect(upstream.last().headers['anthropic-beta']).toBe('one-2025-01-01,two-2025-02-02')
+    expect(played.upstream.last().headers['anthropic-beta']).toBe('one-2025-01-01,two-2025-02-02')
     await create({}, { 'anthropic-beta': 'own-1, one-2025-01-01' })
-    expect(upstream.last().headers['anthropic-beta']).toBe('own-1,one-2025-01-01,two-2025-02-02')
+    expect(played.upstream.last().headers['anthropic-beta']).toBe('own-1,one-2025-01-01,two-2025-02-02')
   })
 
   test('that the module does not apply to is translated as usual', async () => {
-    await gateway.module('anthrofit', {
+    await played.gateway.module('anthrofit', {
       enabled: true,
       config: { ...nothing, betas: ['one-2025-01-01'] },
       when: { projects: ['elsewhere'] },
     })
     await create({})
-    expect(upstream.last().headers['anthropic-beta']).toBeUndefined()
-    await gateway.module('anthrofit', { when: null })
+    expect(played.upstream.last().headers['anthropic-beta']).toBeUndefined()
+    await played.gateway.module('anthrofit', { when: null })
   })
 })
 
@@ -272,8 +261,8 @@ const thoughts = {
 
 /** Every field that the deltas of a stream had, and its texts put together. */
 async function streamed(): Promise<{ fields: string[]; content: string }> {
-  upstream.reply({ chunks })
-  const stream = await client.chat.completions.create({
+  played.upstream.reply({ chunks })
+  const stream = await played.client.chat.completions.create({
     model,
     messages: hi,
     stream: true,
@@ -292,7 +281,7 @@ async function streamed(): Promise<{ fields: string[]; content: string }> {
 describe('an answer', () => {
   test('shows thinking and citations without a setting', async () => {
     await fit({})
-    upstream.reply({ body: answer })
+    played.upstream.reply({ body: answer })
     const { data } = await create({})
     expect(data.choices[0]!.message).toMatchObject({
       content: 'Green.',
@@ -307,7 +296,7 @@ describe('an answer', () => {
 
   test('hides thinking, and its signature with it, whole and streamed', async () => {
     await fit({ thinking: 'hide' })
-    upstream.reply({ body: answer })
+    played.upstream.reply({ body: answer })
     const { data } = await create({})
     expect(data.choices[0]!.message).toEqual({
       role: 'assistant',
@@ -320,7 +309,7 @@ describe('an answer', () => {
 
   test('hides citations, whole and streamed', async () => {
     await fit({ citations: 'hide' })
-    upstream.reply({ body: answer })
+    played.upstream.reply({ body: answer })
     const { data } = await create({})
     expect(data.choices[0]!.message).toEqual({
       role: 'assistant',
@@ -333,9 +322,9 @@ describe('an answer', () => {
 
   test('keeps every byte for a client of the protocol itself', async () => {
     await fit({ thinking: 'hide', citations: 'hide' })
-    upstream.reply({ body: answer })
+    played.upstream.reply({ body: answer })
     const question = { model, max_tokens: 9, messages: hi }
-    const { body } = await gateway.api('POST', '/v1/messages', question)
+    const { body } = await played.gateway.api('POST', '/v1/messages', question)
     expect(body).toEqual(answer)
   })
 })

@@ -1,29 +1,17 @@
-import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { startGateway, type TestGateway } from '../../test/harness.ts'
-import { gemini, startUpstream, type Upstream } from '../../test/upstream/index.ts'
+import type OpenAI from 'openai'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { startPlayed } from '../../test/played.ts'
+import { shared } from '../../test/shared.ts'
+import { gemini } from '../../test/upstream/index.ts'
 
-let upstream: Upstream
-let gateway: TestGateway
-let client: OpenAI
-
-beforeAll(async () => {
-  upstream = await startUpstream({ wires: [gemini], apiKey: 'key-of-gemini' })
-  const options = {
-    safety_settings: [{ category: 'HARM_CATEGORY_HATE_SPEECH', threshold: 'BLOCK_ONLY_HIGH' }],
-  }
-  gateway = await startGateway({
-    config: { providers: { gemini: { base_url: upstream.baseUrl(), api_key: 'key-of-gemini', options } } },
-  })
-  client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.adminKey, maxRetries: 0 })
-})
-
-afterAll(async () => {
-  await gateway.close()
-  await upstream.close()
-})
-
-beforeEach(() => upstream.reset())
+const hate = { category: 'HARM_CATEGORY_HATE_SPEECH', threshold: 'BLOCK_ONLY_HIGH' }
+const api_key = 'key-of-gemini'
+const played = shared(() =>
+  startPlayed({ wires: [gemini], apiKey: api_key }, ({ baseUrl }) => ({
+    gemini: { base_url: baseUrl(), api_key, options: { safety_settings: [hate] } },
+  })),
+)
+beforeEach(() => played.upstream.reset())
 
 type Fields = Record<string, unknown>
 
@@ -36,18 +24,17 @@ const nothing = {
   grounding: null,
 }
 const fit = (config: Fields) =>
-  gateway.module('geminishim', { enabled: true, config: { ...nothing, ...config } })
+  played.gateway.module('geminishim', { enabled: true, config: { ...nothing, ...config } })
 
 const model = 'gemini-2.5-flash'
 const hi = [{ role: 'user', content: 'hi' }]
 const said = [{ role: 'user', parts: [{ text: 'hi' }] }]
 const lookUp = { type: 'function', function: { name: 'look_up' } }
 const declared = [{ functionDeclarations: [{ name: 'look_up' }] }]
-const hate = { category: 'HARM_CATEGORY_HATE_SPEECH', threshold: 'BLOCK_ONLY_HIGH' }
 const harassment = { category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' }
 
 const create = (fields: Fields = {}) =>
-  client.chat.completions.create({
+  played.client.chat.completions.create({
     model,
     messages: hi,
     ...fields,
@@ -147,7 +134,7 @@ describe('a request', () => {
   test.each(requests)('%s', async (_, settings, request, sent) => {
     await fit(settings)
     await create(request)
-    expect(upstream.last().body).toEqual(sent)
+    expect(played.upstream.last().body).toEqual(sent)
   })
 })
 
@@ -167,8 +154,8 @@ const answer = {
 }
 
 async function streamedGrounding(): Promise<{ content: string; grounding: unknown[] }> {
-  upstream.reply({ chunks: [`data: ${JSON.stringify(answer)}\r\n\r\n`] })
-  const stream = await client.chat.completions.create({
+  played.upstream.reply({ chunks: [`data: ${JSON.stringify(answer)}\r\n\r\n`] })
+  const stream = await played.client.chat.completions.create({
     model,
     messages: hi,
     stream: true,
@@ -187,14 +174,14 @@ async function streamedGrounding(): Promise<{ content: string; grounding: unknow
 describe('an answer', () => {
   test('shows what it is grounded on without a setting, whole and streamed', async () => {
     await fit({})
-    upstream.reply({ body: answer })
+    played.upstream.reply({ body: answer })
     expect((await create()).choices[0]).toMatchObject({ grounding_metadata: grounding })
     expect(await streamedGrounding()).toEqual({ content: 'Green.', grounding: [grounding] })
   })
 
   test('hides it, whole and streamed', async () => {
     await fit({ grounding: 'hide' })
-    upstream.reply({ body: answer })
+    played.upstream.reply({ body: answer })
     const [choice] = (await create()).choices
     expect(choice!.message.content).toBe('Green.')
     expect(choice).not.toHaveProperty('grounding_metadata')

@@ -1,26 +1,17 @@
 import type OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { startGateway, type TestGateway } from '../../test/harness.ts'
-import { type Played, startPlayed } from '../../test/played.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { startGateway } from '../../test/harness.ts'
+import { startPlayed } from '../../test/played.ts'
+import { shared } from '../../test/shared.ts'
 import { anthropic, signatureOf } from '../../test/upstream/anthropic/index.ts'
-import type { Upstream } from '../../test/upstream/index.ts'
 
-let played: Played
-let upstream: Upstream
-let gateway: TestGateway
-let client: OpenAI
-
-beforeAll(async () => {
-  const api_key = 'sk-test'
-  played = await startPlayed({ wires: [anthropic], apiKey: api_key }, (base_url) => ({
-    anthropic: { base_url, api_key },
-  }))
-  ;({ upstream, gateway, client } = played)
-})
-
-beforeEach(() => upstream.reset())
-
-afterAll(() => played.close())
+const api_key = 'sk-test'
+const played = shared(() =>
+  startPlayed({ wires: [anthropic], apiKey: api_key }, ({ baseUrl }) => ({
+    anthropic: { base_url: baseUrl(), api_key },
+  })),
+)
+beforeEach(() => played.upstream.reset())
 
 const model = 'claude-sonnet-4-5'
 const hi = [{ role: 'user' as const, content: 'hi' }]
@@ -43,7 +34,7 @@ type Fields = Record<string, unknown>
 
 /** Asks and returns what the provider was sent, and what came back. */
 async function ask(fields: Fields = {}) {
-  const { data, response } = await client.chat.completions
+  const { data, response } = await played.client.chat.completions
     .create({ model, messages: hi, ...fields } as OpenAI.ChatCompletionCreateParamsNonStreaming)
     .withResponse()
   const changed = response.headers.get('x-params-changed')?.split(', ') ?? []
@@ -55,10 +46,10 @@ async function ask(fields: Fields = {}) {
   }
 }
 
-const sent = (): Fields => upstream.last().body as Fields
+const sent = (): Fields => played.upstream.last().body as Fields
 
 async function chunksOf(fields: Fields = {}) {
-  const stream = await client.chat.completions.create({
+  const stream = await played.client.chat.completions.create({
     model,
     messages: hi,
     ...fields,
@@ -78,9 +69,9 @@ const refused = (fields: Fields) =>
 describe('a call', () => {
   it('goes to the Messages endpoint with key and version, and comes back as a completion', async () => {
     const { data, message, sent } = await ask()
-    expect(upstream.last()).toMatchObject({ path: '/v1/messages', key: 'sk-test' })
-    expect(upstream.last().headers).toMatchObject({ 'anthropic-version': '2023-06-01' })
-    expect(upstream.last().headers.authorization).toBeUndefined()
+    expect(played.upstream.last()).toMatchObject({ path: '/v1/messages', key: 'sk-test' })
+    expect(played.upstream.last().headers).toMatchObject({ 'anthropic-version': '2023-06-01' })
+    expect(played.upstream.last().headers.authorization).toBeUndefined()
     expect(sent).toEqual({ model, max_tokens: 64_000, messages: hi })
     expect(data).toMatchObject({
       object: 'chat.completion',
@@ -102,7 +93,9 @@ describe('a call', () => {
 
   it('takes a base URL with the version at its end too', async () => {
     const other = await startGateway({
-      config: { providers: { anthropic: { base_url: `${upstream.baseUrl()}/v1`, api_key: 'sk-test' } } },
+      config: {
+        providers: { anthropic: { base_url: `${played.upstream.baseUrl()}/v1`, api_key: 'sk-test' } },
+      },
     })
     const { body } = await other.api('POST', '/v1/chat/completions', { model, messages: hi })
     await other.close()
@@ -163,7 +156,7 @@ describe('parameters', () => {
 
   it('that ask for several answers are refused', async () => {
     expect(await refused({ n: 2 })).toMatchObject({ status: 400, param: 'n' })
-    expect(upstream.requests).toHaveLength(0)
+    expect(played.upstream.requests).toHaveLength(0)
   })
 })
 
@@ -288,11 +281,11 @@ describe('tools', () => {
       { id: 'toolu_a', name: 'weather', arguments: { city: 'Bern' } },
       { id: 'toolu_b', name: 'weather', arguments: {} },
     ]
-    upstream.reply({ content: 'Let me see.', toolCalls, times: 2 })
+    played.upstream.reply({ content: 'Let me see.', toolCalls, times: 2 })
     const { data, message } = await ask({ tools: [weather] })
     expect(data.choices[0]!.finish_reason).toBe('tool_calls')
     expect(message.tool_calls).toEqual([call('toolu_a', '{"city":"Bern"}'), call('toolu_b', '{}')])
-    const runner = client.chat.completions.stream({ model, messages: hi, tools: [weather] })
+    const runner = played.client.chat.completions.stream({ model, messages: hi, tools: [weather] })
     const streamed = (await runner.finalChatCompletion()).choices[0]!
     expect(streamed.finish_reason).toBe('tool_calls')
     expect(streamed.message.content).toBe('Let me see.')
@@ -456,7 +449,7 @@ describe('thinking', () => {
 
   it('comes with its signature, plain and streamed, and goes back unchanged in a tool loop', async () => {
     const thoughts = 'First “this”,\n then that. \u{1f600}'
-    upstream.reply({
+    played.upstream.reply({
       reasoning: thoughts,
       toolCalls: [{ id: 't1', name: 'weather', arguments: { city: 'X' } }],
       times: 2,
@@ -473,7 +466,7 @@ describe('thinking', () => {
       },
     ]
     expect(message).toMatchObject({ reasoning_details: details, reasoning_content: thoughts })
-    const runner = client.chat.completions.stream({ ...fields, model, messages: hi } as never)
+    const runner = played.client.chat.completions.stream({ ...fields, model, messages: hi } as never)
     await runner.finalChatCompletion()
     const { sent } = await ask({
       ...fields,
@@ -539,7 +532,7 @@ describe('endings', () => {
     ['model_context_window_exceeded', 'length'],
     ['refusal', 'content_filter'],
   ])('%s is %s, its own word beside it', async (native, reason) => {
-    upstream.reply({ finishReason: native, times: 2 })
+    played.upstream.reply({ finishReason: native, times: 2 })
     expect((await ask()).data.choices[0]).toMatchObject({
       finish_reason: reason,
       native_finish_reason: native,
@@ -567,20 +560,20 @@ describe('usage', () => {
   }
 
   it('counts all of the prompt, and cached tokens by class', async () => {
-    upstream.reply({ usage })
+    played.upstream.reply({ usage })
     const { data } = await ask()
     expect(data.usage).toEqual(counted)
   })
 
   it('of a stream replaces earlier figures, and is in the trace', async () => {
-    upstream.reply({ usage })
-    const { data, response } = await client.chat.completions
+    played.upstream.reply({ usage })
+    const { data, response } = await played.client.chat.completions
       .create({ model, messages: hi, stream: true, stream_options: { include_usage: true } })
       .withResponse()
     let last: unknown
     for await (const chunk of data) last = chunk.usage ?? last
     expect(last).toEqual(counted)
-    const trace = await gateway.api('GET', `/api/observe/traces/${response.headers.get('x-trace-id')}`)
+    const trace = await played.gateway.api('GET', `/api/observe/traces/${response.headers.get('x-trace-id')}`)
     expect(trace.body.usage).toMatchObject({ input: 1110, output: 7 })
   })
 })
@@ -595,7 +588,7 @@ describe('failures', () => {
     [500, 502, 'provider_error'],
     [529, 503, 'provider_error'],
   ])('%i is %i to the client', async (status, seen, code) => {
-    upstream.reply({ status, ...(status === 429 && { retryAfter: 3 }) })
+    played.upstream.reply({ status, ...(status === 429 && { retryAfter: 3 }) })
     const error = await refused({})
     expect(error).toMatchObject({ status: seen, code, message: expect.stringContaining('anthropic') })
     if (status === 429) expect((error as { headers: Headers }).headers.get('retry-after')).toBe('3')
@@ -619,27 +612,27 @@ describe('failures', () => {
       type: 'error',
       error: { type: 'overloaded_error', message: 'Overloaded' },
     } as never)
-    upstream.reply({ chunks: [start, error] })
+    played.upstream.reply({ chunks: [start, error] })
     await expect(chunksOf()).rejects.toMatchObject({ status: 503 })
-    upstream.reply({ chunks: [start, ...text, error] })
+    played.upstream.reply({ chunks: [start, ...text, error] })
     await expect(chunksOf()).rejects.toThrow('Overloaded')
-    upstream.reply({ chunks: [start, ...text] })
+    played.upstream.reply({ chunks: [start, ...text] })
     await expect(chunksOf()).rejects.toThrow('in the middle')
-    upstream.reply({ chunks: [start, ...text], cutAfter: 3 })
+    played.upstream.reply({ chunks: [start, ...text], cutAfter: 3 })
     await expect(chunksOf()).rejects.toThrow()
   })
 
   it('of the client to wait reach the provider', async () => {
-    upstream.reply({ content: ['a ', 'b ', 'c '], hangAfter: 5 })
-    const stream = await client.chat.completions.create({ model, messages: hi, stream: true })
+    played.upstream.reply({ content: ['a ', 'b ', 'c '], hangAfter: 5 })
+    const stream = await played.client.chat.completions.create({ model, messages: hi, stream: true })
     for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break
-    await upstream.last().closed
-    expect(upstream.last().aborted).toBe(true)
+    await played.upstream.last().closed
+    expect(played.upstream.last().aborted).toBe(true)
   })
 })
 
 it('is checked with a real request, which lists its models', async () => {
-  const { status } = await gateway.api('POST', '/api/proxy/providers/anthropic/check')
+  const { status } = await played.gateway.api('POST', '/api/proxy/providers/anthropic/check')
   expect(status).toBe(200)
-  expect(upstream.last()).toMatchObject({ method: 'GET', path: '/v1/models', key: 'sk-test' })
+  expect(played.upstream.last()).toMatchObject({ method: 'GET', path: '/v1/models', key: 'sk-test' })
 })

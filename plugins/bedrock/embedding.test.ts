@@ -1,29 +1,21 @@
-import type OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { type Played, startPlayed } from '../../test/played.ts'
-import { bedrock, type Upstream } from '../../test/upstream/index.ts'
+import { beforeEach, expect, it } from 'vitest'
+import { startPlayed } from '../../test/played.ts'
+import { shared } from '../../test/shared.ts'
+import { bedrock } from '../../test/upstream/index.ts'
 
 const key = 'AKIDEXAMPLE00000001:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'
 
-let played: Played
-let upstream: Upstream
-let client: OpenAI
-
-beforeAll(async () => {
-  played = await startPlayed({ wires: [bedrock], apiKey: key }, (base_url) => ({
-    bedrock: { base_url, api_key: key },
-  }))
-  ;({ upstream, client } = played)
-})
-
-beforeEach(() => upstream.reset())
-
-afterAll(() => played.close())
+const played = shared(() =>
+  startPlayed({ wires: [bedrock], apiKey: key }, ({ baseUrl }) => ({
+    bedrock: { base_url: baseUrl(), api_key: key },
+  })),
+)
+beforeEach(() => played.upstream.reset())
 
 type Fields = Record<string, unknown>
 
 const embed = (model: string, fields: Fields = {}) =>
-  client.embeddings
+  played.client.embeddings
     .create({ model: `bedrock/${model}`, input: ['one two', 'three'], encoding_format: 'float', ...fields })
     .withResponse()
 
@@ -71,9 +63,9 @@ it.each<[string, Fields, Fields[], number]>([
   ],
 ])('%s is asked in its maker’s own form', async (model, fields, bodies, length) => {
   const { data } = await embed(model, fields)
-  expect(upstream.requests.map(({ body }) => body)).toEqual(expect.arrayContaining(bodies))
-  expect(upstream.requests).toHaveLength(bodies.length)
-  expect(upstream.last().path).toBe(`/model/${encodeURIComponent(model)}/invoke`)
+  expect(played.upstream.requests.map(({ body }) => body)).toEqual(expect.arrayContaining(bodies))
+  expect(played.upstream.requests).toHaveLength(bodies.length)
+  expect(played.upstream.last().path).toBe(`/model/${encodeURIComponent(model)}/invoke`)
   expect(data.data.map(({ index, embedding }) => [index, embedding.length])).toEqual([
     [0, length],
     [1, length],
@@ -96,10 +88,10 @@ it('what a model cannot be told is named', async () => {
 it('tokens, and models that embed nothing, are refused by name', async () => {
   await expect(embed('cohere.embed-v4:0', { input: [1, 2] })).rejects.toMatchObject({ param: 'input' })
   await expect(embed('amazon.nova-pro-v1:0')).rejects.toMatchObject({ status: 400, param: 'model' })
-  expect(upstream.requests).toHaveLength(0)
+  expect(played.upstream.requests).toHaveLength(0)
 })
 
 it('a failure of one of several requests is the call’s', async () => {
-  upstream.reply({ text: 'three' }, { status: 429 })
+  played.upstream.reply({ text: 'three' }, { status: 429 })
   await expect(embed('amazon.titan-embed-text-v2:0')).rejects.toMatchObject({ status: 429 })
 })

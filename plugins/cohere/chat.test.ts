@@ -1,28 +1,19 @@
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { CompletionChunk } from '#kernel'
 import { Assembler } from '#kit'
-import type { TestGateway } from '../../test/harness.ts'
-import { type Played, startPlayed } from '../../test/played.ts'
+import { startPlayed } from '../../test/played.ts'
+import { shared } from '../../test/shared.ts'
 import { traceOf } from '../../test/trace.ts'
-import { cohere, type Upstream } from '../../test/upstream/index.ts'
+import { cohere } from '../../test/upstream/index.ts'
 
-let played: Played
-let upstream: Upstream
-let gateway: TestGateway
-let client: OpenAI
-
-beforeAll(async () => {
-  const api_key = 'key-of-cohere'
-  played = await startPlayed({ wires: [cohere], apiKey: api_key }, (base_url) => ({
-    cohere: { base_url, api_key },
-  }))
-  ;({ upstream, gateway, client } = played)
-})
-
-beforeEach(() => upstream.reset())
-
-afterAll(() => played.close())
+const api_key = 'key-of-cohere'
+const played = shared(() =>
+  startPlayed({ wires: [cohere], apiKey: api_key }, ({ baseUrl }) => ({
+    cohere: { base_url: baseUrl(), api_key },
+  })),
+)
+beforeEach(() => played.upstream.reset())
 
 type Body = OpenAI.ChatCompletionCreateParamsNonStreaming
 const model = 'command-a-03-2025'
@@ -37,15 +28,15 @@ const cities = [
 ]
 
 async function ask(fields: Record<string, unknown> = {}) {
-  const { data, response } = await client.chat.completions
+  const { data, response } = await played.client.chat.completions
     .create({ model, messages, ...fields } as Body)
     .withResponse()
-  return { data, response, sent: upstream.last().body }
+  return { data, response, sent: played.upstream.last().body }
 }
 
 /** The chunks that the client got, put together. */
 async function askStreamed(fields: Record<string, unknown> = {}) {
-  const stream = await client.chat.completions.create({
+  const stream = await played.client.chat.completions.create({
     model,
     messages,
     stream_options: { include_usage: true },
@@ -58,7 +49,7 @@ async function askStreamed(fields: Record<string, unknown> = {}) {
 }
 
 function failureOf(stream: boolean) {
-  return client.chat.completions.create({ model, messages, stream }).catch((thrown: unknown) => thrown)
+  return played.client.chat.completions.create({ model, messages, stream }).catch((thrown: unknown) => thrown)
 }
 
 it('answers plain and streamed alike', async () => {
@@ -66,7 +57,7 @@ it('answers plain and streamed alike', async () => {
   const { data } = await ask()
   expect(data).toMatchObject({ object: 'chat.completion', model, choices: [expected] })
   expect((await askStreamed()).choices[0]).toMatchObject(expected)
-  expect(upstream.requests.map(({ path, key }) => [path, key])).toEqual([
+  expect(played.upstream.requests.map(({ path, key }) => [path, key])).toEqual([
     ['/v2/chat', 'key-of-cohere'],
     ['/v2/chat', 'key-of-cohere'],
   ])
@@ -78,7 +69,7 @@ it('tells what was read and written, and what is paid for', async () => {
     tokens: { input_tokens: 70, output_tokens: 8 },
     cached_tokens: 4,
   }
-  upstream.reply({ usage, times: 2 })
+  played.upstream.reply({ usage, times: 2 })
   const { data, response } = await ask()
   const expected = {
     prompt_tokens: 70,
@@ -89,7 +80,7 @@ it('tells what was read and written, and what is paid for', async () => {
   }
   expect(data.usage).toEqual(expected)
   expect((await askStreamed()).usage).toEqual(expected)
-  const trace = await traceOf(gateway, response)
+  const trace = await traceOf(played.gateway, response)
   expect(trace.usage).toMatchObject({ input: 10, output: 5, cached_read: 4 })
 })
 
@@ -108,7 +99,7 @@ it('takes images, and answers by a schema', async () => {
 
 describe('tools', () => {
   it('are called in parallel, plain and streamed, after a plan', async () => {
-    upstream.reply({ content: 'I will look.', toolCalls: cities, times: 2 })
+    played.upstream.reply({ content: 'I will look.', toolCalls: cities, times: 2 })
     const { data } = await ask({ tools: [weather] })
     const streamed = await askStreamed({ tools: [weather] })
     for (const { choices } of [data, streamed]) {
@@ -126,8 +117,8 @@ describe('tools', () => {
   })
 
   it.each([false, true])('go on with their results and the plan, with stream: %s', async (stream) => {
-    upstream.reply({ content: 'I will look.', toolCalls: cities })
-    upstream.reply({ content: 'Sunny.' })
+    played.upstream.reply({ content: 'I will look.', toolCalls: cities })
+    played.upstream.reply({ content: 'Sunny.' })
     const said = [...messages]
     for (let turn = 0; turn < 2; turn += 1) {
       const fields = { tools: [weather], messages: said }
@@ -138,7 +129,7 @@ describe('tools', () => {
       }
     }
     expect(said.at(-1)).toMatchObject({ content: 'Sunny.' })
-    expect(upstream.last().body).toMatchObject({
+    expect(played.upstream.last().body).toMatchObject({
       messages: [
         {},
         { role: 'assistant', tool_plan: 'I will look.', tool_calls: [{}, {}] },
@@ -159,7 +150,7 @@ describe.each([false, true])('with stream: %s', (stream) => {
     [498, OpenAI.BadRequestError, 400, 'bad_request'],
     [500, OpenAI.InternalServerError, 502, 'provider_error'],
   ])('status %i is an error of its kind', async (given, type, status, code) => {
-    upstream.reply({ status: given })
+    played.upstream.reply({ status: given })
     const error = await failureOf(stream)
     expect(error).toBeInstanceOf(type)
     expect(error).toMatchObject({ status, code })
@@ -169,7 +160,7 @@ describe.each([false, true])('with stream: %s', (stream) => {
     ['ERROR', 502, 'upstream_error'],
     ['TIMEOUT', 504, 'timeout'],
   ])('an answer that ends with %s is an error and no end', async (finishReason, status, type) => {
-    upstream.reply({ finishReason, content: [] })
+    played.upstream.reply({ finishReason, content: [] })
     expect(await failureOf(stream)).toMatchObject({ status, code: 'provider_error', type })
   })
 
@@ -178,8 +169,8 @@ describe.each([false, true])('with stream: %s', (stream) => {
     ['no object', '42'],
     ['no answer', '{}'],
   ])('an answer that makes no sense is a 502: %s', async (_, body) => {
-    if (stream) upstream.reply({ chunks: [`data: ${body}\n\n`] })
-    else upstream.reply({ body })
+    if (stream) played.upstream.reply({ chunks: [`data: ${body}\n\n`] })
+    else played.upstream.reply({ body })
     expect(await failureOf(stream)).toMatchObject({ status: 502, code: 'provider_error' })
   })
 })
@@ -189,7 +180,7 @@ it.each([
   ['STOP_SEQUENCE', 'stop'],
   ['ERROR_TOXIC', 'content_filter'],
 ])('%s is told as %s', async (finishReason, finish_reason) => {
-  upstream.reply({ finishReason, times: 2 })
+  played.upstream.reply({ finishReason, times: 2 })
   const expected = { finish_reason, native_finish_reason: finishReason }
   expect((await ask()).data.choices[0]).toMatchObject(expected)
   expect((await askStreamed()).choices[0]).toMatchObject(expected)
@@ -199,7 +190,7 @@ describe('a stream that has begun', () => {
   const content = ['one ', 'two ', 'three ', 'four']
 
   async function read() {
-    const stream = await client.chat.completions.create({ model, messages, stream: true })
+    const stream = await played.client.chat.completions.create({ model, messages, stream: true })
     const read = { text: '', finish: [] as string[], error: undefined as unknown }
     try {
       for await (const { choices } of stream) {
@@ -213,7 +204,7 @@ describe('a stream that has begun', () => {
   }
 
   it.each([3, 5, 7])('and is cut after %i events never ends as if it were whole', async (cutAfter) => {
-    upstream.reply({ content, cutAfter, gapMs: 20 })
+    played.upstream.reply({ content, cutAfter, gapMs: 20 })
     const { finish, error } = await read()
     expect(finish).toEqual([])
     expect(error).toBeInstanceOf(OpenAI.APIError)
@@ -221,63 +212,71 @@ describe('a stream that has begun', () => {
 
   it('and just stops never ends as if it were whole', async () => {
     const event = { type: 'content-delta', index: 0, delta: { message: { content: { text: 'one' } } } }
-    upstream.reply({ chunks: [`event: content-delta\ndata: ${JSON.stringify(event)}\n\n`] })
+    played.upstream.reply({ chunks: [`event: content-delta\ndata: ${JSON.stringify(event)}\n\n`] })
     const { text, finish, error } = await read()
     expect({ text, finish }).toEqual({ text: 'one', finish: [] })
     expect(error).toMatchObject({ code: 'provider_error' })
   })
 
   it('and fails ends with an error', async () => {
-    upstream.reply({ content, finishReason: 'ERROR', gapMs: 20 })
+    played.upstream.reply({ content, finishReason: 'ERROR', gapMs: 20 })
     const { text, finish, error } = await read()
     expect({ text, finish }).toEqual({ text: content.join(''), finish: [] })
     expect(error).toMatchObject({ code: 'provider_error' })
   })
 
   it('is broken off at the provider when the client leaves', async () => {
-    upstream.reply({ content, gapMs: 200 })
-    const stream = await client.chat.completions.create({ model, messages, stream: true })
+    played.upstream.reply({ content, gapMs: 200 })
+    const stream = await played.client.chat.completions.create({ model, messages, stream: true })
     for await (const _ of stream) break
-    await upstream.last().closed
-    expect(upstream.last().aborted).toBe(true)
+    await played.upstream.last().closed
+    expect(played.upstream.last().aborted).toBe(true)
   })
 })
 
 describe('embeddings', () => {
   it('come one and many, and are told what they are for', async () => {
     const create = (fields: object) =>
-      client.embeddings.create({ model: 'embed-v4.0', input: 'a', dimensions: 256, ...fields })
+      played.client.embeddings.create({ model: 'embed-v4.0', input: 'a', dimensions: 256, ...fields })
     const one = await create({})
-    expect(upstream.last()).toMatchObject({
+    expect(played.upstream.last()).toMatchObject({
       path: '/v2/embed',
       body: { texts: ['a'], input_type: 'search_document', output_dimension: 256 },
     })
     const many = await create({ input: ['b', 'a'], encoding_format: 'float', input_type: 'search_query' })
-    expect(upstream.last().body).toMatchObject({ input_type: 'search_query' })
+    expect(played.upstream.last().body).toMatchObject({ input_type: 'search_query' })
     expect(one.data[0]!.embedding).toEqual(many.data[1]!.embedding)
     expect(one.usage).toMatchObject({ prompt_tokens: 1, total_tokens: 1 })
   })
 
   it('of more texts than it takes at a time are asked for in several requests', async () => {
     const input = Array.from({ length: 200 }, (_, i) => `text ${i}`)
-    const { data, usage } = await client.embeddings.create({ model: 'embed-v4.0', input, dimensions: 256 })
-    const sizes = upstream.requests.map(({ body }) => (body as { texts: string[] }).texts.length)
+    const { data, usage } = await played.client.embeddings.create({
+      model: 'embed-v4.0',
+      input,
+      dimensions: 256,
+    })
+    const sizes = played.upstream.requests.map(({ body }) => (body as { texts: string[] }).texts.length)
     expect(sizes.toSorted()).toEqual([8, 96, 96])
     expect(data.map(({ index }) => index)).toEqual(input.map((_, i) => i))
-    const alone = await client.embeddings.create({ model: 'embed-v4.0', input: input[150]!, dimensions: 256 })
+    const alone = await played.client.embeddings.create({
+      model: 'embed-v4.0',
+      input: input[150]!,
+      dimensions: 256,
+    })
     expect(data[150]!.embedding).toEqual(alone.data[0]!.embedding)
     expect(usage).toMatchObject({ prompt_tokens: 400, billed_units: { input_tokens: 400 } })
   })
 
   it('of tokens are refused by name', async () => {
-    const asked = client.embeddings.create({ model: 'embed-v4.0', input: [1, 2] })
+    const asked = played.client.embeddings.create({ model: 'embed-v4.0', input: [1, 2] })
     await expect(asked).rejects.toMatchObject({ status: 400, param: 'input' })
   })
 })
 
 it('is really asked when it is checked, and lists its models', async () => {
-  const { status } = await gateway.api('POST', '/api/proxy/providers/cohere/check')
+  const { status } = await played.gateway.api('POST', '/api/proxy/providers/cohere/check')
   expect(status).toBe(200)
-  expect(upstream.last()).toMatchObject({ method: 'GET', path: '/v1/models' })
-  expect(gateway.kernel.directory.namesOf('cohere')).toContain('command-a-03-2025')
+  expect(played.upstream.last()).toMatchObject({ method: 'GET', path: '/v1/models' })
+  expect(played.gateway.kernel.directory.namesOf('cohere')).toContain('command-a-03-2025')
 })

@@ -1,26 +1,17 @@
 import type OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { TestGateway } from '../../test/harness.ts'
-import { type Played, startPlayed } from '../../test/played.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { startPlayed } from '../../test/played.ts'
+import { shared } from '../../test/shared.ts'
 import { traceOf } from '../../test/trace.ts'
-import { gemini, type Upstream } from '../../test/upstream/index.ts'
+import { gemini } from '../../test/upstream/index.ts'
 
-let played: Played
-let upstream: Upstream
-let gateway: TestGateway
-let client: OpenAI
-
-beforeAll(async () => {
-  const api_key = 'key-of-gemini'
-  played = await startPlayed({ wires: [gemini], apiKey: api_key }, (base_url) => ({
-    gemini: { base_url, api_key },
-  }))
-  ;({ upstream, gateway, client } = played)
-})
-
-beforeEach(() => upstream.reset())
-
-afterAll(() => played.close())
+const api_key = 'key-of-gemini'
+const played = shared(() =>
+  startPlayed({ wires: [gemini], apiKey: api_key }, ({ baseUrl }) => ({
+    gemini: { base_url: baseUrl(), api_key },
+  })),
+)
+beforeEach(() => played.upstream.reset())
 
 type Body = OpenAI.ChatCompletionCreateParamsNonStreaming
 const model = 'gemini-2.5-flash'
@@ -35,19 +26,19 @@ const weather = {
 }
 
 async function ask(fields: Record<string, unknown> = {}) {
-  const { data, response } = await client.chat.completions
+  const { data, response } = await played.client.chat.completions
     .create({ model, messages, ...fields } as Body)
     .withResponse()
-  return { data, response, sent: upstream.last().body }
+  return { data, response, sent: played.upstream.last().body }
 }
 
 async function askStreamed(fields: Record<string, unknown> = {}) {
-  const stream = client.chat.completions.stream({
+  const stream = played.client.chat.completions.stream({
     model,
     messages,
     stream_options: { include_usage: true },
     ...fields,
-  } as Parameters<typeof client.chat.completions.stream>[0])
+  } as Parameters<typeof played.client.chat.completions.stream>[0])
   return await stream.finalChatCompletion()
 }
 
@@ -69,12 +60,12 @@ it('answers plain and streamed alike', async () => {
 it('sends the key in a header and never in the address', async () => {
   await ask()
   await askStreamed()
-  for (const { headers, path, query } of upstream.requests) {
+  for (const { headers, path, query } of played.upstream.requests) {
     expect(headers['x-goog-api-key']).toBe('key-of-gemini')
     expect(headers).not.toHaveProperty('authorization')
     expect(`${path}?${query}`).not.toContain('key')
   }
-  expect(upstream.requests.map(({ path }) => path)).toEqual([
+  expect(played.upstream.requests.map(({ path }) => path)).toEqual([
     '/v1beta/models/gemini-2.5-flash:generateContent',
     '/v1beta/models/gemini-2.5-flash:streamGenerateContent',
   ])
@@ -98,7 +89,7 @@ it('counts what was cached and what was thought', async () => {
       { modality: 'IMAGE', tokenCount: 15 },
     ],
   }
-  upstream.reply({ usage, times: 2, reasoning: 'Hm.', content: ['a', 'b'] })
+  played.upstream.reply({ usage, times: 2, reasoning: 'Hm.', content: ['a', 'b'] })
   const { data, response } = await ask()
   const expected = {
     prompt_tokens: 105,
@@ -110,7 +101,7 @@ it('counts what was cached and what was thought', async () => {
   expect(data.usage).toEqual(expected)
   expect(data.choices[0]!.message).toMatchObject({ content: 'ab', reasoning_content: 'Hm.' })
   expect((await askStreamed()).usage).toEqual(expected)
-  const { usage: traced } = await traceOf(gateway, response)
+  const { usage: traced } = await traceOf(played.gateway, response)
   expect(traced).toMatchObject({ input: 105, output: 50, cached_read: 60, image_in: 5, reasoning: 30 })
 })
 
@@ -158,14 +149,14 @@ it('takes images as data and as addresses', async () => {
 it('answers by a schema', async () => {
   const schema = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false }
   const response_format = { type: 'json_schema', json_schema: { name: 'n', strict: true, schema } }
-  upstream.reply({ content: '{"a":"b"}', times: 2 })
+  played.upstream.reply({ content: '{"a":"b"}', times: 2 })
   const { data, sent } = await ask({ response_format })
   expect(JSON.parse(data.choices[0]!.message.content!)).toEqual({ a: 'b' })
   expect(sent).toMatchObject({
     generationConfig: { responseMimeType: 'application/json', responseJsonSchema: schema },
   })
   await ask({ model: 'gemini-2.0-flash', response_format })
-  expect(upstream.last().body).toMatchObject({
+  expect(played.upstream.last().body).toMatchObject({
     generationConfig: {
       responseSchema: { type: 'OBJECT', properties: { a: { type: 'STRING' } } },
     },
@@ -179,7 +170,7 @@ describe('tools', () => {
   ]
 
   it('are called in parallel, plain and streamed, each with an id of its own', async () => {
-    upstream.reply({ content: 'I look.', toolCalls: cities, times: 2 })
+    played.upstream.reply({ content: 'I look.', toolCalls: cities, times: 2 })
     const { data } = await ask({ tools: [weather] })
     const streamed = await askStreamed({ tools: [weather] })
     for (const { choices } of [data, streamed]) {
@@ -208,7 +199,7 @@ describe('tools', () => {
         },
       ],
     }
-    upstream.reply({ body, times: 2 })
+    played.upstream.reply({ body, times: 2 })
     const ids = async () =>
       (await ask({ tools: [weather] })).data.choices[0]!.message.tool_calls!.map(({ id }) => id)
     const first = await ids()
@@ -257,10 +248,10 @@ describe('tools', () => {
     stream: boolean,
     keeps: (message: OpenAI.ChatCompletionMessage) => Body['messages'][number],
   ) {
-    upstream.reset()
-    upstream.reply({ toolCalls: cities })
-    upstream.reply({ toolCalls: [{ id: 'native', name: 'weather', arguments: { city: 'Bern' } }] })
-    upstream.reply({ content: 'Done.' })
+    played.upstream.reset()
+    played.upstream.reply({ toolCalls: cities })
+    played.upstream.reply({ toolCalls: [{ id: 'native', name: 'weather', arguments: { city: 'Bern' } }] })
+    played.upstream.reply({ content: 'Done.' })
     const said = [...messages]
     for (let turn = 0; turn < 3; turn += 1) {
       const fields = { model: 'gemini-3-pro-preview', tools: [weather], messages: said }
@@ -271,7 +262,7 @@ describe('tools', () => {
       }
     }
     expect(said.at(-1)).toMatchObject({ content: 'Done.' })
-    const sent = upstream.last().body as { contents: { parts: { thoughtSignature?: string }[] }[] }
+    const sent = played.upstream.last().body as { contents: { parts: { thoughtSignature?: string }[] }[] }
     return sent.contents.flatMap(({ parts }) =>
       parts.flatMap(({ thoughtSignature }) => thoughtSignature ?? []),
     )
@@ -321,7 +312,7 @@ describe('ends', () => {
   it.each(['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'IMAGE_SAFETY', 'OTHER'])(
     '%s is a content filter, and is told as it was',
     async (native) => {
-      upstream.reply({ finishReason: native, times: 2 })
+      played.upstream.reply({ finishReason: native, times: 2 })
       const expected = { finish_reason: 'content_filter', native_finish_reason: native }
       expect((await ask()).data.choices[0]).toMatchObject(expected)
       expect((await askStreamed()).choices[0]).toMatchObject(expected)
@@ -329,7 +320,7 @@ describe('ends', () => {
   )
 
   it('at the limit is told as such', async () => {
-    upstream.reply({ finishReason: 'MAX_TOKENS' })
+    played.upstream.reply({ finishReason: 'MAX_TOKENS' })
     expect((await ask()).data.choices[0]).toMatchObject({ finish_reason: 'length' })
   })
 
@@ -338,8 +329,8 @@ describe('ends', () => {
       promptFeedback: { blockReason: 'PROHIBITED_CONTENT' },
       usageMetadata: { promptTokenCount: 3 },
     }
-    upstream.reply({ body })
-    upstream.reply({ chunks: [`data: ${JSON.stringify(body)}\r\n\r\n`] })
+    played.upstream.reply({ body })
+    played.upstream.reply({ chunks: [`data: ${JSON.stringify(body)}\r\n\r\n`] })
     const expected = { finish_reason: 'content_filter', native_finish_reason: 'PROHIBITED_CONTENT' }
     expect((await ask()).data.choices[0]).toMatchObject(expected)
     expect((await askStreamed()).choices[0]).toMatchObject(expected)
@@ -349,33 +340,37 @@ describe('ends', () => {
 describe('embeddings', () => {
   it('come one and many, as numbers and as the client likes them best', async () => {
     const create = (fields: object) =>
-      client.embeddings.create({ model: 'gemini-embedding-001', input: 'a', dimensions: 4, ...fields })
+      played.client.embeddings.create({ model: 'gemini-embedding-001', input: 'a', dimensions: 4, ...fields })
     const one = await create({})
-    expect(upstream.last()).toMatchObject({
+    expect(played.upstream.last()).toMatchObject({
       path: '/v1beta/models/gemini-embedding-001:embedContent',
       body: { content: { parts: [{ text: 'a' }] }, outputDimensionality: 4 },
     })
     const many = await create({ input: ['b', 'a'], encoding_format: 'float' })
-    expect(upstream.last().path).toMatch(/:batchEmbedContents$/)
+    expect(played.upstream.last().path).toMatch(/:batchEmbedContents$/)
     expect(many.data[1]!.embedding).toHaveLength(4)
     expect(one.data[0]!.embedding).toEqual(many.data[1]!.embedding)
   })
 
   it('of more texts than a batch may have are asked for in two', async () => {
     const input = Array.from({ length: 101 }, (_, i) => `text ${i}`)
-    const { data } = await client.embeddings.create({ model: 'gemini-embedding-001', input, dimensions: 4 })
-    expect([data.length, upstream.requests.length]).toEqual([101, 2])
+    const { data } = await played.client.embeddings.create({
+      model: 'gemini-embedding-001',
+      input,
+      dimensions: 4,
+    })
+    expect([data.length, played.upstream.requests.length]).toEqual([101, 2])
   })
 
   it('of tokens are refused by name', async () => {
-    const asked = client.embeddings.create({ model: 'gemini-embedding-001', input: [1, 2] })
+    const asked = played.client.embeddings.create({ model: 'gemini-embedding-001', input: [1, 2] })
     await expect(asked).rejects.toMatchObject({ status: 400, param: 'input' })
   })
 })
 
 it('is really asked when it is checked, and lists its models', async () => {
-  const { status } = await gateway.api('POST', '/api/proxy/providers/gemini/check')
+  const { status } = await played.gateway.api('POST', '/api/proxy/providers/gemini/check')
   expect(status).toBe(200)
-  expect(upstream.last()).toMatchObject({ method: 'GET', path: '/v1beta/models' })
-  expect(gateway.kernel.directory.namesOf('gemini')).toContain('gemini-3-pro-preview')
+  expect(played.upstream.last()).toMatchObject({ method: 'GET', path: '/v1beta/models' })
+  expect(played.gateway.kernel.directory.namesOf('gemini')).toContain('gemini-3-pro-preview')
 })

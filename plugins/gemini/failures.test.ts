@@ -1,31 +1,22 @@
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { TestGateway } from '../../test/harness.ts'
-import { type Played, startPlayed } from '../../test/played.ts'
-import { gemini, type Upstream } from '../../test/upstream/index.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { startPlayed } from '../../test/played.ts'
+import { shared } from '../../test/shared.ts'
+import { gemini } from '../../test/upstream/index.ts'
 
-let played: Played
-let upstream: Upstream
-let gateway: TestGateway
-let client: OpenAI
-
-beforeAll(async () => {
-  const api_key = 'key-of-gemini'
-  played = await startPlayed({ wires: [gemini], apiKey: api_key }, (base_url) => ({
-    gemini: { base_url, api_key },
-    wrong: { base_url, type: 'gemini', api_key: 'key-of-nobody' },
-  }))
-  ;({ upstream, gateway, client } = played)
-})
-
-beforeEach(() => upstream.reset())
-
-afterAll(() => played.close())
+const api_key = 'key-of-gemini'
+const played = shared(() =>
+  startPlayed({ wires: [gemini], apiKey: api_key }, ({ baseUrl }) => ({
+    gemini: { base_url: baseUrl(), api_key },
+    wrong: { base_url: baseUrl(), type: 'gemini', api_key: 'key-of-nobody' },
+  })),
+)
+beforeEach(() => played.upstream.reset())
 
 const messages = [{ role: 'user' as const, content: 'hi' }]
 
 function failureOf(stream: boolean, model = 'gemini-2.5-flash') {
-  return client.chat.completions.create({ model, messages, stream }).catch((thrown: unknown) => thrown)
+  return played.client.chat.completions.create({ model, messages, stream }).catch((thrown: unknown) => thrown)
 }
 
 describe.each([false, true])('with stream: %s', (stream) => {
@@ -37,7 +28,7 @@ describe.each([false, true])('with stream: %s', (stream) => {
     [500, OpenAI.InternalServerError, 502, 'provider_error'],
     [503, OpenAI.InternalServerError, 502, 'provider_error'],
   ])('status %i is an error of its kind', async (given, type, status, code) => {
-    upstream.reply({ status: given })
+    played.upstream.reply({ status: given })
     const error = await failureOf(stream)
     expect(error).toBeInstanceOf(type)
     expect(error).toMatchObject({ status, code })
@@ -51,12 +42,12 @@ describe.each([false, true])('with stream: %s', (stream) => {
 
   it('a place that is not served is not the caller’s mistake', async () => {
     const said = { type: 'FAILED_PRECONDITION', message: 'User location is not supported for the API use.' }
-    upstream.reply({ status: 400, error: said })
+    played.upstream.reply({ status: 400, error: said })
     expect(await failureOf(stream)).toMatchObject({ status: 502, code: 'provider_error' })
   })
 
   it('a wait is passed on', async () => {
-    upstream.reply({ retryAfter: 17, headers: { 'retry-after': null } })
+    played.upstream.reply({ retryAfter: 17, headers: { 'retry-after': null } })
     const error = await failureOf(stream)
     expect(error).toBeInstanceOf(OpenAI.RateLimitError)
     expect((error as InstanceType<typeof OpenAI.RateLimitError>).headers?.get('retry-after')).toBe('17')
@@ -65,7 +56,7 @@ describe.each([false, true])('with stream: %s', (stream) => {
   it.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL'])(
     '%s is an error of its own',
     async (native) => {
-      upstream.reply({ finishReason: native, content: [''] })
+      played.upstream.reply({ finishReason: native, content: [''] })
       expect(await failureOf(stream)).toMatchObject({
         status: 502,
         code: 'provider_error',
@@ -79,24 +70,28 @@ describe.each([false, true])('with stream: %s', (stream) => {
     ['no object', '[]'],
     ['no answer', '{}'],
   ])('an answer that makes no sense is a 502: %s', async (_, body) => {
-    if (stream) upstream.reply({ chunks: [`data: ${body}\n\n`] })
-    else upstream.reply({ body })
+    if (stream) played.upstream.reply({ chunks: [`data: ${body}\n\n`] })
+    else played.upstream.reply({ body })
     expect(await failureOf(stream)).toMatchObject({ status: 502, code: 'provider_error' })
   })
 })
 
 it('a call that failed to be made is tried again', async () => {
-  await gateway.module('retrypilot', { enabled: true })
-  upstream.reply({ finishReason: 'MALFORMED_FUNCTION_CALL', content: [''] })
-  const stream = await client.chat.completions.create({ model: 'gemini-2.5-flash', messages })
-  await gateway.module('retrypilot', { enabled: false })
+  await played.gateway.module('retrypilot', { enabled: true })
+  played.upstream.reply({ finishReason: 'MALFORMED_FUNCTION_CALL', content: [''] })
+  const stream = await played.client.chat.completions.create({ model: 'gemini-2.5-flash', messages })
+  await played.gateway.module('retrypilot', { enabled: false })
   expect(stream.choices[0]!.message.content).toBe('You said: hi')
-  expect(upstream.requests).toHaveLength(2)
+  expect(played.upstream.requests).toHaveLength(2)
 })
 
 describe('a stream that has begun', () => {
   async function read() {
-    const stream = await client.chat.completions.create({ model: 'gemini-2.5-flash', messages, stream: true })
+    const stream = await played.client.chat.completions.create({
+      model: 'gemini-2.5-flash',
+      messages,
+      stream: true,
+    })
     const read = { text: '', finish: [] as string[], error: undefined as unknown }
     try {
       for await (const { choices } of stream) {
@@ -112,7 +107,7 @@ describe('a stream that has begun', () => {
   const content = ['one ', 'two ', 'three ', 'four']
 
   it.each([1, 2, 3])('and is cut after %i events never ends as if it were whole', async (cutAfter) => {
-    upstream.reply({ content, cutAfter, gapMs: 20 })
+    played.upstream.reply({ content, cutAfter, gapMs: 20 })
     const { text, finish, error } = await read()
     expect(text).toBe(content.slice(0, cutAfter).join(''))
     expect(finish).toEqual([])
@@ -121,7 +116,7 @@ describe('a stream that has begun', () => {
 
   it('and just stops never ends as if it were whole', async () => {
     const event = { candidates: [{ content: { parts: [{ text: 'one' }] } }] }
-    upstream.reply({ chunks: [`data: ${JSON.stringify(event)}\r\n\r\n`] })
+    played.upstream.reply({ chunks: [`data: ${JSON.stringify(event)}\r\n\r\n`] })
     const { text, finish, error } = await read()
     expect({ text, finish }).toEqual({ text: 'one', finish: [] })
     expect(error).toMatchObject({ code: 'provider_error' })
@@ -131,18 +126,22 @@ describe('a stream that has begun', () => {
     const event = { candidates: [{ content: { parts: [{ text: 'one' }] } }] }
     const failed = { error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' } }
     const chunks = [event, failed].map((data) => `data: ${JSON.stringify(data)}\r\n\r\n`)
-    upstream.reply({ chunks, gapMs: 50 })
+    played.upstream.reply({ chunks, gapMs: 50 })
     const { text, error } = await read()
     expect(text).toBe('one')
     expect(String(error)).toContain('overloaded')
   })
 
   it('is broken off at the provider when the client leaves', async () => {
-    upstream.reply({ content, gapMs: 200 })
-    const stream = await client.chat.completions.create({ model: 'gemini-2.5-flash', messages, stream: true })
+    played.upstream.reply({ content, gapMs: 200 })
+    const stream = await played.client.chat.completions.create({
+      model: 'gemini-2.5-flash',
+      messages,
+      stream: true,
+    })
     for await (const _ of stream) break
-    await upstream.last().closed
-    expect(upstream.last().aborted).toBe(true)
+    await played.upstream.last().closed
+    expect(played.upstream.last().aborted).toBe(true)
   })
 })
 
@@ -150,5 +149,5 @@ it('a model’s name leads nowhere else', async () => {
   for (const model of ['gemini/../secrets', 'gemini/a/b/c', 'gemini/x:y', 'gemini/a?b', 'gemini/a%2e']) {
     expect(await failureOf(false, model)).toMatchObject({ status: 400, param: 'model' })
   }
-  expect(upstream.requests).toEqual([])
+  expect(played.upstream.requests).toEqual([])
 })

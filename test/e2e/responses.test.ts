@@ -3,18 +3,13 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import OpenAI from 'openai'
 import { zodTextFormat } from 'openai/helpers/zod'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { openLevel } from '../../storage/level.ts'
-import { bareChain } from '../bare.ts'
+import { startBoth } from '../both.ts'
 import { startGateway, type TestGateway } from '../harness.ts'
-import { anthropic, signatureOf } from '../upstream/anthropic/index.ts'
-import { openai, startUpstream, type Upstream } from '../upstream/index.ts'
-
-let upstream: Upstream
-let gateway: TestGateway
-let client: OpenAI
-let other: OpenAI
+import { shared } from '../shared.ts'
+import { signatureOf } from '../upstream/anthropic/index.ts'
 
 const model = 'gpt-4o-mini'
 const claude = 'claude-sonnet-4-5'
@@ -31,34 +26,16 @@ const weather = {
   strict: true,
 }
 
-beforeAll(async () => {
-  upstream = await startUpstream({ wires: [openai, anthropic] })
-  gateway = await startGateway({
-    upstream,
-    config: { providers: { anthropic: { base_url: upstream.baseUrl('anthropic'), api_key: 'sk-test' } } },
-  })
-  await bareChain(gateway)
-  const clientOf = async (name: string) => {
-    const { key } = await gateway.signUp(name)
-    return new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0 })
-  }
-  client = await clientOf('client')
-  other = await clientOf('other')
-})
+const both = shared(startBoth)
+beforeEach(() => both.upstream.reset())
 
-beforeEach(() => upstream.reset())
-
-afterAll(async () => {
-  await gateway.close()
-  await upstream.close()
-})
-
-const sent = () => upstream.last().body as { messages: Record<string, unknown>[]; [field: string]: unknown }
+const sent = () =>
+  both.upstream.last().body as { messages: Record<string, unknown>[]; [field: string]: unknown }
 
 describe('a response', () => {
   test('plain: the answer’s text, what it used, and what was asked', async () => {
-    upstream.reply({ content: 'Hello there.' })
-    const response = await client.responses.create({
+    both.upstream.reply({ content: 'Hello there.' })
+    const response = await both.client.responses.create({
       model,
       input: 'Say hello',
       instructions: 'Be brief.',
@@ -102,11 +79,11 @@ describe('a response', () => {
   })
 
   test('streamed: numbered events in the order of the wire, and the same response at the end', async () => {
-    upstream.reply({ content: ['Hel', 'lo'] })
+    both.upstream.reply({ content: ['Hel', 'lo'] })
     const types: string[] = []
     let next = 0
     let text = ''
-    for await (const event of await client.responses.create({ model, input: 'hi', stream: true })) {
+    for await (const event of await both.client.responses.create({ model, input: 'hi', stream: true })) {
       expect(event.sequence_number).toBe(next)
       next += 1
       types.push(event.type)
@@ -134,10 +111,12 @@ describe('a response', () => {
       content: 'Here you are.',
       toolCalls: [{ id: 'call_1', name: 'weather', arguments: { city: 'Oslo' } }],
     }
-    upstream.reply(script)
-    const whole = await client.responses.create({ model, input: 'hi', tools: [weather] })
-    upstream.reply({ ...script, splitBytes: 7 })
-    const streamed = await client.responses.stream({ model, input: 'hi', tools: [weather] }).finalResponse()
+    both.upstream.reply(script)
+    const whole = await both.client.responses.create({ model, input: 'hi', tools: [weather] })
+    both.upstream.reply({ ...script, splitBytes: 7 })
+    const streamed = await both.client.responses
+      .stream({ model, input: 'hi', tools: [weather] })
+      .finalResponse()
     const bare = (items: readonly object[]) =>
       items.map((item) => ({ ...item, id: '', parsed_arguments: '' }))
     expect(streamed.output_text).toBe(whole.output_text)
@@ -147,18 +126,18 @@ describe('a response', () => {
   })
 
   test('that was cut off or declined says so', async () => {
-    upstream.reply({ content: 'Once upon', finishReason: 'length' })
-    const cut = await client.responses.create({ model, input: 'hi' })
+    both.upstream.reply({ content: 'Once upon', finishReason: 'length' })
+    const cut = await both.client.responses.create({ model, input: 'hi' })
     expect(cut).toMatchObject({
       status: 'incomplete',
       incomplete_details: { reason: 'max_output_tokens' },
       output: [{ status: 'incomplete' }],
     })
-    upstream.reply({ content: 'Once upon', finishReason: 'length' })
-    const streamed = await client.responses.stream({ model, input: 'hi' }).finalResponse()
+    both.upstream.reply({ content: 'Once upon', finishReason: 'length' })
+    const streamed = await both.client.responses.stream({ model, input: 'hi' }).finalResponse()
     expect(streamed).toMatchObject({ status: 'incomplete', output: [{ status: 'incomplete' }] })
-    upstream.reply({ refusal: 'I would rather not.' })
-    const declined = await client.responses.stream({ model, input: 'hi' }).finalResponse()
+    both.upstream.reply({ refusal: 'I would rather not.' })
+    const declined = await both.client.responses.stream({ model, input: 'hi' }).finalResponse()
     expect(declined.output).toMatchObject([
       { content: [{ type: 'refusal', refusal: 'I would rather not.' }] },
     ])
@@ -167,19 +146,19 @@ describe('a response', () => {
   test('in a structure, parsed by the client, plain and streamed', async () => {
     const Person = z.object({ name: z.string(), age: z.number() })
     const asked = { model, input: 'Who?', text: { format: zodTextFormat(Person, 'person') } }
-    upstream.reply({ content: '{"name":"Ada","age":36}', times: 2 })
-    const answer = await client.responses.parse(asked)
+    both.upstream.reply({ content: '{"name":"Ada","age":36}', times: 2 })
+    const answer = await both.client.responses.parse(asked)
     expect(answer.output_parsed).toEqual({ name: 'Ada', age: 36 })
     expect(sent().response_format).toMatchObject({
       type: 'json_schema',
       json_schema: { name: 'person', strict: true, schema: { type: 'object' } },
     })
-    const streamed = await client.responses.stream(asked).finalResponse()
+    const streamed = await both.client.responses.stream(asked).finalResponse()
     expect(streamed.output_parsed).toEqual({ name: 'Ada', age: 36 })
   })
 
   test('carries pictures, files and sound to who takes them', async () => {
-    await client.responses.create({
+    await both.client.responses.create({
       model,
       input: [
         {
@@ -205,7 +184,7 @@ describe('a response', () => {
   })
 
   test('says what of its parameters could not be carried', async () => {
-    const { data, response } = await client.responses
+    const { data, response } = await both.client.responses
       .create({
         model,
         input: 'hi',
@@ -225,12 +204,12 @@ describe('a response', () => {
 
   test('tells log probabilities that were asked for', async () => {
     const asked = { model, input: 'hi', top_logprobs: 2 }
-    upstream.reply({ content: 'Hello there', times: 2 })
-    const plain = await client.responses.create({
+    both.upstream.reply({ content: 'Hello there', times: 2 })
+    const plain = await both.client.responses.create({
       ...asked,
       include: ['message.output_text.logprobs'],
     })
-    const streamed = await client.responses.stream(asked).finalResponse()
+    const streamed = await both.client.responses.stream(asked).finalResponse()
     for (const { output } of [plain, streamed]) {
       const [message] = output
       const part = message?.type === 'message' ? message.content[0] : undefined
@@ -256,12 +235,12 @@ describe('a loop of tools', () => {
   const input = [{ role: 'user' as const, content: 'Where is it warmer?' }]
 
   test.each(['plain', 'streamed'])('goes on with the items that came, %s', async (how) => {
-    upstream.reply({ toolCalls })
+    both.upstream.reply({ toolCalls })
     const ask = { ...asked, input }
     const first =
       how === 'plain'
-        ? await client.responses.create(ask)
-        : await client.responses.stream(ask).finalResponse()
+        ? await both.client.responses.create(ask)
+        : await both.client.responses.stream(ask).finalResponse()
     expect(first.output).toMatchObject(
       toolCalls.map(({ id, name, arguments: args }) => ({
         type: 'function_call',
@@ -272,7 +251,7 @@ describe('a loop of tools', () => {
         arguments: JSON.stringify(args),
       })),
     )
-    const { output_text: said } = await client.responses.create({
+    const { output_text: said } = await both.client.responses.create({
       ...asked,
       input: [...input, ...items(first), ...results],
     })
@@ -304,9 +283,9 @@ describe('a loop of tools', () => {
   })
 
   test('goes on from the response before it', async () => {
-    upstream.reply({ toolCalls })
-    const first = await client.responses.create({ model, tools: [weather], input })
-    const second = await client.responses.create({
+    both.upstream.reply({ toolCalls })
+    const first = await both.client.responses.create({ model, tools: [weather], input })
+    const second = await both.client.responses.create({
       model,
       tools: [weather],
       previous_response_id: first.id,
@@ -322,9 +301,9 @@ describe('a loop of tools', () => {
       image_url: 'data:image/png;base64,AAAA',
       detail: 'auto' as const,
     }
-    upstream.reply({ toolCalls: toolCalls.slice(0, 1) })
-    const first = await client.responses.create({ model, tools: [weather], input })
-    await client.responses.create({
+    both.upstream.reply({ toolCalls: toolCalls.slice(0, 1) })
+    const first = await both.client.responses.create({ model, tools: [weather], input })
+    await both.client.responses.create({
       model,
       tools: [weather],
       previous_response_id: first.id,
@@ -348,7 +327,7 @@ describe('a loop of tools', () => {
   test('of a tool that takes free text', async () => {
     const patch = { type: 'custom' as const, name: 'apply_patch', description: 'Edits files' }
     const call = { id: 'call_1', type: 'custom', custom: { name: 'apply_patch', input: '*** Begin Patch' } }
-    upstream.reply({
+    both.upstream.reply({
       body: {
         id: 'x',
         object: 'chat.completion',
@@ -363,11 +342,11 @@ describe('a loop of tools', () => {
         ],
       },
     })
-    const first = await client.responses.create({ model, tools: [patch], input: 'Edit.' })
+    const first = await both.client.responses.create({ model, tools: [patch], input: 'Edit.' })
     expect(first.output).toMatchObject([
       { type: 'custom_tool_call', call_id: 'call_1', name: 'apply_patch', input: '*** Begin Patch' },
     ])
-    await client.responses.create({
+    await both.client.responses.create({
       model,
       tools: [patch],
       previous_response_id: first.id,
@@ -383,9 +362,9 @@ describe('a loop of tools', () => {
       '{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}',
       '[DONE]',
     ]
-    upstream.reply({ chunks: streamed.map((data) => `data: ${data}\n\n`) })
+    both.upstream.reply({ chunks: streamed.map((data) => `data: ${data}\n\n`) })
     const types: string[] = []
-    const stream = client.responses.stream({ model, tools: [patch], input: 'Edit.' })
+    const stream = both.client.responses.stream({ model, tools: [patch], input: 'Edit.' })
     for await (const { type } of stream) types.push(type)
     expect(types).toContain('response.custom_tool_call_input.done')
     expect((await stream.finalResponse()).output).toMatchObject([{ name: 'apply_patch', input: '*** Begin' }])
@@ -394,14 +373,18 @@ describe('a loop of tools', () => {
 
 describe('stored responses', () => {
   test('are gone on from, with new instructions, plain and streamed', async () => {
-    upstream.reply({ content: 'I am Ada.' })
-    const first = await client.responses.create({ model, input: 'Who are you?', instructions: 'Be Ada.' })
-    upstream.reply({ content: 'Math.' })
-    const second = await client.responses
+    both.upstream.reply({ content: 'I am Ada.' })
+    const first = await both.client.responses.create({
+      model,
+      input: 'Who are you?',
+      instructions: 'Be Ada.',
+    })
+    both.upstream.reply({ content: 'Math.' })
+    const second = await both.client.responses
       .stream({ model, input: 'What do you like?', previous_response_id: first.id })
       .finalResponse()
-    upstream.reply({ content: 'Bye.' })
-    const third = await client.responses.create({
+    both.upstream.reply({ content: 'Bye.' })
+    const third = await both.client.responses.create({
       model,
       input: 'Bye',
       instructions: 'Be short.',
@@ -415,9 +398,9 @@ describe('stored responses', () => {
       { role: 'assistant', content: 'Math.' },
       { role: 'user', content: 'Bye' },
     ])
-    const kept = await client.responses.retrieve(second.id)
+    const kept = await both.client.responses.retrieve(second.id)
     expect(kept).toMatchObject({ id: second.id, status: 'completed', output_text: 'Math.' })
-    const asc = await client.responses.inputItems.list(third.id, { order: 'asc', limit: 2 })
+    const asc = await both.client.responses.inputItems.list(third.id, { order: 'asc', limit: 2 })
     const said: unknown[] = []
     for await (const item of asc) said.push(item)
     expect(said).toMatchObject([
@@ -427,7 +410,7 @@ describe('stored responses', () => {
       { role: 'assistant' },
       { role: 'user', content: [{ type: 'input_text', text: 'Bye' }] },
     ])
-    const mixed = await client.responses.create({
+    const mixed = await both.client.responses.create({
       model,
       input: [
         { role: 'user', content: 'a' },
@@ -435,17 +418,19 @@ describe('stored responses', () => {
         { role: 'user', content: 'c' },
       ],
     })
-    expect((await client.responses.inputItems.list(mixed.id, { order: 'asc' })).data).toMatchObject([
+    expect((await both.client.responses.inputItems.list(mixed.id, { order: 'asc' })).data).toMatchObject([
       { content: [{ type: 'input_text', text: 'a' }] },
       { content: [{ type: 'output_text', text: 'b' }] },
       { content: [{ type: 'input_text', text: 'c' }] },
     ])
-    const latest = await client.responses.inputItems.list(third.id, { limit: 1 })
+    const latest = await both.client.responses.inputItems.list(third.id, { limit: 1 })
     expect(latest.data).toMatchObject([{ content: [{ text: 'Bye' }] }])
   })
 
   test('are their user’s own', async () => {
-    const { id } = await client.responses.create({ model, input: 'A secret' })
+    const { id } = await both.client.responses.create({ model, input: 'A secret' })
+    const { url, signUp } = both.gateway
+    const other = new OpenAI({ baseURL: `${url}/v1`, apiKey: (await signUp('other')).key, maxRetries: 0 })
     for (const attempt of [
       () => other.responses.retrieve(id),
       () => other.responses.inputItems.list(id),
@@ -458,30 +443,30 @@ describe('stored responses', () => {
         }),
     ])
       await expect(attempt()).rejects.toBeInstanceOf(OpenAI.NotFoundError)
-    expect((await client.responses.retrieve(id)).id).toBe(id)
+    expect((await both.client.responses.retrieve(id)).id).toBe(id)
   })
 
   test('are gone once deleted, and with them the conversations that build on them', async () => {
-    const first = await client.responses.create({ model, input: 'one' })
-    const second = await client.responses.create({ model, input: 'two', previous_response_id: first.id })
-    await client.responses.delete(first.id)
-    await expect(client.responses.retrieve(first.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError)
+    const first = await both.client.responses.create({ model, input: 'one' })
+    const second = await both.client.responses.create({ model, input: 'two', previous_response_id: first.id })
+    await both.client.responses.delete(first.id)
+    await expect(both.client.responses.retrieve(first.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError)
     await expect(
-      client.responses.create({ model, input: 'three', previous_response_id: second.id }),
+      both.client.responses.create({ model, input: 'three', previous_response_id: second.id }),
     ).rejects.toMatchObject({ status: 404, param: 'previous_response_id' })
   })
 
   test('are not made where the caller wants none', async () => {
-    const response = await client.responses.create({ model, input: 'hi', store: false })
+    const response = await both.client.responses.create({ model, input: 'hi', store: false })
     expect(response).toMatchObject({ store: false })
-    await expect(client.responses.retrieve(response.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError)
+    await expect(both.client.responses.retrieve(response.id)).rejects.toBeInstanceOf(OpenAI.NotFoundError)
   })
 
   test('have items that can be named instead of sent', async () => {
-    upstream.reply({ content: 'I am Ada.' })
-    const first = await client.responses.create({ model, input: 'Who are you?' })
-    const { data } = await client.responses.inputItems.list(first.id)
-    await client.responses.create({
+    both.upstream.reply({ content: 'I am Ada.' })
+    const first = await both.client.responses.create({ model, input: 'Who are you?' })
+    const { data } = await both.client.responses.inputItems.list(first.id)
+    await both.client.responses.create({
       model,
       input: [
         { type: 'item_reference', id: (data[0] as { id: string }).id },
@@ -505,8 +490,10 @@ describe('failures', () => {
     [500, OpenAI.InternalServerError],
   ])('a provider’s %i is the client’s own class', async (status, type) => {
     for (const stream of [false, true]) {
-      upstream.reply({ status, error: { message: 'because' } })
-      const error = await client.responses.create({ model, input: 'hi', stream }).catch((e: unknown) => e)
+      both.upstream.reply({ status, error: { message: 'because' } })
+      const error = await both.client.responses
+        .create({ model, input: 'hi', stream })
+        .catch((e: unknown) => e)
       expect(error).toBeInstanceOf(type)
       expect(error).toMatchObject({ message: expect.stringContaining('because') })
     }
@@ -535,8 +522,8 @@ describe('failures', () => {
     [{ input: 'hi', metadata: { a: 1 } }, 'metadata.a'],
   ])('of the request name the field: %j', async (fields, param) => {
     const asked = { model, ...fields } as OpenAI.Responses.ResponseCreateParamsNonStreaming
-    await expect(client.responses.create(asked)).rejects.toMatchObject({ status: 400, param })
-    expect(upstream.requests).toHaveLength(0)
+    await expect(both.client.responses.create(asked)).rejects.toMatchObject({ status: 400, param })
+    expect(both.upstream.requests).toHaveLength(0)
   })
 
   test.each([
@@ -564,17 +551,17 @@ describe('failures', () => {
     ],
   ])('of what a provider cannot carry name the field as the client knows it: %j', async (fields, param) => {
     const asked = { model: claude, ...fields } as OpenAI.Responses.ResponseCreateParamsNonStreaming
-    await expect(client.responses.create(asked)).rejects.toMatchObject({ status: 400, param })
-    expect(upstream.requests).toHaveLength(0)
+    await expect(both.client.responses.create(asked)).rejects.toMatchObject({ status: 400, param })
+    expect(both.upstream.requests).toHaveLength(0)
   })
 
   test('in the middle of a stream end it as failed, never as complete', async () => {
-    upstream.reply({ content: ['a', 'b', 'c'], cutAfter: 3 })
-    await expect(client.responses.stream({ model, input: 'hi' }).finalResponse()).rejects.toThrow(
+    both.upstream.reply({ content: ['a', 'b', 'c'], cutAfter: 3 })
+    await expect(both.client.responses.stream({ model, input: 'hi' }).finalResponse()).rejects.toThrow(
       OpenAI.APIError,
     )
-    upstream.reply({ content: ['a', 'b', 'c'], cutAfter: 3 })
-    const raw = await client.responses.create({ model, input: 'hi', stream: true }).asResponse()
+    both.upstream.reply({ content: ['a', 'b', 'c'], cutAfter: 3 })
+    const raw = await both.client.responses.create({ model, input: 'hi', stream: true }).asResponse()
     const events = (await raw.text())
       .split('\n\n')
       .filter((frame) => frame !== '')
@@ -588,17 +575,17 @@ describe('failures', () => {
   })
 
   test('a client that leaves closes the connection to the provider, and nothing is stored', async () => {
-    upstream.reply({ content: Array.from({ length: 200 }, (_, n) => `w${n} `), gapMs: 20 })
-    const stream = await client.responses.create({ model, input: 'hi', stream: true })
+    both.upstream.reply({ content: Array.from({ length: 200 }, (_, n) => `w${n} `), gapMs: 20 })
+    const stream = await both.client.responses.create({ model, input: 'hi', stream: true })
     let id = ''
     for await (const event of stream) {
       if (event.type === 'response.created') id = event.response.id
       if (event.type === 'response.output_text.delta') break
     }
-    const request = upstream.last()
+    const request = both.upstream.last()
     await request.closed
     expect(request.aborted).toBe(true)
-    await expect(client.responses.retrieve(id)).rejects.toBeInstanceOf(OpenAI.NotFoundError)
+    await expect(both.client.responses.retrieve(id)).rejects.toBeInstanceOf(OpenAI.NotFoundError)
   })
 })
 
@@ -614,7 +601,7 @@ describe('a translated provider', () => {
   const input = [{ role: 'user' as const, content: 'How is the weather?' }]
 
   test.each(['plain', 'streamed'])('gets its signed reasoning back as it was, %s', async (how) => {
-    upstream.reply({
+    both.upstream.reply({
       reasoning: 'I should ask.',
       content: 'A moment.',
       toolCalls: [{ id: 'toolu_1', name: 'weather', arguments: { city: 'Oslo' } }],
@@ -622,8 +609,8 @@ describe('a translated provider', () => {
     const ask = { ...asked, input }
     const first =
       how === 'plain'
-        ? await client.responses.create(ask)
-        : await client.responses.stream(ask).finalResponse()
+        ? await both.client.responses.create(ask)
+        : await both.client.responses.stream(ask).finalResponse()
     expect(first.output).toMatchObject([
       {
         type: 'reasoning',
@@ -633,7 +620,7 @@ describe('a translated provider', () => {
       { type: 'message', content: [{ type: 'output_text', text: 'A moment.' }] },
       { type: 'function_call', call_id: 'toolu_1', arguments: '{"city":"Oslo"}' },
     ])
-    await client.responses.create({
+    await both.client.responses.create({
       ...asked,
       input: [
         ...input,
@@ -652,23 +639,23 @@ describe('a translated provider', () => {
   })
 
   test('keeps it in stored responses, and leaves it out for others', async () => {
-    upstream.reply({
+    both.upstream.reply({
       reasoning: 'I should ask.',
       toolCalls: [{ id: 'toolu_1', name: 'weather', arguments: { city: 'Oslo' } }],
     })
-    const first = await client.responses.create({ ...asked, input, store: true })
+    const first = await both.client.responses.create({ ...asked, input, store: true })
     const next = {
       previous_response_id: first.id,
       tools: [weather],
       input: [{ type: 'function_call_output' as const, call_id: 'toolu_1', output: 'sunny' }],
     }
-    await client.responses.create({ ...next, model: claude })
+    await both.client.responses.create({ ...next, model: claude })
     expect((sent().messages[1]!.content as object[])[0]).toEqual({
       type: 'thinking',
       thinking: 'I should ask.',
       signature: signatureOf('I should ask.'),
     })
-    const { response } = await client.responses.create({ ...next, model }).withResponse()
+    const { response } = await both.client.responses.create({ ...next, model }).withResponse()
     expect(response.headers.get('x-params-changed')).toContain('-messages.reasoning_details')
     expect(sent().messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
   })
@@ -685,7 +672,7 @@ test('stored responses are bounded by the settings, go on over a restart, and go
   }
   const started = (days: number): Promise<TestGateway> =>
     startGateway({
-      upstream,
+      upstream: both.upstream,
       dataDir,
       config: { modules: { proxy: { config: { stored_responses: { days } } } } },
     })

@@ -1,31 +1,11 @@
 import Anthropic from '@anthropic-ai/sdk'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { bareChain } from '../../../test/bare.ts'
-import { startGateway, type TestGateway } from '../../../test/harness.ts'
-import { anthropic, signatureOf } from '../../../test/upstream/anthropic/index.ts'
-import { openai, startUpstream, type Upstream } from '../../../test/upstream/index.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { startBoth } from '../../../test/both.ts'
+import { shared } from '../../../test/shared.ts'
+import { signatureOf } from '../../../test/upstream/anthropic/index.ts'
 
-let upstream: Upstream
-let gateway: TestGateway
-let client: Anthropic
-
-beforeAll(async () => {
-  upstream = await startUpstream({ wires: [openai, anthropic] })
-  gateway = await startGateway({
-    upstream,
-    config: { providers: { anthropic: { base_url: upstream.baseUrl('anthropic'), api_key: 'sk-test' } } },
-  })
-  await bareChain(gateway)
-  const { key } = await gateway.signUp()
-  client = new Anthropic({ baseURL: gateway.url, apiKey: key, maxRetries: 0 })
-})
-
-beforeEach(() => upstream.reset())
-
-afterAll(async () => {
-  await gateway.close()
-  await upstream.close()
-})
+const both = shared(startBoth)
+beforeEach(() => both.upstream.reset())
 
 type Params = Anthropic.MessageCreateParamsNonStreaming
 type Fields = Record<string, unknown>
@@ -41,9 +21,9 @@ const weather = {
 
 const params = (fields: Fields): Params =>
   ({ model: claude, max_tokens: 500, messages: hi, ...fields }) as Params
-const create = (fields: Fields) => client.messages.create(params(fields))
-const streamed = (fields: Fields) => client.messages.stream(params(fields)).finalMessage()
-const sent = (): Fields => upstream.last().body as Fields
+const create = (fields: Fields) => both.anthropic.messages.create(params(fields))
+const streamed = (fields: Fields) => both.anthropic.messages.stream(params(fields)).finalMessage()
+const sent = (): Fields => both.upstream.last().body as Fields
 
 /** The text of an answer's blocks. */
 const textOf = ({ content }: Anthropic.Message): string =>
@@ -51,9 +31,9 @@ const textOf = ({ content }: Anthropic.Message): string =>
 
 /** A body as it is, without the client in between. */
 const post = (body: unknown, headers: Record<string, string> = {}) =>
-  fetch(`${gateway.url}/v1/messages`, {
+  fetch(`${both.gateway.url}/v1/messages`, {
     method: 'POST',
-    headers: { 'x-api-key': gateway.adminKey, 'content-type': 'application/json', ...headers },
+    headers: { 'x-api-key': both.gateway.adminKey, 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
   })
 
@@ -74,14 +54,14 @@ describe.each([claude, gpt])('the official client with %s', (model) => {
       { id: 'toolu_a', name: 'weather', arguments: { city: 'Bern' } },
       { id: 'toolu_b', name: 'weather', arguments: { city: 'Köln', days: [1, 2] } },
     ]
-    upstream.reply({ content: model === gpt ? '' : 'Let me see.', toolCalls, times: 2 })
+    both.upstream.reply({ content: model === gpt ? '' : 'Let me see.', toolCalls, times: 2 })
     const plain = await create({ model, tools: [weather] })
     expect(plain.stop_reason).toBe('tool_use')
     expect(plain.content.filter(({ type }) => type === 'tool_use')).toMatchObject([
       { id: 'toolu_a', name: 'weather', input: { city: 'Bern' } },
       { id: 'toolu_b', name: 'weather', input: { city: 'Köln', days: [1, 2] } },
     ])
-    const stream = client.messages.stream(params({ model, tools: [weather] }))
+    const stream = both.anthropic.messages.stream(params({ model, tools: [weather] }))
     const pieces: string[] = []
     stream.on('inputJson', (piece) => pieces.push(piece))
     expect((await stream.finalMessage()).content).toEqual(plain.content)
@@ -125,7 +105,7 @@ describe.each([claude, gpt])('the official client with %s', (model) => {
       [500, Anthropic.InternalServerError, 'api_error'],
     ] as const
     for (const [status, kind, type] of cases) {
-      upstream.reply({ status })
+      both.upstream.reply({ status })
       const error = await create({ model }).catch((thrown: unknown) => thrown)
       expect(error).toBeInstanceOf(kind)
       expect((error as InstanceType<typeof kind>).error).toEqual({
@@ -135,15 +115,15 @@ describe.each([claude, gpt])('the official client with %s', (model) => {
       })
     }
     await expect(create({ model, messages: [] })).rejects.toBeInstanceOf(Anthropic.BadRequestError)
-    const stranger = new Anthropic({ baseURL: gateway.url, apiKey: 'sy_live_nobody', maxRetries: 0 })
+    const stranger = new Anthropic({ baseURL: both.gateway.url, apiKey: 'sy_live_nobody', maxRetries: 0 })
     await expect(stranger.messages.create(params({ model }))).rejects.toBeInstanceOf(
       Anthropic.AuthenticationError,
     )
   })
 
   test('is told of a failure in the midst of a stream, and sees no normal end', async () => {
-    upstream.reply({ content: ['a ', 'b ', 'c ', 'd '], cutAfter: 5 })
-    const stream = client.messages.stream(params({ model }))
+    both.upstream.reply({ content: ['a ', 'b ', 'c ', 'd '], cutAfter: 5 })
+    const stream = both.anthropic.messages.stream(params({ model }))
     const events: string[] = []
     stream.on('streamEvent', ({ type }) => events.push(type))
     await expect(stream.finalMessage()).rejects.toThrow('broke off')
@@ -152,18 +132,18 @@ describe.each([claude, gpt])('the official client with %s', (model) => {
   })
 
   test('can leave, and the provider is told', async () => {
-    upstream.reply({ content: ['a ', 'b ', 'c '], hangAfter: 5 })
-    const stream = client.messages.stream(params({ model }))
+    both.upstream.reply({ content: ['a ', 'b ', 'c '], hangAfter: 5 })
+    const stream = both.anthropic.messages.stream(params({ model }))
     stream.on('text', () => stream.abort())
     await expect(stream.finalMessage()).rejects.toBeInstanceOf(Anthropic.APIUserAbortError)
-    await upstream.last().closed
-    expect(upstream.last().aborted).toBe(true)
+    await both.upstream.last().closed
+    expect(both.upstream.last().aborted).toBe(true)
   })
 })
 
 describe('to a provider of another wire', () => {
   test('a request goes as far as it can be carried, and what is lost is told', async () => {
-    const { response } = await client.messages
+    const { response } = await both.anthropic.messages
       .create(
         params({
           model: gpt,
@@ -259,7 +239,7 @@ describe('to a provider of another wire', () => {
   })
 
   test('bare reasoning is thinking without a signature, plain and streamed', async () => {
-    upstream.reply({ reasoning: 'Let me think.', content: 'Done.', times: 2 })
+    both.upstream.reply({ reasoning: 'Let me think.', content: 'Done.', times: 2 })
     const expected = [
       { type: 'thinking', thinking: 'Let me think.', signature: '' },
       { type: 'text', text: 'Done.' },
@@ -365,7 +345,7 @@ describe('to a provider of the same wire', () => {
     })
     expect(await response.json()).toMatchObject({ type: 'message' })
     expect(sent()).toEqual(everything)
-    expect(upstream.last().headers).toMatchObject({
+    expect(both.upstream.last().headers).toMatchObject({
       'anthropic-version': '2026-10-21',
       'anthropic-beta': 'some-beta-2026-01-01',
       'x-api-key': 'sk-test',
@@ -376,16 +356,20 @@ describe('to a provider of the same wire', () => {
   test('an answer is the provider’s, byte for byte, plain and streamed', async () => {
     const message = { id: 'm', type: 'message', role: 'assistant', model: claude, new_field: 1.5 }
     const body = `${JSON.stringify({ ...message, content: [{ type: 'novel', x: [] }], stop_reason: 'end_turn', usage: {} }, null, 1)}\n`
-    upstream.reply({ body })
+    both.upstream.reply({ body })
     expect(await (await post({ model: claude, max_tokens: 5, messages: hi })).text()).toBe(body)
-    upstream.reply({ reasoning: 'Hm.', content: 'Yes.', toolCalls: [{ name: 'weather', arguments: {} }] })
-    const direct = await fetch(`${upstream.url}/v1/messages`, {
+    both.upstream.reply({
+      reasoning: 'Hm.',
+      content: 'Yes.',
+      toolCalls: [{ name: 'weather', arguments: {} }],
+    })
+    const direct = await fetch(`${both.upstream.url}/v1/messages`, {
       method: 'POST',
       headers: { 'x-api-key': 'sk-test', 'anthropic-version': '2023-06-01' },
       body: JSON.stringify({ model: claude, max_tokens: 5, messages: hi, stream: true }),
     })
     const chunks = [await direct.text()]
-    upstream.reply({ chunks, splitBytes: 7 })
+    both.upstream.reply({ chunks, splitBytes: 7 })
     const through = await post({ model: claude, max_tokens: 5, messages: hi, stream: true })
     expect(await through.text()).toBe(chunks[0])
   })
@@ -395,7 +379,7 @@ describe('to a provider of the same wire', () => {
     const messages: Anthropic.MessageParam[] = [...hi]
     const thoughts = ['First “this”,\n', ' then \u{1f600}', 'at last']
     for (const [turn, reasoning] of thoughts.entries()) {
-      upstream.reply({
+      both.upstream.reply({
         reasoning,
         toolCalls: [{ id: `t${turn}`, name: 'weather', arguments: { city: `${turn}` } }],
       })
@@ -420,14 +404,14 @@ describe('to a provider of the same wire', () => {
 
 describe('counting tokens', () => {
   const count = (model: string, fields: object = {}) =>
-    client.messages.countTokens({ model, messages: hi, ...fields }).withResponse()
+    both.anthropic.messages.countTokens({ model, messages: hi, ...fields }).withResponse()
 
   test('is the provider’s affair where it can count', async () => {
-    upstream.reply({ body: { input_tokens: 17 } })
+    both.upstream.reply({ body: { input_tokens: 17 } })
     const { data, response } = await count(`anthropic/${claude}`, { system: 'Be brief.' })
     expect(data).toEqual({ input_tokens: 17 })
     expect(response.headers.get('x-token-count')).toBe('provider')
-    expect(upstream.last()).toMatchObject({ path: '/v1/messages/count_tokens', key: 'sk-test' })
+    expect(both.upstream.last()).toMatchObject({ path: '/v1/messages/count_tokens', key: 'sk-test' })
     expect(sent()).toEqual({ model: claude, messages: hi, system: 'Be brief.' })
   })
 
@@ -437,7 +421,7 @@ describe('counting tokens', () => {
     expect(plain.response.headers.get('x-token-count')).toBe('tokenizer')
     const ruled = await count(gpt, { tools: [weather] })
     expect(ruled.response.headers.get('x-token-count')).toBe('rules')
-    expect(upstream.requests).toHaveLength(0)
+    expect(both.upstream.requests).toHaveLength(0)
   })
 
   test('is an estimate elsewhere, and says so', async () => {
@@ -447,41 +431,41 @@ describe('counting tokens', () => {
     })
     expect(data.input_tokens).toBeGreaterThan(100)
     expect(response.headers.get('x-token-count')).toBe('estimated')
-    expect(upstream.requests).toHaveLength(0)
+    expect(both.upstream.requests).toHaveLength(0)
   })
 
   test('shows the provider nothing while a guard is on', async () => {
-    await gateway.module('secretscan', { enabled: true, config: {} })
+    await both.gateway.module('secretscan', { enabled: true, config: {} })
     const { response } = await count(claude)
-    await gateway.module('secretscan', { enabled: false })
+    await both.gateway.module('secretscan', { enabled: false })
     expect(response.headers.get('x-token-count')).toBe('estimated')
-    expect(upstream.requests).toHaveLength(0)
+    expect(both.upstream.requests).toHaveLength(0)
   })
 
   test('is for those who may make the call, and counts as one', async () => {
-    const { userId, key } = await gateway.signUp('counter')
-    const limited = new Anthropic({ baseURL: gateway.url, apiKey: key, maxRetries: 0 })
+    const { userId, key } = await both.gateway.signUp('counter')
+    const limited = new Anthropic({ baseURL: both.gateway.url, apiKey: key, maxRetries: 0 })
     const ask = () => limited.messages.countTokens({ model: claude, messages: hi })
     const rules = [{ per: 'user', match: userId, rpm: 2 }]
-    await gateway.module('rateshield', { enabled: true, config: { rules } })
+    await both.gateway.module('rateshield', { enabled: true, config: { rules } })
     expect((await ask().withResponse()).response.headers.get('x-ratelimit-remaining')).toBe('1')
     await ask()
     await expect(ask()).rejects.toBeInstanceOf(Anthropic.RateLimitError)
-    await gateway.module('rateshield', { enabled: false })
+    await both.gateway.module('rateshield', { enabled: false })
     for (const default_scope of [{ models: ['gpt-*'] }, { providers: ['openai'] }, { endpoints: ['chat'] }]) {
-      await gateway.module('keyscope', { enabled: true, config: { default_scope } })
+      await both.gateway.module('keyscope', { enabled: true, config: { default_scope } })
       await expect(ask()).rejects.toBeInstanceOf(Anthropic.PermissionDeniedError)
     }
-    await gateway.module('keyscope', { enabled: false, config: { default_scope: null } })
-    expect(upstream.requests).toHaveLength(2)
+    await both.gateway.module('keyscope', { enabled: false, config: { default_scope: null } })
+    expect(both.upstream.requests).toHaveLength(2)
   })
 
   test('needs a key, and tells what the provider says is wrong', async () => {
-    const stranger = new Anthropic({ baseURL: gateway.url, apiKey: 'nobody', maxRetries: 0 })
+    const stranger = new Anthropic({ baseURL: both.gateway.url, apiKey: 'nobody', maxRetries: 0 })
     await expect(stranger.messages.countTokens({ model: claude, messages: hi })).rejects.toBeInstanceOf(
       Anthropic.AuthenticationError,
     )
-    upstream.reply({ status: 429 })
+    both.upstream.reply({ status: 429 })
     await expect(count(claude)).rejects.toBeInstanceOf(Anthropic.RateLimitError)
     await expect(count(claude, { nonsense: 1 })).rejects.toThrow('nonsense')
   })
@@ -497,7 +481,7 @@ describe('counting tokens', () => {
       error: { type: 'invalid_request_error', message: expect.stringContaining('messages') },
       request_id: requestID,
     })
-    const nobody = await gateway.api(
+    const nobody = await both.gateway.api(
       'POST',
       '/v1/messages/count_tokens',
       { model: claude, messages: hi },

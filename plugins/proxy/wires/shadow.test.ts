@@ -1,28 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { bareChain } from '../../../test/bare.ts'
-import { startGateway, type TestGateway } from '../../../test/harness.ts'
-import { anthropic } from '../../../test/upstream/anthropic/index.ts'
-import { openai, startUpstream, type Upstream } from '../../../test/upstream/index.ts'
+import { startBoth } from '../../../test/both.ts'
+import { shared } from '../../../test/shared.ts'
 
-let upstream: Upstream
-let gateway: TestGateway
-
-beforeAll(async () => {
-  upstream = await startUpstream({ wires: [openai, anthropic] })
-  gateway = await startGateway({
-    upstream,
-    config: { providers: { anthropic: { base_url: upstream.baseUrl('anthropic'), api_key: 'sk-test' } } },
-  })
-})
-
+const both = shared(startBoth)
 beforeEach(async () => {
-  upstream.reset()
-  await bareChain(gateway)
-})
-
-afterAll(async () => {
-  await gateway.close()
-  await upstream.close()
+  both.upstream.reset()
+  await bareChain(both.gateway)
 })
 
 const secret = 'ghp_0123456789abcdefghijklmnopqrstuvwxyz'
@@ -39,11 +23,11 @@ const cases = wires.flatMap(([path, body]) =>
 
 /** The bytes of a stream that says a secret, but for what differs from call to call. */
 async function streamed(path: string, body: object, splitBytes: number): Promise<string> {
-  upstream.reset()
-  upstream.reply({ content: `The token is ${secret}, keep it.`, splitBytes })
-  const response = await fetch(gateway.url + path, {
+  both.upstream.reset()
+  both.upstream.reply({ content: `The token is ${secret}, keep it.`, splitBytes })
+  const response = await fetch(both.gateway.url + path, {
     method: 'POST',
-    headers: { authorization: `Bearer ${gateway.adminKey}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${both.gateway.adminKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ ...body, stream: true }),
   })
   expect(response.status).toBe(200)
@@ -58,9 +42,9 @@ test.each(cases)(
   async ({ path, model, body }) => {
     expect(model).toBe(body.model)
     for (const cut of [1, 13, 10_000]) {
-      await gateway.module('secretscan', { enabled: false, mode: null })
+      await both.gateway.module('secretscan', { enabled: false, mode: null })
       const without = await streamed(path, body, cut)
-      await gateway.module('secretscan', { enabled: true, mode: 'shadow' })
+      await both.gateway.module('secretscan', { enabled: true, mode: 'shadow' })
       expect(await streamed(path, body, cut)).toBe(without)
       expect(without).not.toContain('[REDACTED')
     }
@@ -68,6 +52,6 @@ test.each(cases)(
 )
 
 test.each(cases)('the same guard, enforced, changes $path from $model', async ({ path, body }) => {
-  await gateway.module('secretscan', { enabled: true, mode: null })
+  await both.gateway.module('secretscan', { enabled: true, mode: null })
   expect(await streamed(path, body, 1)).toContain('[REDACTED')
 })

@@ -1,33 +1,13 @@
 import Anthropic from '@anthropic-ai/sdk'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { bareChain } from '../../../../test/bare.ts'
-import { startGateway, type TestGateway } from '../../../../test/harness.ts'
-import { anthropic } from '../../../../test/upstream/anthropic/index.ts'
-import { openai, startUpstream, type Upstream } from '../../../../test/upstream/index.ts'
+import { startBoth } from '../../../../test/both.ts'
+import { shared } from '../../../../test/shared.ts'
 
-let upstream: Upstream
-let gateway: TestGateway
-let client: Anthropic
-
-beforeAll(async () => {
-  upstream = await startUpstream({ wires: [openai, anthropic] })
-  gateway = await startGateway({
-    upstream,
-    config: { providers: { anthropic: { base_url: upstream.baseUrl('anthropic'), api_key: 'sk-test' } } },
-  })
-  await bareChain(gateway)
-  const { key } = await gateway.signUp()
-  client = new Anthropic({ baseURL: gateway.url, apiKey: key, maxRetries: 0 })
-})
-
+const both = shared(startBoth)
 beforeEach(async () => {
-  upstream.reset()
-  await bareChain(gateway)
-})
-
-afterAll(async () => {
-  await gateway.close()
-  await upstream.close()
+  both.upstream.reset()
+  await bareChain(both.gateway)
 })
 
 const email = 'ada@example.com'
@@ -59,14 +39,14 @@ const saying = (words: string) => ({
 })
 
 const create = (model: string, fields: object) =>
-  client.messages.create({ model, ...fields } as Anthropic.MessageCreateParamsNonStreaming)
+  both.anthropic.messages.create({ model, ...fields } as Anthropic.MessageCreateParamsNonStreaming)
 const streamed = (model: string, fields: object) =>
-  client.messages.stream({ model, ...fields } as Anthropic.MessageStreamParams).finalMessage()
+  both.anthropic.messages.stream({ model, ...fields } as Anthropic.MessageStreamParams).finalMessage()
 
 /** A provider that does not keep to the limit. */
 async function longStream(model: string): Promise<string[]> {
   const isClaude = model.startsWith('claude')
-  const response = await fetch(upstream.url + (isClaude ? '/v1/messages' : '/v1/chat/completions'), {
+  const response = await fetch(both.upstream.url + (isClaude ? '/v1/messages' : '/v1/chat/completions'), {
     method: 'POST',
     headers: { authorization: 'Bearer sk-test', 'x-api-key': 'sk-test', 'anthropic-version': '2023-06-01' },
     body: JSON.stringify({
@@ -84,17 +64,17 @@ const textOf = ({ content }: Anthropic.Message): string =>
 
 describe.each(['claude-haiku-4-5', 'gpt-4o-mini'])('guards of messages with %s', (model) => {
   test('the provider sees no personal data, and the client sees its own again', async () => {
-    await gateway.module('maskmode', { enabled: true, config: {} })
+    await both.gateway.module('maskmode', { enabled: true, config: {} })
     for (const ask of [create, streamed]) {
-      upstream.reply({})
+      both.upstream.reply({})
       expect(textOf(await ask(model, saying(email)))).toContain(email)
-      expect(upstream.last().rawBody).not.toContain(email)
-      expect(upstream.last().rawBody).toContain('Once more: ')
+      expect(both.upstream.last().rawBody).not.toContain(email)
+      expect(both.upstream.last().rawBody).toContain('Once more: ')
     }
   })
 
   test('a secret in a request is refused before the provider sees it, wherever it stands', async () => {
-    await gateway.module('secretscan', { enabled: true, config: {} })
+    await both.gateway.module('secretscan', { enabled: true, config: {} })
     const all = saying('nobody')
     const one = { max_tokens: 500, messages: [{ role: 'user', content: 'hi' }] }
     const places = [
@@ -106,15 +86,15 @@ describe.each(['claude-haiku-4-5', 'gpt-4o-mini'])('guards of messages with %s',
     ]
     for (const fields of places)
       await expect(create(model, fields)).rejects.toBeInstanceOf(Anthropic.BadRequestError)
-    expect(upstream.requests).toHaveLength(0)
+    expect(both.upstream.requests).toHaveLength(0)
   })
 
   test('a secret in an answer is taken out, plain and streamed byte by byte, in calls too', async () => {
-    await gateway.module('secretscan', { enabled: true, config: {} })
+    await both.gateway.module('secretscan', { enabled: true, config: {} })
     const fields = { max_tokens: 500, tools: [weather], messages: [{ role: 'user', content: 'hi' }] }
     const script = { content: `It is ${secret}`, toolCalls: [{ name: 'weather', arguments: { of: secret } }] }
     for (const ask of [create, streamed]) {
-      upstream.reply({ ...script, splitBytes: 1 })
+      both.upstream.reply({ ...script, splitBytes: 1 })
       const answer = await ask(model, fields)
       expect(JSON.stringify(answer)).not.toContain(secret)
       expect(answer.stop_reason).toBe('tool_use')
@@ -122,13 +102,13 @@ describe.each(['claude-haiku-4-5', 'gpt-4o-mini'])('guards of messages with %s',
         input: { of: '[REDACTED:github_token]' },
       })
     }
-    upstream.reply({ content: `It is ${secret}, keep it safe.`, splitBytes: 1 })
+    both.upstream.reply({ content: `It is ${secret}, keep it safe.`, splitBytes: 1 })
     expect(textOf(await streamed(model, fields))).toBe('It is [REDACTED:github_token], keep it safe.')
   })
 
   test('an answer that is cut off says so', async () => {
-    await gateway.module('outputcap', { enabled: true, config: { default_max_tokens: 2 } })
-    upstream.reply({ chunks: await longStream(model) })
+    await both.gateway.module('outputcap', { enabled: true, config: { default_max_tokens: 2 } })
+    both.upstream.reply({ chunks: await longStream(model) })
     const fields = { max_tokens: 500, messages: [{ role: 'user', content: 'hi' }] }
     expect((await streamed(model, fields)).stop_reason).toBe('max_tokens')
   })

@@ -1,35 +1,16 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { bareChain } from '../../../../test/bare.ts'
-import { startGateway, type TestGateway } from '../../../../test/harness.ts'
-import { anthropic, signatureOf } from '../../../../test/upstream/anthropic/index.ts'
-import { openai, startUpstream, type Upstream } from '../../../../test/upstream/index.ts'
+import { startBoth } from '../../../../test/both.ts'
+import { shared } from '../../../../test/shared.ts'
+import { signatureOf } from '../../../../test/upstream/anthropic/index.ts'
 
-let upstream: Upstream
-let gateway: TestGateway
-let client: OpenAI
-
-beforeAll(async () => {
-  upstream = await startUpstream({ wires: [openai, anthropic] })
-  gateway = await startGateway({
-    upstream,
-    config: { providers: { anthropic: { base_url: upstream.baseUrl('anthropic'), api_key: 'sk-test' } } },
-  })
-  await bareChain(gateway)
-  const { key } = await gateway.signUp()
-  client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0 })
-})
-
+const both = shared(startBoth)
 beforeEach(async () => {
-  upstream.reset()
-  await bareChain(gateway)
-})
-
-afterAll(async () => {
-  await gateway.close()
-  await upstream.close()
+  both.upstream.reset()
+  await bareChain(both.gateway)
 })
 
 type Body = OpenAI.Responses.ResponseCreateParamsNonStreaming
@@ -53,28 +34,28 @@ const saying = (words: string): Omit<Body, 'model'> => ({
   ],
 })
 
-const create = (body: Body): Promise<Response> => client.responses.create(body)
+const create = (body: Body): Promise<Response> => both.client.responses.create(body)
 const streamed = (body: Body): Promise<Response> =>
-  client.responses.stream(body as Omit<Body, 'stream'>).finalResponse()
+  both.client.responses.stream(body as Omit<Body, 'stream'>).finalResponse()
 
 describe.each(['claude-haiku-4-5', 'gpt-4o-mini'])('guards of responses with %s', (model) => {
   test('the provider sees no personal data, and the client sees its own again', async () => {
-    await gateway.module('maskmode', { enabled: true, config: {} })
+    await both.gateway.module('maskmode', { enabled: true, config: {} })
     for (const ask of [create, streamed]) {
-      upstream.reply({})
+      both.upstream.reply({})
       expect((await ask({ model, ...saying(email) })).output_text).toContain(email)
-      expect(upstream.last().rawBody).not.toContain(email)
-      expect(upstream.last().rawBody).toContain('Once more: ')
+      expect(both.upstream.last().rawBody).not.toContain(email)
+      expect(both.upstream.last().rawBody).toContain('Once more: ')
     }
   })
 
   test('personal data in arguments comes back to the client, and is hidden again in the next turn', async () => {
-    await gateway.module('maskmode', { enabled: true, config: {} })
+    await both.gateway.module('maskmode', { enabled: true, config: {} })
     for (const ask of [create, streamed]) {
-      upstream.reply({})
+      both.upstream.reply({})
       const told = await ask({ model, input: `I am ${email}.` })
-      const [placeholder] = /\[EMAIL_\w+\]/.exec(upstream.last().rawBody)!
-      upstream.reply({
+      const [placeholder] = /\[EMAIL_\w+\]/.exec(both.upstream.last().rawBody)!
+      both.upstream.reply({
         toolCalls: [{ id: 't', name: 'weather', arguments: { of: placeholder } }],
         splitBytes: 1,
       })
@@ -93,16 +74,16 @@ describe.each(['claude-haiku-4-5', 'gpt-4o-mini'])('guards of responses with %s'
         previous_response_id: called.id,
         input: [{ type: 'function_call_output', call_id: 't', output: `Here is ${email}` }],
       })
-      expect(upstream.last().rawBody).not.toContain(email)
-      expect(upstream.last().rawBody.split(placeholder).length).toBeGreaterThan(4)
-      const kept = await client.responses.retrieve(called.id)
+      expect(both.upstream.last().rawBody).not.toContain(email)
+      expect(both.upstream.last().rawBody.split(placeholder).length).toBeGreaterThan(4)
+      const kept = await both.client.responses.retrieve(called.id)
       expect(JSON.stringify(kept)).toContain(email)
     }
     expect(await onDisk(email)).toEqual([])
   })
 
   test('a secret in a request is refused before the provider sees it, wherever it stands', async () => {
-    await gateway.module('secretscan', { enabled: true, config: {} })
+    await both.gateway.module('secretscan', { enabled: true, config: {} })
     const input = saying(secret).input as OpenAI.Responses.ResponseInputItem[]
     const harmless = saying('nobody').input as OpenAI.Responses.ResponseInputItem[]
     const places = [
@@ -116,29 +97,29 @@ describe.each(['claude-haiku-4-5', 'gpt-4o-mini'])('guards of responses with %s'
         create({ model, tools: [weather], ...fields }),
         JSON.stringify(fields),
       ).rejects.toBeInstanceOf(OpenAI.BadRequestError)
-    expect(upstream.requests).toHaveLength(0)
+    expect(both.upstream.requests).toHaveLength(0)
   })
 
   test('a secret in an answer is taken out, plain and streamed byte by byte, in calls too', async () => {
-    await gateway.module('secretscan', { enabled: true, config: {} })
+    await both.gateway.module('secretscan', { enabled: true, config: {} })
     const script = { content: `It is ${secret}`, toolCalls: [{ name: 'weather', arguments: { of: secret } }] }
     for (const ask of [create, streamed]) {
-      upstream.reply({ ...script, splitBytes: 1 })
+      both.upstream.reply({ ...script, splitBytes: 1 })
       const answer = await ask({ model, tools: [weather], input: 'hi' })
       expect(JSON.stringify(answer)).not.toContain(secret)
       expect(answer.output.find(({ type }) => type === 'function_call')).toMatchObject({
         arguments: JSON.stringify({ of: '[REDACTED:github_token]' }),
       })
-      expect(JSON.stringify(await client.responses.retrieve(answer.id))).not.toContain(secret)
+      expect(JSON.stringify(await both.client.responses.retrieve(answer.id))).not.toContain(secret)
     }
-    upstream.reply({ content: `It is ${secret}, keep it safe.`, splitBytes: 1 })
+    both.upstream.reply({ content: `It is ${secret}, keep it safe.`, splitBytes: 1 })
     const { output_text } = await streamed({ model, input: 'hi' })
     expect(output_text).toBe('It is [REDACTED:github_token], keep it safe.')
   })
 
   test('an answer that is cut off says so', async () => {
-    await gateway.module('outputcap', { enabled: true, config: { default_max_tokens: 1 } })
-    upstream.reply({
+    await both.gateway.module('outputcap', { enabled: true, config: { default_max_tokens: 1 } })
+    both.upstream.reply({
       content: 'word '.repeat(60),
       finishReason: model.startsWith('gpt') ? 'length' : 'max_tokens',
     })
@@ -150,13 +131,13 @@ describe.each(['claude-haiku-4-5', 'gpt-4o-mini'])('guards of responses with %s'
 })
 
 test('signed reasoning that a guard held back goes back as it was signed', async () => {
-  await gateway.module('maskmode', { enabled: true, config: {} })
+  await both.gateway.module('maskmode', { enabled: true, config: {} })
   const model = 'claude-sonnet-4-5'
   const input = [{ role: 'user' as const, content: `I am ${email}.` }]
   const asked = { model, tools: [weather], store: false, reasoning: { effort: 'low' as const } }
   // What could be the beginning of a placeholder waits for its rest, past the end of the thought.
   const thought = 'It may be [EMAIL'
-  upstream.reply({
+  both.upstream.reply({
     reasoning: thought,
     content: 'A moment, [EMAIL',
     toolCalls: [{ id: 'toolu_1', name: 'weather', arguments: { city: 'Oslo' } }],
@@ -172,7 +153,7 @@ test('signed reasoning that a guard held back goes back as it was signed', async
       { type: 'function_call_output', call_id: 'toolu_1', output: 'sunny' },
     ],
   })
-  const { messages } = upstream.last().body as { messages: { content: object[] }[] }
+  const { messages } = both.upstream.last().body as { messages: { content: object[] }[] }
   expect(messages[1]!.content).toEqual([
     { type: 'thinking', thinking: thought, signature: signatureOf(thought) },
     { type: 'text', text: 'A moment, [EMAIL' },
@@ -182,7 +163,7 @@ test('signed reasoning that a guard held back goes back as it was signed', async
 
 /** Files of the data folder in which a text stands. */
 async function onDisk(text: string): Promise<string[]> {
-  const entries = await readdir(gateway.dataDir, { recursive: true, withFileTypes: true })
+  const entries = await readdir(both.gateway.dataDir, { recursive: true, withFileTypes: true })
   const files = entries
     .filter((entry) => entry.isFile())
     .map((entry) => path.join(entry.parentPath, entry.name))
