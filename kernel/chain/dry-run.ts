@@ -2,13 +2,17 @@ import type { Call } from '../call/call.ts'
 import { over } from '../call/cancel.ts'
 import { type GatewayError, toGatewayError } from '../errors.ts'
 import type { Entry } from './entry.ts'
+import type { Hooks } from './hooks.ts'
 import { inspected } from './inspect.ts'
 import { Meter } from './meter.ts'
 import type { Condition } from './when.ts'
 
 /** What would become of a call at one module. */
 export interface DryStep {
-  readonly entry: Entry
+  /** The module's id. */
+  readonly module: string
+  /** What it does under its settings. */
+  readonly hooks: Hooks
   readonly outcome: 'runs' | 'skipped' | 'tripped' | 'refuses' | 'answers' | 'not_reached'
   /** With `skipped`: the first condition of its `when` that is not met. */
   readonly condition?: Condition
@@ -30,7 +34,7 @@ export async function dryRun(entries: readonly Entry[], call: Call): Promise<Dry
   let isDecided = false
   for (const entry of entries) {
     const step: DryStep = isDecided
-      ? { entry, outcome: 'not_reached', known: true, before: at, after: at }
+      ? { ...untouched(entry, at), outcome: 'not_reached', known: true }
       : await stepAt(entry, at)
     steps.push(step)
     at = step.after
@@ -40,8 +44,10 @@ export async function dryRun(entries: readonly Entry[], call: Call): Promise<Dry
   return steps
 }
 
+const untouched = ({ id, hooks }: Entry, call: Call) => ({ module: id, hooks, before: call, after: call })
+
 async function stepAt(entry: Entry, call: Call): Promise<DryStep> {
-  const same = { entry, before: call, after: call }
+  const same = untouched(entry, call)
   const condition = entry.when?.(call)
   if (condition !== undefined) return { ...same, outcome: 'skipped', condition, known: true }
   if (entry.meter.circuit.state !== 'closed') {

@@ -6,10 +6,10 @@ type Link = Explanation['modules'][number]
 
 /** Every module there is, in chain order, and what would become of the call there; problems are for admins. */
 export function linksOf(registry: Registry, steps: readonly DryStep[], isAdmin: boolean): Link[] {
-  const byId = new Map(steps.map((step) => [step.entry.id, step]))
+  const byId = new Map(steps.map((step) => [step.module, step]))
   return registry.places.map((place, i) => {
     const step = byId.get(place.plugin.id)
-    const hooks = step ? hooksOf(step.entry.hooks) : []
+    const hooks = step ? hooksOf(step.hooks) : []
     const mode = place.plugin.setting?.mode ?? 'enforce'
     const base = { order: i + 1, name: place.plugin.id, phase: place.manifest.stage, mode, hooks }
     return {
@@ -32,7 +32,7 @@ function offOf({ plugin }: Placement, state: string, isAdmin: boolean): Told {
 }
 
 function stepOf(step: DryStep, { plugin }: Placement): Told {
-  const { outcome, condition, error, entry, before, after, known } = step
+  const { outcome, condition, error, hooks, before, after, known } = step
   const when = plugin.setting?.when
   if (outcome === 'not_reached') return plain('not_reached', 'a module before it ends the call')
   if (outcome === 'tripped')
@@ -48,7 +48,7 @@ function stepOf(step: DryStep, { plugin }: Placement): Told {
   }
   if (condition !== undefined)
     return { ...plain('skipped', `its condition ${condition} is not met`), condition }
-  if (hooksOf(entry.hooks).length === 0) return plain('idle', 'with its settings it has nothing to do')
+  if (hooksOf(hooks).length === 0) return plain('idle', 'with its settings it has nothing to do')
   if (plugin.setting?.mode === 'shadow')
     return plain('runs', 'in shadow: it tells what it would do, and does nothing')
   const reason = when ? 'all its conditions are met' : 'it is on for all calls'
