@@ -1,4 +1,4 @@
-import type { Credential, Provider } from '../upstream/provider.ts'
+import type { Credential, Provider, Target } from '../upstream/provider.ts'
 
 /**
  * Providers made ready for a key with what was fetched for it. The same object comes for the same three, so that what is
@@ -15,5 +15,17 @@ export class ReadyProviders<T> {
       this.#made.set(key, known)
     }
     return known.ready
+  }
+
+  /** The target with that provider, and without its key: what was fetched for the key, or is being, goes in its place. */
+  ready(
+    target: Target,
+    key: Credential,
+    fetched: T | Promise<T>,
+    make: (fetched: T) => Provider,
+  ): Target | Promise<Target> {
+    if (fetched instanceof Promise) return fetched.then((value) => this.ready(target, key, value, make))
+    const provider = this.get(key, target.provider, fetched, () => make(fetched))
+    return { ...target, provider, key: undefined }
   }
 }

@@ -33,12 +33,6 @@ export function entraExchange(): KeyExchange {
     }
   }
 
-  const readyWith = (target: Target, key: Credential, token: string): Target => ({
-    ...target,
-    provider: providers.get(key, target.provider, token, () => providerWith(target.provider, token)),
-    key: undefined,
-  })
-
   return {
     options: optionsSchema,
     problem: (secret) =>
@@ -54,11 +48,8 @@ export function entraExchange(): KeyExchange {
       const parts = known(key, target)
       if (parts.kind === 'api-key') return target
       if (key.owner === 'user' && isOfGateway(parts)) throw forbidden(notForUsers)
-      if (parts.kind === 'token') return readyWith(target, key, parts.value)
-      const token = tokens.get(key, () => tokenFor(parts, target))
-      return token instanceof Promise
-        ? token.then((value) => readyWith(target, key, value))
-        : readyWith(target, key, token)
+      const token = parts.kind === 'token' ? parts.value : tokens.get(key, () => tokenFor(parts, target))
+      return providers.ready(target, key, token, (value) => providerWith(target.provider, value))
     },
 
     forget({ key }) {

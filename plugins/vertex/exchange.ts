@@ -28,11 +28,6 @@ const machinePath = '/computeMetadata/v1/instance/service-accounts/default/token
 export function googleExchange(): KeyExchange {
   const passes = new AccessTokens<Pass>()
   const providers = new ReadyProviders<Pass>()
-  const readyWith = (target: Target, key: Credential, pass: Pass): Target => ({
-    ...target,
-    provider: providers.get(key, target.provider, pass, () => providerWith(target, pass)),
-    key: undefined,
-  })
 
   return {
     options: optionsSchema,
@@ -49,9 +44,7 @@ export function googleExchange(): KeyExchange {
       const { key } = target
       if (!key) throw failure(target, `There is no key for ${target.provider.name}.`)
       const pass = passes.get(key, () => passOf(target, key))
-      return pass instanceof Promise
-        ? pass.then((value) => readyWith(target, key, value))
-        : readyWith(target, key, pass)
+      return providers.ready(target, key, pass, (value) => providerWith(target, value))
     },
 
     forget({ key }) {
