@@ -77,7 +77,7 @@ export interface Collection<T> {
   /**
    * Compare-and-set in one step: reads the row, writes what `change` returns, and returns what was written. When
    * `change` returns `undefined`, the row stays as it is and `update` answers `undefined`. No other write to this id
-   * happens in between. `change` is called at once and may not be asynchronous.
+   * happens in between. `change` is called at once, with engines that share perhaps again, and may not be asynchronous.
    */
   update(id: string, change: (row: T | undefined) => T | undefined): Promise<T | undefined>
   /** True when there was such a row. */
@@ -86,7 +86,10 @@ export interface Collection<T> {
   /** All rows of a listing, one at a time, from one snapshot. */
   scan(options?: ListOptions): AsyncIterable<[id: string, row: T]>
   count(options?: Pick<ListOptions, 'index' | 'equals'>): Promise<number>
-  /** Called after each acknowledged write of this process (and, with engines that share, of others). */
+  /**
+   * Called after each acknowledged write of this process (and, with engines that share, of others). Who writes in another
+   * thread is told that it is written when the listeners have done with it, and what they returned is settled.
+   */
   watch(listener: (change: Change<T>) => void): () => void
 }
 
@@ -108,6 +111,11 @@ export interface LogOptions<T> {
    * read, whatever the minimum is. A number that is new by its name is found for older rows as a field is.
    */
   readonly numbers?: Readonly<Record<string, (row: T) => number | undefined>>
+  /**
+   * Called before stored rows are indexed anew, with as many as are done together: for who has to ask somebody else about
+   * them first. The functions then get these very objects.
+   */
+  readonly prepare?: (rows: readonly T[]) => Promise<void>
   /** Rows are queued this long at the most before they are written; 250 by default. */
   readonly flushMs?: number
   /** Bytes that may wait; beyond them `append` drops the row and counts it; 64 MB by default. */

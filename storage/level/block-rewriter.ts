@@ -1,8 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type BlockHeader, type Change, decodeNumbers, sealBlock } from './block.ts'
 import { apart, type Chunk, encodeBodies, encodeLines } from './chunk.ts'
 import type { LogAppender } from './log-appender.ts'
 import type { LogBlocks } from './log-blocks.ts'
+import type { Match } from './retention.ts'
 
 /** Changes blocks that are written already. Each method is one atomic batch and must run exclusively. */
 export class BlockRewriter<T> {
@@ -22,18 +22,30 @@ export class BlockRewriter<T> {
   }
 
   /** Deletes the rows of a block that match, and their bodies; returns how many. */
-  async remove(block: number, matches: (row: T) => boolean): Promise<number> {
-    const { first, end, header } = this.#extent(block)
+  async removeMatching(block: number, match: Match<T>): Promise<number> {
+    const { first, end } = this.#extent(block)
     const chunks = await this.#blocks.readChunks(first, end)
-    const { chunkRows } = this.#blocks.format
     const emptied: number[] = []
-    for (let at = 0; at < end - first; at++) {
-      const line = chunks[Math.floor(at / chunkRows)]?.lines[at % chunkRows]
-      const row = line ? this.#blocks.parse(line, first + at) : undefined
-      if (row !== undefined && matches(row)) emptied.push(at)
-      if (at % 256 === 255) await nextTurn()
+    for await (const some of this.#blocks.rowsOf(chunks, first, end)) {
+      const matches = await match(some.map(({ row }) => row))
+      for (const [n, { at }] of some.entries()) if (matches[n]) emptied.push(at)
     }
+    return this.#remove(block, chunks, emptied)
+  }
+
+  /** Deletes the rows of a block that are older, and their bodies; returns how many. */
+  async removeOlder(block: number, beforeMs: number): Promise<number> {
+    const { first, end, header } = this.#extent(block)
+    const times = header ? await this.#times(block) : this.#blocks.state.open.times
+    const emptied = Array.from({ length: end - first }, (_, at) => at).filter((at) => times[at]! < beforeMs)
+    return this.#remove(block, await this.#blocks.readChunks(first, end), emptied)
+  }
+
+  /** Deletes rows of a block by their places in it, and their bodies; returns how many. */
+  async #remove(block: number, chunks: readonly Chunk[], emptied: readonly number[]): Promise<number> {
     if (emptied.length === 0) return 0
+    const { first, end, header } = this.#extent(block)
+    const { chunkRows } = this.#blocks.format
     for (const at of emptied) chunks[Math.floor(at / chunkRows)]!.lines[at % chunkRows] = ''
     const changes = this.#clearBodies(chunks, first, emptied)
     const index = await this.#blocks.indexChunks(chunks, first, end)

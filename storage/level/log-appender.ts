@@ -4,6 +4,7 @@ import type { Cells } from './cells.ts'
 import { apart, type BodySlot, encodeBodies, encodeLines, largestInlineBody } from './chunk.ts'
 import { compress } from './compression.ts'
 import type { LogBlocks } from './log-blocks.ts'
+import { reportRefused } from './log-intake.ts'
 import type { LogQueue } from './log-queue.ts'
 import { factsBy, type QueuedRow, sizeOf } from './queued-row.ts'
 
@@ -18,12 +19,12 @@ const bytesPerBatch = 2 * 1024 * 1024
 export class LogAppender<T> {
   readonly #blocks: LogBlocks<T>
   readonly #cells: Cells
-  readonly #queue: LogQueue<T>
+  readonly #queue: LogQueue
   #lines: string[] = []
   #bodies: BodySlot[] = []
   #loaded = false
 
-  constructor(blocks: LogBlocks<T>, cells: Cells, queue: LogQueue<T>) {
+  constructor(blocks: LogBlocks<T>, cells: Cells, queue: LogQueue) {
     this.#blocks = blocks
     this.#cells = cells
     this.#queue = queue
@@ -55,7 +56,8 @@ export class LogAppender<T> {
   /** Writes all that waits, in batches of bounded size. Must run exclusively. */
   async drain(): Promise<void> {
     await this.load()
-    const queued = this.#queue.take()
+    const taken = this.#queue.take()
+    const queued = taken.rows
     let written = 0
     try {
       while (written < queued.length)
@@ -65,13 +67,13 @@ export class LogAppender<T> {
       this.forget()
       throw error
     } finally {
-      this.#queue.settle()
-      this.#reportRefused()
+      this.#queue.settle(taken)
+      reportRefused(this.#queue, this.#blocks.path, this.#blocks.backing.report)
     }
   }
 
   /** Writes the first of these rows, as many as make a batch, and returns how many. */
-  async #write(queued: readonly QueuedRow<T>[]): Promise<number> {
+  async #write(queued: readonly QueuedRow[]): Promise<number> {
     const { chunkRows, blockRows } = this.#blocks.format
     const { keys, state, options } = this.#blocks
     const changes: Change[] = []
@@ -127,12 +129,5 @@ export class LogAppender<T> {
       [keys.rows(chunk), encodeLines(this.#lines)],
       [keys.bodies(chunk), encodeBodies(this.#bodies)],
     )
-  }
-
-  #reportRefused(): void {
-    const rows = this.#queue.takeRefused()
-    if (rows === 0) return
-    const message = `${rows} rows were dropped: they are not JSON, or have no id or time.`
-    this.#blocks.backing.report({ code: 'ROW_INVALID', part: this.#blocks.path, message })
   }
 }

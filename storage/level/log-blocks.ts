@@ -25,6 +25,14 @@ export interface LogView extends LogState {
   readonly snapshot: Snapshot
 }
 
+/** A row, and its place in its block. */
+export interface Placed<T> {
+  readonly at: number
+  readonly row: T
+}
+
+const rowsPerTurn = 256
+
 /**
  * The rows of a log as chunks and blocks on disk, with the state that leads to them. Changes are made one after the
  * other (`exclusive`), each in one atomic batch, after which the new state takes the place of the old one.
@@ -135,17 +143,35 @@ export class LogBlocks<T> {
 
   /** The index of the rows in these chunks. What cannot be read is left out and reported. */
   async indexChunks(chunks: readonly Chunk[], first: number, end: number): Promise<BlockIndex> {
-    const index = new BlockIndex(this.options)
+    const { options } = this
+    const index = new BlockIndex(options)
     const { chunkRows } = this.#format
-    for (let row = 0; row < end - first; row++) {
-      const chunk = chunks[Math.floor(row / chunkRows)]
-      const line = chunk?.lines[row % chunkRows]
-      const parsed = line ? this.parse(line, first + row) : undefined
-      if (parsed === undefined) index.skip()
-      else this.#index(index, parsed, first + row, chunk?.bodies[row % chunkRows] !== undefined)
-      if (row % 256 === 255) await nextTurn()
+    for await (const some of this.rowsOf(chunks, first, end)) {
+      await options.prepare?.(some.map(({ row }) => row))
+      for (const { at, row } of some) {
+        while (index.ids.length < at) index.skip()
+        const hasBody = chunks[Math.floor(at / chunkRows)]!.bodies[at % chunkRows] !== undefined
+        this.#index(index, options, row, first + at, hasBody)
+      }
     }
+    while (index.ids.length < end - first) index.skip()
     return index
+  }
+
+  /** The rows in these chunks that can be read, with their places, some at a time and with turns for others between. */
+  async *rowsOf(chunks: readonly Chunk[], first: number, end: number): AsyncGenerator<readonly Placed<T>[]> {
+    const { chunkRows } = this.#format
+    let some: Placed<T>[] = []
+    for (let at = 0; at < end - first; at++) {
+      const line = chunks[Math.floor(at / chunkRows)]?.lines[at % chunkRows]
+      const row = line ? this.parse(line, first + at) : undefined
+      if (row !== undefined) some.push({ at, row })
+      if (at % rowsPerTurn < rowsPerTurn - 1) continue
+      yield some
+      some = []
+      await nextTurn()
+    }
+    yield some
   }
 
   /** Undefined for what is not JSON, which is reported. */
@@ -158,9 +184,9 @@ export class LogBlocks<T> {
     }
   }
 
-  #index(index: BlockIndex, parsed: T, row: number, hasBody: boolean): void {
+  #index(index: BlockIndex, options: LogOptions<T>, parsed: T, row: number, hasBody: boolean): void {
     try {
-      index.add(factsOf(this.options, parsed), hasBody)
+      index.add(factsOf(options, parsed), hasBody)
     } catch {
       index.skip()
       this.#reportUnreadable(row)

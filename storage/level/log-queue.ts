@@ -1,12 +1,18 @@
 import { type QueuedRow, sizeOf } from './queued-row.ts'
 
+/** Rows that somebody writes, and their size. */
+export interface Taken {
+  readonly rows: readonly QueuedRow[]
+  readonly bytes: number
+}
+
 /** Rows that wait, bounded by their size. */
-export class LogQueue<T> {
+export class LogQueue {
   /** Rows beyond this are dropped. */
   maxBytes: number
-  #rows: QueuedRow<T>[] = []
+  #rows: QueuedRow[] = []
   #bytes = 0
-  #writing = { rows: 0, bytes: 0 }
+  readonly #writing = { rows: 0, bytes: 0 }
   #dropped = 0
   #invalid = 0
 
@@ -35,7 +41,7 @@ export class LogQueue<T> {
     return { rows: this.#rows.length, bytes: this.#bytes }
   }
 
-  push(row: QueuedRow<T>): void {
+  push(row: QueuedRow): void {
     const bytes = sizeOf(row)
     if (this.bytes + bytes > this.maxBytes) {
       this.#dropped++
@@ -46,17 +52,19 @@ export class LogQueue<T> {
   }
 
   /** Hands over all rows; they count as waiting until `settle`. */
-  take(): QueuedRow<T>[] {
-    const taken = this.#rows
-    this.#writing = { rows: taken.length, bytes: this.#bytes }
+  take(): Taken {
+    const taken = { rows: this.#rows, bytes: this.#bytes }
+    this.#writing.rows += taken.rows.length
+    this.#writing.bytes += taken.bytes
     this.#rows = []
     this.#bytes = 0
     return taken
   }
 
   /** What was taken is written, or lost. */
-  settle(): void {
-    this.#writing = { rows: 0, bytes: 0 }
+  settle({ rows, bytes }: Taken): void {
+    this.#writing.rows -= rows.length
+    this.#writing.bytes -= bytes
   }
 
   drop(rows: number): void {

@@ -1,75 +1,64 @@
 import type { Log, LogOptions, LogQuery, LogStatus, Page } from '../index.ts'
-import { checkIndexNames } from '../names.ts'
 import type { Backing } from './backing.ts'
 import { BlockRewriter } from './block-rewriter.ts'
 import { Cells } from './cells.ts'
 import { LogAppender } from './log-appender.ts'
 import { LogBlocks, type LogFormat } from './log-blocks.ts'
-import { LogQueue } from './log-queue.ts'
+import { LogIntake } from './log-intake.ts'
 import { LogViews } from './log-views.ts'
-import { queuedRow } from './queued-row.ts'
-import { Retention } from './retention.ts'
+import type { QueuedRow } from './queued-row.ts'
+import { type Match, Retention } from './retention.ts'
 import { Upkeep } from './upkeep.ts'
-
-/** Rows that are written before their time is over: what waits longer outlives its youth, and costs the collector. */
-const flushRows = 512
-const flushBytes = 1024 * 1024
-const defaultFlushMs = 250
-const defaultQueueBytes = 64 * 1024 * 1024
 
 /** A log in LevelDB: a queue in memory, chunks of rows and blocks of index on disk. */
 export class LevelLog<T> implements Log<T> {
   readonly #backing: Backing
   readonly #blocks: LogBlocks<T>
   readonly #cells: Cells
-  readonly #queue: LogQueue<T>
+  readonly #intake: LogIntake<T>
   readonly #appender: LogAppender<T>
   readonly #upkeep: Upkeep<T>
   readonly #views: LogViews<T>
   readonly #retention: Retention<T>
-  #flushMs: number
-  #timer: NodeJS.Timeout | undefined
   #due: Promise<void> | undefined
 
   constructor(backing: Backing, path: string, options: LogOptions<T>, format: LogFormat) {
-    checkIndexNames(Object.keys({ ...options.fields, ...options.numbers }))
+    this.#intake = new LogIntake(options, { ...backing, path, flush: () => this.#due ?? this.write() })
     this.#backing = backing
     this.#blocks = new LogBlocks(backing, path, options, format)
     this.#cells = new Cells(backing, this.#blocks.keys)
-    this.#queue = new LogQueue(options.maxQueueBytes ?? defaultQueueBytes)
-    this.#appender = new LogAppender(this.#blocks, this.#cells, this.#queue)
+    this.#appender = new LogAppender(this.#blocks, this.#cells, this.#intake.queue)
     const rewriter = new BlockRewriter(this.#blocks, this.#appender)
     this.#upkeep = new Upkeep(this.#blocks, this.#appender, rewriter)
     this.#views = new LogViews(backing, this.#blocks, this.#appender, this.#upkeep)
     this.#retention = new Retention(this.#blocks, rewriter)
-    this.#flushMs = options.flushMs ?? defaultFlushMs
   }
 
   /** Takes over the options of a handle that was made later; what waits is written with the former ones. */
   reshape(options: LogOptions<T>): void {
-    checkIndexNames(Object.keys({ ...options.fields, ...options.numbers }))
-    this.#flushMs = options.flushMs ?? defaultFlushMs
-    this.#queue.maxBytes = options.maxQueueBytes ?? defaultQueueBytes
+    this.#intake.reshape(options)
     const reshaped = this.#blocks.exclusive(async () => {
       await this.#appender.drain().finally(() => {
         const { fields, numbers } = this.#blocks
         this.#blocks.options = options
+        this.#intake.adopt(options)
         const isSame = `${fields};${numbers}` === `${this.#blocks.fields};${this.#blocks.numbers}`
         if (!isSame) this.#appender.forget()
       })
     })
-    reshaped.catch(() => this.#reportFailure())
+    reshaped.catch(() => this.#intake.reportFailure())
   }
 
   append(row: T, body?: () => string | undefined): void {
-    if (!this.#backing.gate.isOpen || this.#queue.isFull) {
-      this.#queue.drop(1)
-      return
-    }
-    this.#queueUp(row, body)
-    const { rows, bytes } = this.#queue.waiting
-    if (rows >= flushRows || bytes >= flushBytes) this.#flushInBackground()
-    else this.#timer ??= setTimeout(() => this.#flushInBackground(), this.#flushMs).unref()
+    this.#intake.append(row, body)
+  }
+
+  /** Takes in rows that are text already, whatever their size, and writes them, without an fsync. */
+  take(rows: readonly QueuedRow[]): Promise<void> {
+    return this.#backing.gate.run(() => {
+      for (const row of rows) this.#intake.queue.push(row)
+      return this.write()
+    })
   }
 
   flush(): Promise<void> {
@@ -83,8 +72,7 @@ export class LevelLog<T> implements Log<T> {
   write(): Promise<void> {
     this.#due ??= this.#blocks.exclusive(() => {
       this.#due = undefined
-      clearTimeout(this.#timer)
-      this.#timer = undefined
+      this.#intake.rest()
       return this.#appender.drain()
     })
     return this.#due
@@ -92,8 +80,8 @@ export class LevelLog<T> implements Log<T> {
 
   /** Writes what waits and leaves the disk alone from then on. The gate must be closed. */
   async close(): Promise<void> {
-    clearTimeout(this.#timer)
-    if (this.#queue.depth > 0) await this.write()
+    this.#intake.rest()
+    if (this.#intake.queue.depth > 0) await this.write()
     await this.#blocks.exclusive(async () => {})
   }
 
@@ -144,30 +132,16 @@ export class LevelLog<T> implements Log<T> {
   }
 
   erase(match: (row: T) => boolean): Promise<number> {
+    return this.#change(() => this.#retention.erase((rows) => rows.map(match)))
+  }
+
+  /** As `erase`; `match` says of several rows at once which of them. */
+  eraseBy(match: Match<T>): Promise<number> {
     return this.#change(() => this.#retention.erase(match))
   }
 
   status(): LogStatus {
-    const { depth, bytes, dropped } = this.#queue
-    return { depth, bytes, dropped }
-  }
-
-  #queueUp(row: T, body: (() => string | undefined) | undefined): void {
-    try {
-      this.#queue.push(queuedRow(this.#blocks.options, row, this.#textOf(body)))
-    } catch {
-      this.#queue.refuse()
-    }
-  }
-
-  #textOf(body: (() => string | undefined) | undefined): string | undefined {
-    try {
-      return body?.()
-    } catch {
-      const message = 'The body of a row could not be made. The row is kept without it.'
-      this.#backing.report({ code: 'ROW_INVALID', part: this.#blocks.path, message })
-      return undefined
-    }
+    return this.#intake.status()
   }
 
   #change(operation: () => Promise<number>): Promise<number> {
@@ -175,15 +149,5 @@ export class LevelLog<T> implements Log<T> {
       await this.write()
       return operation()
     })
-  }
-
-  #flushInBackground(): void {
-    if (this.#due) return
-    this.write().catch(() => this.#reportFailure())
-  }
-
-  #reportFailure(): void {
-    const message = 'Rows of the log could not be written and are lost; status() counts them.'
-    this.#backing.report({ code: 'STORE_FAILED', part: this.#blocks.path, message })
   }
 }

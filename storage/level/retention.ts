@@ -4,6 +4,9 @@ import type { LogBlocks } from './log-blocks.ts'
 
 const blocksPerCommit = 8
 
+/** Says of each of some rows whether it matches. */
+export type Match<T> = (rows: readonly T[]) => readonly boolean[] | Promise<readonly boolean[]>
+
 /** Deletes rows and bodies, a few blocks at a time, so that appending goes on in between. */
 export class Retention<T> {
   readonly #blocks: LogBlocks<T>
@@ -27,8 +30,8 @@ export class Retention<T> {
       if (dropped.length === 0) break
       removed += dropped.reduce((sum, { rows }) => sum + rows, 0)
     }
-    const isOld = (row: T) => this.#blocks.options.time(row) < beforeMs
-    return removed + (await this.#eachBlock((header) => header.minTime < beforeMs, isOld))
+    const isOld = ({ minTime }: BlockHeader) => minTime < beforeMs
+    return removed + (await this.#eachBlock(isOld, (block) => this.#rewriter.removeOlder(block, beforeMs)))
   }
 
   async pruneBodies(beforeMs: number): Promise<number> {
@@ -40,17 +43,20 @@ export class Retention<T> {
     return removed
   }
 
-  erase(matches: (row: T) => boolean): Promise<number> {
-    return this.#eachBlock(() => true, matches)
+  erase(match: Match<T>): Promise<number> {
+    return this.#eachBlock(
+      () => true,
+      (block) => this.#rewriter.removeMatching(block, match),
+    )
   }
 
   async #eachBlock(
     concerned: (header: BlockHeader) => boolean,
-    matches: (row: T) => boolean,
+    remove: (block: number) => Promise<number>,
   ): Promise<number> {
     let removed = 0
     for (const block of this.#numbers(concerned)) {
-      removed += await this.#blocks.exclusive(() => this.#rewriter.remove(block, matches))
+      removed += await this.#blocks.exclusive(() => remove(block))
     }
     return removed
   }

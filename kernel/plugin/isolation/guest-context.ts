@@ -1,3 +1,4 @@
+import type { GuestStore } from '../../../storage/shared/guest-store.ts'
 import type { Call } from '../../call/call.ts'
 import type { Completion, ModelRequest } from '../../call/canonical.ts'
 import { repeat } from '../../call/repeat.ts'
@@ -12,7 +13,6 @@ import type { GuestAsks } from './guest-asks.ts'
 import type { GuestEvents } from './guest-events.ts'
 import { guestLog } from './guest-log.ts'
 import type { GuestData, ToHost } from './messages.ts'
-import type { GuestStore } from './store/guest-store.ts'
 
 /** What of a context a worker does without, and why nothing stands in for it. */
 const absent = {

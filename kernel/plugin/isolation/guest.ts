@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { GuestStore } from '../../../storage/shared/guest-store.ts'
 import { HookFault } from '../../chain/hook-fault.ts'
 import { checkedHooks } from '../../chain/returned.ts'
 import { jsonSchemaOf } from '../../kit/json-schema.ts'
@@ -16,7 +17,6 @@ import { guestLog } from './guest-log.ts'
 import { GuestModule, type Ran } from './guest-module.ts'
 import type { GuestData, Job, ToGuest, ToHost } from './messages.ts'
 import { Outbox } from './outbox.ts'
-import { GuestStore } from './store/guest-store.ts'
 import { thrownOf } from './thrown.ts'
 
 /** The other side of a worker host: one module, and the messages that it is run by. */
@@ -44,10 +44,11 @@ class Guest {
     this.#calls = new GuestCalls(tell)
     this.#asks = new GuestAsks(tell)
     this.#log = guestLog(tell)
-    this.#store = new GuestStore(
-      (store) => this.#asks.ask({ ask: 'store', store }),
-      (err) => this.#log.error({ err }, 'something in the store failed'),
-    )
+    this.#store = new GuestStore({
+      send: (store) => this.#asks.ask({ ask: 'store', store }),
+      failed: (err) => this.#log.error({ err }, 'something in the store failed'),
+      withoutLogs: noLogs,
+    })
     this.#events = new GuestEvents(this.#scope, this.#calls, tell, (err, event) => {
       this.#log.error({ err, event }, 'a listener failed')
     })
@@ -168,3 +169,10 @@ parentPort!.on('message', (messages: readonly ToGuest[]) => {
   for (const message of messages) guest.hear(message)
 })
 await guest.start()
+
+function noLogs(): HookFault {
+  return new HookFault(
+    'a log asks the functions of its module about rows that lie on the disk, which cannot wait for a worker: ' +
+      'give the module "isolation": "inproc", or use a collection',
+  )
+}

@@ -1,10 +1,9 @@
+import type { StoreAsk, StoreNews } from '../../../storage/shared/messages.ts'
 import type { Completion, CompletionChunk, ModelRequest } from '../../call/canonical.ts'
 import type { Stage, Visit } from '../../chain/hooks.ts'
 import type { StagedFolder } from '../staging/imports.ts'
 import type { CallChange, CallView, OutcomeView } from './call-view.ts'
 import type { ChunkBatch } from './chunk-view.ts'
-import type { StoreAsk } from './store/guest-store.ts'
-import type { PartNews } from './store/messages.ts'
 import type { Thrown } from './thrown.ts'
 import type { TrailPart } from './trail-part.ts'
 import type { AttemptView, TrailView } from './trail-view.ts'
@@ -78,7 +77,7 @@ export type Job =
       readonly outcome?: OutcomeView
     }
   /** What is new in the store. */
-  | { readonly do: 'news'; readonly news: PartNews }
+  | { readonly do: 'news'; readonly news: StoreNews }
   /** Tell what is to be remembered. */
   | { readonly do: 'remember' }
   /** Give everything back, and tell what is to be remembered. */

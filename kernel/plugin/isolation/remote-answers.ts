@@ -1,3 +1,4 @@
+import type { HostStore } from '../../../storage/shared/host-store.ts'
 import type { Completion } from '../../call/canonical.ts'
 import { HookFault } from '../../chain/hook-fault.ts'
 import type { Context } from '../plugin.ts'
@@ -5,7 +6,6 @@ import type { Answer, Ask, ToGuest } from './messages.ts'
 import type { RemoteAround } from './remote-around.ts'
 import type { RemoteCalls } from './remote-calls.ts'
 import { ShortLived } from './short-lived.ts'
-import type { HostStore } from './store/host-store.ts'
 import { thrownOf } from './thrown.ts'
 
 type Store = Extract<Ask, { ask: 'store' }>
@@ -68,7 +68,7 @@ export class RemoteAnswers {
     try {
       if ('call' in store) return { value: await this.#store.call(store.call) }
       if ('open' in store) this.#store.open(store.open)
-      else await this.#store.flush(store.flush)
+      if ('flush' in store) await this.#store.flush(store.flush)
       return {}
     } catch (error) {
       return { thrown: thrownOf(error) }

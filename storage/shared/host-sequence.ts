@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import type { Sequence, Store } from '../../../../storage/index.ts'
+import type { Sequence, Store } from '../index.ts'
 import { Cursors } from './cursors.ts'
 import type { OpenPart } from './messages.ts'
 
 class Stale extends Error {}
 
-/** A sequence of a module in a worker, where its entries are made and checked. */
+/** A sequence of another thread, where its entries are made and checked. */
 export class HostSequence {
   readonly #cursors = new Cursors()
   #entries: Sequence<unknown>
@@ -25,13 +25,16 @@ export class HostSequence {
   more = (cursor: number) => this.#cursors.more(cursor)
   done = (cursor: number) => this.#cursors.close(cursor)
 
-  /** Appends an entry that was made for this place; false when another has taken it. */
-  append = async (seq: number, entry: unknown): Promise<boolean> => {
-    try {
-      await this.#entries.append((_, next) => {
-        if (next !== seq) throw new Stale()
+  /** Appends entries that were made for these places; false, and none of them, when another has taken the first. */
+  append = async (seq: number, entries: readonly unknown[]): Promise<boolean> => {
+    const appended = entries.map((entry, at) =>
+      this.#entries.append((_, next) => {
+        if (next !== seq + at) throw new Stale()
         return entry
-      })
+      }),
+    )
+    try {
+      await Promise.all(appended)
       return true
     } catch (error) {
       if (error instanceof Stale) return false

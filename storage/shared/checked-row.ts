@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { IndexValue } from '../../../../storage/index.ts'
+import type { IndexValue } from '../index.ts'
 
 /** The values under which each index has a row, by index. */
 export type IndexValues = Readonly<Record<string, IndexValue | readonly IndexValue[]>>
 
-/** A row that went through its schema in a worker, and what the functions of its collection say of it there. */
+/** A row that went through its schema in a thread, and what the functions of its collection say of it there. */
 export interface CheckedRow {
   readonly row: unknown
   readonly values: IndexValues

@@ -1,22 +1,26 @@
-import type { Store } from '../../../../storage/index.ts'
-import { HookFault } from '../../../chain/hook-fault.ts'
+import { StoreError } from '../errors.ts'
+import type { Store } from '../index.ts'
 import { HostCollection } from './host-collection.ts'
 import { HostCounters } from './host-counters.ts'
+import { HostLog } from './host-log.ts'
 import { HostSequence } from './host-sequence.ts'
-import type { OpenPart, PartCall, PartNews } from './messages.ts'
+import type { OpenPart, PartCall } from './messages.ts'
+import { Peers, type Tell } from './peers.ts'
 
-type Part = HostCollection | HostSequence | HostCounters
+type Part = HostCollection | HostLog | HostSequence | HostCounters
 
-/** The parts of the store that a module in a worker has open. */
+/** The parts of the store that another thread has open. */
 export class HostStore {
   readonly #store: () => Store
-  readonly #tell: (news: PartNews) => Promise<unknown>
+  readonly #tell: Tell
+  readonly #peers: Peers
   readonly #parts = new Map<number, Part>()
 
-  /** `store` throws when the module may not use it; `tell` resolves with what the worker says to news. */
-  constructor(store: () => Store, tell: (news: PartNews) => Promise<unknown>) {
+  /** `store` throws when the thread may not use it; `tell` resolves with what the thread says to news. */
+  constructor(store: () => Store, tell: Tell, peers: Peers = new Peers()) {
     this.#store = store
     this.#tell = tell
+    this.#peers = peers
   }
 
   open(open: OpenPart): void {
@@ -29,8 +33,9 @@ export class HostStore {
   /** Does something with a part; resolves with what comes of it. */
   async call({ part, method, args }: PartCall): Promise<unknown> {
     const opened = this.#parts.get(part)
-    // What a worker may ask for is a property of the part's own; what else it can do is on its prototype.
-    if (!opened || !Object.hasOwn(opened, method)) throw new HookFault(`the store has no ${method} here`)
+    // What a thread may ask for is a property of the part's own; what else it can do is on its prototype.
+    if (!opened || !Object.hasOwn(opened, method))
+      throw new StoreError('QUERY_INVALID', `The store has no ${method} here.`)
     const run = opened[method as keyof Part] as (...given: readonly unknown[]) => unknown
     return run(...args)
   }
@@ -51,7 +56,9 @@ export class HostStore {
   }
 
   #opened(store: Store, open: OpenPart): Part {
-    if (open.kind === 'collection') return new HostCollection(store, open, this.#tell)
-    return open.kind === 'sequence' ? new HostSequence(store, open) : new HostCounters(store, open)
+    if (open.kind === 'collection') return new HostCollection(store, open, this.#tell, this.#peers)
+    if (open.kind === 'log') return new HostLog(store, open, this.#tell, this.#peers)
+    if (open.kind === 'sequence') return new HostSequence(store, open)
+    return new HostCounters(store, open, this.#tell, this.#peers)
   }
 }

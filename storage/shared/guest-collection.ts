@@ -1,32 +1,22 @@
-import type {
-  Change,
-  Collection,
-  CollectionOptions,
-  ListOptions,
-  OlderRow,
-  Page,
-} from '../../../../storage/index.ts'
-import { type Shape, shapeOf } from '../../../../storage/level/shape.ts'
-import { HookFault } from '../../../chain/hook-fault.ts'
+import { StoreError } from '../errors.ts'
+import type { Change, Collection, CollectionOptions, ListOptions, OlderRow, Page } from '../index.ts'
+import { type Shape, shapeOf } from '../level/shape.ts'
 import type { CheckedRow } from './checked-row.ts'
-import type { Batch, PartNews } from './messages.ts'
+import { type GuestParts, readOn } from './guest-part.ts'
+import type { PartNews } from './messages.ts'
 
-export type Ask = (method: string, ...args: readonly unknown[]) => Promise<unknown>
-
-/** A collection as a module in a worker has it: rows are checked here, and kept on the other side. */
+/** A collection as a thread has it that has not the store: rows are checked here, and kept on the other side. */
 export class GuestCollection<T> implements Collection<T> {
-  readonly #ask: Ask
+  readonly #parts: GuestParts
   readonly #listeners = new Set<(change: Change<T>) => void>()
   /** The write of each id that was called last. */
   readonly #writing = new Map<string, Promise<unknown>>()
-  readonly #failed: (error: unknown) => void
   #shape: Shape<T>
 
-  /** Throws `NAME_INVALID` for names of indexes that cannot be. `failed` is told what listeners throw, and why they hear nothing. */
-  constructor(options: CollectionOptions<T>, ask: Ask, failed: (error: unknown) => void) {
-    this.#failed = failed
+  /** Throws `NAME_INVALID` for names of indexes that cannot be. */
+  constructor(options: CollectionOptions<T>, parts: GuestParts) {
     this.#shape = shapeOf(options)
-    this.#ask = ask
+    this.#parts = parts
   }
 
   /** Takes over the options of a handle that was made later. */
@@ -34,18 +24,18 @@ export class GuestCollection<T> implements Collection<T> {
     this.#shape = shapeOf(options)
   }
 
-  async get(id: string): Promise<T | undefined> {
-    return (await this.#ask('get', id)) as T | undefined
+  get(id: string): Promise<T | undefined> {
+    return this.#ask('get', id) as Promise<T | undefined>
   }
 
   async put(id: string, row: T): Promise<void> {
     const checked = this.#checked(row)
-    await this.#inTurn(id, () => this.#ask('put', id, checked))
+    await this.#inTurn(id, () => this.#parts.ask('put', id, checked))
   }
 
   async create(id: string, row: T): Promise<boolean> {
     const checked = this.#checked(row)
-    return (await this.#inTurn(id, () => this.#ask('create', id, checked))) as boolean
+    return (await this.#inTurn(id, () => this.#parts.ask('create', id, checked))) as boolean
   }
 
   /** `change` is called again when somebody else has written in between. */
@@ -53,39 +43,40 @@ export class GuestCollection<T> implements Collection<T> {
     return this.#inTurn(id, () => this.#updated(id, change))
   }
 
-  async delete(id: string): Promise<boolean> {
-    return (await this.#inTurn(id, () => this.#ask('delete', id))) as boolean
+  delete(id: string): Promise<boolean> {
+    return this.#inTurn(id, () => this.#parts.ask('delete', id)) as Promise<boolean>
   }
 
   async #updated(id: string, change: (row: T | undefined) => T | undefined): Promise<T | undefined> {
     for (;;) {
-      const before = (await this.#ask('peek', id)) as T | undefined
+      const before = (await this.#parts.ask('peek', id)) as T | undefined
       // What `change` does to the row it is given must not pass for what is stored.
       const next = change(structuredClone(before))
       if (next === undefined) return undefined
       const checked = this.#checked(next)
-      if (await this.#ask('swap', id, before, checked)) return checked.row as T
+      if (await this.#parts.ask('swap', id, before, checked)) return checked.row as T
     }
   }
 
-  async list(options: ListOptions = {}): Promise<Page<T>> {
-    return (await this.#ask('list', options)) as Page<T>
+  list(options: ListOptions = {}): Promise<Page<T>> {
+    return this.#ask('list', options) as Promise<Page<T>>
   }
 
   scan(options: ListOptions = {}): AsyncIterable<[id: string, row: T]> {
-    return readOn(this.#ask, options) as AsyncIterable<[id: string, row: T]>
+    return readOn(this.#parts, options) as AsyncIterable<[id: string, row: T]>
   }
 
-  async count(options: Pick<ListOptions, 'index' | 'equals'> = {}): Promise<number> {
-    return (await this.#ask('count', options)) as number
+  count(options: Pick<ListOptions, 'index' | 'equals'> = {}): Promise<number> {
+    return this.#ask('count', options) as Promise<number>
   }
 
   watch(listener: (change: Change<T>) => void): () => void {
     const own = (change: Change<T>): void => listener(change)
     this.#listeners.add(own)
-    if (this.#listeners.size === 1) this.#ask('watch').catch(this.#failed)
+    if (this.#listeners.size === 1) this.#parts.ask('watch').catch(this.#parts.failed)
     return () => {
-      if (this.#listeners.delete(own) && this.#listeners.size === 0) this.#ask('unwatch').catch(() => {})
+      if (this.#listeners.delete(own) && this.#listeners.size === 0)
+        this.#parts.ask('unwatch').catch(() => {})
     }
   }
 
@@ -95,18 +86,29 @@ export class GuestCollection<T> implements Collection<T> {
       await this.#shape.prepare?.(news.older)
       return news.older.map((older) => this.#broughtUp(older))
     }
-    for (const listener of [...this.#listeners]) {
-      try {
-        listener(news.changed as Change<T>)
-      } catch (error) {
-        this.#failed(error)
-      }
-    }
+    if (!('changed' in news)) return undefined
+    await Promise.all([...this.#listeners].map((listener) => this.#told(listener, news.changed as Change<T>)))
     return undefined
   }
 
+  async #told(listener: (change: Change<T>) => unknown, change: Change<T>): Promise<void> {
+    try {
+      await listener(change)
+    } catch (error) {
+      this.#parts.failed(error)
+    }
+  }
+
+  #ask(method: string, ...args: readonly unknown[]): Promise<unknown> {
+    return this.#parts.gate.run(() => this.#parts.ask(method, ...args))
+  }
+
   /** Writes to one id happen in the order in which they were called, also those that take several steps. */
-  async #inTurn<R>(id: string, write: () => Promise<R>): Promise<R> {
+  #inTurn<R>(id: string, write: () => Promise<R>): Promise<R> {
+    return this.#parts.gate.run(() => this.#afterOthers(id, write))
+  }
+
+  async #afterOthers<R>(id: string, write: () => Promise<R>): Promise<R> {
     const before = this.#writing.get(id)
     const written = before ? before.then(write, write) : write()
     this.#writing.set(id, written)
@@ -129,21 +131,10 @@ export class GuestCollection<T> implements Collection<T> {
     const row = this.#shape.parse(given)
     const { indexes } = this.#shape
     if (indexes.length > 0 && typeof row !== 'object')
-      throw new HookFault('a row that is no object has no indexes in a worker')
+      throw new StoreError(
+        'ROW_INVALID',
+        'A row that is no object has no indexes in a thread without the store.',
+      )
     return { row, values: Object.fromEntries(indexes.map(([name, valuesOf]) => [name, valuesOf(row)])) }
-  }
-}
-
-/** The rows of a listing, asked for batch by batch. */
-export async function* readOn(ask: Ask, ...args: readonly unknown[]): AsyncGenerator<unknown> {
-  let batch = (await ask('scan', ...args)) as Batch
-  try {
-    for (;;) {
-      yield* batch.items
-      if (batch.isOver) return
-      batch = (await ask('more', batch.cursor)) as Batch
-    }
-  } finally {
-    if (!batch.isOver) await ask('done', batch.cursor)
   }
 }

@@ -1,25 +1,28 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Collection, ListOptions, OlderRow, Store } from '../../../../storage/index.ts'
+import type { Collection, ListOptions, OlderRow, Store } from '../index.ts'
 import { type CheckedRow, checkedSchema, marked, valuesOf } from './checked-row.ts'
 import { Cursors } from './cursors.ts'
-import type { OpenPart, PartNews } from './messages.ts'
-
-type Tell = (news: PartNews) => Promise<unknown>
+import type { OpenPart } from './messages.ts'
+import { type Peers, pathOf, type Tell } from './peers.ts'
 
 /**
- * A collection of a module in a worker. Its schema and functions are there: rows come checked, with the values of their
+ * A collection of another thread. Its schema and functions are there: rows come checked, with the values of their
  * indexes, and older ones are sent there before they are brought up.
  */
 export class HostCollection {
   readonly #part: number
   readonly #tell: Tell
+  readonly #peers: Peers
+  readonly #path: string
   readonly #cursors = new Cursors()
   #rows: Collection<unknown>
   #unwatch: (() => void) | undefined
 
-  constructor(store: Store, open: OpenPart, tell: Tell) {
+  constructor(store: Store, open: OpenPart, tell: Tell, peers: Peers) {
     this.#part = open.part
     this.#tell = tell
+    this.#peers = peers
+    this.#path = pathOf(open)
     this.#rows = this.open(store, open)
   }
 
@@ -35,9 +38,11 @@ export class HostCollection {
   }
 
   get = (id: string) => this.#rows.get(id)
-  put = (id: string, { row, values }: CheckedRow) => this.#rows.put(id, marked(row, { row, values }))
-  create = (id: string, { row, values }: CheckedRow) => this.#rows.create(id, marked(row, { row, values }))
-  delete = (id: string) => this.#rows.delete(id)
+  put = (id: string, { row, values }: CheckedRow) =>
+    this.#written(id, this.#rows.put(id, marked(row, { row, values })))
+  create = (id: string, { row, values }: CheckedRow) =>
+    this.#written(id, this.#rows.create(id, marked(row, { row, values })))
+  delete = (id: string) => this.#written(id, this.#rows.delete(id))
   list = (options: ListOptions) => this.#rows.list(options)
   count = (options: ListOptions) => this.#rows.count(options)
   scan = (options: ListOptions) => this.#cursors.open(this.#rows.scan(options))
@@ -57,16 +62,17 @@ export class HostCollection {
   /** Writes when the row still is what it was; false when it is not. */
   swap = async (id: string, before: unknown, { row, values }: CheckedRow): Promise<boolean> => {
     let isSame = false
-    await this.#rows.update(id, (now) => {
+    const updated = this.#rows.update(id, (now) => {
       isSame = isDeepStrictEqual(now, before)
       return isSame ? marked(row, { row, values }) : undefined
     })
+    await this.#written(id, updated)
     return isSame
   }
 
   watch = async (): Promise<void> => {
     this.#unwatch ??= this.#rows.watch((changed) => {
-      this.#tell({ part: this.#part, changed }).catch(() => {})
+      this.#peers.note(this.#keyOf(changed.id), this.#tell({ part: this.#part, changed }))
     })
   }
 
@@ -78,6 +84,17 @@ export class HostCollection {
   async close(): Promise<void> {
     await this.unwatch()
     await this.#cursors.closeAll()
+  }
+
+  #keyOf(id: string): string {
+    return `${this.#path}\0${id}`
+  }
+
+  /** What a write comes to, when all who watch have heard of it. */
+  async #written<R>(id: string, write: Promise<R>): Promise<R> {
+    const result = await write
+    await this.#peers.heard(this.#keyOf(id))
+    return result
   }
 
   async #bringUp(older: readonly OlderRow[]): Promise<void> {

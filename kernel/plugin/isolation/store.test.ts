@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { collectionConformance } from '../../../../storage/conformance/collections.ts'
-import { counterConformance } from '../../../../storage/conformance/counters.ts'
-import { migrationConformance } from '../../../../storage/conformance/migrations.ts'
-import { sequenceConformance } from '../../../../storage/conformance/sequences.ts'
-import type { Engine } from '../../../../storage/index.ts'
-import { openLevel } from '../../../../storage/level.ts'
-import { errorOf, thrownOf } from '../thrown.ts'
-import { GuestStore, type StoreAsk } from './guest-store.ts'
-import { HostStore } from './host-store.ts'
+import { collectionConformance } from '../../../storage/conformance/collections.ts'
+import { counterConformance } from '../../../storage/conformance/counters.ts'
+import { migrationConformance } from '../../../storage/conformance/migrations.ts'
+import { sequenceConformance } from '../../../storage/conformance/sequences.ts'
+import type { Engine } from '../../../storage/index.ts'
+import { openLevel } from '../../../storage/level.ts'
+import { GuestStore } from '../../../storage/shared/guest-store.ts'
+import { HostStore } from '../../../storage/shared/host-store.ts'
+import type { StoreAsk } from '../../../storage/shared/messages.ts'
+import { errorOf, thrownOf } from './thrown.ts'
 
 /** A store seen from a worker: everything that crosses is copied, and errors as they cross. */
 async function openFar(folder: string): Promise<Engine> {
@@ -20,15 +21,19 @@ async function openFar(folder: string): Promise<Engine> {
   )
   const answered = async (ask: StoreAsk): Promise<unknown> => {
     if ('call' in ask) return host.call(ask.call)
-    return 'open' in ask ? host.open(ask.open) : host.flush(ask.flush)
+    if ('open' in ask) return host.open(ask.open)
+    if ('flush' in ask) return host.flush(ask.flush)
   }
-  const guest = new GuestStore(async (ask) => {
-    try {
-      return structuredClone(await answered(structuredClone(ask)))
-    } catch (error) {
-      throw errorOf(structuredClone(thrownOf(error)))
-    }
-  }, failed)
+  const guest = new GuestStore({
+    failed,
+    async send(ask) {
+      try {
+        return structuredClone(await answered(structuredClone(ask)))
+      } catch (error) {
+        throw errorOf(structuredClone(thrownOf(error)))
+      }
+    },
+  })
   return {
     ...guest.at([]),
     log: engine.log,
@@ -55,10 +60,10 @@ describe('the store of a worker', () => {
 test('a watch that cannot be set up is told of: nothing would ever be heard', async () => {
   const told: unknown[] = []
   const denied = new Error('no store')
-  const guest = new GuestStore(
-    () => Promise.reject(denied),
-    (error) => told.push(error),
-  )
+  const guest = new GuestStore({
+    send: () => Promise.reject(denied),
+    failed: (error) => told.push(error),
+  })
   guest
     .at([])
     .collection('rows', { schema: z.object({}) })

@@ -1,0 +1,119 @@
+import { StoreError } from '../errors.ts'
+import type { Counters } from '../index.ts'
+import type { GuestParts } from './guest-part.ts'
+import type { CounterStep } from './messages.ts'
+
+/**
+ * Counters as a thread has them that has not the store: a copy of their values. What is done here shows here at once, and
+ * crosses soon after; what is done elsewhere shows here when it is told.
+ */
+export class GuestCounters implements Counters {
+  readonly #parts: GuestParts
+  readonly #values: Map<string, number>
+  /** Steps that have not crossed, and sums among them that can still grow. */
+  #waiting: CounterStep[] = []
+  readonly #growing = new Map<string, number>()
+  /** Steps that have crossed and are not confirmed. */
+  readonly #crossing = new Set<readonly CounterStep[]>()
+  #timer: NodeJS.Timeout | NodeJS.Immediate | undefined
+
+  private constructor(parts: GuestParts, values: Map<string, number>) {
+    this.#parts = parts
+    this.#values = values
+  }
+
+  static async load(parts: GuestParts): Promise<GuestCounters> {
+    return new GuestCounters(parts, new Map((await parts.ask('load')) as [string, number][]))
+  }
+
+  add(name: string, amount: number): void {
+    this.#keep(name, this.get(name) + amount, amount)
+    const at = this.#growing.get(name)
+    if (at === undefined) this.#growing.set(name, this.#push(['add', name, amount]))
+    else this.#waiting[at] = ['add', name, this.#waiting[at]![2] + amount]
+  }
+
+  get(name: string): number {
+    return this.#values.get(name) ?? 0
+  }
+
+  entries(prefix = ''): Array<[name: string, value: number]> {
+    return [...this.#values].filter(([name]) => name.startsWith(prefix)).sort(([a], [b]) => (a < b ? -1 : 1))
+  }
+
+  set(name: string, value: number): void {
+    this.#keep(name, value, value)
+    this.#growing.delete(name)
+    this.#push(['set', name, value])
+  }
+
+  clear(prefix: string): void {
+    this.#parts.gate.check()
+    forget(this.#values, prefix)
+    this.#growing.clear()
+    this.#push(['clear', prefix, 0])
+  }
+
+  flush(): Promise<void> {
+    return this.#parts.gate.run(async () => {
+      await this.cross()
+      await this.#parts.ask('flush')
+    })
+  }
+
+  /** Sends what has not crossed; resolves when it is confirmed. */
+  async cross(): Promise<void> {
+    clearTimeout(this.#timer as NodeJS.Timeout)
+    clearImmediate(this.#timer as NodeJS.Immediate)
+    this.#timer = undefined
+    if (this.#waiting.length === 0) return
+    const steps = this.#waiting
+    this.#waiting = []
+    this.#growing.clear()
+    this.#crossing.add(steps)
+    try {
+      await this.#parts.ask('change', steps)
+    } finally {
+      this.#crossing.delete(steps)
+    }
+  }
+
+  /** Takes in what was done elsewhere; it came before whatever of this thread is not confirmed. */
+  take(steps: readonly CounterStep[]): void {
+    for (const step of steps) {
+      const [kind, name, amount] = step
+      if (kind === 'add') this.#values.set(name, this.get(name) + amount)
+      else {
+        apply(this.#values, step)
+        const isConcerned = (own: string): boolean => (kind === 'set' ? own === name : own.startsWith(name))
+        for (const later of [...this.#crossing, this.#waiting])
+          for (const own of later) if (own[0] !== 'clear' && isConcerned(own[1])) apply(this.#values, own)
+      }
+    }
+  }
+
+  #push(step: CounterStep): number {
+    const { crossMs, failed } = this.#parts
+    const cross = (): void => void this.cross().catch(failed)
+    if (crossMs === 0) this.#timer ??= setImmediate(cross)
+    else this.#timer ??= setTimeout(cross, crossMs).unref()
+    return this.#waiting.push(step) - 1
+  }
+
+  #keep(name: string, value: number, amount: number): void {
+    this.#parts.gate.check()
+    if (!Number.isSafeInteger(value) || !Number.isSafeInteger(amount))
+      throw new StoreError('AMOUNT_INVALID', `A counter holds safe integers only (${this.#parts.path}).`)
+    this.#values.set(name, value)
+  }
+}
+
+function apply(values: Map<string, number>, [kind, name, amount]: CounterStep): void {
+  if (kind === 'set') values.set(name, amount)
+  else if (kind === 'add') values.set(name, (values.get(name) ?? 0) + amount)
+  else forget(values, name)
+}
+
+function forget(values: Map<string, number>, prefix: string): void {
+  for (const name of [...values.keys()]) if (name.startsWith(prefix)) values.delete(name)
+}

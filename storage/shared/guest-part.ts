@@ -1,0 +1,38 @@
+import type { StoreProblem } from '../index.ts'
+import type { Gate } from '../level/gate.ts'
+import type { Batch } from './messages.ts'
+
+/** Has something done with a part, where the store is. */
+export type Ask = (method: string, ...args: readonly unknown[]) => Promise<unknown>
+
+/** What a part of the store works with in a thread that has not the store. */
+export interface GuestParts {
+  readonly path: string
+  readonly ask: Ask
+  readonly gate: Gate
+  /** Told what goes wrong that nobody waits for. */
+  readonly failed: (error: unknown) => void
+  readonly report: (problem: StoreProblem) => void
+  /** Milliseconds that what need not cross at once may wait for more of its kind; with 0 it crosses in this turn. */
+  readonly crossMs: number
+}
+
+/** The rows of a listing, asked for batch by batch. */
+export async function* readOn(
+  { ask, gate }: GuestParts,
+  ...args: readonly unknown[]
+): AsyncGenerator<unknown> {
+  let batch = (await gate.run(() => ask('scan', ...args))) as Batch
+  try {
+    for (;;) {
+      for (const item of batch.items) {
+        yield item
+        gate.check()
+      }
+      if (batch.isOver) return
+      batch = (await ask('more', batch.cursor)) as Batch
+    }
+  } finally {
+    if (!batch.isOver) await ask('done', batch.cursor).catch(() => {})
+  }
+}

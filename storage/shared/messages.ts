@@ -1,0 +1,74 @@
+import type { Change, OlderRow } from '../index.ts'
+import type { RowFacts } from '../level/block.ts'
+import type { Sum } from '../level/queued-row.ts'
+
+/** A part of the store that a thread opens, under a number. */
+export interface OpenPart {
+  readonly part: number
+  readonly kind: 'collection' | 'log' | 'sequence' | 'counters'
+  /** The namespaces it is in. */
+  readonly path: readonly string[]
+  readonly name: string
+  /** Of a collection. */
+  readonly version?: number | undefined
+  readonly indexes?: readonly string[]
+  /** Of a log. */
+  readonly names?: LogNames
+}
+
+/** The names of what a log's rows are found by, in the order of their values. */
+export interface LogNames {
+  readonly fields: readonly string[]
+  readonly numbers: readonly string[]
+}
+
+/** Something that is done with a part. */
+export interface PartCall {
+  readonly part: number
+  readonly method: string
+  readonly args: readonly unknown[]
+}
+
+/** What a thread asks of the one that has the store. */
+export type StoreAsk =
+  | { readonly open: OpenPart }
+  | { readonly call: PartCall }
+  | { readonly flush: readonly string[] }
+  | { readonly contents: string }
+  | { readonly erase: string }
+  | { readonly compact: true }
+
+/** Rows of a listing that is read on: some of them, and whether there are more. */
+export interface Batch {
+  readonly cursor: number
+  readonly items: readonly unknown[]
+  readonly isOver: boolean
+}
+
+/** A row of a log as it crosses: text, with what the functions of its log say of it. */
+export interface CrossingRow {
+  readonly json: string
+  readonly body: string | undefined
+  readonly facts: RowFacts
+  readonly sums: readonly Sum[]
+}
+
+/** What was done to a counter: an amount was added to it or set, or all with a prefix were forgotten. */
+export type CounterStep = readonly [kind: 'add' | 'set' | 'clear', name: string, amount: number]
+
+/** What a thread is told of a part: what was written, or rows that its functions have to say something of. */
+export type PartNews = { readonly part: number } & (
+  | { readonly changed: Change<unknown> }
+  | { readonly older: readonly OlderRow[] }
+  | { readonly counted: readonly CounterStep[] }
+  | { readonly index: readonly unknown[] }
+  | { readonly erasing: number; readonly rows: readonly unknown[] }
+)
+
+/** What a thread is told of several parts: what waits below a path is wanted, or what lies under a prefix is erased. */
+export type StoreNews = PartNews | { readonly wanted: string } | { readonly erased: string }
+
+/** What is answered to `index`: nothing for a row of which a function threw. */
+export interface Indexed extends LogNames {
+  readonly facts: readonly (RowFacts | undefined)[]
+}

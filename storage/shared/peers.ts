@@ -1,0 +1,75 @@
+import { joinName } from '../names.ts'
+import type { CounterStep, OpenPart, StoreNews } from './messages.ts'
+
+export type Tell = (news: StoreNews) => Promise<unknown>
+
+/** Who has counters open, and is told what others do with them. */
+export interface Counting {
+  readonly path: string
+  tell(steps: readonly CounterStep[]): void
+}
+
+/** How long a thread is waited for that does not answer, in milliseconds. */
+const patienceMs = 5_000
+
+/** The threads that have one store between them: what one does is told to the others. */
+export class Peers {
+  readonly #threads = new Set<Tell>()
+  readonly #counting = new Set<Counting>()
+  /** News of writes that are not confirmed, by what was written. */
+  readonly #unheard = new Map<string, Set<Promise<unknown>>>()
+
+  add(tell: Tell): void {
+    this.#threads.add(tell)
+  }
+
+  delete(tell: Tell): void {
+    this.#threads.delete(tell)
+  }
+
+  /** Tells all threads, or all but one; resolves when they have heard it, are gone, or do not answer. */
+  async tellAll(news: StoreNews, except?: Tell): Promise<void> {
+    const told = [...this.#threads].filter((tell) => tell !== except).map((tell) => tell(news))
+    if (told.length > 0) await inPatience(told)
+  }
+
+  count(counting: Counting): void {
+    this.#counting.add(counting)
+  }
+
+  discount(counting: Counting): void {
+    this.#counting.delete(counting)
+  }
+
+  /** Tells the others who count under this one's path what it did. */
+  counted(by: Counting, steps: readonly CounterStep[]): void {
+    for (const other of this.#counting) if (other !== by && other.path === by.path) other.tell(steps)
+  }
+
+  /** Keeps in mind that somebody is being told of a write. */
+  note(written: string, told: Promise<unknown>): void {
+    const unheard = this.#unheard.get(written) ?? new Set()
+    this.#unheard.set(written, unheard.add(told))
+    const heard = (): void => {
+      unheard.delete(told)
+      if (unheard.size === 0 && this.#unheard.get(written) === unheard) this.#unheard.delete(written)
+    }
+    told.then(heard, heard)
+  }
+
+  /** Resolves when all who are being told of writes to it have heard of them, are gone, or do not answer. */
+  async heard(written: string): Promise<void> {
+    const unheard = this.#unheard.get(written)
+    if (unheard) await inPatience([...unheard])
+  }
+}
+
+/** The names that a part is under, joined. */
+export const pathOf = ({ path, name }: OpenPart): string => joinName(path.join('/'), name)
+
+async function inPatience(told: readonly Promise<unknown>[]): Promise<void> {
+  const late = Promise.withResolvers<void>()
+  const timer = setTimeout(late.resolve, patienceMs)
+  await Promise.race([Promise.allSettled(told), late.promise])
+  clearTimeout(timer)
+}

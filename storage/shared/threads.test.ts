@@ -1,0 +1,197 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { MessageChannel, Worker } from 'node:worker_threads'
+import { expect, test } from 'vitest'
+import { collect } from '../conformance/harness.ts'
+import type { Engine } from '../index.ts'
+import { openLevel } from '../level.ts'
+import { openShared, shareEngine } from '../shared.ts'
+import { Counter, Entry, rowOptions } from './threads-parts.ts'
+
+/** A thread that does one thing after another with the store of this one. */
+class Thread {
+  readonly #worker: Worker
+  readonly ended: Promise<unknown>
+
+  constructor(name: string, port: MessageChannel['port1']) {
+    this.#worker = new Worker(new URL('./threads-child.ts', import.meta.url), {
+      workerData: { name, port },
+      transferList: [port],
+    })
+    this.#worker.on('error', () => {})
+    this.ended = new Promise((resolve) => this.#worker.once('exit', resolve))
+  }
+
+  do(job: string, times = 1): Promise<unknown> {
+    const answer = new Promise((resolve) => this.#worker.once('message', resolve))
+    this.#worker.postMessage({ job, times })
+    return answer.then((said) => (said as { value?: unknown }).value)
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate()
+  }
+}
+
+interface Fixture {
+  readonly engine: Engine
+  readonly threads: readonly [Thread, Thread]
+  /** Resolves when what the threads had open is given back. */
+  readonly served: readonly Promise<void>[]
+}
+
+async function withThreads(run: (fixture: Fixture) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'store-'))
+  const engine = await openLevel(folder)
+  const shared = shareEngine(engine)
+  const served: Promise<void>[] = []
+  const start = (name: string): Thread => {
+    const { port1, port2 } = new MessageChannel()
+    served.push(shared.serve(port1))
+    return new Thread(name, port2)
+  }
+  const threads = [start('a'), start('b')] as const
+  try {
+    await run({ engine, threads, served })
+  } finally {
+    await Promise.all(threads.map((thread) => thread.end()))
+    await engine.close()
+    await rm(folder, { recursive: true })
+  }
+}
+
+/** Two engines on one store, both in this thread. */
+async function withEnds(run: (a: Engine, b: Engine) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'store-'))
+  const engine = await openLevel(folder)
+  const shared = shareEngine(engine)
+  const open = (): Engine => {
+    const { port1, port2 } = new MessageChannel()
+    void shared.serve(port1)
+    return openShared(port2)
+  }
+  const [a, b] = [open(), open()]
+  try {
+    await run(a, b)
+  } finally {
+    await Promise.all([a.close(), b.close()])
+    await engine.close()
+    await rm(folder, { recursive: true })
+  }
+}
+
+test('updates of one row from two threads are all there', () =>
+  withThreads(async ({ engine, threads }) => {
+    await Promise.all(threads.map((thread) => thread.do('add', 200)))
+    expect(await engine.collection('rows', { schema: Counter }).get('one')).toEqual({ n: 400 })
+  }))
+
+test('a sequence that two threads append to has no gap and no fork', () =>
+  withThreads(async ({ engine, threads }) => {
+    await Promise.all(threads.map((thread) => thread.do('append', 150)))
+    const entries = await collect(engine.sequence('ledger', Entry).scan())
+    expect(entries).toEqual(Array.from({ length: 300 }, (_, n) => ({ seq: n + 1, after: n })))
+  }))
+
+test('a listing has the rows of all threads, also those that wait in another one', () =>
+  withThreads(async ({ threads: [a, b] }) => {
+    await Promise.all([a.do('log', 30), b.do('log', 40)])
+    expect(await a.do('list')).toMatchObject({ total: 70 })
+    await b.do('log', 5)
+    expect(await a.do('list')).toMatchObject({ total: 75 })
+  }))
+
+test('counters have the sum of what all threads added, in each of them', () =>
+  withThreads(async ({ engine, threads: [a, b] }) => {
+    await Promise.all([a.do('counted'), b.do('counted')])
+    await Promise.all([a.do('count', 1000), b.do('count', 500)])
+    await expect.poll(() => a.do('counted')).toBe(1500)
+    await expect.poll(() => b.do('counted')).toBe(1500)
+    expect((await engine.counters('counters')).get('calls')).toBe(1500)
+  }))
+
+test('a write is acknowledged when those who watch in other threads have done with it', () =>
+  withThreads(async ({ threads: [a, b] }) => {
+    await b.do('watch')
+    await a.do('add', 3)
+    expect(await b.do('heard')).toEqual([1, 2, 3].map((n) => ({ id: 'one', row: { n } })))
+  }))
+
+test('a thread that dies leaves the others alone, and gives back what it had open', () =>
+  withThreads(async ({ threads: [a, b], served }) => {
+    await Promise.all([a.do('watch'), a.do('log', 5), a.do('counted'), b.do('add', 10)])
+    void a.do('scanForEver')
+    await a.do('throwNow')
+    await a.ended
+    await served[0]
+    await b.do('add', 10)
+    expect(await b.do('open')).toBeGreaterThanOrEqual(1)
+    await b.do('log', 3)
+    expect(await b.do('list')).toMatchObject({ total: 3 })
+    await b.do('count', 2)
+    expect(await b.do('counted')).toBe(2)
+    expect(await b.do('close')).toBeUndefined()
+    await served[1]
+  }))
+
+test('what one erases is closed for the others, whose later handles find it empty', () =>
+  withEnds(async (a, b) => {
+    const rows = b.namespace('gone').collection('rows', { schema: Counter })
+    const log = b.namespace('gone').log('log', rowOptions)
+    const counters = await b.namespace('gone').counters('counters')
+    await rows.put('one', { n: 1 })
+    log.append({ id: 'x', by: 'b' })
+    counters.add('c', 1)
+    expect((await a.contents('gone/')).map(({ entries }) => entries)).toEqual([1, 1, 1])
+    await a.erase('gone/')
+    await expect(rows.get('one')).rejects.toMatchObject({ code: 'STORE_CLOSED' })
+    expect(() => counters.add('c', 1)).toThrow(expect.objectContaining({ code: 'STORE_CLOSED' }))
+    log.append({ id: 'late', by: 'b' })
+    expect(await b.namespace('gone').collection('rows', { schema: Counter }).count()).toBe(0)
+    expect((await b.namespace('gone').log('log', rowOptions).list()).total).toBe(0)
+    expect((await b.namespace('gone').counters('counters')).get('c')).toBe(0)
+  }))
+
+test('a counter that is set or cleared elsewhere keeps what was added here since', () =>
+  withEnds(async (a, b) => {
+    const [one, two] = [await a.counters('use'), await b.counters('use')]
+    one.add('x', 5)
+    await one.flush()
+    await expect.poll(() => two.get('x')).toBe(5)
+    two.set('x', 100)
+    one.add('x', 1)
+    await two.flush()
+    await one.flush()
+    await expect.poll(() => [one.get('x'), two.get('x')]).toEqual([101, 101])
+    two.clear('')
+    one.add('y', 2)
+    await two.flush()
+    await one.flush()
+    await expect.poll(() => [one.entries(), two.entries()]).toEqual([[['y', 2]], [['y', 2]]])
+  }))
+
+test('rows of a thread that knows fewer fields are indexed by those it knows', () =>
+  withEnds(async (a, b) => {
+    const { fields: _, ...plain } = rowOptions
+    const wide = b.log('calls', rowOptions)
+    const narrow = a.log('calls', plain)
+    await narrow.list()
+    narrow.append({ id: '1', by: 'a' })
+    b.log('calls', rowOptions)
+    wide.append({ id: '2', by: 'b' })
+    expect((await wide.list({ where: { by: 'b' } })).items).toEqual([{ id: '2', by: 'b' }])
+    expect((await wide.list()).total).toBe(2)
+  }))
+
+test('rows of a dead thread are indexed anew by one that lives', () =>
+  withEnds(async (a, b) => {
+    const { fields: _, ...plain } = rowOptions
+    const log = a.log('calls', plain)
+    for (let n = 0; n < 50; n++) log.append({ id: `${n}`, by: n % 2 ? 'odd' : 'even' })
+    await a.close()
+    const wide = b.log('calls', rowOptions)
+    expect((await wide.list({ where: { by: 'odd' } })).total).toBe(25)
+    expect(await wide.erase(({ by }) => by === 'odd')).toBe(25)
+    expect((await wide.list()).total).toBe(25)
+  }))
