@@ -28,8 +28,11 @@ export interface Gateway {
   enable(id: string): Promise<string | undefined>
   /** What a plugin and its bindings have stored. */
   stored(id: string): Promise<StoredPart[]>
-  /** Sees to it that a plugin that is installed no longer is gone, and with it what its removal names. */
-  leave(id: string, removal: Removal): Promise<void>
+  /**
+   * Sees to it that a plugin that is installed no longer is gone, and with it what its removal names; whether there was
+   * anything of that.
+   */
+  leave(id: string, removal: Removal): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -99,8 +102,11 @@ function runningGateway(url: string, key: string | undefined): Gateway {
       storedParts.parse(await answerOf(await ask('GET', `/api/plugins/${id}/stored`))).stored,
     async leave(id, { settings, stored }) {
       await refresh(id, undefined)
-      if (stored === 'erased') await found(await ask('DELETE', `/api/plugins/${id}/stored`))
-      if (settings === 'forgotten') await found(await ask('DELETE', `/api/plugins/${id}/settings`))
+      const deleted = async (what: string): Promise<boolean> =>
+        (await found(await ask('DELETE', `/api/plugins/${id}/${what}`))) !== undefined
+      const erased = stored === 'erased' && (await deleted('stored'))
+      const forgotten = settings === 'forgotten' && (await deleted('settings'))
+      return erased || forgotten
     },
     close: async () => {},
   }

@@ -10,7 +10,7 @@ import { commit, type Taken, type TakeOptions, take } from './take.ts'
 
 /** `plugin add`: installs a package as a plugin and switches it on. */
 export function add(spec: string, options: TakeOptions): Promise<void> {
-  return inSession(options, (session) => take(spec, session, options), outcome)
+  return inSession(options, (session) => take(spec, session, options), outcome, { isFirst: true })
 }
 
 /** `plugin update`: takes the newest version of what its present one was asked for as, or another one. */

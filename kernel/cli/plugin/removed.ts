@@ -71,7 +71,11 @@ export function erase(name: string, options: EraseOptions): Promise<void> {
       }
       const recorded = await readRecord(config.dataDir)
       const erased = await toErase(name, session, options)
-      await leave(session, recorded, recorded.plugins, name, removal)
+      const had = await leave(session, recorded, recorded.plugins, name, removal)
+      if (!had && !session.removed.includes(name))
+        throw new Error(
+          `there is nothing of a plugin called ${name}: no settings, and nothing that it stored`,
+        )
       return { name, status: 'erased' as const, ...removal, erased, configured: isConfigured(name, session) }
     },
     told,
@@ -93,24 +97,29 @@ async function toErase(
   return stored
 }
 
-/** Records what is to become of a plugin, has the gateway take that, and sees it through. */
+/** Records what is to become of a plugin, has the gateway take that, and sees it through; whether it had left anything. */
 async function leave(
   session: Session,
   recorded: InstallRecord,
   plugins: InstallRecord['plugins'],
   name: string,
   removal: Removal,
-): Promise<void> {
+): Promise<boolean> {
   const { config, gateway } = session
   const leaving = { ...recorded.leaving, [name]: removal }
   await commit(session, recorded, { plugins, leaving }, name, async () => {})
-  const { failed } = await endRemovals(config.dataDir, gateway.leave)
+  let had = false
+  const { failed } = await endRemovals(config.dataDir, async (id, removal) => {
+    const found = await gateway.leave(id, removal)
+    if (id === name) had = found
+  })
   const own = failed.find(({ id }) => id === name)
   if (own) {
     throw new Error(
       `${name} is gone, but not yet all that it left; the next command and the next start try again: ${explain(own.error)}`,
     )
   }
+  return had
 }
 
 const isConfigured = (name: string, { config }: Session): boolean => config.modules[name] !== undefined

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import type { Config } from '../../config.ts'
 import { explain } from '../../plugin/manifest.ts'
 import { removeLeftovers } from '../../plugin/packages/leftovers.ts'
@@ -41,6 +42,11 @@ export async function report<R extends object>(
   }
 }
 
+interface Beginning {
+  /** Whether the command may be the first thing that is done with a gateway: it makes the data folder then. */
+  readonly isFirst?: boolean
+}
+
 /**
  * Runs and reports a command that changes the plugins of the configured gateway. One at a time has its turn; it finds no
  * leftovers of others, and leaves none.
@@ -49,14 +55,16 @@ export function inSession<R extends object>(
   options: SessionOptions,
   run: (session: Session) => Promise<R>,
   summary: (result: R) => string,
+  { isFirst = false }: Beginning = {},
 ): Promise<void> {
   const say = options.json ? () => {} : (line: string) => console.log(line)
   const onWait = (): void =>
     console.error('Another "switchyard plugin" command is at work; waiting for its end.')
   return report(
     options,
-    (config) =>
-      alone(
+    (config) => {
+      demandData(config, isFirst)
+      return alone(
         config.dataDir,
         async () => {
           await removeLeftovers(config.dataDir)
@@ -72,7 +80,18 @@ export function inSession<R extends object>(
           }
         },
         { onWait },
-      ),
+      )
+    },
     summary,
   )
+}
+
+/** Throws where no gateway has its data yet, so that none is made there by looking, unless this is what begins one. */
+function demandData({ dataDir }: Config, isFirst: boolean): void {
+  if (existsSync(dataDir)) return
+  if (isFirst) console.error(`There is no folder ${dataDir} yet; it is made for what is installed.`)
+  else
+    throw new Error(
+      `there is no folder ${dataDir}, so nothing was installed: run this where the gateway's service.yaml is`,
+    )
 }

@@ -8,7 +8,7 @@ import { type Removal, readRecord, writeRecord } from './installed.ts'
  */
 export async function endRemovals(
   dataDir: string,
-  end: (id: string, removal: Removal) => Promise<void>,
+  end: (id: string, removal: Removal) => Promise<unknown>,
 ): Promise<{ ended: string[]; failed: { id: string; error: unknown }[] }> {
   const ended: string[] = []
   const failed: { id: string; error: unknown }[] = []
@@ -30,12 +30,13 @@ export async function endRemovals(
   return { ended, failed }
 }
 
-/** Does with what a plugin that is gone has left as its removal says. */
+/** Does with what a plugin that is gone has left as its removal says; whether there was anything to do. */
 export async function dispose(
   id: string,
   { settings, stored }: Removal,
   remains: Pick<Remains, 'erase' | 'forget'>,
-): Promise<void> {
-  if (stored === 'erased') await remains.erase(id)
-  if (settings === 'forgotten') await remains.forget(id)
+): Promise<boolean> {
+  const erased = stored === 'erased' && (await remains.erase(id))
+  const forgotten = settings === 'forgotten' && (await remains.forget(id))
+  return erased || forgotten
 }
