@@ -1,0 +1,114 @@
+import { mapReplyTexts } from '../chain/texts.ts'
+import { type Cost, type Prices, reportedCost } from '../prices.ts'
+import { estimatorOf } from '../tokens/estimate.ts'
+import { countRequest } from '../tokens/request.ts'
+import type { Call } from './call.ts'
+import type { Completion } from './canonical.ts'
+import type { Ending } from './outcome.ts'
+import type { Counts, Served } from './settle.ts'
+import type { Attempt } from './trail.ts'
+import { addUsage, fromWireUsage, noUsage, type Usage } from './usage.ts'
+
+/**
+ * What is billed: everything a provider reported, for every attempt. An attempt whose answer was read by the client
+ * without a report (it left early) is billed by a marked estimate; one that failed without a report is not billed.
+ */
+export function billed(
+  call: Call,
+  served: Served,
+  ending: Ending,
+  prices: Prices,
+  counts: Counts | undefined,
+): { usage: Usage; cost: Cost | undefined } {
+  let usage = noUsage
+  let cost: Cost | undefined
+  let priced = true
+  for (const attempt of call.trail.attempts) {
+    const answered = attempt.error === undefined && attempt.status !== undefined && attempt.status < 400
+    const used =
+      reported(attempt.usage) ?? (answered ? estimated(call, served, ending, attempt, counts) : undefined)
+    if (!used) continue
+    usage = addUsage(usage, used)
+    const said = reported(attempt.costUsd)
+    const part =
+      said === undefined
+        ? prices.cost(attempt.provider, attempt.model, used, call.trail.startedAt)
+        : reportedCost(said)
+    if (part) cost = cost ? addCost(cost, part) : part
+    else priced = false
+  }
+  if (call.trail.attempts.length === 0) usage = wireUsageOf(served) ?? noUsage
+  return { usage, cost: priced ? cost : undefined }
+}
+
+/** What a provider's report says; nothing when the report cannot be read. */
+export function reported<T>(read: (() => T | undefined) | undefined): T | undefined {
+  try {
+    return read?.()
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * What the provider had counted before the answer was left; else what the model's tokenizer says, or an estimate by its
+ * script. One token a chunk of a stream whose text is gone. Marked as an estimate wherever it shows.
+ */
+function estimated(
+  call: Call,
+  served: Served,
+  ending: Ending,
+  attempt: Attempt,
+  counts: Counts | undefined,
+): Usage | undefined {
+  if (ending === 'upstream_error') return undefined
+  const counted = reported(attempt.counted)
+  if (counted) return { ...counted, output: Math.max(counted.output, served.chunks), source: 'estimated' }
+  const count = counts?.get(attempt.model)
+  if (count) {
+    const output = count.output || (call.stream ? served.chunks : 0)
+    return { ...noUsage, input: count.input, output, source: 'estimated' }
+  }
+  const request = call.trail.request ?? call.request
+  const estimator = estimatorOf(attempt.model)
+  return {
+    ...noUsage,
+    input: countRequest({ ...request, model: attempt.model }, estimator).tokens,
+    output: call.stream ? served.chunks : estimator.countAll(answerTexts(reported(served.body))),
+    source: 'estimated',
+  }
+}
+
+/** The texts of an answer, to be counted. */
+export function answerTexts(body: Completion | undefined): string[] {
+  const texts: string[] = []
+  mapReplyTexts(body ?? {}, (text) => {
+    texts.push(text)
+    return text
+  })
+  return texts
+}
+
+function wireUsageOf({ body }: Served): Usage | undefined {
+  const usage = body?.()?.usage
+  return usage ? fromWireUsage(usage) : undefined
+}
+
+/** What the answer from the cache would have cost at its provider. */
+export function saved(call: Call, served: Served, prices: Prices): Cost | undefined {
+  const usage = wireUsageOf(served)
+  const origin = call.trail.cached?.origin
+  return usage && origin ? prices.cost(origin.provider, origin.model, usage, call.trail.startedAt) : undefined
+}
+
+function addCost(a: Cost, b: Cost): Cost {
+  return {
+    totalNano: a.totalNano + b.totalNano,
+    inputNano: a.inputNano + b.inputNano,
+    outputNano: a.outputNano + b.outputNano,
+    cacheNano: a.cacheNano + b.cacheNano,
+    otherNano: a.otherNano + b.otherNano,
+    priceId: b.priceId,
+    source: a.source === b.source ? a.source : 'catalogue',
+  }
+}
