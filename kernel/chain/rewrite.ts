@@ -1,17 +1,17 @@
 import type { Call } from '../call/call.ts'
 import type { Completion } from '../call/canonical.ts'
 import { type Reply, StreamReply, WholeReply } from '../call/reply.ts'
-import type { GatewayError } from '../errors.ts'
 import { RemoteReveal } from '../plugin/isolation/remote-reveal.ts'
 import { RemoteStream } from '../plugin/isolation/remote-stream.ts'
 import type { Chunk } from '../stream/chunk.ts'
 import { toChunks } from '../stream/chunks.ts'
 import { collect } from '../stream/collect.ts'
-import { type Filter, filterStream, type Out } from '../stream/filter.ts'
+import { type Filter, filterStream } from '../stream/filter.ts'
 import { Redaction } from '../stream/redaction.ts'
 import type { Detection } from './detect.ts'
 import { Detector } from './detector.ts'
 import { type Entry, failed } from './entry.ts'
+import { Guarded } from './guarded.ts'
 import { redactReply } from './redact.ts'
 import { checkedBody, checkedFilter } from './returned.ts'
 
@@ -152,54 +152,4 @@ async function* buffered(entry: Entry, reply: StreamReply, call: Call): AsyncGen
 
 async function* once(chunks: readonly Chunk[]): AsyncGenerator<readonly Chunk[]> {
   yield chunks
-}
-
-/** A module's filter under its failure policy: when it breaks, the stream goes on without it, or ends. */
-class Guarded implements Filter {
-  readonly #entry: Entry
-  readonly #filter: Filter
-  readonly #call: Call
-  #ms = 0
-  #broken = false
-
-  constructor(entry: Entry, filter: Filter, call: Call) {
-    this.#entry = entry
-    this.#filter = filter
-    this.#call = call
-  }
-
-  push(chunk: Chunk, out: Out): void {
-    if (this.#broken) {
-      out.emit(chunk)
-      return
-    }
-    const started = performance.now()
-    try {
-      this.#filter.push(chunk, out)
-    } catch (error) {
-      if (this.#survive(error, out)) out.emit(chunk)
-    }
-    this.#ms += performance.now() - started
-  }
-
-  end(out: Out): void {
-    try {
-      if (!this.#broken) this.#filter.end?.(out)
-    } catch (error) {
-      this.#survive(error, out)
-    }
-    this.#entry.meter.run('stream', this.#ms)
-    this.#call.trail.timings.push({ module: this.#entry.id, hook: 'stream', ms: this.#ms })
-  }
-
-  #survive(error: unknown, out: Out): boolean {
-    this.#broken = true
-    try {
-      failed(this.#entry, 'stream', error, this.#call)
-      return true
-    } catch (refusal) {
-      out.fail(refusal as GatewayError)
-      return false
-    }
-  }
 }

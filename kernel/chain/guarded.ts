@@ -1,0 +1,55 @@
+import type { Call } from '../call/call.ts'
+import type { GatewayError } from '../errors.ts'
+import type { Chunk } from '../stream/chunk.ts'
+import type { Filter, Out } from '../stream/filter.ts'
+import { type Entry, failed } from './entry.ts'
+
+/** A module's filter under its failure policy: when it breaks, the stream goes on without it, or ends. */
+export class Guarded implements Filter {
+  readonly #entry: Entry
+  readonly #filter: Filter
+  readonly #call: Call
+  #ms = 0
+  #broken = false
+
+  constructor(entry: Entry, filter: Filter, call: Call) {
+    this.#entry = entry
+    this.#filter = filter
+    this.#call = call
+  }
+
+  push(chunk: Chunk, out: Out): void {
+    if (this.#broken) {
+      out.emit(chunk)
+      return
+    }
+    const started = performance.now()
+    try {
+      this.#filter.push(chunk, out)
+    } catch (error) {
+      if (this.#survive(error, out)) out.emit(chunk)
+    }
+    this.#ms += performance.now() - started
+  }
+
+  end(out: Out): void {
+    try {
+      if (!this.#broken) this.#filter.end?.(out)
+    } catch (error) {
+      this.#survive(error, out)
+    }
+    this.#entry.meter.run('stream', this.#ms)
+    this.#call.trail.timings.push({ module: this.#entry.id, hook: 'stream', ms: this.#ms })
+  }
+
+  #survive(error: unknown, out: Out): boolean {
+    this.#broken = true
+    try {
+      failed(this.#entry, 'stream', error, this.#call)
+      return true
+    } catch (refusal) {
+      out.fail(refusal as GatewayError)
+      return false
+    }
+  }
+}
