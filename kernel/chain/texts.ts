@@ -1,14 +1,11 @@
 import type { Choice, Completion, Delta, Message, ModelRequest } from '../call/canonical.ts'
 import type { Place } from './detect.ts'
+import { mapArray, mapNode, type NodeSpot, opaque } from './nodes.ts'
 
-type Kind = Place['kind']
 type Change = (text: string, place: Place) => string
 
 /** Where in a message a text stands. */
-export interface Spot {
-  readonly kind: Kind
-  /** The way to it. In a stream, texts with the same way are parts of one; undefined for a text that comes whole. */
-  readonly lane: string | undefined
+export interface Spot extends Omit<NodeSpot, 'wrap'> {
   /** The smallest delta that has this text there. */
   wrap(text: string): Delta
 }
@@ -87,7 +84,7 @@ export function mapMessage<M extends Message | Delta>(message: M, visit: Visit):
   return message
 }
 
-const spotOf = (field: string, kind: Kind): Spot => ({
+const spotOf = (field: string, kind: Place['kind']): Spot => ({
   kind,
   lane: field,
   wrap: (text) => ({ [field]: text }),
@@ -100,62 +97,12 @@ const plain: Readonly<Record<string, Spot>> = {
   reasoning_content: spotOf('reasoning_content', 'reasoning'),
 }
 
-/** Fields that are not text: names, ids, addresses, bytes, and what providers sign or encrypt. */
-const opaque =
-  /^(?:role|name|id|type|index|object|model|format|url|data|file_data|mime_type|media_type|detail|status|[\w-]*_id|.*signature.*|encrypted_.*)$/i
-
 const reasoning = /reason|think/i
-
-/** Nested fields whose text grows from chunk to chunk; any other comes whole. */
-const growing = /^(?:content|text|thinking|reasoning|summary|transcript|arguments|input|refusal)$/
 
 /** Fields of a request that are no parameters, or decide where it goes. */
 const structural = new Set(['model', 'messages', 'prompt', 'input'])
 
 const parameter: NodeSpot = { kind: 'parameter', lane: undefined, wrap: () => ({}) }
-
-interface NodeSpot extends Omit<Spot, 'wrap'> {
-  wrap(node: unknown): Delta
-}
-
-function mapNode(node: unknown, spot: NodeSpot, visit: Visit): unknown {
-  if (typeof node === 'string') return node === '' ? node : visit(node, spot)
-  if (Array.isArray(node))
-    return mapArray<unknown>(node, (item, i) => mapNode(item, itemSpot(item, i, spot), visit))
-  if (typeof node === 'object' && node !== null)
-    return mapFields(node as Record<string, unknown>, spot, visit)
-  return node
-}
-
-function mapFields(node: Record<string, unknown>, spot: NodeSpot, visit: Visit): unknown {
-  const changed: Record<string, unknown> = {}
-  for (const field in node) {
-    const value = node[field]
-    if (value === '' || (typeof value !== 'string' && typeof value !== 'object')) continue
-    if (spot.kind !== 'parameter' && opaque.test(field)) continue
-    const next = mapNode(value, fieldSpot(node, field, spot), visit)
-    if (next !== value) changed[field] = next
-  }
-  for (const _ in changed) return { ...node, ...changed }
-  return node
-}
-
-/** Elements of a list belong together by their `index`, or else by their place. */
-function itemSpot(item: unknown, i: number, { kind, lane, wrap }: NodeSpot): NodeSpot {
-  const index = typeof item === 'object' && item !== null ? Reflect.get(item, 'index') : undefined
-  return { kind, lane: lane && `${lane}.${String(index ?? i)}`, wrap: (node) => wrap([node]) }
-}
-
-function fieldSpot(parent: Record<string, unknown>, field: string, { kind, lane, wrap }: NodeSpot): NodeSpot {
-  const { index, type } = parent
-  const identity = { ...(index !== undefined && { index }), ...(type !== undefined && { type }) }
-  const whole = typeof parent[field] === 'string' && !growing.test(field)
-  return {
-    kind: field === 'arguments' ? 'arguments' : kind,
-    lane: whole || lane === undefined ? undefined : `${lane}.${field}`,
-    wrap: (node) => wrap({ ...identity, [field]: node }),
-  }
-}
 
 function mapInput(input: ModelRequest['input'], place: Place, change: Change): ModelRequest['input'] {
   if (typeof input === 'string') return change(input, place)
@@ -179,15 +126,4 @@ function mapChoice(choice: Choice, change: Change): Choice {
     if (message !== choice.message) next = { ...next, message }
   }
   return next
-}
-
-/** `map` that gives back the same array when no element changed. */
-function mapArray<T>(items: readonly T[], map: (item: T, i: number) => T): readonly T[] {
-  let changed: T[] | undefined
-  for (const [i, item] of items.entries()) {
-    const next = map(item, i)
-    if (next !== item) changed ??= items.slice(0, i)
-    changed?.push(next)
-  }
-  return changed ?? items
 }
