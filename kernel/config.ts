@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { fromText } from './config/coerce.ts'
 import { type Path, type Problem, pathKey, readDocument, type SourceDocument } from './config/document.ts'
-import { configJsonSchema, type SchemaNode, schemaAt } from './config/keys.ts'
+import { configJsonSchema } from './config/keys.ts'
 import { explain, valueAt } from './config/problems.ts'
 import type { Environment } from './config/references.ts'
-import { environment, type Settings, schema } from './config/schema.ts'
+import { type Settings, schema } from './config/schema.ts'
+import { overlay, variablesOf } from './config/variables.ts'
 
 export { fromTexts } from './config/coerce.ts'
 export { type ConfigKey, configJsonSchema, configKeys, type SchemaNode } from './config/keys.ts'
@@ -100,37 +100,10 @@ function findFile(env: Environment, cwd: string): { file: string | undefined; ya
   }
 }
 
-/** The variables that are set and not empty, by the key each stands for. */
-function variablesOf(env: Environment): ReadonlyMap<string, string> {
-  const set = [...environment].filter(([variable]) => env[variable])
-  return new Map(set.map(([variable, at]) => [pathKey(at), variable]))
-}
-
-function overlay(
-  value: unknown,
-  env: Environment,
-  variables: ReadonlyMap<string, string>,
-  jsonSchema: SchemaNode,
-): unknown {
-  return [...variables].reduce((content, [key, variable]) => {
-    const at = key.split('\0')
-    return withValue(content, at, fromText(env[variable] ?? '', schemaAt(jsonSchema, at)))
-  }, value)
-}
-
 /** `plugins: [a]` is short for `plugins: { packages: [a] }`. */
 function withPackages(value: unknown): unknown {
   const packages = valueAt(value, ['plugins'])
   return Array.isArray(packages) ? { ...(value as object), plugins: { packages } } : value
-}
-
-/** A copy with one value set; content that cannot hold it stays, for the schema to refuse. */
-function withValue(content: unknown, [key, ...rest]: Path, value: unknown): unknown {
-  if (key === undefined) return value
-  if (typeof content !== 'object' || Array.isArray(content))
-    return content ?? withValue({}, [key, ...rest], value)
-  const record = (content ?? {}) as Readonly<Record<string, unknown>>
-  return { ...record, [key]: withValue(record[key], rest, value) }
 }
 
 /** One line for each problem, in the order of the file; variables first. */
