@@ -1,9 +1,6 @@
-import { once } from 'node:events'
-import { PassThrough } from 'node:stream'
 import Router, { type RouterContext } from '@koa/router'
 import Koa from 'koa'
 import { HttpMethodEnum, koaBody } from 'koa-body'
-import type { z } from 'zod'
 import type { Accounts } from '../accounts.ts'
 import type { Principal } from '../call/call.ts'
 import type { Visit } from '../chain/hooks.ts'
@@ -17,6 +14,8 @@ import { clientAddress } from './client.ts'
 import { cors } from './cors.ts'
 import { httpError } from './http-error.ts'
 import { KeyLimit } from './key-limit.ts'
+import { parsed } from './parsed.ts'
+import { sendEvents } from './server-events.ts'
 
 export interface ManagementParts {
   readonly accounts: Accounts
@@ -141,45 +140,11 @@ async function answer(
     signal: aborted.signal,
     header: (name, value) => ctx.set(name, value),
   })
-  if (route.returns === 'events') return stream(ctx, result as AsyncIterable<ServerEvent>, aborted.signal)
+  if (route.returns === 'events') return sendEvents(ctx, result as AsyncIterable<ServerEvent>, aborted.signal)
   if (route.returns === 'text') {
     ctx.body = result
     return
   }
   ctx.status = route.status ?? 200
   ctx.body = route.returns.parse(result)
-}
-
-function parsed(schema: z.ZodType | undefined, value: unknown, where: string): unknown {
-  if (!schema) return undefined
-  const result = schema.safeParse(value)
-  if (result.success) return result.data
-  const issue = result.error.issues[0]!
-  const unknown = issue.code === 'unrecognized_keys' ? issue.keys : []
-  const param = [...issue.path, ...unknown.slice(0, 1)].join('.') || where
-  throw badRequest(`${where} ${param}: ${issue.message}.`, {
-    param,
-    details: {
-      problems: result.error.issues.slice(0, 20).map((i) => ({ path: i.path.join('.'), message: i.message })),
-    },
-  })
-}
-
-/** Sends events as fast as the client takes them: one that is slow holds up its own view, and no memory. */
-function stream(ctx: RouterContext, events: AsyncIterable<ServerEvent>, left: AbortSignal): void {
-  const body = new PassThrough()
-  ctx.type = 'text/event-stream'
-  ctx.set('cache-control', 'no-cache')
-  ctx.set('x-accel-buffering', 'no')
-  ctx.body = body
-  const write = async (): Promise<void> => {
-    for await (const { id, event, data } of events) {
-      const text = `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
-      if (!body.write(text)) await once(body, 'drain', { signal: left })
-    }
-  }
-  write().then(
-    () => body.end(),
-    () => body.destroy(),
-  )
 }
