@@ -3,6 +3,7 @@ import { openLevel } from '../storage/level.ts'
 import { firstAdminKey } from './accounts/first-key.ts'
 import { Accounts } from './accounts.ts'
 import { Catalogue } from './catalogue.ts'
+import { Cohort } from './cohort.ts'
 import { type Config, ConfigError } from './config.ts'
 import { createRoot, type DependencyContainer } from './container.ts'
 import { Events } from './events.ts'
@@ -96,7 +97,8 @@ export async function boot({
     })
     const routes = await RouteTable.open(config.routes, store)
     const directory = new Directory(config, env, { catalogue, routes })
-    const transport = new Transport()
+    const cohort = new Cohort()
+    const transport = new Transport({ cohort })
     scope.own(() => transport.close())
     const dispatcher = new Dispatcher(directory, providerKeys, transport, log)
     const priceId = (provider: string): string => directory.priceId(provider)
@@ -180,6 +182,7 @@ export async function boot({
     const server = new HttpServer({
       ...edge,
       management,
+      cohort,
       bodyLimit: config.server.proxyBodyLimit,
       adminProxy: config.auth.adminProxy,
     })

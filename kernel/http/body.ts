@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http'
+import type { Cohort } from '../cohort.ts'
 import { badRequest, ClientGone, tooLarge } from '../errors.ts'
 
-/** Reads a body up to a limit in bytes. Over it, refuses at once, before reading the rest. */
-export function readBody(req: IncomingMessage, limit: number): Promise<Buffer> {
+/** Reads a body up to a limit in bytes, and goes on in a cohort. Over it, refuses at once, before reading the rest. */
+export function readBody(req: IncomingMessage, limit: number, cohort: Cohort): Promise<Buffer> {
   const announced = Number(req.headers['content-length'] ?? 0)
   if (announced > limit) return Promise.reject(overLimit(limit))
   return new Promise((resolve, reject) => {
@@ -15,7 +16,7 @@ export function readBody(req: IncomingMessage, limit: number): Promise<Buffer> {
         reject(overLimit(limit))
       } else parts.push(part)
     })
-    req.on('end', () => resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts)))
+    req.on('end', () => cohort.gather(() => resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts))))
     req.on('error', () => reject(new ClientGone()))
     req.on('close', () => {
       if (!req.complete) reject(new ClientGone())

@@ -8,6 +8,7 @@ import type { StreamReply, WholeReply } from '../call/reply.ts'
 import { countsOf, outcomeOf, type Served } from '../call/settle.ts'
 import { Trail } from '../call/trail.ts'
 import type { Wire } from '../call/wire.ts'
+import type { Cohort } from '../cohort.ts'
 import { ClientGone, forbidden, isUpstreamError, toGatewayError } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { newId } from '../id.ts'
@@ -28,6 +29,7 @@ export interface ExchangeParts {
   readonly prices: Prices
   readonly tokens: TokenCounter
   readonly log: Log
+  readonly cohort: Cohort
   readonly trustedProxies: readonly string[]
   readonly bodyLimit: number
   readonly adminProxy: boolean
@@ -63,6 +65,8 @@ export class Exchange {
 
   /** Serves the request; never rejects. The generation is leased until everything has settled. */
   async run(): Promise<void> {
+    const { cohort } = this.#parts
+    cohort.enter()
     this.#generation.lease()
     let failure: unknown
     let answer: WholeReply | undefined
@@ -80,12 +84,15 @@ export class Exchange {
       failure = error
       this.#refuse(error)
     }
+    // The others of a cohort answer their clients first, and all settle together.
+    await Promise.resolve()
     await this.#settle(failure, answer)
     this.#generation.release()
+    cohort.leave()
   }
 
   async #accept(): Promise<Call> {
-    const { accounts, trustedProxies, bodyLimit, adminProxy } = this.#parts
+    const { accounts, trustedProxies, bodyLimit, adminProxy, cohort } = this.#parts
     const ip = clientAddress(this.#req, trustedProxies)
     const { chain, number } = this.#generation
     const asked = chain.admit({ ip, method: 'POST', path: this.#wire.path, principal: undefined })
@@ -95,7 +102,7 @@ export class Exchange {
     if (principal.type === 'admin' && !adminProxy) {
       throw forbidden('Admin keys make no model calls here (auth.admin_proxy is false); use a user key.')
     }
-    const body = parseJson(await readBody(this.#req, bodyLimit))
+    const body = parseJson(await readBody(this.#req, bodyLimit, cohort))
     const trail = new Trail()
     const decoded = this.#wire.decode(body, { principal, trail })
     const request = decoded instanceof Promise ? await decoded : decoded

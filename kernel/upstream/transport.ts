@@ -1,5 +1,6 @@
 import type { Timeouts } from '../call/call.ts'
 import type { Cancel } from '../call/cancel.ts'
+import { Cohort } from '../cohort.ts'
 import { Connections } from './connections.ts'
 import type { Target, UpstreamRequest } from './provider.ts'
 import { UpstreamAnswer } from './upstream-answer.ts'
@@ -7,6 +8,8 @@ import { UpstreamAnswer } from './upstream-answer.ts'
 export interface TransportOptions {
   /** How long the connections to an origin take new requests. Ten minutes by default. */
   readonly connectionMs?: number
+  /** With whom answers go on; with each other when it is not given. */
+  readonly cohort?: Cohort
 }
 
 /**
@@ -15,9 +18,11 @@ export interface TransportOptions {
  */
 export class Transport {
   readonly #connections: Connections
+  readonly #cohort: Cohort
 
-  constructor({ connectionMs = 10 * 60_000 }: TransportOptions = {}) {
+  constructor({ connectionMs = 10 * 60_000, cohort = new Cohort() }: TransportOptions = {}) {
     this.#connections = new Connections(connectionMs)
+    this.#cohort = cohort
   }
 
   /** Sends a request; resolves when the status line is there. Rejects with an UpstreamError or the cancel's reason. */
@@ -29,7 +34,7 @@ export class Transport {
   ): Promise<UpstreamAnswer> {
     const { pool, path } = this.#connections.to(request.url)
     const { method, headers, body = null } = request
-    const answer = new UpstreamAnswer(target, cancel, timeouts)
+    const answer = new UpstreamAnswer({ target, cancel, timeouts, cohort: this.#cohort })
     pool.dispatch({ path, method, headers, body, headersTimeout: 0, bodyTimeout: 0 }, answer)
     return answer.head
   }

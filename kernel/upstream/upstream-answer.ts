@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici'
 import type { Timeouts } from '../call/call.ts'
 import type { Cancel } from '../call/cancel.ts'
+import type { Cohort } from '../cohort.ts'
 import { UpstreamError } from '../errors.ts'
 import { Countdown } from './countdown.ts'
 import type { Target, UpstreamHead } from './provider.ts'
@@ -9,6 +10,13 @@ import type { Target, UpstreamHead } from './provider.ts'
 const highWater = 1024 * 1024
 /** A plain answer larger than this is not an answer. */
 const maxWhole = 256 * 1024 * 1024
+
+interface UpstreamAnswerParts {
+  readonly target: Target
+  readonly cancel: Cancel
+  readonly timeouts: Timeouts
+  readonly cohort: Cohort
+}
 
 /**
  * One answer on its way: read it whole, or batch by batch as bytes come. Times out where nothing happens for too
@@ -19,6 +27,7 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
   headers: Record<string, string> = {}
   readonly #target: Target
   readonly #timeouts: Timeouts
+  readonly #cohort: Cohort
   readonly #countdown = new Countdown((what, ms) =>
     this.#fail(this.#error('timeout', `gave ${what} within ${ms} ms`)),
   )
@@ -32,9 +41,10 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
   #failure: Error | undefined
   #wake: (() => void) | undefined
 
-  constructor(target: Target, cancel: Cancel, timeouts: Timeouts) {
+  constructor({ target, cancel, timeouts, cohort }: UpstreamAnswerParts) {
     this.#target = target
     this.#timeouts = timeouts
+    this.#cohort = cohort
     this.#countdown.set(timeouts.connectMs, 'no connection')
     this.#forget = cancel.onAbort((reason) => this.#fail(reason))
   }
@@ -90,7 +100,7 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
       if (value !== undefined) this.headers[name] = typeof value === 'string' ? value : value.at(-1)!
     }
     this.#countdown.set(this.#timeouts.idleMs, 'nothing more')
-    this.#head.resolve(this)
+    this.#cohort.gather(() => this.#head.resolve(this))
   }
 
   onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {
@@ -99,13 +109,13 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
     this.#queued += bytes.length
     if (this.#queued > highWater && !this.#collecting) this.#pause(controller)
     if (this.#queued > maxWhole) this.#fail(this.#error('protocol', 'sent an answer that is too large'))
-    this.#notify()
+    this.#notifyTogether()
   }
 
   onResponseEnd(): void {
     this.#ended = true
     this.#release()
-    this.#notify()
+    this.#notifyTogether()
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
@@ -150,6 +160,10 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
     return new Promise((resolve) => {
       this.#wake = resolve
     })
+  }
+
+  #notifyTogether(): void {
+    if (this.#wake) this.#cohort.gather(() => this.#notify())
   }
 
   #notify(): void {
