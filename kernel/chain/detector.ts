@@ -1,7 +1,7 @@
 import type { Call } from '../call/call.ts'
 import { contentBlocked, type GatewayError } from '../errors.ts'
 import type { Detection, Place, Span } from './detect.ts'
-import { type Entry, failed } from './entry.ts'
+import { type Entry, failed, ran } from './entry.ts'
 import { checkedIndex, checkedSpans } from './returned.ts'
 
 /** A finding and who found it. */
@@ -67,8 +67,7 @@ export class Detector {
 
   /** Adds the time it took to the module's and the call's account; once, at the end. */
   settle(): void {
-    this.#entry.meter.run('detect', this.#ms)
-    this.#call.trail.timings.push({ module: this.#entry.id, hook: 'detect', ms: this.#ms })
+    ran(this.#entry, 'detect', this.#ms, this.#call)
   }
 
   #guarded<T>(run: () => T): T | undefined {

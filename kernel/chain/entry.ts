@@ -88,6 +88,12 @@ export function failed(entry: Entry, hook: string, error: unknown, call?: Call):
   }
 }
 
+/** Counts a run of a module's hook, and puts it into the call's trace. */
+export function ran({ id, meter }: Entry, hook: string, ms: number, call: Call): void {
+  meter.run(hook, ms)
+  call.trail.timings.push({ module: id, hook, ms })
+}
+
 /** Keeps what a module made of a request, if it made anything of it. */
 export function exchanged({ id }: Entry, before: Call, after: Call): void {
   if (before.request === after.request) return

@@ -2,7 +2,7 @@ import type { Call } from '../call/call.ts'
 import type { GatewayError } from '../errors.ts'
 import type { Chunk } from '../stream/chunk.ts'
 import type { Filter, Out } from '../stream/filter.ts'
-import { type Entry, failed } from './entry.ts'
+import { type Entry, failed, ran } from './entry.ts'
 
 /** A module's filter under its failure policy: when it breaks, the stream goes on without it, or ends. */
 export class Guarded implements Filter {
@@ -38,8 +38,7 @@ export class Guarded implements Filter {
     } catch (error) {
       this.#survive(error, out)
     }
-    this.#entry.meter.run('stream', this.#ms)
-    this.#call.trail.timings.push({ module: this.#entry.id, hook: 'stream', ms: this.#ms })
+    ran(this.#entry, 'stream', this.#ms, this.#call)
   }
 
   #survive(error: unknown, out: Out): boolean {

@@ -1,6 +1,6 @@
 import type { Call } from '../call/call.ts'
 import type { Reply } from '../call/reply.ts'
-import { type Entry, failed } from './entry.ts'
+import { type Entry, failed, ran } from './entry.ts'
 import { redactRequest } from './redact.ts'
 import { checkedStep } from './returned.ts'
 
@@ -43,7 +43,5 @@ export function inspected(entry: Entry, call: Call, later: Later): Step | Promis
 }
 
 function timed(entry: Entry, started: number, call: Call): void {
-  const ms = performance.now() - started
-  entry.meter.run('request', ms)
-  call.trail.timings.push({ module: entry.id, hook: 'request', ms })
+  ran(entry, 'request', performance.now() - started, call)
 }

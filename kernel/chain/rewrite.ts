@@ -10,7 +10,7 @@ import { type Filter, filterStream } from '../stream/filter.ts'
 import { Redaction } from '../stream/redaction.ts'
 import type { Detection } from './detect.ts'
 import { Detector } from './detector.ts'
-import { type Entry, failed } from './entry.ts'
+import { type Entry, failed, ran } from './entry.ts'
 import { Guarded } from './guarded.ts'
 import { redactReply } from './redact.ts'
 import { checkedBody, checkedFilter } from './returned.ts'
@@ -99,9 +99,7 @@ async function runReply(entry: Entry, body: Completion, call: Call): Promise<Com
     failed(entry, 'reply', error, call)
     return body
   } finally {
-    const ms = performance.now() - started
-    entry.meter.run('reply', ms)
-    call.trail.timings.push({ module: entry.id, hook: 'reply', ms })
+    ran(entry, 'reply', performance.now() - started, call)
   }
 }
 

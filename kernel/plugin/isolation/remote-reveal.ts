@@ -1,7 +1,7 @@
 import type { Call } from '../../call/call.ts'
 import { type Reply, WholeReply } from '../../call/reply.ts'
 import type { Detection } from '../../chain/detect.ts'
-import { type Entry, failed } from '../../chain/entry.ts'
+import { type Entry, failed, ran } from '../../chain/entry.ts'
 import { checkedBody } from '../../chain/returned.ts'
 import type { RemoteModule } from './remote-module.ts'
 import { RemoteStream } from './remote-stream.ts'
@@ -31,9 +31,7 @@ export class RemoteReveal implements Detection {
       failed(entry, 'reveal', error, call)
       return reply
     } finally {
-      const ms = performance.now() - started
-      entry.meter.run('reveal', ms)
-      call.trail.timings.push({ module: entry.id, hook: 'reveal', ms })
+      ran(entry, 'reveal', performance.now() - started, call)
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Call } from '../../call/call.ts'
-import { type Entry, failed } from '../../chain/entry.ts'
+import { type Entry, failed, ran } from '../../chain/entry.ts'
 import type { Chunk } from '../../stream/chunk.ts'
 import type { Filter } from '../../stream/filter.ts'
 import type { Passed } from './messages.ts'
@@ -70,8 +70,7 @@ export class RemoteStream implements Filter {
       if (passed) fail(passed)
     } finally {
       await pipe.close(isOpen)
-      entry.meter.run(hook, ms)
-      this.#call.trail.timings.push({ module: entry.id, hook, ms })
+      ran(entry, hook, ms, this.#call)
     }
   }
 
