@@ -13,6 +13,9 @@ export const Item = z.object({
 
 export type Item = z.infer<typeof Item>
 
+/** Rows to count with. */
+export const Counter = z.object({ n: z.number() })
+
 export const itemOptions = {
   schema: Item,
   indexes: {

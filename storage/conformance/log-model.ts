@@ -28,6 +28,18 @@ export const callOptions = {
   },
 } satisfies LogOptions<Call>
 
+/** Names that are prefixes of one another, hold separators, look like a number, or are none. */
+export const models = ['gpt', 'gpt-mini', 'claude "3"', 'modèle\n', '200', '']
+
+/** The n-th of many calls, which are alike and differ. */
+export const callOf = (n: number): Call => ({
+  id: `call${n}`,
+  at: n,
+  model: models[n % 3] ?? '',
+  status: n % 5 ? 200 : 500,
+  tags: [],
+})
+
 type Field = keyof typeof callOptions.fields
 type NumberName = keyof typeof callOptions.numbers
 

@@ -1,109 +1,15 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { LogQuery } from '../index.ts'
 import { collect, type OpenEngine, withEngine } from './harness.ts'
-import { type Call, callOptions, LogModel } from './log-model.ts'
-
-const models = ['gpt', 'gpt-mini', 'claude "3"', 'modèle\n', '200', '']
-const aModel = fc.constantFrom(...models)
-const aStatus = fc.constantFrom(200, 429, -1, 0.5)
-const aTag = fc.constantFrom('a', 'b', 'c', 'a b')
-const aTime = fc.integer({ min: 0, max: 19 })
-const aCall = fc.record(
-  {
-    id: fc.oneof(fc.constantFrom('x', 'y'), fc.string({ minLength: 1, maxLength: 6, unit: 'grapheme' })),
-    at: aTime,
-    model: aModel,
-    status: aStatus,
-    cached: fc.boolean(),
-    tags: fc.array(aTag, { maxLength: 3 }),
-  },
-  { requiredKeys: ['id', 'at', 'model', 'status', 'tags'] },
-)
-const aBody = fc.option(
-  fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('', '\n', '1,2\n3', 'x'.repeat(70_000))),
-  { nil: undefined },
-)
-const anyOf = <T>(value: fc.Arbitrary<T>) =>
-  fc.oneof(value, fc.array(value, { maxLength: 2 }), fc.constant(undefined))
-const aQuery: fc.Arbitrary<LogQuery> = fc.record(
-  {
-    where: fc.record(
-      { model: anyOf(aModel), status: anyOf(aStatus), cached: anyOf(fc.boolean()), tag: anyOf(aTag) },
-      { requiredKeys: [] },
-    ),
-    atLeast: fc.record(
-      { at: fc.option(aTime, { nil: undefined }), code: fc.constantFrom(-1, 0, 0.25, 200, 201, 1000) },
-      { requiredKeys: [] },
-    ),
-    from: aTime,
-    to: aTime,
-    limit: fc.integer({ min: 0, max: 5 }),
-    offset: fc.integer({ min: 0, max: 30 }),
-    reverse: fc.boolean(),
-    filter: fc.constantFrom((call: Call) => call.at % 2 === 0),
-  },
-  { requiredKeys: [] },
-)
-const someCalls = fc.array(fc.tuple(aCall, aBody), { minLength: 1, maxLength: 30 })
-const anOperation = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('append' as const), calls: someCalls }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('query' as const), query: aQuery }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('prune' as const), before: aTime }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('pruneBodies' as const), before: aTime }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('erase' as const), model: aModel }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('flush' as const) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('reopen' as const) }) },
-)
-
-const callOf = (n: number): Call => ({
-  id: `call${n}`,
-  at: n,
-  model: models[n % 3] ?? '',
-  status: n % 5 ? 200 : 500,
-  tags: [],
-})
+import { logHistories } from './log-histories.ts'
+import { logIndexes } from './log-indexes.ts'
+import { type Call, callOf, callOptions, LogModel } from './log-model.ts'
 
 /** What every engine's logs must do. */
 export function logConformance(open: OpenEngine): void {
+  logHistories(open)
+  logIndexes(open)
   describe('a log', () => {
-    test('equals a simple model after every step of any history', async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(anOperation, { maxLength: 12 }), (operations) =>
-          withEngine(open, async ({ engine, reopen }) => {
-            let log = engine.log('calls', callOptions)
-            const model = new LogModel()
-            for (const operation of operations) {
-              if (operation.kind === 'append') {
-                for (const [call, body] of operation.calls) {
-                  log.append(call, () => body)
-                  model.append(call, body)
-                }
-              } else if (operation.kind === 'query') {
-                await model.checkQuery(log, operation.query)
-              } else if (operation.kind === 'prune') {
-                const old = model.remove(({ at }) => at < operation.before)
-                expect(await log.prune(operation.before)).toBe(old)
-              } else if (operation.kind === 'pruneBodies') {
-                const old = model.removeBodies(operation.before)
-                expect(await log.pruneBodies(operation.before)).toBe(old)
-              } else if (operation.kind === 'erase') {
-                const matches = (call: Call) => call.model === operation.model
-                expect(await log.erase(matches)).toBe(model.remove(matches))
-              } else if (operation.kind === 'flush') {
-                await log.flush()
-              } else {
-                log = (await reopen()).log('calls', callOptions)
-              }
-              if (operation.kind !== 'append') await model.check(log)
-            }
-            await model.check(log)
-          }),
-        ),
-        { numRuns: 60 },
-      )
-    }, 180_000)
-
     test(
       'answers every field, combination and range over several thousand rows',
       () =>
@@ -235,39 +141,6 @@ export function logConformance(open: OpenEngine): void {
         const again = new Map(await (await reopen()).log('calls', callOptions).totals('', '~'))
         expect(again.get(from)).toEqual(before[1]![1])
         expect(again.get(before[0]![0])!.calls).toBe(2 * before[0]![1].calls!)
-      }))
-
-    test('indexes older rows when a field is new', () =>
-      withEngine(open, async ({ engine, reopen }) => {
-        const log = engine.log('calls', { ...callOptions, fields: { model: callOptions.fields.model } })
-        for (let n = 0; n < 100; n++) log.append(callOf(n))
-        await expect(log.list({ where: { status: 500 } })).rejects.toMatchObject({ code: 'INDEX_UNKNOWN' })
-        const widened = engine.log('calls', callOptions)
-        for (let n = 100; n < 150; n++) log.append(callOf(n))
-        expect((await widened.list({ where: { status: 500, model: 'gpt' } })).total).toBe(10)
-        const { status, model } = callOptions.fields
-        const swapped = (await reopen()).log('calls', {
-          ...callOptions,
-          fields: { status, model, at: ({ at }) => at },
-        })
-        expect((await swapped.list({ where: { status: 500, at: [5, 7, 145] } })).total).toBe(2)
-      }))
-
-    test('finds a number that is new for older rows, prepared or not, while rows are appended', () =>
-      withEngine(open, async ({ engine, reopen }) => {
-        const { numbers, ...before } = callOptions
-        const log = engine.log('calls', before)
-        for (let n = 0; n < 100; n++) log.append(callOf(n))
-        await expect(log.list({ atLeast: { at: 7 } })).rejects.toMatchObject({ code: 'INDEX_UNKNOWN' })
-        const { at, code } = numbers
-        const widened = engine.log('calls', { ...before, numbers: { at } })
-        const prepared = widened.prepare()
-        for (let n = 100; n < 150; n++) widened.append(callOf(n))
-        expect((await widened.list({ atLeast: { at: 97 } })).total).toBe(53)
-        await prepared
-        const swapped = (await reopen()).log('calls', { ...before, numbers: { code } })
-        expect((await swapped.list({ atLeast: { code: 500 }, where: { model: 'gpt' } })).total).toBe(10)
-        await expect(swapped.list({ atLeast: { at: 7 } })).rejects.toMatchObject({ code: 'INDEX_UNKNOWN' })
       }))
 
     test(
