@@ -11,8 +11,12 @@ export interface Both extends Played {
 /** Starts a gateway in front of the two, which one upstream plays. */
 export async function startBoth(): Promise<Both> {
   const played = await startPlayed({ wires: [openai, anthropic] }, ({ baseUrl }) => ({
-    openai: { base_url: baseUrl('openai'), api_key: 'sk-test' },
-    anthropic: { base_url: baseUrl('anthropic'), api_key: 'sk-test' },
+    config: {
+      providers: {
+        openai: { base_url: baseUrl('openai'), api_key: 'sk-test' },
+        anthropic: { base_url: baseUrl('anthropic'), api_key: 'sk-test' },
+      },
+    },
   }))
   const { gateway, userKey } = played
   return { ...played, anthropic: new Anthropic({ baseURL: gateway.url, apiKey: userKey, maxRetries: 0 }) }

@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import { bareChain } from './bare.ts'
-import { startGateway, type TestGateway } from './harness.ts'
+import { type GatewayOptions, startGateway, type TestGateway } from './harness.ts'
 import { startUpstream, type Upstream, type UpstreamOptions } from './upstream/index.ts'
 
 /** A provider that is played, a gateway in front of it with every module off, and a user's client. */
@@ -12,13 +12,13 @@ export interface Played {
   close(): Promise<void>
 }
 
-/** Starts all three; `providers` are the gateway's, by name, given the played one. */
+/** Starts all three; `settings` say what the gateway is started with, given the provider that is played. */
 export async function startPlayed(
   options: UpstreamOptions,
-  providers: (upstream: Upstream) => Readonly<Record<string, object>>,
+  settings: (upstream: Upstream) => GatewayOptions,
 ): Promise<Played> {
   const upstream = await startUpstream(options)
-  const gateway = await startGateway({ config: { providers: providers(upstream) } })
+  const gateway = await startGateway(settings(upstream))
   await bareChain(gateway)
   const userKey = (await gateway.signUp()).key
   return {

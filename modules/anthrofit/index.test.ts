@@ -7,7 +7,11 @@ import { anthropic } from '../../test/upstream/anthropic/index.ts'
 const api_key = 'sk-test'
 const played = shared(() =>
   startPlayed({ wires: [anthropic], apiKey: api_key }, ({ baseUrl }) => ({
-    anthropic: { base_url: baseUrl(), api_key },
+    config: {
+      providers: {
+        anthropic: { base_url: baseUrl(), api_key },
+      },
+    },
   })),
 )
 beforeEach(() => played.upstream.reset())

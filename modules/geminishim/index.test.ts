@@ -8,7 +8,11 @@ const hate = { category: 'HARM_CATEGORY_HATE_SPEECH', threshold: 'BLOCK_ONLY_HIG
 const api_key = 'key-of-gemini'
 const played = shared(() =>
   startPlayed({ wires: [gemini], apiKey: api_key }, ({ baseUrl }) => ({
-    gemini: { base_url: baseUrl(), api_key, options: { safety_settings: [hate] } },
+    config: {
+      providers: {
+        gemini: { base_url: baseUrl(), api_key, options: { safety_settings: [hate] } },
+      },
+    },
   })),
 )
 beforeEach(() => played.upstream.reset())

@@ -7,7 +7,11 @@ const key = 'AKIDEXAMPLE00000001:wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'
 
 const played = shared(() =>
   startPlayed({ wires: [bedrock], apiKey: key }, ({ baseUrl }) => ({
-    bedrock: { base_url: baseUrl(), api_key: key },
+    config: {
+      providers: {
+        bedrock: { base_url: baseUrl(), api_key: key },
+      },
+    },
   })),
 )
 beforeEach(() => played.upstream.reset())

@@ -10,7 +10,11 @@ import { cohere } from '../../test/upstream/index.ts'
 const api_key = 'key-of-cohere'
 const played = shared(() =>
   startPlayed({ wires: [cohere], apiKey: api_key }, ({ baseUrl }) => ({
-    cohere: { base_url: baseUrl(), api_key },
+    config: {
+      providers: {
+        cohere: { base_url: baseUrl(), api_key },
+      },
+    },
   })),
 )
 beforeEach(() => played.upstream.reset())

@@ -8,7 +8,11 @@ import { gemini } from '../../test/upstream/index.ts'
 const api_key = 'key-of-gemini'
 const played = shared(() =>
   startPlayed({ wires: [gemini], apiKey: api_key }, ({ baseUrl }) => ({
-    gemini: { base_url: baseUrl(), api_key },
+    config: {
+      providers: {
+        gemini: { base_url: baseUrl(), api_key },
+      },
+    },
   })),
 )
 beforeEach(() => played.upstream.reset())

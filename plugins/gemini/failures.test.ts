@@ -7,8 +7,12 @@ import { gemini } from '../../test/upstream/index.ts'
 const api_key = 'key-of-gemini'
 const played = shared(() =>
   startPlayed({ wires: [gemini], apiKey: api_key }, ({ baseUrl }) => ({
-    gemini: { base_url: baseUrl(), api_key },
-    wrong: { base_url: baseUrl(), type: 'gemini', api_key: 'key-of-nobody' },
+    config: {
+      providers: {
+        gemini: { base_url: baseUrl(), api_key },
+        wrong: { base_url: baseUrl(), type: 'gemini', api_key: 'key-of-nobody' },
+      },
+    },
   })),
 )
 beforeEach(() => played.upstream.reset())

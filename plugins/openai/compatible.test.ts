@@ -1,9 +1,9 @@
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { bareChain } from '../../test/bare.ts'
-import { startGateway, type TestGateway } from '../../test/harness.ts'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { startGateway } from '../../test/harness.ts'
+import { startPlayed } from '../../test/played.ts'
+import { shared } from '../../test/shared.ts'
 import { traceOf } from '../../test/trace.ts'
-import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
 /** What is documented of each provider: its address, the variable of its key, names that are its own alone. */
 const providers = [
@@ -46,44 +46,28 @@ const providers = [
 const keyOf = (id: string): string => `key-of-${id}`
 const names = providers.map(([id]) => id)
 
-let upstream: Upstream
-let gateway: TestGateway
-let client: OpenAI
-
-beforeAll(async () => {
-  upstream = await startUpstream({ apiKey: names.map(keyOf), strict: false })
-  gateway = await startGateway({
-    config: {
-      providers: Object.fromEntries(names.map((id) => [id, { base_url: upstream.baseUrl() }])),
-    },
+const played = shared(() =>
+  startPlayed({ apiKey: names.map(keyOf), strict: false }, ({ baseUrl }) => ({
+    config: { providers: Object.fromEntries(names.map((id) => [id, { base_url: baseUrl() }])) },
     env: Object.fromEntries(providers.map(([id, , variable]) => [variable, keyOf(id)])),
-  })
-  await bareChain(gateway)
-  const { key } = await gateway.signUp()
-  client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0 })
-})
-
-beforeEach(() => upstream.reset())
-
-afterAll(async () => {
-  await gateway.close()
-  await upstream.close()
-})
+  })),
+)
+beforeEach(() => played.upstream.reset())
 
 const messages = [{ role: 'user' as const, content: 'hi' }]
 
 /** Asks and returns what the provider was sent, what came back, and the trace. */
 async function ask(fields: Record<string, unknown>) {
-  const { data, response } = await client.chat.completions
+  const { data, response } = await played.client.chat.completions
     .create({ messages, model: 'unset', ...fields } as OpenAI.ChatCompletionCreateParamsNonStreaming)
     .withResponse()
-  const sent = upstream.last().body as Record<string, unknown>
-  return { sent, data, response, trace: await traceOf(gateway, response) }
+  const sent = played.upstream.last().body as Record<string, unknown>
+  return { sent, data, response, trace: await traceOf(played.gateway, response) }
 }
 
 /** The same, streamed. */
 async function askStreamed(fields: Record<string, unknown>) {
-  const { data, response } = await client.chat.completions
+  const { data, response } = await played.client.chat.completions
     .create({
       messages,
       model: 'unset',
@@ -93,8 +77,8 @@ async function askStreamed(fields: Record<string, unknown>) {
     .withResponse()
   let text = ''
   for await (const chunk of data) text += chunk.choices[0]?.delta.content ?? ''
-  const sent = upstream.last().body as Record<string, unknown>
-  return { sent, text, response, trace: await traceOf(gateway, response) }
+  const sent = played.upstream.last().body as Record<string, unknown>
+  return { sent, text, response, trace: await traceOf(played.gateway, response) }
 }
 
 describe.each(providers)('%s', (id, base, variable, models) => {
@@ -110,19 +94,19 @@ describe.each(providers)('%s', (id, base, variable, models) => {
     for (const one of [ask, askStreamed]) {
       const { sent } = await one({ model: `${id}/some-model`, temperature: 0.5 })
       expect(sent).toMatchObject({ model: 'some-model', messages, temperature: 0.5 })
-      expect(upstream.last()).toMatchObject({ key: keyOf(id), path: '/v1/chat/completions' })
+      expect(played.upstream.last()).toMatchObject({ key: keyOf(id), path: '/v1/chat/completions' })
     }
   })
 
   it('gets the models that are its own alone', async () => {
     for (const model of models) {
-      expect(gateway.kernel.directory.resolve(model, undefined)[0]?.provider.name, model).toBe(id)
+      expect(played.gateway.kernel.directory.resolve(model, undefined)[0]?.provider.name, model).toBe(id)
     }
   })
 
   it('reports usage, streamed too', async () => {
     const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 }
-    upstream.reply({ usage })
+    played.upstream.reply({ usage })
     expect((await ask({ model: `${id}/some-model` })).trace.usage).toMatchObject({ input: 11, output: 7 })
     const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'some-model' }
     const chunks = [
@@ -130,7 +114,7 @@ describe.each(providers)('%s', (id, base, variable, models) => {
       { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
       { ...chunk, choices: [], usage },
     ].map((data) => `data: ${JSON.stringify(data)}\n\n`)
-    upstream.reply({ chunks: [...chunks, 'data: [DONE]\n\n'] })
+    played.upstream.reply({ chunks: [...chunks, 'data: [DONE]\n\n'] })
     expect((await askStreamed({ model: `${id}/some-model` })).trace.usage).toMatchObject({
       input: 11,
       output: 7,
@@ -138,18 +122,18 @@ describe.each(providers)('%s', (id, base, variable, models) => {
   })
 
   it('is named when it refuses the key, and the key is not', async () => {
-    upstream.reply({ status: 401, times: Number.POSITIVE_INFINITY })
+    played.upstream.reply({ status: 401, times: Number.POSITIVE_INFINITY })
     const error = await ask({ model: `${id}/some-model` }).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ status: 502, code: 'provider_error', message: expect.stringContaining(id) })
     expect(String(error)).not.toContain(keyOf(id))
   })
 
   it('is really asked when it is checked', async () => {
-    const good = await gateway.api('POST', `/api/proxy/providers/${id}/check`)
-    expect(upstream.requests.map(({ method, key }) => [method, key])).toEqual([['GET', keyOf(id)]])
+    const good = await played.gateway.api('POST', `/api/proxy/providers/${id}/check`)
+    expect(played.upstream.requests.map(({ method, key }) => [method, key])).toEqual([['GET', keyOf(id)]])
     expect(good.status).toBe(200)
-    upstream.reply({ status: 500, times: Number.POSITIVE_INFINITY })
-    const { body } = await gateway.api('POST', `/api/proxy/providers/${id}/check`)
+    played.upstream.reply({ status: 500, times: Number.POSITIVE_INFINITY })
+    const { body } = await played.gateway.api('POST', `/api/proxy/providers/${id}/check`)
     expect(body).toMatchObject({ name: id, status: 'down' })
   })
 })
@@ -173,7 +157,7 @@ describe('Cloudflare', () => {
 
 describe('names of models', () => {
   it.each(['llama-3', 'mistral', 'qwen3', 'gemma-3'])('that several serve are nobody’s: %s', (model) => {
-    expect(() => gateway.kernel.directory.resolve(model, undefined)).toThrow(/provider\/model/)
+    expect(() => played.gateway.kernel.directory.resolve(model, undefined)).toThrow(/provider\/model/)
   })
 
   it('that begin with their provider’s own go out whole', async () => {
@@ -251,7 +235,7 @@ describe('Mistral', () => {
   it('thinks as hard as it knows to, and what it thinks comes apart from its answer', async () => {
     const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] }
     const content = [thinking, { type: 'text', text: '42' }]
-    upstream.reply({ body: { choices: [{ index: 0, message: { role: 'assistant', content } }] } })
+    played.upstream.reply({ body: { choices: [{ index: 0, message: { role: 'assistant', content } }] } })
     const { sent, data, response } = await ask({ model, reasoning_effort: 'low' })
     expect(sent.reasoning_effort).toBe('high')
     expect(response.headers.get('x-params-changed')).toBe('reasoning_effort:low->high')
@@ -295,7 +279,7 @@ describe('usage as only some report it', () => {
       { ...chunk, choices: [{ index: 0, delta: { role: 'assistant', content: 'Hi' }, finish_reason: null }] },
       { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], x_groq: { id: 'req', usage } },
     ].map((data) => `data: ${JSON.stringify(data)}\n\n`)
-    upstream.reply({ chunks: [...chunks, 'data: [DONE]\n\n'] })
+    played.upstream.reply({ chunks: [...chunks, 'data: [DONE]\n\n'] })
     const { trace, text } = await askStreamed({ model: 'llama-3.3-70b-versatile' })
     expect(text).toBe('Hi')
     expect(trace.usage).toMatchObject({ input: 21, output: 4, source: 'provider' })
@@ -303,7 +287,7 @@ describe('usage as only some report it', () => {
 
   it('DeepSeek: cache hits and misses beside the prompt', async () => {
     const hits = { prompt_cache_hit_tokens: 60, prompt_cache_miss_tokens: 40 }
-    upstream.reply({ usage: { prompt_tokens: 100, completion_tokens: 5, total_tokens: 105, ...hits } })
+    played.upstream.reply({ usage: { prompt_tokens: 100, completion_tokens: 5, total_tokens: 105, ...hits } })
     const { trace } = await ask({ model: 'deepseek-chat' })
     expect(trace.usage).toMatchObject({ input: 100, cached_read: 60, output: 5 })
     expect(trace.cost.cache).toBeGreaterThan(0)
@@ -311,14 +295,16 @@ describe('usage as only some report it', () => {
 
   it('xAI: reasoning tokens beside those of the answer, and paid like them', async () => {
     const details = { completion_tokens_details: { reasoning_tokens: 30 } }
-    upstream.reply({ usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 45, ...details } })
+    played.upstream.reply({
+      usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 45, ...details },
+    })
     const { trace } = await ask({ model: 'grok-4' })
     expect(trace.usage).toMatchObject({ input: 10, output: 35, reasoning: 30 })
     expect(trace.cost.price_id).toMatch(/^x-ai\//)
   })
 
   it('OpenRouter: its own figure is what the call cost', async () => {
-    upstream.reply({
+    played.upstream.reply({
       usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, cost: 0.001234567 },
     })
     const { sent, trace } = await ask({ model: 'openrouter/anthropic/claude-sonnet-4.5' })
@@ -343,7 +329,7 @@ describe('usage as only some report it', () => {
       citations: ['https://example.com/1'],
       usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, cost },
     }
-    upstream.reply({ body })
+    played.upstream.reply({ body })
     const { data, trace } = await ask({ model: 'sonar' })
     expect(data).toEqual(body)
     expect(trace.cost_usd).toBe(0.008)
@@ -351,7 +337,7 @@ describe('usage as only some report it', () => {
 
   it('a figure that is no number counts for nothing', async () => {
     for (const cost of ['1', -1, null]) {
-      upstream.reply({ usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, cost } })
+      played.upstream.reply({ usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15, cost } })
       const { trace } = await ask({ model: 'openrouter/some/model' })
       expect(trace.cost?.source).not.toBe('provider')
     }
@@ -364,7 +350,9 @@ describe('OpenRouter', () => {
   it('may send comments while it waits', async () => {
     const delta = { choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: 'stop' }] }
     const comment = ': OPENROUTER PROCESSING\n\n'
-    upstream.reply({ chunks: [comment, comment, `data: ${JSON.stringify(delta)}\n\n`, 'data: [DONE]\n\n'] })
+    played.upstream.reply({
+      chunks: [comment, comment, `data: ${JSON.stringify(delta)}\n\n`, 'data: [DONE]\n\n'],
+    })
     expect((await askStreamed({ model })).text).toBe('Hi')
   })
 
@@ -374,9 +362,9 @@ describe('OpenRouter', () => {
     [502, OpenAI.InternalServerError],
   ])('may send an error %i under a good status, which is an error for the client', async (code, type) => {
     const error = { code, message: 'not now' }
-    upstream.reply({ body: { error }, status: 200 })
+    played.upstream.reply({ body: { error }, status: 200 })
     const plain = await ask({ model }).catch((thrown: unknown) => thrown)
-    upstream.reply({ chunks: [`data: ${JSON.stringify({ id: 'g', error, choices: [] })}\n\n`] })
+    played.upstream.reply({ chunks: [`data: ${JSON.stringify({ id: 'g', error, choices: [] })}\n\n`] })
     const streamed = await askStreamed({ model }).catch((thrown: unknown) => thrown)
     for (const thrown of [plain, streamed]) {
       expect(thrown).toBeInstanceOf(type)

@@ -1,51 +1,42 @@
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { bareChain } from '../../test/bare.ts'
-import { startGateway, type TestGateway } from '../../test/harness.ts'
+import { beforeEach, expect, it } from 'vitest'
+import { startPlayed } from '../../test/played.ts'
+import { shared } from '../../test/shared.ts'
 import { traceOf } from '../../test/trace.ts'
-import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
-let upstream: Upstream
-let gateway: TestGateway
-let client: OpenAI
-
-beforeAll(async () => {
-  upstream = await startUpstream({ apiKey: [] })
-  gateway = await startGateway({
+const played = shared(() =>
+  startPlayed({ apiKey: [] }, ({ url, baseUrl }) => ({
     config: {
       providers: {
         mycorp: {
           type: 'openai',
-          base_url: `${upstream.baseUrl()}/`,
+          base_url: `${baseUrl()}/`,
           api_key: 'corp-key',
           models: ['mycorp-*', 'gpt-4o-mini'],
           headers: { 'X-Team': 'gateway' },
           org_id: 'org-7',
         },
-        keyless: { type: 'openai', base_url: upstream.baseUrl(), models: ['local-*'] },
+        keyless: { type: 'openai', base_url: baseUrl(), models: ['local-*'] },
         second: { type: 'groq', api_key: 'second-key' },
       },
       routes: [{ match: 'support-bot', provider: 'mycorp', model: 'mycorp-large' }],
       prices: { 'mycorp/mycorp-large': { input_usd_per_m: 1, output_usd_per_m: 2 } },
     },
-    env: { OLLAMA_BASE_URL: upstream.url },
-  })
-  await bareChain(gateway)
-  const { key } = await gateway.signUp()
-  client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: key, maxRetries: 0 })
-})
-
-beforeEach(() => upstream.reset())
-
-afterAll(async () => {
-  await gateway.close()
-  await upstream.close()
-})
+    env: { OLLAMA_BASE_URL: url },
+  })),
+)
+beforeEach(() => played.upstream.reset())
 
 async function ask(model: string, headers: Record<string, string> = {}) {
   const messages = [{ role: 'user' as const, content: 'hi' }]
-  const { response } = await client.chat.completions.create({ model, messages }, { headers }).withResponse()
-  return { response, request: upstream.last(), model: (upstream.last().body as { model: string }).model }
+  const { response } = await played.client.chat.completions
+    .create({ model, messages }, { headers })
+    .withResponse()
+  return {
+    response,
+    request: played.upstream.last(),
+    model: (played.upstream.last().body as { model: string }).model,
+  }
 }
 
 it('a provider of the operator’s own gets the models it claims, with its key and its headers', async () => {
@@ -58,12 +49,12 @@ it('a provider of the operator’s own gets the models it claims, with its key a
 })
 
 it('a route gives a model to a provider under another name, at the operator’s price', async () => {
-  upstream.reply({ usage: { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 } })
+  played.upstream.reply({ usage: { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 } })
   const { response, model } = await ask('support-bot')
   expect(model).toBe('mycorp-large')
-  const trace = await traceOf(gateway, response)
+  const trace = await traceOf(played.gateway, response)
   expect(trace).toMatchObject({ provider: 'mycorp', cost_usd: 0.002, cost: { source: 'override' } })
-  const { body } = await gateway.api('GET', '/api/proxy/routes')
+  const { body } = await played.gateway.api('GET', '/api/proxy/routes')
   expect(body.routes).toEqual([
     {
       order: 1,
@@ -84,11 +75,11 @@ it('a local server is in use as soon as its variable names it, with or without i
   const { request, model } = await ask('ollama/llama3.2')
   expect(request).toMatchObject({ key: undefined, path: '/v1/chat/completions' })
   expect(model).toBe('llama3.2')
-  expect(gateway.kernel.directory.get('lmstudio').configured).toBe(false)
+  expect(played.gateway.kernel.directory.get('lmstudio').configured).toBe(false)
 })
 
 it('a second account of a provider is where the first one is', () => {
-  expect(gateway.kernel.directory.get('second')).toMatchObject({
+  expect(played.gateway.kernel.directory.get('second')).toMatchObject({
     baseUrl: 'https://api.groq.com/openai/v1',
     keys: [{ hint: '-key' }],
     priceId: 'groq',

@@ -53,7 +53,7 @@ describe('chat', () => {
   })
 
   test('sends what was asked: parameters it does not know included', async () => {
-    await client.chat.completions.create({
+    const asked: OpenAI.ChatCompletionCreateParamsNonStreaming = {
       model,
       messages: [
         { role: 'system', content: 'Be brief.' },
@@ -69,24 +69,9 @@ describe('chat', () => {
       seed: 7,
       logit_bias: { 50: -1 },
       metadata: { a: 'b' },
-    })
-    expect(upstream.last().body).toEqual({
-      model,
-      messages: [
-        { role: 'system', content: 'Be brief.' },
-        {
-          role: 'user',
-          content: [
-            { type: 'text', text: 'What is this?' },
-            { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA', detail: 'low' } },
-          ],
-        },
-      ],
-      temperature: 0.3,
-      seed: 7,
-      logit_bias: { 50: -1 },
-      metadata: { a: 'b' },
-    })
+    }
+    await client.chat.completions.create(asked)
+    expect(upstream.last().body).toEqual(asked)
   })
 
   test('streamed: every chunk once and in order, usage hidden from who did not ask', async () => {
