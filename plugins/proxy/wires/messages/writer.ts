@@ -1,4 +1,5 @@
 import { encodeEvent } from '#kit'
+import { isJson } from '../json.ts'
 import type { Block } from './schema.ts'
 
 /** A text that a block grows by: the kind of its deltas, and what they call it. */
@@ -117,12 +118,3 @@ export const event = (data: { readonly type: string; readonly [field: string]: u
 /** The event that most of a stream are: only its text is serialised. */
 const deltaEvent = (index: number, kind: keyof typeof growths, text: string): string =>
   `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"${kind}","${growths[kind]}":${JSON.stringify(text)}}}\n\n`
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}

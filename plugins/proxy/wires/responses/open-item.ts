@@ -1,5 +1,6 @@
 import type { Delta } from '#kernel'
 import { Assembler } from '#kit'
+import { isJson } from '../json.ts'
 import { type Form, forms, type ItemKind, itemForms, type TextKind } from './form.ts'
 import type { Fields, Item } from './schema.ts'
 import { type State, sealed, stateOf } from './state.ts'
@@ -153,12 +154,3 @@ export class OpenItem {
 }
 
 const none: readonly unknown[] = []
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
