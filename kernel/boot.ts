@@ -1,5 +1,3 @@
-import path from 'node:path'
-import { openLevel } from '../storage/level.ts'
 import { firstAdminKey } from './accounts/first-key.ts'
 import { Accounts } from './accounts.ts'
 import { Catalogue } from './catalogue.ts'
@@ -25,6 +23,12 @@ import { createPrices } from './prices.ts'
 import { Queues } from './queues.ts'
 import { openSecrets } from './secrets.ts'
 import { kernelServices } from './services.ts'
+import { Crew } from './threads/crew.ts'
+import { groundOf, type ThreadPlace } from './threads/ground.ts'
+import { handOn } from './threads/hand-on.ts'
+import type { PluginNews } from './threads/messages.ts'
+import { tellOnward } from './threads/relay.ts'
+import { Threads } from './threads/sums.ts'
 import { TokenCounter } from './tokens/counter.ts'
 import { configuredTokenizers, tokenizerProblems } from './tokens/files/configured.ts'
 import { Directory } from './upstream/directory.ts'
@@ -59,6 +63,8 @@ export interface BootOptions {
   readonly config: Config
   readonly env: Readonly<Record<string, string | undefined>>
   readonly log?: Log
+  /** Of a further thread, which answers model calls and hands on the rest. */
+  readonly thread?: ThreadPlace
 }
 
 /** Each step owns what it opens; when one fails, the steps before it are undone in reverse. */
@@ -66,27 +72,28 @@ export async function boot({
   config,
   env,
   log = createLog({ level: config.logLevel }),
+  thread,
 }: BootOptions): Promise<Kernel> {
   const scope = new Scope('kernel')
   try {
     const secrets = await openSecrets({ dataDir: config.dataDir, passphrase: config.encryptionKey })
-    const engine = await openLevel(path.join(config.dataDir, 'db'))
-    scope.own(() => engine.close())
+    const { engine, relay, first, staged } = await groundOf(config, thread, log, scope)
     const store = engine.namespace('kernel')
-    const stage = await Stage.open(path.join(config.dataDir, 'staged'))
+    const stage = await Stage.open(staged)
     scope.own(() => stage.close())
     const found = await discoverPlugins(config, stage)
     const settings = store.collection('settings', { schema: storedSetting })
     const remains = new Remains(engine, settings)
-    await tidyPackages(config.dataDir, remains, found)
+    if (!thread) await tidyPackages(config.dataDir, remains, found)
     const configured = configuredPlugins(config, found)
 
     const accounts = await Accounts.open(store)
     if (config.adminKey) accounts.adopt(config.adminKey)
     const providerKeys = new ProviderKeys(store, secrets)
-    if ((await providerKeys.migrate(log)) > 0) await engine.compact()
+    if (!thread && (await providerKeys.migrate(log)) > 0) await engine.compact()
 
-    const events = new Events((error, event) => log.error({ err: error, event }, 'a listener failed'))
+    const onError = (error: unknown, event: string) => log.error({ err: error, event }, 'a listener failed')
+    const events = new Events(onError, thread && tellOnward(thread.relay))
     const container = createRoot()
     scope.own(() => container.dispose())
     const catalogue = await Catalogue.open({
@@ -109,6 +116,10 @@ export async function boot({
       prices,
       spent: await store.counters('plugin_spend'),
     })
+    const runtime = { version: packageVersion(), startedAt: thread?.startedAt ?? Date.now() }
+    const { startedAt } = runtime
+    const crew =
+      first && new Crew({ config, env, log, events, startedAt, ...first, registry: () => registry })
     const registry: Registry = new Registry({
       container,
       events,
@@ -122,13 +133,17 @@ export async function boot({
       outbound: { egress: new Egress(config.egress.allow), secrets: config.secrets, models },
       workers: config.workers,
       retireMs,
+      relay,
+      ...(thread && { firstNumber: thread.generation }),
+      ...(crew && { told: (news: PluginNews) => crew.tell(news) }),
     })
     const tokens = new TokenCounter({ files: configuredTokenizers(config), log })
     scope.own(() => tokens.close())
     const checked = tokens.check()
     checked.catch(() => {})
     const reloader = new Reloader(registry, stage, (again) => discoverPlugins(config, stage, again))
-    const runtime = { version: packageVersion(), startedAt: Date.now() }
+    const queues = new Queues()
+    const threads = new Threads(queues)
     const services = {
       accounts,
       catalogue,
@@ -137,13 +152,14 @@ export async function boot({
       prices,
       prober: new Prober(registry, directory, transport),
       providerKeys,
-      queues: new Queues(),
+      queues,
       registry,
       reloader,
       remains,
       routes,
       runtime,
       secrets,
+      threads,
       tokenInquiry: new TokenInquiry(registry, transport),
       tokens,
     }
@@ -173,12 +189,14 @@ export async function boot({
       generation: () => registry.generation,
       trustedProxies: config.server.trustedProxies,
     }
-    const management = createManagement({
-      ...edge,
-      corsOrigins: config.server.corsOrigins,
-      bodyLimit: config.server.bodyLimit,
-      adminRpm: config.auth.adminRpm,
-    })
+    const management = thread
+      ? handOn(thread.inside)
+      : createManagement({
+          ...edge,
+          corsOrigins: config.server.corsOrigins,
+          bodyLimit: config.server.bodyLimit,
+          adminRpm: config.auth.adminRpm,
+        }).callback()
     const server = new HttpServer({
       ...edge,
       management,
@@ -186,11 +204,15 @@ export async function boot({
       bodyLimit: config.server.proxyBodyLimit,
       adminProxy: config.auth.adminProxy,
     })
-    const address = await server.listen(config.port, config.host)
-    scope.own(() => server.close(config.drain))
-    if (config.plugins.watch) scope.own(watchPlugins(config.pluginDirs, reloader, log))
+    const address = await server.listen(thread?.port ?? config.port, config.host, config.server.threads > 1)
+    scope.own(() => Promise.all([crew?.close(), server.close(config.drain)]))
+    if (crew) {
+      await crew.start(address.port, await server.listenInside())
+      threads.join(crew)
+    }
+    if (config.plugins.watch && !thread) scope.own(watchPlugins(config.pluginDirs, reloader, log))
     // Last of all, so that a boot that fails has not made one nobody saw.
-    const newAdminKey = config.adminKey ? undefined : await firstAdminKey(accounts.keys)
+    const newAdminKey = config.adminKey || thread ? undefined : await firstAdminKey(accounts.keys)
     const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
     return {
       url: `http://${host}:${address.port}`,

@@ -301,7 +301,7 @@ describe('problems', () => {
     write(
       'prot: 4200',
       'server:',
-      '  threads: 4',
+      '  threads: 400',
       '  body_limit: 10mbb',
       '  cors_origins: ["https://a.example.com/path"]',
       '  trusted_proxies: [10.0.0.0/99]',
@@ -324,7 +324,7 @@ describe('problems', () => {
     )
     expect(problems()).toEqual([
       'service.yaml line 1: prot: unknown key; the nearest known one is port',
-      'service.yaml line 3: server.threads: several threads are not available yet: expected 1, got 4',
+      'service.yaml line 3: server.threads: expected a whole number from 1 to 64, got 400',
       'service.yaml line 4: server.body_limit: expected a size such as 512kb or 10mb, got "10mbb"',
       'service.yaml line 5: server.cors_origins[0]: expected an origin such as https://app.example.com, or *, got "https://a.example.com/path"',
       'service.yaml line 6: server.trusted_proxies[0]: expected an IP address or a range such as 10.0.0.0/8, got "10.0.0.0/99"',

@@ -48,9 +48,15 @@ export class Events {
   readonly #byName = new Map<string, Set<Listener<never>>>()
   readonly #all = new Set<Listener<unknown>>()
   readonly #onError: (error: unknown, event: string) => void
+  readonly #onward: ((type: EventType<unknown>, data: unknown) => void) | undefined
 
-  constructor(onError: (error: unknown, event: string) => void) {
+  /** `onward` is told of every event as well. */
+  constructor(
+    onError: (error: unknown, event: string) => void,
+    onward?: (type: EventType<unknown>, data: unknown) => void,
+  ) {
     this.#onError = onError
+    this.#onward = onward
   }
 
   on<T>(type: EventType<T>, listener: Listener<T>): () => void {
@@ -70,6 +76,7 @@ export class Events {
   }
 
   emit<T>(type: EventType<T>, data: T): void {
+    this.#onward?.(type as EventType<unknown>, data)
     const listeners = this.#byName.get(type.name)
     if (!listeners && this.#all.size === 0) return
     const occurrence = new Happening(type, data)

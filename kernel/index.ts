@@ -75,6 +75,7 @@ export {
 } from './services.ts'
 export { Chunk } from './stream/chunk.ts'
 export type { Filter, Out } from './stream/filter.ts'
+export { ThreadEnded } from './threads/thread-ended.ts'
 export { destinationOf } from './upstream/destination.ts'
 export {
   CircuitClosed,

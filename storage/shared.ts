@@ -1,4 +1,4 @@
-import type { MessagePort } from 'node:worker_threads'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { Engine, StoredPart, StoreProblem } from './index.ts'
 import { Gate } from './level/gate.ts'
 import { GuestStore } from './shared/guest-store.ts'
@@ -14,6 +14,8 @@ export interface SharedEngine {
    * then what it had open is given back, and the promise resolves.
    */
   serve(port: MessagePort): Promise<void>
+  /** The store for this thread, which is as good as any: what has an engine shared must not use it beside them. */
+  open(options?: SharedOptions): Engine
 }
 
 /** Milliseconds that what a thread has counted waits before the other threads know it. */
@@ -31,6 +33,11 @@ export function shareEngine(engine: Engine): SharedEngine {
       await calls.closed
       peers.delete(tell)
       host.clear()
+    },
+    open(options) {
+      const { port1, port2 } = new MessageChannel()
+      void this.serve(port1)
+      return openShared(port2, options)
     },
   }
 }

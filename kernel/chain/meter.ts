@@ -9,6 +9,20 @@ export interface MeterEvent {
   readonly detail: string
 }
 
+/** What a meter has measured, as plain data. */
+export interface MeterState {
+  readonly calls: number
+  readonly errors: number
+  readonly refusals: number
+  readonly hooks: readonly (readonly [
+    hook: string,
+    sums: { readonly calls: number; readonly totalMs: number },
+  ])[]
+  readonly histogram: readonly number[]
+  /** Newest first. */
+  readonly events: readonly MeterEvent[]
+}
+
 const ring = 200
 /** Bucket i holds durations under 2^(i/2) µs: a factor of 1.41 apart, up to about 11 s. */
 const buckets = 48
@@ -99,6 +113,25 @@ export class Meter {
       if (seen >= wanted && seen > 0) return Math.round(2 ** (i / 2) * 10) / 10
     }
     return 0
+  }
+
+  get state(): MeterState {
+    const { calls, errors, refusals, events } = this
+    return { calls, errors, refusals, events, hooks: [...this.hooks], histogram: [...this.#histogram] }
+  }
+
+  /** Adds what another meter has measured. */
+  include({ calls, errors, refusals, hooks, histogram, events }: MeterState): void {
+    this.calls += calls
+    this.errors += errors
+    this.refusals += refusals
+    for (const [hook, sums] of hooks) {
+      const own = this.hooks.get(hook) ?? { calls: 0, totalMs: 0 }
+      this.hooks.set(hook, { calls: own.calls + sums.calls, totalMs: own.totalMs + sums.totalMs })
+    }
+    for (const [at, count] of histogram.entries()) this.#histogram[at]! += count
+    const all = [...this.#events, ...events.toReversed()]
+    this.#events = all.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0)).slice(-ring)
   }
 
   reset(): void {

@@ -31,10 +31,9 @@ const secretName = text().regex(/^[A-Z][A-Z0-9_]{0,63}$/, {
 })
 
 const server = section({
-  threads: whole(1, 1024)
-    .refine((threads) => threads === 1, { error: 'several threads are not available yet: expected 1' })
+  threads: whole(1, 64)
     .default(1)
-    .describe('How many threads answer requests.'),
+    .describe('How many threads answer model calls. Each has the whole gateway, and memory of its own.'),
   trusted_proxies: listOf(addressRange())
     .default([])
     .describe('Proxies in front whose X-Forwarded-For is believed.'),

@@ -1,13 +1,23 @@
 import type { IncomingMessage } from 'node:http'
 import ipaddr from 'ipaddr.js'
 
+const peer = Symbol('peer')
+
+/** Says whose request it is that another thread has handed on. */
+export function handedOnFrom(req: IncomingMessage, address: string): void {
+  Object.defineProperty(req, peer, { value: address })
+}
+
+const peerOf = (req: IncomingMessage & { readonly [peer]?: string }): string =>
+  req[peer] ?? req.socket.remoteAddress ?? ''
+
 /** The client's address: the socket's, or, behind trusted proxies, the right-most hop that is not one of them. */
 export function clientAddress(req: IncomingMessage, trusted: readonly string[]): string {
-  const peer = normal(req.socket.remoteAddress ?? '')
-  if (trusted.length === 0) return peer
+  const direct = normal(peerOf(req))
+  if (trusted.length === 0) return direct
   const forwarded = req.headers['x-forwarded-for']
   const hops = (Array.isArray(forwarded) ? forwarded.join(',') : (forwarded ?? '')).split(',')
-  let address = peer
+  let address = direct
   for (const hop of hops.map((hop) => hop.trim()).reverse()) {
     if (!inAny(address, trusted) || !ipaddr.isValid(hop)) break
     address = normal(hop)

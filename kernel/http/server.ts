@@ -1,16 +1,20 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type Koa from 'koa'
 import { envelope, GatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
 import type { Generation } from '../plugin/generation.ts'
+import { newInsideSecret, takeOver } from '../threads/hand-on.ts'
+import type { Inside } from '../threads/messages.ts'
 import { Exchange, type ExchangeParts } from './exchange.ts'
 
 interface ServerParts extends ExchangeParts {
   readonly generation: () => Generation
-  readonly management: Koa
+  /** Answers what is no model call. */
+  readonly management: (req: IncomingMessage, res: ServerResponse) => Promise<void>
 }
+
+const timeouts = { keepAliveTimeout: 65_000, headersTimeout: 20_000, requestTimeout: 300_000 }
 
 /** How long calls that were cut off may take to be accounted for, in milliseconds. */
 const settleMs = 5_000
@@ -22,27 +26,35 @@ export class HttpServer {
   /** Requests that have not ended, and who waits until there are none. */
   #running = 0
   #waiting: (() => void)[] = []
-  readonly #management: (req: IncomingMessage, res: ServerResponse) => Promise<void>
+  #inside: Server | undefined
   #draining = false
 
   constructor(parts: ServerParts) {
     this.#parts = parts
-    this.#management = parts.management.callback()
-    this.#server = createServer(
-      { keepAliveTimeout: 65_000, headersTimeout: 20_000, requestTimeout: 300_000 },
-      (req, res) => this.#route(req, res),
-    )
+    this.#server = createServer(timeouts, (req, res) => this.#route(req, res))
     this.#server.on('clientError', (_, socket) => {
       if (socket.writable)
         socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
     })
   }
 
-  /** Resolves with the address once it accepts connections. */
-  async listen(port: number, host: string): Promise<AddressInfo> {
-    this.#server.listen({ port, host, backlog: 4096 })
+  /** Resolves with the address once it accepts connections; a shared port is one that other threads listen on too. */
+  async listen(port: number, host: string, isShared = false): Promise<AddressInfo> {
+    this.#server.listen({ port, host, backlog: 4096, reusePort: isShared })
     await once(this.#server, 'listening')
     return this.#server.address() as AddressInfo
+  }
+
+  /** Also answers what other threads hand on; resolves with where they reach it. */
+  async listenInside(): Promise<Inside> {
+    const secret = newInsideSecret()
+    this.#inside = createServer(timeouts, (req, res) => {
+      if (takeOver(req, secret)) this.#route(req, res)
+      else req.socket.destroy()
+    })
+    this.#inside.listen({ port: 0, host: '127.0.0.1' })
+    await once(this.#inside, 'listening')
+    return { port: (this.#inside.address() as AddressInfo).port, secret }
   }
 
   /**
@@ -53,9 +65,10 @@ export class HttpServer {
   async close(deadlineMs: number): Promise<void> {
     this.#draining = true
     await this.#quiet(deadlineMs)
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()))
-    this.#server.closeAllConnections()
-    await closed
+    const servers = this.#inside ? [this.#server, this.#inside] : [this.#server]
+    const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
+    for (const server of servers) server.closeAllConnections()
+    await Promise.all(closed)
     await this.#quiet(settleMs)
   }
 
@@ -79,7 +92,7 @@ export class HttpServer {
     const generation = this.#parts.generation()
     const run = wire
       ? new Exchange(this.#parts, req, res, wire, generation).run()
-      : this.#management(req, res)
+      : this.#parts.management(req, res)
     this.#running += 1
     void run.then(this.#ended, this.#ended)
   }

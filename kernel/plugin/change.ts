@@ -18,7 +18,8 @@ export interface Wanted {
   readonly renew: boolean
 }
 
-interface Doing {
+/** What a change is made with. */
+export interface Doing {
   readonly roster: Roster
   readonly parts: ContextParts
   readonly actor: Actor | undefined

@@ -8,6 +8,7 @@ import type { DependencyContainer, Token } from '../container.ts'
 import type { Events, EventType, Occurrence } from '../events.ts'
 import type { Log } from '../log.ts'
 import type { LiveRoute } from '../route.ts'
+import { isOfCall, oneThread, type Relay } from '../threads/relay.ts'
 import { noOutbound, type Outbound, outboundOf } from '../upstream/outbound.ts'
 import type { Protocol } from '../upstream/provider.ts'
 import type { WorkerLimits } from './isolation/worker-host.ts'
@@ -58,6 +59,8 @@ export interface ContextParts {
   readonly service: (token: Token<unknown>) => unknown
   /** Whether this instance is the plugin's latest, and not one that only lasts until its calls have ended. */
   readonly current: (instance: Instance) => boolean
+  /** What leads to the first thread; by default there is no other. */
+  readonly relay?: Relay
   /** What leads outside; by default nothing but the public internet. */
   readonly outbound?: Outbound
   /** Bounds of workers. */
@@ -80,6 +83,7 @@ export function contextOf<S>(
   }
   let store: Store | undefined
   const log = parts.log.child({ plugin: id })
+  const { relay = oneThread } = parts
   const find = <T>(token: Token<T>): T | undefined => {
     const offered = parts.service(token) ?? instance.services.get(token)
     if (offered !== undefined) return offered as T
@@ -102,14 +106,27 @@ export function contextOf<S>(
       const key = Symbol(id)
       return (call: Call) => call.trail.slot(key, create)
     },
-    every(ms, run) {
+    every(ms, run, { inEachThread = false } = {}) {
+      if (!relay.isFirst && !inEachThread) return
       const stop = repeat(ms, run, (error) => log.error({ err: error }, 'a periodic task failed'))
       scope.own(stop)
     },
+    inFirstThread(name, run) {
+      const { call, release } = relay.bind(`${id} ${name}`, run)
+      scope.own(release)
+      return call
+    },
+    askFirstThread(name, answer) {
+      const { call, release } = relay.bindAnswer(`${id} ${name}`, answer)
+      scope.own(release)
+      return call
+    },
     on<T>(type: EventType<T>, listener: (data: T, occurrence: Occurrence<T>) => unknown) {
+      if (!relay.isFirst && !isOfCall(type)) return
       scope.own(parts.events.on(type, whileCurrent(listener)))
     },
     onAny(listener) {
+      if (!relay.isFirst) return
       scope.own(parts.events.onAny(whileCurrent(listener)))
     },
     emit: (type, data) => parts.events.emit(type, data),

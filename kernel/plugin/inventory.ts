@@ -52,6 +52,11 @@ export class Inventory {
     return this.#roster.arrangement(generation)
   }
 
+  /** A plugin or a binding, if it is there. */
+  find(id: string): Plugin | undefined {
+    return this.#plugins.get(id)
+  }
+
   /** Throws a not found that says what there is. */
   get(id: string, kind?: Manifest['kind']): Plugin {
     const plugin = this.#plugins.get(id)

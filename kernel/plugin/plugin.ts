@@ -31,8 +31,22 @@ export interface Context<S> {
   memory<T>(name: string, create: () => T): T
   /** A value for each call, made at first use, the same in all hooks of the call. */
   slot<T>(create: () => T): (call: Call) => T
-  /** Runs every so many milliseconds, never twice at a time; failures are logged. */
-  every(ms: number, run: () => Awaitable<void>): void
+  /**
+   * Runs every so many milliseconds, never twice at a time; failures are logged. With several threads it runs in the first
+   * of them only, unless it is about what each thread has in memory.
+   */
+  every(ms: number, run: () => Awaitable<void>, options?: { readonly inEachThread?: boolean }): void
+  /**
+   * What to call so that `run` runs in the first of several threads, soon, with a copy of what it is given: plain data.
+   * Sums for a management route are kept so, as those are answered there. With one thread it is `run` itself.
+   */
+  inFirstThread<T>(name: string, run: (data: T) => void): (data: T) => void
+  /**
+   * What to call for an answer that the first of several threads gives, such as of something that all must count together:
+   * plain data there and back. `from` is the number of the thread that asks. With one thread it is `answer` itself.
+   */
+  askFirstThread<T, R>(name: string, answer: (data: T, from: number) => R): (data: T) => R | Promise<R>
+  /** Events of calls are heard in the thread that has the call, all others in the first one, wherever they happen. */
   on<T>(type: EventType<T>, listener: (data: T, occurrence: Occurrence<T>) => unknown): void
   /** Every event. */
   onAny(listener: (data: unknown, occurrence: Occurrence) => unknown): void

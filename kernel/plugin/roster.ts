@@ -12,6 +12,8 @@ export interface RosterParts {
   readonly log: Log
   /** How long a replaced generation may have calls, in milliseconds. */
   readonly retireMs: number
+  /** Number of the first generation; 1 by default. */
+  readonly firstNumber?: number
 }
 
 /** Arrangements that are remembered. */
@@ -26,7 +28,13 @@ export class Roster {
 
   constructor(parts: RosterParts) {
     this.#parts = parts
-    this.#generation = new Generation(0, [], [], parts.dispatch, this.#onRetireError)
+    this.#generation = new Generation(
+      (parts.firstNumber ?? 1) - 1,
+      [],
+      [],
+      parts.dispatch,
+      this.#onRetireError,
+    )
   }
 
   get generation(): Generation {

@@ -46,10 +46,8 @@ export default defineModule({
     entries.load().catch((error: unknown) => {
       if (!signal.aborted) log.warn({ err: error }, 'the stored answers could not be listed')
     })
-    every(minuteMs, async () => {
-      await entries.save(Date.now() - minuteMs)
-      await entries.sweep()
-    })
+    every(minuteMs, () => entries.save(Date.now() - minuteMs), { inEachThread: true })
+    every(minuteMs, () => entries.sweep())
 
     const keep = (key: string, body: Completion, { trail }: Call, bytes: number | undefined): void => {
       if (!storable(body, tool_calls)) return

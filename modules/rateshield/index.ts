@@ -29,11 +29,12 @@ export default defineModule({
       load: { at: 0, tokens: 0 },
     }))
 
-    every(minuteMs, () => {
+    const forget = (): void => {
       const now = performance.now()
       sweep(state, now)
       for (const [name, at] of told) if (now - at >= minuteMs) told.delete(name)
-    })
+    }
+    every(minuteMs, forget, { inEachThread: true })
 
     function tell(refusal: Refusal, now: number): void {
       const { limit, scope, subject, bucket } = refusal.claim

@@ -10,8 +10,9 @@ import {
 } from '#kernel'
 import { Arrangements } from './arrangements.ts'
 import { firstTokenOf, startedOf } from './live.ts'
+import { liveFor } from './publishing.ts'
 import { type BodyRules, record } from './recorder.ts'
-import { newRing, publish } from './ring.ts'
+import { newRing } from './ring.ts'
 import { costRoutes } from './routes/costs.ts'
 import { liveRoute } from './routes/live.ts'
 import { overviewRoute } from './routes/overview.ts'
@@ -66,18 +67,19 @@ export default defineArea({
     )
     const ring = context.memory('live', () => newRing(liveEvents))
     const rules: BodyRules = { store: settings.bodies === 'full', maxBytes: settings.max_body_bytes }
+    const live = liveFor(context, ring)
     const finished = (row: TraceRow): void =>
-      publish(ring, () => ({ event: 'request.finished', userId: row.user_id, data: () => itemOf(row) }))
+      live(() => ({ event: 'request.finished', userId: row.user_id, data: () => itemOf(row) }))
 
     context.on(CallStarted, ({ call }) =>
-      publish(ring, () => ({
+      live(() => ({
         event: 'request.started',
         userId: call.principal.userId,
         data: startedOf(call),
       })),
     )
     context.on(CallFirstContent, ({ call }) =>
-      publish(ring, () => ({
+      live(() => ({
         event: 'request.first_token',
         userId: call.principal.userId,
         data: firstTokenOf(call),
@@ -88,7 +90,7 @@ export default defineArea({
       return arrangements.keep(settled.call.context.generation)
     })
     context.on(ModuleChanged, (data) =>
-      publish(ring, () => ({ event: 'module.changed', userId: null, data: () => data })),
+      live(() => ({ event: 'module.changed', userId: null, data: () => data })),
     )
     context.every(hourMs, async () => {
       await traces.prune(settings.retention_days)

@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { type Attempt, CallSettled, type Context, kernelServices } from '#kernel'
 import { HealthChanged, ProviderFailed } from './events.ts'
 import {
@@ -19,11 +20,39 @@ export interface Watch {
   readonly tries: { readonly total: number; readonly failed: number }
 }
 
+/** A try that says something about its provider, as plain data. */
+interface Try {
+  readonly provider: string
+  /** Milliseconds since the epoch. */
+  readonly at: number
+  readonly latencyMs: number
+  /** Where the provider failed. */
+  readonly failure?: {
+    readonly isTold: boolean
+    readonly told: Omit<z.infer<typeof ProviderFailed.schema>, 'provider'>
+  }
+}
+
+function tryOf({ provider, model, error, status, latencyMs, n }: Attempt, traceId: string): Try | undefined {
+  if (!error && (status === undefined || status >= 400)) return undefined
+  const seen = { provider, at: Date.now(), latencyMs: latencyMs ?? 0 }
+  if (error === undefined || !isProvidersFault(error)) return seen
+  const isTold = error.fault !== 'status' || (status ?? 0) >= 500
+  const message = error.message.slice(0, 300)
+  return {
+    ...seen,
+    failure: { isTold, told: { model, status: status ?? null, message, trace_id: traceId, attempt: n } },
+  }
+}
+
 /**
  * Starts to watch, for as long as the plugin runs. Providers that are not well are asked again every so often, so that it
  * is known when they are, without a call that tries it.
  */
-export function watchProviders({ on, emit, use, memory, every }: Context<unknown>, recheckMs: number): Watch {
+export function watchProviders(
+  { on, emit, use, memory, every, inFirstThread }: Context<unknown>,
+  recheckMs: number,
+): Watch {
   const samples = memory('samples', () => new Map<string, Sample[]>())
   const known = memory('statuses', () => new Map<string, HealthStatus>())
   const tries = memory('tries', () => ({ total: 0, failed: 0 }))
@@ -46,23 +75,23 @@ export function watchProviders({ on, emit, use, memory, every }: Context<unknown
     })
   }
 
-  const note = ({ provider, model, error, status, latencyMs, n }: Attempt, traceId: string): void => {
-    if (!error && (status === undefined || status >= 400)) return
-    const failed = error !== undefined && isProvidersFault(error)
+  const note = inFirstThread('tries', ({ provider, at, latencyMs, failure }: Try): void => {
+    const failed = failure !== undefined
     tries.total += 1
     const own = samples.get(provider) ?? []
     samples.set(provider, own)
-    remember(own, { at: Date.now(), ok: !failed, ms: latencyMs ?? 0 })
+    remember(own, { at, ok: !failed, ms: latencyMs })
     if (failed || known.get(provider) !== 'healthy') update(provider)
     if (!failed) return
     tries.failed += 1
-    if (error.fault === 'status' && (status ?? 0) < 500) return
-    const message = error.message.slice(0, 300)
-    emit(ProviderFailed, { provider, model, status: status ?? null, message, trace_id: traceId, attempt: n })
-  }
+    if (failure.isTold) emit(ProviderFailed, { provider, ...failure.told })
+  })
 
   on(CallSettled, ({ call }) => {
-    for (const attempt of call.trail.attempts) note(attempt, call.id)
+    for (const attempt of call.trail.attempts) {
+      const seen = tryOf(attempt, call.id)
+      if (seen) note(seen)
+    }
   })
   const recheck = async (): Promise<void> => {
     const { directory, prober } = kernelServices

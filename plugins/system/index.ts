@@ -6,14 +6,17 @@ import { addOpenapiRoute } from './routes/openapi.ts'
 import { addPlanRoutes } from './routes/plans.ts'
 import { addStatusRoute } from './routes/status.ts'
 import { storeProbe } from './store-probe.ts'
-import { emptyTraffic, record } from './traffic.ts'
+import { type Counted, emptyTraffic, record } from './traffic.ts'
 
 export default defineArea({
   settings: z.strictObject({}),
 
   setup(context) {
     const traffic = context.memory('traffic', emptyTraffic)
-    context.on(CallSettled, ({ outcome }) => record(traffic, outcome))
+    const count = context.inFirstThread<Counted>('traffic', (call) => record(traffic, call))
+    context.on(CallSettled, ({ outcome: { ending, latencyMs, upstreamMs } }) =>
+      count({ ending, latencyMs, upstreamMs }),
+    )
 
     const answers = storeProbe(context.store)
     addHealthRoutes(context, answers)

@@ -21,8 +21,11 @@ export const emptyTraffic = (): Traffic => ({
   overhead: Array<number>(buckets).fill(0),
 })
 
+/** What is counted of a call. */
+export type Counted = Pick<Outcome, 'ending' | 'latencyMs' | 'upstreamMs'>
+
 /** Adds a call. Its overhead is all of its time that was not spent waiting for providers. */
-export function record(traffic: Traffic, { ending, latencyMs, upstreamMs }: Outcome): void {
+export function record(traffic: Traffic, { ending, latencyMs, upstreamMs }: Counted): void {
   traffic.calls += 1
   if (failed.includes(ending)) traffic.failures += 1
   traffic.latencyMs += latencyMs

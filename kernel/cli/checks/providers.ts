@@ -61,7 +61,14 @@ export async function probeProviders(
     manifest?.kind === 'module' ? [[id, { enabled: false }]] : [],
   )
   const nothing = { modules: Object.fromEntries(modules), tokenizers: {} }
-  const apart = { ...config, ...nothing, dataDir, host: '127.0.0.1', port: 0 }
+  const apart = {
+    ...config,
+    ...nothing,
+    dataDir,
+    host: '127.0.0.1',
+    port: 0,
+    server: { ...config.server, threads: 1 },
+  }
   const kernel = await boot({ config: apart, env, log: createLog({ level: 'silent' }) })
   try {
     const prober = kernel.container.resolve<Prober>(kernelServices.prober)

@@ -24,6 +24,8 @@ const absent = {
   protocol: 'protocols',
 } as const
 
+const firstThread = 'what runs in the first of several threads'
+
 const cannotCross = (id: string, what: string): HookFault =>
   new HookFault(`${id} runs in a worker, where it cannot have ${what}: give it "isolation": "inproc"`)
 
@@ -64,8 +66,17 @@ export function guestContext<S>(settings: S, parts: GuestParts): Context<S> {
       const key = Symbol(id)
       return (call: Call) => call.trail.slot(key, create)
     },
-    every(ms: number, run: () => unknown) {
+    every(ms: number, run: () => unknown, { inEachThread = false } = {}) {
+      if (!data.isFirst && !inEachThread) return
       scope.own(repeat(ms, run, (error) => log.error({ err: error }, 'a periodic task failed')))
+    },
+    inFirstThread(_: string, run: (given: unknown) => void) {
+      if (!data.isOnly) throw cannotCross(id, firstThread)
+      return run
+    },
+    askFirstThread(_: string, answer: (given: unknown, from: number) => unknown) {
+      if (!data.isOnly) throw cannotCross(id, firstThread)
+      return (given: unknown) => answer(given, 1)
     },
     own: (release: () => unknown) => scope.own(release),
     on: events.on.bind(events),

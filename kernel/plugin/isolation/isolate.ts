@@ -35,6 +35,8 @@ export async function setUpInWorker(plugin: Plugin, instance: Instance, parts: C
       memory: memory.values,
       secrets: Object.fromEntries(granted),
       egressAllow: egress.allow,
+      isFirst: parts.relay?.isFirst ?? true,
+      isOnly: parts.relay?.isOnly ?? true,
     }),
   })
   const remember = (): ReturnType<RemoteModule['remembered']> => module.remembered()
@@ -56,7 +58,7 @@ export async function describedSettings(plugin: Plugin): Promise<z.ZodType> {
 function guestOf({ id, manifest, found }: Plugin): GuestData {
   const { stage, failure } = manifest as ModuleManifest
   const { permissions } = manifest!
-  const nothing = { config: undefined, memory: {}, secrets: {}, egressAllow: [] }
+  const nothing = { config: undefined, memory: {}, secrets: {}, egressAllow: [], isFirst: true, isOnly: true }
   const { root, lookups } = found.staged ?? {}
   const staged = root !== undefined && lookups ? { root, lookups } : undefined
   return { ...nothing, entry: found.entry!, staged, id, stage, failure, permissions }

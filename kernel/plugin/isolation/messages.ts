@@ -22,6 +22,10 @@ export interface GuestData {
   readonly memory: Readonly<Record<string, unknown>>
   readonly secrets: Readonly<Record<string, string>>
   readonly egressAllow: readonly string[]
+  /** Whether this thread of the gateway is its first one. */
+  readonly isFirst: boolean
+  /** Whether it has no other. */
+  readonly isOnly: boolean
 }
 
 /** What a module does to calls. */

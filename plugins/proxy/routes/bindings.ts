@@ -108,8 +108,9 @@ export function addBindingRoutes({ route, use }: Context<unknown>): void {
     params: bindingParams,
     query: listQuery,
     returns: listOf('events', event),
-    handle({ params, query }) {
-      const { events } = use(kernelServices.registry).binding(params.name, params.binding).meter
+    async handle({ params, query }) {
+      const binding = use(kernelServices.registry).binding(params.name, params.binding)
+      const { events } = await use(kernelServices.threads).meterOf(binding)
       const items = events.slice(query.offset, query.offset + query.limit)
       return listed('events', { items, total: events.length }, query)
     },

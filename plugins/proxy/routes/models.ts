@@ -88,6 +88,7 @@ export function addModelRoutes(context: Context<unknown>): void {
     returns: catalogueState,
     async handle() {
       await use(kernelServices.catalogue).rescan()
+      await use(kernelServices.threads).rescanCatalogue()
       return state()
     },
   })

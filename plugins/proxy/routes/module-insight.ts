@@ -44,7 +44,8 @@ export function addInsightRoutes({ route, use }: Context<unknown>): void {
     summary: 'Runs, failures, refusals and time of a module, since the start or the last reset',
     params: moduleParams,
     returns: stats,
-    handle: ({ params }) => statsOf(params.name, find(params.name).meter),
+    handle: async ({ params }) =>
+      statsOf(params.name, await use(kernelServices.threads).meterOf(find(params.name))),
   })
 
   route({
@@ -55,8 +56,8 @@ export function addInsightRoutes({ route, use }: Context<unknown>): void {
     params: moduleParams,
     query: listQuery,
     returns: listOf('events', event),
-    handle({ params, query }) {
-      const { events } = find(params.name).meter
+    async handle({ params, query }) {
+      const { events } = await use(kernelServices.threads).meterOf(find(params.name))
       const items = events.slice(query.offset, query.offset + query.limit)
       return listed('events', { items, total: events.length }, query)
     },
@@ -69,10 +70,10 @@ export function addInsightRoutes({ route, use }: Context<unknown>): void {
     summary: "Set a module's statistics to zero and forget its events",
     params: moduleParams,
     returns: stats,
-    handle({ params }) {
-      const { meter } = find(params.name)
-      meter.reset()
-      return statsOf(params.name, meter)
+    async handle({ params }) {
+      const plugin = find(params.name)
+      await use(kernelServices.threads).resetMeter(plugin)
+      return statsOf(params.name, plugin.meter)
     },
   })
 }

@@ -21,7 +21,7 @@ const status = z.object({
     .meta(sinceStart('What 99 of 100 calls spent in the gateway at the most, rounded up by up to a fifth')),
   memory: z.object({
     rss: z.int().meta({ description: 'Bytes of memory of the process.' }),
-    heap: z.int().meta({ description: 'Bytes of it that JavaScript objects take.' }),
+    heap: z.int().meta({ description: 'Bytes of it that JavaScript objects take, in the first thread.' }),
   }),
   queues: z.record(z.string(), z.object({ depth: z.int(), bytes: z.int(), dropped: z.int() })).meta({
     description: 'What waits to be written: how many rows, their size, and how many had to be dropped.',
@@ -56,7 +56,7 @@ export function addStatusRoute(
         avg_latency_ms: averageLatencyMs(traffic),
         overhead_p99_ms: overheadMs(traffic, 0.99),
         memory: { rss, heap: heapUsed },
-        queues: use(kernelServices.queues).read(),
+        queues: await use(kernelServices.threads).queues(),
         components,
       }
     },

@@ -1,0 +1,48 @@
+import path from 'node:path'
+import type { Engine } from '../../storage/index.ts'
+import { openLevel } from '../../storage/level.ts'
+import { type SharedEngine, shareEngine } from '../../storage/shared.ts'
+import type { Config } from '../config.ts'
+import type { Log } from '../log.ts'
+import type { Scope } from '../plugin/scope.ts'
+import type { ThreadData } from './messages.ts'
+import { FirstRelay, oneThread, type Relay, type ThreadRelay } from './relay.ts'
+
+/** What a further thread of a gateway has from the first one. */
+export interface ThreadPlace
+  extends Pick<ThreadData, 'number' | 'port' | 'inside' | 'startedAt' | 'generation'> {
+  readonly engine: Engine
+  readonly relay: ThreadRelay
+}
+
+/** What a kernel stands on: its store, and its way to the first thread. */
+export interface Ground {
+  readonly engine: Engine
+  readonly relay: Relay
+  /** In the first of several threads: what the others need of it. */
+  readonly first: { readonly shared: SharedEngine; readonly relay: FirstRelay } | undefined
+  /** Folder of the copies that this thread imports plugins from. */
+  readonly staged: string
+}
+
+/** Opens the store of this process, or takes what the first thread has given. */
+export async function groundOf(
+  { dataDir, server }: Config,
+  thread: ThreadPlace | undefined,
+  log: Log,
+  scope: Scope,
+): Promise<Ground> {
+  if (thread) {
+    const { engine, relay, number } = thread
+    scope.own(() => engine.close())
+    return { engine, relay, first: undefined, staged: path.join(dataDir, 'threads', `${number}`, 'staged') }
+  }
+  const staged = path.join(dataDir, 'staged')
+  const level = await openLevel(path.join(dataDir, 'db'))
+  scope.own(() => level.close())
+  if (server.threads === 1) return { engine: level, relay: oneThread, first: undefined, staged }
+  const first = { shared: shareEngine(level), relay: new FirstRelay() }
+  const engine = first.shared.open({ failed: (err) => log.error({ err }, 'the store failed') })
+  scope.own(() => engine.close())
+  return { engine, relay: first.relay, first, staged }
+}

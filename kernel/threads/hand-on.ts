@@ -1,0 +1,67 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { envelope, internalError } from '../errors.ts'
+import { handedOnFrom } from '../http/client.ts'
+import { newId } from '../id.ts'
+import type { Inside } from './messages.ts'
+
+/** Of one connection, not of the request. */
+const ofConnection = new Set(['connection', 'keep-alive', 'proxy-connection', 'expect'])
+const secretHeader = 'x-handed-on-secret'
+const clientHeader = 'x-handed-on-for'
+
+export const newInsideSecret = (): string => randomBytes(32).toString('base64url')
+
+/** Whether a request was handed on by a thread of ours; then it is as if the client had sent it here. */
+export function takeOver(req: IncomingMessage, secret: string): boolean {
+  const [given, client] = [Buffer.from(String(req.headers[secretHeader])), String(req.headers[clientHeader])]
+  const expected = Buffer.from(secret)
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return false
+  delete req.headers[secretHeader]
+  delete req.headers[clientHeader]
+  handedOnFrom(req, client)
+  return true
+}
+
+/** Hands requests on to the first thread, and its answers back as they come. Resolves when a request is over. */
+export function handOn({
+  port,
+  secret,
+}: Inside): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
+  const agent = new Agent({ keepAlive: true })
+  return (req, res) => {
+    const headers = [
+      ...kept(req.rawHeaders, new Set([...ofConnection, secretHeader, clientHeader])),
+      ...[secretHeader, secret, clientHeader, req.socket.remoteAddress ?? ''],
+    ]
+    const { method, url: path } = req
+    const onward = request({ host: '127.0.0.1', port, agent, method, path, headers, setHost: false })
+    onward.on('response', (answer) => {
+      res.writeHead(answer.statusCode!, answer.statusMessage, kept(answer.rawHeaders, ofConnection))
+      answer.pipe(res)
+      answer.on('error', () => res.destroy())
+    })
+    onward.on('error', (cause) => {
+      if (res.headersSent) res.destroy()
+      else refuse(res, cause)
+    })
+    req.pipe(onward)
+    return new Promise((resolve) => {
+      res.once('close', () => {
+        onward.destroy()
+        resolve()
+      })
+    })
+  }
+}
+
+/** Headers as they were written, without some. */
+function kept(rawHeaders: readonly string[], without: ReadonlySet<string>): string[] {
+  return rawHeaders.filter((_, at) => !without.has(rawHeaders[at - (at % 2)]!.toLowerCase()))
+}
+
+function refuse(res: ServerResponse, cause: Error): void {
+  const error = internalError('The thread that answers this cannot be reached.', { cause })
+  res.writeHead(error.status, { 'content-type': 'application/json' })
+  res.end(JSON.stringify(envelope(error, newId('req_'))))
+}

@@ -1,0 +1,126 @@
+import { CallFirstContent, CallSettled, CallStarted } from '../call/outcome.ts'
+import type { EventType } from '../events.ts'
+import { ModuleChanged } from '../plugin/module-changed.ts'
+
+/** Something that can be called here, and what ends its being there. */
+export interface Bound<T, R> {
+  readonly call: (data: T) => R
+  readonly release: () => void
+}
+
+/** What leads from the threads of a process to the first of them. */
+export interface Relay {
+  readonly isFirst: boolean
+  /** Whether there is no other thread. */
+  readonly isOnly: boolean
+  /** What to call so that `run` runs in the first thread, with a copy of what it is given. */
+  bind<T>(key: string, run: (data: T) => void): Bound<T, void>
+  /** What to call for an answer of the first thread; `from` is the number of the thread that asks. */
+  bindAnswer<T, R>(key: string, answer: (data: T, from: number) => R): Bound<T, R | Promise<R>>
+}
+
+/** Of a process with one thread: what is to run in the first one just runs. */
+export const oneThread: Relay = {
+  isFirst: true,
+  isOnly: true,
+  bind: (_, run) => ({ call: run, release: () => {} }),
+  bindAnswer: (_, answer) => ({ call: (data) => answer(data, 1), release: () => {} }),
+}
+
+/** What another thread wants done in the first one. */
+export type Relayed =
+  | { readonly key: string; readonly data: unknown }
+  | { readonly event: Pick<EventType<unknown>, 'name' | 'alias' | 'description'>; readonly data: unknown }
+
+const ofCalls: ReadonlySet<string> = new Set([CallStarted.name, CallFirstContent.name, CallSettled.name])
+
+/** Whether an event is of a call: those are heard in the thread that has the call, all others in the first one. */
+export const isOfCall = ({ name }: Pick<EventType<unknown>, 'name'>): boolean => ofCalls.has(name)
+
+type Answer = (data: unknown, from: number) => unknown
+
+/** The first thread's end: does what the others want. */
+export class FirstRelay implements Relay {
+  readonly isFirst = true
+  readonly isOnly = false
+  /** By key; of several, as while a plugin is replaced, the one that came last answers. */
+  readonly #answers = new Map<string, readonly Answer[]>()
+
+  bind<T>(key: string, run: (data: T) => void): Bound<T, void> {
+    return { call: run, release: this.bindAnswer(key, run).release }
+  }
+
+  bindAnswer<T, R>(key: string, answer: (data: T, from: number) => R): Bound<T, R> {
+    const own: Answer = (data, from) => answer(data as T, from)
+    this.#answers.set(key, [...(this.#answers.get(key) ?? []), own])
+    const release = (): void => {
+      const left = (this.#answers.get(key) ?? []).filter((other) => other !== own)
+      if (left.length > 0) this.#answers.set(key, left)
+      else this.#answers.delete(key)
+    }
+    return { call: (data) => answer(data, 1), release }
+  }
+
+  /** Throws when nobody is there to answer. */
+  answer(key: string, data: unknown, from: number): unknown {
+    const answer = this.#answers.get(key)?.at(-1)
+    if (!answer) throw new Error(`Nobody answers to ${key} in the first thread.`)
+    return answer(data, from)
+  }
+
+  /** Whoever it is for may be gone by now. */
+  run(key: string, data: unknown, from: number): void {
+    this.#answers.get(key)?.at(-1)?.(data, from)
+  }
+}
+
+/** Tells the first thread of what happens here and is heard there. */
+export const tellOnward =
+  (relay: ThreadRelay) =>
+  (type: EventType<unknown>, data: unknown): void => {
+    if (isOfCall(type) || type.name === ModuleChanged.name) return
+    const { name, alias, description } = type
+    relay.add({ event: { name, alias, description }, data })
+  }
+
+/** Milliseconds that something may wait for more. */
+const batchMs = 20
+
+interface Onward {
+  readonly tell: (batch: readonly Relayed[]) => void
+  readonly ask: (key: string, data: unknown) => Promise<unknown>
+}
+
+/** The end of another thread: sends what is to be done, several things together, and asks at once. */
+export class ThreadRelay implements Relay {
+  readonly isFirst = false
+  readonly isOnly = false
+  readonly #onward: Onward
+  #waiting: Relayed[] = []
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(onward: Onward) {
+    this.#onward = onward
+  }
+
+  bind<T>(key: string): Bound<T, void> {
+    return { call: (data) => this.add({ key, data }), release: () => {} }
+  }
+
+  bindAnswer<T, R>(key: string): Bound<T, Promise<R>> {
+    return { call: (data) => this.#onward.ask(key, data) as Promise<R>, release: () => {} }
+  }
+
+  add(relayed: Relayed): void {
+    this.#waiting.push(relayed)
+    this.#timer ??= setTimeout(() => this.flush(), batchMs).unref()
+  }
+
+  flush(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const batch = this.#waiting
+    this.#waiting = []
+    if (batch.length > 0) this.#onward.tell(batch)
+  }
+}

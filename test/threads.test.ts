@@ -1,0 +1,236 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { Agent, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { type GatewayProcess, startProcess } from './process.ts'
+import { startUpstream, type Upstream } from './upstream/index.ts'
+
+const adminKey = 'sy_admin_test_0123456789abcdefghijklmnop'
+/** As many fresh connections go to all of two threads, but for one time in a billion. */
+const enough = 30
+
+let folder: string
+let upstream: Upstream
+let gateway: GatewayProcess
+let key: string
+
+interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | undefined>>
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape
+  readonly body: any
+}
+
+/** A request on a connection of its own, which the system gives to any thread. */
+function send(method: string, at: string, body?: unknown, by = adminKey): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: `Bearer ${by}`, 'content-type': 'application/json' }
+    const sent = request(gateway.url + at, { method, headers, agent: new Agent() }, async (answer) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of answer) chunks.push(chunk as Buffer)
+      const text = Buffer.concat(chunks).toString()
+      const { statusCode: status = 0 } = answer
+      const isJson = answer.headers['content-type']?.includes('json')
+      resolve({
+        status,
+        headers: answer.headers as Answer['headers'],
+        body: isJson ? JSON.parse(text) : text,
+      })
+    })
+    sent.on('error', reject)
+    sent.end(body === undefined ? undefined : JSON.stringify(body))
+  })
+}
+
+const ask = (user = 'somebody', by = key, more: object = {}): Promise<Answer> =>
+  send(
+    'POST',
+    '/v1/chat/completions',
+    { model: 'gpt-4o-mini', user, messages: [{ role: 'user', content: 'Hello' }], ...more },
+    by,
+  )
+
+const several = (times = enough): Promise<Answer[]> => Promise.all(Array.from({ length: times }, () => ask()))
+
+/** What all threads say in a header, each thing once. */
+const said = (answers: readonly Answer[], header: string): (string | undefined)[] => [
+  ...new Set(answers.map(({ headers }) => headers[header])),
+]
+
+const set = async (name: string, change: object): Promise<void> => {
+  const { status, body } = await send('PUT', `/api/proxy/modules/${name}`, change)
+  expect([status, body]).toEqual([200, expect.anything()])
+}
+
+const signUp = async (name: string): Promise<string> => {
+  const { status, body } = await send('POST', '/api/auth/signup', { email: `${name}@example.com`, name })
+  expect([status, body]).toEqual([201, expect.anything()])
+  return body.api_key
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'switchyard-threads-'))
+  upstream = await startUpstream()
+  await cp(path.resolve('test/fixtures/modules/threadtag'), path.join(folder, 'plugins/threadtag'), {
+    recursive: true,
+  })
+  const settings = {
+    admin_key: adminKey,
+    server: { threads: 2 },
+    auth: { admin_rpm: 100_000 },
+    plugin_dirs: ['plugins'],
+    providers: { openai: { base_url: upstream.baseUrl(), api_key: 'sk-test' } },
+  }
+  await writeFile(path.join(folder, 'service.yaml'), stringify(settings))
+  gateway = await startProcess({}, folder)
+  key = await signUp('ada')
+})
+
+beforeEach(() => upstream.reset())
+
+afterAll(async () => {
+  await gateway.end('SIGKILL')
+  await upstream.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('all threads answer on one port, and one greeting says so', async () => {
+  expect(said(await several(), 'x-thread')).toHaveLength(2)
+  expect(gateway.output().match(/listens on/g)).toHaveLength(1)
+})
+
+test('a module that is changed, bound or switched off is so in all threads before that is answered', async () => {
+  await set('threadtag', { config: { label: 'first' } })
+  expect(said(await several(), 'x-label')).toEqual(['first'])
+  await set('threadtag', { config: { label: 'second' } })
+  expect(said(await several(), 'x-label')).toEqual(['second'])
+  const bindings = '/api/proxy/modules/threadtag/bindings'
+  const bound = await send('POST', bindings, { name: 'more', config: { label: 'bound' }, order: 5 })
+  expect(bound.status).toBe(201)
+  expect(said(await several(), 'x-label')).toEqual(['bound'])
+  expect((await send('DELETE', `${bindings}/more`)).status).toBe(200)
+  expect(said(await several(), 'x-label')).toEqual(['second'])
+  await set('threadtag', { enabled: false })
+  expect(said(await several(), 'x-label')).toEqual([undefined])
+  await set('threadtag', { enabled: true })
+})
+
+test('a change that is refused changes no thread', async () => {
+  await set('threadtag', { config: { label: 'kept' } })
+  const { status } = await send('PUT', '/api/proxy/modules/threadtag', { config: { label: 7 } })
+  expect(status).toBe(400)
+  expect(said(await several(), 'x-label')).toEqual(['kept'])
+})
+
+test('a key that is revoked is refused by all threads at once', async () => {
+  const user = await signUp('bob')
+  const { body } = await send('POST', '/api/auth/me/keys', { name: 'second' }, user)
+  const known = await Promise.all(Array.from({ length: enough }, () => ask('bob', body.api_key)))
+  expect(new Set(known.map(({ status }) => status))).toEqual(new Set([200]))
+  expect((await send('DELETE', `/api/auth/me/keys/${body.id}`, undefined, user)).status).toBe(200)
+  const refused = await Promise.all(Array.from({ length: enough }, () => ask('bob', body.api_key)))
+  expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([401]))
+})
+
+test("a user's provider key is used by all threads as soon as it is stored", async () => {
+  const user = await signUp('cyd')
+  await Promise.all(Array.from({ length: enough }, () => ask('cyd', user)))
+  upstream.reset()
+  const stored = await send('PUT', '/api/auth/me/providers/openai', { api_key: 'sk-of-cyd' }, user)
+  expect([stored.status, stored.body]).toEqual([200, expect.anything()])
+  await Promise.all(Array.from({ length: enough }, () => ask('cyd', user)))
+  expect(new Set(upstream.requests.map(({ headers }) => headers.authorization))).toEqual(
+    new Set(['Bearer sk-of-cyd']),
+  )
+})
+
+test('a table of routes that is set holds in all threads', async () => {
+  const rules = [{ match: 'house-model', provider: 'openai', model: 'gpt-4o' }]
+  expect((await send('PUT', '/api/proxy/routes', { routes: rules })).status).toBe(200)
+  await Promise.all(Array.from({ length: enough }, () => ask('ada', key, { model: 'house-model' })))
+  expect(upstream.requests).toHaveLength(enough)
+})
+
+test('code that is reloaded is taken over by all threads', async () => {
+  const file = path.join(folder, 'plugins/threadtag/index.ts')
+  await writeFile(file, (await readFile(file, 'utf8')).replace("'one'", "'two'"))
+  const { status } = await send('POST', '/api/plugins/threadtag/reload')
+  expect(status).toBe(200)
+  const answers = await several()
+  expect([said(answers, 'x-version'), said(answers, 'x-thread').length]).toEqual([['two'], 2])
+})
+
+test('numbers are the sums of all threads', async () => {
+  const calls = async () => (await send('GET', '/api/status')).body.total_requests
+  const before = (await send('GET', '/api/observe/traces?limit=1')).body.total
+  await expect.poll(calls).toBe(before)
+  const attempts = (await send('GET', '/api/proxy/status')).body.upstream_attempts.total
+  await send('POST', '/api/proxy/modules/threadtag/reset')
+  expect(said(await several(), 'x-thread')).toHaveLength(2)
+  expect((await send('GET', '/api/proxy/modules/threadtag/stats')).body.calls).toBe(enough)
+  await expect.poll(calls).toBe(before + enough)
+  const tries = async () => (await send('GET', '/api/proxy/status')).body.upstream_attempts.total
+  await expect.poll(tries).toBe(attempts + enough)
+  const overview = async () => (await send('GET', '/api/status')).body.queues.traces
+  expect(await overview()).toMatchObject({ dropped: 0 })
+})
+
+test('a trace can be read from whichever thread when its call is over', async () => {
+  for (let n = 0; n < enough; n++) {
+    const { headers } = await ask()
+    const trace = () => send('GET', `/api/observe/traces/${headers['x-trace-id']}`)
+    await expect.poll(async () => (await trace()).status, { interval: 5 }).toBe(200)
+  }
+})
+
+test('a live view shows the calls of all threads', async () => {
+  const seen: string[] = []
+  const left = new AbortController()
+  const response = await fetch(`${gateway.url}/api/observe/live`, {
+    headers: { authorization: `Bearer ${adminKey}` },
+    signal: left.signal,
+  })
+  const read = (async () => {
+    for await (const bytes of response.body!) seen.push(Buffer.from(bytes).toString())
+  })().catch(() => {})
+  await several()
+  await expect.poll(() => seen.join('').match(/event: request.finished/g)?.length).toBe(enough)
+  left.abort()
+  await read
+})
+
+test('the limit of management requests is one for all threads, and the client is the one who asked', async () => {
+  const left: number[] = []
+  for (let n = 0; n < 10; n++)
+    left.push(Number((await send('GET', '/api/status')).headers['x-ratelimit-remaining']))
+  expect(left).toEqual(left.map((_, n) => left[0]! - n))
+  expect((await send('GET', '/api/nothing')).status).toBe(404)
+  expect((await send('GET', '/health')).status).toBe(200)
+})
+
+test('a thread that ends is replaced, and the new one knows what was changed', async () => {
+  await set('threadtag', { config: { label: 'later' } })
+  let broken: unknown
+  for (let n = 0; n < enough * 2 && !broken; n++)
+    broken = await ask('ada', key, { seed: 666 }).then(() => undefined, String)
+  expect(broken).toBeDefined()
+  await expect.poll(() => gateway.output()).toContain('a thread was replaced')
+  const answers = await several()
+  expect([said(answers, 'x-thread').length, said(answers, 'x-label')]).toEqual([2, ['later']])
+  expect((await send('GET', '/api/status')).body.status).toBe('healthy')
+}, 60_000)
+
+test('ends in order: calls that run in any thread may end, and the process says that all went well', async () => {
+  upstream.reply({}, { delayMs: 1500, times: enough })
+  const running = several()
+  await expect.poll(() => upstream.requests.length).toBe(enough)
+  const ended = gateway.end('SIGTERM')
+  const answers = await running
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+  expect(said(answers, 'x-thread')).toHaveLength(2)
+  expect(await ended).toBe(0)
+  gateway = await startProcess({}, folder)
+  expect((await send('GET', '/api/observe/traces?limit=1')).body.total).toBeGreaterThanOrEqual(enough * 5)
+}, 60_000)
