@@ -3,7 +3,7 @@ import type { WholeReply } from '../call/reply.ts'
 import { isGatewayError, UpstreamError } from '../errors.ts'
 import { protocolError } from '../kit/provider-facts.ts'
 import type { Log } from '../log.ts'
-import type { Protocol, Target } from '../upstream/provider.ts'
+import type { Protocol, StreamDecoder, Target } from '../upstream/provider.ts'
 import type { ToolNames } from '../upstream/tool-names.ts'
 import type { UpstreamAnswer } from '../upstream/upstream-answer.ts'
 import type { Chunk } from './chunk.ts'
@@ -33,30 +33,73 @@ export async function decodedWhole(answer: UpstreamAnswer, reading: Reading): Pr
 
 /**
  * The chunks of an answer, batch by batch as its bytes come; those before an error are given before it is thrown.
- * Leaving it early closes the connection.
+ * Leaving it early closes the connection. To be read once.
  */
-export async function* decodedChunks(
-  answer: UpstreamAnswer,
-  reading: Reading,
-): AsyncGenerator<readonly Chunk[]> {
-  const { protocol, call, target } = reading
-  const decoder = protocol.decoder(answer, call, target)
-  try {
-    for (let batch = await answer.read(); batch; batch = await answer.read()) {
-      const chunks: Chunk[] = []
-      let failure: unknown
-      for (const bytes of batch) failure ??= failureOf(() => decoder.push(bytes), chunks, reading)
-      if (chunks.length > 0) yield chunks
-      if (failure !== undefined) throw failure
+export function decodedChunks(answer: UpstreamAnswer, reading: Reading): AsyncIterable<readonly Chunk[]> {
+  return { [Symbol.asyncIterator]: () => new Decoding(answer, reading) }
+}
+
+/** By hand and not a generator: every event of every stream passes here, and a generator waits three times for each. */
+class Decoding implements AsyncIterator<readonly Chunk[], undefined> {
+  readonly #answer: UpstreamAnswer
+  readonly #reading: Reading
+  #decoder: StreamDecoder | undefined
+  #failure: unknown
+  #isRead = false
+  #isLeft = false
+
+  constructor(answer: UpstreamAnswer, reading: Reading) {
+    this.#answer = answer
+    this.#reading = reading
+  }
+
+  async next(): Promise<Step> {
+    try {
+      while (!this.#isRead && this.#failure === undefined) {
+        const read = this.#answer.read()
+        const chunks = this.#decoded(read instanceof Promise ? await read : read)
+        if (chunks.length > 0) return { done: false, value: chunks }
+      }
+      if (this.#failure !== undefined) throw this.#failure
+    } catch (error) {
+      // Who leaves while the next bytes are waited for does not want to hear that they did not come.
+      if (!this.#isLeft) {
+        this.#leave()
+        throw error
+      }
     }
-    const rest: Chunk[] = []
-    const failure = failureOf(() => decoder.end(), rest, reading)
-    if (rest.length > 0) yield rest
-    if (failure !== undefined) throw failure
-  } finally {
-    answer.cancel()
+    this.#leave()
+    return over
+  }
+
+  async return(): Promise<Step> {
+    this.#leave()
+    return over
+  }
+
+  #decoded(bytes: readonly Buffer[] | undefined): Chunk[] {
+    const { protocol, call, target } = this.#reading
+    this.#decoder ??= protocol.decoder(this.#answer, call, target)
+    const decoder = this.#decoder
+    const chunks: Chunk[] = []
+    this.#isRead = bytes === undefined
+    if (bytes === undefined) this.#failure = failureOf(() => decoder.end(), chunks, this.#reading)
+    else
+      for (const part of bytes) this.#failure ??= failureOf(() => decoder.push(part), chunks, this.#reading)
+    return chunks
+  }
+
+  #leave(): void {
+    this.#isLeft = true
+    this.#isRead = true
+    this.#failure = undefined
+    this.#answer.cancel()
   }
 }
+
+type Step = IteratorResult<readonly Chunk[], undefined>
+
+const over: Step = { done: true, value: undefined }
 
 /** Takes what a decoder gives, up to the error that it ends with, which is returned. */
 function failureOf(give: () => Iterable<Chunk>, chunks: Chunk[], reading: Reading): unknown {

@@ -71,35 +71,70 @@ interface Watched {
 }
 
 /** Watches a stream for what it reports, without looking into chunks that nobody parsed. */
-export async function* noted(
-  chunks: AsyncIterable<readonly Chunk[]>,
-  { attempt, protocol, target, failed }: Watched,
-): AsyncGenerator<readonly Chunk[]> {
-  let reported: unknown
-  let counted: unknown
-  account(
-    attempt,
-    protocol,
-    target,
-    () => reported,
-    () => counted,
-  )
-  try {
-    for await (const batch of chunks) {
-      for (const chunk of batch) {
-        if (chunk.seen?.usage) reported = chunk.seen.usage
-        if (chunk.counted) counted = chunk.counted
-      }
-      yield batch
+export function noted(chunks: Batches, watched: Watched): Batches {
+  return { [Symbol.asyncIterator]: () => new Noting(chunks[Symbol.asyncIterator](), watched) }
+}
+
+type Batches = AsyncIterable<readonly Chunk[]>
+type Step = IteratorResult<readonly Chunk[], unknown>
+
+class Noting implements AsyncIterator<readonly Chunk[], unknown> {
+  readonly #source: AsyncIterator<readonly Chunk[]>
+  readonly #watched: Watched
+  #reported: unknown
+  #counted: unknown
+  #isOver = false
+
+  constructor(source: AsyncIterator<readonly Chunk[]>, watched: Watched) {
+    this.#source = source
+    this.#watched = watched
+    const { attempt, protocol, target } = watched
+    account(
+      attempt,
+      protocol,
+      target,
+      () => this.#reported,
+      () => this.#counted,
+    )
+  }
+
+  next(): Promise<Step> {
+    return this.#source.next().then(this.#took, this.#broke)
+  }
+
+  async return(): Promise<Step> {
+    this.#end()
+    await this.#source.return?.()
+    return { done: true, value: undefined }
+  }
+
+  readonly #took = (step: Step): Step => {
+    if (step.done) {
+      this.#watched.attempt.status ??= 200
+      this.#end()
+      return step
     }
-    attempt.status ??= 200
-  } catch (error) {
+    for (const chunk of step.value) {
+      if (chunk.seen?.usage) this.#reported = chunk.seen.usage
+      if (chunk.counted) this.#counted = chunk.counted
+    }
+    return step
+  }
+
+  readonly #broke = (error: unknown): never => {
+    const { attempt, target, failed } = this.#watched
     if (isUpstreamError(error)) {
       fail(attempt, error, target)
       failed()
     }
+    this.#end()
     throw error
-  } finally {
+  }
+
+  #end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    const { attempt } = this.#watched
     attempt.latencyMs = performance.now() - attempt.startedAt
   }
 }

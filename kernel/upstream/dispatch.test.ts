@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openaiProtocol } from '../../plugins/openai/protocol.ts'
 import { openLevel } from '../../storage/level.ts'
@@ -179,6 +180,38 @@ describe('an answer', () => {
     for await (const _ of reply.chunks) break
     await upstream.last().closed
     expect(upstream.last().aborted).toBe(true)
+  })
+
+  test('that is left while its next words are waited for ends there, without an error', async () => {
+    upstream.reply({ content: ['one ', 'two '], hangAfter: 3 })
+    const call = callOf({ stream: true })
+    const reply = await generationOf().chain.run(call)
+    if (reply.kind !== 'stream') throw new Error('it is no stream')
+    const batches = reply.chunks[Symbol.asyncIterator]()
+    const texts: unknown[] = []
+    while (texts.at(-1) !== 'two ') {
+      const step = await batches.next()
+      if (!step.done) texts.push(...step.value.map(({ data }) => data.choices[0]?.delta?.content))
+    }
+    const next = batches.next()
+    await batches.return?.()
+    expect(await next).toMatchObject({ done: true })
+    expect(await batches.next()).toMatchObject({ done: true })
+    await upstream.last().closed
+    expect(upstream.last().aborted).toBe(true)
+    expect(call.trail.attempts[0]).toMatchObject({ error: undefined })
+  })
+
+  test('took as long as it was read, however late it is let go of', async () => {
+    const call = callOf({ stream: true })
+    const reply = await generationOf().chain.run(call)
+    if (reply.kind !== 'stream') throw new Error('it is no stream')
+    const batches = reply.chunks[Symbol.asyncIterator]()
+    while (!(await batches.next()).done);
+    const { latencyMs } = call.trail.attempts[0]!
+    await sleep(5)
+    await batches.return?.()
+    expect(call.trail.attempts[0]!.latencyMs).toBe(latencyMs)
   })
 })
 

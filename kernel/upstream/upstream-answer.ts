@@ -11,6 +11,8 @@ const highWater = 1024 * 1024
 /** A plain answer larger than this is not an answer. */
 const maxWhole = 256 * 1024 * 1024
 
+type Bytes = readonly Buffer[] | undefined
+
 interface UpstreamAnswerParts {
   readonly target: Target
   readonly cancel: Cancel
@@ -62,12 +64,11 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
     return this.#queue.length === 1 ? this.#queue[0]! : Buffer.concat(this.#queue)
   }
 
-  /** The bytes that have come since the last read; undefined at the end. */
-  async read(): Promise<readonly Buffer[] | undefined> {
-    while (this.#queue.length === 0) {
+  /** The bytes that have come since the last read; undefined at the end. A promise only when they must be waited for. */
+  read(): Bytes | Promise<Bytes> {
+    if (this.#queue.length === 0) {
       if (this.#failure) throw this.#failure
-      if (this.#ended) return undefined
-      await this.#more()
+      return this.#ended ? undefined : this.#more().then(() => this.read())
     }
     const batch = this.#queue
     const paused = this.#queued > highWater
