@@ -24,32 +24,43 @@ interface Answer {
 }
 
 /** A request on a connection of its own, which the system gives to any thread. */
-function send(method: string, at: string, body?: unknown, by = adminKey): Promise<Answer> {
+function send(
+  method: string,
+  at: string,
+  body?: unknown,
+  by = adminKey,
+  signal?: AbortSignal,
+): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${by}`, 'content-type': 'application/json' }
-    const sent = request(gateway.url + at, { method, headers, agent: new Agent() }, async (answer) => {
-      const chunks: Buffer[] = []
-      for await (const chunk of answer) chunks.push(chunk as Buffer)
-      const text = Buffer.concat(chunks).toString()
-      const { statusCode: status = 0 } = answer
-      const isJson = answer.headers['content-type']?.includes('json')
-      resolve({
-        status,
-        headers: answer.headers as Answer['headers'],
-        body: isJson ? JSON.parse(text) : text,
-      })
-    })
+    const sent = request(
+      gateway.url + at,
+      { method, headers, agent: new Agent(), ...(signal && { signal }) },
+      async (answer) => {
+        const chunks: Buffer[] = []
+        for await (const chunk of answer) chunks.push(chunk as Buffer)
+        const text = Buffer.concat(chunks).toString()
+        const { statusCode: status = 0 } = answer
+        const isJson = answer.headers['content-type']?.includes('json')
+        resolve({
+          status,
+          headers: answer.headers as Answer['headers'],
+          body: isJson ? JSON.parse(text) : text,
+        })
+      },
+    )
     sent.on('error', reject)
     sent.end(body === undefined ? undefined : JSON.stringify(body))
   })
 }
 
-const ask = (user = 'somebody', by = key, more: object = {}): Promise<Answer> =>
+const ask = (user = 'somebody', by = key, more: object = {}, signal?: AbortSignal): Promise<Answer> =>
   send(
     'POST',
     '/v1/chat/completions',
     { model: 'gpt-4o-mini', user, messages: [{ role: 'user', content: 'Hello' }], ...more },
     by,
+    signal,
   )
 
 const several = (times = enough): Promise<Answer[]> => Promise.all(Array.from({ length: times }, () => ask()))
@@ -195,8 +206,14 @@ test('a live view shows the calls of all threads', async () => {
   const read = (async () => {
     for await (const bytes of response.body!) seen.push(Buffer.from(bytes).toString())
   })().catch(() => {})
-  await several()
-  await expect.poll(() => seen.join('').match(/event: request.finished/g)?.length).toBe(enough)
+  const ids = (await several()).map(({ headers }) => headers['x-trace-id']!)
+  const finished = (): string[] =>
+    seen
+      .join('')
+      .split('event: ')
+      .filter((text) => text.startsWith('request.finished'))
+  const missing = () => ids.filter((id) => !finished().some((text) => text.includes(id)))
+  await expect.poll(missing).toEqual([])
   left.abort()
   await read
 })
@@ -210,13 +227,64 @@ test('the limit of management requests is one for all threads, and the client is
   expect((await send('GET', '/health')).status).toBe(200)
 })
 
+test('a limit holds over all threads to the call', async () => {
+  await set('threadtag', { order: -5 })
+  await set('rateshield', { enabled: true, config: { rules: [{ per: 'key', rpm: 60, burst: 10 }] } })
+  const started = performance.now()
+  const answers = await several(200)
+  const flowed = Math.floor((performance.now() - started) / 1000)
+  const admitted = answers.filter(({ status }) => status === 200)
+  expect(admitted.length).toBeGreaterThanOrEqual(10)
+  expect(admitted.length).toBeLessThanOrEqual(10 + flowed)
+  expect(upstream.requests).toHaveLength(admitted.length)
+  expect(said(answers, 'x-thread')).toHaveLength(2)
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]))
+  await set('rateshield', { config: { rules: [] } })
+})
+
+test('of tokens as well, and what a call has used counts for the next one in another thread', async () => {
+  const user = await signUp('dan')
+  await set('rateshield', { config: { rules: [{ per: 'key', tpm: 200 }] } })
+  const once = () => ask('dan', user, { max_tokens: 50 })
+  const statuses: number[] = []
+  for (let n = 0; n < enough; n++) statuses.push((await once()).status)
+  const admitted = statuses.indexOf(429)
+  expect(admitted).toBeGreaterThan(1)
+  expect(new Set(statuses.slice(admitted))).toEqual(new Set([429]))
+  await set('rateshield', { config: { rules: [] } })
+})
+
+test('what calls of a thread had taken that ended is given back', async () => {
+  await set('rateshield', { config: { rules: [{ per: 'project', concurrency: enough }] } })
+  upstream.reply({}, { delayMs: 30_000, times: enough })
+  const leaving = new AbortController()
+  const held = Array.from({ length: enough }, () =>
+    ask('ada', key, {}, leaving.signal).catch(() => undefined),
+  )
+  await expect.poll(() => upstream.requests.length).toBe(enough)
+  expect(new Set((await several()).map(({ status }) => status))).toEqual(new Set([429]))
+  let isEnded = false
+  for (let n = 0; n < enough * 2 && !isEnded; n++)
+    isEnded = await ask('ada', key, { seed: 666 }).then(
+      () => false,
+      () => true,
+    )
+  await expect.poll(async () => (await ask()).status).toBe(200)
+  leaving.abort()
+  await Promise.all(held)
+  await set('rateshield', { config: { rules: [] } })
+  const replaced = () => gateway.output().match(/a thread was replaced/g)?.length
+  await expect.poll(replaced).toBe(1)
+}, 60_000)
+
 test('a thread that ends is replaced, and the new one knows what was changed', async () => {
   await set('threadtag', { config: { label: 'later' } })
   let broken: unknown
   for (let n = 0; n < enough * 2 && !broken; n++)
     broken = await ask('ada', key, { seed: 666 }).then(() => undefined, String)
   expect(broken).toBeDefined()
-  await expect.poll(() => gateway.output()).toContain('a thread was replaced')
+  const replaced = () => gateway.output().match(/a thread was replaced/g)?.length
+  await expect.poll(replaced).toBe(2)
   const answers = await several()
   expect([said(answers, 'x-thread').length, said(answers, 'x-label')]).toEqual([2, ['later']])
   expect((await send('GET', '/api/status')).body.status).toBe('healthy')

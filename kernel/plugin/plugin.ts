@@ -43,9 +43,13 @@ export interface Context<S> {
   inFirstThread<T>(name: string, run: (data: T) => void): (data: T) => void
   /**
    * What to call for an answer that the first of several threads gives, such as of something that all must count together:
-   * plain data there and back. `from` is the number of the thread that asks. With one thread it is `answer` itself.
+   * plain data there and back. `from` is the number of the thread that asks, 1 for the first itself. The answer is undefined
+   * when the plugin is not there any more, as while it is being switched off. With one thread it is `answer` itself.
    */
-  askFirstThread<T, R>(name: string, answer: (data: T, from: number) => R): (data: T) => R | Promise<R>
+  askFirstThread<T, R>(
+    name: string,
+    answer: (data: T, from: number) => R,
+  ): (data: T) => R | Promise<R | undefined>
   /** Events of calls are heard in the thread that has the call, all others in the first one, wherever they happen. */
   on<T>(type: EventType<T>, listener: (data: T, occurrence: Occurrence<T>) => unknown): void
   /** Every event. */

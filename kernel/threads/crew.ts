@@ -182,7 +182,7 @@ export class Crew implements OtherThreads {
   #relayed(relayed: Relayed, from: number): void {
     const { events, log, relay } = this.#parts
     try {
-      if ('key' in relayed) relay.run(relayed.key, relayed.data, from)
+      if ('key' in relayed) relay.answer(relayed.key, relayed.data, from)
       else events.emit({ ...relayed.event, schema: z.unknown() }, relayed.data)
     } catch (error) {
       log.error({ err: error }, 'what another thread told could not be taken in')

@@ -15,8 +15,11 @@ export interface Relay {
   readonly isOnly: boolean
   /** What to call so that `run` runs in the first thread, with a copy of what it is given. */
   bind<T>(key: string, run: (data: T) => void): Bound<T, void>
-  /** What to call for an answer of the first thread; `from` is the number of the thread that asks. */
-  bindAnswer<T, R>(key: string, answer: (data: T, from: number) => R): Bound<T, R | Promise<R>>
+  /**
+   * What to call for an answer of the first thread, undefined when nobody gives it there; `from` is the number of the thread
+   * that asks.
+   */
+  bindAnswer<T, R>(key: string, answer: (data: T, from: number) => R): Bound<T, R | Promise<R | undefined>>
 }
 
 /** Of a process with one thread: what is to run in the first one just runs. */
@@ -61,16 +64,9 @@ export class FirstRelay implements Relay {
     return { call: (data) => answer(data, 1), release }
   }
 
-  /** Throws when nobody is there to answer. */
+  /** Undefined when whoever it is for is gone. */
   answer(key: string, data: unknown, from: number): unknown {
-    const answer = this.#answers.get(key)?.at(-1)
-    if (!answer) throw new Error(`Nobody answers to ${key} in the first thread.`)
-    return answer(data, from)
-  }
-
-  /** Whoever it is for may be gone by now. */
-  run(key: string, data: unknown, from: number): void {
-    this.#answers.get(key)?.at(-1)?.(data, from)
+    return this.#answers.get(key)?.at(-1)?.(data, from)
   }
 }
 
@@ -107,8 +103,8 @@ export class ThreadRelay implements Relay {
     return { call: (data) => this.add({ key, data }), release: () => {} }
   }
 
-  bindAnswer<T, R>(key: string): Bound<T, Promise<R>> {
-    return { call: (data) => this.#onward.ask(key, data) as Promise<R>, release: () => {} }
+  bindAnswer<T, R>(key: string): Bound<T, Promise<R | undefined>> {
+    return { call: (data) => this.#onward.ask(key, data) as Promise<R | undefined>, release: () => {} }
   }
 
   add(relayed: Relayed): void {

@@ -1,11 +1,11 @@
 import { type GatewayError, rateLimited } from '#kernel'
-import type { Limit, Load } from './limits.ts'
+import type { Bound, Limit, Load } from './limits.ts'
 
 export type Scope = 'key' | 'user' | 'project' | 'model' | 'global'
 
-/** A limit that a call falls under, and the bucket it counts in. */
+/** A limit that a call falls under, and the bucket it counts in; plain data. */
 export interface Claim {
-  readonly limit: Limit
+  readonly limit: Bound
   readonly scope: Scope
   /** Which key, user, project or model. */
   readonly subject: string
@@ -17,11 +17,13 @@ export interface Refusal {
   readonly retryS: number
 }
 
+type LimitOf = (bound: Bound) => Limit
+
 /** The limit that keeps a call out, of several the one that will do so longest; nothing when it may go. */
-export function refusalOf(claims: readonly Claim[], load: Load): Refusal | undefined {
+export function refusalOf(claims: readonly Claim[], load: Load, limitOf: LimitOf): Refusal | undefined {
   let longest: Refusal | undefined
   for (const claim of claims) {
-    const retryS = Math.ceil(claim.limit.ask(claim.bucket, load).retryMs / 1000)
+    const retryS = Math.ceil(limitOf(claim.limit).ask(claim.bucket, load).retryMs / 1000)
     if (retryS > (longest?.retryS ?? 0)) longest = { claim, retryS }
   }
   return longest
@@ -30,15 +32,15 @@ export function refusalOf(claims: readonly Claim[], load: Load): Refusal | undef
 const measures = ['requests', 'tokens', 'concurrency'] as const
 
 /** The limit worth telling a client: of requests if there is one, then of tokens; the one with least left. */
-export function tightest(claims: readonly Claim[], load: Load): Claim {
-  const left = ({ limit, bucket }: Claim): number => limit.ask(bucket, load).remaining
+export function tightest(claims: readonly Claim[], load: Load, limitOf: LimitOf): Claim {
+  const left = ({ limit, bucket }: Claim): number => limitOf(limit).ask(bucket, load).remaining
   const order = ({ limit }: Claim): number => measures.indexOf(limit.measure)
   return claims.reduce((a, b) => ((order(a) - order(b) || left(a) - left(b)) <= 0 ? a : b))
 }
 
 /** What the headers of an answer say of a limit. */
-export function headersOf({ limit, bucket }: Claim, load: Load): Record<string, number> {
-  const { remaining, resetMs } = limit.ask(bucket, load)
+export function headersOf({ limit, bucket }: Claim, load: Load, limitOf: LimitOf): Record<string, number> {
+  const { remaining, resetMs } = limitOf(limit).ask(bucket, load)
   return {
     'X-RateLimit-Limit': limit.most,
     'X-RateLimit-Remaining': remaining,

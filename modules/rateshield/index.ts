@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { type Call, defineModule } from '#kernel'
-import { type Claim, errorOf, headersOf, type Refusal, refusalOf, tightest } from './claims.ts'
+import { type Call, defineModule, ThreadEnded } from '#kernel'
+import { errorOf, type Refusal } from './claims.ts'
 import { estimate } from './estimate.ts'
+import { type Answered, type Asked, Gate, nobodyHeld, type Stay } from './gate.ts'
 import { hitOf, RateLimitHit } from './hit.ts'
-import { emptyState, type Load, sweep } from './limits.ts'
+import { emptyState, sweep } from './limits.ts'
 import { compileRules, ruleSchema } from './rules.ts'
 
 const minuteMs = 60_000
@@ -17,27 +18,26 @@ export default defineModule({
     }),
   }),
 
-  setup({ settings, memory, slot, every, emit, report }) {
+  setup({ settings, memory, slot, every, on, emit, report, askFirstThread }) {
     if (settings.rules.length === 0) return {}
 
     const state = memory('state', emptyState)
+    const gate = new Gate(state, memory('held', nobodyHeld))
     /** When each limit that was reached was last told of. */
     const told = memory('told', () => new Map<string, number>())
-    const claimsOn = compileRules(settings.rules, state)
-    const taken = slot<{ claims: readonly Claim[]; load: Load }>(() => ({
-      claims: [],
-      load: { at: 0, tokens: 0 },
-    }))
+    const claimsOn = compileRules(settings.rules)
+    const stays = slot<{ stay: Stay | undefined }>(() => ({ stay: undefined }))
 
-    const forget = (): void => {
+    every(minuteMs, () => {
       const now = performance.now()
       sweep(state, now)
       for (const [name, at] of told) if (now - at >= minuteMs) told.delete(name)
-    }
-    every(minuteMs, forget, { inEachThread: true })
+    })
+    on(ThreadEnded, ({ thread }) => gate.lose(thread))
 
-    function tell(refusal: Refusal, now: number): void {
+    function tell(refusal: Refusal): void {
       const { limit, scope, subject, bucket } = refusal.claim
+      const now = performance.now()
       const name = `${limit.measure} ${bucket}`
       if (now - (told.get(name) ?? -minuteMs) < minuteMs) return
       told.set(name, now)
@@ -45,36 +45,36 @@ export default defineModule({
       emit(RateLimitHit, hitOf(refusal))
     }
 
+    const enter = askFirstThread('enter', (asked: Asked, thread) => {
+      const answered = gate.enter(asked, thread)
+      if (answered.refusal) tell(answered.refusal)
+      return answered
+    })
+    const leave = askFirstThread('leave', ({ stay, used }: { stay: Stay; used: number }) =>
+      gate.leave(stay, used),
+    )
+
     return {
       request(call) {
         const claims = claimsOn(call)
         if (claims.length === 0) return undefined
-        const load = loadOf(call, claims)
-        const refusal = refusalOf(claims, load)
-        if (refusal) {
-          show(call, refusal.claim, load)
-          tell(refusal, load.at)
-          throw errorOf(refusal)
-        }
-        for (const { limit, bucket } of claims) limit.take(bucket, load)
-        Object.assign(taken(call), { claims, load })
-        show(call, tightest(claims, load), load)
-        return undefined
+        const isCounted = claims.some(({ limit }) => limit.measure === 'tokens')
+        const answered = enter({ claims, tokens: isCounted ? estimate(call) : 0 })
+        return answered instanceof Promise ? answered.then((late) => obey(call, late)) : obey(call, answered)
       },
       settled({ usage }, call) {
-        const { claims, load } = taken(call)
+        const { stay } = stays(call)
         const used = call.trail.cached ? 0 : usage.input + usage.output
-        for (const { limit, bucket } of claims) limit.settle(bucket, load, performance.now(), used)
+        return stay && leave({ stay, used })
       },
+    }
+
+    /** Nothing holds a call back while the module is being switched off. */
+    function obey(call: Call, answered: Answered | undefined): undefined {
+      if (!answered) return
+      for (const [name, value] of Object.entries(answered.headers)) call.trail.header(name, value)
+      if (answered.refusal) throw errorOf(answered.refusal)
+      stays(call).stay = answered.stay
     }
   },
 })
-
-function loadOf(call: Call, claims: readonly Claim[]): Load {
-  const isCounted = claims.some(({ limit }) => limit.measure === 'tokens')
-  return { at: performance.now(), tokens: isCounted ? estimate(call) : 0 }
-}
-
-function show({ trail }: Call, claim: Claim, load: Load): void {
-  for (const [name, value] of Object.entries(headersOf(claim, load))) trail.header(name, value)
-}

@@ -17,10 +17,17 @@ export interface Load {
   readonly tokens: number
 }
 
+/** A limit as plain data. */
+export interface Bound {
+  readonly measure: 'requests' | 'tokens' | 'concurrency'
+  /** Requests or tokens a minute, or calls at a time. */
+  readonly most: number
+  /** Requests at once. */
+  readonly burst?: number
+}
+
 /** One kind of limit over many buckets. Who asks and may go must take; who has taken must settle, once. */
 export interface Limit {
-  readonly measure: 'requests' | 'tokens' | 'concurrency'
-  readonly most: number
   ask(bucket: string, load: Load): Standing
   take(bucket: string, load: Load): void
   /** The call is over and has used so many tokens. */
@@ -44,12 +51,25 @@ export function sweep({ requests, tokens }: State, now: number): void {
   for (const [bucket, minute] of tokens) if (sumOf(minute, now) === 0) tokens.delete(bucket)
 }
 
+/** The limits of bounds, each made once. */
+export function limitsIn(state: State): (bound: Bound) => Limit {
+  const known = new WeakMap<Bound, Limit>()
+  return (bound) => {
+    const limit = known.get(bound) ?? limitOf(state, bound)
+    known.set(bound, limit)
+    return limit
+  }
+}
+
+function limitOf(state: State, { measure, most, burst = most }: Bound): Limit {
+  if (measure === 'requests') return requestLimit(state, most, burst)
+  return measure === 'tokens' ? tokenLimit(state, most) : concurrencyLimit(state, most)
+}
+
 /** Requests a minute, `burst` of them at once. */
-export function requestLimit({ requests }: State, perMinute: number, burst: number): Limit {
+function requestLimit({ requests }: State, perMinute: number, burst: number): Limit {
   const rate: Rate = { intervalMs: 60_000 / perMinute, burst }
   return {
-    measure: 'requests',
-    most: perMinute,
     ask: (bucket, { at }) => levelOf(rate, requests.get(bucket), at),
     take: (bucket, { at }) => void requests.set(bucket, afterRequest(rate, requests.get(bucket), at)),
     settle: () => {},
@@ -57,11 +77,9 @@ export function requestLimit({ requests }: State, perMinute: number, burst: numb
 }
 
 /** Tokens in any minute. A call that may need more than all of them goes when none are taken, and takes all. */
-export function tokenLimit({ tokens }: State, most: number): Limit {
+function tokenLimit({ tokens }: State, most: number): Limit {
   const reserved = (load: Load): number => Math.min(load.tokens, most)
   return {
-    measure: 'tokens',
-    most,
     ask(bucket, load) {
       const minute = tokens.get(bucket)
       if (!minute) return { remaining: most, resetMs: 0, retryMs: 0 }
@@ -90,11 +108,9 @@ export function tokenLimit({ tokens }: State, most: number): Limit {
 const aSecondMs = 1000
 
 /** Calls at a time. */
-export function concurrencyLimit({ running }: State, most: number): Limit {
+function concurrencyLimit({ running }: State, most: number): Limit {
   const count = (bucket: string): number => running.get(bucket) ?? 0
   return {
-    measure: 'concurrency',
-    most,
     ask(bucket) {
       const remaining = Math.max(0, most - count(bucket))
       return { remaining, resetMs: count(bucket) > 0 ? aSecondMs : 0, retryMs: remaining > 0 ? 0 : aSecondMs }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Call } from '#kernel'
 import { compileGlobs } from '#kit'
 import type { Claim, Scope } from './claims.ts'
-import { concurrencyLimit, type Limit, requestLimit, type State, tokenLimit } from './limits.ts'
+import type { Bound } from './limits.ts'
 
 /** The most specific first. */
 const scopes = ['key', 'user', 'project', 'model', 'global'] as const satisfies readonly Scope[]
@@ -46,12 +46,12 @@ export type Rule = z.infer<typeof ruleSchema>
  * The limits that hold for a call: for each scope those of its most specific rule, from the key to all calls together.
  * Buckets are named by their subject alone, so that a change of the rules refills none.
  */
-export function compileRules(rules: readonly Rule[], state: State): (call: Call) => Claim[] {
+export function compileRules(rules: readonly Rule[]): (call: Call) => Claim[] {
   const groups = scopes.flatMap((scope) => {
     const group = rules.filter(({ per }) => per === scope).toSorted(bySpecificity)
     const compiled = group.map((rule) => ({
       matches: compileGlobs([rule.match]),
-      limits: limitsOf(rule, state),
+      limits: boundsOf(rule),
     }))
     return compiled.length > 0 ? [{ scope, compiled }] : []
   })
@@ -65,11 +65,11 @@ export function compileRules(rules: readonly Rule[], state: State): (call: Call)
     })
 }
 
-function limitsOf({ rpm, burst, tpm, concurrency }: Rule, state: State): Limit[] {
+function boundsOf({ rpm, burst, tpm, concurrency }: Rule): Bound[] {
   return [
-    ...(rpm === undefined ? [] : [requestLimit(state, rpm, burst ?? rpm)]),
-    ...(tpm === undefined ? [] : [tokenLimit(state, tpm)]),
-    ...(concurrency === undefined ? [] : [concurrencyLimit(state, concurrency)]),
+    ...(rpm === undefined ? [] : [{ measure: 'requests' as const, most: rpm, burst: burst ?? rpm }]),
+    ...(tpm === undefined ? [] : [{ measure: 'tokens' as const, most: tpm }]),
+    ...(concurrency === undefined ? [] : [{ measure: 'concurrency' as const, most: concurrency }]),
   ]
 }
 

@@ -1,0 +1,98 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { clientAddress } from '../http/client.ts'
+import { handOn, newInsideSecret, takeOver } from './hand-on.ts'
+
+const servers: Server[] = []
+
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
+async function serve(listener: RequestListener): Promise<number> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  servers.push(server)
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+const secret = newInsideSecret()
+
+/** A server that hands everything on to another, which knows the secret. */
+async function between(answer: RequestListener): Promise<string> {
+  const port = await serve((req, res) => {
+    if (takeOver(req, secret)) answer(req, res)
+    else req.socket.destroy()
+  })
+  const hand = handOn({ port, secret })
+  return `http://127.0.0.1:${await serve((req, res) => void hand(req, res))}`
+}
+
+test('a request and its answer come through as they are', async () => {
+  const url = await between(async (req, res) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of req) chunks.push(chunk as Buffer)
+    res.writeHead(207, { 'x-own': 'yes' })
+    res.end(`${req.method} ${req.url} ${req.headers['x-asked']} ${Buffer.concat(chunks)}`)
+  })
+  for (const method of ['POST', 'DELETE', 'PUT']) {
+    const response = await fetch(`${url}/a?b=c`, { method, headers: { 'x-asked': 'this' }, body: 'body' })
+    expect([response.status, response.headers.get('x-own'), await response.text()]).toEqual([
+      207,
+      'yes',
+      `${method} /a?b=c this body`,
+    ])
+  }
+  expect(await (await fetch(`${url}/plain`)).text()).toBe('GET /plain undefined ')
+})
+
+test('the client is who asked, and nothing of how it was handed on is seen', async () => {
+  const url = await between((req, res) => {
+    res.end(
+      JSON.stringify([
+        clientAddress(req, []),
+        Object.keys(req.headers).filter((name) => /handed/.test(name)),
+      ]),
+    )
+  })
+  const headers = { 'x-handed-on-for': '8.8.8.8', 'x-handed-on-secret': 'guessed' }
+  expect(await (await fetch(url, { headers })).json()).toEqual(['127.0.0.1', []])
+})
+
+test('whoever does not know the secret is not answered', async () => {
+  const port = await serve((req, res) => {
+    if (takeOver(req, secret)) res.end('in')
+    else req.socket.destroy()
+  })
+  const headers = { 'x-handed-on-for': '8.8.8.8', 'x-handed-on-secret': newInsideSecret() }
+  await expect(fetch(`http://127.0.0.1:${port}`, { headers })).rejects.toThrow()
+  await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow()
+})
+
+test('an answer comes as it is written, and ends where it was made when the client leaves', async () => {
+  const left = Promise.withResolvers<void>()
+  const url = await between((_, res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' })
+    res.write('event: first\n\n')
+    res.once('close', () => left.resolve())
+  })
+  const leaving = new AbortController()
+  const response = await fetch(url, { signal: leaving.signal })
+  const { value } = await response.body!.getReader().read()
+  expect(Buffer.from(value!).toString()).toBe('event: first\n\n')
+  leaving.abort()
+  await left.promise
+})
+
+test('says so when the first thread cannot be reached', async () => {
+  const hand = handOn({ port: 1, secret })
+  const port = await serve((req, res) => void hand(req, res))
+  const response = await fetch(`http://127.0.0.1:${port}`)
+  expect(response.status).toBe(500)
+  expect(await response.json()).toMatchObject({ error: { code: 'internal_error' } })
+})
