@@ -173,6 +173,13 @@ test('code that is reloaded is taken over by all threads', async () => {
   expect([said(answers, 'x-version'), said(answers, 'x-thread').length]).toEqual([['two'], 2])
 })
 
+test('a module in a worker has one for each thread', async () => {
+  await set('threadtag', { isolation: 'worker', config: { label: 'apart' } })
+  const answers = await several()
+  expect([said(answers, 'x-label'), said(answers, 'x-thread').length]).toEqual([['apart'], 2])
+  await set('threadtag', { isolation: null })
+})
+
 test('numbers are the sums of all threads', async () => {
   const calls = async () => (await send('GET', '/api/status')).body.total_requests
   const before = (await send('GET', '/api/observe/traces?limit=1')).body.total

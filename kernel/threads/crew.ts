@@ -7,6 +7,7 @@ import type { MeterState } from '../chain/meter.ts'
 import type { Config } from '../config.ts'
 import type { Events } from '../events.ts'
 import type { Log } from '../log.ts'
+import { inTime } from '../plugin/in-time.ts'
 import { explain } from '../plugin/manifest.ts'
 import type { Registry } from '../plugin/registry.ts'
 import type { QueueStatus } from '../queues.ts'
@@ -31,6 +32,10 @@ interface Member {
   readonly calls: PortCalls
 }
 
+/** Beyond the time that a plugin's setup may take, until a thread that does not follow is ended, in milliseconds. */
+const followMs = 10_000
+/** How long a thread may take to tell of itself, in milliseconds; then it is left out. */
+const answerMs = 2_000
 /** Milliseconds before a thread that ended is replaced. */
 const pauseMs = 1_000
 /** Beyond the time for draining, until a thread that does not end is ended. */
@@ -61,9 +66,10 @@ export class Crew implements OtherThreads {
 
   /** Resolves when the change holds in all threads. One that cannot follow is replaced. */
   async tell(plugin: PluginNews): Promise<void> {
+    const { setupTimeout } = this.#parts.config.plugins
     await this.#each(async (number, { calls, worker }) => {
       try {
-        await calls.call({ plugin } satisfies ToThread)
+        await inTime(calls.call({ plugin } satisfies ToThread), setupTimeout + followMs, 'its change')
       } catch (error) {
         this.#parts.log.error(
           { thread: number, problem: explain(error) },
@@ -106,7 +112,7 @@ export class Crew implements OtherThreads {
   async #ask<T>(message: ToThread): Promise<T[]> {
     const answers: T[] = []
     await this.#each(async (_, { calls }) => {
-      await calls.call(message).then(
+      await inTime(calls.call(message), answerMs, 'its answer').then(
         (answer) => answers.push(answer as T),
         () => {},
       )

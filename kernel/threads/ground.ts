@@ -35,6 +35,7 @@ export async function groundOf(
   if (thread) {
     const { engine, relay, number } = thread
     scope.own(() => engine.close())
+    scope.own(() => relay.flush())
     return { engine, relay, first: undefined, staged: path.join(dataDir, 'threads', `${number}`, 'staged') }
   }
   const staged = path.join(dataDir, 'staged')

@@ -61,5 +61,8 @@ async function heard(message: ToThread): Promise<unknown> {
 async function follow({ registry, container }: Kernel, news: PluginNews): Promise<void> {
   if ('set' in news) return registry.follow(news.set)
   if ('removed' in news) return registry.find(news.removed) && registry.remove(news.removed)
-  await container.resolve<Reloader>(kernelServices.reloader).rescan(new Set([news.installed]))
+  const reloader = container.resolve<Reloader>(kernelServices.reloader)
+  // What failed here before, and has the same content now, is tried again by a reload only.
+  if (registry.find(news.installed)) await reloader.reload(news.installed)
+  else await reloader.rescan(new Set([news.installed]))
 }
