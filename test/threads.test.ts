@@ -284,6 +284,20 @@ test('what calls of a thread had taken that ended is given back', async () => {
   await expect.poll(replaced).toBe(1)
 }, 60_000)
 
+test('a thread that hangs is replaced', async () => {
+  const ended = Array.from({ length: enough }, () =>
+    ask('ada', key, { seed: 667 }).then(
+      () => 'answered',
+      () => 'lost',
+    ),
+  )
+  const hung = () => gateway.output()
+  await expect.poll(hung, { timeout: 40_000 }).toContain('a thread hangs')
+  expect(new Set(await Promise.all(ended))).toEqual(new Set(['answered', 'lost']))
+  await expect.poll(() => gateway.output().match(/a thread was replaced/g)?.length).toBe(2)
+  expect(said(await several(), 'x-thread')).toHaveLength(2)
+}, 60_000)
+
 test('a thread that ends is replaced, and the new one knows what was changed', async () => {
   await set('threadtag', { config: { label: 'later' } })
   let broken: unknown
@@ -291,7 +305,7 @@ test('a thread that ends is replaced, and the new one knows what was changed', a
     broken = await ask('ada', key, { seed: 666 }).then(() => undefined, String)
   expect(broken).toBeDefined()
   const replaced = () => gateway.output().match(/a thread was replaced/g)?.length
-  await expect.poll(replaced).toBe(2)
+  await expect.poll(replaced).toBe(3)
   const answers = await several()
   expect([said(answers, 'x-thread').length, said(answers, 'x-label')]).toEqual([2, ['later']])
   expect((await send('GET', '/api/status')).body.status).toBe('healthy')

@@ -1,17 +1,15 @@
-import path from 'node:path'
-import { MessageChannel, Worker } from 'node:worker_threads'
 import { z } from 'zod'
-import { PortCalls } from '../../storage/shared/port-calls.ts'
 import type { SharedEngine } from '../../storage/shared.ts'
+import { repeat } from '../call/repeat.ts'
 import type { MeterState } from '../chain/meter.ts'
 import type { Config } from '../config.ts'
 import type { Events } from '../events.ts'
 import type { Log } from '../log.ts'
-import { inTime } from '../plugin/in-time.ts'
 import { explain } from '../plugin/manifest.ts'
 import type { Registry } from '../plugin/registry.ts'
 import type { QueueStatus } from '../queues.ts'
-import type { Inside, PluginNews, ThreadData, ToFirst, ToThread } from './messages.ts'
+import { Member } from './member.ts'
+import type { Inside, PluginNews, ThreadData, ToThread } from './messages.ts'
 import type { FirstRelay, Relayed } from './relay.ts'
 import type { OtherThreads } from './sums.ts'
 import { ThreadEnded } from './thread-ended.ts'
@@ -27,18 +25,16 @@ interface CrewParts {
   readonly registry: () => Registry
 }
 
-interface Member {
-  readonly worker: Worker
-  readonly calls: PortCalls
-}
-
+/** How often a thread is asked whether it is well, and how long it may take to say so, in milliseconds. */
+const pulseMs = 5_000
+const hungMs = 15_000
 /** Beyond the time that a plugin's setup may take, until a thread that does not follow is ended, in milliseconds. */
 const followMs = 10_000
 /** How long a thread may take to tell of itself, in milliseconds; then it is left out. */
 const answerMs = 2_000
 /** Milliseconds before a thread that ended is replaced. */
 const pauseMs = 1_000
-/** Beyond the time for draining, until a thread that does not end is ended. */
+/** Beyond the time for draining, until a thread that does not end is ended, in milliseconds. */
 const patienceMs = 15_000
 
 /** The further threads of a process: the first one starts them, keeps them alike, and replaces those that end. */
@@ -66,16 +62,13 @@ export class Crew implements OtherThreads {
 
   /** Resolves when the change holds in all threads. One that cannot follow is replaced. */
   async tell(plugin: PluginNews): Promise<void> {
-    const { setupTimeout } = this.#parts.config.plugins
-    await this.#each(async (number, { calls, worker }) => {
+    const { config, log } = this.#parts
+    await this.#each(async (member) => {
       try {
-        await inTime(calls.call({ plugin } satisfies ToThread), setupTimeout + followMs, 'its change')
+        await member.ask({ plugin }, config.plugins.setupTimeout + followMs)
       } catch (error) {
-        this.#parts.log.error(
-          { thread: number, problem: explain(error) },
-          'a thread could not follow a change',
-        )
-        await worker.terminate()
+        log.error({ thread: member.number, problem: explain(error) }, 'a thread could not follow a change')
+        await member.end()
       }
     })
   }
@@ -100,64 +93,63 @@ export class Crew implements OtherThreads {
   async close(): Promise<void> {
     this.#isClosed = true
     for (const pause of this.#pauses) clearTimeout(pause)
-    await this.#each(async (_, { calls, worker }) => {
-      const timer = setTimeout(() => void worker.terminate(), this.#parts.config.drain + patienceMs)
-      await calls.call({ close: true } satisfies ToThread).catch(() => {})
-      clearTimeout(timer)
-      await worker.terminate()
+    await this.#each(async (member) => {
+      await member.ask({ close: true }, this.#parts.config.drain + patienceMs).catch(() => {})
+      await member.end()
     })
   }
 
   /** What those answer that can. */
   async #ask<T>(message: ToThread): Promise<T[]> {
     const answers: T[] = []
-    await this.#each(async (_, { calls }) => {
-      await inTime(calls.call(message), answerMs, 'its answer').then(
-        (answer) => answers.push(answer as T),
-        () => {},
-      )
+    await this.#each(async (member) => {
+      const answer = await member.ask(message, answerMs).catch(() => undefined)
+      if (answer !== undefined) answers.push(answer as T)
     })
     return answers
   }
 
-  async #each(work: (number: number, member: Member) => Promise<void>): Promise<void> {
-    await Promise.all([...this.#members].map(([number, member]) => work(number, member)))
+  async #each(work: (member: Member) => Promise<void>): Promise<void> {
+    await Promise.all([...this.#members.values()].map(work))
   }
 
-  /** Resolves when the thread answers requests. */
+  /** Resolves when the thread answers requests; from then on it is replaced when it ends. */
   async #start(number: number): Promise<void> {
-    const { config, env, registry, startedAt } = this.#parts
-    const [store, control] = [new MessageChannel(), new MessageChannel()]
-    const ready = Promise.withResolvers<void>()
-    const calls = new PortCalls(control.port1, (message) => this.#heard(number, message as ToFirst, ready))
-    void this.#parts.shared.serve(store.port1)
-    const data: ThreadData = {
-      config,
-      env: { ...env },
-      number,
-      ...this.#place!,
-      startedAt,
-      generation: registry().generation.number,
-      store: store.port2,
-      control: control.port2,
-    }
-    const worker = new Worker(new URL(`./thread${path.extname(import.meta.url)}`, import.meta.url), {
-      workerData: data,
-      transferList: [store.port2, control.port2],
+    const { config, env, registry, startedAt, shared, events } = this.#parts
+    const generation = registry().generation.number
+    const given = { config, env: { ...env }, number, ...this.#place!, startedAt, generation }
+    const member: Member = new Member(given, shared, (message) => {
+      if ('asked' in message) return this.#parts.relay.answer(message.asked, message.data, number)
+      for (const relayed of message.relayed) this.#relayed(relayed, number)
+      return undefined
     })
-    const member = { worker, calls }
     this.#members.set(number, member)
-    let problem = 'it ended'
-    worker.on('error', (error) => {
-      problem = explain(error)
+    const gone = member.ended.then((problem) => {
+      this.#members.delete(number)
+      events.emit(ThreadEnded, { thread: number })
+      return problem
     })
-    worker.on('exit', () => {
-      if (this.#members.get(number) === member) this.#members.delete(number)
-      this.#parts.events.emit(ThreadEnded, { thread: number })
-      ready.reject(new Error(`Thread ${number} could not start: ${problem}`))
+    await member.ready
+    const leave = repeat(
+      pulseMs,
+      () => this.#feel(member),
+      () => {},
+    )
+    void gone.then((problem) => {
+      void leave()
+      this.#replace(number, problem)
     })
-    await ready.promise
-    worker.on('exit', () => this.#replace(number, problem))
+  }
+
+  /** Ends a thread that does not answer: whatever it does, its calls wait in vain. */
+  async #feel(member: Member): Promise<void> {
+    try {
+      await member.ask({ queues: true }, hungMs)
+    } catch {
+      if (this.#members.get(member.number) !== member) return
+      this.#parts.log.error({ thread: member.number }, 'a thread hangs, and is ended')
+      await member.end()
+    }
   }
 
   #replace(number: number, problem: string): void {
@@ -166,23 +158,16 @@ export class Crew implements OtherThreads {
     log.error({ thread: number, problem }, 'a thread ended; it is replaced')
     const pause = setTimeout(() => {
       this.#pauses.delete(pause)
+      const start = async (): Promise<void> => {
+        if (this.#isClosed) return
+        await this.#start(number)
+        log.info({ thread: number }, 'a thread was replaced')
+      }
       registry()
-        .whileStill(async () => {
-          if (this.#isClosed) return
-          await this.#start(number)
-          log.info({ thread: number }, 'a thread was replaced')
-        })
+        .whileStill(start)
         .catch((error) => this.#replace(number, explain(error)))
     }, pauseMs)
     this.#pauses.add(pause)
-  }
-
-  #heard(number: number, message: ToFirst, ready: PromiseWithResolvers<void>): unknown {
-    if ('asked' in message) return this.#parts.relay.answer(message.asked, message.data, number)
-    if ('ready' in message) ready.resolve()
-    else if ('failed' in message) ready.reject(new Error(message.failed))
-    else for (const relayed of message.relayed) this.#relayed(relayed, number)
-    return undefined
   }
 
   #relayed(relayed: Relayed, from: number): void {
