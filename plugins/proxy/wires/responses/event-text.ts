@@ -1,5 +1,5 @@
 import { encodeEvent } from '#kit'
-import type { Events } from './open-item.ts'
+import type { Events, Growing } from './open-item.ts'
 import type { Fields } from './schema.ts'
 
 /** Events as text, numbered in the order in which they come; those of a batch leave in one piece. */
@@ -13,9 +13,8 @@ export class EventText implements Events {
   }
 
   /** Serialises the text alone: of the events of a stream most are of this kind. */
-  grow(type: string, at: string, text: string, logprobs: readonly unknown[] | undefined): void {
-    const odds = logprobs === undefined ? '' : `,"logprobs":${JSON.stringify(logprobs)}`
-    this.#written += `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#next},${at},"delta":${JSON.stringify(text)}${odds}}\n\n`
+  grow({ before, between }: Growing, text: string, logprobs: readonly unknown[] | undefined): void {
+    this.#written += `${before}${this.#next}${between}${JSON.stringify(text)}${endOf(logprobs)}`
     this.#next += 1
   }
 
@@ -25,4 +24,9 @@ export class EventText implements Events {
     this.#written = ''
     return written
   }
+}
+
+function endOf(logprobs: readonly unknown[] | undefined): string {
+  if (logprobs === undefined) return '}\n\n'
+  return logprobs.length === 0 ? ',"logprobs":[]}\n\n' : `,"logprobs":${JSON.stringify(logprobs)}}\n\n`
 }

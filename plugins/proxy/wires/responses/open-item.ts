@@ -8,9 +8,20 @@ import { type State, sealed, stateOf } from './state.ts'
 /** Where events go, to be numbered and written at once: what they hold goes on growing. */
 export interface Events {
   emit(type: string, data: Fields): void
-  /** An event that brings a piece of a text: `at` is the JSON of its place without braces. */
-  grow(type: string, at: string, text: string, logprobs: readonly unknown[] | undefined): void
+  /** An event that brings a piece of a text. */
+  grow(growing: Growing, text: string, logprobs: readonly unknown[] | undefined): void
 }
+
+/** What events that bring pieces of one text have in common, as text: before their number, and between it and the piece. */
+export interface Growing {
+  readonly before: string
+  readonly between: string
+}
+
+const growingOf = (type: string, at: Fields): Growing => ({
+  before: `event: ${type}\ndata: {"type":"${type}","sequence_number":`,
+  between: `,${JSON.stringify(at).slice(1, -1)},"delta":`,
+})
 
 /** A piece of an item: of which, how that begins, and what it adds. */
 export interface Piece {
@@ -35,8 +46,8 @@ interface OpenText {
   readonly form: Form
   readonly key: string
   readonly at: Fields
-  /** The same as JSON without its braces, for the events that most of a stream are. */
-  readonly json: string
+  /** Most events of a stream bring a piece of it. */
+  readonly growing: Growing
   /** Holds the text that grows: the part, or the item itself. */
   readonly holder: Record<string, unknown>
 }
@@ -89,14 +100,14 @@ export class OpenItem {
     }
     if (state?.calls) Object.assign(this.#calls, state.calls)
     if (!of) return
-    const { form, holder, at, json } = this.#textOf(of.kind, of.key ?? of.kind)
+    const { form, holder, at, growing } = this.#textOf(of.kind, of.key ?? of.kind)
     if (of.kind === 'text') {
-      ;(holder.logprobs as unknown[]).push(...logprobs)
+      if (logprobs.length > 0) (holder.logprobs as unknown[]).push(...logprobs)
       for (const annotation of annotations) this.#annotate(holder.annotations as unknown[], annotation, at)
     }
     if (text === '') return
     holder[form.field] = `${holder[form.field]}${text}`
-    this.#events.grow(`${form.text}.delta`, json, text, of.kind === 'text' ? logprobs : undefined)
+    this.#events.grow(growing, text, of.kind === 'text' ? logprobs : undefined)
   }
 
   /** Ends the item and all of it, and gives it. */
@@ -121,7 +132,7 @@ export class OpenItem {
       list.push(holder)
       this.#events.emit(`${form.part}.added`, { ...at, part: holder })
     }
-    this.#text = { form, key, at, json: JSON.stringify(at).slice(1, -1), holder }
+    this.#text = { form, key, at, growing: growingOf(`${form.text}.delta`, at), holder }
     return this.#text
   }
 
