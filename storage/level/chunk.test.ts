@@ -18,11 +18,14 @@ test('bodies come back as they went into a chunk', () => {
   )
 })
 
-test('lines come back as they went into a chunk, long ones included', () => {
+test('lines come back as they went into a chunk, long ones and those of erased rows included', () => {
   fc.assert(
     fc.property(
       fc.array(
-        fc.string({ maxLength: 2000 }).map((text) => JSON.stringify(text)),
+        fc.oneof(
+          fc.string({ maxLength: 2000 }).map((text) => JSON.stringify(text)),
+          fc.constant(''),
+        ),
         { minLength: 1 },
       ),
       (lines) => {

@@ -21,7 +21,7 @@ export interface Chunk {
 
 /** JSON has no line breaks of its own, so rows are split by them. What is damaged has no rows. */
 export function encodeLines(lines: readonly string[]): StoredValue {
-  return compress(lines.join('\n'))
+  return compress(lines, '\n')
 }
 
 export function decodeLines(stored: Uint8Array | undefined): string[] {
@@ -32,7 +32,7 @@ export function decodeLines(stored: Uint8Array | undefined): string[] {
 export function encodeBodies(slots: readonly BodySlot[]): StoredValue | undefined {
   if (slots.every((slot) => slot === undefined)) return undefined
   const lengths = slots.map((slot) => (slot === undefined ? '-' : slot === apart ? '*' : slot.length))
-  return compress(`${lengths.join()}\n${slots.filter((slot) => typeof slot === 'string').join('')}`)
+  return compress([`${lengths.join()}\n`, ...slots.filter((slot) => typeof slot === 'string')])
 }
 
 export function decodeBodies(stored: Uint8Array | undefined): BodySlot[] {

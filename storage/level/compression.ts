@@ -8,9 +8,33 @@ const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 /** How a frame of zstd begins (RFC 8878, 3.1.1): no text that is stored here begins so. */
 const magic = [0x28, 0xb5, 0x2f, 0xfd]
 
-/** A text as it is stored: in a frame of zstd, unless it is short. */
-export function compress(text: string): StoredValue {
-  return text.length < worthwhile ? text : zstdCompressSync(text, fast)
+/** Where texts become bytes, one after the other: what is compressed needs no copy of its own. */
+let scratch = Buffer.allocUnsafeSlow(256 * 1024)
+/** A larger scratch than this is not kept. */
+const largestKept = 4 * 1024 * 1024
+/** Of one UTF-16 unit in UTF-8. */
+const mostBytes = 3
+const lineBreak = 0x0a
+
+/** Texts as they are stored, as one, with line breaks between them or not: in a frame of zstd, unless it is short. */
+export function compress(texts: readonly string[], between: '' | '\n' = ''): StoredValue {
+  let length = texts.length
+  for (const text of texts) length += text.length
+  if (length < worthwhile) return texts.join(between)
+  const room = roomFor(length * mostBytes)
+  let end = 0
+  for (const text of texts) {
+    end += room.write(text, end)
+    if (between !== '') room[end++] = lineBreak
+  }
+  return zstdCompressSync(room.subarray(0, end - between.length), fast)
+}
+
+function roomFor(bytes: number): Buffer {
+  if (bytes <= scratch.length) return scratch
+  const larger = Buffer.allocUnsafeSlow(bytes)
+  if (bytes <= largestKept) scratch = larger
+  return larger
 }
 
 /** The text again, of a value that was stored compressed or as it was; undefined when its frame is damaged. */

@@ -113,7 +113,7 @@ export class LogAppender<T> {
 
   #slot(body: string | undefined, row: number, changes: Change[]): BodySlot {
     if (body === undefined || body.length <= largestInlineBody) return body
-    changes.push([this.#blocks.keys.largeBody(row), compress(body)])
+    changes.push([this.#blocks.keys.largeBody(row), compress([body])])
     return apart
   }
 
