@@ -43,6 +43,39 @@ test('the key of the configuration is an admin, and is stored nowhere', async ()
   expect(await accounts.keys.hasAdmin()).toBe(false)
 })
 
+test('a key that was shown on a connection before is asked about anew after every change', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const { user, key, secret } = await someone()
+  const other = await accounts.keys.issue({ type: 'user', userId: user.id })
+  const brief = await accounts.keys.issue(
+    { type: 'user', userId: user.id },
+    { expiresAt: new Date(Date.now() + 1000).toISOString() },
+  )
+  const connection = {}
+  const shown = (given: string) => accounts.authenticate(given, connection)
+  for (const { secret } of [other, brief]) await shown(secret)
+  for (let n = 0; n < 3; n += 1) expect(await shown(secret)).toMatchObject({ keyId: key.id, plan: 'free' })
+  expect(shown(other.secret)).toMatchObject({ keyId: other.key.id })
+  expect(await shown(`${secret}x`)).toBeUndefined()
+  expect(await shown(secret.slice(0, -1))).toBeUndefined()
+
+  expect(shown(secret)).toMatchObject({ plan: 'free' })
+  await accounts.changeUser(user.id, { plan: 'team' })
+  expect(await shown(secret)).toMatchObject({ plan: 'team' })
+  expect(await accounts.authenticate(secret, {})).toMatchObject({ plan: 'team' })
+  expect(shown(secret)).toMatchObject({ plan: 'team' })
+  await accounts.keys.revoke(user.id, key.id)
+  expect(await shown(secret)).toBeUndefined()
+
+  expect(await shown(brief.secret)).toMatchObject({ keyId: brief.key.id })
+  vi.setSystemTime(Date.now() + 1000)
+  expect(await shown(brief.secret)).toBeUndefined()
+
+  expect(await shown(other.secret)).toMatchObject({ keyId: other.key.id })
+  await accounts.deleteUser(user.id)
+  expect(await shown(other.secret)).toBeUndefined()
+})
+
 test('a key that is revoked while it is being looked up is refused from then on', async () => {
   for (let n = 0; n < 50; n += 1) {
     const { user, key, secret } = await someone(`race-${n}@example.com`)

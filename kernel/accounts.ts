@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import type { Collection, Page, Store } from '../storage/index.ts'
 import { Claims } from './accounts/claims.ts'
 import { hashOf, Keys } from './accounts/keys.ts'
+import { type Known, KnownKeys } from './accounts/known-keys.ts'
 import { keyStatus, type User, userRecord } from './accounts/records.ts'
 import type { Principal } from './call/call.ts'
 import type { Awaitable } from './chain/hooks.ts'
@@ -11,15 +11,6 @@ import { newId } from './id.ts'
 
 export { type Keys, operator } from './accounts/keys.ts'
 export { type IssuedKey, type Key, type KeyOwner, keyStatus, type User } from './accounts/records.ts'
-
-interface Known {
-  readonly principal: Principal
-  readonly hash: Buffer
-  /** The user whose key it is, also when that key is an admin's. */
-  readonly holder: string | undefined
-  readonly expires: number
-  usedAt: number
-}
 
 /** A key's use is noted this often at the most. */
 const noteEveryMs = 60_000
@@ -30,7 +21,7 @@ export class Accounts {
   readonly #users: Collection<User>
   readonly #emails: Claims
   #adopted: { readonly digest: string; readonly known: Known } | undefined
-  readonly #known = new LRUCache<string, Known>({ max: 20_000 })
+  readonly #known = new KnownKeys()
   readonly #clearing = new Set<(id: string) => Awaitable<void>>()
   /** Counts changes: what was read before one is not remembered after it. */
   #changes = 0
@@ -45,7 +36,7 @@ export class Accounts {
     this.#emails = new Claims(store, 'emails', async (id) => (await this.#users.get(id)) !== undefined)
     this.#users.watch(({ id }) => {
       this.#changes += 1
-      for (const [digest, { holder }] of this.#known.entries()) if (holder === id) this.#known.delete(digest)
+      this.#known.deleteOf(id)
     })
     keys.watch((key) => {
       this.#changes += 1
@@ -54,11 +45,16 @@ export class Accounts {
     })
   }
 
-  /** Who holds this key. Known keys are answered without a promise. */
-  authenticate(secret: string): Principal | undefined | Promise<Principal | undefined> {
+  /** Who holds this key, which came on this connection. Known keys are answered without a promise. */
+  authenticate(secret: string, connection?: object): Principal | undefined | Promise<Principal | undefined> {
+    const shown = connection && this.#known.shownBefore(connection, secret)
+    if (shown) return this.#accept(shown)
     const digest = hashOf(secret)
     const known = this.#adopted?.digest === digest ? this.#adopted.known : this.#known.get(digest)
-    return known ? this.#accept(known, digest) : this.#look(digest)
+    if (!known) return this.#look(digest)
+    if (!timingSafeEqual(known.hash, Buffer.from(digest))) return undefined
+    if (connection) this.#known.show(connection, secret, known)
+    return this.#accept(known)
   }
 
   async #look(digest: string): Promise<Principal | undefined> {
@@ -74,14 +70,16 @@ export class Accounts {
       holder: key.user_id,
       expires: key.expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at),
       usedAt: this.keys.lastUse(key.id),
+      holds: changes === this.#changes,
     }
-    if (changes === this.#changes) this.#known.set(digest, known)
-    return this.#accept(known, digest)
+    if (!timingSafeEqual(known.hash, Buffer.from(digest))) return undefined
+    if (known.holds) this.#known.set(digest, known)
+    return this.#accept(known)
   }
 
-  #accept(known: Known, digest: string): Principal | undefined {
+  #accept(known: Known): Principal | undefined {
     const now = Date.now()
-    if (!timingSafeEqual(known.hash, Buffer.from(digest)) || now >= known.expires) return undefined
+    if (now >= known.expires) return undefined
     if (now - known.usedAt >= noteEveryMs) {
       known.usedAt = now
       this.keys.use(known.principal.keyId, now)
@@ -98,7 +96,9 @@ export class Accounts {
       holder: undefined,
       expires: Number.POSITIVE_INFINITY,
       usedAt: Number.POSITIVE_INFINITY,
+      holds: true,
     }
+    if (this.#adopted) this.#adopted.known.holds = false
     this.#adopted = { digest, known }
   }
 

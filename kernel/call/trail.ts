@@ -98,6 +98,7 @@ export class Trail {
   /** The request as it may be recorded: after the guards, as it was last sent on. */
   request: ModelRequest | undefined
   #slots: Map<symbol, unknown> | undefined
+  #written: { readonly request: ModelRequest; readonly json: string } | undefined
 
   /** The answer's body as it may be recorded; set for streams by who rebuilds them. */
   body: (() => Completion | undefined) | undefined
@@ -122,6 +123,12 @@ export class Trail {
   /** Notes what a module did. */
   note(module: string, verdict: string, detail?: Readonly<Record<string, unknown>>): void {
     this.notes.push(detail === undefined ? { module, verdict } : { module, verdict, detail })
+  }
+
+  /** A request as JSON. Who asks for the same one next gets the same text: long prompts are written once. */
+  json(request: ModelRequest): string {
+    if (this.#written?.request !== request) this.#written = { request, json: JSON.stringify(request) }
+    return this.#written.json
   }
 
   /** A value of one owner for this call, made at first use. */

@@ -19,7 +19,7 @@ export function authenticate(req: IncomingMessage, accounts: Accounts): Principa
   if (key === undefined) {
     throw unauthorized('There is no key in this request; send it as "Authorization: Bearer <key>".')
   }
-  const found = accounts.authenticate(key)
+  const found = accounts.authenticate(key, req.socket)
   return found instanceof Promise ? found.then(demand) : demand(found)
 }
 

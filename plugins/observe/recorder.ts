@@ -24,7 +24,7 @@ export function record(
   const { request } = call.trail
   const row = rowOf(outcome, call, request ? 'stored' : 'redacted')
   traces.append(row, () => {
-    const sides = { request: request && JSON.stringify(request), response: storedAnswer(outcome) }
+    const sides = { request: request && call.trail.json(request), response: storedAnswer(outcome) }
     return bodiesText(sides, rules.maxBytes)
   })
   return row

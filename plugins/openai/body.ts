@@ -11,7 +11,7 @@ import { withTurns } from './turns.ts'
  * The body as it is sent. It is serialised anew, never passed on as it came: what the modules have seen is then what
  * the provider gets, also when a body names a field twice.
  */
-export function bodyOf(call: Call, { provider, model }: Target): object {
+export function bodyOf(call: Call, { provider, model }: Target): Record<string, unknown> {
   const quirks = quirksOf(provider)
   const changes = new Changes(call)
   const takesThoughts = quirks.thoughts_back.length > 0 && compileGlobs(quirks.thoughts_back)(model)

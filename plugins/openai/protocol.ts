@@ -1,4 +1,4 @@
-import type { Protocol, WireUsage } from '#kernel'
+import type { Call, Protocol, WireUsage } from '#kernel'
 import { answerOf, modelsIn } from './answer.ts'
 import { bodyOf } from './body.ts'
 import { upstreamError } from './errors.ts'
@@ -24,7 +24,7 @@ export const openaiProtocol: Protocol = {
       method: 'POST',
       url: addressOf(quirks, paths[call.operation], model),
       headers: headersOf(target),
-      body: JSON.stringify(bodyOf(call, { ...target, model })),
+      body: written(bodyOf(call, { ...target, model }), call),
     }
   },
 
@@ -46,6 +46,21 @@ export const openaiProtocol: Protocol = {
   },
 
   models: modelsIn,
+}
+
+/** The body as text; the one of the request where it has the same fields. */
+function written(body: Readonly<Record<string, unknown>>, { request, trail }: Call): string {
+  return isSame(body, request) ? trail.json(request) : JSON.stringify(body)
+}
+
+function isSame(a: Readonly<Record<string, unknown>>, b: Readonly<Record<string, unknown>>): boolean {
+  let fields = 0
+  for (const field in a) {
+    if (a[field] !== b[field]) return false
+    fields += 1
+  }
+  for (const _ in b) fields -= 1
+  return fields === 0
 }
 
 /** The address of an endpoint for a model, or of what a check asks for. */

@@ -1,0 +1,66 @@
+import { LRUCache } from 'lru-cache'
+import type { Principal } from '../call/call.ts'
+
+/** A key that was looked up, and whose it is. */
+export interface Known {
+  readonly principal: Principal
+  readonly hash: Buffer
+  /** The user whose key it is, also when that key is an admin's. */
+  readonly holder: string | undefined
+  readonly expires: number
+  usedAt: number
+  /** Whether it is still what a look at the store would find. */
+  holds: boolean
+}
+
+/** A key as it was shown on a connection. */
+interface Shown {
+  readonly secret: string
+  readonly known: Known
+}
+
+/** The keys used last, by their digests, until somebody says that they have changed. */
+export class KnownKeys {
+  readonly #byDigest = new LRUCache<string, Known>({
+    max: 20_000,
+    dispose: (known) => {
+      known.holds = false
+    },
+  })
+  readonly #shown = new WeakMap<object, Shown>()
+
+  get(digest: string): Known | undefined {
+    return this.#byDigest.get(digest)
+  }
+
+  set(digest: string, known: Known): void {
+    this.#byDigest.set(digest, known)
+  }
+
+  delete(digest: string): void {
+    this.#byDigest.delete(digest)
+  }
+
+  /** Forgets all keys that a user holds. */
+  deleteOf(holder: string): void {
+    for (const [digest, known] of this.#byDigest.entries()) if (known.holder === holder) this.delete(digest)
+  }
+
+  clear(): void {
+    this.#byDigest.clear()
+  }
+
+  /**
+   * Remembers the last key of a connection: clients keep one for many calls, and comparing costs less than hashing. From
+   * the time it takes a client learns no more than whether a key is the one that it has shown before.
+   */
+  show(connection: object, secret: string, known: Known): void {
+    this.#shown.set(connection, { secret, known })
+  }
+
+  /** What was found for this key when it was the last one on this connection, unless it has changed. */
+  shownBefore(connection: object, secret: string): Known | undefined {
+    const shown = this.#shown.get(connection)
+    return shown?.known.holds && shown.secret === secret ? shown.known : undefined
+  }
+}
