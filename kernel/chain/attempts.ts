@@ -30,12 +30,16 @@ export function tried(
   }
 }
 
-/** Tells a module how a try went; never throws. */
-export function told(entry: Entry, attempt: Attempt, call: Call): void | Promise<void> {
-  const fail = (error: unknown): void => entry.meter.fail('attempted', error)
+/** Tells a module what happened; never throws. */
+export function told(
+  { meter }: Entry,
+  hook: 'attempted' | 'settled',
+  tell: () => unknown,
+): void | Promise<void> {
+  const fail = (error: unknown): void => meter.fail(hook, error)
   try {
-    const heard: unknown = entry.hooks.attempted!(attempt, call)
-    if (heard instanceof Promise) return entry.meter.deadlines.within(heard).catch(fail)
+    const heard = tell()
+    if (heard instanceof Promise) return meter.deadlines.within(heard).catch(fail)
   } catch (error) {
     fail(error)
   }

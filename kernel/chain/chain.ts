@@ -86,21 +86,15 @@ export class Chain {
   /** Tells everybody how a try went. Failures are metered and go nowhere else. A promise as with `attempt`. */
   attempted(attempt: Attempt, call: Call): void | Promise<void> {
     return inTurn(this.#attempted, (entry) => {
-      if (applies(entry, call)) return told(entry, attempt, call)
+      if (applies(entry, call)) return told(entry, 'attempted', () => entry.hooks.attempted!(attempt, call))
     })
   }
 
-  /** Tells everybody how the call ended. Failures are metered and go nowhere else. */
-  async settled(outcome: Outcome, call: Call): Promise<void> {
-    for (const entry of this.#settles) {
-      if (!applies(entry, call)) continue
-      try {
-        const result = entry.hooks.settled!(outcome, call)
-        if (result instanceof Promise) await entry.meter.deadlines.within(result)
-      } catch (error) {
-        entry.meter.fail('settled', error)
-      }
-    }
+  /** Tells everybody how the call ended. Failures are metered and go nowhere else. A promise when one takes its time. */
+  settled(outcome: Outcome, call: Call): void | Promise<void> {
+    return inTurn(this.#settles, (entry) => {
+      if (applies(entry, call)) return told(entry, 'settled', () => entry.hooks.settled!(outcome, call))
+    })
   }
 
   async #run(original: Call, index: number): Promise<Reply> {

@@ -207,7 +207,8 @@ export class Exchange {
     try {
       const first = outcomeOf(call, served, this.#parts.prices)
       const outcome = first.usage.source === 'estimated' ? await this.#recounted(call, served, first) : first
-      await this.#generation.chain.settled(outcome, call)
+      const told = this.#generation.chain.settled(outcome, call)
+      if (told) await told
       this.#parts.events.emit(CallSettled, { outcome, call })
     } catch (error) {
       this.#parts.log.error({ err: error, request_id: this.#id }, 'a call could not be settled')

@@ -1,5 +1,6 @@
 import type { Call } from '../call/call.ts'
 import type { WholeReply } from '../call/reply.ts'
+import type { Awaitable } from '../chain/hooks.ts'
 import { isGatewayError, UpstreamError } from '../errors.ts'
 import { protocolError } from '../kit/provider-facts.ts'
 import type { Log } from '../log.ts'
@@ -19,10 +20,16 @@ export interface Reading {
   readonly names: ToolNames | undefined
 }
 
-/** A plain answer, read whole. */
-export async function decodedWhole(answer: UpstreamAnswer, reading: Reading): Promise<WholeReply> {
+/** A plain answer, read whole. A promise only when it must be waited for. */
+export function decodedWhole(answer: UpstreamAnswer, reading: Reading): Awaitable<WholeReply> {
+  const body = answer.whole()
+  return body instanceof Promise
+    ? body.then((bytes) => decoded(answer, bytes, reading))
+    : decoded(answer, body, reading)
+}
+
+function decoded(answer: UpstreamAnswer, body: Buffer, reading: Reading): WholeReply {
   const { protocol, call, target, names } = reading
-  const body = await answer.whole()
   try {
     const reply = protocol.decode(answer, body, call, target)
     return names ? names.reply(reply) : reply

@@ -1,4 +1,5 @@
 import type { Call } from '../call/call.ts'
+import type { Awaitable } from '../chain/hooks.ts'
 import { badRequest, internalError, UpstreamError } from '../errors.ts'
 import type { Generation } from '../plugin/generation.ts'
 import { ModelAliases, type ModelNames } from '../services.ts'
@@ -20,22 +21,33 @@ interface Chosen {
 
 /**
  * Where a call goes: the first provider that the caller can use, and the keys for it; the caller's own key comes before
- * the operator's. Throws a coded error that says what is missing when it can go nowhere.
+ * the operator's. Throws a coded error that says what is missing when it can go nowhere. A promise only while a key has
+ * to be looked up.
  */
-export async function destinationOf(call: Call, { directory, keys, generation }: Parts): Promise<Chosen> {
+export function destinationOf(call: Call, { directory, keys, generation }: Parts): Awaitable<Chosen> {
   const aliases = (): readonly string[] =>
     (generation.services.get(ModelAliases) as ModelNames | undefined)?.names() ?? []
   const routes = directory.resolve(call.request.model, call.context.provider, aliases)
   const user = call.principal.userId
-  for (const route of routes) {
-    const found = user === undefined ? undefined : keys.find(user, route.provider.name)
-    const own = found instanceof Promise ? await found : found
-    if (own) return { route, keys: [own], protocol: protocolOf(call, route, generation) }
-    if (route.provider.configured)
-      return { route, keys: route.provider.keys, protocol: protocolOf(call, route, generation) }
+  const use = (route: Route, own: Credential | undefined): Chosen | undefined =>
+    own || route.provider.configured
+      ? { route, keys: own ? [own] : route.provider.keys, protocol: protocolOf(call, route, generation) }
+      : undefined
+  const search = (from: number): Awaitable<Chosen> => {
+    for (let i = from; i < routes.length; i += 1) {
+      const route = routes[i]!
+      const own = user === undefined ? undefined : keys.find(user, route.provider.name)
+      if (own instanceof Promise) return own.then((key) => use(route, key) ?? search(i + 1))
+      const chosen = use(route, own)
+      if (chosen) return chosen
+    }
+    throw unusable(routes[0]!)
   }
-  const { provider, model } = routes[0]!
-  throw new UpstreamError('provider_error', adviceOf(provider), {
+  return search(0)
+}
+
+function unusable({ provider, model }: Route): UpstreamError {
+  return new UpstreamError('provider_error', adviceOf(provider), {
     provider: provider.name,
     model,
     fault: 'status',

@@ -1,6 +1,7 @@
 import type { Call } from '../call/call.ts'
-import { type Reply, StreamReply } from '../call/reply.ts'
+import { type Reply, StreamReply, type WholeReply } from '../call/reply.ts'
 import type { Attempt } from '../call/trail.ts'
+import type { Awaitable } from '../chain/hooks.ts'
 import { internalError, isUpstreamError, UpstreamError } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Generation } from '../plugin/generation.ts'
@@ -47,7 +48,8 @@ export class Dispatcher {
     call.cancel.check()
     call.trail.request = call.request
     const parts = { directory: this.#directory, keys: this.#keys, generation }
-    const { route, keys, protocol } = await destinationOf(call, parts)
+    const found = destinationOf(call, parts)
+    const { route, keys, protocol } = found instanceof Promise ? await found : found
     const selector = generation.services.get(KeySelection) as KeySelector | undefined
     const candidates = candidatesOf(route, keys, selector, call)
     for (let i = 0; i < candidates.length; i += 1) {
@@ -83,7 +85,7 @@ export class Dispatcher {
 
   async #try(one: Try, headers: Record<string, string>): Promise<Reply> {
     const { target, protocol } = one
-    if (protocol.answer) return finished(one, await protocol.answer(one.call, target))
+    if (protocol.answer) return await finished(one, await protocol.answer(one.call, target))
     const { call, names } = fitted(one.call, target)
     const ready =
       target.provider.spec.key_exchange === undefined
@@ -96,17 +98,19 @@ export class Dispatcher {
         const replies = await forEachPart(parts, async (part) =>
           decodedWhole(await this.#send(one, part, ready, headers), { ...reading, call: part }),
         )
-        return finished(one, joined(replies))
+        return finishedWhole(one, joined(replies))
       }
     }
     const answer = await this.#send(one, call, ready, headers)
-    if (!call.stream) return finished(one, await decodedWhole(answer, reading))
-    if (isJson(answer)) {
-      const whole = await decodedWhole(answer, reading)
-      return finished(one, replyWith(call, await collect(whole)))
+    if (!call.stream || isJson(answer)) {
+      const read = decodedWhole(answer, reading)
+      const whole = read instanceof Promise ? await read : read
+      return call.stream
+        ? await finished(one, replyWith(call, await collect(whole)))
+        : finishedWhole(one, whole)
     }
     const wire = names ? '' : protocol.wires[call.operation]!
-    return finished(one, new StreamReply(wire, decodedChunks(answer, reading)))
+    return await begun(one, new StreamReply(wire, decodedChunks(answer, reading)))
   }
 
   /** Sends a request; resolves with an answer that is no error. */
@@ -132,14 +136,22 @@ export class Dispatcher {
   }
 }
 
-/** Waits for a stream's first content, and sees to it that usage is noted whichever way it is reported. */
-async function finished({ call, target, protocol, attempt, generation }: Try, reply: Reply): Promise<Reply> {
-  if (reply.kind === 'whole') {
-    attempt.latencyMs = performance.now() - attempt.startedAt
-    attempt.status ??= 200
-    account(attempt, protocol, target, () => reply.body.usage)
-    return reply
-  }
+/** An answer that is there, or a stream that has begun; usage is noted whichever way it is reported. */
+const finished = (one: Try, reply: Reply): Awaitable<Reply> =>
+  reply.kind === 'whole' ? finishedWhole(one, reply) : begun(one, reply)
+
+function finishedWhole({ target, protocol, attempt }: Try, reply: WholeReply): Reply {
+  attempt.latencyMs = performance.now() - attempt.startedAt
+  attempt.status ??= 200
+  account(attempt, protocol, target, () => reply.body.usage)
+  return reply
+}
+
+/** Waits for a stream's first content. */
+async function begun(
+  { call, target, protocol, attempt, generation }: Try,
+  reply: StreamReply,
+): Promise<Reply> {
   const failed = (): void => void generation.chain.attempted(attempt, call)
   const unreadable = (cause: unknown): UpstreamError =>
     upstreamError(target, `The provider ${target.provider.name} sent an event that is not JSON.`, {

@@ -116,7 +116,7 @@ test('a call that is cancelled takes its own stream with it, and no other', asyn
   const leaver = await send(cancel)
   const stayer = await send()
   cancel.abort(new Error('gone'))
-  await expect(leaver.whole()).rejects.toThrow('gone')
+  await expect(wholeOf(leaver)).rejects.toThrow('gone')
   await expect.poll(() => closed).toBe(1)
   waiting[1]!.end('and done')
   expect((await stayer.whole()).toString()).toBe('begun and done')
@@ -130,7 +130,7 @@ test('a stream that breaks off is an error of the provider', async () => {
     setTimeout(() => response.stream.close(2), 20)
   }
   const sent = await open()()
-  const error = await sent.whole().catch((reason: unknown) => reason)
+  const error = await wholeOf(sent).catch((reason: unknown) => reason)
   expect(error).toBeInstanceOf(UpstreamError)
   expect(error).toMatchObject({ fault: 'network' })
 })
@@ -174,6 +174,8 @@ test('what runs on connections that take nothing new any more is cut with the re
   const next = await send()
   expect(connections).toBe(2)
   await transport.close()
-  await expect(long.whole()).rejects.toMatchObject({ fault: 'network' })
-  await expect(next.whole()).rejects.toMatchObject({ fault: 'network' })
+  await expect(wholeOf(long)).rejects.toMatchObject({ fault: 'network' })
+  await expect(wholeOf(next)).rejects.toMatchObject({ fault: 'network' })
 })
+
+const wholeOf = async (answer: UpstreamAnswer): Promise<Buffer> => answer.whole()

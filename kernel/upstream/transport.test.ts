@@ -139,7 +139,7 @@ test('a connection lost in the middle gives what came, then the failure', async 
   expect(await failureOf(textOf(answer))).toMatchObject({ fault: 'network' })
 
   upstream.reply({ content: ['a', 'b', 'c', 'd'], cutAfter: 3, gapMs: 10 })
-  expect(await failureOf((await send(requestOf({ stream: true }))).whole())).toMatchObject({
+  expect(await failureOf(send(requestOf({ stream: true })).then((answer) => answer.whole()))).toMatchObject({
     fault: 'network',
   })
 })

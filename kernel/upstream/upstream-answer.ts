@@ -55,11 +55,19 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
     return this.#head.promise
   }
 
-  /** All of it. */
-  async whole(): Promise<Buffer> {
+  /** All of it. A promise only when it must be waited for. */
+  whole(): Buffer | Promise<Buffer> {
     this.#collecting = true
     if (this.#queued > highWater) this.#resume()
+    return this.#ended || this.#failure ? this.#collected() : this.#complete()
+  }
+
+  async #complete(): Promise<Buffer> {
     while (!this.#ended && !this.#failure) await this.#more()
+    return this.#collected()
+  }
+
+  #collected(): Buffer {
     if (this.#failure) throw this.#failure
     return this.#queue.length === 1 ? this.#queue[0]! : Buffer.concat(this.#queue)
   }

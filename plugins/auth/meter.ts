@@ -12,6 +12,18 @@ export interface UsageRecord {
   readonly cost_usd: number
 }
 
+/** The names of a user's counters in a month. */
+interface Names {
+  readonly period: string
+  readonly requests: string
+  readonly tokensIn: string
+  readonly tokensOut: string
+  readonly costNano: string
+}
+
+/** Users whose names are kept. */
+const mostUsers = 10_000
+
 const dayMs = 86_400_000
 
 /** The month of a time, in UTC. */
@@ -21,6 +33,8 @@ export const periodOf = (time: Date): string => time.toISOString().slice(0, 7)
 export class UsageMeter {
   readonly #counters: Counters
   #day = { number: Number.NaN, period: '' }
+  /** The counters of users in the month under way, whose names would else be made and hashed for each call. */
+  readonly #names = new Map<string, Names>()
 
   constructor(counters: Counters) {
     this.#counters = counters
@@ -29,22 +43,22 @@ export class UsageMeter {
   /** Counts a call, unless it is nobody's or was refused before it reached a provider. */
   add({ ending, usage, cost }: Outcome, { principal, trail }: Call): void {
     if (principal.userId === undefined || ending === 'refused') return
-    const cell = cellOf(this.#periodAt(trail.startedAt), principal.userId)
-    this.#counters.add(`${cell}requests`, 1)
-    if (usage.input > 0) this.#counters.add(`${cell}tokens_in`, usage.input)
-    if (usage.output > 0) this.#counters.add(`${cell}tokens_out`, usage.output)
-    if (cost && cost.totalNano > 0) this.#counters.add(`${cell}cost_nano`, cost.totalNano)
+    const names = this.#namesOf(this.#periodAt(trail.startedAt), principal.userId)
+    this.#counters.add(names.requests, 1)
+    if (usage.input > 0) this.#counters.add(names.tokensIn, usage.input)
+    if (usage.output > 0) this.#counters.add(names.tokensOut, usage.output)
+    if (cost && cost.totalNano > 0) this.#counters.add(names.costNano, cost.totalNano)
   }
 
   read(userId: string, period: string): UsageRecord {
-    const value = (field: string): number => this.#counters.get(cellOf(period, userId) + field)
+    const names = namesOf(period, userId)
     return {
       user_id: userId,
       period,
-      requests: value('requests'),
-      tokens_in: value('tokens_in'),
-      tokens_out: value('tokens_out'),
-      cost_usd: usdOf(value('cost_nano')),
+      requests: this.#counters.get(names.requests),
+      tokens_in: this.#counters.get(names.tokensIn),
+      tokens_out: this.#counters.get(names.tokensOut),
+      cost_usd: usdOf(this.#counters.get(names.costNano)),
     }
   }
 
@@ -66,9 +80,29 @@ export class UsageMeter {
     return this.#day.period
   }
 
+  #namesOf(period: string, userId: string): Names {
+    const known = this.#names.get(userId)
+    if (known?.period === period) return known
+    const names = namesOf(period, userId)
+    if (this.#names.size === mostUsers) this.#names.clear()
+    this.#names.set(userId, names)
+    return names
+  }
+
   #periods(): Set<string> {
     return new Set(this.#counters.entries().map(([name]) => name.slice(0, 7)))
   }
 }
 
 const cellOf = (period: string, userId: string): string => `${period}/${userId}/`
+
+function namesOf(period: string, userId: string): Names {
+  const cell = cellOf(period, userId)
+  return {
+    period,
+    requests: `${cell}requests`,
+    tokensIn: `${cell}tokens_in`,
+    tokensOut: `${cell}tokens_out`,
+    costNano: `${cell}cost_nano`,
+  }
+}

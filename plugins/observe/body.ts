@@ -20,7 +20,7 @@ export function bodiesText(
   sides: Readonly<Partial<Record<Side, string | undefined>>>,
   maxBytes: number,
 ): string | undefined {
-  const parts: string[] = []
+  let text = ''
   const truncated: Side[] = []
   for (const side of ['request', 'response'] as const) {
     let json = sides[side]
@@ -29,10 +29,10 @@ export function bodiesText(
       truncated.push(side)
       json = JSON.stringify(beginningOf(json, maxBytes))
     }
-    parts.push(`"${side}":${json}`)
+    text += `${text === '' ? '{' : ','}"${side}":${json}`
   }
-  if (truncated.length > 0) parts.push(`"truncated":${JSON.stringify(truncated)}`)
-  return parts.length === 0 ? undefined : `{${parts.join(',')}}`
+  if (text === '') return undefined
+  return truncated.length === 0 ? `${text}}` : `${text},"truncated":${JSON.stringify(truncated)}}`
 }
 
 /** What was stored; undefined when it is gone or cannot be read. */

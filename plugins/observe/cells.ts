@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache'
 import type { RowLog } from '#kernel'
 import type { TraceRow } from './row.ts'
 import { Tally, type Totals, timedTotalsOf, totalsOf } from './tally.ts'
@@ -39,6 +38,9 @@ interface CellNames {
   readonly plain: readonly string[]
 }
 
+/** Names that are kept: those of earlier minutes are of no use. */
+const mostNames = 1000
+
 /**
  * Adds traces to their cells. Names are kept for traces of the same minute, user, model and so on: making and hashing
  * them anew would cost more than adding.
@@ -47,7 +49,7 @@ export function createRollUp(): (
   row: TraceRow,
   add: (cells: readonly string[], totals: Totals) => void,
 ) => void {
-  const known = new LRUCache<string, CellNames>({ max: 1000 })
+  const known = new Map<string, CellNames>()
   return (row, add) => {
     const minute = Math.floor(row.at / minuteMs)
     const { user_id = '', provider = '', project } = row
@@ -55,6 +57,7 @@ export function createRollUp(): (
     const key = `${minute}\n${user_id}\n${provider}\n${model}\n${project}`
     let names = known.get(key)
     if (!names) {
+      if (known.size === mostNames) known.clear()
       names = namesOf(minute, row.user_id, { provider, model, project })
       known.set(key, names)
     }
