@@ -9,14 +9,16 @@ import {
   type Wire,
 } from '#kernel'
 import { ByteRun, encodeEvent } from '#kit'
+import { formCheck } from './form-check.ts'
 
 type Parts = Pick<Wire, 'id' | 'path' | 'operation' | 'summary'> & { readonly body: z.ZodType<object> }
 
 /** The wires of OpenAI differ in their bodies only: the canonical forms are theirs. */
 export function openaiWire(parts: Parts): Wire {
+  const hasForm = formCheck(parts.body)
   return {
     ...parts,
-    decode: (body) => decode(parts.body, body),
+    decode: (body) => (hasForm(body) ? (body as ModelRequest) : checked(parts.body, body)),
     encode: (body) => body,
     encoder: (wire, request) =>
       new OpenaiEncoder(wire === parts.id, request.stream_options?.include_usage === true),
@@ -26,9 +28,9 @@ export function openaiWire(parts: Parts): Wire {
 
 /**
  * Checks what the gateway relies on; fields it does not know go on as they are, for it is the body that goes on, not
- * what the schema makes of it. (Objects that are not loose are checked by compiled code.)
+ * what the schema makes of it.
  */
-function decode(schema: z.ZodType<object>, body: unknown): ModelRequest {
+function checked(schema: z.ZodType<object>, body: unknown): ModelRequest {
   const result = schema.safeParse(body)
   if (result.success) return body as ModelRequest
   const issue = result.error.issues[0]!
