@@ -2,12 +2,14 @@ import type { Call } from '../call/call.ts'
 import { withoutBody } from '../call/outcome.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Detection } from '../chain/detect.ts'
-import type { Hooks } from '../chain/hooks.ts'
+import type { Hooks, Next } from '../chain/hooks.ts'
 import { checkedFilter, checkedStep } from '../chain/returned.ts'
 import type { Chunk } from '../stream/chunk.ts'
 import type { Filter, Out } from '../stream/filter.ts'
 import { denied, type Grants } from './permissions.ts'
 import { changedTexts, unveiled } from './veil.ts'
+
+type Around = NonNullable<Hooks['around']>
 
 /**
  * Hooks that see and change no more of calls than their module asked for. Those that are handed texts cannot be had
@@ -67,19 +69,7 @@ function reading(id: string, hooks: Hooks): Hooks {
         return returned instanceof Promise ? returned.then(back) : back(returned)
       },
     }),
-    ...(around && {
-      around: async (call, next) => {
-        const replies: Reply[] = []
-        const reply = await around(call, async (to) => {
-          refuseTexts(id, call, to)
-          const made = await next(to)
-          replies.push(made)
-          return made
-        })
-        if (!replies.includes(reply)) throw denied(id, 'answers a call', 'body:write')
-        return reply
-      },
-    }),
+    ...(around && { around: (call, next) => passingOn(id, around, call, next) }),
     ...(reply && {
       reply: async (body, call) => {
         const after = (await reply(body, call)) ?? body
@@ -100,6 +90,27 @@ function reading(id: string, hooks: Hooks): Hooks {
       },
     }),
   } as Hooks
+}
+
+/** Runs an `around` that may ask with other parameters, and gives no answer but one that it got. */
+function passingOn(id: string, around: Around, call: Call, next: Next): Promise<Reply> {
+  const replies: Reply[] = []
+  const keep = (reply: Reply): Reply => {
+    replies.push(reply)
+    return reply
+  }
+  const asked: Next = (to) => {
+    try {
+      refuseTexts(id, call, to)
+    } catch (error) {
+      return Promise.reject(error)
+    }
+    return next(to).then(keep)
+  }
+  return Promise.resolve(around(call, asked)).then((reply) => {
+    if (!replies.includes(reply)) throw denied(id, 'answers a call', 'body:write')
+    return reply
+  })
 }
 
 function refuseTexts(id: string, before: Call, after: Call): void {
