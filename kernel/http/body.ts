@@ -9,14 +9,20 @@ export function readBody(req: IncomingMessage, limit: number, cohort: Cohort): P
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = []
     let size = 0
+    const done = (): void =>
+      cohort.gather(() => resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts)))
     req.on('data', (part: Buffer) => {
       size += part.length
       if (size > limit) {
         req.pause()
         reject(overLimit(limit))
-      } else parts.push(part)
+        return
+      }
+      parts.push(part)
+      // The end of what was announced is told a few turns later only.
+      if (size === announced) done()
     })
-    req.on('end', () => cohort.gather(() => resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts))))
+    if (!(announced > 0)) req.on('end', done)
     req.on('error', () => reject(new ClientGone()))
     req.on('close', () => {
       if (!req.complete) reject(new ClientGone())

@@ -130,7 +130,7 @@ export class Exchange {
       reply.raw && reply.wire === this.#wire.id
         ? reply.raw
         : Buffer.from(JSON.stringify(this.#wire.encode(reply.body, call.request, call)))
-    this.#head(200, 'application/json', bytes.length)
+    this.#head(200, 'application/json', { 'content-length': bytes.length })
     call.trail.firstContentAt = performance.now()
     if (bytes.length > largestCopy) this.#res.end(bytes)
     else this.#res.end(bytes.toString('latin1'), 'latin1')
@@ -163,26 +163,24 @@ export class Exchange {
     if (error.retryAfterS !== undefined) this.#res.setHeader('retry-after', Math.ceil(error.retryAfterS))
     if (!this.#req.complete) this.#res.setHeader('connection', 'close')
     const bytes = Buffer.from(JSON.stringify(this.#wire.error(error, this.#id, this.#call)))
-    this.#head(error.status, 'application/json', bytes.length)
+    this.#head(error.status, 'application/json', { 'content-length': bytes.length })
     this.#res.end(bytes)
   }
 
   #streamHead(): void {
-    this.#res.setHeader('cache-control', 'no-cache')
-    this.#res.setHeader('x-accel-buffering', 'no')
-    this.#head(200, 'text/event-stream; charset=utf-8', undefined)
+    this.#head(200, 'text/event-stream; charset=utf-8', unbuffered)
   }
 
-  #head(status: number, type: string, length: number | undefined): void {
+  #head(status: number, type: string, about: Readonly<Record<string, string | number>>): void {
     const trail = this.#call?.trail
     const headers: Record<string, string | number> = {
       'content-type': type,
       'x-request-id': this.#id,
       'x-trace-id': this.#id,
       ...trail?.headers,
+      ...about,
     }
     if (this.#wire.idHeader !== undefined) headers[this.#wire.idHeader] = this.#id
-    if (length !== undefined) headers['content-length'] = length
     if (trail && trail.paramsChanged.length > 0) {
       trail.header('x-params-changed', trail.paramsChanged.join(', '))
       headers['x-params-changed'] = trail.headers['x-params-changed']!
@@ -233,6 +231,9 @@ export class Exchange {
 
 /** Node sends head and body of a string in one write, where a buffer takes two; up to so many bytes the copy is cheaper. */
 const largestCopy = 16 * 1024
+
+/** No proxy on the way may hold a stream back. */
+const unbuffered = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
 
 function wholeFinish(answer: WholeReply | undefined): FinishReason | undefined {
   try {

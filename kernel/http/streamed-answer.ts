@@ -43,13 +43,25 @@ export class StreamedAnswer {
 
   #write(batch: readonly Chunk[]): void | Promise<void> {
     const bytes = this.#encoder.chunks(batch)
-    if (!this.#res.headersSent) this.#begin(true)
+    const hasRoom = this.#send(bytes)
     this.chunks += batch.length
     for (const { seen } of batch) {
       for (const choice of seen?.choices ?? [])
         if (choice.finish_reason) this.finishReason = choice.finish_reason
     }
-    if (bytes.length > 0 && !this.#res.write(bytes)) return drained(this.#res)
+    if (!hasRoom) return drained(this.#res)
+  }
+
+  /** Sends bytes at once, with the head before the first: left alone, Node waits until all else that is due has run. */
+  #send(bytes: Buffer | string): boolean {
+    const { socket } = this.#res
+    socket?.cork()
+    try {
+      if (!this.#res.headersSent) this.#begin(true)
+      return bytes.length === 0 || this.#res.write(bytes)
+    } finally {
+      socket?.uncork()
+    }
   }
 
   /** Ends a stream that has begun: blocked content with its finish reason, everything with an error of the wire. */
