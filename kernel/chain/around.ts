@@ -1,6 +1,7 @@
 import type { Call } from '../call/call.ts'
 import type { Reply } from '../call/reply.ts'
-import type { Wait } from './deadlines.ts'
+import type { Countdown } from '../countdown.ts'
+import { overdue } from './deadlines.ts'
 import { type Entry, exchanged, failed } from './entry.ts'
 import type { Next } from './hooks.ts'
 import { KeptReply } from './kept.ts'
@@ -64,7 +65,7 @@ class OwnTime {
   #since = performance.now()
   #ms = 0
   #inside = 0
-  #wait: Wait | undefined
+  #countdown: Countdown | undefined
   #over: Error | undefined
 
   constructor(entry: Entry) {
@@ -73,14 +74,12 @@ class OwnTime {
 
   /** The promise, or an Overdue when its own time runs out; what it asks for after that is refused. */
   bound(promise: Promise<Reply>): Promise<Reply> {
-    const { deadlines } = this.#entry.meter
     return new Promise((resolve, reject) => {
-      const wait = deadlines.add((error) => {
+      this.#countdown = overdue((error) => {
         this.#over = error
         reject(error)
       })
-      if (this.#inside > 0) wait.since = Number.POSITIVE_INFINITY
-      this.#wait = wait
+      if (this.#inside === 0) this.#count()
       Promise.resolve(promise).then(resolve, reject)
     })
   }
@@ -90,19 +89,24 @@ class OwnTime {
     this.#inside += 1
     if (this.#inside > 1) return
     this.#ms += performance.now() - this.#since
-    if (this.#wait) this.#wait.since = Number.POSITIVE_INFINITY
+    this.#countdown?.clear()
   }
 
   enter(): void {
     this.#inside -= 1
     if (this.#inside > 0) return
     this.#since = performance.now()
-    if (this.#wait) this.#wait.since = this.#since
+    this.#count()
+  }
+
+  #count(): void {
+    this.#countdown?.set(this.#entry.meter.deadlines.limitMs)
   }
 
   end(call: Call): void {
     const { id, meter } = this.#entry
-    if (this.#wait) meter.deadlines.remove(this.#wait)
+    this.#countdown?.clear()
+    this.#countdown = undefined
     if (this.#inside === 0) this.#ms += performance.now() - this.#since
     meter.add('around', this.#ms)
     call.trail.timings.push({ module: id, hook: 'around', ms: this.#ms })

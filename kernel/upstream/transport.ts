@@ -36,6 +36,7 @@ export class Transport {
     const { method, headers, body = null } = request
     const answer = new UpstreamAnswer({ target, cancel, timeouts, cohort: this.#cohort })
     pool.dispatch({ path, method, headers, body, headersTimeout: 0, bodyTimeout: 0 }, answer)
+    answer.connecting()
     return answer.head
   }
 

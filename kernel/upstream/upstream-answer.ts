@@ -2,8 +2,8 @@ import type { Dispatcher } from 'undici'
 import type { Timeouts } from '../call/call.ts'
 import type { Cancel } from '../call/cancel.ts'
 import type { Cohort } from '../cohort.ts'
+import { Countdown } from '../countdown.ts'
 import { UpstreamError } from '../errors.ts'
-import { Countdown } from './countdown.ts'
 import type { Target, UpstreamHead } from './provider.ts'
 
 /** Bytes that may wait for a slow reader before the provider's socket is paused. */
@@ -47,7 +47,6 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
     this.#target = target
     this.#timeouts = timeouts
     this.#cohort = cohort
-    this.#countdown.set(timeouts.connectMs, 'no connection')
     this.#forget = cancel.onAbort((reason) => this.#fail(reason))
   }
 
@@ -89,6 +88,11 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
   /** Stops reading; the connection is closed unless the answer is complete. */
   cancel(): void {
     if (!this.#ended) this.#fail(new Error('the answer is not wanted any more'))
+  }
+
+  /** Counts from now on the time until there is a connection, unless there is one already. */
+  connecting(): void {
+    if (!this.#controller && !this.#failure) this.#countdown.set(this.#timeouts.connectMs, 'no connection')
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

@@ -44,3 +44,31 @@ test('stays silent when it is cleared', async () => {
   await sleep(60)
   expect(missed).toEqual([])
 })
+
+test('each of many rings in its own time, whatever the order they were set in', async () => {
+  const started = performance.now()
+  const rang: [number, number][] = []
+  const countdowns = Array.from({ length: 50 }, (_, n) => ((n * 37) % 50) * 4 + 5).map((ms) => {
+    const countdown = new Countdown(() => rang.push([ms, performance.now() - started]))
+    countdown.set(ms)
+    return { ms, countdown }
+  })
+  const cleared = countdowns.filter(({ ms }) => ms % 3 === 0)
+  for (const { countdown } of cleared) countdown.clear()
+  await expect.poll(() => rang).toHaveLength(countdowns.length - cleared.length)
+  for (const [ms, at] of rang) expect(at).toBeGreaterThanOrEqual(ms - 1)
+  expect(rang.map(([ms]) => ms)).toEqual(rang.map(([ms]) => ms).toSorted((a, b) => a - b))
+})
+
+test('one that ends another at the same moment is the only one to ring', async () => {
+  const rang: string[] = []
+  const first = new Countdown(() => {
+    rang.push('first')
+    second.clear()
+  })
+  const second = new Countdown(() => rang.push('second'))
+  first.set(20)
+  second.set(20)
+  await sleep(80)
+  expect(rang).toEqual(['first'])
+})
