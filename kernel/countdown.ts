@@ -1,32 +1,18 @@
 /**
  * A time until when something must happen, moved on as things happen. One timer serves all countdowns of the process: it
- * rings for the one that was due first when the timer was set, and looks at all of them then. A timer for each would cost
- * every call several times as much.
+ * rings for the one that was due first when the timer was set, and looks at all of them then. A timer for each would be
+ * set and cleared with every call.
  */
 export class Countdown {
-  /** Between the first and the last of those that run. */
-  static readonly #ends = new Countdown(() => {})
-  static #timer: NodeJS.Timeout | undefined
-  /** On the monotonic clock, like `#dueAt`. */
-  static #ringsAt = Number.POSITIVE_INFINITY
-
   readonly #missed: (what: string, ms: number) => void
+  readonly #place: Place
   #what = ''
   #ms = 0
-  #dueAt = 0
-  /** Its neighbours while it runs. */
-  #before: Countdown | undefined
-  #after: Countdown | undefined
-
-  static {
-    const ends = Countdown.#ends
-    ends.#before = ends
-    ends.#after = ends
-  }
 
   /** `missed` is told what was waited for, and for how many milliseconds. */
   constructor(missed: (what: string, ms: number) => void) {
     this.#missed = missed
+    this.#place = newPlace(() => this.#missed(this.#what, this.#ms))
   }
 
   /** From now, within so many milliseconds; with undefined, whenever. */
@@ -37,60 +23,83 @@ export class Countdown {
     }
     this.#what = what
     this.#ms = ms
-    this.#dueAt = performance.now() + ms
-    if (!this.#after) this.#start()
-    if (this.#dueAt < Countdown.#ringsAt) Countdown.#ringAt(this.#dueAt, ms)
+    this.#place.dueAt = performance.now() + ms
+    if (!isTaken(this.#place)) take(this.#place)
+    if (this.#place.dueAt < ringsAt) ringAt(this.#place.dueAt, ms)
   }
 
   /** The same time again, from now. Does nothing when no countdown is set. */
   renew(): void {
-    if (this.#after) this.#dueAt = performance.now() + this.#ms
+    if (isTaken(this.#place)) this.#place.dueAt = performance.now() + this.#ms
   }
 
   clear(): void {
-    if (!this.#after) return
-    this.#before!.#after = this.#after
-    this.#after.#before = this.#before
-    this.#before = undefined
-    this.#after = undefined
+    leave(this.#place)
   }
+}
 
-  #start(): void {
-    const ends = Countdown.#ends
-    this.#before = ends.#before!
-    this.#after = ends
-    this.#before.#after = this
-    ends.#before = this
+/** A place in the ring of those that run; alone, its neighbours are itself. */
+interface Place {
+  before: Place
+  after: Place
+  /** On the monotonic clock. */
+  dueAt: number
+  readonly ring: () => void
+}
+
+function newPlace(ring: () => void): Place {
+  const place = { dueAt: 0, ring } as Place
+  place.before = place
+  place.after = place
+  return place
+}
+
+/** Where the ring begins and ends. */
+const ends = newPlace(() => {})
+let timer: NodeJS.Timeout | undefined
+let ringsAt = Number.POSITIVE_INFINITY
+
+const isTaken = (place: Place): boolean => place.after !== place
+
+function take(place: Place): void {
+  place.before = ends.before
+  place.after = ends
+  place.before.after = place
+  ends.before = place
+}
+
+function leave(place: Place): void {
+  place.before.after = place.after
+  place.after.before = place.before
+  place.before = place
+  place.after = place
+}
+
+function ringAt(dueAt: number, ms: number): void {
+  clearTimeout(timer)
+  ringsAt = dueAt
+  timer = setTimeout(look, ms).unref()
+}
+
+/** Node rings up to a millisecond early. */
+const isDue = ({ dueAt }: Place, now: number): boolean => dueAt - now <= 1
+
+function look(): void {
+  const now = performance.now()
+  const due: Place[] = []
+  let next = Number.POSITIVE_INFINITY
+  for (let place = ends.after; place !== ends; place = place.after) {
+    if (isDue(place, now)) due.push(place)
+    else next = Math.min(next, place.dueAt)
   }
-
-  /** Node rings up to a millisecond early. */
-  #isDue(now: number): boolean {
-    return this.#dueAt - now <= 1
-  }
-
-  #ring(now: number): void {
-    if (!this.#after || !this.#isDue(now)) return
-    this.clear()
-    this.#missed(this.#what, this.#ms)
-  }
-
-  static #ringAt(dueAt: number, ms: number): void {
-    clearTimeout(Countdown.#timer)
-    Countdown.#ringsAt = dueAt
-    Countdown.#timer = setTimeout(Countdown.#look, ms).unref()
-  }
-
-  static readonly #look = (): void => {
-    const ends = Countdown.#ends
-    const now = performance.now()
-    let next = Number.POSITIVE_INFINITY
-    for (let one = ends.#after!; one !== ends; one = one.#after!) {
-      // Each in a turn of its own: what one of them brings about may end another, or fail.
-      if (one.#isDue(now)) queueMicrotask(() => one.#ring(now))
-      else next = Math.min(next, one.#dueAt)
-    }
-    Countdown.#ringsAt = Number.POSITIVE_INFINITY
-    Countdown.#timer = undefined
-    if (next < Number.POSITIVE_INFINITY) Countdown.#ringAt(next, next - now)
+  ringsAt = Number.POSITIVE_INFINITY
+  if (next < Number.POSITIVE_INFINITY) ringAt(next, next - now)
+  for (const place of due.sort((a, b) => a.dueAt - b.dueAt)) {
+    // Each in a turn of its own: what one of them brings about may end another, or fail.
+    queueMicrotask(() => {
+      if (!isTaken(place) || !isDue(place, now)) return
+      leave(place)
+      place.ring()
+    })
   }
 }

@@ -1,34 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Accounts } from '../accounts.ts'
 import { Call } from '../call/call.ts'
-import { over } from '../call/cancel.ts'
 import type { FinishReason } from '../call/canonical.ts'
-import { CallFirstContent, CallSettled, CallStarted, type Outcome } from '../call/outcome.ts'
+import { CallFirstContent, CallStarted } from '../call/outcome.ts'
 import type { StreamReply, WholeReply } from '../call/reply.ts'
-import { countsOf, outcomeOf, type Served } from '../call/settle.ts'
+import type { Served } from '../call/settle.ts'
 import { Trail } from '../call/trail.ts'
 import type { Wire } from '../call/wire.ts'
 import type { Cohort } from '../cohort.ts'
 import { ClientGone, forbidden, isUpstreamError, toGatewayError } from '../errors.ts'
-import type { Events } from '../events.ts'
 import { newId } from '../id.ts'
-import type { Log } from '../log.ts'
 import type { Generation } from '../plugin/generation.ts'
-import type { Prices } from '../prices.ts'
-import type { TokenCounter } from '../tokens/counter.ts'
 import { parseJson, readBody } from './body.ts'
 import { authenticate } from './caller.ts'
 import { clientAddress } from './client.ts'
 import { callContextOf } from './context.ts'
+import { type SettlementParts, settle } from './settlement.ts'
 import { StreamedAnswer } from './streamed-answer.ts'
 
 /** What serving proxied calls takes. */
-export interface ExchangeParts {
+export interface ExchangeParts extends SettlementParts {
   readonly accounts: Accounts
-  readonly events: Events
-  readonly prices: Prices
-  readonly tokens: TokenCounter
-  readonly log: Log
   readonly cohort: Cohort
   readonly trustedProxies: readonly string[]
   readonly bodyLimit: number
@@ -188,44 +180,18 @@ export class Exchange {
     this.#res.writeHead(status, headers)
   }
 
-  /** Everything that follows an answer: the client has its last byte already. */
-  async #settle(failure: unknown, answer: WholeReply | undefined): Promise<void> {
+  #settle(failure: unknown, answer: WholeReply | undefined): Promise<void> | undefined {
     const call = this.#call
-    if (!call) return
-    const status = failure instanceof ClientGone && !this.#res.headersSent ? 499 : this.#res.statusCode
-    const finishReason = this.#streamed?.finishReason ?? wholeFinish(answer)
+    if (!call) return undefined
     const served: Served = {
-      status,
+      status: failure instanceof ClientGone && !this.#res.headersSent ? 499 : this.#res.statusCode,
       error: failure,
-      finishReason,
+      finishReason: this.#streamed?.finishReason ?? wholeFinish(answer),
       chunks: this.#streamed?.chunks ?? 0,
       body: answer ? () => answer.body : call.trail.body,
       json: answer && (() => answer.json),
     }
-    try {
-      const first = outcomeOf(call, served, this.#parts.prices)
-      const outcome = first.usage.source === 'estimated' ? await this.#recounted(call, served, first) : first
-      const told = this.#generation.chain.settled(outcome, call)
-      if (told) await told
-      this.#parts.events.emit(CallSettled, { outcome, call })
-    } catch (error) {
-      this.#parts.log.error({ err: error, request_id: this.#id }, 'a call could not be settled')
-    }
-    call.cancel.abort(over)
-  }
-
-  /** An estimate, made better by the tokenizers of the models where they have one. */
-  async #recounted(call: Call, served: Served, first: Outcome): Promise<Outcome> {
-    const { prices, tokens, log } = this.#parts
-    try {
-      const counts = await countsOf(call, served, tokens)
-      if (counts.size === 0) return first
-      const { usage, cost } = outcomeOf(call, served, prices, counts)
-      return { ...first, usage, cost }
-    } catch (error) {
-      log.error({ err: error, request_id: this.#id }, 'the tokens of a call could not be counted')
-      return first
-    }
+    return settle(call, served, this.#generation, this.#parts)
   }
 }
 
