@@ -9,7 +9,8 @@ export const over = new Error('the call is over')
  */
 export class Cancel {
   #reason: Error | undefined
-  #listeners: Set<Listener> | undefined
+  /** A few at most, in the order they came. */
+  #listeners: Listener[] | undefined
   #controller: AbortController | undefined
 
   get aborted(): boolean {
@@ -51,9 +52,14 @@ export class Cancel {
       listener(this.#reason)
       return () => {}
     }
-    this.#listeners ??= new Set()
-    this.#listeners.add(listener)
-    return () => this.#listeners?.delete(listener)
+    if (this.#listeners) this.#listeners.push(listener)
+    else this.#listeners = [listener]
+    return () => this.#forget(listener)
+  }
+
+  #forget(listener: Listener): void {
+    const at = this.#listeners?.indexOf(listener) ?? -1
+    if (at >= 0) this.#listeners!.splice(at, 1)
   }
 
   /** A part that can end alone, and ends with the whole. Release it when the part is done. */

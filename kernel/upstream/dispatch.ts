@@ -14,7 +14,7 @@ import type { Directory } from './directory.ts'
 import { forgetKey, readyTarget } from './key-exchange.ts'
 import { type Destination, KeySelection, type KeySelector } from './key-selection.ts'
 import { forEachPart, joined, partsOf } from './parts.ts'
-import type { Credential, Protocol, Target } from './provider.ts'
+import type { Credential, Protocol, Target, UpstreamRequest } from './provider.ts'
 import type { ProviderKeys } from './provider-keys.ts'
 import { fitted } from './tool-names.ts'
 import type { Transport } from './transport.ts'
@@ -122,12 +122,8 @@ export class Dispatcher {
   ): Promise<UpstreamAnswer> {
     const encoded = protocol.encode(call, ready)
     const request = encoded instanceof Promise ? await encoded : encoded
-    const answer = await this.#transport.send(
-      { ...request, headers: { ...request.headers, ...headers } },
-      target,
-      call.cancel,
-      call.timeouts,
-    )
+    const sent = withHeaders(request, headers)
+    const answer = await this.#transport.send(sent, target, call.cancel, call.timeouts)
     attempt.status = answer.status
     if (answer.status < 400) return answer
     const error = protocol.error(answer, await answer.whole(), target)
@@ -161,6 +157,12 @@ async function begun(
     })
   const chunks = noted(reply.chunks, { attempt, protocol, target, failed })
   return reply.through(await committed(chunks, unreadable))
+}
+
+/** The request with what modules add to its headers, which is seldom anything. */
+function withHeaders(request: UpstreamRequest, added: Readonly<Record<string, string>>): UpstreamRequest {
+  for (const _ in added) return { ...request, headers: { ...request.headers, ...added } }
+  return request
 }
 
 const upstreamError = (

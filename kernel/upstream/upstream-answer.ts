@@ -110,8 +110,9 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
     this.status = status
     for (const name in headers) {
       const value = headers[name]
-      if (value !== undefined) this.headers[name] = typeof value === 'string' ? value : value.at(-1)!
+      if (typeof value === 'object') headers[name] = value.at(-1)
     }
+    this.headers = headers as Record<string, string>
     this.#countdown.set(this.#timeouts.idleMs, 'nothing more')
     this.#cohort.gather(() => this.#head.resolve(this))
   }
