@@ -1,9 +1,9 @@
-import { LRUCache } from 'lru-cache'
 import type { Usage } from './call/usage.ts'
 import { findOverride } from './catalogue/overrides.ts'
 import type { Catalogue, CatalogueModel } from './catalogue.ts'
 import type { Config } from './config.ts'
 import { nanoOf } from './money.ts'
+import { ByModel } from './prices/by-model.ts'
 import { completed, listedRates } from './prices/listed.ts'
 import { findPackaged, packagedVersion } from './prices/packaged.ts'
 import { type Amounts, amountsOf, type Rates } from './prices/rates.ts'
@@ -56,6 +56,12 @@ interface Entry {
   readonly second: number | undefined
 }
 
+/** An entry, if there is one, under the name that the catalogue had for the provider. */
+interface Found {
+  readonly catalogueName: string
+  readonly entry: Entry | undefined
+}
+
 /** Longer names are no model's, and are not worth the memory. */
 const maxName = 256
 const cachedModels = 4096
@@ -66,7 +72,7 @@ export function createPrices({
   priceId = (provider) => provider,
   catalogue,
 }: PriceOptions = {}): Prices {
-  const known = new LRUCache<string, { readonly entry: Entry | undefined }>({ max: cachedModels })
+  const known = new ByModel<Found>(cachedModels)
   const overrideOf = findOverride(overrides)
   const packaged = packagedVersion()
   let edition = catalogue?.edition
@@ -108,15 +114,14 @@ export function createPrices({
       known.clear()
       edition = catalogue?.edition
     }
-    const name = `${provider}/${model}`
     const catalogueName = priceId(provider)
-    const cached = known.get(`${catalogueName} ${name}`)
-    if (cached) {
+    const cached = known.get(provider, model)
+    if (cached?.catalogueName === catalogueName) {
       const second = cached.entry?.second
       if (second === undefined || second === Math.floor(at / 1000)) return cached.entry
     }
-    const entry = lookUp(catalogueName, model, name, at)
-    known.set(`${catalogueName} ${name}`, { entry })
+    const entry = lookUp(catalogueName, model, `${provider}/${model}`, at)
+    known.set(provider, model, { catalogueName, entry })
     return entry
   }
 
