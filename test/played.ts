@@ -1,7 +1,9 @@
 import OpenAI from 'openai'
+import { beforeEach } from 'vitest'
 import { bareChain } from './bare.ts'
 import { type GatewayOptions, startGateway, type TestGateway } from './harness.ts'
-import { startUpstream, type Upstream, type UpstreamOptions } from './upstream/index.ts'
+import { shared } from './shared.ts'
+import { startUpstream, type Upstream, type UpstreamOptions, type Wire } from './upstream/index.ts'
 
 /** A provider that is played, a gateway in front of it with every module off, and a user's client. */
 export interface Played {
@@ -31,4 +33,20 @@ export async function startPlayed(
       await upstream.close()
     },
   }
+}
+
+/** One provider that is played, shared by the tests of a file; each finds it as it was at first. `entry` configures it. */
+export function sharedProvider(
+  name: string,
+  wire: Wire,
+  entry: Readonly<Record<string, unknown>> = {},
+): Played {
+  const apiKey = `key-of-${name}`
+  const played = shared(() =>
+    startPlayed({ wires: [wire], apiKey }, ({ baseUrl }) => ({
+      config: { providers: { [name]: { base_url: baseUrl(), api_key: apiKey, ...entry } } },
+    })),
+  )
+  beforeEach(() => played.upstream.reset())
+  return played
 }

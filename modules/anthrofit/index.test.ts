@@ -1,20 +1,9 @@
 import type OpenAI from 'openai'
-import { beforeEach, describe, expect, test } from 'vitest'
-import { startPlayed } from '../../test/played.ts'
-import { shared } from '../../test/shared.ts'
+import { describe, expect, test } from 'vitest'
+import { sharedProvider } from '../../test/played.ts'
 import { anthropic } from '../../test/upstream/anthropic/index.ts'
 
-const api_key = 'sk-test'
-const played = shared(() =>
-  startPlayed({ wires: [anthropic], apiKey: api_key }, ({ baseUrl }) => ({
-    config: {
-      providers: {
-        anthropic: { base_url: baseUrl(), api_key },
-      },
-    },
-  })),
-)
-beforeEach(() => played.upstream.reset())
+const played = sharedProvider('anthropic', anthropic)
 
 type Fields = Record<string, unknown>
 

@@ -1,21 +1,10 @@
 import type OpenAI from 'openai'
-import { beforeEach, describe, expect, test } from 'vitest'
-import { startPlayed } from '../../test/played.ts'
-import { shared } from '../../test/shared.ts'
+import { describe, expect, test } from 'vitest'
+import { sharedProvider } from '../../test/played.ts'
 import { gemini } from '../../test/upstream/index.ts'
 
 const hate = { category: 'HARM_CATEGORY_HATE_SPEECH', threshold: 'BLOCK_ONLY_HIGH' }
-const api_key = 'key-of-gemini'
-const played = shared(() =>
-  startPlayed({ wires: [gemini], apiKey: api_key }, ({ baseUrl }) => ({
-    config: {
-      providers: {
-        gemini: { base_url: baseUrl(), api_key, options: { safety_settings: [hate] } },
-      },
-    },
-  })),
-)
-beforeEach(() => played.upstream.reset())
+const played = sharedProvider('gemini', gemini, { options: { safety_settings: [hate] } })
 
 type Fields = Record<string, unknown>
 

@@ -1,21 +1,10 @@
 import type OpenAI from 'openai'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { startGateway } from '../../test/harness.ts'
-import { startPlayed } from '../../test/played.ts'
-import { shared } from '../../test/shared.ts'
+import { sharedProvider } from '../../test/played.ts'
 import { anthropic, signatureOf } from '../../test/upstream/anthropic/index.ts'
 
-const api_key = 'sk-test'
-const played = shared(() =>
-  startPlayed({ wires: [anthropic], apiKey: api_key }, ({ baseUrl }) => ({
-    config: {
-      providers: {
-        anthropic: { base_url: baseUrl(), api_key },
-      },
-    },
-  })),
-)
-beforeEach(() => played.upstream.reset())
+const played = sharedProvider('anthropic', anthropic)
 
 const model = 'claude-sonnet-4-5'
 const hi = [{ role: 'user' as const, content: 'hi' }]
@@ -73,7 +62,7 @@ const refused = (fields: Fields) =>
 describe('a call', () => {
   it('goes to the Messages endpoint with key and version, and comes back as a completion', async () => {
     const { data, message, sent } = await ask()
-    expect(played.upstream.last()).toMatchObject({ path: '/v1/messages', key: 'sk-test' })
+    expect(played.upstream.last()).toMatchObject({ path: '/v1/messages', key: 'key-of-anthropic' })
     expect(played.upstream.last().headers).toMatchObject({ 'anthropic-version': '2023-06-01' })
     expect(played.upstream.last().headers.authorization).toBeUndefined()
     expect(sent).toEqual({ model, max_tokens: 64_000, messages: hi })
@@ -98,7 +87,7 @@ describe('a call', () => {
   it('takes a base URL with the version at its end too', async () => {
     const other = await startGateway({
       config: {
-        providers: { anthropic: { base_url: `${played.upstream.baseUrl()}/v1`, api_key: 'sk-test' } },
+        providers: { anthropic: { base_url: `${played.upstream.baseUrl()}/v1`, api_key: 'key-of-anthropic' } },
       },
     })
     const { body } = await other.api('POST', '/v1/chat/completions', { model, messages: hi })
@@ -638,5 +627,5 @@ describe('failures', () => {
 it('is checked with a real request, which lists its models', async () => {
   const { status } = await played.gateway.api('POST', '/api/proxy/providers/anthropic/check')
   expect(status).toBe(200)
-  expect(played.upstream.last()).toMatchObject({ method: 'GET', path: '/v1/models', key: 'sk-test' })
+  expect(played.upstream.last()).toMatchObject({ method: 'GET', path: '/v1/models', key: 'key-of-anthropic' })
 })

@@ -1,23 +1,12 @@
 import OpenAI from 'openai'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { CompletionChunk } from '#kernel'
 import { Assembler } from '#kit'
-import { startPlayed } from '../../test/played.ts'
-import { shared } from '../../test/shared.ts'
+import { sharedProvider } from '../../test/played.ts'
 import { traceOf } from '../../test/trace.ts'
 import { cohere } from '../../test/upstream/index.ts'
 
-const api_key = 'key-of-cohere'
-const played = shared(() =>
-  startPlayed({ wires: [cohere], apiKey: api_key }, ({ baseUrl }) => ({
-    config: {
-      providers: {
-        cohere: { base_url: baseUrl(), api_key },
-      },
-    },
-  })),
-)
-beforeEach(() => played.upstream.reset())
+const played = sharedProvider('cohere', cohere)
 
 type Body = OpenAI.ChatCompletionCreateParamsNonStreaming
 const model = 'command-a-03-2025'

@@ -1,21 +1,10 @@
 import type OpenAI from 'openai'
-import { beforeEach, describe, expect, it } from 'vitest'
-import { startPlayed } from '../../test/played.ts'
-import { shared } from '../../test/shared.ts'
+import { describe, expect, it } from 'vitest'
+import { sharedProvider } from '../../test/played.ts'
 import { traceOf } from '../../test/trace.ts'
 import { gemini } from '../../test/upstream/index.ts'
 
-const api_key = 'key-of-gemini'
-const played = shared(() =>
-  startPlayed({ wires: [gemini], apiKey: api_key }, ({ baseUrl }) => ({
-    config: {
-      providers: {
-        gemini: { base_url: baseUrl(), api_key },
-      },
-    },
-  })),
-)
-beforeEach(() => played.upstream.reset())
+const played = sharedProvider('gemini', gemini)
 
 type Body = OpenAI.ChatCompletionCreateParamsNonStreaming
 const model = 'gemini-2.5-flash'
