@@ -87,7 +87,9 @@ describe('a call', () => {
   it('takes a base URL with the version at its end too', async () => {
     const other = await startGateway({
       config: {
-        providers: { anthropic: { base_url: `${played.upstream.baseUrl()}/v1`, api_key: 'key-of-anthropic' } },
+        providers: {
+          anthropic: { base_url: `${played.upstream.baseUrl()}/v1`, api_key: 'key-of-anthropic' },
+        },
       },
     })
     const { body } = await other.api('POST', '/v1/chat/completions', { model, messages: hi })
