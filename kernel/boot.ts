@@ -9,8 +9,8 @@ import { createManagement } from './http/management.ts'
 import { HttpServer } from './http/server.ts'
 import { createLog, type Log } from './log.ts'
 import { configuredPlugins, discoverPlugins } from './plugin/discovery.ts'
+import type { Discovered } from './plugin/manifest.ts'
 import { ModuleChanged } from './plugin/module-changed.ts'
-import { tidyPackages } from './plugin/packages/upkeep.ts'
 import { PluginCalls } from './plugin/plugin-calls.ts'
 import { watchPlugins } from './plugin/plugin-watch.ts'
 import { Registry } from './plugin/registry.ts'
@@ -63,6 +63,8 @@ export interface BootOptions {
   readonly config: Config
   readonly env: Readonly<Record<string, string | undefined>>
   readonly log?: Log
+  /** Runs before any plugin does, such as to end what a killed command had begun with installed packages. */
+  readonly upkeep?: (found: readonly Discovered[], remains: Remains) => Promise<void>
   /** Of a further thread, which answers model calls and hands on the rest. */
   readonly thread?: ThreadPlace
 }
@@ -72,6 +74,7 @@ export async function boot({
   config,
   env,
   log = createLog({ level: config.logLevel }),
+  upkeep,
   thread,
 }: BootOptions): Promise<Kernel> {
   const scope = new Scope('kernel')
@@ -84,7 +87,7 @@ export async function boot({
     const found = await discoverPlugins(config, stage)
     const settings = store.collection('settings', { schema: storedSetting })
     const remains = new Remains(engine, settings)
-    if (!thread) await tidyPackages(config.dataDir, remains, found)
+    if (!thread) await upkeep?.(found, remains)
     const configured = configuredPlugins(config, found)
 
     const accounts = await Accounts.open(store)
