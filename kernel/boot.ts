@@ -5,6 +5,8 @@ import { Cohort } from './cohort.ts'
 import { type Config, ConfigError } from './config.ts'
 import { createRoot, type DependencyContainer } from './container.ts'
 import { Events } from './events.ts'
+import { Callers } from './http/caller.ts'
+import { FailedKeys } from './http/failed-keys.ts'
 import { createManagement } from './http/management.ts'
 import { HttpServer } from './http/server.ts'
 import { createLog, type Log } from './log.ts'
@@ -183,8 +185,9 @@ export async function boot({
     ]
     if (wrong.length > 0) throw new ConfigError(wrong)
 
+    const failed = new FailedKeys({ limit: config.auth.failedKeysPerMinute, relay, log })
     const edge = {
-      accounts,
+      callers: new Callers(accounts, failed),
       events,
       log,
       prices,

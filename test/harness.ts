@@ -58,7 +58,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     ? { openai: { base_url: options.upstream.baseUrl(), api_key: 'sk-test' } }
     : {}
   const settings = {
-    auth: { admin_rpm: 1_000_000 },
+    auth: { admin_rpm: 1_000_000, failed_keys_per_minute: 0, signup_per_hour: 0 },
     ...options.config,
     ...(options.plugins && { plugin_dirs: await dropIn(options.plugins, folder) }),
     providers: { ...providers, ...(options.config?.providers as object | undefined) },

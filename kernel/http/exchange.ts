@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Accounts } from '../accounts.ts'
 import { Call } from '../call/call.ts'
 import type { FinishReason } from '../call/canonical.ts'
 import { CallFirstContent, CallStarted } from '../call/outcome.ts'
@@ -12,7 +11,7 @@ import { ClientGone, forbidden, isUpstreamError, toGatewayError } from '../error
 import { newId } from '../id.ts'
 import type { Generation } from '../plugin/generation.ts'
 import { parseJson, readBody } from './body.ts'
-import { authenticate } from './caller.ts'
+import type { Callers } from './caller.ts'
 import { clientAddress } from './client.ts'
 import { callContextOf } from './context.ts'
 import { type SettlementParts, settle } from './settlement.ts'
@@ -20,7 +19,7 @@ import { StreamedAnswer } from './streamed-answer.ts'
 
 /** What serving proxied calls takes. */
 export interface ExchangeParts extends SettlementParts {
-  readonly accounts: Accounts
+  readonly callers: Callers
   readonly cohort: Cohort
   readonly trustedProxies: readonly string[]
   readonly bodyLimit: number
@@ -84,12 +83,12 @@ export class Exchange {
   }
 
   async #accept(): Promise<Call> {
-    const { accounts, trustedProxies, bodyLimit, adminProxy, cohort } = this.#parts
+    const { callers, trustedProxies, bodyLimit, adminProxy, cohort } = this.#parts
     const ip = clientAddress(this.#req, trustedProxies)
     const { chain, number } = this.#generation
     const asked = chain.admit({ ip, method: 'POST', path: this.#wire.path, principal: undefined })
     if (asked) await asked
-    const found = authenticate(this.#req, accounts)
+    const found = callers.identify(this.#req, ip)
     const principal = found instanceof Promise ? await found : found
     if (principal.type === 'admin' && !adminProxy) {
       throw forbidden('Admin keys make no model calls here (auth.admin_proxy is false); use a user key.')

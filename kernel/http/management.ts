@@ -1,24 +1,23 @@
 import Router, { type RouterContext } from '@koa/router'
 import Koa from 'koa'
 import { HttpMethodEnum, koaBody } from 'koa-body'
-import type { Accounts } from '../accounts.ts'
 import type { Principal } from '../call/call.ts'
 import type { Visit } from '../chain/hooks.ts'
 import { badRequest, envelope, forbidden, notFound, toGatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
+import { WindowLimit } from '../kit/window-limit.ts'
 import type { Log } from '../log.ts'
 import type { Generation } from '../plugin/generation.ts'
 import type { LiveRoute, ServerEvent } from '../route.ts'
-import { authenticate, keyOf } from './caller.ts'
+import { type Callers, keyOf } from './caller.ts'
 import { clientAddress } from './client.ts'
 import { cors } from './cors.ts'
 import { httpError } from './http-error.ts'
-import { KeyLimit } from './key-limit.ts'
 import { parsed } from './parsed.ts'
 import { sendEvents } from './server-events.ts'
 
 export interface ManagementParts {
-  readonly accounts: Accounts
+  readonly callers: Callers
   readonly log: Log
   readonly generation: () => Generation
   readonly trustedProxies: readonly string[]
@@ -39,7 +38,7 @@ function httpOnly(ctx: Koa.Context): Error {
 /** The Koa application of everything below `/api`: the live generation's routes, with access, limits and errors. */
 export function createManagement(parts: ManagementParts): Koa {
   const app = new Koa()
-  const limit = new KeyLimit(parts.adminRpm)
+  const limit = keyLimit(parts.adminRpm)
   const routers = new WeakMap<Generation, Router>()
   app.on('error', () => {})
   app.use(async (ctx, next) => {
@@ -74,11 +73,19 @@ export function createManagement(parts: ManagementParts): Koa {
   return app
 }
 
+/** Management requests a minute of each admin key. */
+const keyLimit = (limit: number): WindowLimit =>
+  new WindowLimit({
+    limit,
+    windowMs: 60_000,
+    refusal: (limit, leftS) => `More than ${limit} management requests in a minute; try again in ${leftS} s.`,
+  })
+
 /** The wire of a route that belongs to one; such routes have no parameters. */
 const wireOf = ({ path }: Koa.Context, { routes }: Generation): LiveRoute['wire'] =>
   routes.find((route) => route.wire !== undefined && route.path === path)?.wire
 
-function routerOf({ routes, chain }: Generation, parts: ManagementParts, limit: KeyLimit): Router {
+function routerOf({ routes, chain }: Generation, parts: ManagementParts, limit: WindowLimit): Router {
   const router = new Router({ strict: false })
   const parse = koaBody({
     jsonLimit: parts.bodyLimit,
@@ -110,10 +117,10 @@ async function admitted(
   ctx: RouterContext,
   { access }: LiveRoute,
   parts: ManagementParts,
-  limit: KeyLimit,
+  limit: WindowLimit,
 ): Promise<Principal | undefined> {
   if (access === 'public' && keyOf(ctx.req) === undefined) return undefined
-  const principal = await authenticate(ctx.req, parts.accounts)
+  const principal = await parts.callers.identify(ctx.req, clientAddress(ctx.req, parts.trustedProxies))
   if (principal.type === 'admin') limit.take(principal.keyId, (name, value) => ctx.set(name, value))
   if (access === 'admin' && principal.type !== 'admin') throw forbidden('This needs an admin key.')
   if (access === 'user' && principal.userId === undefined)
