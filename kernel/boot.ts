@@ -195,19 +195,20 @@ export async function boot({
       generation: () => registry.generation,
       trustedProxies: config.server.trustedProxies,
     }
+    const bounds = { depth: config.server.bodyDepth, nodes: config.server.bodyNodes }
     const management = thread
       ? handOn(thread.inside)
       : createManagement({
           ...edge,
           corsOrigins: config.server.corsOrigins,
-          bodyLimit: config.server.bodyLimit,
+          bodyLimits: { ...bounds, bytes: config.server.bodyLimit },
           adminRpm: config.auth.adminRpm,
         }).callback()
     const server = new HttpServer({
       ...edge,
       management,
       cohort,
-      bodyLimit: config.server.proxyBodyLimit,
+      bodyLimits: { ...bounds, bytes: config.server.proxyBodyLimit },
       adminProxy: config.auth.adminProxy,
     })
     const address = await server.listen(thread?.port ?? config.port, config.host, config.server.threads > 1)

@@ -52,6 +52,8 @@ describe('without a file', () => {
         corsOrigins: [],
         bodyLimit: 10 * 1024 * 1024,
         proxyBodyLimit: 32 * 1024 * 1024,
+        bodyDepth: 128,
+        bodyNodes: 500_000,
       },
       auth: {
         openSignup: true,

@@ -40,6 +40,12 @@ const server = section({
   cors_origins: listOf(origin()).default([]).describe('Web pages that may call the API from a browser.'),
   body_limit: size().prefault('10mb').describe('Largest body of a management request.'),
   proxy_body_limit: size().prefault('32mb').describe('Largest body of a /v1 request.'),
+  body_depth: whole(8, 1_000)
+    .default(128)
+    .describe('Levels of objects and lists inside one another that a body may have.'),
+  body_nodes: whole(1_000, 10_000_000)
+    .default(500_000)
+    .describe('Values that a body may have, in all its levels.'),
 })
 
 const storage = section({

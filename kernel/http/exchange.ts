@@ -10,7 +10,7 @@ import type { Cohort } from '../cohort.ts'
 import { ClientGone, forbidden, isUpstreamError, toGatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
 import type { Generation } from '../plugin/generation.ts'
-import { parseJson, readBody } from './body.ts'
+import { type BodyLimits, parseJson, readBody } from './body.ts'
 import type { Callers } from './caller.ts'
 import { clientAddress } from './client.ts'
 import { callContextOf } from './context.ts'
@@ -22,7 +22,7 @@ export interface ExchangeParts extends SettlementParts {
   readonly callers: Callers
   readonly cohort: Cohort
   readonly trustedProxies: readonly string[]
-  readonly bodyLimit: number
+  readonly bodyLimits: BodyLimits
   readonly adminProxy: boolean
 }
 
@@ -83,7 +83,7 @@ export class Exchange {
   }
 
   async #accept(): Promise<Call> {
-    const { callers, trustedProxies, bodyLimit, adminProxy, cohort } = this.#parts
+    const { callers, trustedProxies, bodyLimits, adminProxy, cohort } = this.#parts
     const ip = clientAddress(this.#req, trustedProxies)
     const { chain, number } = this.#generation
     const asked = chain.admit({ ip, method: 'POST', path: this.#wire.path, principal: undefined })
@@ -93,7 +93,7 @@ export class Exchange {
     if (principal.type === 'admin' && !adminProxy) {
       throw forbidden('Admin keys make no model calls here (auth.admin_proxy is false); use a user key.')
     }
-    const body = parseJson(await readBody(this.#req, bodyLimit, cohort))
+    const body = parseJson(await readBody(this.#req, bodyLimits.bytes, cohort), bodyLimits)
     const trail = new Trail()
     const decoded = this.#wire.decode(body, { principal, trail })
     const request = decoded instanceof Promise ? await decoded : decoded

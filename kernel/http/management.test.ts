@@ -71,7 +71,7 @@ beforeAll(async () => {
     generation: () => generation,
     trustedProxies: [],
     corsOrigins: [],
-    bodyLimit: 1024,
+    bodyLimits: { bytes: 1024, depth: 16, nodes: 1000 },
     adminRpm: 3,
   })
   server = createServer(app.callback()).listen(0, '127.0.0.1')

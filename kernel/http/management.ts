@@ -1,6 +1,5 @@
 import Router, { type RouterContext } from '@koa/router'
 import Koa from 'koa'
-import { HttpMethodEnum, koaBody } from 'koa-body'
 import type { Principal } from '../call/call.ts'
 import type { Visit } from '../chain/hooks.ts'
 import { badRequest, envelope, forbidden, notFound, toGatewayError } from '../errors.ts'
@@ -9,10 +8,10 @@ import { WindowLimit } from '../kit/window-limit.ts'
 import type { Log } from '../log.ts'
 import type { Generation } from '../plugin/generation.ts'
 import type { LiveRoute, ServerEvent } from '../route.ts'
+import { type BodyLimits, readJson } from './body.ts'
 import { type Callers, keyOf } from './caller.ts'
 import { clientAddress } from './client.ts'
 import { cors } from './cors.ts'
-import { httpError } from './http-error.ts'
 import { parsed } from './parsed.ts'
 import { sendEvents } from './server-events.ts'
 
@@ -22,7 +21,7 @@ export interface ManagementParts {
   readonly generation: () => Generation
   readonly trustedProxies: readonly string[]
   readonly corsOrigins: readonly string[]
-  readonly bodyLimit: number
+  readonly bodyLimits: BodyLimits
   /** Requests a minute for each admin key. */
   readonly adminRpm: number
 }
@@ -52,7 +51,7 @@ export function createManagement(parts: ManagementParts): Koa {
       if (ctx.status === 404 && ctx.body === undefined)
         throw ctx.req.headers.upgrade === undefined ? nothingAt(ctx) : httpOnly(ctx)
     } catch (thrown) {
-      const error = toGatewayError(httpError(thrown))
+      const error = toGatewayError(thrown)
       if (error.code === 'internal_error')
         parts.log.error({ err: error.cause ?? error, request_id: id }, 'a request failed')
       ctx.status = error.status
@@ -87,20 +86,13 @@ const wireOf = ({ path }: Koa.Context, { routes }: Generation): LiveRoute['wire'
 
 function routerOf({ routes, chain }: Generation, parts: ManagementParts, limit: WindowLimit): Router {
   const router = new Router({ strict: false })
-  const parse = koaBody({
-    jsonLimit: parts.bodyLimit,
-    multipart: false,
-    urlencoded: false,
-    text: false,
-    parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
-  })
   for (const route of routes) {
     const path = route.path.replaceAll(/\{([^}]+)\}/g, ':$1')
     router[route.method](path, async (ctx) => {
       const principal = await admitted(ctx, route, parts, limit)
       if (principal) await chain.admit({ ...visitOf(ctx, parts), principal })
-      if (route.body) await parse(ctx, async () => {})
-      await answer(ctx, route, principal, parts)
+      const body = route.body && (await readJson(ctx.req, parts.bodyLimits))
+      await answer(ctx, route, principal, body, parts)
     })
   }
   return router
@@ -132,6 +124,7 @@ async function answer(
   ctx: RouterContext,
   route: LiveRoute,
   principal: Principal | undefined,
+  given: unknown,
   parts: ManagementParts,
 ): Promise<void> {
   const aborted = new AbortController()
@@ -139,7 +132,7 @@ async function answer(
   const result = await route.handle({
     params: parsed(route.params, ctx.params, 'path'),
     query: parsed(route.query, { ...ctx.query }, 'query'),
-    body: parsed(route.body, (ctx.request as { body?: unknown }).body ?? {}, 'body'),
+    body: parsed(route.body, given, 'body'),
     principal,
     ip: clientAddress(ctx.req, parts.trustedProxies),
     requestId: ctx.state.requestId as string,
