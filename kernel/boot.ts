@@ -5,14 +5,12 @@ import { Cohort } from './cohort.ts'
 import { type Config, ConfigError } from './config.ts'
 import { createRoot, type DependencyContainer } from './container.ts'
 import { Events } from './events.ts'
-import { Callers } from './http/caller.ts'
-import { FailedKeys } from './http/failed-keys.ts'
 import { createManagement } from './http/management.ts'
 import { HttpServer } from './http/server.ts'
 import { createLog, type Log } from './log.ts'
 import { configuredPlugins, discoverPlugins } from './plugin/discovery.ts'
-import type { Discovered } from './plugin/manifest.ts'
 import { ModuleChanged } from './plugin/module-changed.ts'
+import { tidyPackages } from './plugin/packages/upkeep.ts'
 import { PluginCalls } from './plugin/plugin-calls.ts'
 import { watchPlugins } from './plugin/plugin-watch.ts'
 import { Registry } from './plugin/registry.ts'
@@ -65,8 +63,6 @@ export interface BootOptions {
   readonly config: Config
   readonly env: Readonly<Record<string, string | undefined>>
   readonly log?: Log
-  /** Runs before any plugin does, such as to end what a killed command had begun with installed packages. */
-  readonly upkeep?: (found: readonly Discovered[], remains: Remains) => Promise<void>
   /** Of a further thread, which answers model calls and hands on the rest. */
   readonly thread?: ThreadPlace
 }
@@ -76,7 +72,6 @@ export async function boot({
   config,
   env,
   log = createLog({ level: config.logLevel }),
-  upkeep,
   thread,
 }: BootOptions): Promise<Kernel> {
   const scope = new Scope('kernel')
@@ -89,7 +84,7 @@ export async function boot({
     const found = await discoverPlugins(config, stage)
     const settings = store.collection('settings', { schema: storedSetting })
     const remains = new Remains(engine, settings)
-    if (!thread) await upkeep?.(found, remains)
+    if (!thread) await tidyPackages(config.dataDir, remains, found)
     const configured = configuredPlugins(config, found)
 
     const accounts = await Accounts.open(store)
@@ -185,9 +180,8 @@ export async function boot({
     ]
     if (wrong.length > 0) throw new ConfigError(wrong)
 
-    const failed = new FailedKeys({ limit: config.auth.failedKeysPerMinute, relay, log })
     const edge = {
-      callers: new Callers(accounts, failed),
+      accounts,
       events,
       log,
       prices,
@@ -195,20 +189,19 @@ export async function boot({
       generation: () => registry.generation,
       trustedProxies: config.server.trustedProxies,
     }
-    const bounds = { depth: config.server.bodyDepth, nodes: config.server.bodyNodes }
     const management = thread
       ? handOn(thread.inside)
       : createManagement({
           ...edge,
           corsOrigins: config.server.corsOrigins,
-          bodyLimits: { ...bounds, bytes: config.server.bodyLimit },
+          bodyLimit: config.server.bodyLimit,
           adminRpm: config.auth.adminRpm,
         }).callback()
     const server = new HttpServer({
       ...edge,
       management,
       cohort,
-      bodyLimits: { ...bounds, bytes: config.server.proxyBodyLimit },
+      bodyLimit: config.server.proxyBodyLimit,
       adminProxy: config.auth.adminProxy,
     })
     const address = await server.listen(thread?.port ?? config.port, config.host, config.server.threads > 1)

@@ -3,7 +3,7 @@
 export { type Finder, type Finding, findAll } from '../chain/detect.ts'
 export { mapReplyTexts, mapRequestTexts, requestTexts } from '../chain/texts.ts'
 export { compileGlobs } from '../chain/when.ts'
-export { inAny, networkOf } from '../http/client.ts'
+export { inAny } from '../http/client.ts'
 export { nanoOf, usdOf } from '../money.ts'
 export { itemsOf, type PriceItem } from '../prices/items.ts'
 export { Assembler } from '../stream/assemble.ts'
@@ -45,8 +45,8 @@ export {
   signatureIn,
   thinkingBudgets,
 } from './reasoning.ts'
+export { argumentsText, StreamedCalls } from './streamed-calls.ts'
 export { estimateTokens } from './tokens.ts'
 export { calledFunctions, isSpare, parametersSchema, type ToolChoice, toolChoiceOf } from './tool-choice.ts'
 export { retryAfterS, type UpstreamFailure, upstreamFailure } from './upstream-failure.ts'
-export { WindowLimit, type WindowLimitOptions } from './window-limit.ts'
 export { wishfulHooks } from './wishful.ts'

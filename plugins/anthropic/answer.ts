@@ -1,5 +1,5 @@
 import { type Completion, type Message, type Target, type ToolCall, WholeReply } from '#kernel'
-import { jsonObject } from '#kit'
+import { argumentsText, jsonObject } from '#kit'
 import { annotationOf } from './citations.ts'
 import { brokenProtocol, eventError, type NativeError } from './errors.ts'
 import { finishOf, type Stop } from './finish.ts'
@@ -55,7 +55,7 @@ function messageOf(content: readonly Block[], { schemaAsTool, fit }: Plan): Mess
       if (!schemaAsTool) texts.push(String(block.text ?? ''))
       if (Array.isArray(block.citations)) annotations.push(...block.citations.map(annotationOf))
     } else if (block.type === 'tool_use') {
-      if (schemaAsTool) texts.push(JSON.stringify(block.input ?? {}))
+      if (schemaAsTool) texts.push(argumentsText(block.input))
       else calls.push(callOf(block))
     } else vendor.push({ index, ...block })
   }
@@ -75,7 +75,7 @@ function callOf({ type: _, id, name, input, ...own }: Block): ToolCall {
   return {
     id: String(id),
     type: 'function',
-    function: { name: String(name), arguments: JSON.stringify(input ?? {}) },
+    function: { name: String(name), arguments: argumentsText(input) },
     ...(Object.keys(own).length > 0 && { extra: { anthropic: own } }),
   }
 }

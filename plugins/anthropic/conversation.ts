@@ -4,6 +4,7 @@ import { type Changes, callArguments, inPlace, mergedDetails } from '#kit'
 import type { Fit } from './fit.ts'
 import type { Block, Turn } from './native.ts'
 import { blocksOf } from './parts.ts'
+import { withBareEnd } from './prefill.ts'
 import { blockOf } from './reasoning.ts'
 
 export interface Conversation {
@@ -48,7 +49,10 @@ export function conversationOf(messages: readonly Message[], options: Options): 
     options.changes.add('+messages.user')
     turns.unshift({ role: 'user', content: silence })
   }
-  return { system: system.length > 0 ? contentOf(system) : undefined, turns }
+  return {
+    system: system.length > 0 ? contentOf(system) : undefined,
+    turns: options.native ? turns : withBareEnd(turns, options.changes),
+  }
 }
 
 /** Stands before a conversation that the model began: the service wants the user to. */

@@ -1,37 +1,12 @@
 import type { ChoiceDelta, CompletionChunk, Delta, Target, WireUsage } from '#kernel'
-import { claudeReasoning as format } from '#kit'
+import { argumentsText, claudeReasoning as format } from '#kit'
 import { annotationOf } from './citations.ts'
-import { brokenProtocol, eventError, type NativeError } from './errors.ts'
+import { brokenProtocol, eventError } from './errors.ts'
 import { finishOf, type Stop } from './finish.ts'
-import type { Block } from './native.ts'
+import { grow, type NativeEvent, type OpenBlock } from './open-block.ts'
 import type { Plan } from './plan.ts'
 import { detailOf } from './reasoning.ts'
 import { mergeUsage, type NativeUsage, wireUsage } from './usage.ts'
-
-export interface NativeEvent {
-  readonly type?: string
-  readonly index?: number
-  readonly message?: { readonly id?: string; readonly model?: string; readonly usage?: NativeUsage }
-  readonly content_block?: Block
-  readonly delta?: Stop & {
-    readonly type?: string
-    readonly text?: string
-    readonly partial_json?: string
-    readonly thinking?: string
-    readonly signature?: string
-    readonly citation?: unknown
-  }
-  readonly usage?: NativeUsage | null
-  readonly error?: NativeError
-}
-
-/** A block that has begun and not ended. */
-interface OpenBlock {
-  readonly block: Block
-  /** Which of the tool calls it is; undefined for other blocks. */
-  readonly call: number | undefined
-  json: string
-}
 
 /** The state of one streamed message: what its events come to as chunks. */
 export class Translation {
@@ -41,6 +16,7 @@ export class Translation {
   readonly #open = new Map<number, OpenBlock>()
   #head: Omit<CompletionChunk, 'choices'> = { object: 'chat.completion.chunk' }
   #begun = false
+  #finished = false
   #calls = 0
   #usage: NativeUsage = {}
 
@@ -83,10 +59,15 @@ export class Translation {
     }
   }
 
+  /**
+   * A message may begin with what is there of it already, up to its end: code that calls tools goes on so. Some relays
+   * begin the same message twice.
+   */
   #start({ message = {} }: NativeEvent): CompletionChunk[] {
+    const { id, model, content, usage } = message
+    if (this.#begun && id !== undefined && id === this.#head.id) return []
     this.#demand(!this.#begun, 'began a second message in one answer')
     this.#begun = true
-    const { id, model, usage } = message
     this.#usage = mergeUsage({}, usage)
     this.#head = {
       ...(id !== undefined && { id }),
@@ -94,13 +75,18 @@ export class Translation {
       created: Math.floor(Date.now() / 1000),
       ...(model !== undefined && { model }),
     }
-    return [this.#chunk({ role: 'assistant', content: '' })]
+    const there = (content ?? []).flatMap((block, index) => [
+      ...this.#blockStart({ index, content_block: block }),
+      ...this.#blockStop({ index }),
+    ])
+    const begun = [this.#chunk({ role: 'assistant', content: '' }), ...there]
+    return message.stop_reason ? [...begun, ...this.#end(message)] : begun
   }
 
   #blockStart({ index = -1, content_block: block }: NativeEvent): CompletionChunk[] {
     this.#demand(this.#begun && block !== undefined && !this.#open.has(index), 'began a block out of order')
     const isCall = block!.type === 'tool_use' && !this.#plan.schemaAsTool
-    const open: OpenBlock = { block: block!, call: isCall ? this.#calls : undefined, json: '' }
+    const open: OpenBlock = { block: block!, call: isCall ? this.#calls : undefined, json: '', more: {} }
     this.#open.set(index, open)
     const detail = detailOf(block!, index)
     if (detail) {
@@ -109,7 +95,8 @@ export class Translation {
       const spoken = detail.text ? { reasoning_content: detail.text } : {}
       return says ? [this.#chunk({ reasoning_details: [detail], ...spoken })] : []
     }
-    if (block!.type === 'text') return this.#texts(String(block!.text ?? ''))
+    if (block!.type === 'text')
+      return [...this.#texts(String(block!.text ?? '')), ...this.#citations(block!.citations)]
     if (!isCall) return []
     this.#calls += 1
     return [this.#chunk({ tool_calls: [this.#callStart(open)] })]
@@ -139,18 +126,22 @@ export class Translation {
           ? []
           : [this.#detail(index, { signature: delta.signature ?? '' })]
       case 'citations_delta':
-        return this.#plan.fit.citations === 'hide'
-          ? []
-          : [this.#chunk({ annotations: [annotationOf(delta.citation)] })]
+        return this.#citations([delta.citation])
       case 'input_json_delta':
         return this.#json(open!, delta.partial_json ?? '')
       default:
+        grow(open!.more, delta as Record<string, unknown>)
         return []
     }
   }
 
   #texts(text: string): CompletionChunk[] {
     return text === '' || this.#plan.schemaAsTool ? [] : [this.#chunk({ content: text })]
+  }
+
+  #citations(citations: unknown): CompletionChunk[] {
+    if (!Array.isArray(citations) || citations.length === 0 || this.#plan.fit.citations === 'hide') return []
+    return [this.#chunk({ annotations: citations.map(annotationOf) })]
   }
 
   #thinking(index: number, text: string): CompletionChunk[] {
@@ -177,12 +168,11 @@ export class Translation {
     const open = this.#open.get(index)
     this.#demand(open !== undefined, 'ended a block that it had not begun')
     this.#open.delete(index)
-    const { block, call, json } = open!
-    if (block.type === 'tool_use')
-      return json === '' ? this.#json(open!, JSON.stringify(block.input ?? {})) : []
+    const { block, call, json, more } = open!
+    if (block.type === 'tool_use') return json === '' ? this.#json(open!, argumentsText(block.input)) : []
     if (call !== undefined || block.type === 'text' || detailOf(block, index)) return []
     const input = json === '' ? {} : { input: this.#parsed(json) }
-    return [this.#chunk({ vendor_blocks: [{ index, ...block, ...input }] })]
+    return [this.#chunk({ vendor_blocks: [{ index, ...block, ...more, ...input }] })]
   }
 
   #parsed(json: string): unknown {
@@ -196,11 +186,15 @@ export class Translation {
   #messageDelta({ delta = {}, usage }: NativeEvent): CompletionChunk[] {
     this.#demand(this.#begun, 'ended a message that it had not begun')
     this.#usage = mergeUsage(this.#usage, usage)
-    const finish = finishOf(delta, this.#plan.schemaAsTool)
-    return [
-      ...(finish.finish_reason === null ? [] : [this.#chunk({}, finish)]),
-      { ...this.empty, usage: wireUsage(this.#usage) },
-    ]
+    return this.#end(delta)
+  }
+
+  /** Why the message ended, if it did and nothing has said so before, and what has been counted. */
+  #end(stop: Stop): CompletionChunk[] {
+    const finish = finishOf(stop, this.#plan.schemaAsTool)
+    const isNews = finish.finish_reason !== null && !this.#finished
+    this.#finished ||= isNews
+    return [...(isNews ? [this.#chunk({}, finish)] : []), { ...this.empty, usage: wireUsage(this.#usage) }]
   }
 
   #chunk(delta: Delta, finish: Partial<ChoiceDelta> = { finish_reason: null }): CompletionChunk {

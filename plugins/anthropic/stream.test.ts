@@ -152,6 +152,21 @@ describe('a streamed message', () => {
     expect(empty.map(({ data }) => data.usage !== undefined)).toEqual([true])
   })
 
+  it('tells what a conversation was compacted to', () => {
+    const block = { type: 'compaction', content: null, encrypted_content: null }
+    const more = { type: 'compaction_delta', content: 'So far: …', encrypted_content: 'RW5j' }
+    const text = recorded.replace(
+      start(3, { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} }),
+      (next) => start(7, block) + delta(7, more) + stop(7) + next,
+    )
+    expect(whole(decoded(text, [])).choices?.[0]?.message?.vendor_blocks).toContainEqual({
+      index: 7,
+      type: 'compaction',
+      content: 'So far: …',
+      encrypted_content: 'RW5j',
+    })
+  })
+
   it('that ends before its end is an error, wherever it does', () => {
     const last = Buffer.byteLength(recorded.slice(0, recorded.lastIndexOf('event: message_stop')))
     for (let end = 0; end <= last; end += 1)

@@ -1,7 +1,8 @@
 import { Chunk, type CompletionChunk, type StreamDecoder, type Target } from '#kernel'
 import { carriesData, EventSplitter, eventData, jsonObject } from '#kit'
 import { brokenProtocol } from './errors.ts'
-import { type NativeEvent, Translation } from './events.ts'
+import { Translation } from './events.ts'
+import type { NativeEvent } from './open-block.ts'
 import type { Plan } from './plan.ts'
 
 /**
@@ -36,7 +37,10 @@ export class MessageDecoder implements StreamDecoder {
     const native = jsonObject(eventData(event), this.#target, 'sent an event that is') as NativeEvent
     if (!isSound(native)) throw brokenProtocol('sent an event that makes no sense', this.#target)
     const chunks = this.#translation.translate(native)
-    const counted = native.type === 'message_start' ? this.#translation.counted : undefined
+    const begins = native.type === 'message_start'
+    // One that begins again: who speaks the protocol would take it for another message.
+    if (begins && chunks.length === 0) return []
+    const counted = begins ? this.#translation.counted : undefined
     if (!this.#native) return chunks.map((chunk) => Chunk.of(chunk, counted))
     const data = chunks.length > 0 ? joined(chunks) : this.#translation.empty
     return [Chunk.fromBytes(event, data, counted)]
@@ -46,7 +50,13 @@ export class MessageDecoder implements StreamDecoder {
 /** Whether what an event has is what can be looked into. */
 function isSound({ message, content_block: block, delta }: NativeEvent): boolean {
   const parts: readonly unknown[] = [message, block, delta]
-  return parts.every((part) => part === undefined || (typeof part === 'object' && part !== null))
+  const isObject = (part: unknown): boolean => typeof part === 'object' && part !== null
+  const content: unknown = message?.content ?? []
+  return (
+    parts.every((part) => part === undefined || isObject(part)) &&
+    Array.isArray(content) &&
+    content.every(isObject)
+  )
 }
 
 /** What one event said: the end of the answer and its usage, which OpenAI sends apart. */

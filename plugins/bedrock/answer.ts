@@ -1,5 +1,5 @@
 import { type Call, type Message, type Target, type ToolCall, type UpstreamHead, WholeReply } from '#kernel'
-import { jsonObject, protocolError } from '#kit'
+import { argumentsText, jsonObject, protocolError } from '#kit'
 import { finishOf } from './finish.ts'
 import { type Plan, planOf } from './plan.ts'
 import { detailOf } from './reasoning.ts'
@@ -43,8 +43,8 @@ function messageOf(content: readonly Block[], plan: Plan): Message {
       details.push(detail)
       if (detail.text) thoughts.push(detail.text)
     } else if (block.toolUse) {
-      const { toolUseId, name, input = {} } = block.toolUse
-      const json = JSON.stringify(input)
+      const { toolUseId, name, input } = block.toolUse
+      const json = argumentsText(input)
       if (schemaAsTool) texts.push(json)
       else
         calls.push({

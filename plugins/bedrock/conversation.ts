@@ -2,6 +2,7 @@ import { badRequest, type Message, type ToolCall } from '#kernel'
 import { callArguments, inPlace, mergedDetails } from '#kit'
 import { callIdOf } from './names.ts'
 import { blocksOf, cachePoints, type Scene } from './parts.ts'
+import { withBareEnd } from './prefill.ts'
 import { blockOf } from './reasoning.ts'
 import type { Block, Turn } from './wire.ts'
 
@@ -27,7 +28,8 @@ export function conversationOf(messages: readonly Message[], scene: Scene): Conv
     scene.changes.add('+messages.user')
     turns.unshift({ role: 'user', content: [{ text: '…' }] })
   }
-  if (turns.length > 0) return { system, messages: turns }
+  if (turns.length > 0)
+    return { system, messages: scene.facts.maker === 'anthropic' ? withBareEnd(turns, scene) : turns }
   scene.changes.add('role:system->user')
   return { system: [], messages: [{ role: 'user', content: system }] }
 }

@@ -1,6 +1,6 @@
 import { type Call, type Target, WholeReply } from '#kernel'
-import { jsonObject, protocolError } from '#kit'
-import { finishOf } from './finish.ts'
+import { argumentsText, jsonObject, protocolError } from '#kit'
+import { finishOf, isCut } from './finish.ts'
 import { logprobsOf } from './logprobs.ts'
 import { canonicalUsage } from './usage.ts'
 import type { ChatAnswer, WireToolCall } from './wire.ts'
@@ -28,7 +28,7 @@ export function answerOf(body: Buffer, call: Call, target: Target): WholeReply {
           role: 'assistant',
           content: text === '' && calls.length > 0 ? null : text,
           ...(reasoning !== '' && { reasoning_content: reasoning }),
-          ...(calls.length > 0 && { tool_calls: calls.map(toolCall) }),
+          ...(calls.length > 0 && { tool_calls: calls.map((call, i) => toolCall(call, i, native)) }),
           ...(message.citations && message.citations.length > 0 && { citations: message.citations }),
         },
         finish_reason: finishOf(native, undefined, target),
@@ -40,10 +40,10 @@ export function answerOf(body: Buffer, call: Call, target: Target): WholeReply {
   })
 }
 
-const toolCall = ({ id, function: fn }: WireToolCall, index: number) => ({
+const toolCall = ({ id, function: fn }: WireToolCall, index: number, native: string) => ({
   id: id || `call_${index}`,
   type: 'function' as const,
-  function: { name: fn?.name ?? '', arguments: fn?.arguments || '{}' },
+  function: { name: fn?.name ?? '', arguments: argumentsText(fn?.arguments, { isCut: isCut(native) }) },
 })
 
 /** The names in a list of models. */

@@ -65,11 +65,12 @@ it('tells what was read and written, and what is paid for', async () => {
   played.upstream.reply({ usage, times: 2 })
   const { data, response } = await ask()
   const expected = {
-    prompt_tokens: 70,
-    completion_tokens: 8,
-    total_tokens: 78,
+    prompt_tokens: 10,
+    completion_tokens: 5,
+    total_tokens: 15,
     prompt_tokens_details: { cached_tokens: 4 },
     billed_units: usage.billed_units,
+    tokens: usage.tokens,
   }
   expect(data.usage).toEqual(expected)
   expect((await askStreamed()).usage).toEqual(expected)

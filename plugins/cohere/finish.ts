@@ -26,3 +26,6 @@ export function finishOf(native: string, said: string | undefined, target: Targe
   }
   return reasons.get(native) ?? 'content_filter'
 }
+
+/** Whether an answer with this end was cut off: what is missing at its end was never said. */
+export const isCut = (native: string): boolean => (reasons.get(native) ?? 'length') === 'length'

@@ -1,4 +1,4 @@
-import type { Protocol, WireUsage } from '#kernel'
+import { fromWireUsage, type Protocol, type WireUsage } from '#kernel'
 import { Changes } from '#kit'
 import { answerOf, modelsIn } from './answer.ts'
 import { embeddingAnswer, embeddingBody, mostTexts } from './embedding.ts'
@@ -9,7 +9,6 @@ import { headersOf, rootOf } from './request.ts'
 import { EventDecoder } from './stream.ts'
 import { tokenQuestion } from './tokens.ts'
 import { toolFields } from './tools.ts'
-import { usageOf } from './usage.ts'
 
 /** Cohere's API, version 2. */
 export const cohereProtocol: Protocol = {
@@ -47,7 +46,7 @@ export const cohereProtocol: Protocol = {
 
   error: upstreamError,
 
-  usage: (reported) => usageOf(reported as WireUsage),
+  usage: (reported) => fromWireUsage(reported as WireUsage),
 
   tokens: tokenQuestion,
 

@@ -114,6 +114,6 @@ it('is the whole answer when it is put together', () => {
         },
       },
     ],
-    usage: { prompt_tokens: 3, completion_tokens: 4, billed_units: { input_tokens: 1, output_tokens: 2 } },
+    usage: { prompt_tokens: 1, completion_tokens: 2, tokens: { input_tokens: 3, output_tokens: 4 } },
   })
 })

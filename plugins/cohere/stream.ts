@@ -7,8 +7,8 @@ import {
   type StreamDecoder,
   type Target,
 } from '#kernel'
-import { carriesData, EventSplitter, eventData, isDone, jsonObject, protocolError } from '#kit'
-import { finishOf } from './finish.ts'
+import { carriesData, EventSplitter, eventData, isDone, jsonObject, protocolError, StreamedCalls } from '#kit'
+import { finishOf, isCut } from './finish.ts'
 import { logprobsOf } from './logprobs.ts'
 import { canonicalUsage } from './usage.ts'
 import type { ChatEvent, WireToolCall } from './wire.ts'
@@ -19,8 +19,10 @@ export class EventDecoder implements StreamDecoder {
   readonly #target: Target
   readonly #created = Math.floor(Date.now() / 1000)
   readonly #splitter = new EventSplitter()
+  readonly #calls = new StreamedCalls()
   /** The places of calls among the calls; the events number them in their own way. */
-  readonly #calls = new Map<number, number>()
+  readonly #places = new Map<number, number>()
+  #count = 0
   #id: string | undefined
   #begun = false
   #ended = false
@@ -58,8 +60,9 @@ export class EventDecoder implements StreamDecoder {
       case 'tool-plan-delta':
         return delta?.message?.tool_plan ? [this.#chunk({ reasoning_content: delta.message.tool_plan })] : []
       case 'tool-call-start':
+        return this.#toolCall(true, delta?.message?.tool_calls ?? {}, index)
       case 'tool-call-delta':
-        return this.#toolCall(delta?.message?.tool_calls ?? {}, index)
+        return this.#toolCall(false, delta?.message?.tool_calls ?? {}, index)
       case 'citation-start':
         return delta?.message?.citations ? [this.#chunk({ citations: [delta.message.citations].flat() })] : []
       case 'message-end':
@@ -71,26 +74,31 @@ export class EventDecoder implements StreamDecoder {
     }
   }
 
-  #toolCall({ id, function: fn }: WireToolCall, index: number): Chunk[] {
-    const known = this.#calls.get(index)
-    if (known !== undefined) {
-      const json = fn?.arguments
-      return json ? [this.#chunk({ tool_calls: [{ index: known, function: { arguments: json } }] })] : []
+  #toolCall(begins: boolean, { id, function: fn }: WireToolCall, index: number): Chunk[] {
+    const known = begins ? undefined : this.#places.get(index)
+    const place = known ?? this.#count
+    const opening = { id: id || `call_${place}`, type: 'function' as const }
+    if (known === undefined) {
+      this.#places.set(index, place)
+      this.#count += 1
     }
-    const place = this.#calls.size
-    this.#calls.set(index, place)
-    const opening = { name: fn?.name ?? '', arguments: fn?.arguments ?? '' }
-    const call = { index: place, id: id || `call_${place}`, type: 'function' as const, function: opening }
-    return [this.#chunk({ tool_calls: [call] })]
+    const call = this.#calls.take({
+      index: place,
+      ...(known === undefined && opening),
+      function: { ...(known === undefined && { name: fn?.name ?? '' }), arguments: fn?.arguments },
+    })
+    return known === undefined || call.function?.arguments ? [this.#chunk({ tool_calls: [call] })] : []
   }
 
   #end({ delta }: ChatEvent): Chunk[] {
     const native = delta?.finish_reason ?? 'ERROR'
     const finish_reason = finishOf(native, delta?.error, this.#target)
     this.#ended = true
-    const chunk = this.#chunk({}, { finish_reason, native_finish_reason: native })
-    if (!delta?.usage) return [chunk]
-    return [chunk, Chunk.of({ ...this.#head(), choices: [], usage: canonicalUsage(delta.usage) })]
+    const silent = isCut(native) ? [] : this.#calls.end()
+    const chunks = silent.map((call) => this.#chunk({ tool_calls: [call] }))
+    chunks.push(this.#chunk({}, { finish_reason, native_finish_reason: native }))
+    if (!delta?.usage) return chunks
+    return [...chunks, Chunk.of({ ...this.#head(), choices: [], usage: canonicalUsage(delta.usage) })]
   }
 
   #chunk(delta: Delta, more: Partial<ChoiceDelta> = {}): Chunk {

@@ -11,7 +11,7 @@ export interface ContentBlock {
 export interface WireToolCall {
   readonly id?: string
   readonly type?: string
-  readonly function?: { readonly name?: string; readonly arguments?: string }
+  readonly function?: { readonly name?: string; readonly arguments?: string | null }
 }
 
 export interface Units {

@@ -1,4 +1,5 @@
 import type { Delta } from '#kernel'
+import { argumentsText } from '#kit'
 import { callId, madeId } from './call-id.ts'
 import { thoughtDetail } from './reasoning.ts'
 import type { Part } from './wire.ts'
@@ -18,14 +19,14 @@ export interface Origin {
 /** What a part adds to a message; `calls` is how many calls were before it. Undefined for a part that adds nothing. */
 export function deltaOf(part: Part, calls: number, origin: Origin): Delta | undefined {
   if (part.functionCall) {
-    const { id, name, args = {} } = part.functionCall
+    const { id, name, args } = part.functionCall
     const signature = part.thoughtSignature
     const own = id || madeId(origin.answer, origin.candidate, calls)
     const call = {
       index: calls,
       id: callId(own, origin.signaturesInIds ? signature : undefined),
       type: 'function' as const,
-      function: { name, arguments: JSON.stringify(args) },
+      function: { name, arguments: argumentsText(args) },
       ...(signature !== undefined && extraOf(signature)),
     }
     return { tool_calls: [call] }

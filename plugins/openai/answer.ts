@@ -1,21 +1,36 @@
 import { type Completion, type Target, UpstreamError, type UpstreamHead, WholeReply } from '#kernel'
+import { mapped, withSoundCalls } from './calls.ts'
 import { upstreamError } from './errors.ts'
-import { quirksOf } from './quirks.ts'
+import { type Quirks, quirksOf } from './quirks.ts'
 import { listsContent, withThoughtsApart } from './thoughts.ts'
+import { canonicalUsage } from './usage.ts'
 
 const brace = 0x7b
 const closingBrace = 0x7d
 /** Some send an error under status 200; its field comes first then. */
 const errorFirst = /^\s*\{\s*"error"\s*:\s*[{"]/
 
-/** The answer in the provider's bytes. What does not even look like JSON fails at once, so that it can be retried. */
+/**
+ * The answer in the provider's bytes, unless what they say must be said otherwise to be understood. What is not JSON fails
+ * at once, so that it can be retried.
+ */
 export function answerOf(wire: string, head: UpstreamHead, body: Buffer, target: Target): WholeReply {
   if (errorFirst.test(body.toString('latin1', 0, 64))) throw disguised(head, body, target)
   const reply = WholeReply.fromBytes(wire, body)
-  if (quirksOf(target.provider).thoughts_in_content && listsContent(body))
-    return WholeReply.of(withThoughtsApart(checked(reply, target).body))
-  if (body[0] === brace && body.at(-1)! <= closingBrace) return reply
-  return checked(reply, target)
+  if (wire === 'embeddings' && body[0] === brace && body.at(-1)! <= closingBrace) return reply
+  const given = checked(reply, target).body
+  const quirks = quirksOf(target.provider)
+  const apart = quirks.thoughts_in_content && listsContent(body) ? withThoughtsApart(given) : given
+  const understood = understoodOf(apart, quirks)
+  return understood === given ? reply : WholeReply.of(understood)
+}
+
+/** What an answer says, as all clients understand it; the same object where they do. */
+function understoodOf(body: Completion, quirks: Quirks): Completion {
+  const choices = Array.isArray(body.choices) ? mapped(body.choices, withSoundCalls) : body.choices
+  const usage = body.usage && canonicalUsage(body.usage, quirks)
+  if (choices === body.choices && usage === body.usage) return body
+  return { ...body, ...(choices && { choices }), ...(usage && { usage }) }
 }
 
 function checked(reply: WholeReply, { provider, model }: Target): WholeReply {

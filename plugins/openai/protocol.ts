@@ -1,4 +1,4 @@
-import type { Call, Protocol, WireUsage } from '#kernel'
+import { type Call, fromWireUsage, type Protocol, type WireUsage } from '#kernel'
 import { answerOf, modelsIn } from './answer.ts'
 import { bodyOf } from './body.ts'
 import { upstreamError } from './errors.ts'
@@ -6,7 +6,7 @@ import { headersOf } from './headers.ts'
 import { optionsSchema, type Quirks, quirksOf } from './quirks.ts'
 import { EventDecoder } from './stream.ts'
 import { tokenQuestion } from './tokens.ts'
-import { costOf, usageOf } from './usage.ts'
+import { costOf } from './usage.ts'
 
 const paths = { chat: '/chat/completions', completion: '/completions', embedding: '/embeddings' } as const
 const wires = { chat: 'chat', completion: 'completions', embedding: 'embeddings' } as const
@@ -28,13 +28,13 @@ export const openaiProtocol: Protocol = {
     }
   },
 
-  decode: (head, body, call, target) => answerOf(wires[call.operation], head, body, target),
+  decode: (head, body, { operation }, target) => answerOf(wires[operation], head, body, target),
 
   decoder: (_, call, target) => new EventDecoder(target, quirksOf(target.provider), call),
 
   error: upstreamError,
 
-  usage: (reported, { provider }) => usageOf(reported as WireUsage, quirksOf(provider)),
+  usage: (reported) => fromWireUsage(reported as WireUsage),
 
   tokens: tokenQuestion,
 

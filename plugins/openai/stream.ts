@@ -8,12 +8,24 @@ import {
 } from '#kernel'
 import { ChunkReader, carriesData, EventSplitter, eventData, hasContent, isDone, isSound } from '#kit'
 import { statusOf } from './answer.ts'
+import { CallReader } from './calls.ts'
 import { upstreamError, type WireError } from './errors.ts'
 import type { Quirks } from './quirks.ts'
 import { listsContent, withThoughtsApart } from './thoughts.ts'
+import { canonicalUsage } from './usage.ts'
 
 /** Usage, the end of a choice, or an error, told by an event that nobody has parsed; null tells nothing. */
 const telling = /"(?:usage|finish_reason)"[ :]*[^ :n]|"error"/
+/** The same, or a part of a tool call; looked for where there are tools to call. */
+const tellingCalls = /"(?:(?:usage|finish_reason)"[ :]*[^ :n]|error"|tool_calls"[ :]*\[)/
+
+type Usage = CompletionChunk['usage']
+
+/** Usage in a place of the provider's own, or with the choice that it ends. */
+function usageElsewhere({ choices, ...data }: CompletionChunk, { usage_at: at }: Quirks): Usage {
+  const holder = at === undefined ? choices[0] : data[at]
+  return (holder as { readonly usage?: Usage } | null | undefined)?.usage
+}
 
 /**
  * Cuts a stream into chunks that keep their bytes. Parses only those that tell something the gateway needs to know:
@@ -21,18 +33,21 @@ const telling = /"(?:usage|finish_reason)"[ :]*[^ :n]|"error"/
  */
 export class EventDecoder implements StreamDecoder {
   readonly #target: Target
-  readonly #usageAt: string | undefined
+  readonly #quirks: Quirks
   readonly #thoughtsInContent: boolean
+  readonly #notable: RegExp
   readonly #call: Call
   readonly #splitter = new EventSplitter()
   readonly #reader = new ChunkReader()
+  readonly #calls = new CallReader()
   /** Up to the first content every event is parsed: until then the answer can still be had from somebody else. */
   #begun = false
   #ended = false
 
   constructor(target: Target, quirks: Quirks, call: Call) {
     this.#target = target
-    this.#usageAt = quirks.usage_at
+    this.#quirks = quirks
+    this.#notable = (call.request.tools ?? []).length > 0 ? tellingCalls : telling
     this.#thoughtsInContent = quirks.thoughts_in_content
     this.#call = call
   }
@@ -58,18 +73,25 @@ export class EventDecoder implements StreamDecoder {
       return undefined
     }
     const isListed = this.#thoughtsInContent && listsContent(event)
-    if (this.#begun && !isListed && !telling.test(event.toString('latin1')))
-      return Chunk.unread(event, this.#reader)
+    if (this.#begun && !isListed) {
+      const text = event.toString('latin1')
+      if (!this.#notable.test(text) || (!telling.test(text) && !this.#calls.concerns(text)))
+        return Chunk.unread(event, this.#reader)
+    }
     const parsed = this.#parse(event)
-    const data = isListed ? withThoughtsApart(parsed) : parsed
+    const data = this.#understood(isListed ? withThoughtsApart(parsed) : parsed)
     this.#begun ||= hasContent(data)
     if (data.choices.some(({ finish_reason }) => finish_reason)) this.#ended = true
-    return isListed || this.#hasUsageElsewhere(parsed) ? Chunk.of(data) : Chunk.fromBytes(event, data)
+    return data === parsed ? Chunk.fromBytes(event, data) : Chunk.of(data)
   }
 
-  /** Clients look for usage where OpenAI has it. */
-  #hasUsageElsewhere(data: CompletionChunk): boolean {
-    return this.#usageAt !== undefined && !!data.usage && data[this.#usageAt] !== undefined
+  /** What an event says, as all clients understand it; the same object where they do. */
+  #understood(parsed: CompletionChunk): CompletionChunk {
+    const data = this.#calls.read(parsed)
+    const reported = data.usage ?? usageElsewhere(data, this.#quirks)
+    if (!reported) return data
+    const usage = canonicalUsage(reported, this.#quirks)
+    return usage === data.usage ? data : { ...data, usage }
   }
 
   #parse(event: Buffer): CompletionChunk {
@@ -77,9 +99,7 @@ export class EventDecoder implements StreamDecoder {
     if (data.error) throw this.#reported(data.error)
     if (!Array.isArray(data.choices)) return { ...data, choices: [] }
     if (!isSound(data)) throw this.#broken('sent an event that makes no sense')
-    const elsewhere = this.#usageAt === undefined ? undefined : data[this.#usageAt]
-    const usage = (elsewhere as { usage?: CompletionChunk['usage'] } | undefined)?.usage
-    return usage && !data.usage ? { ...data, usage } : data
+    return data
   }
 
   #json(event: Buffer): CompletionChunk & { readonly error?: WireError | string } {

@@ -1,16 +1,49 @@
-import { fromWireUsage, type Usage, type WireUsage } from '#kernel'
+import type { WireUsage } from '#kernel'
 import type { Quirks } from './quirks.ts'
 
-/** Usage as OpenAI and its likes report it: some name cached tokens in their own way, some count reasoning apart. */
-export function usageOf(reported: WireUsage, { reasoning_apart }: Quirks): Usage {
-  const usage = fromWireUsage(reported)
-  const hit = reported.prompt_cache_hit_tokens
+/** A report of usage in the likeness of OpenAI's. */
+type Reported = WireUsage & { readonly prompt_cache_hit_tokens?: unknown; readonly cached_tokens?: unknown }
+
+/**
+ * Usage as OpenAI reports it, for the client, the trace and the bill alike: reasoning is part of the completion, which
+ * some count apart, and cached tokens are among the details, which some have elsewhere. The same object where it is so
+ * already.
+ */
+export function canonicalUsage(reported: WireUsage, quirks: Quirks): WireUsage {
+  const apart = apartOf(reported, quirks)
+  const cached = cachedOf(reported)
+  if (apart === 0 && cached === undefined) return reported
+  const completion = count(reported.completion_tokens) + apart
   return {
-    ...usage,
-    cachedRead: usage.cachedRead === 0 && typeof hit === 'number' && hit > 0 ? hit : usage.cachedRead,
-    output: reasoning_apart ? usage.output + usage.reasoning : usage.output,
+    ...reported,
+    ...(apart > 0 && {
+      completion_tokens: completion,
+      total_tokens: count(reported.prompt_tokens) + completion,
+    }),
+    ...(cached !== undefined && {
+      prompt_tokens_details: { ...reported.prompt_tokens_details, cached_tokens: cached },
+    }),
   }
 }
+
+/** Tokens of reasoning that are not in the completion's. The total says so; where it says nothing, the quirk does. */
+function apartOf(reported: WireUsage, { reasoning_apart }: Quirks): number {
+  const reasoning = count(reported.completion_tokens_details?.reasoning_tokens)
+  if (reasoning === 0) return 0
+  const said = count(reported.prompt_tokens) + count(reported.completion_tokens)
+  const total = count(reported.total_tokens)
+  if (total === said + reasoning) return reasoning
+  return reasoning_apart && total !== said ? reasoning : 0
+}
+
+/** Cached tokens that stand where clients do not look: DeepSeek and Moonshot have their own places. */
+function cachedOf(reported: Reported): number | undefined {
+  if (count(reported.prompt_tokens_details?.cached_tokens) > 0) return undefined
+  const cached = count(reported.prompt_cache_hit_tokens) || count(reported.cached_tokens)
+  return cached > 0 ? cached : undefined
+}
+
+const count = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0)
 
 /** What the provider says the call cost, in USD; undefined where it says nothing or nonsense. */
 export function costOf(reported: unknown, { cost_at }: Quirks): number | undefined {

@@ -6,6 +6,36 @@ import { call, type RawWire, tools } from './raw.ts'
 
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII='
 
+/** What the assistant's answer is to begin with. Claude refuses one that ends in white space. */
+const prefills = [
+  { wire: 'chat', body: turnsUpTo('{"x": \n'), only: [anthropic, bedrock] },
+  { wire: 'chat', body: turnsUpTo([{ type: 'text', text: '{"x": \n' }]), only: [anthropic, bedrock] },
+  {
+    wire: 'chat',
+    body: turnsUpTo([
+      { type: 'text', text: '{"x":' },
+      { type: 'text', text: ' ' },
+    ]),
+    only: [anthropic, bedrock],
+  },
+  { wire: 'messages', body: turnsUpTo('{"x": \n'), only: [bedrock] },
+  { wire: 'responses', body: { input: turnsUpTo('{"x": \n').messages }, only: [anthropic, bedrock] },
+].map((one) => ({
+  ...one,
+  wire: one.wire as RawWire,
+  name: 'an answer that is begun',
+  says: ['Q1', '{\\"x\\":"'],
+}))
+
+function turnsUpTo(content: unknown) {
+  return {
+    messages: [
+      { role: 'user', content: 'Q1' },
+      { role: 'assistant', content },
+    ],
+  }
+}
+
 /** Conversations that clients may have and seldom do, each as its wire writes it. */
 export const conversations: readonly {
   readonly name: string
@@ -42,6 +72,7 @@ export const conversations: readonly {
     },
     says: ['S1', 'A0', 'Q1'],
   },
+  ...prefills,
   {
     name: 'instructions between the results of parallel calls',
     wire: 'chat',

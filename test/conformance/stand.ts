@@ -11,7 +11,8 @@ export interface Stand {
   /** A user's key, which clients of cells have. */
   readonly key: string
   upstream(provider: TestProvider): Upstream
-  cell(wire: ClientWire, provider: TestProvider, departure?: Departure): Cell
+  /** `userKey` is another user's. */
+  cell(wire: ClientWire, provider: TestProvider, departure?: Departure, userKey?: string): Cell
   /** Every provider forgets what it was told and what it was asked. */
   reset(): void
   close(): Promise<void>
@@ -32,12 +33,12 @@ export async function startStand(providers: readonly TestProvider[]): Promise<St
     gateway,
     key,
     upstream: ({ name }) => upstreams.get(name)!,
-    cell(wire, provider, departure) {
+    cell(wire, provider, departure, userKey = key) {
       const upstream = upstreams.get(provider.name)!
       return new Cell({
         wire,
         provider,
-        client: wire.connect(gateway.url, key),
+        client: wire.connect(gateway.url, userKey),
         gateway,
         upstream,
         departure,

@@ -13,7 +13,7 @@ async function counted(cell: Cell, counts: Counts): Promise<void> {
   for (const stream of [false, true]) {
     cell.upstream.reply({ content: 'counted', usage: cell.provider.usage(counts) })
     const answer = await cell.ask({ stream })
-    expect(answer.usage).toEqual(counts)
+    expect(answer.usage).toMatchObject(counts)
     const { usage } = await cell.trace(answer.headers)
     expect(usage).toMatchObject({ input: 120, output: 34, cached_read: counts.cached, source: 'provider' })
   }

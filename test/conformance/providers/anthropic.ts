@@ -30,12 +30,14 @@ export const anthropic: TestProvider = {
     schema: 'output_config.format.schema',
   },
   countsEarly: true,
-  usage: ({ input, output, cached }) => ({
+  usage: ({ input, output, cached, reasoning }) => ({
     input_tokens: input - cached,
     cache_read_input_tokens: cached,
     cache_creation_input_tokens: 0,
     output_tokens: output,
+    ...(reasoning !== undefined && { output_tokens_details: { thinking_tokens: reasoning } }),
   }),
+  tellsReasoning: true,
   broken: {
     chat: [
       event({ type: 'message_start', message }),

@@ -19,7 +19,7 @@ export const cohere: TestProvider = {
   },
   usage: ({ input, output, cached }) => ({
     billed_units: { input_tokens: input, output_tokens: output },
-    tokens: { input_tokens: input, output_tokens: output },
+    tokens: { input_tokens: input + 60, output_tokens: output + 2 },
     cached_tokens: cached,
   }),
   broken: {

@@ -18,13 +18,14 @@ export const gemini: TestProvider = {
     schema: 'generationConfig.responseJsonSchema',
   },
   countsEarly: true,
-  usage: ({ input, output, cached }) => ({
+  usage: ({ input, output, cached, reasoning = 1 }) => ({
     promptTokenCount: input,
     cachedContentTokenCount: cached,
-    candidatesTokenCount: output - 1,
-    thoughtsTokenCount: 1,
+    candidatesTokenCount: output - reasoning,
+    thoughtsTokenCount: reasoning,
     totalTokenCount: input + output,
   }),
+  tellsReasoning: true,
   broken: {
     chat: [
       event({ candidates: [{ content: { parts: [{ text: 'Well' }], role: 'model' } }], responseId: 'r' }),

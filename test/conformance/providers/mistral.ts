@@ -13,5 +13,6 @@ export const mistral: TestProvider = {
     completion_tokens: output,
     total_tokens: input + output,
   }),
+  tellsReasoning: false,
   departures: { 'cached usage': { as: 'absent' } },
 }

@@ -17,12 +17,14 @@ export const likeOpenai = {
     thinking: 'reasoning_effort',
     schema: 'response_format.json_schema.schema',
   },
-  usage: ({ input, output, cached }: Counts) => ({
+  usage: ({ input, output, cached, reasoning }: Counts) => ({
     prompt_tokens: input,
     completion_tokens: output,
     total_tokens: input + output,
     prompt_tokens_details: { cached_tokens: cached },
+    ...(reasoning !== undefined && { completion_tokens_details: { reasoning_tokens: reasoning } }),
   }),
+  tellsReasoning: true,
   broken: {
     chat: [
       chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: 'Well' }, finish_reason: null }] }),

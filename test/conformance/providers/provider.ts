@@ -6,6 +6,8 @@ export interface Counts {
   readonly input: number
   readonly output: number
   readonly cached: number
+  /** Of the output; absent where nothing is said of it. */
+  readonly reasoning?: number
 }
 
 /** A cell of the table that is not what its column says. */
@@ -42,6 +44,8 @@ export interface TestProvider {
   }
   /** Usage as the service reports it. */
   usage(counts: Counts): Readonly<Record<string, unknown>>
+  /** It says how much of the output was reasoning. */
+  readonly tellsReasoning?: boolean
   /** Whose models sign what they thought: only they understand it. */
   readonly signer?: 'claude' | 'google'
   /** It says what the prompt came to before the answer has ended. */

@@ -111,6 +111,7 @@ function answerOf(
       input: usage?.prompt_tokens ?? 0,
       output: usage?.completion_tokens ?? 0,
       cached: usage?.prompt_tokens_details?.cached_tokens ?? 0,
+      reasoning: usage?.completion_tokens_details?.reasoning_tokens ?? 0,
     },
     pieces,
     headers,

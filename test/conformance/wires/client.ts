@@ -39,7 +39,12 @@ export interface Answer {
   readonly calls: readonly AnsweredCall[]
   readonly stop: 'stop' | 'length' | 'tools' | string
   /** All tokens of the prompt, cached ones included. */
-  readonly usage: { readonly input: number; readonly output: number; readonly cached: number }
+  readonly usage: {
+    readonly input: number
+    readonly output: number
+    readonly cached: number
+    readonly reasoning: number
+  }
   /** Pieces of the stream that had text. */
   readonly pieces: number
   readonly headers: Headers

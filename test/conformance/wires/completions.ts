@@ -58,7 +58,7 @@ const answerOf = (
   reasoning: '',
   calls: [],
   stop,
-  usage: { input: usage?.prompt_tokens ?? 0, output: usage?.completion_tokens ?? 0, cached: 0 },
+  usage: { input: usage?.prompt_tokens ?? 0, output: usage?.completion_tokens ?? 0, cached: 0, reasoning: 0 },
   pieces,
   headers,
   native: text,

@@ -82,6 +82,7 @@ function answerOf(message: Anthropic.Message, pieces: number, headers: Headers):
       input: usage.input_tokens + cached + (usage.cache_creation_input_tokens ?? 0),
       output: usage.output_tokens,
       cached,
+      reasoning: usage.output_tokens_details?.thinking_tokens ?? 0,
     },
     pieces,
     headers,

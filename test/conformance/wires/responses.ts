@@ -68,6 +68,7 @@ function answerOf(
       input: usage?.input_tokens ?? 0,
       output: usage?.output_tokens ?? 0,
       cached: usage?.input_tokens_details.cached_tokens ?? 0,
+      reasoning: usage?.output_tokens_details.reasoning_tokens ?? 0,
     },
     pieces,
     headers,

@@ -5,7 +5,7 @@ type Block = Exclude<Turn['content'], string>[number]
 
 /** What is wrong with a body whose fields are all right by themselves; undefined when nothing is. */
 export function conversationError(body: MessagesBody): string | undefined {
-  return rolesError(body.messages) ?? toolsError(body) ?? optionsError(body)
+  return rolesError(body.messages) ?? prefillError(body.messages) ?? toolsError(body) ?? optionsError(body)
 }
 
 function rolesError(turns: readonly Turn[]): string | undefined {
@@ -14,6 +14,15 @@ function rolesError(turns: readonly Turn[]): string | undefined {
     if (i > 0 && role === turns[i - 1]!.role)
       return `messages: roles must alternate between "user" and "assistant", but found multiple "${role}" roles in a row`
   return undefined
+}
+
+function prefillError(turns: readonly Turn[]): string | undefined {
+  const { role, content } = turns.at(-1)!
+  const last =
+    typeof content === 'string' ? { type: 'text', text: content } : (content as readonly Block[]).at(-1)
+  return role === 'assistant' && last?.type === 'text' && /\s$/.test(String(last.text))
+    ? 'messages: final assistant content cannot end with trailing whitespace'
+    : undefined
 }
 
 function toolsError({ messages, tools }: MessagesBody): string | undefined {

@@ -6,7 +6,11 @@ type Block = Turn['content'][number]
 /** What is wrong with a body whose fields are all right by themselves; undefined when nothing is. */
 export function conversationError(body: ConverseBody, model: string): string | undefined {
   return (
-    rolesError(body.messages) ?? toolsError(body) ?? documentsError(body.messages) ?? modelError(body, model)
+    rolesError(body.messages) ??
+    prefillError(body.messages, model) ??
+    toolsError(body) ??
+    documentsError(body.messages) ??
+    modelError(body, model)
   )
 }
 
@@ -16,6 +20,15 @@ function rolesError(turns: readonly Turn[]): string | undefined {
   if (turns.some(({ role }, i) => role === turns[i - 1]?.role))
     return 'A conversation must alternate between user and assistant roles.'
   return undefined
+}
+
+function prefillError(turns: readonly Turn[], model: string): string | undefined {
+  const { role, content } = turns.at(-1)!
+  const last: Block | undefined = content.at(-1)
+  const isPrefill = model.includes('anthropic.') && role === 'assistant' && last && 'text' in last
+  return isPrefill && /\s$/.test(String(last.text))
+    ? 'messages: final assistant content cannot end with trailing whitespace'
+    : undefined
 }
 
 function toolsError({ messages, toolConfig }: ConverseBody): string | undefined {

@@ -23,6 +23,7 @@ interface PassedEvent {
   readonly type?: string
   readonly index?: number
   readonly content_block?: Block
+  readonly message?: { readonly content?: readonly Block[] | null }
 }
 
 /**
@@ -143,22 +144,32 @@ export class MessagesEncoder implements StreamEncoder {
     if (this.#blockEnd) this.#writer.leave()
     this.#blockEnd = undefined
     if (data.usage) this.#usage = data.usage
-    const delta = data.choices[0]?.delta ?? {}
-    this.#pieces.skip(delta)
+    const deltas = data.choices.map(({ delta = {} }) => delta)
+    for (const delta of deltas) this.#pieces.skip(delta)
     if (raw.length > deltaEvent.length && deltaEvent.compare(raw, 0, deltaEvent.length) === 0) {
-      for (const call of delta.tool_calls ?? []) this.#writer.follow(call.function?.arguments ?? '')
+      for (const { tool_calls } of deltas)
+        for (const call of tool_calls ?? []) this.#writer.follow(call.function?.arguments ?? '')
       return [...before, raw]
     }
-    const { type, index = 0, content_block: block } = JSON.parse(eventData(raw)) as PassedEvent
+    const { type, index = 0, content_block: block, message } = JSON.parse(eventData(raw)) as PassedEvent
     if (type === 'content_block_stop') {
       this.#blockEnd = raw
       return before
     }
-    if (type === 'message_start') this.#state = 'begun'
+    if (type === 'message_start') this.#begun(message?.content ?? [])
     else if (type === 'content_block_start') this.#adopt(index, block)
     else if (type === 'message_delta') this.#state = 'told'
     else if (type === 'message_stop') this.#state = 'ended'
     return [...before, raw]
+  }
+
+  /** A message may begin with blocks, which are whole. */
+  #begun(blocks: readonly Block[]): void {
+    this.#state = 'begun'
+    for (const [index, block] of blocks.entries()) {
+      this.#adopt(index, block)
+      this.#writer.leave()
+    }
   }
 
   #adopt(index: number, block: Block | undefined): void {
