@@ -5,7 +5,7 @@ import { Slowest } from './test/suite/slowest.ts'
 
 export default defineConfig({
   test: {
-    include: ['{kernel,storage,modules,plugins,test,bench}/**/*.test.ts'],
+    include: ['{bin,kernel,storage,modules,plugins,test,bench}/**/*.test.ts'],
     execArgv: ['--expose-gc'],
     testTimeout: 30_000,
     hookTimeout: 30_000,

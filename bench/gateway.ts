@@ -9,7 +9,7 @@ import { freePort } from './port.ts'
 import { NodeProcess, SERVER_CORE } from './process.ts'
 import { origin, type Target } from './target.ts'
 
-const MAIN = new URL('../kernel/main.ts', import.meta.url).pathname
+const MAIN = new URL('../bin/main.ts', import.meta.url).pathname
 const BOOT_MS = 30_000
 
 /** The gateway under test, with its admin's key. */

@@ -72,7 +72,7 @@ async function startTargets(
   const bare = started(await startBare(port))
   const targets = [direct(upstream, port), bare, started(await startKoa(port))]
   if (hasGateway()) targets.push(started(await startGateway(port)))
-  else report('kernel/main.ts is not there: measuring the baselines only')
+  else report('bin/main.ts is not there: measuring the baselines only')
   if (settings.portkey) targets.push(started(await startPortkey(port)))
   return { targets, bare }
 }

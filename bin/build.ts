@@ -9,7 +9,7 @@ const dist = path.join(root, 'dist')
 
 await rm(dist, { recursive: true, force: true })
 execFileSync('tsc', ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
-for (const folder of ['kernel', 'modules', 'plugins']) {
+for (const folder of ['bin/cli', 'kernel', 'modules', 'plugins']) {
   const from = path.join(root, folder)
   await cp(from, path.join(dist, folder), {
     recursive: true,

@@ -8,6 +8,6 @@ if (major < 24) {
   process.exitCode = 1
 } else {
   // The package has no source; a repository may have files that were built from an older one.
-  const source = new URL('../kernel/main.ts', import.meta.url)
-  await import(existsSync(source) ? source.href : new URL('../dist/kernel/main.js', import.meta.url).href)
+  const source = new URL('./main.ts', import.meta.url)
+  await import(existsSync(source) ? source.href : new URL('../dist/bin/main.js', import.meta.url).href)
 }

@@ -123,6 +123,23 @@ test('the keys of a deleted user stop, and an admin key that the user held with 
   expect(await accounts.authenticate(admin)).toBeUndefined()
 })
 
+test('of keys that have ended the newest hundred are kept, and all that work', async () => {
+  const { user, key, secret } = await someone()
+  const brought = 'sy_brought_from_elsewhere_0123456789'
+  const first = await accounts.keys.import(brought, { type: 'user', userId: user.id })
+  await accounts.keys.revoke(user.id, first.id)
+  const expiresAt = new Date(Date.now() - 1).toISOString()
+  for (let n = 0; n < 100; n += 1) {
+    await accounts.keys.issue({ type: 'user', userId: user.id }, { name: `${n}`, expiresAt })
+  }
+  const { items, total } = await accounts.keys.of(user.id, { limit: 200, offset: 0 })
+  expect([total, items[0]!.id, items[1]!.name]).toEqual([101, key.id, '0'])
+  expect(await accounts.keys.find(first.id)).toBeUndefined()
+  expect(await accounts.authenticate(brought)).toBeUndefined()
+  expect(await accounts.authenticate(secret)).toMatchObject({ keyId: key.id })
+  expect(await accounts.keys.working(user.id)).toEqual({ current: 1, replaced: 0 })
+})
+
 test('a claim whose owner was never written lapses after a minute, and a real one never does', async () => {
   const owners = new Set<string>()
   const claims = new Claims(engine, 'names', async (owner) => owners.has(owner))

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Collection, Page, Store } from '../storage/index.ts'
 import { Claims } from './accounts/claims.ts'
-import { hashOf, Keys } from './accounts/keys.ts'
-import { type Known, KnownKeys } from './accounts/known-keys.ts'
+import { hashOf, isMadeHere, Keys } from './accounts/keys.ts'
+import { cameFrom, type Known, KnownKeys, noteAddress } from './accounts/known-keys.ts'
 import { keyStatus, type User, userRecord } from './accounts/records.ts'
 import type { Principal } from './call/call.ts'
 import type { Awaitable } from './chain/hooks.ts'
@@ -45,19 +45,39 @@ export class Accounts {
     })
   }
 
-  /** Who holds this key, which came on this connection. Known keys are answered without a promise. */
-  authenticate(secret: string, connection?: object): Principal | undefined | Promise<Principal | undefined> {
+  /** Who holds this key, which came on this connection from this address. Known keys are answered without a promise. */
+  authenticate(
+    secret: string,
+    connection?: object,
+    address?: string,
+  ): Principal | undefined | Promise<Principal | undefined> {
     const shown = connection && this.#known.shownBefore(connection, secret)
-    if (shown) return this.#accept(shown)
+    if (shown) return this.#accept(shown, address)
     const digest = hashOf(secret)
-    const known = this.#adopted?.digest === digest ? this.#adopted.known : this.#known.get(digest)
-    if (!known) return this.#look(digest)
+    const known = this.#knownBy(digest)
+    if (!known) return this.#look(digest, isMadeHere(secret), address)
     if (!timingSafeEqual(known.hash, Buffer.from(digest))) return undefined
     if (connection) this.#known.show(connection, secret, known)
-    return this.#accept(known)
+    return this.#accept(known, address)
   }
 
-  async #look(digest: string): Promise<Principal | undefined> {
+  /**
+   * Whether a key that comes from this address cannot be somebody's guess: it has the 256 random bits of keys made here, or
+   * it has come from there before, and was good.
+   */
+  isNoGuess(secret: string, address: string): boolean {
+    return isMadeHere(secret) || cameFrom(this.#knownBy(hashOf(secret)), address)
+  }
+
+  #knownBy(digest: string): Known | undefined {
+    return this.#adopted?.digest === digest ? this.#adopted.known : this.#known.get(digest)
+  }
+
+  async #look(
+    digest: string,
+    isRandom: boolean,
+    address: string | undefined,
+  ): Promise<Principal | undefined> {
     const changes = this.#changes
     const key = await this.keys.byHash(digest)
     if (!key || keyStatus(key) !== 'active') return undefined
@@ -70,16 +90,18 @@ export class Accounts {
       holder: key.user_id,
       expires: key.expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at),
       usedAt: this.keys.lastUse(key.id),
+      addresses: isRandom ? undefined : [],
       holds: changes === this.#changes,
     }
     if (!timingSafeEqual(known.hash, Buffer.from(digest))) return undefined
     if (known.holds) this.#known.set(digest, known)
-    return this.#accept(known)
+    return this.#accept(known, address)
   }
 
-  #accept(known: Known): Principal | undefined {
+  #accept(known: Known, address: string | undefined): Principal | undefined {
     const now = Date.now()
     if (now >= known.expires) return undefined
+    if (known.addresses && address !== undefined) noteAddress(known.addresses, address)
     if (now - known.usedAt >= noteEveryMs) {
       known.usedAt = now
       this.keys.use(known.principal.keyId, now)
@@ -96,6 +118,7 @@ export class Accounts {
       holder: undefined,
       expires: Number.POSITIVE_INFINITY,
       usedAt: Number.POSITIVE_INFINITY,
+      addresses: isMadeHere(secret) ? undefined : [],
       holds: true,
     }
     if (this.#adopted) this.#adopted.known.holds = false

@@ -5,12 +5,14 @@ import { Cohort } from './cohort.ts'
 import { type Config, ConfigError } from './config.ts'
 import { createRoot, type DependencyContainer } from './container.ts'
 import { Events } from './events.ts'
+import { Callers } from './http/caller.ts'
+import { FailedKeys } from './http/failed-keys.ts'
 import { createManagement } from './http/management.ts'
 import { HttpServer } from './http/server.ts'
 import { createLog, type Log } from './log.ts'
 import { configuredPlugins, discoverPlugins } from './plugin/discovery.ts'
+import type { Discovered } from './plugin/manifest.ts'
 import { ModuleChanged } from './plugin/module-changed.ts'
-import { tidyPackages } from './plugin/packages/upkeep.ts'
 import { PluginCalls } from './plugin/plugin-calls.ts'
 import { watchPlugins } from './plugin/plugin-watch.ts'
 import { Registry } from './plugin/registry.ts'
@@ -63,6 +65,8 @@ export interface BootOptions {
   readonly config: Config
   readonly env: Readonly<Record<string, string | undefined>>
   readonly log?: Log
+  /** Runs before any plugin does, such as to end what a killed command had begun with installed packages. */
+  readonly upkeep?: (found: readonly Discovered[], remains: Remains) => Promise<void>
   /** Of a further thread, which answers model calls and hands on the rest. */
   readonly thread?: ThreadPlace
 }
@@ -72,6 +76,7 @@ export async function boot({
   config,
   env,
   log = createLog({ level: config.logLevel }),
+  upkeep,
   thread,
 }: BootOptions): Promise<Kernel> {
   const scope = new Scope('kernel')
@@ -84,7 +89,7 @@ export async function boot({
     const found = await discoverPlugins(config, stage)
     const settings = store.collection('settings', { schema: storedSetting })
     const remains = new Remains(engine, settings)
-    if (!thread) await tidyPackages(config.dataDir, remains, found)
+    if (!thread) await upkeep?.(found, remains)
     const configured = configuredPlugins(config, found)
 
     const accounts = await Accounts.open(store)
@@ -180,8 +185,9 @@ export async function boot({
     ]
     if (wrong.length > 0) throw new ConfigError(wrong)
 
+    const failed = new FailedKeys({ limit: config.auth.failedKeysPerMinute, relay, log })
     const edge = {
-      accounts,
+      callers: new Callers(accounts, failed),
       events,
       log,
       prices,
@@ -189,19 +195,20 @@ export async function boot({
       generation: () => registry.generation,
       trustedProxies: config.server.trustedProxies,
     }
+    const bounds = { depth: config.server.bodyDepth, nodes: config.server.bodyNodes }
     const management = thread
       ? handOn(thread.inside)
       : createManagement({
           ...edge,
           corsOrigins: config.server.corsOrigins,
-          bodyLimit: config.server.bodyLimit,
+          bodyLimits: { ...bounds, bytes: config.server.bodyLimit },
           adminRpm: config.auth.adminRpm,
         }).callback()
     const server = new HttpServer({
       ...edge,
       management,
       cohort,
-      bodyLimit: config.server.proxyBodyLimit,
+      bodyLimits: { ...bounds, bytes: config.server.proxyBodyLimit },
       adminProxy: config.auth.adminProxy,
     })
     const address = await server.listen(thread?.port ?? config.port, config.host, config.server.threads > 1)

@@ -109,7 +109,7 @@ test('doctor loads it as a start would, and leaves nothing behind', async () => 
   const before = (await readdir(tmpdir())).filter((name) => name.startsWith('switchyard-doctor-'))
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    [path.resolve('kernel/main.ts'), 'doctor', '--json'],
+    [path.resolve('bin/main.ts'), 'doctor', '--json'],
     { cwd: folder, env: { PATH: process.env.PATH, SERVICE_PORT: new URL(gateway.url).port } },
   ).catch((error: { stdout: string }) => error)
   const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string; message: string }[] }

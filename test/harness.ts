@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { stringify } from 'yaml'
+import { tidyPackages } from '../bin/cli/packages/upkeep.ts'
 import { boot, type Kernel } from '../kernel/boot.ts'
 import { loadConfig } from '../kernel/config.ts'
 import { createLog } from '../kernel/log.ts'
@@ -57,7 +58,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     ? { openai: { base_url: options.upstream.baseUrl(), api_key: 'sk-test' } }
     : {}
   const settings = {
-    auth: { admin_rpm: 1_000_000 },
+    auth: { admin_rpm: 1_000_000, failed_keys_per_minute: 0, signup_per_hour: 0 },
     ...options.config,
     ...(options.plugins && { plugin_dirs: await dropIn(options.plugins, folder) }),
     providers: { ...providers, ...(options.config?.providers as object | undefined) },
@@ -73,7 +74,12 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   }
   const logged: string[] = []
   const log = createLog({ level: 'info', stream: { write: (line: string) => void logged.push(line) } })
-  const kernel = await boot({ config: loadConfig({ env, cwd: folder }), env, log })
+  const kernel = await boot({
+    config: loadConfig({ env, cwd: folder }),
+    env,
+    log,
+    upkeep: (found, remains) => tidyPackages(dataDir, found, remains),
+  })
 
   const api: TestGateway['api'] = async (method, at, body, key = adminKey) => {
     const response = await fetch(kernel.url + at, {

@@ -14,7 +14,7 @@ export interface GatewayProcess {
 
 /** Starts `switchyard start` on a free port, in this folder or another; resolves when it listens. */
 export function startProcess(env: Record<string, string>, cwd = process.cwd()): Promise<GatewayProcess> {
-  const child = spawn(process.execPath, [path.resolve('kernel/main.ts'), 'start'], {
+  const child = spawn(process.execPath, [path.resolve('bin/main.ts'), 'start'], {
     cwd,
     env: { PATH: process.env.PATH, SERVICE_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

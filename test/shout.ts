@@ -78,7 +78,7 @@ export interface Ended {
   readonly aside: string
 }
 
-const main = path.resolve('kernel/main.ts')
+const main = path.resolve('bin/main.ts')
 
 const surroundings = (cwd: string, env: Readonly<Record<string, string>>) => ({
   cwd,

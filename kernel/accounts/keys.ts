@@ -8,8 +8,14 @@ import { type IssuedKey, type Key, type KeyOptions, type KeyOwner, keyRecord, ke
 /** Who holds the keys that no user holds. */
 export const operator = 'operator'
 
+/** Ended keys of a holder that are kept; of more, the oldest go. */
+const endedKept = 100
+
 /** What a key is found by. */
 export const hashOf = (secret: string): string => hash('sha256', secret, 'base64url')
+
+/** Whether a key has the form of those made here, which nobody can guess. */
+export const isMadeHere = (secret: string): boolean => /^sy_(admin|live)_[0-9A-Za-z]{43}$/.test(secret)
 
 /** Keys, stored as hashes: their making, rotation and end. */
 export class Keys {
@@ -46,6 +52,7 @@ export class Keys {
     const secret = `${owner.type === 'admin' ? 'sy_admin_' : 'sy_live_'}${secretToken()}`
     const key = keyOf(secret, owner, options)
     await this.#rows.put(key.id, key)
+    await this.#forgetEnded(holderOf(key))
     return { key, secret }
   }
 
@@ -56,6 +63,7 @@ export class Keys {
       throw conflict('This key is known here already; a key can be added once.', { param: 'key' })
     }
     await this.#rows.put(key.id, key)
+    await this.#forgetEnded(holderOf(key))
     return key
   }
 
@@ -78,6 +86,15 @@ export class Keys {
   async byHash(digest: string): Promise<Key | undefined> {
     const { items } = await this.#rows.list({ index: 'hash', equals: digest, limit: 1 })
     return items[0]
+  }
+
+  /** How many of a holder's keys work: those that are current, and those that were replaced and have a grace. */
+  async working(holder: string): Promise<{ current: number; replaced: number }> {
+    const working = { current: 0, replaced: 0 }
+    for await (const [, key] of this.#rows.scan({ index: 'holder', equals: holder })) {
+      if (keyStatus(key) === 'active') working[isCurrent(key) ? 'current' : 'replaced'] += 1
+    }
+    return working
   }
 
   /** Whether some admin key works. */
@@ -118,11 +135,21 @@ export class Keys {
 
   /** Deletes all keys of a user. */
   async deleteOf(userId: string): Promise<void> {
-    for await (const [id, key] of this.#rows.scan({ index: 'holder', equals: userId })) {
-      await this.#rows.delete(id)
-      await this.#imported.release(key.hash, id)
-      this.#uses.clear(id)
+    for await (const [, key] of this.#rows.scan({ index: 'holder', equals: userId })) await this.#forget(key)
+  }
+
+  async #forgetEnded(holder: string): Promise<void> {
+    const ended: Key[] = []
+    for await (const [, key] of this.#rows.scan({ index: 'holder', equals: holder })) {
+      if (keyStatus(key) !== 'active') ended.push(key)
     }
+    for (const key of ended.slice(0, -endedKept)) await this.#forget(key)
+  }
+
+  async #forget({ id, hash }: Key): Promise<void> {
+    await this.#rows.delete(id)
+    await this.#imported.release(hash, id)
+    this.#uses.clear(id)
   }
 
   /** Notes that a key was used; in memory at once, on disk soon after. */

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Principal } from '../call/call.ts'
+import { networkOf } from '../http/client.ts'
 
 /** A key that was looked up, and whose it is. */
 export interface Known {
@@ -9,8 +10,28 @@ export interface Known {
   readonly holder: string | undefined
   readonly expires: number
   usedAt: number
+  /** Addresses that it came from last, of a key that could be guessed. */
+  readonly addresses: string[] | undefined
   /** Whether it is still what a look at the store would find. */
   holds: boolean
+}
+
+/** Addresses that are remembered of a key. */
+const mostAddresses = 8
+
+/** Notes that a key came from an address, and forgets the one that it came from longest ago. */
+export function noteAddress(addresses: string[], address: string): void {
+  if (addresses[0] === address) return
+  const at = addresses.indexOf(address)
+  if (at !== -1) addresses.splice(at, 1)
+  else if (addresses.length === mostAddresses) addresses.pop()
+  addresses.unshift(address)
+}
+
+/** Whether a known key came from this address before, or from one of the same network. */
+export function cameFrom(known: Known | undefined, address: string): boolean {
+  const network = networkOf(address)
+  return known?.addresses?.some((other) => networkOf(other) === network) === true
 }
 
 /** A key as it was shown on a connection. */

@@ -1,7 +1,7 @@
 import { mapReplyTexts } from '../chain/texts.ts'
 import { type Cost, type Prices, reportedCost } from '../prices.ts'
 import { estimatorOf } from '../tokens/estimate.ts'
-import { countRequest } from '../tokens/request.ts'
+import { estimateRequest } from '../tokens/request.ts'
 import type { Call } from './call.ts'
 import type { Completion } from './canonical.ts'
 import type { Ending } from './outcome.ts'
@@ -70,11 +70,12 @@ function estimated(
     return { ...noUsage, input: count.input, output, source: 'estimated' }
   }
   const request = call.trail.request ?? call.request
-  const estimator = estimatorOf(attempt.model)
   return {
     ...noUsage,
-    input: countRequest({ ...request, model: attempt.model }, estimator).tokens,
-    output: call.stream ? served.chunks : estimator.countAll(answerTexts(reported(served.body))),
+    input: estimateRequest({ ...request, model: attempt.model }).tokens,
+    output: call.stream
+      ? served.chunks
+      : estimatorOf(attempt.model).countAll(answerTexts(reported(served.body))),
     source: 'estimated',
   }
 }

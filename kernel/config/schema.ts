@@ -40,6 +40,12 @@ const server = section({
   cors_origins: listOf(origin()).default([]).describe('Web pages that may call the API from a browser.'),
   body_limit: size().prefault('10mb').describe('Largest body of a management request.'),
   proxy_body_limit: size().prefault('32mb').describe('Largest body of a /v1 request.'),
+  body_depth: whole(8, 1_000)
+    .default(128)
+    .describe('Levels of objects and lists inside one another that a body may have.'),
+  body_nodes: whole(1_000, 10_000_000)
+    .default(500_000)
+    .describe('Values that a body may have, in all its levels.'),
 })
 
 const storage = section({
@@ -115,6 +121,15 @@ export const schema = section({
     open_signup: flag().default(true).describe('Whether anybody may sign up.'),
     admin_proxy: flag().default(true).describe('Whether an admin key may make /v1 calls.'),
     admin_rpm: whole(1, 1_000_000).default(120).describe('Management requests a minute for each admin key.'),
+    failed_keys_per_minute: whole(0, 1_000_000)
+      .default(20)
+      .describe('Keys that may fail in a minute from one address before it has to wait; 0 for any number.'),
+    signup_per_hour: whole(0, 1_000_000)
+      .default(20)
+      .describe('Signups an hour from one address; 0 for any number. Those by an admin do not count.'),
+    keys_per_user: whole(0, 1_000_000)
+      .default(50)
+      .describe('Keys of one user that work at the same time; 0 for any number.'),
   })
     .prefault({})
     .describe('Who gets in.'),

@@ -1,28 +1,40 @@
 import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { Cohort } from '../cohort.ts'
 import { badRequest, ClientGone, tooLarge } from '../errors.ts'
+import { findExcess, type JsonBounds } from '../json-bounds.ts'
+import { inflated } from './inflated.ts'
+
+/** How large a body may be, in bytes once it is inflated, and how far its JSON may go. */
+export interface BodyLimits extends JsonBounds {
+  readonly bytes: number
+}
 
 /** Reads a body up to a limit in bytes, and goes on in a cohort. Over it, refuses at once, before reading the rest. */
-export function readBody(req: IncomingMessage, limit: number, cohort: Cohort): Promise<Buffer> {
-  const announced = Number(req.headers['content-length'] ?? 0)
+export function readBody(req: IncomingMessage, limit: number, cohort?: Cohort): Promise<Buffer> {
+  const { 'content-length': announcedLength, 'content-encoding': encoding } = req.headers
+  const announced = Number(announcedLength ?? 0)
   if (announced > limit) return Promise.reject(overLimit(limit))
   return new Promise((resolve, reject) => {
+    const isPlain = encoding === undefined || encoding === 'identity'
+    const content: Readable = isPlain ? req : inflated(req, encoding, reject)
     const parts: Buffer[] = []
     let size = 0
-    const done = (): void =>
-      cohort.gather(() => resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts)))
-    req.on('data', (part: Buffer) => {
+    const whole = (): void => resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts))
+    const done = (): void => (cohort ? cohort.gather(whole) : whole())
+    content.on('data', (part: Buffer) => {
       size += part.length
       if (size > limit) {
         req.pause()
+        if (!isPlain) content.destroy()
         reject(overLimit(limit))
         return
       }
       parts.push(part)
       // The end of what was announced is told a few turns later only.
-      if (size === announced) done()
+      if (isPlain && size === announced) done()
     })
-    if (!(announced > 0)) req.on('end', done)
+    if (!isPlain || !(announced > 0)) content.on('end', done)
     req.on('error', () => reject(new ClientGone()))
     req.on('close', () => {
       if (!req.complete) reject(new ClientGone())
@@ -30,9 +42,37 @@ export function readBody(req: IncomingMessage, limit: number, cohort: Cohort): P
   })
 }
 
-/** The JSON value of a body. */
-export function parseJson(bytes: Buffer): unknown {
+const jsonType = /^application\/([\w.+-]+\+)?json\b/i
+
+/** The JSON value of a management request; an empty object when it has no body. Throws a bad request for anything else. */
+export async function readJson(req: IncomingMessage, limits: BodyLimits): Promise<unknown> {
+  const bytes = await readBody(req, limits.bytes)
+  if (bytes.length === 0) return {}
+  const type = req.headers['content-type']
+  if (type !== undefined && !jsonType.test(type)) {
+    throw badRequest('The body must be JSON, sent as application/json.', {
+      status: 415,
+      param: 'Content-Type',
+    })
+  }
+  const value = parseJson(bytes, limits)
+  if (/__proto__|\\u00/.test(bytes.toString('latin1'))) refusePrototypes(value)
+  return value
+}
+
+/** Refuses a key that stands for the prototype of the object that it is in, as far as somebody copies it. */
+function refusePrototypes(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return
+  if (Object.hasOwn(value, '__proto__'))
+    throw badRequest('The body has a key __proto__, which nothing here has.')
+  for (const inner of Object.values(value)) refusePrototypes(inner)
+}
+
+/** The JSON value of a body. Throws a bad request for what is none, and for what goes too far. */
+export function parseJson(bytes: Buffer, bounds: JsonBounds): unknown {
   if (bytes.length === 0) throw badRequest('The body is empty; send a JSON object.')
+  const excess = findExcess(bytes, bounds)
+  if (excess) throw tooFar(excess, bounds)
   try {
     return JSON.parse(bytes.toString('utf8'))
   } catch (error) {
@@ -42,3 +82,11 @@ export function parseJson(bytes: Buffer): unknown {
 
 const overLimit = (limit: number) =>
   tooLarge(`The body is larger than ${Math.round(limit / 1024 / 1024)} MB, the limit here.`)
+
+function tooFar(excess: keyof JsonBounds, { depth, nodes }: JsonBounds): Error {
+  return excess === 'depth'
+    ? badRequest(
+        `The body is nested more than ${depth} levels deep. The operator sets the limit as server.body_depth.`,
+      )
+    : badRequest(`The body has more than ${nodes} values. The operator sets the limit as server.body_nodes.`)
+}

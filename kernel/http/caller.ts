@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Accounts } from '../accounts.ts'
 import type { Principal } from '../call/call.ts'
-import { unauthorized } from '../errors.ts'
+import { rateLimited, unauthorized } from '../errors.ts'
+import type { FailedKeys } from './failed-keys.ts'
 
 /** The key a request came with: a bearer token, `X-Admin-Key`, or Anthropic's `x-api-key`. Never the query string. */
 export function keyOf({ headers }: IncomingMessage): string | undefined {
@@ -13,17 +14,37 @@ export function keyOf({ headers }: IncomingMessage): string | undefined {
   return typeof key === 'string' && key !== '' ? key : undefined
 }
 
-/** Who calls; throws when there is no key or nobody's. Known keys are answered without a promise. */
-export function authenticate(req: IncomingMessage, accounts: Accounts): Principal | Promise<Principal> {
-  const key = keyOf(req)
-  if (key === undefined) {
-    throw unauthorized('There is no key in this request; send it as "Authorization: Bearer <key>".')
+/** Finds out who calls, and has addresses wait from which keys keep failing. */
+export class Callers {
+  readonly #accounts: Accounts
+  readonly #failed: FailedKeys
+
+  constructor(accounts: Accounts, failed: FailedKeys) {
+    this.#accounts = accounts
+    this.#failed = failed
   }
-  const found = accounts.authenticate(key, req.socket)
-  return found instanceof Promise ? found.then(demand) : demand(found)
+
+  /** Who calls; throws when there is no key or nobody's. Known keys are answered without a promise. */
+  identify(req: IncomingMessage, address: string): Principal | Promise<Principal> {
+    const key = keyOf(req)
+    if (key === undefined) {
+      throw unauthorized('There is no key in this request; send it as "Authorization: Bearer <key>".')
+    }
+    const waitS = this.#failed.waitS(address)
+    if (waitS > 0 && !this.#accounts.isNoGuess(key, address)) throw tooManyFailed(waitS)
+    const found = this.#accounts.authenticate(key, req.socket, address)
+    if (found instanceof Promise) return found.then((principal) => principal ?? this.#refuse(address))
+    return found ?? this.#refuse(address)
+  }
+
+  async #refuse(address: string): Promise<never> {
+    const waitS = await this.#failed.add(address)
+    if (waitS > 0) throw tooManyFailed(waitS)
+    throw unauthorized('This key is not valid: it is unknown, revoked or expired.')
+  }
 }
 
-function demand(principal: Principal | undefined): Principal {
-  if (!principal) throw unauthorized('This key is not valid: it is unknown, revoked or expired.')
-  return principal
-}
+const tooManyFailed = (waitS: number): Error =>
+  rateLimited(`Too many keys from this address were not valid; try again in ${waitS} s.`, {
+    retryAfterS: waitS,
+  })

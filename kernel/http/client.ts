@@ -25,6 +25,15 @@ export function clientAddress(req: IncomingMessage, trusted: readonly string[]):
   return address
 }
 
+/** What one client has of the address space: an IPv4 address, or the 64 bits of IPv6 that come with a connection. */
+export function networkOf(address: string): string {
+  if (!address.includes(':') || !ipaddr.isValid(address)) return address
+  const parsed = ipaddr.process(address)
+  if (parsed.kind() === 'ipv4') return parsed.toString()
+  const network = (parsed as ipaddr.IPv6).parts.slice(0, 4)
+  return `${new ipaddr.IPv6([...network, 0, 0, 0, 0])}/64`
+}
+
 /** Whether an address lies in any of these addresses or CIDR ranges. */
 export function inAny(address: string, ranges: readonly string[]): boolean {
   if (!ipaddr.isValid(address)) return false

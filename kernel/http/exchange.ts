@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Accounts } from '../accounts.ts'
 import { Call } from '../call/call.ts'
 import type { FinishReason } from '../call/canonical.ts'
 import { CallFirstContent, CallStarted } from '../call/outcome.ts'
@@ -11,8 +10,8 @@ import type { Cohort } from '../cohort.ts'
 import { ClientGone, forbidden, isUpstreamError, toGatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
 import type { Generation } from '../plugin/generation.ts'
-import { parseJson, readBody } from './body.ts'
-import { authenticate } from './caller.ts'
+import { type BodyLimits, parseJson, readBody } from './body.ts'
+import type { Callers } from './caller.ts'
 import { clientAddress } from './client.ts'
 import { callContextOf } from './context.ts'
 import { type SettlementParts, settle } from './settlement.ts'
@@ -20,10 +19,10 @@ import { StreamedAnswer } from './streamed-answer.ts'
 
 /** What serving proxied calls takes. */
 export interface ExchangeParts extends SettlementParts {
-  readonly accounts: Accounts
+  readonly callers: Callers
   readonly cohort: Cohort
   readonly trustedProxies: readonly string[]
-  readonly bodyLimit: number
+  readonly bodyLimits: BodyLimits
   readonly adminProxy: boolean
 }
 
@@ -84,17 +83,17 @@ export class Exchange {
   }
 
   async #accept(): Promise<Call> {
-    const { accounts, trustedProxies, bodyLimit, adminProxy, cohort } = this.#parts
+    const { callers, trustedProxies, bodyLimits, adminProxy, cohort } = this.#parts
     const ip = clientAddress(this.#req, trustedProxies)
     const { chain, number } = this.#generation
     const asked = chain.admit({ ip, method: 'POST', path: this.#wire.path, principal: undefined })
     if (asked) await asked
-    const found = authenticate(this.#req, accounts)
+    const found = callers.identify(this.#req, ip)
     const principal = found instanceof Promise ? await found : found
     if (principal.type === 'admin' && !adminProxy) {
       throw forbidden('Admin keys make no model calls here (auth.admin_proxy is false); use a user key.')
     }
-    const body = parseJson(await readBody(this.#req, bodyLimit, cohort))
+    const body = parseJson(await readBody(this.#req, bodyLimits.bytes, cohort), bodyLimits)
     const trail = new Trail()
     const decoded = this.#wire.decode(body, { principal, trail })
     const request = decoded instanceof Promise ? await decoded : decoded

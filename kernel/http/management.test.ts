@@ -4,7 +4,8 @@ import { createServer, get, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { z } from 'zod'
 import type { Engine } from '../../storage/index.ts'
 import { openLevel } from '../../storage/level.ts'
 import { Accounts } from '../accounts.ts'
@@ -12,6 +13,9 @@ import { createLog } from '../log.ts'
 import { Generation } from '../plugin/generation.ts'
 import { emptyInstance } from '../plugin/instance.ts'
 import type { ServerEvent } from '../route.ts'
+import { oneThread } from '../threads/relay.ts'
+import { Callers } from './caller.ts'
+import { FailedKeys } from './failed-keys.ts'
 import { createManagement } from './management.ts'
 
 const eventBytes = 64 * 1024
@@ -47,20 +51,36 @@ beforeAll(async () => {
     plugin: 'test',
     handle: endless,
   })
+  instance.routes.push({
+    method: 'get',
+    path: '/api/plain',
+    access: 'any',
+    summary: 'Nothing',
+    returns: z.object({}),
+    plugin: 'test',
+    handle: () => ({}),
+  })
+  const log = createLog({ level: 'silent' })
   const unreachable = () => Promise.reject(new Error('no calls here'))
   const generation = new Generation(1, [instance], [], unreachable, () => {})
+  const accounts = await Accounts.open(engine)
+  for (const name of ['one', 'two']) await accounts.keys.import(`sy_admin_${name}`, { type: 'admin' })
   const app = createManagement({
-    accounts: await Accounts.open(engine),
-    log: createLog({ level: 'silent' }),
+    callers: new Callers(accounts, new FailedKeys({ limit: 20, relay: oneThread, log })),
+    log,
     generation: () => generation,
     trustedProxies: [],
     corsOrigins: [],
-    bodyLimit: 1024,
-    adminRpm: 100,
+    bodyLimits: { bytes: 1024, depth: 16, nodes: 1000 },
+    adminRpm: 3,
   })
   server = createServer(app.callback()).listen(0, '127.0.0.1')
   await once(server, 'listening')
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+
+afterEach(() => {
+  vi.useRealTimers()
 })
 
 afterAll(async () => {
@@ -97,4 +117,25 @@ test('a client that wants a WebSocket is told at once to go on over HTTP', async
   expect(response.statusCode).toBe(426)
   expect(response.headers.upgrade).toBe('HTTP/1.1')
   expect((await fetch(`${url}/v1/responses`)).status).toBe(404)
+})
+
+test('an admin key has so many requests a minute, each key for itself', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const ask = async (name: string) => {
+    const { status, headers } = await fetch(`${url}/api/plain`, {
+      headers: { 'x-admin-key': `sy_admin_${name}` },
+    })
+    const told = ['limit', 'remaining', 'reset'].map((what) => Number(headers.get(`x-ratelimit-${what}`)))
+    return [status, ...told, headers.get('retry-after')]
+  }
+  expect(await ask('one')).toEqual([200, 3, 2, 60, null])
+  vi.setSystemTime(Date.now() + 20_000)
+  expect(await ask('one')).toEqual([200, 3, 1, 40, null])
+  expect(await ask('one')).toEqual([200, 3, 0, 40, null])
+  expect(await ask('one')).toEqual([429, 3, 0, 40, '40'])
+  expect(await ask('two')).toEqual([200, 3, 2, 60, null])
+  vi.setSystemTime(Date.now() + 39_999)
+  expect(await ask('one')).toEqual([429, 3, 0, 1, '1'])
+  vi.setSystemTime(Date.now() + 1)
+  expect(await ask('one')).toEqual([200, 3, 2, 60, null])
 })

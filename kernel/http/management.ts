@@ -1,29 +1,27 @@
 import Router, { type RouterContext } from '@koa/router'
 import Koa from 'koa'
-import { HttpMethodEnum, koaBody } from 'koa-body'
-import type { Accounts } from '../accounts.ts'
 import type { Principal } from '../call/call.ts'
 import type { Visit } from '../chain/hooks.ts'
 import { badRequest, envelope, forbidden, notFound, toGatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
+import { WindowLimit } from '../kit/window-limit.ts'
 import type { Log } from '../log.ts'
 import type { Generation } from '../plugin/generation.ts'
 import type { LiveRoute, ServerEvent } from '../route.ts'
-import { authenticate, keyOf } from './caller.ts'
+import { type BodyLimits, readJson } from './body.ts'
+import { type Callers, keyOf } from './caller.ts'
 import { clientAddress } from './client.ts'
 import { cors } from './cors.ts'
-import { httpError } from './http-error.ts'
-import { KeyLimit } from './key-limit.ts'
 import { parsed } from './parsed.ts'
 import { sendEvents } from './server-events.ts'
 
 export interface ManagementParts {
-  readonly accounts: Accounts
+  readonly callers: Callers
   readonly log: Log
   readonly generation: () => Generation
   readonly trustedProxies: readonly string[]
   readonly corsOrigins: readonly string[]
-  readonly bodyLimit: number
+  readonly bodyLimits: BodyLimits
   /** Requests a minute for each admin key. */
   readonly adminRpm: number
 }
@@ -39,7 +37,7 @@ function httpOnly(ctx: Koa.Context): Error {
 /** The Koa application of everything below `/api`: the live generation's routes, with access, limits and errors. */
 export function createManagement(parts: ManagementParts): Koa {
   const app = new Koa()
-  const limit = new KeyLimit(parts.adminRpm)
+  const limit = keyLimit(parts.adminRpm)
   const routers = new WeakMap<Generation, Router>()
   app.on('error', () => {})
   app.use(async (ctx, next) => {
@@ -53,7 +51,7 @@ export function createManagement(parts: ManagementParts): Koa {
       if (ctx.status === 404 && ctx.body === undefined)
         throw ctx.req.headers.upgrade === undefined ? nothingAt(ctx) : httpOnly(ctx)
     } catch (thrown) {
-      const error = toGatewayError(httpError(thrown))
+      const error = toGatewayError(thrown)
       if (error.code === 'internal_error')
         parts.log.error({ err: error.cause ?? error, request_id: id }, 'a request failed')
       ctx.status = error.status
@@ -74,26 +72,27 @@ export function createManagement(parts: ManagementParts): Koa {
   return app
 }
 
+/** Management requests a minute of each admin key. */
+const keyLimit = (limit: number): WindowLimit =>
+  new WindowLimit({
+    limit,
+    windowMs: 60_000,
+    refusal: (limit, leftS) => `More than ${limit} management requests in a minute; try again in ${leftS} s.`,
+  })
+
 /** The wire of a route that belongs to one; such routes have no parameters. */
 const wireOf = ({ path }: Koa.Context, { routes }: Generation): LiveRoute['wire'] =>
   routes.find((route) => route.wire !== undefined && route.path === path)?.wire
 
-function routerOf({ routes, chain }: Generation, parts: ManagementParts, limit: KeyLimit): Router {
+function routerOf({ routes, chain }: Generation, parts: ManagementParts, limit: WindowLimit): Router {
   const router = new Router({ strict: false })
-  const parse = koaBody({
-    jsonLimit: parts.bodyLimit,
-    multipart: false,
-    urlencoded: false,
-    text: false,
-    parsedMethods: [HttpMethodEnum.POST, HttpMethodEnum.PUT, HttpMethodEnum.PATCH, HttpMethodEnum.DELETE],
-  })
   for (const route of routes) {
     const path = route.path.replaceAll(/\{([^}]+)\}/g, ':$1')
     router[route.method](path, async (ctx) => {
       const principal = await admitted(ctx, route, parts, limit)
       if (principal) await chain.admit({ ...visitOf(ctx, parts), principal })
-      if (route.body) await parse(ctx, async () => {})
-      await answer(ctx, route, principal, parts)
+      const body = route.body && (await readJson(ctx.req, parts.bodyLimits))
+      await answer(ctx, route, principal, body, parts)
     })
   }
   return router
@@ -110,10 +109,10 @@ async function admitted(
   ctx: RouterContext,
   { access }: LiveRoute,
   parts: ManagementParts,
-  limit: KeyLimit,
+  limit: WindowLimit,
 ): Promise<Principal | undefined> {
   if (access === 'public' && keyOf(ctx.req) === undefined) return undefined
-  const principal = await authenticate(ctx.req, parts.accounts)
+  const principal = await parts.callers.identify(ctx.req, clientAddress(ctx.req, parts.trustedProxies))
   if (principal.type === 'admin') limit.take(principal.keyId, (name, value) => ctx.set(name, value))
   if (access === 'admin' && principal.type !== 'admin') throw forbidden('This needs an admin key.')
   if (access === 'user' && principal.userId === undefined)
@@ -125,6 +124,7 @@ async function answer(
   ctx: RouterContext,
   route: LiveRoute,
   principal: Principal | undefined,
+  given: unknown,
   parts: ManagementParts,
 ): Promise<void> {
   const aborted = new AbortController()
@@ -132,7 +132,7 @@ async function answer(
   const result = await route.handle({
     params: parsed(route.params, ctx.params, 'path'),
     query: parsed(route.query, { ...ctx.query }, 'query'),
-    body: parsed(route.body, (ctx.request as { body?: unknown }).body ?? {}, 'body'),
+    body: parsed(route.body, given, 'body'),
     principal,
     ip: clientAddress(ctx.req, parts.trustedProxies),
     requestId: ctx.state.requestId as string,

@@ -3,7 +3,7 @@ import type { Log } from '../log.ts'
 import { estimatorOf } from './estimate.ts'
 import { finderOf, type TokenizerFile } from './files/file.ts'
 import type { FileFacts } from './files/open.ts'
-import { countRequest } from './request.ts'
+import { estimateRequest } from './request.ts'
 import { type Counted, type Failure, TokenThread } from './thread.ts'
 import { encodingOf } from './tokenizer.ts'
 
@@ -75,6 +75,5 @@ export class TokenCounter {
 }
 
 function estimated(request: ModelRequest, texts: readonly string[]): Counted {
-  const estimator = estimatorOf(request.model)
-  return { input: countRequest(request, estimator), output: estimator.countAll(texts) }
+  return { input: estimateRequest(request), output: estimatorOf(request.model).countAll(texts) }
 }

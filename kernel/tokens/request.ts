@@ -61,6 +61,17 @@ export function countRequest(request: ModelRequest, tokenizer: Tokenizer): Token
   }
 }
 
+/** Estimates a request at once, and any: tools and schemas that lie too deep to be looked through are left out. */
+export function estimateRequest(request: ModelRequest): TokenCount {
+  const estimator = estimatorOf(request.model)
+  try {
+    return countRequest(request, estimator)
+  } catch {
+    const { tools, response_format, ...texts } = request
+    return countRequest(texts, estimator)
+  }
+}
+
 /** A conversation by OpenAI's rule, which is a guess for the models of others. */
 function countMessages({ messages = [], model }: ModelRequest, counter: Tokenizer, tally: Tally): void {
   tally.guessed ||= !isOpenAi(counter.name)

@@ -77,17 +77,30 @@ export class TokenThread {
     await ended
   }
 
+  /** Gives the thread the next task that can be given; one that cannot fails alone, and at once. */
   #next(): void {
     if (this.#running) return
-    this.#running = this.#queue.shift()
-    if (!this.#running) {
-      this.#worker?.unref()
-      return
+    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
+      try {
+        this.#give(next)
+        return
+      } catch (error) {
+        next.resolve({
+          problem: `cannot be given to the thread that counts: ${reasonOf(error)}`,
+          broke: false,
+        })
+      }
     }
+    this.#worker?.unref()
+  }
+
+  /** Throws when the task cannot be copied or no thread can be started; then it is as if it had not been tried. */
+  #give(next: Waiting): void {
     this.#worker ??= this.#start()
+    this.#worker.postMessage(next.task)
     this.#worker.ref()
+    this.#running = next
     this.#timer = setTimeout(() => this.#broke(`took longer than ${this.#limitMs / 1000} s`), this.#limitMs)
-    this.#worker.postMessage(this.#running.task)
   }
 
   #start(): Worker {
@@ -99,6 +112,7 @@ export class TokenThread {
     worker.on('message', (answer: Answer) => {
       if (this.#worker === worker) this.#settle(answer)
     })
+    worker.on('messageerror', () => broke('gave an answer that cannot be read'))
     worker.on('error', (error) => broke(`broke the thread that counts: ${reasonOf(error)}`))
     worker.on('exit', () => broke('ended the thread that counts'))
     return worker

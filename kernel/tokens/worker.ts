@@ -12,6 +12,9 @@ const files = new Map<string, Promise<FileTokenizer>>()
 parentPort?.on('message', async (task: Task) => {
   parentPort?.postMessage(await answerTo(task).catch((error) => ({ problem: reasonOf(error), broke: false })))
 })
+parentPort?.on('messageerror', (error) => {
+  parentPort?.postMessage({ problem: reasonOf(error), broke: false } satisfies Answer)
+})
 
 async function answerTo(task: Task): Promise<Answer> {
   if (!('request' in task)) return (await open(task.file)).facts

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { CallSettled, defineArea } from '#kernel'
+import { CallSettled, defineArea, kernelServices } from '#kernel'
 import { holders } from './holder.ts'
+import { KeyQuota } from './key-quota.ts'
 import { UsageMeter } from './meter.ts'
 import { addAccountRoutes } from './routes/account.ts'
 import { addKeyRoutes } from './routes/keys.ts'
@@ -26,9 +27,11 @@ export default defineArea({
     context.every(dayMs, prune)
 
     const { own, admin, user } = holders(context)
-    addAccountRoutes(context)
+    const { signupPerHour, keysPerUser } = context.use(kernelServices.config).auth
+    addAccountRoutes(context, signupPerHour)
     addUserRoutes(context, meter)
-    for (const holder of [own, user, admin]) addKeyRoutes(context, holder)
+    const quota = new KeyQuota(keysPerUser)
+    for (const holder of [own, user, admin]) addKeyRoutes(context, holder, quota)
     for (const holder of [own, user]) {
       addProviderKeyRoutes(context, holder)
       addUsageRoute(context, holder, meter)

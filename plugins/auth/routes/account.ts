@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { badRequest, type Context, forbidden, kernelServices } from '#kernel'
+import { badRequest, type Context, forbidden, kernelServices, type Log } from '#kernel'
+import { networkOf, WindowLimit } from '#kit'
 import { email, name, newAccount, plan, profile, profileOf } from '../shapes.ts'
 
 /** A new user with a first key. */
@@ -13,9 +14,12 @@ export async function createAccount(
   return { ...profileOf(user), api_key: secret }
 }
 
+const hourMs = 3_600_000
+
 /** Signup, and who one is. */
-export function addAccountRoutes(context: Context<unknown>): void {
-  const { route, use } = context
+export function addAccountRoutes(context: Context<unknown>, signupPerHour: number): void {
+  const { route, use, log } = context
+  const signups = signupLimit(signupPerHour, log)
 
   route({
     method: 'post',
@@ -29,7 +33,7 @@ export function addAccountRoutes(context: Context<unknown>): void {
     }),
     status: 201,
     returns: newAccount,
-    handle({ body, principal }) {
+    handle({ body, principal, ip, header }) {
       if (principal?.type !== 'admin') {
         if (!use(kernelServices.config).auth.openSignup) {
           throw forbidden('Signup is closed here (auth.open_signup is false): an admin creates the accounts.')
@@ -39,6 +43,8 @@ export function addAccountRoutes(context: Context<unknown>): void {
             param: 'plan',
           })
         }
+        // Also those that fail then, or else one could try out which addresses have an account.
+        if (signupPerHour > 0) signups.take(networkOf(ip), header)
       }
       return createAccount(context, body)
     },
@@ -56,3 +62,12 @@ export function addAccountRoutes(context: Context<unknown>): void {
     },
   })
 }
+
+const signupLimit = (limit: number, log: Log): WindowLimit =>
+  new WindowLimit({
+    limit,
+    windowMs: hourMs,
+    refusal: (limit, leftS) =>
+      `More than ${limit} signups from your address in an hour; try again in ${Math.ceil(leftS / 60)} min.`,
+    exceeded: (address) => log.warn({ address }, 'too many signups from an address'),
+  })

@@ -11,6 +11,7 @@ import {
 } from '#kernel'
 import { listed, listOf, listQuery } from '#kit'
 import type { Holder } from '../holder.ts'
+import type { KeyQuota, Working } from '../key-quota.ts'
 import { keyItem, keyItemOf, name } from '../shapes.ts'
 
 const monthS = 30 * 24 * 3600
@@ -55,8 +56,11 @@ const rotation = z.object({
 })
 
 /** Keys of one kind of holder. */
-export function addKeyRoutes({ route, use }: Context<unknown>, holder: Holder): void {
+export function addKeyRoutes({ route, use }: Context<unknown>, holder: Holder, quota: KeyQuota): void {
   const keys = () => use(kernelServices.accounts).keys
+  /** Does what adds a key; the operator may have any number. */
+  const adding = <T>(id: string, kind: Working, work: () => Promise<T>): Promise<T> =>
+    holder.type === 'user' ? quota.add(keys(), id, kind, work) : work()
   const itemOf = (key: Key) => keyItemOf(key, keys().lastUse(key.id))
   const { access } = holder
   const body: z.ZodType<z.infer<typeof importBody>> = access === 'admin' ? importBody : keyBody
@@ -89,9 +93,11 @@ export function addKeyRoutes({ route, use }: Context<unknown>, holder: Holder): 
       const { key, name, expires_at } = input.body
       const options = { name, expiresAt: expires_at && inFuture(expires_at) }
       const userId = holder.type === 'user' ? id : undefined
-      if (key !== undefined) return itemOf(await keys().import(key, ownerOf(key, holder, userId), options))
-      const issued = await keys().issue({ type: holder.type, userId }, options)
-      return { ...itemOf(issued.key), api_key: issued.secret }
+      return adding(id, 'current', async () => {
+        if (key !== undefined) return itemOf(await keys().import(key, ownerOf(key, holder, userId), options))
+        const issued = await keys().issue({ type: holder.type, userId }, options)
+        return { ...itemOf(issued.key), api_key: issued.secret }
+      })
     },
   })
 
@@ -124,7 +130,9 @@ export function addKeyRoutes({ route, use }: Context<unknown>, holder: Holder): 
       const id = await holder.id(input)
       const old = await keys().get(id, input.params.keyId)
       refuseForeignType(old, holder)
-      const { key, secret } = await keys().rotate(id, old.id, input.body.grace_seconds)
+      const { grace_seconds: grace } = input.body
+      const rotate = () => keys().rotate(id, old.id, grace)
+      const { key, secret } = await (grace > 0 ? adding(id, 'replaced', rotate) : rotate())
       return { old_key_id: old.id, new_key: secret, new_key_id: key.id, rotated_at: key.created_at }
     },
   })

@@ -1,0 +1,82 @@
+import { access, constants, mkdtemp, rm, stat } from 'node:fs/promises'
+import path from 'node:path'
+import type { Config } from '../../../kernel/config.ts'
+import { explain } from '../../../kernel/plugin/manifest.ts'
+import { openSecrets } from '../../../kernel/secrets.ts'
+import { openLevel } from '../../../storage/level.ts'
+import { type Check, failed, ok, warning } from './result.ts'
+
+/** Whether the data folder can be used, by this process alone, and its secrets be read. `running`: a gateway has it. */
+export async function checkData(config: Config, running: boolean): Promise<Check[]> {
+  const { dataDir } = config
+  if (!(await exists(dataDir))) {
+    const parent = await nearest(dataDir)
+    const writable = await access(parent, constants.W_OK).then(
+      () => true,
+      () => false,
+    )
+    if (!writable) return [failed('data folder', `${dataDir} cannot be made: ${parent} is not writable.`)]
+    return [ok('data folder', `${dataDir} will be made at the first start, with its encryption key.`)]
+  }
+  return [await checkFolder(dataDir), await checkLock(dataDir, running), await checkSecrets(config)]
+}
+
+async function checkFolder(dataDir: string): Promise<Check> {
+  try {
+    await rm(await mkdtemp(path.join(dataDir, '.doctor-')), { recursive: true })
+    return ok('data folder', `${dataDir} is writable.`)
+  } catch (error) {
+    return failed('data folder', `${dataDir} is not writable: ${explain(error)}`)
+  }
+}
+
+async function checkLock(dataDir: string, running: boolean): Promise<Check> {
+  const folder = path.join(dataDir, 'db')
+  if (!(await exists(folder))) return ok('store', 'It will be made at the first start.')
+  try {
+    const engine = await openLevel(folder)
+    await engine.close()
+    return ok('store', 'It opens, and nobody else has it open.')
+  } catch (error) {
+    const locked = error instanceof Error && 'code' in error && error.code === 'STORE_LOCKED'
+    return locked && running
+      ? ok('store', 'The running gateway has it open.')
+      : failed('store', explain(error))
+  }
+}
+
+async function checkSecrets({ dataDir, encryptionKey }: Config): Promise<Check> {
+  const folder = path.join(dataDir, 'secrets')
+  const [key, salt] = await Promise.all(
+    ['encryption.key', 'encryption.salt'].map((file) => exists(path.join(folder, file))),
+  )
+  if (!encryptionKey && !key && salt) {
+    const message =
+      'Earlier starts had a SERVICE_ENCRYPTION_KEY; without it what they encrypted cannot be read.'
+    return failed('encryption key', message)
+  }
+  if (encryptionKey ? !salt : !key) {
+    const message = encryptionKey ? 'It will be derived from SERVICE_ENCRYPTION_KEY.' : 'It will be made.'
+    return key
+      ? warning('encryption key', `${message} What the kept key encrypted stays readable.`)
+      : ok('encryption key', message)
+  }
+  try {
+    await openSecrets({ dataDir, passphrase: encryptionKey })
+    return ok('encryption key', encryptionKey ? 'From SERVICE_ENCRYPTION_KEY.' : `Kept in ${folder}.`)
+  } catch (error) {
+    return failed('encryption key', explain(error))
+  }
+}
+
+const exists = (file: string): Promise<boolean> =>
+  stat(file).then(
+    () => true,
+    () => false,
+  )
+
+/** The nearest folder above that exists. */
+async function nearest(folder: string): Promise<string> {
+  const parent = path.dirname(folder)
+  return parent === folder || (await exists(parent)) ? parent : nearest(parent)
+}

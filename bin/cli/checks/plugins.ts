@@ -1,0 +1,31 @@
+import type { Config } from '../../../kernel/config.ts'
+import { configuredPlugins } from '../../../kernel/plugin/discovery.ts'
+import { load } from '../../../kernel/plugin/loader.ts'
+import { type Discovered, explain } from '../../../kernel/plugin/manifest.ts'
+import { effective, type SettingChange } from '../../../kernel/plugin/setting.ts'
+import { type Check, failed, ok } from './result.ts'
+
+/** Whether every plugin can be read and loaded, and takes the settings that the file has for it. */
+export async function checkPlugins(config: Config, found: readonly Discovered[]): Promise<Check[]> {
+  const configured = configuredPlugins(config, found)
+  const problems = await Promise.all(found.map((item) => problemOf(item, configured[item.id])))
+  const broken = problems.flatMap((problem, i) =>
+    problem === undefined ? [] : [failed('plugins', `${found[i]!.id}: ${problem}`)],
+  )
+  const count = (kind: string): number => found.filter(({ manifest }) => manifest?.kind === kind).length
+  const summary = `${count('module')} modules, ${count('provider')} providers, ${count('area')} areas found.`
+  return [ok('plugins', summary), ...broken]
+}
+
+async function problemOf(item: Discovered, change: SettingChange | undefined): Promise<string | undefined> {
+  const { manifest, problem, entry } = item
+  if (!manifest || problem !== undefined) return problem ?? 'it has no manifest'
+  if (!entry) return undefined
+  try {
+    const { settings } = await load(entry)
+    const { error } = settings.safeParse(effective(manifest, change).config)
+    return error && `modules.${item.id}.config: ${explain(error)}`
+  } catch (error) {
+    return explain(error)
+  }
+}

@@ -1,0 +1,88 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { boot } from '../../../kernel/boot.ts'
+import type { Config } from '../../../kernel/config.ts'
+import { createLog } from '../../../kernel/log.ts'
+import { configuredPlugins } from '../../../kernel/plugin/discovery.ts'
+import type { Discovered } from '../../../kernel/plugin/manifest.ts'
+import { effective } from '../../../kernel/plugin/setting.ts'
+import { kernelServices } from '../../../kernel/services.ts'
+import { Directory } from '../../../kernel/upstream/directory.ts'
+import type { Prober } from '../../../kernel/upstream/probe.ts'
+import { type Check, failed, ok, warning } from './result.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Which providers can be used, and whether the configuration names some that are not there. */
+export function checkProviders(config: Config, found: readonly Discovered[], env: Environment): Check[] {
+  const directory = directoryOf(config, found, env)
+  const ready = directory.providers.filter(({ configured, spec }) => configured && !spec.fallback)
+  const names = ready.map(
+    ({ name, keySource }) => `${name} (${keySource === 'none' ? 'no key needed' : keySource})`,
+  )
+  const unknown = config.routes.filter(({ provider }) => !directory.find(provider))
+  return [
+    ready.length > 0
+      ? ok('providers', names.join(', '))
+      : warning('providers', 'None has a key: the stand-in answers model calls.'),
+    ...directory.unusable.map((name) =>
+      failed('providers', `providers.${name}: nobody knows it; give it a type that says what it is like.`),
+    ),
+    ...ready
+      .filter(({ baseUrl }) => baseUrl === '')
+      .map(({ name }) => failed('providers', `providers.${name}: it has no base_url.`)),
+    ...unknown.map(({ match, provider }) =>
+      failed('routes', `The route for ${match} leads to ${provider}, which is not there.`),
+    ),
+  ]
+}
+
+function directoryOf(config: Config, found: readonly Discovered[], env: Environment): Directory {
+  const configured = configuredPlugins(config, found)
+  const directory = new Directory(config, env)
+  const specs = found.flatMap(({ id, manifest }) =>
+    manifest?.kind === 'provider' && manifest.provider && effective(manifest, configured[id]).enabled
+      ? [[id, manifest.provider] as const]
+      : [],
+  )
+  directory.update(new Map(specs))
+  return directory
+}
+
+/** Really asks each provider that can be used, from a gateway of its own that has no modules and keeps nothing. */
+export async function probeProviders(
+  config: Config,
+  found: readonly Discovered[],
+  env: Environment,
+): Promise<Check[]> {
+  const dataDir = await mkdtemp(path.join(tmpdir(), 'switchyard-doctor-'))
+  const modules = found.flatMap(({ id, manifest }) =>
+    manifest?.kind === 'module' ? [[id, { enabled: false }]] : [],
+  )
+  const nothing = { modules: Object.fromEntries(modules), tokenizers: {} }
+  const apart = {
+    ...config,
+    ...nothing,
+    dataDir,
+    host: '127.0.0.1',
+    port: 0,
+    server: { ...config.server, threads: 1 },
+  }
+  const kernel = await boot({ config: apart, env, log: createLog({ level: 'silent' }) })
+  try {
+    const prober = kernel.container.resolve<Prober>(kernelServices.prober)
+    const ready = kernel.directory.providers.filter(({ configured, spec }) => configured && !spec.fallback)
+    const probes = await Promise.all(ready.map((provider) => prober.check(provider)))
+    return probes.map(({ provider, status, message, latencyMs }) =>
+      status === 'healthy'
+        ? ok(`provider ${provider}`, `${message} (${latencyMs} ms)`)
+        : status === 'degraded'
+          ? warning(`provider ${provider}`, message)
+          : failed(`provider ${provider}`, message),
+    )
+  } finally {
+    await kernel.close()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,11 @@
+import semver from 'semver'
+import { runtimeRange } from '../../../kernel/version.ts'
+import { type Check, failed, ok } from './result.ts'
+
+/** Whether this Node is one that the gateway runs on. */
+export function checkRuntime(): Check {
+  const { node } = process.versions
+  const range = runtimeRange()
+  if (semver.satisfies(node, range)) return ok('runtime', `Node ${node}`)
+  return failed('runtime', `Node ${node} does not do: ${range} is needed.`)
+}

@@ -1,0 +1,300 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type GatewayProcess, startProcess } from '../../test/process.ts'
+import { bpe } from '../../test/tokenizer-files.ts'
+import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
+
+const main = path.resolve('bin/main.ts')
+const adminKey = 'sy_admin_test_0123456789abcdefghijklmnop'
+
+let folder: string
+let upstream: Upstream | undefined
+const running: (() => Promise<unknown>)[] = []
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'switchyard-cli-'))
+})
+
+afterEach(async () => {
+  for (const end of running.splice(0)) await end()
+  await upstream?.close()
+  upstream = undefined
+  await rm(folder, { recursive: true, force: true })
+})
+
+type Environment = Record<string, string>
+
+interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+/** Runs a command to its end, in the test's folder and with nothing of our own environment. */
+function run(args: readonly string[], env: Environment = {}): Promise<Ended> {
+  return new Promise((resolve) => {
+    const options = { cwd: folder, env: { PATH: process.env.PATH, ...env } }
+    execFile(process.execPath, [main, ...args], options, (error, out, err) => {
+      resolve({ code: error ? Number(error.code) : 0, out, err })
+    })
+  })
+}
+
+/** Starts the gateway in the test's folder; it ends with the test at the latest. */
+async function start(env: Environment = {}): Promise<GatewayProcess> {
+  const gateway = await startProcess(env, folder)
+  running.push(() => gateway.end('SIGKILL'))
+  return gateway
+}
+
+async function configure(text: string): Promise<void> {
+  await writeFile(path.join(folder, 'service.yaml'), text)
+}
+
+async function occupied(): Promise<{ port: string; server: Server }> {
+  const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  running.push(() => new Promise((resolve) => server.close(resolve)))
+  return { port: String((server.address() as { port: number }).port), server }
+}
+
+describe('start', () => {
+  it('in a fresh folder prints a call that works when it is pasted', async () => {
+    const gateway = await start()
+    const line = /^Try: (.*)$/m.exec(gateway.output())![1]!
+    const pasted = await new Promise<string>((resolve, reject) => {
+      execFile('sh', ['-c', `${line} --silent --show-error`], (error, out) =>
+        error ? reject(error) : resolve(out),
+      )
+    })
+    expect(JSON.parse(pasted)).toMatchObject({
+      choices: [{ message: { content: expect.stringContaining('Hello') } }],
+    })
+    expect(gateway.output().split('\n').length).toBeLessThan(12)
+  })
+
+  it('shows the admin key at the first start only', async () => {
+    const first = await start()
+    const key = /shown this once: (sy_admin_\S+)/.exec(first.output())?.[1]
+    await first.end('SIGTERM')
+    const second = await start()
+    expect(second.output()).not.toContain('sy_admin_')
+    const response = await fetch(`${second.url}/api/proxy/chain`, {
+      headers: { authorization: `Bearer ${key}` },
+    })
+    expect(response.status).toBe(200)
+  })
+
+  it('says what is wrong with the configuration, a line for each problem, and exits with 78', async () => {
+    await configure(`prot: 4200\nserver: { threads: many }\nadmin_key: \${NOT_SET}\n`)
+    const { code, out, err } = await run(['start'])
+    expect(code).toBe(78)
+    expect(out).toBe('')
+    expect(err.trim().split('\n')).toEqual([
+      expect.stringContaining('service.yaml line 1: prot: unknown key; the nearest known one is port'),
+      expect.stringContaining('service.yaml line 2: server.threads:'),
+      expect.stringMatching(/service\.yaml line 3: admin_key: .*NOT_SET/),
+    ])
+  })
+
+  it('refuses settings for a module that is not there, or that no module could have', async () => {
+    await configure('modules:\n  outputcup: { enabled: true }\n  outputcap: { when: { model: x } }\n')
+    const { code, err } = await run(['start'])
+    expect(code).toBe(78)
+    expect(err.trim().split('\n')).toEqual([
+      'modules.outputcup: there is no such module; the nearest is outputcap',
+      expect.stringMatching(/^modules\.outputcap\.when: .*model/),
+    ])
+  })
+
+  it('says that the port is in use, and has not used up the admin key that nobody saw', async () => {
+    const { port, server } = await occupied()
+    const { code, err } = await run(['start'], { SERVICE_PORT: port })
+    expect(code).toBe(1)
+    expect(err.trim()).toBe(
+      `The gateway could not start: port ${port} on 127.0.0.1 is in use. Stop what listens there, or choose another with SERVICE_PORT.`,
+    )
+    server.close()
+    expect((await start()).output()).toContain('sy_admin_')
+  })
+
+  it('says that another process has the data folder open', async () => {
+    await start()
+    const { code, err } = await run(['start'], { SERVICE_PORT: '0' })
+    expect(code).toBe(1)
+    expect(err).toContain('Another process has')
+  })
+
+  it('told to stop, lets a running stream end, sends new calls away, and exits with 0', async () => {
+    upstream = await startUpstream()
+    const words = Array.from({ length: 20 }, (_, n) => `w${n} `)
+    upstream.reply({ content: words, gapMs: 50 })
+    await configure(`providers: { openai: { base_url: "${upstream.baseUrl()}", api_key: sk-test } }\n`)
+    const gateway = await start({ SERVICE_ADMIN_KEY: adminKey })
+    const ask = (stream: boolean) =>
+      fetch(`${gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'gpt-4o', stream, messages: [{ role: 'user', content: 'hi' }] }),
+      })
+    const stream = await ask(true)
+    const ended = gateway.end('SIGTERM')
+    await expect.poll(gateway.output).toContain('SIGTERM')
+    const refused = await ask(false)
+    expect(refused.status).toBe(503)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    const text = await stream.text()
+    for (const word of words) expect(text).toContain(JSON.stringify(word).slice(1, -1))
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
+    expect(await ended).toBe(0)
+  })
+})
+
+describe('doctor', () => {
+  const doctor = async (args: readonly string[] = [], env: Environment = {}) => {
+    const { code, out } = await run(['doctor', '--json', ...args], { SERVICE_PORT: '0', ...env })
+    const { status, checks } = JSON.parse(out) as {
+      status: string
+      checks: { name: string; status: string; message: string }[]
+    }
+    const of = (name: string) => checks.filter((check) => check.name === name)
+    return { code, status, checks, of }
+  }
+
+  it('finds nothing wrong with a fresh folder, and makes nothing in it', async () => {
+    const { code, status, of } = await doctor([], { SERVICE_DATA_DIR: path.join(folder, 'not', 'yet') })
+    expect([code, status]).toEqual([0, 'ok'])
+    expect(of('data folder')).toMatchObject([
+      { status: 'ok', message: expect.stringContaining('will be made') },
+    ])
+    expect(of('providers')).toMatchObject([{ status: 'warning' }])
+    const { out } = await run(['doctor'], { SERVICE_PORT: '0' })
+    expect(out.trim().split('\n')).toEqual(
+      out
+        .trim()
+        .split('\n')
+        .map(() => expect.stringMatching(/^[✓!] [a-z ]+: /)),
+    )
+  })
+
+  it('knows a gateway that runs already from something else on its port', async () => {
+    const gateway = await start()
+    const beside = await doctor([], { SERVICE_PORT: new URL(gateway.url).port })
+    expect(beside.code).toBe(0)
+    expect(beside.of('store')).toMatchObject([{ status: 'ok' }])
+    const { port } = await occupied()
+    const { code, of } = await doctor([], {
+      SERVICE_PORT: port,
+      SERVICE_DATA_DIR: path.join(folder, 'other'),
+    })
+    expect(code).toBe(1)
+    expect(of('port')).toMatchObject([
+      { status: 'failed', message: expect.stringContaining('something else') },
+    ])
+  })
+
+  it('names each problem of the configuration and exits with 78', async () => {
+    await configure('prot: 1\nhots: 2\n')
+    const { code, of } = await doctor()
+    expect(code).toBe(78)
+    expect(of('configuration')).toHaveLength(2)
+  })
+
+  it('finds settings that a module does not take, broken plugins, and providers and routes that lead nowhere', async () => {
+    await mkdir(path.join(folder, 'plugins', 'torn'), { recursive: true })
+    await writeFile(path.join(folder, 'plugins', 'torn', 'manifest.json'), '{')
+    await configure(`
+modules: { outputcap: { enabled: true, config: { default_max_tokens: many } } }
+providers: { unheard: { api_key: k } }
+routes: [{ match: "x-*", provider: nobody }]
+plugin_dirs: [plugins]
+`)
+    const { code, of } = await doctor()
+    expect(code).toBe(1)
+    expect(of('plugins')).toContainEqual({
+      name: 'plugins',
+      status: 'failed',
+      message: expect.stringMatching(/^outputcap: modules\.outputcap\.config: .*default_max_tokens/),
+    })
+    expect(of('providers')).toContainEqual(
+      expect.objectContaining({ message: expect.stringContaining('unheard') }),
+    )
+    expect(of('routes')).toMatchObject([{ status: 'failed', message: expect.stringContaining('nobody') }])
+  })
+
+  it('tries the tokenizers that the file names, and says what each counts', async () => {
+    await writeFile(path.join(folder, 'tokenizer.json'), JSON.stringify(bpe))
+    await configure(`
+tokenizers:
+  acme: { models: [acme-*], file: tokenizer.json }
+  lost: { models: [lost-*], file: lost.json }
+`)
+    const { code, of } = await doctor()
+    expect(code).toBe(1)
+    expect(of('tokenizer acme')).toMatchObject([
+      {
+        status: 'ok',
+        message: expect.stringMatching(/^276 tokens, for acme-\*; conversations are estimated/),
+      },
+    ])
+    expect(of('tokenizer lost')).toMatchObject([
+      { status: 'failed', message: expect.stringContaining('there is no such file') },
+    ])
+  })
+
+  it('finds that the encryption key is missing or damaged', async () => {
+    const withPassphrase = await start({ SERVICE_ENCRYPTION_KEY: 'a long enough passphrase' })
+    await withPassphrase.end('SIGTERM')
+    const without = await doctor()
+    expect(without.of('encryption key')).toMatchObject([{ status: 'failed' }])
+    await writeFile(path.join(folder, 'data', 'secrets', 'encryption.key'), 'short')
+    const damaged = await doctor()
+    expect(damaged.of('encryption key')).toMatchObject([
+      { status: 'failed', message: expect.stringContaining('damaged') },
+    ])
+  })
+
+  it('really asks the providers, when told to', async () => {
+    upstream = await startUpstream()
+    await configure(`
+providers:
+  openai: { base_url: "${upstream.baseUrl()}", api_key: sk-test }
+  other: { type: openai, base_url: "${upstream.baseUrl()}", api_key: sk-wrong-one }
+`)
+    await doctor()
+    expect(upstream.requests).toHaveLength(0)
+    const { code, checks, of } = await doctor(['--check-providers'])
+    expect(code).toBe(1)
+    expect(of('provider openai')).toMatchObject([{ status: 'ok' }])
+    expect(of('provider other')).toMatchObject([{ status: 'failed' }])
+    expect(JSON.stringify(checks)).not.toContain('sk-wrong-one')
+  })
+})
+
+describe('modules', () => {
+  it('lists the catalogue, for people and for programs', async () => {
+    const { code, out } = await run(['modules'])
+    expect(code).toBe(0)
+    expect(out).toMatch(/^limits\n( {2}.*\n)* {2}outputcap +off {2}Bounds/m)
+    const listed = JSON.parse((await run(['modules', '--json'])).out) as {
+      modules: { name: string }[]
+      total: number
+    }
+    expect(listed.modules).toHaveLength(listed.total)
+    expect(listed.modules.find(({ name }) => name === 'outputcap')).toMatchObject({
+      category: 'limits',
+      enabled: false,
+    })
+  })
+})
+
+it('an unknown command is refused with the help', async () => {
+  const { code, err } = await run(['strat'])
+  expect(code).toBe(1)
+  expect(err).toMatch(/Usage: switchyard/)
+})

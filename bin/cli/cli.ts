@@ -1,0 +1,37 @@
+import { Command } from 'commander'
+import { packageVersion } from '../../kernel/version.ts'
+import { updateCatalogue } from './catalogue.ts'
+import { doctor } from './doctor.ts'
+import { modules } from './modules.ts'
+import { pluginCommand } from './plugin/command.ts'
+import { start } from './start.ts'
+
+/** The command line: terminal output is for people, `--json` for programs. */
+export function createCli(): Command {
+  const cli = new Command('switchyard')
+    .description('A self-hosted, multi-user LLM gateway.')
+    .version(packageVersion())
+    .showHelpAfterError()
+  cli.command('start', { isDefault: true }).description('run the gateway').action(start)
+  cli
+    .command('doctor')
+    .description('look at everything a start needs and say what is wrong')
+    .option('--check-providers', 'really ask the providers that have keys')
+    .option('--json', 'for programs')
+    .action(doctor)
+  cli.command('modules').description('list the modules').option('--json', 'for programs').action(modules)
+  const catalogue = cli.command('catalogue').description('the models that are known, their limits and prices')
+  catalogue
+    .command('update')
+    .argument('<file>', 'a catalogue of the gateway, LiteLLM or models.dev')
+    .description('take models from a file, and say what changes')
+    .option('--dry-run', 'say what would change, and write nothing')
+    .option('--force', 'also when most of the known models are missing')
+    .option('--date <day>', 'the day the data is of, such as 2026-11-21; the day of the file without it')
+    .option('--source <text>', 'whose data it is, instead of the name of the publisher')
+    .option('--out <file>', 'where to write it, instead of the data folder')
+    .option('--json', 'for programs')
+    .action(updateCatalogue)
+  cli.addCommand(pluginCommand())
+  return cli
+}

@@ -1,0 +1,66 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { type Config, ConfigError, loadConfig } from '../../kernel/config.ts'
+import { discoverPlugins } from '../../kernel/plugin/discovery.ts'
+import type { Discovered } from '../../kernel/plugin/manifest.ts'
+import { Stage } from '../../kernel/plugin/staging/stage.ts'
+import { checkData } from './checks/data.ts'
+import { checkPlugins } from './checks/plugins.ts'
+import { checkPort } from './checks/port.ts'
+import { checkProviders, probeProviders } from './checks/providers.ts'
+import { type Check, failed, ok } from './checks/result.ts'
+import { checkRuntime } from './checks/runtime.ts'
+import { checkTokenizers } from './checks/tokenizers.ts'
+import { badConfiguration } from './configuration.ts'
+
+interface DoctorOptions {
+  readonly json?: boolean
+  readonly checkProviders?: boolean
+}
+
+const marks = { ok: '✓', warning: '!', failed: '✗' } as const
+
+/** Looks at everything a start needs, changes nothing, and says what is wrong: exit code 1, or 78 for the configuration. */
+export async function doctor(options: DoctorOptions): Promise<void> {
+  const checks: Check[] = [checkRuntime()]
+  try {
+    checks.push(...(await examined(options)))
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    checks.push(...error.problems.map((problem) => failed('configuration', problem)))
+    process.exitCode = badConfiguration
+  }
+  const broken = checks.some(({ status }) => status === 'failed')
+  if (broken) process.exitCode ??= 1
+  if (options.json) console.log(JSON.stringify({ status: broken ? 'failed' : 'ok', checks }, null, 2))
+  else for (const { name, status, message } of checks) console.log(`${marks[status]} ${name}: ${message}`)
+}
+
+async function examined({ checkProviders: ask = false }: DoctorOptions): Promise<Check[]> {
+  const config = loadConfig({ env: process.env, cwd: process.cwd() })
+  const { found, plugins } = await examinePlugins(config)
+  const port = await checkPort(config)
+  return [
+    ok('configuration', config.file ?? 'no service.yaml: the defaults and the environment'),
+    ...(await checkData(config, port.running)),
+    port.check,
+    ...plugins,
+    ...checkProviders(config, found, process.env),
+    ...(await checkTokenizers(config)),
+    ...(ask ? await probeProviders(config, found, process.env) : []),
+  ]
+}
+
+/** Loads the operator's plugins as a start would, from a copy that is removed again. */
+async function examinePlugins(config: Config): Promise<{ found: Discovered[]; plugins: Check[] }> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'switchyard-doctor-'))
+  const stage = await Stage.open(folder)
+  try {
+    const found = await discoverPlugins(config, stage)
+    return { found, plugins: await checkPlugins(config, found) }
+  } finally {
+    await stage.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,58 @@
+import type { Kernel } from '../../kernel/boot.ts'
+import type { Directory } from '../../kernel/upstream/directory.ts'
+import type { Provider } from '../../kernel/upstream/provider.ts'
+
+/** What a person at the terminal needs to know: where it listens, what runs, and a first call to paste. */
+export function greeting({ url, registry, directory, newAdminKey }: Kernel, ms: number): string {
+  const modules = registry.places.flatMap(({ plugin }) => (plugin.binding ? [] : [plugin]))
+  const on = modules.filter(({ instance }) => instance)
+  const broken = registry.plugins.filter((plugin) =>
+    ['failed', 'invalid', 'waiting'].includes(registry.stateOf(plugin)),
+  )
+  return [
+    `Switchyard listens on ${url} (${Math.round(ms)} ms)`,
+    ...(newAdminKey ? [`Admin key, shown this once: ${newAdminKey}`] : []),
+    `Modules: ${on.length} of ${modules.length} on.`,
+    providersOf(directory),
+    ...broken.map(({ id, problem }) => `Not running: ${id}: ${problem}`),
+    ...directory.unusable.map(
+      (name) => `Not used: providers.${name}: give it a type that says what it is like.`,
+    ),
+    `Try: ${firstCall(url, newAdminKey ?? '<key>', modelFor(directory))}`,
+  ].join('\n')
+}
+
+function providersOf(directory: Directory): string {
+  const ready = inUse(directory)
+  if (ready.length > 0) return `Providers in use: ${ready.map(({ name }) => name).join(', ')}.`
+  const stand = standIn(directory) ? 'a stand-in echoes what it is told' : 'model calls are refused'
+  const variables = native(directory).flatMap(({ spec }) => spec.key_env.slice(0, 1))
+  return `No provider has a key yet: ${stand}. Set ${variables.join(' or ')}, or another's, and start again.`
+}
+
+/** A model that somebody answers for: one in use, else the stand-in's. */
+function modelFor(directory: Directory): string {
+  const ready = inUse(directory)
+  for (const { name } of ready) {
+    const known = directory.namesOf(name)[0]
+    if (known !== undefined) return `${name}/${known}`
+  }
+  if (ready[0]) return `${ready[0].name}/<model>`
+  const { name } = standIn(directory) ?? {}
+  return (name && directory.namesOf(name)[0]) ?? 'any'
+}
+
+const standIn = ({ providers }: Directory): Provider | undefined =>
+  providers.find(({ spec }) => spec.fallback)
+
+const inUse = ({ providers }: Directory): Provider[] =>
+  providers.filter(({ configured, spec }) => configured && !spec.fallback)
+
+/** Those who speak a language of their own: the best known. */
+const native = ({ providers }: Directory): Provider[] =>
+  providers.filter(({ name, protocol, spec }) => name === protocol && !spec.fallback)
+
+function firstCall(url: string, key: string, model: string): string {
+  const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] })
+  return `curl ${url}/v1/chat/completions -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" -d '${body}'`
+}

@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+let folder: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'switchyard-check-'))
+  await cp('test/fixtures/modules/inker', path.join(folder, 'inker'), { recursive: true })
+})
+
+afterEach(() => rm(folder, { recursive: true }))
+
+const check = (): Promise<{ code: number; ok: boolean; problems: string[] }> =>
+  new Promise((resolve) => {
+    const args = ['bin/main.ts', 'plugin', 'check', path.join(folder, 'inker'), '--json']
+    execFile(process.execPath, args, (error, out) => {
+      const { ok, checks } = JSON.parse(out) as { ok: boolean; checks: { check: string; problem?: string }[] }
+      const problems = checks.flatMap(({ check, problem }) => (problem ? [`${check}: ${problem}`] : []))
+      resolve({ code: error ? Number(error.code) : 0, ok, problems })
+    })
+  })
+
+const change = async (file: string, from: string, to: string): Promise<void> => {
+  const at = path.join(folder, 'inker', file)
+  await writeFile(at, (await readFile(at, 'utf8')).replace(from, to))
+}
+
+test('a plugin from outside that keeps to everything passes', async () => {
+  expect(await check()).toEqual({ code: 0, ok: true, problems: [] })
+})
+
+test('what a plugin does not keep to is named, and the exit code says so', async () => {
+  await change(
+    'index.ts',
+    'setup({ settings: { word } }) {',
+    '$&\n    setInterval(() => {}, 1000)\n    process.on("SIGHUP", () => {})',
+  )
+  await change('index.ts', 'z.strictObject', 'z.object')
+  await change('examples.json', 'It is [ink] indeed.', 'It is [blot] indeed.')
+  const { code, ok, problems } = await check()
+  expect([code, ok]).toEqual([1, false])
+  expect(problems).toEqual([
+    expect.stringContaining('unknown settings must be refused'),
+    expect.stringMatching(/timers keep running; listeners stay on process for SIGHUP/),
+    expect.stringContaining('(plain): text: wanted "It is [blot] indeed.", saw "It is [ink] indeed."'),
+  ])
+})
+
+test('a folder that is broken fails at once', async () => {
+  await change('manifest.json', '"stage"', '"page"')
+  expect(await check()).toMatchObject({ code: 1, problems: [expect.stringMatching(/sound manifest.*stage/)] })
+})

@@ -1,0 +1,131 @@
+import path from 'node:path'
+import { z } from 'zod'
+import type { Config } from '../../../kernel/config.ts'
+import { explain } from '../../../kernel/plugin/manifest.ts'
+import type { Removal } from '../../../kernel/plugin/packages/installed.ts'
+import { Remains } from '../../../kernel/plugin/remains.ts'
+import { changed, storedSetting } from '../../../kernel/plugin/setting.ts'
+import type { StoredPart } from '../../../storage/index.ts'
+import { openLevel } from '../../../storage/level.ts'
+import { answers, urlOf } from '../checks/port.ts'
+import { dispose } from '../packages/removal.ts'
+
+export interface GatewayOptions {
+  /** Where the gateway listens, when not where the configuration says. */
+  readonly url?: string
+  /** An admin key, when the configuration has none. */
+  readonly key?: string
+}
+
+/** What a command does to the gateway whose plugins it changes: through its API while it runs, else in its store. */
+export interface Gateway {
+  /**
+   * Takes in what is recorded as installed; `folder` is where the plugin must be then, undefined for nowhere. Throws why
+   * it was not taken; it runs as it did then.
+   */
+  refresh(id: string, folder: string | undefined): Promise<void>
+  /** Resolves with what keeps it from running nevertheless. */
+  enable(id: string): Promise<string | undefined>
+  /** What a plugin and its bindings have stored. */
+  stored(id: string): Promise<StoredPart[]>
+  /**
+   * Sees to it that a plugin that is installed no longer is gone, and with it what its removal names; whether there was
+   * anything of that.
+   */
+  leave(id: string, removal: Removal): Promise<boolean>
+  close(): Promise<void>
+}
+
+const failure = z.object({ error: z.object({ message: z.string() }) })
+const storedParts = z.object({
+  stored: z.array(
+    z.object({
+      kind: z.enum(['collection', 'log', 'sequence', 'counters']),
+      path: z.string(),
+      entries: z.number(),
+    }),
+  ),
+})
+const rescanned = z.object({ failed: z.array(z.object({ name: z.string(), problem: z.string() })) })
+const shown = z.object({ state: z.string(), problem: z.string().nullable(), folder: z.string().nullable() })
+
+/**
+ * The gateway of a configuration. When none answers, its store is opened, so that none can start until `close`; throws
+ * when somebody else has it open.
+ */
+export async function reachGateway(config: Config, options: GatewayOptions): Promise<Gateway> {
+  const url = options.url ?? (config.port === 0 ? undefined : urlOf(config))
+  if (url !== undefined && (await answers(url))) return runningGateway(url, options.key ?? config.adminKey)
+  if (options.url !== undefined) throw new Error(`no gateway answers on ${options.url}`)
+  return stoppedGateway(config.dataDir)
+}
+
+function runningGateway(url: string, key: string | undefined): Gateway {
+  if (!key) {
+    throw new Error(
+      `a gateway runs on ${url}: give an admin key of it with --key or SERVICE_ADMIN_KEY, or stop it first`,
+    )
+  }
+  const ask = (method: string, at: string, body?: unknown): Promise<Response> =>
+    fetch(url + at, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  const answerOf = async (response: Response): Promise<unknown> => {
+    const answer: unknown = await response.json()
+    if (response.ok) return answer
+    throw new Error(failure.safeParse(answer).data?.error.message ?? `${url} answered ${response.status}`)
+  }
+  /** One of these if there is one. */
+  const found = async (response: Response): Promise<unknown> =>
+    response.status === 404 ? void (await response.body?.cancel()) : answerOf(response)
+  const refresh: Gateway['refresh'] = async (id, folder) => {
+    const { failed } = rescanned.parse(await answerOf(await ask('POST', '/api/plugins/rescan')))
+    const own = failed.find(({ name }) => name === id)
+    if (own) throw new Error(own.problem)
+    const plugin = shown.optional().parse(await found(await ask('GET', `/api/plugins/${id}`)))
+    if (folder === undefined ? !plugin : plugin?.folder?.endsWith(folder)) return
+    throw new Error(
+      `the gateway on ${url} does not see what is installed here, so it has another data folder: ` +
+        'run this where its service.yaml is, or say with --url where the gateway of this folder listens',
+    )
+  }
+  return {
+    refresh,
+    async enable(id) {
+      const answer = await answerOf(await ask('PUT', `/api/plugins/${id}`, { enabled: true }))
+      const { state, problem } = shown.parse(answer)
+      return state === 'active' ? undefined : (problem ?? state)
+    },
+    stored: async (id) =>
+      storedParts.parse(await answerOf(await ask('GET', `/api/plugins/${id}/stored`))).stored,
+    async leave(id, { settings, stored }) {
+      await refresh(id, undefined)
+      const deleted = async (what: string): Promise<boolean> =>
+        (await found(await ask('DELETE', `/api/plugins/${id}/${what}`))) !== undefined
+      const erased = stored === 'erased' && (await deleted('stored'))
+      const forgotten = settings === 'forgotten' && (await deleted('settings'))
+      return erased || forgotten
+    },
+    close: async () => {},
+  }
+}
+
+async function stoppedGateway(dataDir: string): Promise<Gateway> {
+  const engine = await openLevel(path.join(dataDir, 'db')).catch((error: unknown) => {
+    throw new Error(`the store cannot be opened: ${explain(error)} If a gateway runs, say where with --url.`)
+  })
+  const settings = engine.namespace('kernel').collection('settings', { schema: storedSetting })
+  const remains = new Remains(engine, settings)
+  return {
+    refresh: async () => {},
+    async enable(id) {
+      await settings.put(id, changed(await settings.get(id), { enabled: true }))
+      return undefined
+    },
+    stored: (id) => remains.stored(id),
+    leave: (id, removal) => dispose(id, removal, remains),
+    close: () => engine.close(),
+  }
+}

@@ -1,0 +1,47 @@
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { ownPlugins } from '../../../kernel/plugin/discovery.ts'
+import { idPattern } from '../../../kernel/plugin/manifest.ts'
+import { type Kind, scaffold } from './scaffold.ts'
+
+interface NewOptions {
+  readonly kind: Kind
+  readonly dir: string
+}
+
+/** Writes a folder with a plugin that passes its checks as it is: exit code 1, and nothing written, for names it cannot have. */
+export async function create(id: string, { kind, dir }: NewOptions): Promise<void> {
+  const folder = path.resolve(dir, id)
+  const problem = (await nameProblem(id)) ?? (await folderProblem(folder))
+  if (problem) {
+    console.error(problem)
+    process.exitCode = 1
+    return
+  }
+  await mkdir(folder, { recursive: true })
+  for (const [name, text] of await scaffold(id, kind)) await writeFile(path.join(folder, name), text)
+  const shown = path.relative('', folder) || '.'
+  console.log(
+    [
+      `${shown} holds one ${kind} that works. Its tests: cd ${shown} && node --test`,
+      `What every plugin owes: switchyard plugin check ${shown}`,
+    ].join('\n'),
+  )
+}
+
+async function nameProblem(id: string): Promise<string | undefined> {
+  if (!idPattern.test(id)) {
+    return `"${id}" cannot be a plugin's name: take lower case letters, digits and dashes, a letter first, 64 at most.`
+  }
+  const own = await ownPlugins()
+  return own.some((plugin) => plugin.id === id)
+    ? `The gateway has a plugin called ${id} already: take another name.`
+    : undefined
+}
+
+async function folderProblem(folder: string): Promise<string | undefined> {
+  const there = await readdir(folder).catch((error: NodeJS.ErrnoException) =>
+    error.code === 'ENOENT' ? [] : [folder],
+  )
+  return there.length > 0 ? `${folder} is there already and not empty.` : undefined
+}

@@ -1,0 +1,41 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import mustache from 'mustache'
+import { apiVersion, type Manifest } from '../../../kernel/plugin/manifest.ts'
+import { packageVersion } from '../../../kernel/version.ts'
+
+export type Kind = Manifest['kind']
+
+/** What each kind is, in a word for the manifest that its author will replace. */
+const descriptions: Readonly<Record<Kind, string>> = {
+  module: 'Tells the model one thing before anything else.',
+  area: 'Counts the calls of each model.',
+  provider: 'Models of a service that speaks the protocol of OpenAI.',
+}
+
+/** The files of a new plugin by name, from the templates beside this file. */
+export async function scaffold(id: string, kind: Kind): Promise<ReadonlyMap<string, string>> {
+  const view = {
+    id,
+    package: `switchyard-${id}`,
+    title: titleOf(id),
+    description: descriptions[kind],
+    variable: id.replaceAll('-', '_').toUpperCase(),
+    api: apiVersion,
+    version: packageVersion(),
+  }
+  const files = new Map<string, string>()
+  for (const folder of ['every', kind]) {
+    const root = new URL(`./templates/${folder}/`, import.meta.url)
+    for (const name of await readdir(fileURLToPath(root))) {
+      const template = await readFile(new URL(name, root), 'utf8')
+      files.set(name.replace(/\.mustache$/, ''), mustache.render(template, view, {}, { escape: String }))
+    }
+  }
+  return files
+}
+
+const titleOf = (id: string): string => {
+  const words = id.replaceAll('-', ' ')
+  return words.slice(0, 1).toUpperCase() + words.slice(1)
+}

@@ -1,0 +1,60 @@
+import { type BootOptions, boot, type Kernel } from '../../kernel/boot.ts'
+import { type Config, ConfigError } from '../../kernel/config.ts'
+import { createLog } from '../../kernel/log.ts'
+import { explain } from '../../kernel/plugin/manifest.ts'
+import { outliveStrayErrors } from '../../kernel/stray-errors.ts'
+import { configuration, refuseConfiguration } from './configuration.ts'
+import { greeting } from './greeting.ts'
+import { tidyPackages } from './packages/upkeep.ts'
+
+/** Runs the gateway until it is told to stop. */
+export async function start(): Promise<void> {
+  const began = performance.now()
+  const config = configuration()
+  if (!config) return
+  const log = createLog({ level: config.logLevel })
+  let kernel: Kernel | undefined
+  outliveStrayErrors(log, () => kernel?.registry.plugins ?? [])
+  try {
+    const upkeep: BootOptions['upkeep'] = (found, remains) => tidyPackages(config.dataDir, found, remains)
+    kernel = await boot({ config, env: process.env, log, upkeep })
+    stopOnSignals(kernel)
+    console.log(greeting(kernel, performance.now() - began))
+  } catch (error) {
+    if (error instanceof ConfigError) return refuseConfiguration(error)
+    console.error(`The gateway could not start: ${reasonOf(error, config)}`)
+    process.exitCode = 1
+  }
+}
+
+/** What went wrong, and what to do where that is known. */
+function reasonOf(error: unknown, { host, port }: Config): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'EADDRINUSE') {
+    return `port ${port} on ${host} is in use. Stop what listens there, or choose another with SERVICE_PORT.`
+  }
+  if (code === 'EADDRNOTAVAIL')
+    return `this machine has no address ${host}. Choose another with SERVICE_HOST.`
+  if (code === 'EACCES')
+    return `this user may not listen on port ${port}, or not write to the data folder (${explain(error)}).`
+  return explain(error)
+}
+
+/** The first signal drains; a second one ends the process at once. */
+function stopOnSignals(kernel: Kernel): void {
+  let stopping = false
+  const stop = (signal: NodeJS.Signals): void => {
+    if (stopping) process.exit(1)
+    stopping = true
+    console.log(`${signal}: letting running calls end…`)
+    kernel.close().then(
+      () => process.exit(0),
+      (error) => {
+        console.error(`Closing failed: ${explain(error)}`)
+        process.exit(1)
+      },
+    )
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+}

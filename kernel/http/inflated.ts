@@ -1,0 +1,36 @@
+import type { IncomingMessage } from 'node:http'
+import type { Readable, Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import { badRequest } from '../errors.ts'
+
+const inflaters: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+}
+
+/**
+ * The content of a request whose body is compressed, no faster than it is read. Who reads it bounds it: a few bytes can
+ * become any number. `failed` is told what is wrong with it. Throws for an encoding that nobody here knows.
+ */
+export function inflated(req: IncomingMessage, encoding: string, failed: (error: Error) => void): Readable {
+  const name = encoding.trim().toLowerCase()
+  const create = Object.hasOwn(inflaters, name) ? inflaters[name] : undefined
+  if (!create) {
+    const known = Object.keys(inflaters).join(', ')
+    throw badRequest(`A body cannot be sent as ${encoding} here; send it as it is, or as one of ${known}.`, {
+      status: 415,
+      param: 'Content-Encoding',
+    })
+  }
+  const content = create()
+  content.on('error', () =>
+    failed(badRequest(`The body is not what its Content-Encoding says, ${encoding}.`)),
+  )
+  req.once('close', () => {
+    if (!req.complete) content.destroy()
+  })
+  return req.pipe(content)
+}

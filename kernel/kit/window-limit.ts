@@ -1,0 +1,36 @@
+import { rateLimited } from '../errors.ts'
+import { WindowCounts } from './window-counts.ts'
+
+export interface WindowLimitOptions {
+  /** How often something may happen under one name within a window. */
+  readonly limit: number
+  /** Length of a window in milliseconds. */
+  readonly windowMs: number
+  /** What whoever is refused is told. */
+  readonly refusal: (limit: number, leftS: number) => string
+  /** Told of a name when it is refused first in a window. */
+  readonly exceeded?: (name: string) => void
+}
+
+/** How often something may happen under each name, told in headers on every answer. It is forgotten at a restart. */
+export class WindowLimit {
+  readonly #options: WindowLimitOptions
+  readonly #counts: WindowCounts
+
+  constructor(options: WindowLimitOptions) {
+    this.#options = options
+    this.#counts = new WindowCounts(options.windowMs)
+  }
+
+  /** Counts one more; throws `rate_limited` when the window's are used up. */
+  take(name: string, header: (name: string, value: string) => void): void {
+    const { limit, refusal, exceeded } = this.#options
+    const { count, leftS } = this.#counts.add(name)
+    header('x-ratelimit-limit', String(limit))
+    header('x-ratelimit-remaining', String(Math.max(0, limit - count)))
+    header('x-ratelimit-reset', String(leftS))
+    if (count <= limit) return
+    if (count === limit + 1) exceeded?.(name)
+    throw rateLimited(refusal(limit, leftS), { retryAfterS: leftS })
+  }
+}
