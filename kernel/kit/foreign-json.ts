@@ -1,5 +1,6 @@
 import { jsonrepair } from 'jsonrepair'
 import type { JsonObject } from '../call/canonical.ts'
+import { parseForeign } from '../json-bounds.ts'
 import type { Target } from '../upstream/provider.ts'
 import type { Changes } from './changes.ts'
 import { protocolError } from './provider-facts.ts'
@@ -15,11 +16,11 @@ export function jsonObject(text: string | Buffer, target: Target, what = 'answer
   throw protocolError(target, `${what} something that is not a JSON object`, { retryable: true })
 }
 
-/** The JSON object in a text, such as the arguments of a call; undefined for anything else. */
+/** The JSON object in a text, such as the arguments of a call; undefined for anything else, and for what lies too deep. */
 export function objectIn(json: string): JsonObject | undefined {
   if (!/^\s*\{/.test(json)) return undefined
   try {
-    return JSON.parse(json) as JsonObject
+    return parseForeign(json) as JsonObject
   } catch {
     return undefined
   }

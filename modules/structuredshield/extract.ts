@@ -1,4 +1,5 @@
 import { jsonrepair } from 'jsonrepair'
+import { parseForeign } from '#kit'
 
 /**
  * The JSON value in a model's text: as it stands, inside a code fence, between the outermost brackets of some prose,
@@ -7,11 +8,11 @@ import { jsonrepair } from 'jsonrepair'
 export function extract(text: string): { readonly value: unknown } | undefined {
   const inside = bracketed(text)
   for (const candidate of [text, ...inside]) {
-    const parsed = parse(candidate, JSON.parse)
+    const parsed = parse(candidate, parseForeign)
     if (parsed) return parsed
   }
   for (const candidate of inside) {
-    const repaired = parse(candidate, (broken) => JSON.parse(jsonrepair(broken)))
+    const repaired = parse(candidate, (broken) => parseForeign(jsonrepair(broken)))
     if (repaired && typeof repaired.value === 'object') return repaired
   }
   return undefined

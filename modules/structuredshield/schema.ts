@@ -1,4 +1,5 @@
 import { badRequest, type Call, type JsonObject } from '#kernel'
+import { parseForeign } from '#kit'
 
 const longest = 64 * 1024
 
@@ -31,7 +32,7 @@ function fromHeader(header: string, registered: Readonly<Record<string, JsonObje
   if (Object.hasOwn(registered, header)) return registered[header]!
   const text = header.trimStart().startsWith('{') ? header : Buffer.from(header, 'base64url').toString('utf8')
   try {
-    const schema: unknown = JSON.parse(text)
+    const schema = parseForeign(text)
     if (typeof schema === 'object' && schema !== null && !Array.isArray(schema)) return schema as JsonObject
   } catch {
     // Not JSON in either form: the same refusal as JSON that is no object.

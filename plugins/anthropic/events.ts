@@ -1,5 +1,5 @@
 import type { ChoiceDelta, CompletionChunk, Delta, Target, WireUsage } from '#kernel'
-import { argumentsText, claudeReasoning as format } from '#kit'
+import { argumentsText, claudeReasoning as format, parseForeign } from '#kit'
 import { annotationOf } from './citations.ts'
 import { brokenProtocol, eventError } from './errors.ts'
 import { finishOf, type Stop } from './finish.ts'
@@ -177,7 +177,7 @@ export class Translation {
 
   #parsed(json: string): unknown {
     try {
-      return JSON.parse(json)
+      return parseForeign(json)
     } catch (error) {
       throw brokenProtocol('sent the input of a tool that is not JSON', this.#target, error)
     }

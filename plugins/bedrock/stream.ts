@@ -1,5 +1,5 @@
 import { Chunk, type StreamDecoder, type Target } from '#kernel'
-import { jsonObject, protocolError } from '#kit'
+import { isTooDeep, jsonObject, protocolError } from '#kit'
 import { exceptionError } from './errors.ts'
 import { Translation } from './events.ts'
 import { type Frame, FrameSplitter } from './frames.ts'
@@ -61,6 +61,7 @@ export class ConverseDecoder implements StreamDecoder {
 
   #parsed(payload: Buffer): EventPayload {
     if (payload.length === 0) return {}
+    if (isTooDeep(payload)) throw this.#broken('sent an event that is nested too deeply')
     return jsonObject(payload, this.#target, 'sent an event that is')
   }
 

@@ -1,5 +1,6 @@
 import { jsonrepair } from 'jsonrepair'
 import { type Choice, type Completion, type Message, newId, type ToolCall } from '#kernel'
+import { parseForeign } from '#kit'
 import { type ReasoningDetail, thinkingBlock } from './reasoning.ts'
 import type { Block } from './schema.ts'
 import { stopOf } from './stop.ts'
@@ -54,7 +55,7 @@ function toolUseOf({ id, function: { name, arguments: json }, extra }: ToolCall)
 
 /** Arguments that were cut off at the length limit are given as far as they came. */
 function inputOf(json: string): unknown {
-  const input = parsed(json, JSON.parse) ?? parsed(json, (text) => JSON.parse(jsonrepair(text)))
+  const input = parsed(json, parseForeign) ?? parsed(json, (text) => parseForeign(jsonrepair(text)))
   return typeof input === 'object' && input !== null && !Array.isArray(input) ? input : {}
 }
 
