@@ -82,7 +82,7 @@ export async function boot({
   const scope = new Scope('kernel')
   try {
     const secrets = await openSecrets({ dataDir: config.dataDir, passphrase: config.encryptionKey })
-    const { engine, relay, first, staged } = await groundOf(config, thread, log, scope)
+    const { engine, relay, first, staged, state } = await groundOf(config, thread, log, scope)
     const store = engine.namespace('kernel')
     const stage = await Stage.open(staged)
     scope.own(() => stage.close())
@@ -164,6 +164,7 @@ export async function boot({
       routes,
       runtime,
       secrets,
+      storeState: state,
       threads,
       tokenInquiry: new TokenInquiry(registry, transport),
       tokens,

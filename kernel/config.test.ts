@@ -45,7 +45,7 @@ describe('without a file', () => {
       tokenizers: {},
       plugins: { packages: [], watch: false, setupTimeout: 30_000 },
       pluginDirs: [],
-      storage: { engine: 'level' },
+      storage: { engine: 'level', minFree: 256 * 1024 * 1024 },
       server: {
         threads: 1,
         trustedProxies: [],

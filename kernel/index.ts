@@ -44,6 +44,7 @@ export {
   tooLarge,
   UpstreamError,
   unauthorized,
+  unavailable,
 } from './errors.ts'
 export { defineEvent, type EventType, type Occurrence } from './events.ts'
 export { callContextOf } from './http/context.ts'
@@ -73,6 +74,7 @@ export {
   ModelScopes,
   type Runtime,
 } from './services.ts'
+export type { StoreState } from './store-state.ts'
 export { Chunk } from './stream/chunk.ts'
 export type { Filter, Out } from './stream/filter.ts'
 export { ThreadEnded } from './threads/thread-ended.ts'

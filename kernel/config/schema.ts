@@ -54,6 +54,9 @@ const storage = section({
     .default('level')
     .describe('Where the data lives: level is the embedded store in data_dir.'),
   url: secret().optional().describe('Address of the database, for engines that have one.'),
+  min_free: size()
+    .prefault('256mb')
+    .describe('Free space of the disk below which the bodies of traces are not stored; 0 for never.'),
 })
 
 /** Everything service.yaml may say: the one source of types, defaults, checks and documentation. */
