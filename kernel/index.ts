@@ -17,7 +17,7 @@ export { CallFirstContent, CallSettled, CallStarted, type Outcome } from './call
 export { type Reply, StreamReply, WholeReply } from './call/reply.ts'
 export { type Attempt, type Decision, type Exchanged, type Note, type Skip, Trail } from './call/trail.ts'
 export { fromWireUsage, noUsage, type Usage } from './call/usage.ts'
-export type { Asking, StreamEncoder, Wire } from './call/wire.ts'
+export type { Asking, EventShape, StreamEncoder, Wire } from './call/wire.ts'
 export { wishesIn, wishesOf } from './call/wishes.ts'
 export type { Capability, Catalogue, ModelDescription } from './catalogue.ts'
 export type { Detection, Place, Span } from './chain/detect.ts'

@@ -68,6 +68,7 @@ export function traceRoutes(context: Context<unknown>, { traces, rules, added }:
     summary: 'Traces, newest first',
     query,
     returns: listing,
+    throws: [403],
     async handle({ query: { q, limit, offset, ...given }, principal }) {
       const filter = { ...given, user_id: forbidOthers(principal, given.user_id) }
       const window = { limit, offset }
