@@ -110,7 +110,9 @@ export async function boot({
     const routes = await RouteTable.open(config.routes, store)
     const directory = new Directory(config, env, { catalogue, routes })
     const cohort = new Cohort()
-    const transport = new Transport({ cohort })
+    const { maxSize, maxTime } = config.answers
+    const limits = { maxSize: maxSize || undefined, maxTime: maxTime || undefined }
+    const transport = new Transport({ limits, cohort })
     scope.own(() => transport.close())
     const dispatcher = new Dispatcher(directory, providerKeys, transport, log)
     const priceId = (provider: string): string => directory.priceId(provider)

@@ -98,7 +98,14 @@ class Decoding implements AsyncIterator<readonly Chunk[], undefined> {
     this.#isRead = bytes === undefined
     if (bytes === undefined) this.#failure = failureOf(() => decoder.end(), chunks, this.#reading)
     else
-      for (const part of bytes) this.#failure ??= failureOf(() => decoder.push(part), chunks, this.#reading)
+      for (const part of bytes) {
+        if (decoder.isOver) break
+        this.#failure ??= failureOf(() => decoder.push(part), chunks, this.#reading)
+      }
+    if (decoder.isOver && this.#failure === undefined) {
+      this.#isRead = true
+      this.#answer.finish()
+    }
     return chunks
   }
 

@@ -124,6 +124,11 @@ export interface UpstreamHead {
  * before that what came before it: clients are told every word that the provider said. Generators do so by themselves.
  */
 export interface StreamDecoder {
+  /**
+   * Whether the mark has come that nothing comes after: what is there behind it is not read. Protocols without such a
+   * mark end with the connection.
+   */
+  readonly isOver?: boolean
   push(bytes: Buffer): Iterable<Chunk>
   /** The connection closed. Throws when the answer is not complete: an end is never invented. */
   end(): Iterable<Chunk>

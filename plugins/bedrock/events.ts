@@ -16,6 +16,8 @@ interface OpenCall {
 /** The state of one streamed message: what its events come to as chunks. Throws for an event that cannot come here. */
 export class Translation {
   ended = false
+  /** Whether nothing comes any more: what an answer cost is told after its end. */
+  isOver = false
   readonly #plan: Plan
   readonly #target: Target
   readonly #head: Omit<CompletionChunk, 'choices'>
@@ -54,6 +56,7 @@ export class Translation {
         this.ended = true
         return [this.#chunk({}, finishOf(event, this.#plan.schemaAsTool, this.#target))]
       case 'metadata':
+        this.isOver = this.ended
         return event.usage ? [{ ...this.#head, choices: [], usage: wireUsage(event.usage) }] : []
       default:
         return []

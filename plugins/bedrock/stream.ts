@@ -20,12 +20,19 @@ export class ConverseDecoder implements StreamDecoder {
     this.#translation = new Translation(plan, target, id)
   }
 
+  get isOver(): boolean {
+    return this.#translation.isOver
+  }
+
   *push(bytes: Buffer): Generator<Chunk> {
-    for (const frame of this.#frames(bytes)) yield* this.#chunks(frame)
+    for (const frame of this.#frames(bytes)) {
+      if (this.isOver) return
+      yield* this.#chunks(frame)
+    }
   }
 
   end(): readonly Chunk[] {
-    if (!this.#translation.ended || this.#splitter.pending) {
+    if (!this.isOver && (!this.#translation.ended || this.#splitter.pending)) {
       throw this.#broken('ended its stream in the middle of the answer')
     }
     return []
