@@ -1,4 +1,5 @@
 import type { Call } from '../call/call.ts'
+import { flawOf } from '../call/flaw.ts'
 import type { WholeReply } from '../call/reply.ts'
 import type { Awaitable } from '../chain/hooks.ts'
 import { isGatewayError, UpstreamError } from '../errors.ts'
@@ -36,11 +37,24 @@ function decoded(answer: UpstreamAnswer, body: Buffer, reading: Reading): WholeR
       retryable: !call.cancel.aborted,
     })
   }
+  let reply: WholeReply
   try {
-    const reply = protocol.decode(answer, body, call, target)
-    return names ? names.reply(reply) : reply
+    reply = protocol.decode(answer, body, call, target)
   } catch (error) {
     throw coded(error, reading)
+  }
+  const flaw = flawIn(reply, call)
+  if (flaw !== undefined) throw protocolError(target, flaw, { retryable: true })
+  return names ? names.reply(reply) : reply
+}
+
+/** An answer is read before it goes on: one that was cut off is a failure as long as nothing of it was sent. */
+function flawIn(reply: WholeReply, call: Call): string | undefined {
+  try {
+    return flawOf(reply.body, call)
+  } catch (error) {
+    if (error instanceof SyntaxError) return 'answered with something that is not JSON, or with a part of it'
+    throw error
   }
 }
 

@@ -21,10 +21,18 @@ interface NativeMessage extends Stop {
 export function answerOf(raw: Buffer, plan: Plan, target: Target): WholeReply {
   const native: NativeMessage = jsonObject(raw, target)
   if (native.type === 'error') throw eventError(native.error ?? {}, target)
-  if (!Array.isArray(native.content))
+  if (!Array.isArray(native.content) || !native.content.every(isBlock))
     throw brokenProtocol('answered with something that is no message', target)
+  if (!native.stop_reason) throw brokenProtocol('answered without an end of the answer', target)
   const completion = completionOf(native, plan)
   return plan.native ? WholeReply.fromBytes('messages', raw, completion) : WholeReply.of(completion)
+}
+
+/** Whether it is what can be looked into, and says its text where it has one to say. */
+function isBlock(block: unknown): block is Block {
+  if (typeof block !== 'object' || block === null) return false
+  const { type, text } = block as Partial<Block>
+  return typeof type === 'string' && (type !== 'text' || typeof text === 'string')
 }
 
 function completionOf(native: NativeMessage, plan: Plan): Completion {

@@ -3,16 +3,17 @@ import { argumentsText, jsonObject, protocolError } from '#kit'
 import { finishOf } from './finish.ts'
 import { type Plan, planOf } from './plan.ts'
 import { detailOf } from './reasoning.ts'
+import { isSound } from './sound.ts'
 import { wireUsage } from './usage.ts'
 import type { Block, ConverseAnswer } from './wire.ts'
 
 /** A whole answer in the canonical form. */
 export function answerOf(head: UpstreamHead, body: Buffer, call: Call, target: Target): WholeReply {
   const native: ConverseAnswer = jsonObject(body, target)
-  const content = native.output?.message?.content
-  if (!Array.isArray(content)) {
+  if (!isSound(native)) {
     throw protocolError(target, 'answered with something that is no message', { retryable: true })
   }
+  const { content } = native.output!.message!
   const plan = planOf(call, target)
   return WholeReply.of({
     id: idOf(head, call),
@@ -20,7 +21,7 @@ export function answerOf(head: UpstreamHead, body: Buffer, call: Call, target: T
     created: Math.floor(Date.now() / 1000),
     model: target.model,
     choices: [
-      { index: 0, message: messageOf(content, plan), ...finishOf(native, plan.schemaAsTool, target) },
+      { index: 0, message: messageOf(content!, plan), ...finishOf(native, plan.schemaAsTool, target) },
     ],
     ...(native.usage && { usage: wireUsage(native.usage) }),
   })

@@ -1,6 +1,7 @@
 import type { Cell } from '../cell.ts'
 import { images, jsonSchema, reasoning } from './asked.ts'
 import { cachedUsage, usage } from './counts.ts'
+import { cutOff, end } from './ends.ts'
 import { abort, errors, midStreamError } from './failures.ts'
 import { toolNames } from './names.ts'
 import { plain, stream } from './plain.ts'
@@ -20,5 +21,7 @@ export const features: Readonly<Record<string, (cell: Cell) => Promise<void>>> =
   'cached usage': cachedUsage,
   errors,
   'mid-stream error': midStreamError,
+  'cut off': cutOff,
+  'ends at its end': end,
   abort,
 }

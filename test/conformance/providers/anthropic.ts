@@ -38,6 +38,17 @@ export const anthropic: TestProvider = {
     ...(reasoning !== undefined && { output_tokens_details: { thinking_tokens: reasoning } }),
   }),
   tellsReasoning: true,
+  nonsense: {
+    chat: [
+      { ...message, content: null, stop_reason: 'end_turn' },
+      { ...message, content: {}, stop_reason: 'end_turn' },
+      { ...message, content: [null], stop_reason: 'end_turn' },
+      { ...message, content: ['Well'], stop_reason: 'end_turn' },
+      { ...message, content: [{ text: 'Well' }], stop_reason: 'end_turn' },
+      { ...message, content: [{ type: 'text', text: null }], stop_reason: 'end_turn' },
+      { ...message, content: [{ type: 'text', text: 'Well' }], stop_reason: null },
+    ],
+  },
   broken: {
     chat: [
       event({ type: 'message_start', message }),

@@ -23,6 +23,17 @@ export const bedrock: TestProvider = {
     outputTokens: output,
     totalTokens: input + output,
   }),
+  nonsense: {
+    chat: [
+      { output: null, stopReason: 'end_turn' },
+      { output: { message: null }, stopReason: 'end_turn' },
+      { output: { message: { content: 'Well' } }, stopReason: 'end_turn' },
+      { output: { message: { content: [null] } }, stopReason: 'end_turn' },
+      { output: { message: { content: ['Well'] } }, stopReason: 'end_turn' },
+      { output: { message: { content: [{ citationsContent: 'Well' }] } }, stopReason: 'end_turn' },
+      { output: { message: { content: [{ text: 'Well' }] } } },
+    ],
+  },
   broken: {
     chat: [
       eventFrame('messageStart', { role: 'assistant' }),

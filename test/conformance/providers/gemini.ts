@@ -26,10 +26,23 @@ export const gemini: TestProvider = {
     totalTokenCount: input + output,
   }),
   tellsReasoning: true,
+  nonsense: {
+    chat: [
+      { candidates: null },
+      { candidates: [] },
+      { candidates: [null] },
+      { candidates: [{}] },
+      { candidates: [{ content: { parts: [{ text: 'Well' }] } }] },
+      { candidates: [{ content: { parts: [null] }, finishReason: 'STOP' }] },
+      { candidates: [{ content: { parts: 'Well' }, finishReason: 'STOP' }] },
+    ],
+  },
   broken: {
     chat: [
       event({ candidates: [{ content: { parts: [{ text: 'Well' }], role: 'model' } }], responseId: 'r' }),
       event({ error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' } }),
     ],
   },
+  // Its streams have no end mark: they end with their body.
+  departures: { 'ends at its end': { as: 'absent' } },
 }

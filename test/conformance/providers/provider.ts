@@ -55,5 +55,7 @@ export interface TestProvider {
     readonly chat: readonly (string | Uint8Array)[]
     readonly completion?: readonly (string | Uint8Array)[]
   }
+  /** Answers in the service's own form that are none. */
+  readonly nonsense: { readonly chat: readonly object[]; readonly completion?: readonly object[] }
   readonly departures?: Readonly<Record<string, Departure | readonly Departure[]>>
 }
