@@ -13,9 +13,14 @@ export class ToolNames {
     this.#names = names
   }
 
-  /** A plain answer under the client's names. */
+  /** A plain answer under the client's names; what is not JSON stays, for who reads it to say so. */
   reply(reply: WholeReply): WholeReply {
-    return WholeReply.of(repliedWithToolNames(reply.body, this.#names.original))
+    try {
+      return WholeReply.of(repliedWithToolNames(reply.body, this.#names.original))
+    } catch (error) {
+      if (error instanceof SyntaxError) return reply
+      throw error
+    }
   }
 
   /** A chunk under the client's names. It has no bytes: they would be among others that were made here. */

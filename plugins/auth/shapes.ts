@@ -14,8 +14,7 @@ const visible = (longest: number) =>
     .trim()
     .min(1)
     .max(longest)
-    .refine((text) => !/\p{Cc}/u.test(text), 'must not have control characters')
-    .meta({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' })
+    .regex(/^\P{Cc}*$/u, 'must not have control characters')
 
 export const name = visible(200)
 

@@ -66,13 +66,7 @@ export default defineArea({
       (generation) => context.use(kernelServices.registry).arrangement(generation),
     )
     const ring = context.memory('live', () => newRing(liveEvents))
-    const state = context.use(kernelServices.storeState)
-    const rules: BodyRules = {
-      get store() {
-        return settings.bodies === 'full' && state.hasRoom
-      },
-      maxBytes: settings.max_body_bytes,
-    }
+    const rules: BodyRules = { store: settings.bodies === 'full', maxBytes: settings.max_body_bytes }
     const live = liveFor(context, ring)
     const finished = (row: TraceRow): void =>
       live(() => ({ event: 'request.finished', userId: row.user_id, data: () => itemOf(row) }))
@@ -111,6 +105,6 @@ export default defineArea({
     costRoutes(context, traces)
     timeseriesRoute(context, traces)
     liveRoute(context, ring)
-    statusRoute(context, { traces, ring, flushMs, settings, state })
+    statusRoute(context, { traces, ring, flushMs, settings })
   },
 })

@@ -1,20 +1,24 @@
-import { type Completion, type Target, type UpstreamError, type UpstreamHead, WholeReply } from '#kernel'
-import { protocolError } from '#kit'
+import { type Completion, type Target, UpstreamError, type UpstreamHead, WholeReply } from '#kernel'
 import { mapped, withSoundCalls } from './calls.ts'
 import { upstreamError } from './errors.ts'
 import { type Quirks, quirksOf } from './quirks.ts'
 import { listsContent, withThoughtsApart } from './thoughts.ts'
 import { canonicalUsage } from './usage.ts'
 
+const brace = 0x7b
+const closingBrace = 0x7d
 /** Some send an error under status 200; its field comes first then. */
 const errorFirst = /^\s*\{\s*"error"\s*:\s*[{"]/
 
-/** The answer in the provider's bytes, unless what they say must be said otherwise to be understood. */
+/**
+ * The answer in the provider's bytes, unless what they say must be said otherwise to be understood. What is not JSON fails
+ * at once, so that it can be retried.
+ */
 export function answerOf(wire: string, head: UpstreamHead, body: Buffer, target: Target): WholeReply {
   if (errorFirst.test(body.toString('latin1', 0, 64))) throw disguised(head, body, target)
   const reply = WholeReply.fromBytes(wire, body)
-  if (wire === 'embeddings') return reply
-  const given = bodyOf(reply, target)
+  if (wire === 'embeddings' && body[0] === brace && body.at(-1)! <= closingBrace) return reply
+  const given = checked(reply, target).body
   const quirks = quirksOf(target.provider)
   const apart = quirks.thoughts_in_content && listsContent(body) ? withThoughtsApart(given) : given
   const understood = understoodOf(apart, quirks)
@@ -29,13 +33,16 @@ function understoodOf(body: Completion, quirks: Quirks): Completion {
   return { ...body, ...(choices && { choices }), ...(usage && { usage }) }
 }
 
-function bodyOf(reply: WholeReply, target: Target): Completion {
+function checked(reply: WholeReply, { provider, model }: Target): WholeReply {
   try {
-    if (typeof reply.body === 'object' && reply.body !== null) return reply.body
+    const body: Completion = reply.body
+    if (typeof body === 'object' && body !== null) return reply
   } catch {
-    // Not JSON, or half of it: the same failure as JSON that is no object.
+    // Not JSON: the same failure as JSON that is no object.
   }
-  throw protocolError(target, 'answered with something that is not a JSON object', { retryable: true })
+  const message = `The provider ${provider.name} answered with something that is not JSON.`
+  const about = { provider: provider.name, model, fault: 'protocol', retryable: true } as const
+  throw new UpstreamError('provider_error', message, about)
 }
 
 /** An error under a good status, as the error it is. */

@@ -1,15 +1,11 @@
 import { StoreError } from '../errors.ts'
 
-/**
- * Lets operations in until it is closed, and knows when the last of them has left. It can be held for a while: then
- * operations wait before it, or are refused.
- */
+/** Lets operations in until it is closed, and knows when the last of them has left. */
 export class Gate {
   readonly #outer: Gate | undefined
   #open = true
   #inside = 0
-  #empty: PromiseWithResolvers<void> | undefined
-  #hold: PromiseWithResolvers<void> | undefined
+  #empty: (() => void) | undefined
 
   /** A gate behind another one lets in who may pass both. */
   constructor(outer?: Gate) {
@@ -29,10 +25,6 @@ export class Gate {
 
   async run<T>(operation: () => T | Promise<T>): Promise<T> {
     this.check()
-    for (let hold = this.#held; hold; hold = this.#held) {
-      await hold.promise
-      this.check()
-    }
     this.#enter()
     try {
       return await operation()
@@ -41,38 +33,13 @@ export class Gate {
     }
   }
 
-  /** Has operations wait from now on; resolves when nobody is inside. */
-  hold(): Promise<void> {
-    this.#hold = Promise.withResolvers()
-    this.#hold.promise.catch(() => {})
-    return this.#emptied()
-  }
-
-  /** Ends a hold: who waits may enter, or is refused with this error, as is who comes later. */
-  release(refusal?: StoreError): void {
-    const hold = this.#hold
-    if (refusal) {
-      hold?.reject(refusal)
-      return
-    }
-    this.#hold = undefined
-    hold?.resolve()
-  }
-
   /** Lets nobody in any more; resolves when nobody is inside. */
-  close(): Promise<void> {
+  async close(): Promise<void> {
     this.#open = false
-    return this.#emptied()
-  }
-
-  get #held(): PromiseWithResolvers<void> | undefined {
-    return this.#hold ?? (this.#outer ? this.#outer.#held : undefined)
-  }
-
-  #emptied(): Promise<void> {
-    if (this.#inside === 0) return Promise.resolve()
-    this.#empty ??= Promise.withResolvers()
-    return this.#empty.promise
+    if (this.#inside === 0) return
+    await new Promise<void>((resolve) => {
+      this.#empty = resolve
+    })
   }
 
   #enter(): void {
@@ -82,10 +49,7 @@ export class Gate {
 
   #leave(): void {
     this.#inside--
-    if (this.#inside === 0) {
-      this.#empty?.resolve()
-      this.#empty = undefined
-    }
+    if (this.#inside === 0) this.#empty?.()
     if (this.#outer) this.#outer.#leave()
   }
 }

@@ -65,7 +65,6 @@ export function addBindingRoutes({ route, use }: Context<unknown>): void {
     body: bindingChange.extend({ name: bindingName }),
     status: 201,
     returns: bindingItem,
-    throws: [409],
     async handle({ params, body: { name, force, ...change }, ip, principal }) {
       const registry = use(kernelServices.registry)
       return itemOf(registry, await registry.bind(params.name, name, change, { ip, principal, force }))
@@ -91,9 +90,8 @@ export function addBindingRoutes({ route, use }: Context<unknown>): void {
     access: 'admin',
     summary: 'Toggle or configure a binding; the next call runs on it',
     params: bindingParams,
-    body: bindingChange.meta({ minProperties: 1 }),
+    body: bindingChange,
     returns: bindingItem,
-    throws: [409],
     async handle({ params, body: { force, ...change }, ip, principal }) {
       refuseNothing(change)
       const registry = use(kernelServices.registry)
@@ -125,7 +123,6 @@ export function addBindingRoutes({ route, use }: Context<unknown>): void {
     summary: 'Remove a binding of a module',
     params: bindingParams,
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
-    throws: [409],
     async handle({ params, ip, principal }) {
       await use(kernelServices.registry).unbind(params.name, params.binding, { ip, principal })
       return { deleted: true as const, id: `${params.name}/${params.binding}` }

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { chatAnswer, chatEvents } from './answers.ts'
 import { openaiWire } from './openai.ts'
 
 const part = z.object({ type: z.string() })
@@ -36,6 +35,4 @@ export const chatWire = openaiWire({
   operation: 'chat',
   summary: 'Chat completion, plain or streamed',
   body,
-  answer: chatAnswer,
-  events: chatEvents,
 })
