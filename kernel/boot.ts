@@ -82,7 +82,7 @@ export async function boot({
   const scope = new Scope('kernel')
   try {
     const secrets = await openSecrets({ dataDir: config.dataDir, passphrase: config.encryptionKey })
-    const { engine, relay, first, staged } = await groundOf(config, thread, log, scope)
+    const { engine, relay, first, staged, state } = await groundOf(config, thread, log, scope)
     const store = engine.namespace('kernel')
     const stage = await Stage.open(staged)
     scope.own(() => stage.close())
@@ -110,7 +110,9 @@ export async function boot({
     const routes = await RouteTable.open(config.routes, store)
     const directory = new Directory(config, env, { catalogue, routes })
     const cohort = new Cohort()
-    const transport = new Transport({ cohort })
+    const { maxSize, maxTime } = config.answers
+    const limits = { maxSize: maxSize || undefined, maxTime: maxTime || undefined }
+    const transport = new Transport({ limits, cohort })
     scope.own(() => transport.close())
     const dispatcher = new Dispatcher(directory, providerKeys, transport, log)
     const priceId = (provider: string): string => directory.priceId(provider)
@@ -164,6 +166,7 @@ export async function boot({
       routes,
       runtime,
       secrets,
+      storeState: state,
       threads,
       tokenInquiry: new TokenInquiry(registry, transport),
       tokens,

@@ -38,6 +38,7 @@ describe('without a file', () => {
       providers: {},
       modules: {},
       routes: [],
+      answers: { maxSize: 256 * 1024 * 1024, maxTime: 3_600_000 },
       moduleCircuit: { failures: 5, window: 60_000, open: 30_000, budget: 2000, timeout: 60_000 },
       models: {},
       workers: { memory: 128 * 1024 * 1024, hang: 5000 },
@@ -45,7 +46,7 @@ describe('without a file', () => {
       tokenizers: {},
       plugins: { packages: [], watch: false, setupTimeout: 30_000 },
       pluginDirs: [],
-      storage: { engine: 'level' },
+      storage: { engine: 'level', minFree: 256 * 1024 * 1024 },
       server: {
         threads: 1,
         trustedProxies: [],

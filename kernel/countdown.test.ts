@@ -72,3 +72,15 @@ test('one that ends another at the same moment is the only one to ring', async (
   await sleep(80)
   expect(rang).toEqual(['first'])
 })
+
+test('takes times that are longer than Node’s timers', async () => {
+  const warned: Error[] = []
+  const note = (warning: Error): void => void warned.push(warning)
+  process.on('warning', note)
+  const { countdown, missed } = recorded()
+  countdown.set(40 * 86_400_000)
+  await sleep(20)
+  countdown.clear()
+  process.off('warning', note)
+  expect([missed, warned]).toEqual([[], []])
+})

@@ -1,3 +1,5 @@
+import { StoreError } from '../storage/index.ts'
+
 /** The codes of the documented envelope; every failure has one of them. */
 export type ErrorCode =
   | 'bad_request'
@@ -137,11 +139,23 @@ export class ClientGone extends Error {
 export const isGatewayError = (error: unknown): error is GatewayError => error instanceof GatewayError
 export const isUpstreamError = (error: unknown): error is UpstreamError => error instanceof UpstreamError
 
+/** What sets a state of the gateway that will pass apart from its mistakes. */
+export const unavailable = { status: 503, type: 'unavailable' } as const
+/** Seconds after which a change that the store refused may be tried again. */
+const storeRetryS = 5
+
+/** Whether an error is a mistake of the gateway's own, for its log: not one of the state it is in. */
+export const isMistake = ({ code, type }: GatewayError): boolean =>
+  code === 'internal_error' && type !== unavailable.type
+
 /** What any thrown thing is to a caller: itself when it has a code, else an internal error that says nothing more. */
 export function toGatewayError(error: unknown): GatewayError {
   if (isGatewayError(error)) return error
   if (error instanceof RangeError && error.message.startsWith('Maximum call stack')) {
     return badRequest('The body is nested too deeply.', { cause: error })
+  }
+  if (error instanceof StoreError && error.code === 'STORE_FAILED') {
+    return internalError(error.message, { ...unavailable, retryAfterS: storeRetryS, cause: error })
   }
   return internalError('Something failed inside the gateway; its log says what, under the request id.', {
     cause: error,

@@ -17,7 +17,7 @@ export { CallFirstContent, CallSettled, CallStarted, type Outcome } from './call
 export { type Reply, StreamReply, WholeReply } from './call/reply.ts'
 export { type Attempt, type Decision, type Exchanged, type Note, type Skip, Trail } from './call/trail.ts'
 export { fromWireUsage, noUsage, type Usage } from './call/usage.ts'
-export type { Asking, StreamEncoder, Wire } from './call/wire.ts'
+export type { Asking, EventShape, StreamEncoder, Wire } from './call/wire.ts'
 export { wishesIn, wishesOf } from './call/wishes.ts'
 export type { Capability, Catalogue, ModelDescription } from './catalogue.ts'
 export type { Detection, Place, Span } from './chain/detect.ts'
@@ -44,6 +44,7 @@ export {
   tooLarge,
   UpstreamError,
   unauthorized,
+  unavailable,
 } from './errors.ts'
 export { defineEvent, type EventType, type Occurrence } from './events.ts'
 export { callContextOf } from './http/context.ts'
@@ -73,6 +74,7 @@ export {
   ModelScopes,
   type Runtime,
 } from './services.ts'
+export type { StoreState } from './store-state.ts'
 export { Chunk } from './stream/chunk.ts'
 export type { Filter, Out } from './stream/filter.ts'
 export { ThreadEnded } from './threads/thread-ended.ts'

@@ -15,6 +15,14 @@ const foreign: JsonBounds = { depth: 1_000, nodes: Number.POSITIVE_INFINITY }
 /** Whether JSON of a provider lies deeper than anything that it says in good faith. */
 export const isTooDeep = (json: Uint8Array): boolean => findExcess(json, foreign) !== undefined
 
+/** The value of JSON that a provider or its model wrote. Throws a SyntaxError for what is none, or lies too deep. */
+export function parseForeign(json: string): unknown {
+  if (json.length >= 2 * foreign.depth && isTooDeep(Buffer.from(json))) {
+    throw new SyntaxError(`nested more than ${foreign.depth} levels deep`)
+  }
+  return JSON.parse(json)
+}
+
 /**
  * Which bound a JSON text is beyond, undefined when none, without parsing it. Of bytes that are no JSON the answer
  * means nothing. Short texts cannot be beyond a bound and are not looked at; half a kilobyte takes 0.4 µs.

@@ -1,30 +1,9 @@
-import { z } from 'zod'
-import type { Wire } from './call/wire.ts'
+import type { z } from 'zod'
+import type { EventShape, Wire } from './call/wire.ts'
+import { failures, ofCalls, ofRoute } from './openapi/failures.ts'
+import { errorSchema, eventSchema, type Schema, schemaOf } from './openapi/schemas.ts'
 import type { Generation } from './plugin/generation.ts'
 import type { LiveRoute } from './route.ts'
-
-type Schema = Record<string, unknown>
-
-const errorSchema: Schema = {
-  type: 'object',
-  required: ['error'],
-  properties: {
-    error: {
-      type: 'object',
-      required: ['code', 'message', 'status'],
-      properties: {
-        code: { type: 'string' },
-        message: { type: 'string' },
-        status: { type: 'integer' },
-        type: { type: 'string' },
-        param: { type: ['string', 'null'] },
-        request_id: { type: 'string' },
-        module: { type: 'string' },
-        details: { type: 'object' },
-      },
-    },
-  },
-}
 
 const security: Readonly<Record<string, readonly Schema[]>> = {
   public: [],
@@ -35,12 +14,13 @@ const security: Readonly<Record<string, readonly Schema[]>> = {
 
 /** The OpenAPI 3.1 document of what is switched on right now. */
 export function openapi(generation: Generation, version: string): Schema {
+  const isGuarded = generation.entries.some(({ hooks }) => hooks.admit !== undefined)
   const paths: Record<string, Record<string, Schema>> = {}
   const add = (path: string, method: string, operation: Schema): void => {
     paths[path] = { ...paths[path], [method]: operation }
   }
   for (const wire of generation.wires.values()) add(wire.path, 'post', wireOperation(wire))
-  for (const route of generation.routes) add(route.path, route.method, routeOperation(route))
+  for (const route of generation.routes) add(route.path, route.method, routeOperation(route, isGuarded))
   return {
     openapi: '3.1.0',
     info: { title: 'Switchyard', version, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
@@ -64,25 +44,28 @@ function wireOperation(wire: Wire): Schema {
     requestBody: { required: true, content: json(schemaOf(wire.body, 'input')) },
     responses: {
       200: {
-        description: 'The answer; with `stream: true`, server-sent events.',
-        content: { ...json({ type: 'object' }), 'text/event-stream': { schema: { type: 'string' } } },
+        description: wire.events ? 'The answer; with `stream: true`, server-sent events.' : 'The answer.',
+        content: {
+          ...json(wire.answer ? schemaOf(wire.answer, 'output') : { type: 'object' }),
+          ...(wire.events && eventStream(wire.events)),
+        },
       },
-      default: failure,
+      ...failures(ofCalls, wire.errors),
     },
   }
 }
 
-function routeOperation(route: LiveRoute): Schema {
+function routeOperation(route: LiveRoute, isGuarded: boolean): Schema {
   return {
     summary: route.summary,
     operationId: operationIdOf(route.method, route.path),
     tags: [route.tag ?? route.plugin],
     security: security[route.access],
     parameters: [...parameters(route.params, 'path'), ...parameters(route.query, 'query')],
-    ...(route.body && { requestBody: { required: true, content: json(schemaOf(route.body, 'input')) } }),
+    ...(route.body && { requestBody: bodyOf(route.body) }),
     responses: {
       [route.status ?? 200]: { description: 'Done.', content: contentOf(route) },
-      default: failure,
+      ...failures(ofRoute(route, isGuarded), route.wire?.errors),
     },
   }
 }
@@ -91,13 +74,21 @@ function routeOperation(route: LiveRoute): Schema {
 const operationIdOf = (method: string, path: string): string =>
   [method, ...(path.match(/[A-Za-z0-9]+/g) ?? [])].join('_')
 
-function contentOf({ returns }: LiveRoute): Schema {
-  if (returns === 'events') return { 'text/event-stream': { schema: { type: 'string' } } }
+/** No body is taken for an empty object: where that will do, it may be left out. */
+const bodyOf = (body: z.ZodType): Schema => ({
+  required: !body.safeParse({}).success,
+  content: json(schemaOf(body, 'input')),
+})
+
+function contentOf({ returns, events }: LiveRoute): Schema {
+  if (returns === 'events') return eventStream(events)
   if (returns === 'text') return { 'text/plain': { schema: { type: 'string' } } }
   return json(schemaOf(returns, 'output'))
 }
 
-const failure = { description: 'The error envelope.', content: json({ $ref: '#/components/schemas/Error' }) }
+const eventStream = (events: readonly EventShape[] | undefined): Schema => ({
+  'text/event-stream': { schema: eventSchema(events) },
+})
 
 function json(schema: Schema): Schema {
   return { 'application/json': { schema } }
@@ -116,9 +107,4 @@ function parameters(schema: z.ZodType | undefined, where: 'path' | 'query'): Sch
     ...(description === undefined ? {} : { description }),
     schema: rest,
   }))
-}
-
-function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Schema {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
-  return rest
 }

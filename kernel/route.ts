@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { z } from 'zod'
 import type { Principal } from './call/call.ts'
-import type { Wire } from './call/wire.ts'
+import type { EventShape, Wire } from './call/wire.ts'
 import type { Awaitable } from './chain/hooks.ts'
 
 /** Who may call a route: anybody, any key, a user's key, an admin key. */
@@ -44,9 +44,13 @@ export interface Route<P, Q, B, R> {
   /** 200 without it. */
   readonly status?: number
   /** The wire to which it belongs: its errors look like those of that wire, and its ids stand where its clients look. */
-  readonly wire?: Pick<Wire, 'error' | 'idHeader'>
+  readonly wire?: Pick<Wire, 'error' | 'errors' | 'idHeader'>
   /** What may leave: fields that it does not name are dropped. `events` for server-sent events, `text` for plain text. */
   readonly returns: z.ZodType<R> | 'events' | 'text'
+  /** What the events are, for the documentation. */
+  readonly events?: readonly EventShape[]
+  /** Statuses of its own refusals, for the documentation: those that follow from its access, path and body are known. */
+  readonly throws?: readonly number[]
   handle(input: RouteInput<P, Q, B>): Awaitable<R> | AsyncIterable<ServerEvent> | Awaitable<string>
 }
 

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { readdirSync, writeFileSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openSecrets, Secrets } from './secrets.ts'
@@ -111,6 +113,18 @@ describe('openSecrets', () => {
     const starts = await Promise.all(Array.from({ length: 20 }, () => openSecrets({ dataDir })))
     const sealed = starts.map((secrets) => secrets.encrypt('x'))
     for (const secrets of starts) for (const text of sealed) expect(secrets.decrypt(text)).toBe('x')
+    expect(await readdir(inSecrets())).toEqual(['encryption.key'])
+  })
+
+  it('takes the key of a start that was faster, and leaves it as it is', async () => {
+    await mkdir(inSecrets())
+    const started = openSecrets({ dataDir })
+    while (readdirSync(inSecrets()).length === 0) await nextTurn()
+    const first = randomBytes(32)
+    writeFileSync(inSecrets('encryption.key'), first.toString('base64'))
+    const sealed = (await started).encrypt('x')
+    expect(new Secrets(first).decrypt(sealed)).toBe('x')
+    expect(await readFile(inSecrets('encryption.key'), 'utf8')).toBe(first.toString('base64'))
     expect(await readdir(inSecrets())).toEqual(['encryption.key'])
   })
 

@@ -9,6 +9,7 @@ import type { Remains } from './plugin/remains.ts'
 import type { Prices } from './prices.ts'
 import type { Queues } from './queues.ts'
 import type { Secrets } from './secrets.ts'
+import type { StoreState } from './store-state.ts'
 import type { Threads } from './threads/sums.ts'
 import type { TokenCounter } from './tokens/counter.ts'
 import type { Directory } from './upstream/directory.ts'
@@ -40,6 +41,7 @@ export const kernelServices = {
   routes: token<RouteTable>('kernel/routes'),
   runtime: token<Runtime>('kernel/runtime'),
   secrets: token<Secrets>('kernel/secrets'),
+  storeState: token<StoreState>('kernel/store-state'),
   threads: token<Threads>('kernel/threads'),
   tokenInquiry: token<TokenInquiry>('kernel/token-inquiry'),
   tokens: token<TokenCounter>('kernel/tokens'),

@@ -44,6 +44,15 @@ export interface StoreProblem {
   readonly message: string
 }
 
+/** Whether an engine does its work: read-only refuses changes (`STORE_FAILED`), down answers nothing. */
+export interface StoreHealth {
+  readonly state: 'healthy' | 'read-only' | 'down'
+  /** Why, in the words of the system; names no path. */
+  readonly reason?: string
+  /** Milliseconds since the epoch. */
+  readonly since?: number
+}
+
 /** A part of the store under a name of its own. Names: `[a-z0-9_-]+`, joined by the engine. */
 export interface Store {
   collection<T>(name: string, options: CollectionOptions<T>): Collection<T>

@@ -1,14 +1,17 @@
 import { Level } from 'level'
 import { StoreError } from './errors.ts'
-import type { Engine, StoreProblem } from './index.ts'
+import type { Engine, StoreHealth, StoreProblem } from './index.ts'
 import { Gate } from './level/gate.ts'
 import { GroupCommit } from './level/group-commit.ts'
 import type { LogFormat } from './level/log-blocks.ts'
 import { Parts, storeAt } from './level/parts.ts'
+import { Recovery } from './level/recovery.ts'
 
 export interface LevelOptions {
   /** Told once of each problem that the store noticed and survived. */
   readonly report?: (problem: StoreProblem) => void
+  /** Told when the store begins to refuse writes, why it still does, and when it takes them again. */
+  readonly changed?: (health: StoreHealth) => void
   /** Rows a chunk and rows a block, a multiple of it and at most 65,536, of logs that do not exist yet. */
   readonly logFormat?: LogFormat
 }
@@ -26,7 +29,10 @@ export async function openLevel(folder: string, options: LevelOptions = {}): Pro
     throw openError(folder, cause)
   }
   const report = once(options.report ?? (() => {}))
-  const backing = { database, writer: new GroupCommit(database), gate: new Gate(), report }
+  const gate = new Gate()
+  const writer = new GroupCommit(database, (failure) => recovery.begin(failure))
+  const recovery = new Recovery({ folder, database, writer, gate, changed: options.changed ?? (() => {}) })
+  const backing = { database, writer, gate, report }
   const parts = new Parts(backing, options.logFormat ?? defaultFormat)
   let closed: Promise<void> | undefined
   return {
@@ -36,7 +42,7 @@ export async function openLevel(folder: string, options: LevelOptions = {}): Pro
     erase: (prefix) => parts.erase(prefix),
     compact: () => backing.gate.run(() => backing.writer.compact({ gte: '\0', lt: '\uffff' })),
     close() {
-      closed ??= parts.close()
+      closed ??= parts.close(() => recovery.end())
       return closed
     },
   }

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { adminKey } from './harness.ts'
 import { headerCode, type PluginFiles, writePlugin } from './plugin-folder.ts'
-import { type GatewayProcess, startProcess } from './process.ts'
+import { type GatewayProcess, inherited, startProcess } from './process.ts'
 
 let folder: string
 let gateway: GatewayProcess
@@ -110,7 +110,7 @@ test('doctor loads it as a start would, and leaves nothing behind', async () => 
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [path.resolve('bin/main.ts'), 'doctor', '--json'],
-    { cwd: folder, env: { PATH: process.env.PATH, SERVICE_PORT: new URL(gateway.url).port } },
+    { cwd: folder, env: { ...inherited, SERVICE_PORT: new URL(gateway.url).port } },
   ).catch((error: { stdout: string }) => error)
   const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string; message: string }[] }
   const plugins = checks.filter(({ name }) => name === 'plugins')

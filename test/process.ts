@@ -12,11 +12,14 @@ export interface GatewayProcess {
   end(signal: NodeJS.Signals): Promise<number | null>
 }
 
+/** Of this process's environment what others need to run: where programs lie, and what was compiled before. */
+export const inherited = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
+
 /** Starts `switchyard start` on a free port, in this folder or another; resolves when it listens. */
 export function startProcess(env: Record<string, string>, cwd = process.cwd()): Promise<GatewayProcess> {
   const child = spawn(process.execPath, [path.resolve('bin/main.ts'), 'start'], {
     cwd,
-    env: { PATH: process.env.PATH, SERVICE_PORT: '0', ...env },
+    env: { ...inherited, SERVICE_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   return listening(child, (signal) => child.kill(signal))

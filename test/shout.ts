@@ -2,6 +2,7 @@ import { execFile, spawn } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'
+import { inherited } from './process.ts'
 
 export interface ShoutOptions {
   readonly permissions?: readonly string[]
@@ -82,7 +83,7 @@ const main = path.resolve('bin/main.ts')
 
 const surroundings = (cwd: string, env: Readonly<Record<string, string>>) => ({
   cwd,
-  env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+  env: { ...inherited, HOME: process.env.HOME, ...env },
 })
 
 /** Runs `switchyard plugin …` in a folder, in a process of its own. */

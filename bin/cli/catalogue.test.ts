@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { inherited } from '../../test/process.ts'
 
 const main = path.resolve('bin/main.ts')
 let folder: string
@@ -24,7 +25,7 @@ async function update(data: unknown, ...options: string[]): Promise<Ended> {
   await writeFile(file, typeof data === 'string' ? data : JSON.stringify(data))
   const args = [main, 'catalogue', 'update', file, ...options]
   return new Promise((resolve) => {
-    execFile(process.execPath, args, { cwd: folder, env: { PATH: process.env.PATH } }, (error, out, err) =>
+    execFile(process.execPath, args, { cwd: folder, env: inherited }, (error, out, err) =>
       resolve({ code: error ? Number(error.code) : 0, out, err }),
     )
   })

@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type GatewayProcess, startProcess } from '../../test/process.ts'
+import { type GatewayProcess, inherited, startProcess } from '../../test/process.ts'
 import { bpe } from '../../test/tokenizer-files.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
@@ -38,7 +38,7 @@ interface Ended {
 /** Runs a command to its end, in the test's folder and with nothing of our own environment. */
 function run(args: readonly string[], env: Environment = {}): Promise<Ended> {
   return new Promise((resolve) => {
-    const options = { cwd: folder, env: { PATH: process.env.PATH, ...env } }
+    const options = { cwd: folder, env: { ...inherited, ...env } }
     execFile(process.execPath, [main, ...args], options, (error, out, err) => {
       resolve({ code: error ? Number(error.code) : 0, out, err })
     })

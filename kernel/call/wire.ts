@@ -18,6 +18,14 @@ export interface StreamEncoder {
 /** Whose request it is, and the record that its call leaves. */
 export type Asking = Pick<Call, 'principal' | 'trail'>
 
+/** One kind of event of a stream, for the documentation. */
+export interface EventShape {
+  /** Its name, if it has one. */
+  readonly event?: string
+  /** The shape of the JSON that is its data, or the text that its data is. */
+  readonly data: z.ZodType | string
+}
+
 /** A format that clients speak: a path, and the translation from and to the canonical forms. */
 export interface Wire {
   readonly id: string
@@ -28,6 +36,12 @@ export interface Wire {
   readonly idHeader?: string
   /** The body's shape, for the documentation and for `decode`. */
   readonly body: z.ZodType
+  /** The shape of a whole answer, for the documentation. */
+  readonly answer?: z.ZodType
+  /** The events of a streamed one, for the documentation. */
+  readonly events?: readonly EventShape[]
+  /** The shape of its errors, for the documentation; the envelope's without it. */
+  readonly errors?: z.ZodType
   /** The canonical request; throws a bad request that names the field. Wires that remember look up earlier turns. */
   decode(body: unknown, asking: Asking): Awaitable<ModelRequest>
   /** The answer's body as the wire has it. */

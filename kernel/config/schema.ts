@@ -54,6 +54,9 @@ const storage = section({
     .default('level')
     .describe('Where the data lives: level is the embedded store in data_dir.'),
   url: secret().optional().describe('Address of the database, for engines that have one.'),
+  min_free: size()
+    .prefault('256mb')
+    .describe('Free space of the disk below which the bodies of traces are not stored; 0 for never.'),
 })
 
 /** Everything service.yaml may say: the one source of types, defaults, checks and documentation. */
@@ -71,6 +74,16 @@ export const schema = section({
   providers: named(provider, providerName).prefault({}).describe('Upstream providers, by name.'),
   modules: named(moduleEntry).prefault({}).describe('Modules of the chain, by name.'),
   routes: listOf(route).prefault([]).describe('Which provider gets which model.'),
+  answers: section({
+    max_size: size()
+      .prefault('256mb')
+      .describe('Largest answer of a provider, streamed or whole, unpacked; 0 for no bound.'),
+    max_time: duration()
+      .prefault('1h')
+      .describe('How long an answer of a provider may take to its last byte; 0 for no bound.'),
+  })
+    .prefault({})
+    .describe('What an answer of a provider may come to before it is a failure of the provider.'),
   module_circuit: section({
     failures: whole(0, 1_000_000)
       .default(defaultLimits.failures)

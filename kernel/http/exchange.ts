@@ -7,7 +7,7 @@ import type { Served } from '../call/settle.ts'
 import { Trail } from '../call/trail.ts'
 import type { Wire } from '../call/wire.ts'
 import type { Cohort } from '../cohort.ts'
-import { ClientGone, forbidden, isUpstreamError, toGatewayError } from '../errors.ts'
+import { ClientGone, forbidden, isMistake, isUpstreamError, toGatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
 import type { Generation } from '../plugin/generation.ts'
 import { type BodyLimits, parseJson, readBody } from './body.ts'
@@ -145,7 +145,7 @@ export class Exchange {
       return
     }
     const error = toGatewayError(thrown)
-    if (error.code === 'internal_error' && !isUpstreamError(error)) {
+    if (isMistake(error) && !isUpstreamError(error)) {
       this.#parts.log.error(
         { err: error.cause ?? error, request_id: this.#id, module: error.module },
         'a call failed',

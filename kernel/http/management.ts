@@ -2,7 +2,7 @@ import Router, { type RouterContext } from '@koa/router'
 import Koa from 'koa'
 import type { Principal } from '../call/call.ts'
 import type { Visit } from '../chain/hooks.ts'
-import { badRequest, envelope, forbidden, notFound, toGatewayError } from '../errors.ts'
+import { badRequest, envelope, forbidden, isMistake, notFound, toGatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
 import { WindowLimit } from '../kit/window-limit.ts'
 import type { Log } from '../log.ts'
@@ -52,8 +52,7 @@ export function createManagement(parts: ManagementParts): Koa {
         throw ctx.req.headers.upgrade === undefined ? nothingAt(ctx) : httpOnly(ctx)
     } catch (thrown) {
       const error = toGatewayError(thrown)
-      if (error.code === 'internal_error')
-        parts.log.error({ err: error.cause ?? error, request_id: id }, 'a request failed')
+      if (isMistake(error)) parts.log.error({ err: error.cause ?? error, request_id: id }, 'a request failed')
       ctx.status = error.status
       if (error.retryAfterS !== undefined) ctx.set('retry-after', String(Math.ceil(error.retryAfterS)))
       ctx.body = wire ? wire.error(error, id) : envelope(error, id)

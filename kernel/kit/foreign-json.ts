@@ -1,8 +1,8 @@
 import { jsonrepair } from 'jsonrepair'
 import type { JsonObject } from '../call/canonical.ts'
+import { parseForeign } from '../json-bounds.ts'
 import type { Target } from '../upstream/provider.ts'
 import type { Changes } from './changes.ts'
-import { cutJson } from './cut-json.ts'
 import { protocolError } from './provider-facts.ts'
 
 /** The JSON object of a provider's answer, or of one of its events; throws an error that another try may make good. */
@@ -16,11 +16,11 @@ export function jsonObject(text: string | Buffer, target: Target, what = 'answer
   throw protocolError(target, `${what} something that is not a JSON object`, { retryable: true })
 }
 
-/** The JSON object in a text, such as the arguments of a call; undefined for anything else. */
+/** The JSON object in a text, such as the arguments of a call; undefined for anything else, and for what lies too deep. */
 export function objectIn(json: string): JsonObject | undefined {
   if (!/^\s*\{/.test(json)) return undefined
   try {
-    return JSON.parse(json) as JsonObject
+    return parseForeign(json) as JsonObject
   } catch {
     return undefined
   }
@@ -28,8 +28,8 @@ export function objectIn(json: string): JsonObject | undefined {
 
 /**
  * The arguments of a call that a conversation goes on from, for providers that take an object only. Models write nothing
- * at all where a function has no parameters. What was cut off or written badly counts as far as it can be read, half a text
- * included, and the change is told. Undefined where there is no object in it.
+ * at all where a function has no parameters. What was cut off or written badly counts as far as it can be read, and the
+ * change is told. Undefined where there is no object in it.
  */
 export function callArguments(json: string, changes: Changes): JsonObject | undefined {
   const known = json.trim() === '' ? {} : objectIn(json)
@@ -40,9 +40,8 @@ export function callArguments(json: string, changes: Changes): JsonObject | unde
 }
 
 function repairedObject(json: string): JsonObject | undefined {
-  const { hasGap, endsInText, complete } = cutJson(json)
   try {
-    return objectIn(jsonrepair(hasGap && !endsInText ? complete : json))
+    return objectIn(jsonrepair(json))
   } catch {
     return undefined
   }

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type PluginFiles, writePlugin } from '../../test/plugin-folder.ts'
+import { inherited } from '../../test/process.ts'
 
 const definition = (setup: string): string =>
   `export default { settings: { safeParse: (data) => ({ success: true, data }) }, ${setup} }\n`
@@ -80,7 +81,7 @@ beforeAll(async () => {
     ['--input-type=module', '-e', script, ...ids],
     {
       cwd: folder,
-      env: { SERVICE_PORT: '0' },
+      env: { ...inherited, SERVICE_PORT: '0' },
     },
   )
   gateway = JSON.parse(stdout)

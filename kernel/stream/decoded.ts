@@ -1,14 +1,16 @@
 import type { Call } from '../call/call.ts'
+import { flawOf } from '../call/flaw.ts'
 import type { WholeReply } from '../call/reply.ts'
 import type { Awaitable } from '../chain/hooks.ts'
 import { isGatewayError, UpstreamError } from '../errors.ts'
+import { isTooDeep } from '../json-bounds.ts'
 import { protocolError } from '../kit/provider-facts.ts'
 import type { Log } from '../log.ts'
 import type { Protocol, StreamDecoder, Target } from '../upstream/provider.ts'
 import type { ToolNames } from '../upstream/tool-names.ts'
 import type { UpstreamAnswer } from '../upstream/upstream-answer.ts'
 import type { Chunk } from './chunk.ts'
-import { EventTooLarge } from './sse.ts'
+import { EventRefused } from './sse.ts'
 
 /** What it takes to read an answer. */
 export interface Reading {
@@ -30,11 +32,29 @@ export function decodedWhole(answer: UpstreamAnswer, reading: Reading): Awaitabl
 
 function decoded(answer: UpstreamAnswer, body: Buffer, reading: Reading): WholeReply {
   const { protocol, call, target, names } = reading
+  if (isTooDeep(body)) {
+    throw protocolError(target, 'sent an answer that is nested too deeply', {
+      retryable: !call.cancel.aborted,
+    })
+  }
+  let reply: WholeReply
   try {
-    const reply = protocol.decode(answer, body, call, target)
-    return names ? names.reply(reply) : reply
+    reply = protocol.decode(answer, body, call, target)
   } catch (error) {
     throw coded(error, reading)
+  }
+  const flaw = flawIn(reply, call)
+  if (flaw !== undefined) throw protocolError(target, flaw, { retryable: true })
+  return names ? names.reply(reply) : reply
+}
+
+/** An answer is read before it goes on: one that was cut off is a failure as long as nothing of it was sent. */
+function flawIn(reply: WholeReply, call: Call): string | undefined {
+  try {
+    return flawOf(reply.body, call)
+  } catch (error) {
+    if (error instanceof SyntaxError) return 'answered with something that is not JSON, or with a part of it'
+    throw error
   }
 }
 
@@ -92,7 +112,14 @@ class Decoding implements AsyncIterator<readonly Chunk[], undefined> {
     this.#isRead = bytes === undefined
     if (bytes === undefined) this.#failure = failureOf(() => decoder.end(), chunks, this.#reading)
     else
-      for (const part of bytes) this.#failure ??= failureOf(() => decoder.push(part), chunks, this.#reading)
+      for (const part of bytes) {
+        if (decoder.isOver) break
+        this.#failure ??= failureOf(() => decoder.push(part), chunks, this.#reading)
+      }
+    if (decoder.isOver && this.#failure === undefined) {
+      this.#isRead = true
+      this.#answer.finish()
+    }
     return chunks
   }
 
@@ -120,15 +147,15 @@ function failureOf(give: () => Iterable<Chunk>, chunks: Chunk[], reading: Readin
 }
 
 /**
- * A protocol throws coded errors for what its provider does; events without an end are noticed for it. Anything else is
+ * A protocol throws coded errors for what its provider does; events without an end or a bottom are noticed for it. Anything else is
  * a mistake of its own: it is logged here, without its message, in which there may be words of the answer, and another
  * provider may still answer.
  */
 function coded(error: unknown, { protocol, call, target, log }: Reading): unknown {
   if (isGatewayError(error)) return error
-  if (error instanceof EventTooLarge) {
+  if (error instanceof EventRefused) {
     const retryable = !call.cancel.aborted
-    return protocolError(target, 'sent an event that is too large', { retryable, cause: error })
+    return protocolError(target, `sent ${error.message}`, { retryable, cause: error })
   }
   const { provider, model } = target
   const message = `The gateway could not read the answer of the provider ${provider.name}; its log says why.`

@@ -111,6 +111,16 @@ describe('an event', () => {
     expect(eventData(Buffer.from(': comment\n\n'))).toBe('')
   })
 
+  test('gives the events before one that is nested too deeply, and refuses that one', () => {
+    const splitter = new EventSplitter()
+    const deep = `data: ${'['.repeat(2_000)}\n\n`
+    const events = splitter.push(Buffer.from(`data: 1\n\n${deep}data: 3\n\n`))
+    expect(events.map(String)).toEqual(['data: 1\n\n'])
+    expect(() => splitter.push(Buffer.from('data: 4\n\n'))).toThrow('nested too deeply')
+    expect(() => splitter.end()).toThrow('nested too deeply')
+    expect(() => split([Buffer.from(deep.trim())])).toThrow('nested too deeply')
+  })
+
   test('is the end mark only if that is all of its data', () => {
     const done = [
       'data: [DONE]\n\n',

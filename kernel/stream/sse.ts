@@ -1,14 +1,16 @@
+import { isTooDeep } from '../json-bounds.ts'
+
 const LF = 10
 const CR = 13
 const empty = Buffer.alloc(0)
 
-/** An event was longer than any that is sent in good faith: a provider's failure, and not its protocol's. */
-export class EventTooLarge extends RangeError {}
+/** An event that is longer, or lies deeper, than any that is sent in good faith: a provider's failure. */
+export class EventRefused extends RangeError {}
 
 /**
  * Cuts a byte stream into server-sent events at any chunk border. Events keep their bytes, blank line included, so
  * that they can be passed on untouched. Lines end with LF or CR LF; a lone CR, which the standard also allows, nobody
- * sends. An event over `maxBytes` is an EventTooLarge, once those before it were given.
+ * sends. An event over `maxBytes`, or one that is nested too deeply, is an EventRefused, once those before it were given.
  */
 export class EventSplitter {
   /** Holds the event that is not complete, from `#start` to `#end`; room behind it is for what comes. */
@@ -18,6 +20,7 @@ export class EventSplitter {
   /** Where the search for the blank line goes on, so that a slowly growing event is not searched again and again. */
   #searched = 0
   readonly #maxBytes: number
+  #refused: EventRefused | undefined
 
   constructor(maxBytes = 16 * 1024 * 1024) {
     this.#maxBytes = maxBytes
@@ -30,11 +33,11 @@ export class EventSplitter {
     const buffer = this.#buffer.subarray(0, this.#end)
     const events: Buffer[] = []
     let at = buffer.indexOf(LF, this.#searched)
-    while (at !== -1) {
+    while (at !== -1 && !this.#refused) {
       const end = blankLineEnd(buffer, at)
       if (end === undefined) break
       if (end !== 0) {
-        events.push(buffer.subarray(this.#start, end))
+        this.#take(buffer.subarray(this.#start, end), events)
         this.#start = end
       }
       at = buffer.indexOf(LF, end || at + 1)
@@ -47,15 +50,22 @@ export class EventSplitter {
   /** What is left when the stream ends: an event without its blank line, or nothing. */
   end(): Buffer | undefined {
     this.#limit()
-    const rest = this.#buffer.subarray(this.#start, this.#end)
+    const rest: Buffer[] = []
+    if (this.#end > this.#start) this.#take(this.#buffer.subarray(this.#start, this.#end), rest)
     this.#buffer = empty
     this.#start = this.#end = this.#searched = 0
-    return rest.length === 0 ? undefined : rest
+    if (this.#refused) throw this.#refused
+    return rest[0]
+  }
+
+  #take(event: Buffer, events: Buffer[]): void {
+    if (isTooDeep(event)) this.#refused = new EventRefused('an event that is nested too deeply')
+    else events.push(event)
   }
 
   #limit(): void {
-    if (this.#end - this.#start > this.#maxBytes)
-      throw new EventTooLarge('an event of the stream is too large')
+    if (this.#refused) throw this.#refused
+    if (this.#end - this.#start > this.#maxBytes) throw new EventRefused('an event that is too large')
   }
 
   /**

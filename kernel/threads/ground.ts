@@ -1,10 +1,12 @@
 import path from 'node:path'
-import type { Engine } from '../../storage/index.ts'
+import type { Engine, StoreProblem } from '../../storage/index.ts'
 import { openLevel } from '../../storage/level.ts'
 import { type SharedEngine, shareEngine } from '../../storage/shared.ts'
+import { repeat } from '../call/repeat.ts'
 import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
 import type { Scope } from '../plugin/scope.ts'
+import { StoreState } from '../store-state.ts'
 import type { ThreadData } from './messages.ts'
 import { FirstRelay, oneThread, type Relay, type ThreadRelay } from './relay.ts'
 
@@ -23,27 +25,45 @@ export interface Ground {
   readonly first: { readonly shared: SharedEngine; readonly relay: FirstRelay } | undefined
   /** Folder of the copies that this thread imports plugins from. */
   readonly staged: string
+  readonly state: StoreState
 }
+
+/** How often free space is looked at, in milliseconds. */
+const lookMs = 5_000
 
 /** Opens the store of this process, or takes what the first thread has given. */
 export async function groundOf(
-  { dataDir, server }: Config,
+  { dataDir, server, storage }: Config,
   thread: ThreadPlace | undefined,
   log: Log,
   scope: Scope,
 ): Promise<Ground> {
+  const state = new StoreState({ folder: dataDir, minFree: storage.minFree, log: thread ? undefined : log })
+  await state.look()
+  scope.own(
+    repeat(
+      lookMs,
+      () => state.look(),
+      (err) => log.error({ err }, 'free space cannot be seen'),
+    ),
+  )
   if (thread) {
     const { engine, relay, number } = thread
     scope.own(() => engine.close())
     scope.own(() => relay.flush())
-    return { engine, relay, first: undefined, staged: path.join(dataDir, 'threads', `${number}`, 'staged') }
+    const staged = path.join(dataDir, 'threads', `${number}`, 'staged')
+    return { engine, relay, first: undefined, staged, state }
   }
   const staged = path.join(dataDir, 'staged')
-  const level = await openLevel(path.join(dataDir, 'db'))
+  const report = ({ message, ...place }: StoreProblem): void => log.error(place, message)
+  const level = await openLevel(path.join(dataDir, 'db'), {
+    report,
+    changed: (health) => state.take(health),
+  })
   scope.own(() => level.close())
-  if (server.threads === 1) return { engine: level, relay: oneThread, first: undefined, staged }
+  if (server.threads === 1) return { engine: level, relay: oneThread, first: undefined, staged, state }
   const first = { shared: shareEngine(level), relay: new FirstRelay() }
-  const engine = first.shared.open({ failed: (err) => log.error({ err }, 'the store failed') })
+  const engine = first.shared.open({ report, failed: (err) => log.error({ err }, 'the store failed') })
   scope.own(() => engine.close())
-  return { engine, relay: first.relay, first, staged }
+  return { engine, relay: first.relay, first, staged, state }
 }

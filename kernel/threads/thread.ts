@@ -30,7 +30,10 @@ outliveStrayErrors(log, () => kernel?.registry.plugins ?? [])
 try {
   const relay = new ThreadRelay({ tell: send, ask: (asked, data) => tell({ asked, data }) })
   const failed = (err: unknown): void => log.error({ err }, 'the store failed')
-  const engine = openShared(data.store, { failed })
+  const engine = openShared(data.store, {
+    failed,
+    report: ({ message, ...place }) => log.error(place, message),
+  })
   kernel = await boot({ config: data.config, env: data.env, log, thread: { ...data, engine, relay } })
   isReady = true
   await tell({ ready: true })

@@ -268,12 +268,25 @@ describe('the first content', () => {
     expect(logged).toEqual([])
   })
 
-  test('may never come: a stream that only ends is an answer', async () => {
-    upstream.reply({ chunks: ['data: [DONE]\n\n'] })
+  test('may never come: a stream that begins and ends is an answer', async () => {
+    const said = { choices: [{ index: 0, delta: { role: 'assistant' } }] }
+    upstream.reply({ chunks: [`data: ${JSON.stringify(said)}\n\n`, 'data: [DONE]\n\n'] })
     expect(await read(await generationOf().chain.run(callOf({ stream: true })))).toEqual({
-      chunks: [],
+      chunks: [said],
       error: undefined,
     })
+  })
+
+  test.each([
+    ['only ends', ''],
+    ['says nothing', 'data: {}\n\n'],
+    ['has no choices', 'data: {"choices":[]}\n\n'],
+    ['has a choice that is nothing', 'data: {"choices":[{}]}\n\n'],
+  ])('must be able to come: a stream that %s is none', async (_, events) => {
+    upstream.reply({ chunks: [`${events}data: [DONE]\n\n`] })
+    const error = await failureOf(generationOf().chain.run(callOf({ stream: true })))
+    expect(error).toMatchObject({ code: 'provider_error', status: 502, retryable: true })
+    expect(error.message).toContain('without an answer')
   })
 })
 

@@ -13,14 +13,9 @@ export class ToolNames {
     this.#names = names
   }
 
-  /** A plain answer under the client's names; what is not JSON stays, for who reads it to say so. */
+  /** A plain answer under the client's names. */
   reply(reply: WholeReply): WholeReply {
-    try {
-      return WholeReply.of(repliedWithToolNames(reply.body, this.#names.original))
-    } catch (error) {
-      if (error instanceof SyntaxError) return reply
-      throw error
-    }
+    return WholeReply.of(repliedWithToolNames(reply.body, this.#names.original))
   }
 
   /** A chunk under the client's names. It has no bytes: they would be among others that were made here. */

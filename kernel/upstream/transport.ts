@@ -3,11 +3,13 @@ import type { Cancel } from '../call/cancel.ts'
 import { Cohort } from '../cohort.ts'
 import { Connections } from './connections.ts'
 import type { Target, UpstreamRequest } from './provider.ts'
-import { UpstreamAnswer } from './upstream-answer.ts'
+import { type AnswerLimits, UpstreamAnswer } from './upstream-answer.ts'
 
 export interface TransportOptions {
   /** How long the connections to an origin take new requests. Ten minutes by default. */
   readonly connectionMs?: number
+  /** Bounds on every answer. */
+  readonly limits?: AnswerLimits
   /** With whom answers go on; with each other when it is not given. */
   readonly cohort?: Cohort
 }
@@ -18,10 +20,12 @@ export interface TransportOptions {
  */
 export class Transport {
   readonly #connections: Connections
+  readonly #limits: AnswerLimits
   readonly #cohort: Cohort
 
-  constructor({ connectionMs = 10 * 60_000, cohort = new Cohort() }: TransportOptions = {}) {
+  constructor({ connectionMs = 10 * 60_000, limits = {}, cohort = new Cohort() }: TransportOptions = {}) {
     this.#connections = new Connections(connectionMs)
+    this.#limits = limits
     this.#cohort = cohort
   }
 
@@ -34,7 +38,14 @@ export class Transport {
   ): Promise<UpstreamAnswer> {
     const { pool, path } = this.#connections.to(request.url)
     const { method, headers, body = null } = request
-    const answer = new UpstreamAnswer({ target, cancel, timeouts, cohort: this.#cohort })
+    headers['accept-encoding'] ??= 'identity'
+    const answer = new UpstreamAnswer({
+      target,
+      cancel,
+      timeouts,
+      limits: this.#limits,
+      cohort: this.#cohort,
+    })
     pool.dispatch({ path, method, headers, body, headersTimeout: 0, bodyTimeout: 0 }, answer)
     answer.connecting()
     return answer.head

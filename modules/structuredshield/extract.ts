@@ -1,19 +1,18 @@
 import { jsonrepair } from 'jsonrepair'
-import { cutJson } from '#kit'
+import { parseForeign } from '#kit'
 
 /**
- * The JSON value in a model's text: as it stands, inside a code fence, between the outermost brackets of some prose, or
- * repaired, with brackets closed that were left open. Undefined when there is none, or a value would have to be made up.
+ * The JSON value in a model's text: as it stands, inside a code fence, between the outermost brackets of some prose,
+ * or repaired. Undefined when there is none.
  */
 export function extract(text: string): { readonly value: unknown } | undefined {
   const inside = bracketed(text)
   for (const candidate of [text, ...inside]) {
-    const parsed = parse(candidate, JSON.parse)
+    const parsed = parse(candidate, parseForeign)
     if (parsed) return parsed
   }
   for (const candidate of inside) {
-    if (cutJson(candidate).hasGap) continue
-    const repaired = parse(candidate, (broken) => JSON.parse(jsonrepair(broken)))
+    const repaired = parse(candidate, (broken) => parseForeign(jsonrepair(broken)))
     if (repaired && typeof repaired.value === 'object') return repaired
   }
   return undefined
@@ -25,8 +24,7 @@ function bracketed(text: string): string[] {
   const start = text.search(/[{[]/)
   if (start === -1) return []
   const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'))
-  const between = text.slice(start, end + 1)
-  const parts = [...(end > start && !cutJson(between).isOpen ? [between] : []), text.slice(start)]
+  const parts = [...(end > start ? [text.slice(start, end + 1)] : []), text.slice(start)]
   return fence && /^\s*[{[]/.test(fence) ? [fence, ...parts] : parts
 }
 

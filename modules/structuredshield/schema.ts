@@ -1,51 +1,30 @@
-import { badRequest, type Call, type JsonObject, type ResponseFormat } from '#kernel'
-import { isClosed } from './closed.ts'
+import { badRequest, type Call, type JsonObject } from '#kernel'
+import { parseForeign } from '#kit'
 
 const longest = 64 * 1024
 
-/** The form that a call's answer must have. */
-export interface Wanted {
-  readonly schema: JsonObject
-  /** What the provider is asked for. */
-  readonly format: ResponseFormat
-  /** Any JSON object will do. */
-  readonly isAny?: boolean
-}
-
 /**
- * What a call's answer must fit, from X-Schema, from the request, or from the settings, to be read where it is needed;
- * undefined where there is nothing.
+ * The schema that a call's answer must fit, from X-Schema, from the request, or from the settings, to be read where it is
+ * needed; undefined where there is none.
  */
-export function wantedOf(
+export function schemaOf(
   { context, operation, request }: Call,
   registered: Readonly<Record<string, JsonObject>>,
-): (() => Wanted) | undefined {
+): (() => JsonObject) | undefined {
   if (operation !== 'chat') return undefined
   const header = context.headers['x-schema']
-  if (typeof header === 'string' && header !== '') return () => ours(fromHeader(header, registered))
+  if (typeof header === 'string' && header !== '') return () => fromHeader(header, registered)
   const format = request.response_format
   if (format?.type === 'json_schema') {
     return () => {
       const schema = format.json_schema?.schema
       if (!schema) throw wrong('there is no schema in it', 'response_format.json_schema.schema')
-      return { schema, format }
+      return schema
     }
   }
   const name = `model ${request.model}`
-  if (Object.hasOwn(registered, name)) return () => ours(registered[name]!)
-  return format?.type === 'json_object' ? () => ({ schema: anyObject, format, isAny: true }) : undefined
+  return Object.hasOwn(registered, name) ? () => registered[name]! : undefined
 }
-
-const anyObject: JsonObject = { type: 'object' }
-
-/** A schema that the client did not put into its request: strict where services that tell the two apart take it so. */
-const ours = (schema: JsonObject): Wanted => ({
-  schema,
-  format: {
-    type: 'json_schema',
-    json_schema: { name: 'answer', schema, ...(isClosed(schema) && { strict: true }) },
-  },
-})
 
 /** Raw JSON, base64url of it, or the name of a registered schema. */
 function fromHeader(header: string, registered: Readonly<Record<string, JsonObject>>): JsonObject {
@@ -53,7 +32,7 @@ function fromHeader(header: string, registered: Readonly<Record<string, JsonObje
   if (Object.hasOwn(registered, header)) return registered[header]!
   const text = header.trimStart().startsWith('{') ? header : Buffer.from(header, 'base64url').toString('utf8')
   try {
-    const schema: unknown = JSON.parse(text)
+    const schema = parseForeign(text)
     if (typeof schema === 'object' && schema !== null && !Array.isArray(schema)) return schema as JsonObject
   } catch {
     // Not JSON in either form: the same refusal as JSON that is no object.

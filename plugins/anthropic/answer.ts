@@ -21,10 +21,18 @@ interface NativeMessage extends Stop {
 export function answerOf(raw: Buffer, plan: Plan, target: Target): WholeReply {
   const native: NativeMessage = jsonObject(raw, target)
   if (native.type === 'error') throw eventError(native.error ?? {}, target)
-  if (!Array.isArray(native.content))
+  if (!Array.isArray(native.content) || !native.content.every(isBlock))
     throw brokenProtocol('answered with something that is no message', target)
+  if (!native.stop_reason) throw brokenProtocol('answered without an end of the answer', target)
   const completion = completionOf(native, plan)
   return plan.native ? WholeReply.fromBytes('messages', raw, completion) : WholeReply.of(completion)
+}
+
+/** Whether it is what can be looked into, and says its text where it has one to say. */
+function isBlock(block: unknown): block is Block {
+  if (typeof block !== 'object' || block === null) return false
+  const { type, text } = block as Partial<Block>
+  return typeof type === 'string' && (type !== 'text' || typeof text === 'string')
 }
 
 function completionOf(native: NativeMessage, plan: Plan): Completion {
@@ -41,7 +49,6 @@ function completionOf(native: NativeMessage, plan: Plan): Completion {
 
 function messageOf(content: readonly Block[], { schemaAsTool, fit }: Plan): Message {
   const texts: string[] = []
-  const given: string[] = []
   const thoughts: string[] = []
   const details: unknown[] = []
   const calls: ToolCall[] = []
@@ -53,18 +60,16 @@ function messageOf(content: readonly Block[], { schemaAsTool, fit }: Plan): Mess
       details.push(detail)
       if (detail.text) thoughts.push(detail.text)
     } else if (block.type === 'text') {
-      texts.push(String(block.text ?? ''))
+      if (!schemaAsTool) texts.push(String(block.text ?? ''))
       if (Array.isArray(block.citations)) annotations.push(...block.citations.map(annotationOf))
     } else if (block.type === 'tool_use') {
-      if (schemaAsTool) given.push(argumentsText(block.input))
+      if (schemaAsTool) texts.push(argumentsText(block.input))
       else calls.push(callOf(block))
     } else vendor.push({ index, ...block })
   }
-  // Words instead of the tool's call are the answer of a model that declines.
-  const said = given.length > 0 ? given : texts
   return {
     role: 'assistant',
-    content: said.length > 0 ? said.join('') : null,
+    content: texts.length > 0 ? texts.join('') : null,
     refusal: null,
     ...(details.length > 0 && fit.thinking === 'show' && { reasoning_details: details }),
     ...(thoughts.length > 0 && fit.thinking === 'show' && { reasoning_content: thoughts.join('') }),

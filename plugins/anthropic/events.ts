@@ -1,5 +1,5 @@
 import type { ChoiceDelta, CompletionChunk, Delta, Target, WireUsage } from '#kernel'
-import { argumentsText, claudeReasoning as format } from '#kit'
+import { argumentsText, claudeReasoning as format, parseForeign } from '#kit'
 import { annotationOf } from './citations.ts'
 import { brokenProtocol, eventError } from './errors.ts'
 import { finishOf, type Stop } from './finish.ts'
@@ -19,8 +19,6 @@ export class Translation {
   #finished = false
   #calls = 0
   #usage: NativeUsage = {}
-  /** What was said beside the tool that stands for a schema; undefined once that is called. */
-  #beside: string | undefined = ''
 
   constructor(plan: Plan, target: Target) {
     this.#plan = plan
@@ -138,9 +136,7 @@ export class Translation {
   }
 
   #texts(text: string): CompletionChunk[] {
-    if (!this.#plan.schemaAsTool) return text === '' ? [] : [this.#chunk({ content: text })]
-    if (this.#beside !== undefined) this.#beside += text
-    return []
+    return text === '' || this.#plan.schemaAsTool ? [] : [this.#chunk({ content: text })]
   }
 
   #citations(citations: unknown): CompletionChunk[] {
@@ -165,9 +161,7 @@ export class Translation {
     if (json === '') return []
     if (open.call !== undefined)
       return [this.#chunk({ tool_calls: [{ index: open.call, function: { arguments: json } }] })]
-    if (!this.#plan.schemaAsTool || open.block.type !== 'tool_use') return []
-    this.#beside = undefined
-    return [this.#chunk({ content: json })]
+    return this.#plan.schemaAsTool && open.block.type === 'tool_use' ? [this.#chunk({ content: json })] : []
   }
 
   #blockStop({ index = -1 }: NativeEvent): CompletionChunk[] {
@@ -183,7 +177,7 @@ export class Translation {
 
   #parsed(json: string): unknown {
     try {
-      return JSON.parse(json)
+      return parseForeign(json)
     } catch (error) {
       throw brokenProtocol('sent the input of a tool that is not JSON', this.#target, error)
     }
@@ -200,13 +194,7 @@ export class Translation {
     const finish = finishOf(stop, this.#plan.schemaAsTool)
     const isNews = finish.finish_reason !== null && !this.#finished
     this.#finished ||= isNews
-    // Words instead of the tool's call are the answer of a model that declines.
-    const beside = isNews && this.#beside ? [this.#chunk({ content: this.#beside })] : []
-    return [
-      ...beside,
-      ...(isNews ? [this.#chunk({}, finish)] : []),
-      { ...this.empty, usage: wireUsage(this.#usage) },
-    ]
+    return [...(isNews ? [this.#chunk({}, finish)] : []), { ...this.empty, usage: wireUsage(this.#usage) }]
   }
 
   #chunk(delta: Delta, finish: Partial<ChoiceDelta> = { finish_reason: null }): CompletionChunk {

@@ -21,11 +21,19 @@ export class MessageDecoder implements StreamDecoder {
     this.#translation = new Translation(plan, target)
   }
 
+  get isOver(): boolean {
+    return this.#translation.ended
+  }
+
   *push(bytes: Buffer): Generator<Chunk> {
-    for (const event of this.#splitter.push(bytes)) yield* this.#chunks(event)
+    for (const event of this.#splitter.push(bytes)) {
+      if (this.isOver) return
+      yield* this.#chunks(event)
+    }
   }
 
   *end(): Generator<Chunk> {
+    if (this.isOver) return
     const rest = this.#splitter.end()
     if (rest) yield* this.#chunks(rest)
     if (!this.#translation.ended)

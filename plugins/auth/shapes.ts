@@ -14,7 +14,8 @@ const visible = (longest: number) =>
     .trim()
     .min(1)
     .max(longest)
-    .regex(/^\P{Cc}*$/u, 'must not have control characters')
+    .refine((text) => !/\p{Cc}/u.test(text), 'must not have control characters')
+    .meta({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$' })
 
 export const name = visible(200)
 

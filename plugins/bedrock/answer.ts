@@ -3,16 +3,17 @@ import { argumentsText, jsonObject, protocolError } from '#kit'
 import { finishOf } from './finish.ts'
 import { type Plan, planOf } from './plan.ts'
 import { detailOf } from './reasoning.ts'
+import { isSound } from './sound.ts'
 import { wireUsage } from './usage.ts'
 import type { Block, ConverseAnswer } from './wire.ts'
 
 /** A whole answer in the canonical form. */
 export function answerOf(head: UpstreamHead, body: Buffer, call: Call, target: Target): WholeReply {
   const native: ConverseAnswer = jsonObject(body, target)
-  const content = native.output?.message?.content
-  if (!Array.isArray(content)) {
+  if (!isSound(native)) {
     throw protocolError(target, 'answered with something that is no message', { retryable: true })
   }
+  const { content } = native.output!.message!
   const plan = planOf(call, target)
   return WholeReply.of({
     id: idOf(head, call),
@@ -20,7 +21,7 @@ export function answerOf(head: UpstreamHead, body: Buffer, call: Call, target: T
     created: Math.floor(Date.now() / 1000),
     model: target.model,
     choices: [
-      { index: 0, message: messageOf(content, plan), ...finishOf(native, plan.schemaAsTool, target) },
+      { index: 0, message: messageOf(content!, plan), ...finishOf(native, plan.schemaAsTool, target) },
     ],
     ...(native.usage && { usage: wireUsage(native.usage) }),
   })
@@ -33,7 +34,6 @@ export const idOf = ({ headers }: UpstreamHead, call: Call): string =>
 function messageOf(content: readonly Block[], plan: Plan): Message {
   const { schemaAsTool, facts } = plan
   const texts: string[] = []
-  const given: string[] = []
   const thoughts: string[] = []
   const details: unknown[] = []
   const calls: ToolCall[] = []
@@ -46,7 +46,7 @@ function messageOf(content: readonly Block[], plan: Plan): Message {
     } else if (block.toolUse) {
       const { toolUseId, name, input } = block.toolUse
       const json = argumentsText(input)
-      if (schemaAsTool) given.push(json)
+      if (schemaAsTool) texts.push(json)
       else
         calls.push({
           id: toolUseId,
@@ -55,15 +55,13 @@ function messageOf(content: readonly Block[], plan: Plan): Message {
         })
     } else if (block.citationsContent) {
       const { content: cited = [], citations = [] } = block.citationsContent
-      texts.push(...cited.map(({ text = '' }) => text))
+      if (!schemaAsTool) texts.push(...cited.map(({ text = '' }) => text))
       annotations.push(...citations)
-    } else if (block.text !== undefined) texts.push(block.text)
+    } else if (block.text !== undefined && !schemaAsTool) texts.push(block.text)
   }
-  // Words instead of the tool's call are the answer of a model that declines.
-  const said = given.length > 0 ? given : texts
   return {
     role: 'assistant',
-    content: said.length > 0 ? said.join('') : null,
+    content: texts.length > 0 ? texts.join('') : null,
     refusal: null,
     ...(details.length > 0 && { reasoning_details: details }),
     ...(thoughts.length > 0 && { reasoning_content: thoughts.join('') }),

@@ -16,14 +16,14 @@ interface OpenCall {
 /** The state of one streamed message: what its events come to as chunks. Throws for an event that cannot come here. */
 export class Translation {
   ended = false
+  /** Whether nothing comes any more: what an answer cost is told after its end. */
+  isOver = false
   readonly #plan: Plan
   readonly #target: Target
   readonly #head: Omit<CompletionChunk, 'choices'>
   readonly #calls = new Map<number, OpenCall>()
   #begun = false
   #count = 0
-  /** What was said beside the tool that stands for a schema; undefined once that is called. */
-  #beside: string | undefined = ''
 
   constructor(plan: Plan, target: Target, id: string) {
     this.#plan = plan
@@ -54,12 +54,9 @@ export class Translation {
       case 'messageStop':
         this.#demand(this.#begun && !this.ended, 'ended a message that was not there')
         this.ended = true
-        return [
-          // Words instead of the tool's call are the answer of a model that declines.
-          ...(this.#beside ? [this.#chunk({ content: this.#beside })] : []),
-          this.#chunk({}, finishOf(event, this.#plan.schemaAsTool, this.#target)),
-        ]
+        return [this.#chunk({}, finishOf(event, this.#plan.schemaAsTool, this.#target))]
       case 'metadata':
+        this.isOver = this.ended
         return event.usage ? [{ ...this.#head, choices: [], usage: wireUsage(event.usage) }] : []
       default:
         return []
@@ -80,7 +77,7 @@ export class Translation {
 
   #delta({ contentBlockIndex: index = 0, delta = {} }: EventPayload): CompletionChunk[] {
     const { text, toolUse, reasoningContent, citation } = delta
-    if (text) return this.#text(text)
+    if (text) return this.#plan.schemaAsTool ? [] : [this.#chunk({ content: text })]
     if (toolUse) {
       const open = this.#calls.get(index)
       this.#demand(open !== undefined, 'went on with a tool call that it had not begun')
@@ -90,19 +87,12 @@ export class Translation {
     return citation ? [this.#chunk({ annotations: [citation] })] : []
   }
 
-  #text(text: string): CompletionChunk[] {
-    if (!this.#plan.schemaAsTool) return [this.#chunk({ content: text })]
-    if (this.#beside !== undefined) this.#beside += text
-    return []
-  }
-
   #json(open: OpenCall, json: string): CompletionChunk[] {
     if (json === '') return []
     open.written = true
-    if (!this.#plan.schemaAsTool)
-      return [this.#chunk({ tool_calls: [{ index: open.call, function: { arguments: json } }] })]
-    this.#beside = undefined
-    return [this.#chunk({ content: json })]
+    return this.#plan.schemaAsTool
+      ? [this.#chunk({ content: json })]
+      : [this.#chunk({ tool_calls: [{ index: open.call, function: { arguments: json } }] })]
   }
 
   #reasoning(

@@ -45,10 +45,11 @@ export class FrameSplitter {
       const buffer = this.#joined()
       this.#length ??= lengthOf(buffer)
       if (buffer.length < this.#length) break
-      yield frameOf(buffer.subarray(0, this.#length))
+      const frame = frameOf(buffer.subarray(0, this.#length))
       this.#held = [buffer.subarray(this.#length)]
       this.#bytes = buffer.length - this.#length
       this.#length = undefined
+      yield frame
     }
   }
 

@@ -1,5 +1,5 @@
 import { Chunk, type StreamDecoder, type Target } from '#kernel'
-import { jsonObject, protocolError } from '#kit'
+import { isTooDeep, jsonObject, protocolError } from '#kit'
 import { exceptionError } from './errors.ts'
 import { Translation } from './events.ts'
 import { type Frame, FrameSplitter } from './frames.ts'
@@ -20,12 +20,19 @@ export class ConverseDecoder implements StreamDecoder {
     this.#translation = new Translation(plan, target, id)
   }
 
+  get isOver(): boolean {
+    return this.#translation.isOver
+  }
+
   *push(bytes: Buffer): Generator<Chunk> {
-    for (const frame of this.#frames(bytes)) yield* this.#chunks(frame)
+    for (const frame of this.#frames(bytes)) {
+      if (this.isOver) return
+      yield* this.#chunks(frame)
+    }
   }
 
   end(): readonly Chunk[] {
-    if (!this.#translation.ended || this.#splitter.pending) {
+    if (!this.isOver && (!this.#translation.ended || this.#splitter.pending)) {
       throw this.#broken('ended its stream in the middle of the answer')
     }
     return []
@@ -61,6 +68,7 @@ export class ConverseDecoder implements StreamDecoder {
 
   #parsed(payload: Buffer): EventPayload {
     if (payload.length === 0) return {}
+    if (isTooDeep(payload)) throw this.#broken('sent an event that is nested too deeply')
     return jsonObject(payload, this.#target, 'sent an event that is')
   }
 

@@ -8,8 +8,9 @@ import type { ChatAnswer, WireToolCall } from './wire.ts'
 /** A plain answer in the canonical form. */
 export function answerOf(body: Buffer, call: Call, target: Target): WholeReply {
   const { id, message, finish_reason: native, usage, logprobs } = jsonObject(body, target) as ChatAnswer
-  if (!message || !native) {
-    throw protocolError(target, 'answered without an end of the answer', { retryable: true })
+  if (!native) throw protocolError(target, 'answered without an end of the answer', { retryable: true })
+  if (!isMessage(message)) {
+    throw protocolError(target, 'answered with something that is no message', { retryable: true })
   }
   const blocks = message.content ?? []
   const text = blocks.map((block) => block.text ?? '').join('')
@@ -39,6 +40,14 @@ export function answerOf(body: Buffer, call: Call, target: Target): WholeReply {
     ...(usage && { usage: canonicalUsage(usage) }),
   })
 }
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+const areObjects = (list: unknown): boolean =>
+  list === undefined || list === null || (Array.isArray(list) && list.every(isObject))
+
+const isMessage = (message: ChatAnswer['message']): message is NonNullable<ChatAnswer['message']> =>
+  isObject(message) && areObjects(message.content) && areObjects(message.tool_calls)
 
 const toolCall = ({ id, function: fn }: WireToolCall, index: number, native: string) => ({
   id: id || `call_${index}`,

@@ -41,8 +41,7 @@ const read = new Set([
     'stop',
     'n',
   ],
-  ...['max_tokens', 'max_completion_tokens', 'logprobs', 'reasoning_effort', 'thinking', 'output_format'],
-  ...names.keys(),
+  ...['max_tokens', 'max_completion_tokens', 'logprobs', 'reasoning_effort', 'thinking', ...names.keys()],
   ...bounds.keys(),
 ])
 

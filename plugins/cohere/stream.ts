@@ -32,11 +32,20 @@ export class EventDecoder implements StreamDecoder {
     this.#target = target
   }
 
+  /** With `message-end`. */
+  get isOver(): boolean {
+    return this.#ended
+  }
+
   *push(bytes: Buffer): Generator<Chunk> {
-    for (const event of this.#splitter.push(bytes)) yield* this.#chunks(event)
+    for (const event of this.#splitter.push(bytes)) {
+      if (this.#ended) return
+      yield* this.#chunks(event)
+    }
   }
 
   *end(): Generator<Chunk> {
+    if (this.isOver) return
     const rest = this.#splitter.end()
     if (rest) yield* this.#chunks(rest)
     if (!this.#ended) throw this.#broken('ended its stream in the middle of the answer')

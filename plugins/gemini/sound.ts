@@ -8,7 +8,8 @@ const details = z.array(z.looseObject({}))
 
 const part = z.looseObject({
   text: z.string().nullish(),
-  functionCall: z.looseObject({ name: z.string() }).nullish(),
+  thoughtSignature: z.string().optional(),
+  functionCall: z.looseObject({ id: z.string().nullish(), name: z.string() }).nullish(),
   inlineData: z.looseObject({ mimeType: z.string(), data: z.string() }).nullish(),
   executableCode: z.looseObject({ language: z.string().optional(), code: z.string().optional() }).nullish(),
   codeExecutionResult: z.looseObject({ output: z.string().nullish() }).nullish(),

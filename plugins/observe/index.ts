@@ -66,7 +66,13 @@ export default defineArea({
       (generation) => context.use(kernelServices.registry).arrangement(generation),
     )
     const ring = context.memory('live', () => newRing(liveEvents))
-    const rules: BodyRules = { store: settings.bodies === 'full', maxBytes: settings.max_body_bytes }
+    const state = context.use(kernelServices.storeState)
+    const rules: BodyRules = {
+      get store() {
+        return settings.bodies === 'full' && state.hasRoom
+      },
+      maxBytes: settings.max_body_bytes,
+    }
     const live = liveFor(context, ring)
     const finished = (row: TraceRow): void =>
       live(() => ({ event: 'request.finished', userId: row.user_id, data: () => itemOf(row) }))
@@ -105,6 +111,6 @@ export default defineArea({
     costRoutes(context, traces)
     timeseriesRoute(context, traces)
     liveRoute(context, ring)
-    statusRoute(context, { traces, ring, flushMs, settings })
+    statusRoute(context, { traces, ring, flushMs, settings, state })
   },
 })

@@ -70,6 +70,7 @@ export const manualTrace = z
       message: 'needs a request, a response or a usage',
     },
   )
+  .meta({ anyOf: ['request', 'response', 'usage'].map((one) => ({ required: [one] })) })
   .refine(({ tags }) => Object.keys(tags).length <= 20, { path: ['tags'], message: 'at most 20 tags' })
 
 type Manual = z.infer<typeof manualTrace>

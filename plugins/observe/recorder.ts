@@ -5,6 +5,7 @@ import { rowOf } from './trace.ts'
 import type { Traces } from './traces.ts'
 
 export interface BodyRules {
+  /** Whether bodies are stored right now. */
   readonly store: boolean
   /** Of each side. */
   readonly maxBytes: number

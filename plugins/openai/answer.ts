@@ -1,24 +1,20 @@
-import { type Completion, type Target, UpstreamError, type UpstreamHead, WholeReply } from '#kernel'
+import { type Completion, type Target, type UpstreamError, type UpstreamHead, WholeReply } from '#kernel'
+import { protocolError } from '#kit'
 import { mapped, withSoundCalls } from './calls.ts'
 import { upstreamError } from './errors.ts'
 import { type Quirks, quirksOf } from './quirks.ts'
 import { listsContent, withThoughtsApart } from './thoughts.ts'
 import { canonicalUsage } from './usage.ts'
 
-const brace = 0x7b
-const closingBrace = 0x7d
 /** Some send an error under status 200; its field comes first then. */
 const errorFirst = /^\s*\{\s*"error"\s*:\s*[{"]/
 
-/**
- * The answer in the provider's bytes, unless what they say must be said otherwise to be understood. What is not JSON fails
- * at once, so that it can be retried.
- */
+/** The answer in the provider's bytes, unless what they say must be said otherwise to be understood. */
 export function answerOf(wire: string, head: UpstreamHead, body: Buffer, target: Target): WholeReply {
   if (errorFirst.test(body.toString('latin1', 0, 64))) throw disguised(head, body, target)
   const reply = WholeReply.fromBytes(wire, body)
-  if (wire === 'embeddings' && body[0] === brace && body.at(-1)! <= closingBrace) return reply
-  const given = checked(reply, target).body
+  if (wire === 'embeddings') return reply
+  const given = bodyOf(reply, target)
   const quirks = quirksOf(target.provider)
   const apart = quirks.thoughts_in_content && listsContent(body) ? withThoughtsApart(given) : given
   const understood = understoodOf(apart, quirks)
@@ -33,16 +29,13 @@ function understoodOf(body: Completion, quirks: Quirks): Completion {
   return { ...body, ...(choices && { choices }), ...(usage && { usage }) }
 }
 
-function checked(reply: WholeReply, { provider, model }: Target): WholeReply {
+function bodyOf(reply: WholeReply, target: Target): Completion {
   try {
-    const body: Completion = reply.body
-    if (typeof body === 'object' && body !== null) return reply
+    if (typeof reply.body === 'object' && reply.body !== null) return reply.body
   } catch {
-    // Not JSON: the same failure as JSON that is no object.
+    // Not JSON, or half of it: the same failure as JSON that is no object.
   }
-  const message = `The provider ${provider.name} answered with something that is not JSON.`
-  const about = { provider: provider.name, model, fault: 'protocol', retryable: true } as const
-  throw new UpstreamError('provider_error', message, about)
+  throw protocolError(target, 'answered with something that is not a JSON object', { retryable: true })
 }
 
 /** An error under a good status, as the error it is. */

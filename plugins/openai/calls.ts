@@ -41,11 +41,14 @@ export class CallReader {
   }
 }
 
-/** A choice of a plain answer whose calls have ids, and arguments as texts; the same object where they had. */
+/**
+ * A choice of a plain answer whose calls have ids, and arguments as texts; the same object where they had. What is no
+ * choice stays, for the kernel to refuse.
+ */
 export function withSoundCalls(choice: Choice): Choice {
-  const { message, finish_reason: reason } = choice
-  const given = message?.tool_calls
+  const given = (choice as Choice | null)?.message?.tool_calls
   if (!Array.isArray(given)) return choice
+  const { message, finish_reason: reason } = choice
   const calls = mapped(given as readonly ToolCall[], (call) => soundCall(call, isCut(reason)))
   return calls === given ? choice : { ...choice, message: { ...message!, tool_calls: calls } }
 }

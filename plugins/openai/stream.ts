@@ -42,7 +42,10 @@ export class EventDecoder implements StreamDecoder {
   readonly #calls = new CallReader()
   /** Up to the first content every event is parsed: until then the answer can still be had from somebody else. */
   #begun = false
-  #ended = false
+  /** The choices that have begun, and whether they have ended. Where there may be several, every event is parsed. */
+  readonly #choices = new Map<number, boolean>()
+  readonly #maySplit: boolean
+  #isOver = false
 
   constructor(target: Target, quirks: Quirks, call: Call) {
     this.#target = target
@@ -50,30 +53,45 @@ export class EventDecoder implements StreamDecoder {
     this.#notable = (call.request.tools ?? []).length > 0 ? tellingCalls : telling
     this.#thoughtsInContent = quirks.thoughts_in_content
     this.#call = call
+    const { n, prompt } = call.request
+    this.#maySplit = (typeof n === 'number' && n > 1) || Array.isArray(prompt)
+  }
+
+  /** With `[DONE]`. */
+  get isOver(): boolean {
+    return this.#isOver
   }
 
   *push(bytes: Buffer): Generator<Chunk> {
     for (const event of this.#splitter.push(bytes)) {
+      if (this.#isOver) return
       const chunk = this.#chunk(event)
       if (chunk) yield chunk
     }
   }
 
   *end(): Generator<Chunk> {
+    if (this.#isOver) return
     const rest = this.#splitter.end()
     const chunk = rest && this.#chunk(rest)
     if (chunk) yield chunk
-    if (!this.#ended) throw this.#broken('ended its stream in the middle of the answer')
+    if (!this.#isOver && !this.#isComplete) throw this.#broken('ended its stream in the middle of the answer')
+  }
+
+  /** Not all providers send `[DONE]`. */
+  get #isComplete(): boolean {
+    return this.#choices.size > 0 && [...this.#choices.values()].every((hasEnded) => hasEnded)
   }
 
   #chunk(event: Buffer): Chunk | undefined {
     if (!carriesData(event)) return undefined
     if (isDone(event)) {
-      this.#ended = true
+      if (this.#choices.size === 0) throw this.#broken('ended its stream without an answer')
+      this.#isOver = true
       return undefined
     }
     const isListed = this.#thoughtsInContent && listsContent(event)
-    if (this.#begun && !isListed) {
+    if (this.#begun && !this.#maySplit && !isListed) {
       const text = event.toString('latin1')
       if (!this.#notable.test(text) || (!telling.test(text) && !this.#calls.concerns(text)))
         return Chunk.unread(event, this.#reader)
@@ -81,7 +99,10 @@ export class EventDecoder implements StreamDecoder {
     const parsed = this.#parse(event)
     const data = this.#understood(isListed ? withThoughtsApart(parsed) : parsed)
     this.#begun ||= hasContent(data)
-    if (data.choices.some(({ finish_reason }) => finish_reason)) this.#ended = true
+    for (const { index, delta, text, finish_reason } of data.choices) {
+      if (delta || typeof text === 'string' || finish_reason)
+        this.#choices.set(index, !!finish_reason || this.#choices.get(index) === true)
+    }
     return data === parsed ? Chunk.fromBytes(event, data) : Chunk.of(data)
   }
 

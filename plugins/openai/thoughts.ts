@@ -23,15 +23,20 @@ export const listsContent = (bytes: Buffer): boolean => listed.test(bytes.toStri
 /** An answer, or an event of one, whose content is a text again, and the thoughts that stood in it apart. */
 export function withThoughtsApart<B extends Body>(body: B): B {
   if (!Array.isArray(body.choices)) return body
-  const choices = body.choices.map(({ ...choice }: Record<string, unknown>) => {
+  const choices = body.choices.map((one: unknown) => {
+    if (typeof one !== 'object' || one === null) return one
+    const choice = { ...one } as Record<string, unknown>
     for (const field of ['message', 'delta']) {
       const said = choice[field] as Said | undefined
-      if (Array.isArray(said?.content)) choice[field] = { ...said, ...parted(said.content as Part[]) }
+      const content = said?.content
+      if (Array.isArray(content) && content.every(isPart)) choice[field] = { ...said, ...parted(content) }
     }
     return choice
   })
   return { ...body, choices }
 }
+
+const isPart = (part: unknown): part is Part => typeof part === 'object' && part !== null
 
 function parted(parts: readonly Part[]): object {
   const thoughts = parts.map(({ type, thinking }) => (type === 'thinking' ? textOf(thinking) : '')).join('')
@@ -52,5 +57,10 @@ export function withThoughtsInside(message: Message): Message {
 
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value
-  return Array.isArray(value) ? (value as Part[]).map(({ text }) => textOf(text)).join('') : ''
+  return Array.isArray(value)
+    ? value
+        .filter(isPart)
+        .map(({ text }) => textOf(text))
+        .join('')
+    : ''
 }

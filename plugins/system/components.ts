@@ -10,10 +10,7 @@ export async function componentsOf(
   { use }: Context<unknown>,
   storeAnswers: () => Promise<boolean>,
 ): Promise<Record<'store' | 'plugins' | 'providers', Component>> {
-  const store: Component = (await storeAnswers())
-    ? { status: 'healthy', detail: 'It answers.' }
-    : { status: 'down', detail: 'It does not answer.' }
-  return { store, plugins: pluginsOf(use), providers: providersOf(use) }
+  return { store: storeOf(use, await storeAnswers()), plugins: pluginsOf(use), providers: providersOf(use) }
 }
 
 /** The worst of them; without the store nothing works. */
@@ -21,6 +18,14 @@ export function worst({ store, ...rest }: Readonly<Record<string, Component>>): 
   if (store?.status === 'down') return 'down'
   const all = [store, ...Object.values(rest)]
   return all.every((component) => component?.status === 'healthy') ? 'healthy' : 'degraded'
+}
+
+function storeOf(use: Context<unknown>['use'], answers: boolean): Component {
+  const { problem } = use(kernelServices.storeState)
+  if (!answers) return { status: 'down', detail: problem ?? 'It does not answer.' }
+  return problem === undefined
+    ? { status: 'healthy', detail: 'It answers.' }
+    : { status: 'degraded', detail: problem }
 }
 
 function pluginsOf(use: Context<unknown>['use']): Component {

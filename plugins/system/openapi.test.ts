@@ -7,7 +7,7 @@ interface Operation {
   readonly summary: string
   readonly security: readonly object[]
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly required: boolean }[]
-  readonly requestBody?: object
+  readonly requestBody?: { readonly required: boolean }
   readonly responses: Readonly<Record<string, object>>
 }
 
@@ -65,6 +65,62 @@ test('every operation has a summary, an id of its own, and exactly the parameter
       path,
     ).toBe(true)
   }
+})
+
+test('every status with which an operation refuses stands there by itself', () => {
+  for (const { path, method, operation } of operations()) {
+    const { requestBody, parameters = [], responses } = operation
+    const route = gateway.kernel.registry.generation.routes.find(
+      (route) => route.method === method && route.path === path,
+    )
+    const needsMore = route?.access === 'user' || route?.access === 'admin'
+    const expected = [
+      '401',
+      '429',
+      '5XX',
+      ...(requestBody || parameters.length > 0 ? ['400'] : []),
+      ...(requestBody ? ['413', '415'] : []),
+      ...(needsMore ? ['403'] : []),
+      ...(path.includes('{') ? ['404'] : []),
+    ]
+    expect(Object.keys(responses), `${method} ${path}`).toEqual(expect.arrayContaining(expected))
+    expect(responses).not.toHaveProperty('default')
+  }
+  const answers = (method: string, path: string) => Object.keys(document.paths[path]![method]!.responses)
+  expect(answers('post', '/api/auth/users')).toContain('409')
+  expect(answers('put', '/api/proxy/modules/{name}')).toContain('409')
+  expect(answers('get', '/api/proxy/modules')).not.toContain('409')
+})
+
+test('a module that lets nobody in by itself may refuse everywhere', async () => {
+  const statuses = async (): Promise<string[]> => {
+    const { paths } = (await gateway.api('GET', '/api/openapi.json')).body as Document
+    return Object.keys(paths['/health']!.get!.responses)
+  }
+  await gateway.module('keyscope', { enabled: false })
+  expect(await statuses()).not.toContain('403')
+  await gateway.module('ipfence', { enabled: true, config: { deny: ['192.0.2.0/24'] } })
+  expect(await statuses()).toContain('403')
+  await gateway.module('ipfence', { enabled: false })
+  await gateway.module('keyscope', { enabled: true })
+})
+
+test('a body is required where an empty object will not do', async () => {
+  const { post } = document.paths['/api/auth/users']!
+  const rotate = document.paths['/api/auth/me/keys/{keyId}/rotate']!.post!
+  expect([post!.requestBody!.required, rotate.requestBody!.required]).toEqual([true, false])
+  for (const { path, method, operation } of operations()) {
+    if (!operation.requestBody?.required || path.includes('{')) continue
+    const { status } = await gateway.api(method.toUpperCase(), path)
+    expect([status, path]).toEqual([400, path])
+  }
+})
+
+test('patterns are such as every tool can read, and limits that are lists are told', () => {
+  expect(JSON.stringify(document)).not.toMatch(/"pattern":"[^"]*\\\\p\{/i)
+  const { parameters } = document.paths['/api/observe/timeseries']!.get!
+  const bucket = parameters!.find(({ name }) => name === 'bucket')
+  expect(bucket).toMatchObject({ schema: { enum: expect.arrayContaining([60, 3600, 86_400]) } })
 })
 
 test('public operations, and no others, are without security', () => {

@@ -5,6 +5,7 @@ import type { Backing, Snapshot } from './backing.ts'
 import { Listeners } from './listeners.ts'
 import { entryPages, type ListingPlan, planListing } from './listing.ts'
 import { migrateRows } from './migrations.ts'
+import { readingOn } from './reading-on.ts'
 import { CollectionKeys, entriesOf, repairEntries, writeRow } from './row-writer.ts'
 import { type Shape, shapeOf } from './shape.ts'
 import { decodeRow, jsonOfVersion } from './stored-row.ts'
@@ -118,10 +119,8 @@ export class LevelCollection<T> implements Collection<T> {
     const plan = planListing(this.#keys, this.#shape.indexes, options)
     const snapshot = this.#backing.database.snapshot()
     try {
-      for await (const [id, row] of this.#rows(plan, snapshot)) {
+      for await (const [id, row] of readingOn(this.#backing.gate, this.#rows(plan, snapshot)))
         if (row !== undefined) yield [id, row]
-        this.#backing.gate.check()
-      }
     } finally {
       await snapshot.close()
     }
@@ -140,7 +139,8 @@ export class LevelCollection<T> implements Collection<T> {
 
   #run<R>(operation: () => R | Promise<R>): Promise<R> {
     return this.#backing.gate.run(async () => {
-      await this.#ready
+      const ready = this.#ready
+      await ready.catch((error) => this.#prepareAgain(error, ready))
       return operation()
     })
   }
@@ -148,10 +148,21 @@ export class LevelCollection<T> implements Collection<T> {
   #prepare(before: Promise<void>): Promise<void> {
     const ready = this.#backing.gate.run(async () => {
       await before
-      await migrateRows(this.#backing, this.#keys, this.#path, this.#shape)
+      await this.#migrate()
     })
     ready.catch(() => {})
     return ready
+  }
+
+  /** What the disk refused, it may take now; who comes here is inside the gate already. */
+  async #prepareAgain(error: unknown, failed: Promise<void>): Promise<void> {
+    if (!(error instanceof StoreError) || error.code !== 'STORE_FAILED') throw error
+    if (this.#ready === failed) this.#ready = this.#migrate()
+    await this.#ready
+  }
+
+  #migrate(): Promise<void> {
+    return migrateRows(this.#backing, this.#keys, this.#path, this.#shape)
   }
 
   async #write(id: string, row: T | undefined): Promise<void> {

@@ -4,6 +4,8 @@ import type { Backing } from './backing.ts'
 import { prefixRange } from './keys.ts'
 
 const flushMs = 250
+/** After values were refused, until they are tried again, in milliseconds. */
+const retryMs = 1000
 
 /** Counters in LevelDB: all values in memory, those that changed written every 250 ms in one batch. */
 export class LevelCounters implements Counters {
@@ -63,7 +65,7 @@ export class LevelCounters implements Counters {
     })
   }
 
-  /** Writes what changed, without an fsync. */
+  /** Writes what changed, without an fsync. What is refused is tried again. */
   async write(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined
@@ -75,7 +77,13 @@ export class LevelCounters implements Counters {
       if (value === undefined) this.#backing.writer.delete(this.#prefix + name)
       else this.#backing.writer.put(this.#prefix + name, String(value))
     }
-    await this.#backing.writer.commit(false)
+    try {
+      await this.#backing.writer.commit(false)
+    } catch (error) {
+      for (const name of names) this.#dirty.add(name)
+      this.#writeIn(retryMs)
+      throw error
+    }
   }
 
   /** Writes what changed and leaves the disk alone from then on. The gate must be closed. */
@@ -85,14 +93,24 @@ export class LevelCounters implements Counters {
 
   #touch(name: string): void {
     this.#dirty.add(name)
-    if (this.#backing.gate.isOpen)
-      this.#timer ??= setTimeout(() => this.#writeInBackground(), flushMs).unref()
+    this.#writeIn(flushMs)
+  }
+
+  #writeIn(ms: number): void {
+    if (this.#backing.gate.isOpen) this.#timer ??= setTimeout(() => this.#writeInBackground(), ms).unref()
   }
 
   #writeInBackground(): void {
-    this.write().catch(() => {
-      const message = 'Counters could not be written. They go on in memory, and only there.'
-      this.#backing.report({ code: 'STORE_FAILED', part: this.#path, message })
-    })
+    this.#timer = undefined
+    const { gate, report } = this.#backing
+    gate
+      .run(() => this.write())
+      .catch(() => {
+        if (!gate.isOpen) return
+        const message =
+          'Counters cannot be written. They go on in memory, and are written when the disk takes them.'
+        report({ code: 'STORE_FAILED', part: this.#path, message })
+        this.#writeIn(retryMs)
+      })
   }
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { writeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { StoreError } from '../errors.ts'
@@ -48,16 +49,18 @@ async function writeEvents(): Promise<void> {
   }
 }
 
-/** Fills a disk that has no room, then shows what still works. */
+/** Fills a disk that has no room, shows what still works, and goes on when it has room again. */
 async function fillDisk(): Promise<void> {
   const accounts = engine.collection('accounts', accountOptions)
   const events = engine.log('events', eventOptions)
   const ballast = 'x'.repeat(10_000)
   let refused = 0
+  let appended = 0
   const fill = async (writer: number) => {
     for (let n = 0; refused < 20; n++) {
       const id = `${writer}-${n}`
       events.append({ id, at: n, kind: 'k' }, () => ballast)
+      appended++
       try {
         await accounts.put(id, { owner: `o${n % 5}`, balance: n })
         say('put', id)
@@ -70,8 +73,17 @@ async function fillDisk(): Promise<void> {
   await Promise.all([fill(0), fill(1), fill(2)])
   say('readable', await accounts.count())
   await events.flush().catch(() => {})
-  say('dropped', events.status().dropped, (await events.list()).total)
-  await engine.close().catch(() => {})
+  say('waiting', events.status().depth, (await events.list()).total, appended)
+  execFileSync('prlimit', ['--pid', String(process.pid), '--fsize=unlimited'])
+  const isWritten = () =>
+    accounts.put('after', { owner: 'o0', balance: 1 }).then(
+      () => true,
+      () => false,
+    )
+  while (!(await isWritten())) await pause(50)
+  say('put', 'after')
+  await events.flush()
+  say('written', events.status().depth, (await events.list()).total, events.status().dropped)
 }
 
 if (task === 'fill') {

@@ -1,11 +1,15 @@
 import { StoreError } from '../errors.ts'
 
-/** Lets operations in until it is closed, and knows when the last of them has left. */
+/**
+ * Lets operations in until it is closed, and knows when the last of them has left. It can be held for a while: then
+ * operations wait before it, or are refused.
+ */
 export class Gate {
   readonly #outer: Gate | undefined
   #open = true
   #inside = 0
-  #empty: (() => void) | undefined
+  #empty: PromiseWithResolvers<void> | undefined
+  #hold: PromiseWithResolvers<void> | undefined
 
   /** A gate behind another one lets in who may pass both. */
   constructor(outer?: Gate) {
@@ -25,6 +29,10 @@ export class Gate {
 
   async run<T>(operation: () => T | Promise<T>): Promise<T> {
     this.check()
+    for (let hold = this.#held; hold; hold = this.#held) {
+      await hold.promise
+      this.check()
+    }
     this.#enter()
     try {
       return await operation()
@@ -33,13 +41,38 @@ export class Gate {
     }
   }
 
+  /** Has operations wait from now on; resolves when nobody is inside. */
+  hold(): Promise<void> {
+    this.#hold = Promise.withResolvers()
+    this.#hold.promise.catch(() => {})
+    return this.#emptied()
+  }
+
+  /** Ends a hold: who waits may enter, or is refused with this error, as is who comes later. */
+  release(refusal?: StoreError): void {
+    const hold = this.#hold
+    if (refusal) {
+      hold?.reject(refusal)
+      return
+    }
+    this.#hold = undefined
+    hold?.resolve()
+  }
+
   /** Lets nobody in any more; resolves when nobody is inside. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
     this.#open = false
-    if (this.#inside === 0) return
-    await new Promise<void>((resolve) => {
-      this.#empty = resolve
-    })
+    return this.#emptied()
+  }
+
+  get #held(): PromiseWithResolvers<void> | undefined {
+    return this.#hold ?? (this.#outer ? this.#outer.#held : undefined)
+  }
+
+  #emptied(): Promise<void> {
+    if (this.#inside === 0) return Promise.resolve()
+    this.#empty ??= Promise.withResolvers()
+    return this.#empty.promise
   }
 
   #enter(): void {
@@ -49,7 +82,10 @@ export class Gate {
 
   #leave(): void {
     this.#inside--
-    if (this.#inside === 0) this.#empty?.()
+    if (this.#inside === 0) {
+      this.#empty?.resolve()
+      this.#empty = undefined
+    }
     if (this.#outer) this.#outer.#leave()
   }
 }

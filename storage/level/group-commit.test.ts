@@ -2,7 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Level } from 'level'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { fillUp, hasFullDevice } from '../conformance/full-device.ts'
+import type { StoreError } from '../errors.ts'
 import { type Database, GroupCommit } from './group-commit.ts'
 
 let folder: string
@@ -80,18 +82,63 @@ test('an integer that comes to zero leaves no key behind', async () => {
   expect(await database.keys().all()).toEqual([])
 })
 
-test('after a failed batch nothing more is written, and what failed cannot be read', async () => {
-  const writer = new GroupCommit(database)
-  await database.close()
-  writer.put('a', '1')
-  const failed = { code: 'STORE_FAILED' }
-  await expect(writer.commit()).rejects.toMatchObject(failed)
-  await database.open()
-  expect(writer.read('a')).toBeUndefined()
-  writer.put('b', '1')
-  await expect(writer.commit()).rejects.toMatchObject(failed)
-  expect(writer.read('b')).toBeUndefined()
-  expect(await database.keys().all()).toEqual([])
+const refused = {
+  code: 'STORE_FAILED',
+  message: expect.stringContaining('No space left on device'),
+}
+
+describe.skipIf(!hasFullDevice)('after a failed batch', () => {
+  test('nothing more is written, and what failed cannot be read, until the database was opened again', async () => {
+    const told: StoreError[] = []
+    const writer = new GroupCommit(database, (failure) => told.push(failure))
+    const relieve = await fillUp(database, folder)
+    writer.put('a', '1')
+    await expect(writer.commit()).rejects.toMatchObject(refused)
+    expect(told).toEqual([writer.failure])
+    expect(writer.read('a')).toBeUndefined()
+    writer.put('b', '1')
+    await expect(writer.commit()).rejects.toMatchObject(refused)
+    await expect(writer.clear([{ gte: 'a', lt: 'b' }])).rejects.toMatchObject(refused)
+    expect(writer.read('b')).toBeUndefined()
+    expect(await database.keys().all()).toEqual([])
+
+    await relieve()
+    await database.close()
+    await database.open()
+    writer.renew()
+    writer.put('c', '1')
+    await writer.commit()
+    expect(await database.keys().all()).toEqual(['c'])
+  })
+
+  test('what waited behind it is refused as well, and settles', async () => {
+    const writer = new GroupCommit(database)
+    await fillUp(database, folder)
+    const behind: Promise<void>[] = []
+    const batch = database.batch.bind(database) as () => ReturnType<Database['batch']>
+    vi.spyOn(database, 'batch').mockImplementation((...given) => {
+      const written = batch(...(given as []))
+      writer.put('b', '1')
+      behind.push(writer.commit(), writer.commit(false), writer.settled('b'))
+      return written
+    })
+    writer.put('a', '1')
+    const failing = writer.commit()
+    await expect(failing).rejects.toMatchObject(refused)
+    expect(behind).toHaveLength(3)
+    for (const commit of behind) await expect(commit).rejects.toMatchObject(refused)
+    expect(await database.keys().all()).toEqual([])
+  })
+
+  test('deleting whole ranges that the disk refuses ends writing too', async () => {
+    const writer = new GroupCommit(database)
+    writer.put('a', '1')
+    await writer.commit()
+    await fillUp(database, folder)
+    await expect(writer.clear([{ gte: 'a', lt: 'b' }])).rejects.toMatchObject(refused)
+    expect(writer.failure).toMatchObject(refused)
+    expect(writer.read('a')).toBe('1')
+  })
 })
 
 test('settled waits for the key that waits, and for nothing else', async () => {

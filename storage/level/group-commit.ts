@@ -1,5 +1,6 @@
 import type { Level } from 'level'
 import { StoreError } from '../errors.ts'
+import { reasonOf } from './reason.ts'
 
 export type Database = Level<string, string>
 export type StoredValue = string | Uint8Array
@@ -28,8 +29,8 @@ const syncKey = '!sync'
  * The only writer of the database. Changes made in one turn of the event loop, and all that arrive while a batch is
  * being written, become the next atomic batch and share its fsync. `read` sees changes that still wait, so that
  * read-modify-write within one turn needs no lock. When a batch fails, the changes waiting behind it fail too, as
- * they may have been built on it, and so does everything later: what LevelDB appends after a torn record may be lost
- * at the next open, so nothing may be acknowledged any more. Reading goes on.
+ * they may have been built on it, and so does everything later, until the database was opened again (`renew`): what
+ * LevelDB appends after a torn record may be lost, so nothing may be acknowledged before. Reading goes on.
  */
 export class GroupCommit {
   readonly #database: Database
@@ -37,10 +38,24 @@ export class GroupCommit {
   #writing: Group | undefined
   #scheduled = false
   #unsynced = false
+  readonly #failed: (failure: StoreError) => void
   #failure: StoreError | undefined
 
-  constructor(database: Database) {
+  /** `failed` is told when nothing more is written. */
+  constructor(database: Database, failed: (failure: StoreError) => void = () => {}) {
     this.#database = database
+    this.#failed = failed
+  }
+
+  /** Why nothing is written; undefined while all is well. */
+  get failure(): StoreError | undefined {
+    return this.#failure
+  }
+
+  /** Writes again, on a database that was opened again: what was handed over before is on disk. */
+  renew(): void {
+    this.#failure = undefined
+    this.#unsynced = false
   }
 
   /** The newest value of a key, written or waiting. */
@@ -100,7 +115,12 @@ export class GroupCommit {
 
   /** Deletes all keys of these ranges, for which no change may wait; on disk when it resolves. */
   async clear(ranges: readonly KeyRange[]): Promise<void> {
-    for (const range of ranges) await this.#database.clear(range)
+    if (this.#failure) throw this.#failure
+    try {
+      for (const range of ranges) await this.#database.clear(range)
+    } catch (cause) {
+      throw this.#refuse(cause)
+    }
     this.put(syncKey, '')
     await this.commit()
   }
@@ -132,17 +152,19 @@ export class GroupCommit {
       this.#schedule()
     } catch (cause) {
       this.#writing = undefined
-      this.#fail(group, cause)
+      group.done.reject(this.#refuse(cause))
     }
   }
 
-  #fail(group: Group, cause: unknown): void {
-    const message =
-      'The disk refused a write. Check its space and health, then open the store again to write.'
-    this.#failure = new StoreError('STORE_FAILED', message, cause)
-    group.done.reject(this.#failure)
-    this.#waiting.done.reject(this.#failure)
+  /** Refuses what waits and what comes, and tells so. */
+  #refuse(cause: unknown): StoreError {
+    const message = `The store takes no changes at the moment (${reasonOf(cause)}). It tries again by itself: see to the space and the health of its disk.`
+    const failure = new StoreError('STORE_FAILED', message, cause)
+    this.#failure = failure
+    this.#waiting.done.reject(failure)
     this.#waiting = emptyGroup()
+    this.#failed(failure)
+    return failure
   }
 }
 

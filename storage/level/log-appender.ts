@@ -53,8 +53,13 @@ export class LogAppender<T> {
     this.#bodies = Array.from({ length }, (_, at) => chunk?.bodies[at])
   }
 
-  /** Writes all that waits, in batches of bounded size. Must run exclusively. */
+  /**
+   * Writes all that waits, in batches of bounded size. What the disk refuses waits again, in its place. Must run
+   * exclusively.
+   */
   async drain(): Promise<void> {
+    const { writer, report } = this.#blocks.backing
+    if (writer.failure) throw writer.failure
     await this.load()
     const taken = this.#queue.take()
     const queued = taken.rows
@@ -62,13 +67,26 @@ export class LogAppender<T> {
     try {
       while (written < queued.length)
         written += await this.#write(queued.slice(written, written + rowsPerBatch))
+      this.#queue.settle(taken)
     } catch (error) {
-      this.#queue.drop(queued.length - written)
+      this.#queue.settle(taken)
+      const left = queued.slice(written)
+      if (writer.failure) this.#queue.putBack(left)
+      else this.#queue.drop(left.length)
       this.forget()
       throw error
     } finally {
-      this.#queue.settle(taken)
-      reportRefused(this.#queue, this.#blocks.path, this.#blocks.backing.report)
+      reportRefused(this.#queue, this.#blocks.path, report)
+    }
+  }
+
+  /** As `drain`, for who reads: while the disk refuses writes, what waits goes on waiting. Must run exclusively. */
+  async drainIfWritable(): Promise<void> {
+    try {
+      await this.drain()
+    } catch (error) {
+      if (!this.#blocks.backing.writer.failure) throw error
+      await this.load()
     }
   }
 

@@ -8,6 +8,8 @@ import { queuedRow } from './queued-row.ts'
 const flushRows = 512
 const flushBytes = 1024 * 1024
 const defaultFlushMs = 250
+/** After rows were refused, until they are tried again, in milliseconds. */
+const retryMs = 1000
 const defaultQueueBytes = 64 * 1024 * 1024
 
 type Report = (problem: StoreProblem) => void
@@ -27,6 +29,7 @@ export class LogIntake<T> {
   #options: LogOptions<T>
   #flushMs: number
   #timer: NodeJS.Timeout | undefined
+  #isPostponed = false
 
   constructor(options: LogOptions<T>, parts: IntakeParts) {
     checkNames(options)
@@ -55,8 +58,8 @@ export class LogIntake<T> {
     }
     this.#queueUp(row, body)
     const { rows, bytes } = this.queue.waiting
-    if (rows >= flushRows || bytes >= flushBytes) this.#flush()
-    else this.#timer ??= setTimeout(() => this.#flush(), this.#flushMs).unref()
+    if (!this.#isPostponed && (rows >= flushRows || bytes >= flushBytes)) this.#flush()
+    else this.#flushIn(this.#flushMs)
   }
 
   /** What waits is being written: the time of what comes begins anew. */
@@ -65,15 +68,30 @@ export class LogIntake<T> {
     this.#timer = undefined
   }
 
+  /** What waits was refused: it is tried again in a second, however much comes until then. Says so once. */
+  postpone(): void {
+    if (!this.#parts.gate.isOpen) return
+    this.#flushIn(retryMs)
+    if (this.#isPostponed) return
+    this.#isPostponed = true
+    const message =
+      'Rows of the log cannot be written. They wait in memory, and status() counts those that it has no room for.'
+    this.#parts.report({ code: 'STORE_FAILED', part: this.#parts.path, message })
+  }
+
+  /** Whether what waited last was refused. */
+  get isPostponed(): boolean {
+    return this.#isPostponed
+  }
+
+  /** What waited is written. */
+  resume(): void {
+    this.#isPostponed = false
+  }
+
   status(): LogStatus {
     const { depth, bytes, dropped } = this.queue
     return { depth, bytes, dropped }
-  }
-
-  /** Says that rows are lost. */
-  reportFailure(): void {
-    const message = 'Rows of the log could not be written and are lost; status() counts them.'
-    this.#parts.report({ code: 'STORE_FAILED', part: this.#parts.path, message })
   }
 
   #queueUp(row: T, body: (() => string | undefined) | undefined): void {
@@ -94,8 +112,13 @@ export class LogIntake<T> {
     }
   }
 
+  #flushIn(ms: number): void {
+    this.#timer ??= setTimeout(() => this.#flush(), ms).unref()
+  }
+
   #flush(): void {
-    this.#parts.flush().catch(() => this.reportFailure())
+    this.rest()
+    this.#parts.flush().catch(() => this.postpone())
   }
 }
 

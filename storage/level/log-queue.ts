@@ -11,6 +11,8 @@ export class LogQueue {
   /** Rows beyond this are dropped. */
   maxBytes: number
   #rows: QueuedRow[] = []
+  /** How many of them were taken before. */
+  #returned = 0
   #bytes = 0
   readonly #writing = { rows: 0, bytes: 0 }
   #dropped = 0
@@ -57,6 +59,7 @@ export class LogQueue {
     this.#writing.rows += taken.rows.length
     this.#writing.bytes += taken.bytes
     this.#rows = []
+    this.#returned = 0
     this.#bytes = 0
     return taken
   }
@@ -65,6 +68,14 @@ export class LogQueue {
   settle({ rows, bytes }: Taken): void {
     this.#writing.rows -= rows.length
     this.#writing.bytes -= bytes
+  }
+
+  /** Takes back rows that were taken and settled and could not be written: before later ones, behind earlier ones. */
+  putBack(rows: readonly QueuedRow[]): void {
+    const [earlier, later] = [this.#rows.slice(0, this.#returned), this.#rows.slice(this.#returned)]
+    this.#rows = [...earlier, ...rows, ...later]
+    this.#returned += rows.length
+    for (const row of rows) this.#bytes += sizeOf(row)
   }
 
   drop(rows: number): void {

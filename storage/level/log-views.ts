@@ -5,6 +5,7 @@ import type { LogAppender } from './log-appender.ts'
 import type { LogBlocks, LogView } from './log-blocks.ts'
 import { conditionsOf } from './log-query.ts'
 import { LogReader } from './log-reader.ts'
+import { readingOn } from './reading-on.ts'
 import type { Needs, Upkeep } from './upkeep.ts'
 
 /** Has queries read a log as it is at one moment, with what waits written and all that they ask for indexed. */
@@ -35,10 +36,7 @@ export class LogViews<T> {
   async *scan(query: LogQuery): AsyncIterable<T> {
     const view = await this.#backing.gate.run(() => this.#take(query))
     try {
-      for await (const row of new LogReader(this.#blocks, view).scan(query)) {
-        yield row
-        this.#backing.gate.check()
-      }
+      yield* readingOn(this.#backing.gate, new LogReader(this.#blocks, view).scan(query))
     } finally {
       await view.snapshot.close()
     }
@@ -47,7 +45,7 @@ export class LogViews<T> {
   async #take(query: LogQuery): Promise<LogView> {
     for (;;) {
       const found = await this.#blocks.exclusive(async () => {
-        await this.#appender.drain()
+        await this.#appender.drainIfWritable()
         const needs = this.#needsOf(query)
         return this.#upkeep.has(needs) ? { view: this.#blocks.view() } : { needs }
       })

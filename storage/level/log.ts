@@ -23,7 +23,11 @@ export class LevelLog<T> implements Log<T> {
   #due: Promise<void> | undefined
 
   constructor(backing: Backing, path: string, options: LogOptions<T>, format: LogFormat) {
-    this.#intake = new LogIntake(options, { ...backing, path, flush: () => this.#due ?? this.write() })
+    this.#intake = new LogIntake(options, {
+      ...backing,
+      path,
+      flush: () => backing.gate.run(() => this.write()),
+    })
     this.#backing = backing
     this.#blocks = new LogBlocks(backing, path, options, format)
     this.#cells = new Cells(backing, this.#blocks.keys)
@@ -37,7 +41,7 @@ export class LevelLog<T> implements Log<T> {
   /** Takes over the options of a handle that was made later; what waits is written with the former ones. */
   reshape(options: LogOptions<T>): void {
     this.#intake.reshape(options)
-    const reshaped = this.#blocks.exclusive(async () => {
+    const reshape = async (): Promise<void> => {
       await this.#appender.drain().finally(() => {
         const { fields, numbers } = this.#blocks
         this.#blocks.options = options
@@ -45,19 +49,24 @@ export class LevelLog<T> implements Log<T> {
         const isSame = `${fields};${numbers}` === `${this.#blocks.fields};${this.#blocks.numbers}`
         if (!isSame) this.#appender.forget()
       })
-    })
-    reshaped.catch(() => this.#intake.reportFailure())
+    }
+    this.#backing.gate.run(() => this.#blocks.exclusive(reshape)).catch(() => this.#intake.postpone())
   }
 
   append(row: T, body?: () => string | undefined): void {
     this.#intake.append(row, body)
   }
 
-  /** Takes in rows that are text already, whatever their size, and writes them, without an fsync. */
+  /**
+   * Takes in rows that are text already, whatever their size, and writes them, without an fsync. Rejects when none is taken
+   * in, as nothing can be written; what is refused later waits here.
+   */
   take(rows: readonly QueuedRow[]): Promise<void> {
-    return this.#backing.gate.run(() => {
+    const { gate, writer } = this.#backing
+    return gate.run(() => {
+      if (writer.failure) throw writer.failure
       for (const row of rows) this.#intake.queue.push(row)
-      return this.write()
+      return this.#writeIfWritable()
     })
   }
 
@@ -70,10 +79,16 @@ export class LevelLog<T> implements Log<T> {
 
   /** Writes what waits, without an fsync. */
   write(): Promise<void> {
-    this.#due ??= this.#blocks.exclusive(() => {
+    this.#due ??= this.#blocks.exclusive(async () => {
       this.#due = undefined
       this.#intake.rest()
-      return this.#appender.drain()
+      try {
+        await this.#appender.drain()
+        this.#intake.resume()
+      } catch (error) {
+        this.#intake.postpone()
+        throw error
+      }
     })
     return this.#due
   }
@@ -107,7 +122,7 @@ export class LevelLog<T> implements Log<T> {
 
   totals(from: string, to: string): Promise<Array<[cell: string, totals: Record<string, number>]>> {
     return this.#backing.gate.run(async () => {
-      await this.write()
+      await this.#writeIfWritable()
       return this.#cells.read(from, to)
     })
   }
@@ -142,6 +157,15 @@ export class LevelLog<T> implements Log<T> {
 
   status(): LogStatus {
     return this.#intake.status()
+  }
+
+  /** As `write`; while the disk refuses writes, what waits goes on waiting. */
+  async #writeIfWritable(): Promise<void> {
+    try {
+      await this.write()
+    } catch (error) {
+      if (!this.#backing.writer.failure) throw error
+    }
   }
 
   #change(operation: () => Promise<number>): Promise<number> {

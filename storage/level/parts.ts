@@ -64,10 +64,11 @@ export class Parts {
   }
 
   /** Lets running operations end, writes everything that waits, and closes the database even when that fails. */
-  async close(): Promise<void> {
+  async close(settle: () => Promise<void>): Promise<void> {
     const { gate, writer, database } = this.#backing
     await gate.close()
     try {
+      await settle()
       const counters = await Promise.all(this.#counters.values())
       await Promise.all([...this.#logs.values(), ...counters].map((part) => part.close()))
       await writer.sync()

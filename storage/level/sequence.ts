@@ -3,6 +3,7 @@ import { StoreError } from '../errors.ts'
 import type { Sequence } from '../index.ts'
 import type { Backing } from './backing.ts'
 import { sortableInteger } from './keys.ts'
+import { readingOn } from './reading-on.ts'
 
 /**
  * A sequence in LevelDB. The number of the last entry lies beside the entries and changes in the same batch; an
@@ -59,10 +60,8 @@ export class LevelSequence<T> implements Sequence<T> {
     if (!(first < end)) return
     const range = { gte: this.#entryKey(first), lt: this.#entryKey(end) }
     let seq = first
-    for await (const text of this.#backing.database.values(range)) {
-      yield this.#decode(seq++, text)
-      this.#backing.gate.check()
-    }
+    const texts = readingOn(this.#backing.gate, this.#backing.database.values(range))
+    for await (const text of texts) yield this.#decode(seq++, text)
   }
 
   last(): Promise<number> {

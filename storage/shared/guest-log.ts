@@ -2,6 +2,7 @@ import { StoreError } from '../errors.ts'
 import type { Log, LogOptions, LogQuery, LogStatus, Page } from '../index.ts'
 import { factsOf, type RowFacts } from '../level/block.ts'
 import { LogIntake, reportRefused } from '../level/log-intake.ts'
+import type { Taken } from '../level/log-queue.ts'
 import { type GuestParts, readOn } from './guest-part.ts'
 import type { CrossingRow, Indexed, LogNames, PartNews } from './messages.ts'
 
@@ -26,7 +27,7 @@ export class GuestLog<T> implements Log<T> {
   /** Takes over the options of a handle that was made later; what waits crosses with the former ones. */
   reshape(options: LogOptions<T>): void {
     this.#intake.reshape(options)
-    this.cross().catch(() => this.#intake.reportFailure())
+    this.#crossBehind()
     this.#options = options
     this.#intake.adopt(options)
   }
@@ -103,26 +104,36 @@ export class GuestLog<T> implements Log<T> {
     return this.#intake.status()
   }
 
-  /** Sends what waits; resolves when it is written there, as is all that was sent before. */
+  /** Sends what waits; resolves when it is written there, as is all that was sent before. What is refused waits here. */
   cross(): Promise<unknown> {
     this.#intake.rest()
     const { queue } = this.#intake
     if (queue.waiting.rows === 0 && queue.dropped === 0) return this.#crossing
     reportRefused(queue, this.#parts.path, this.#parts.report)
     if (queue.waiting.rows === 0) return this.#crossing
-    const taken = queue.take()
-    const rows = taken.rows.map(({ json, body, facts, sums }): CrossingRow => ({ json, body, facts, sums }))
-    const crossed = this.#parts.ask('append', rows, namesOf(this.#options)).then(
-      () => queue.settle(taken),
-      (error) => {
-        queue.settle(taken)
-        queue.drop(taken.rows.length)
-        throw error
-      },
-    )
-    this.#crossing = Promise.all([this.#crossing.catch(() => {}), crossed])
+    this.#crossing = Promise.all([this.#crossing.catch(() => {}), this.#sent()])
     this.#crossing.catch(() => {})
     return this.#crossing
+  }
+
+  async #sent(): Promise<void> {
+    const { queue, isPostponed } = this.#intake
+    // What was refused is sent when none of it would be, as it may be much.
+    const taken = isPostponed ? noRows : queue.take()
+    const rows = taken.rows.map(({ json, body, facts, sums }): CrossingRow => ({ json, body, facts, sums }))
+    try {
+      await this.#parts.ask('append', rows, namesOf(this.#options))
+      queue.settle(taken)
+    } catch (error) {
+      queue.settle(taken)
+      if (isRefusal(error)) queue.putBack(taken.rows)
+      else queue.drop(taken.rows.length)
+      this.#intake.postpone()
+      throw error
+    }
+    if (!isPostponed) return
+    this.#intake.resume()
+    await this.#sent()
   }
 
   /** What is asked of it; resolves with the answer. */
@@ -141,7 +152,7 @@ export class GuestLog<T> implements Log<T> {
   }
 
   #crossBehind(): void {
-    this.cross().catch(() => this.#intake.reportFailure())
+    this.cross().catch(() => {})
   }
 
   async #listFiltered({
@@ -170,6 +181,11 @@ export class GuestLog<T> implements Log<T> {
     return { ...namesOf(this.#options), facts: rows.map(factsOrNone) }
   }
 }
+
+const noRows: Taken = { rows: [], bytes: 0 }
+
+/** Whether rows may be taken where they were refused, later. */
+const isRefusal = (error: unknown): boolean => error instanceof StoreError && error.code === 'STORE_FAILED'
 
 /** The names of what these options find rows by. */
 export const namesOf = ({ fields, numbers }: LogOptions<never>): LogNames => ({

@@ -91,10 +91,10 @@ function cutEverywhere(script: Script, mode: Mode): Script {
 const call = (example: Example, mode: Mode, gateway: TestGateway): Promise<Answer> =>
   ask(gateway, { path: example.path, headers: example.headers, body: bodyOf(example, mode) })
 
-/** The body of an example's calls. */
-export function bodyOf({ request }: Example, mode: Mode): string {
+/** The body of an example's calls; `name` stands for `{mode}`, when the mode alone does not tell these calls from others. */
+export function bodyOf({ request }: Example, mode: Mode, name: string = mode): string {
   const body = { model: 'gpt-4o-mini', ...request, ...(mode === 'stream' && { stream: true }) }
-  return JSON.stringify(body).replaceAll('{mode}', mode)
+  return JSON.stringify(body).replaceAll('{mode}', name)
 }
 
 function departures(

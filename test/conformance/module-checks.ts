@@ -22,7 +22,7 @@ export const moduleChecks: readonly Check[] = [
     async run(subject) {
       const [example] = await subject.examples()
       await subject.switchOff()
-      await leavesNothing(subject.folders, 5, async () => {
+      await leavesNothing(subject.folders, 3, async () => {
         await subject.switchOn(example!.config)
         await subject.switchOff()
       })
@@ -32,8 +32,8 @@ export const moduleChecks: readonly Check[] = [
     name: 'does what its examples say, whole and streamed at every cut',
     async run(subject) {
       for (const example of await subject.examples()) {
+        await subject.switchOnAfresh(example.config)
         for (const mode of example.modes) {
-          await subject.switchOnAfresh(example.config)
           await runExample(example, mode, subject.gateway, subject.upstream).catch((error: unknown) => {
             throw new Error(`${example.title} (${mode}): ${(error as Error).message}`, { cause: error })
           })

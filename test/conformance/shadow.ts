@@ -10,7 +10,13 @@ interface Witness {
   readonly sent: readonly string[]
 }
 
-/** Ways of cutting a stream: at every place at once, and at some. */
+/** One way to make an example's calls: plain, or a stream that the provider cuts every so many bytes. */
+interface Way {
+  readonly mode: Mode
+  readonly cut?: number
+}
+
+/** A stream is cut at every place at once, and at some. */
 const cuts = [1, 7, 100]
 
 /**
@@ -20,17 +26,28 @@ const cuts = [1, 7, 100]
 export async function changesNothingInShadow(subject: Subject): Promise<void> {
   for (const example of await subject.examples()) {
     if (example.upstream.some(neverEnds)) continue
-    for (const mode of example.upstream.some(isSlow) ? example.modes.slice(0, 1) : example.modes) {
-      for (const cut of mode === 'stream' ? cuts : [undefined]) {
-        await subject.switchOff()
-        const without = await witness(example, mode, cut, subject)
-        if (!(await switchedToShadow(subject, example.config))) return
-        const withIt = await witness(example, mode, cut, subject)
-        await subject.registry.change(subject.id, { enabled: false, mode: null })
-        assert.deepEqual(withIt, without, `${example.title} (${mode}, cut ${cut})`)
-      }
-    }
+    await subject.switchOff()
+    const without = await witnesses(example, subject)
+    if (!(await switchedToShadow(subject, example.config))) return
+    const withIt = await witnesses(example, subject)
+    await subject.registry.change(subject.id, { enabled: false, mode: null })
+    for (const [way, seen] of withIt) assert.deepEqual(seen, without.get(way), `${example.title} (${way})`)
   }
+}
+
+function waysOf({ modes, upstream }: Example): Way[] {
+  const used = upstream.some(isSlow) ? modes.slice(0, 1) : modes
+  return used.flatMap((mode): Way[] => (mode === 'stream' ? cuts.map((cut) => ({ mode, cut })) : [{ mode }]))
+}
+
+/** What is seen in each way to make the example's calls. */
+async function witnesses(example: Example, subject: Subject): Promise<Map<string, Witness>> {
+  const seen = new Map<string, Witness>()
+  for (const way of waysOf(example)) {
+    const name = [way.mode, ...(way.cut === undefined ? [] : [way.cut])].join('-')
+    seen.set(name, await witness(example, way, name, subject))
+  }
+  return seen
 }
 
 /** Scripts that only a module brings to an end. */
@@ -54,8 +71,8 @@ async function switchedToShadow({ registry, id, plugin }: Subject, config: objec
 
 async function witness(
   example: Example,
-  mode: Mode,
-  cut: number | undefined,
+  { mode, cut }: Way,
+  name: string,
   { gateway, upstream }: Subject,
 ): Promise<Witness> {
   upstream.reset()
@@ -70,7 +87,7 @@ async function witness(
         'content-type': 'application/json',
         ...example.headers,
       },
-      body: bodyOf(example, mode),
+      body: bodyOf(example, mode, name),
     })
     const headers = Object.fromEntries([...response.headers].filter(([name]) => !own.has(name)))
     answers.push({ status: response.status, headers, text: timeless(await response.text()) })

@@ -112,6 +112,19 @@ describe.each(direct)('a stream of $name', (provider) => {
     )
   })
 
+  test('is nothing more than it was up to its end mark', async (context) => {
+    const bytes = await bytesFrom(cell())
+    const whole = said(read(provider, [bytes]))
+    if (provider.departures?.['ends at its end']) return context.skip()
+    fc.assert(
+      fc.property(offsets, fc.uint8Array({ maxLength: 100 }), fc.boolean(), (at, behind, again) => {
+        const more = again ? bytes : Buffer.from(behind)
+        expect(said(read(provider, cut(Buffer.concat([bytes, more]), at)))).toEqual(whole)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
   test('tells what came before an error first, wherever it is cut', () => {
     const bytes = Buffer.concat(provider.broken.chat.map((part) => Buffer.from(part)))
     fc.assert(

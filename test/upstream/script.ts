@@ -51,6 +51,12 @@ export interface Script {
   readonly gapMs?: number
   /** The socket is destroyed after so many chunks; 0 is after the headers. */
   readonly cutAfter?: number
+  /** The body ends after so many chunks, as if they were all. */
+  readonly endAfter?: number
+  /** Sent again and again behind the answer, until the client has left. */
+  readonly endless?: string | Uint8Array
+  /** Packs the body, whatever the client asked for; every chunk can be unpacked as soon as it has come. */
+  readonly coding?: 'gzip' | 'br' | 'deflate' | 'deflate-raw' | 'zstd'
   /** Nothing more is sent after so many chunks, and the socket stays open; 0 is after the headers. */
   readonly hangAfter?: number
   /** Nothing is ever sent, and the socket stays open. */

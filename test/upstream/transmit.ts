@@ -1,6 +1,13 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import {
+  createBrotliCompress,
+  createDeflate,
+  createDeflateRaw,
+  createGzip,
+  createZstdCompress,
+} from 'node:zlib'
 import type { Recording } from './record.ts'
 import type { Script } from './script.ts'
 import type { Answer } from './wire.ts'
@@ -18,9 +25,12 @@ export async function transmit(
   if (response.destroyed) return
   writeHead(answer, script, response)
   await pause(script.firstByteDelayMs, response)
-  for (const [index, piece] of pieces(answer.frames, script.splitBytes).entries()) {
+  const { coding } = script
+  const frames = coding ? await packed(answer.frames, coding) : answer.frames
+  for (const [index, piece] of pieces(frames, script.splitBytes).entries()) {
     if (index === script.cutAfter) return cut(recording, response)
     if (index === script.hangAfter) return
+    if (index === script.endAfter) break
     if (index > 0) await pause(script.gapMs, response)
     if (response.destroyed) return
     await write(piece, response)
@@ -29,12 +39,17 @@ export async function transmit(
     if (script.splitBytes !== undefined) await nextTurn()
   }
   if (recording.chunksSent === script.cutAfter) return cut(recording, response)
+  while (script.endless !== undefined && !response.destroyed) {
+    await write(script.endless, response)
+    await nextTurn()
+  }
   if (recording.chunksSent !== script.hangAfter) response.end()
 }
 
 function writeHead(answer: Answer, script: Script, response: ServerResponse): void {
   const headers = new Map(Object.entries(answer.headers))
-  if (!answer.stream) headers.set('content-length', String(size(answer.frames)))
+  if (!answer.stream && !script.coding) headers.set('content-length', String(size(answer.frames)))
+  if (script.coding) headers.set('content-encoding', script.coding.replace('-raw', ''))
   if (script.retryAfter !== undefined) headers.set('retry-after', String(script.retryAfter))
   for (const [name, value] of Object.entries(script.headers ?? {})) {
     if (value === null) headers.delete(name.toLowerCase())
@@ -65,6 +80,32 @@ async function write(piece: string | Uint8Array, response: ServerResponse): Prom
   await new Promise<void>((resolve) => {
     response.write(piece, () => resolve())
   })
+}
+
+const packers = {
+  gzip: createGzip,
+  br: createBrotliCompress,
+  deflate: createDeflate,
+  'deflate-raw': createDeflateRaw,
+  zstd: createZstdCompress,
+}
+
+/** Each frame packed as far as it goes, and what ends the whole. */
+async function packed(
+  frames: Answer['frames'],
+  coding: NonNullable<Script['coding']>,
+): Promise<readonly Uint8Array[]> {
+  const packer = packers[coding]()
+  const packs: Uint8Array[] = []
+  for (const frame of frames) {
+    packer.write(frame)
+    await new Promise<void>((resolve) => packer.flush(() => resolve()))
+    const pack: Buffer[] = []
+    for (let part = packer.read(); part !== null; part = packer.read()) pack.push(part as Buffer)
+    packs.push(Buffer.concat(pack))
+  }
+  packer.end()
+  return [...packs, Buffer.concat(await packer.toArray())]
 }
 
 async function pause(ms: number | undefined, response: ServerResponse): Promise<void> {

@@ -15,8 +15,9 @@ const limitMs = 10 * 60_000
  * Resolves with what was checked; throws when the kit itself gives no answer.
  */
 export async function conform(folder: string, cwd: string): Promise<Conformance> {
-  const { PATH, HOME, TMPDIR } = process.env
-  const options = { cwd, env: { PATH, HOME, TMPDIR }, timeout: limitMs, maxBuffer: 2 ** 24 }
+  const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env
+  const env = { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE }
+  const options = { cwd, env, timeout: limitMs, maxBuffer: 2 ** 24 }
   const args = [process.argv[1]!, 'plugin', 'check', folder, '--json']
   const { out, err, late } = await new Promise<{ out: string; err: string; late: boolean }>((resolve) => {
     execFile(process.execPath, args, options, (error, out, err) =>

@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
 import { GuestStore } from '../../../storage/shared/guest-store.ts'
 import { HookFault } from '../../chain/hook-fault.ts'
@@ -164,11 +165,16 @@ const isPlain = (value: unknown): boolean =>
   typeof value !== 'function' &&
   (typeof value !== 'object' || value === null || plain.includes(Object.getPrototypeOf(value)))
 
+// It was for the runtime, which has read it; the plugin gets nothing of our environment.
+delete process.env.NODE_COMPILE_CACHE
+
 const guest = new Guest(workerData as GuestData)
 parentPort!.on('message', (messages: readonly ToGuest[]) => {
   for (const message of messages) guest.hear(message)
 })
 await guest.start()
+// A worker is ended from outside, and then keeps nothing that it compiled.
+flushCompileCache()
 
 function noLogs(): HookFault {
   return new HookFault(

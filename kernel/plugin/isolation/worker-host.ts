@@ -1,3 +1,4 @@
+import { getCompileCacheDir } from 'node:module'
 import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { HookFault } from '../../chain/hook-fault.ts'
@@ -131,7 +132,7 @@ export class WorkerHost {
     const worker = new Worker(new URL(`./guest${path.extname(import.meta.url)}`, import.meta.url), {
       name: data.id,
       workerData: data,
-      env: {},
+      env: compileCache(),
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: Math.ceil(limits.memory / mb), stackSizeMb: 4 },
     })
@@ -184,6 +185,12 @@ export class WorkerHost {
     if (wasReady && !this.#isClosed) this.#options.down(lost)
     for (const { reject } of waiting) reject(new WorkerLost(lost))
   }
+}
+
+/** Nothing of our environment but where compiled code is kept, if that is anywhere: the runtime reads it as it begins. */
+function compileCache(): NodeJS.ProcessEnv {
+  const inUse = getCompileCacheDir()
+  return inUse === undefined ? {} : { NODE_COMPILE_CACHE: path.dirname(inUse) }
 }
 
 function refusalOf({ message, param }: Extract<ToHost, { kind: 'refused' }>): Error {

@@ -33,6 +33,7 @@ export function addAccountRoutes(context: Context<unknown>, signupPerHour: numbe
     }),
     status: 201,
     returns: newAccount,
+    throws: [403, 409],
     handle({ body, principal, ip, header }) {
       if (principal?.type !== 'admin') {
         if (!use(kernelServices.config).auth.openSignup) {

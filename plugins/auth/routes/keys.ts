@@ -88,6 +88,7 @@ export function addKeyRoutes({ route, use }: Context<unknown>, holder: Holder, q
     body,
     status: 201,
     returns: createdKey,
+    throws: [409],
     async handle(input) {
       const id = await holder.id(input)
       const { key, name, expires_at } = input.body
@@ -108,6 +109,7 @@ export function addKeyRoutes({ route, use }: Context<unknown>, holder: Holder, q
     summary: `Revoke one of ${holder.whose} keys`,
     params: holder.params.key,
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
+    throws: [409],
     async handle(input) {
       const id = await holder.id(input)
       const key = await keys().get(id, input.params.keyId)
@@ -126,6 +128,7 @@ export function addKeyRoutes({ route, use }: Context<unknown>, holder: Holder, q
     params: holder.params.key,
     body: rotateBody,
     returns: rotation,
+    throws: [409],
     async handle(input) {
       const id = await holder.id(input)
       const old = await keys().get(id, input.params.keyId)

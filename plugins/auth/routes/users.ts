@@ -32,6 +32,7 @@ export function addUserRoutes(context: Context<unknown>, meter: UsageMeter): voi
     body: z.strictObject({ email, name: name.optional(), plan: plan.optional() }),
     status: 201,
     returns: newAccount,
+    throws: [409],
     handle: ({ body }) => createAccount(context, body),
   })
 

@@ -11,12 +11,14 @@ const filter = listQuery.extend({
   limit: listQuery.shape.limit.default(500),
 })
 
-const pluginChange = settingChange.extend({
-  force: z
-    .boolean()
-    .optional()
-    .meta({ description: 'Make the change even if it shuts out the address and key it comes from.' }),
-})
+const pluginChange = settingChange
+  .extend({
+    force: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Make the change even if it shuts out the address and key it comes from.' }),
+  })
+  .meta({ minProperties: 1 })
 
 /** The list of plugins, and one plugin: to read, toggle and configure. */
 export function addPluginRoutes({ route, use }: Context<unknown>): void {
@@ -63,6 +65,7 @@ export function addPluginRoutes({ route, use }: Context<unknown>): void {
     params: pluginParams,
     body: pluginChange,
     returns: pluginDetail,
+    throws: [409],
     async handle({ params, body: { force, ...change }, ip, principal }) {
       const registry = use(kernelServices.registry)
       const { id } = registry.get(params.name)
@@ -82,6 +85,7 @@ export function addPluginRoutes({ route, use }: Context<unknown>): void {
     summary: 'Forget the settings of a plugin that is gone; what it stored stays',
     params: pluginParams,
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
+    throws: [409],
     async handle({ params: { name } }) {
       const remains = use(kernelServices.remains)
       if (await use(kernelServices.registry).whileGone(name, () => remains.forget(name)))

@@ -24,6 +24,7 @@ export function addReloadRoutes({ route, use }: Context<unknown>): void {
     access: 'admin',
     summary: 'Look at the plugin folders again: take in what is new or changed, stop what is gone',
     returns: rescanned,
+    throws: [409],
     handle: () => use(kernelServices.reloader).rescan(),
   })
 
@@ -34,6 +35,7 @@ export function addReloadRoutes({ route, use }: Context<unknown>): void {
     summary: "Take the code that lies in a plugin's folder now; calls that run end with what they began with",
     params: pluginParams,
     returns: reloaded,
+    throws: [409],
     async handle({ params }) {
       const registry = use(kernelServices.registry)
       const result = await use(kernelServices.reloader).reload(params.name)

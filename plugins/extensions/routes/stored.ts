@@ -29,6 +29,7 @@ export function addStoredRoutes({ route, use }: Context<unknown>): void {
     summary: 'Erase what a plugin that is gone has stored, for good; traces stay',
     params: pluginParams,
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
+    throws: [409],
     async handle({ params: { name } }) {
       const remains = use(kernelServices.remains)
       if (await use(kernelServices.registry).whileGone(name, () => remains.erase(name)))

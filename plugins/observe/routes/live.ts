@@ -1,9 +1,23 @@
-import type { Context } from '#kernel'
+import { z } from 'zod'
+import { type Context, type EventShape, ModuleChanged } from '#kernel'
 import { follow } from '../live.ts'
 import type { Happening, Ring } from '../ring.ts'
+import { traceItem } from '../shapes.ts'
 import { scopeOf } from '../viewer.ts'
 
 const heartbeatMs = 15_000
+
+const { id, timestamp, source, operation, wire, stream, model_requested, user_id, key_id, project } =
+  traceItem.shape
+const started = { id, timestamp, source, operation, wire, stream, model_requested, user_id, key_id, project }
+
+const liveEvents: readonly EventShape[] = [
+  { event: 'heartbeat', data: z.object({ timestamp }) },
+  { event: 'request.started', data: z.object(started) },
+  { event: 'request.first_token', data: z.object({ id, ttft_ms: z.number() }) },
+  { event: 'request.finished', data: traceItem },
+  { event: 'module.changed', data: ModuleChanged.schema },
+]
 
 /** The live view. */
 export function liveRoute(context: Context<unknown>, ring: Ring): void {
@@ -14,6 +28,7 @@ export function liveRoute(context: Context<unknown>, ring: Ring): void {
     summary:
       'Calls as they happen: request.started, request.first_token, request.finished, module.changed, heartbeat',
     returns: 'events',
+    events: liveEvents,
     handle({ principal, headers, signal }) {
       const own = scopeOf(principal)
       const sees = ({ userId }: Happening): boolean => own === undefined || userId === null || userId === own

@@ -1,19 +1,24 @@
 import { z } from 'zod'
-import type { Context } from '#kernel'
+import type { Context, StoreState } from '#kernel'
 import type { Ring } from '../ring.ts'
 import type { Traces } from '../traces.ts'
 
 const count = z.int()
 
 const status = z.object({
-  status: z.enum(['healthy', 'degraded']).meta({ description: 'Degraded once a trace was dropped.' }),
+  status: z.enum(['healthy', 'degraded']).meta({
+    description:
+      'Degraded once a trace was dropped, and while the store takes nothing or has no room for bodies.',
+  }),
   queue: z.object({
     depth: count.meta({ description: 'Traces that wait to be written.' }),
     bytes: count,
     dropped: count.meta({ description: 'Traces lost since the start.' }),
     flush_interval_ms: count,
   }),
-  bodies: z.enum(['full', 'off']),
+  bodies: z
+    .enum(['full', 'off', 'paused'])
+    .meta({ description: 'Paused while the disk is short of space (storage.min_free).' }),
   max_body_bytes: count,
   retention_days: z.object({ rows: z.number(), bodies: z.number() }),
   live: z.object({ viewers: count, events: count }),
@@ -26,10 +31,14 @@ interface Parts {
   readonly ring: Ring
   readonly flushMs: number
   readonly settings: Pick<Status, 'bodies' | 'max_body_bytes' | 'retention_days'>
+  readonly state: Pick<StoreState, 'problem' | 'hasRoom'>
 }
 
 /** How recording is doing. */
-export function statusRoute(context: Context<unknown>, { traces, ring, flushMs, settings }: Parts): void {
+export function statusRoute(
+  context: Context<unknown>,
+  { traces, ring, flushMs, settings, state }: Parts,
+): void {
   context.route({
     method: 'get',
     path: '/api/observe/status',
@@ -39,9 +48,10 @@ export function statusRoute(context: Context<unknown>, { traces, ring, flushMs, 
     handle() {
       const { depth, bytes, dropped } = traces.status()
       return {
-        status: dropped > 0 ? ('degraded' as const) : ('healthy' as const),
+        status: dropped > 0 || state.problem !== undefined ? ('degraded' as const) : ('healthy' as const),
         queue: { depth, bytes: Math.round(bytes), dropped, flush_interval_ms: flushMs },
         ...settings,
+        bodies: settings.bodies === 'full' && !state.hasRoom ? ('paused' as const) : settings.bodies,
         live: { viewers: ring.viewers, events: ring.last },
       }
     },

@@ -16,13 +16,21 @@ const periods = {
   '30d': { seconds: 30 * day, bucket: day },
 } as const
 
-const mostPoints = 1440
+const minute = 60
+
+const divisors = (whole: number, step: number): number[] =>
+  Array.from({ length: whole / step }, (_, n) => (n + 1) * step).filter((seconds) => whole % seconds === 0)
+
+/** Whole minutes that divide an hour, and hours that divide a day. */
+const buckets = [...new Set([...divisors(hour, minute), ...divisors(day, hour)])]
 
 const query = z.strictObject({
   period: z.enum(['1h', '24h', '7d', '30d']).default('24h'),
-  bucket: z.coerce.number().int().optional().meta({
-    description: 'Seconds: whole minutes that divide an hour (1h and 24h only), or hours that divide a day.',
-  }),
+  bucket: z.coerce
+    .number()
+    .refine((seconds) => buckets.includes(seconds), `must be one of ${buckets.join(', ')}`)
+    .optional()
+    .meta({ enum: buckets, description: 'Seconds, not more than the period; whole hours with 7d and 30d.' }),
 })
 
 const series = z.object({
@@ -73,13 +81,10 @@ export function timeseriesRoute(context: Context<unknown>, traces: Traces): void
 }
 
 function checkBucket(bucket: number, period: number): void {
-  const minutes = bucket % 60 === 0 && hour % bucket === 0 && period <= day
-  const hours = bucket % hour === 0 && day % bucket === 0
-  if (bucket > 0 && (minutes || hours) && bucket <= period && period / bucket <= mostPoints) return
-  throw badRequest(
-    'bucket must be seconds within the period: whole minutes that divide an hour (for 1h and 24h), or hours that divide a day.',
-    { param: 'bucket' },
-  )
+  if (bucket <= period && (bucket % hour === 0 || period <= day)) return
+  throw badRequest('bucket must not be longer than the period, and whole hours with 7d and 30d.', {
+    param: 'bucket',
+  })
 }
 
 function pointOf(at: number, tally: Tally) {

@@ -68,6 +68,7 @@ export function traceRoutes(context: Context<unknown>, { traces, rules, added }:
     summary: 'Traces, newest first',
     query,
     returns: listing,
+    throws: [403],
     async handle({ query: { q, limit, offset, ...given }, principal }) {
       const filter = { ...given, user_id: forbidOthers(principal, given.user_id) }
       const window = { limit, offset }
@@ -94,11 +95,12 @@ export function traceRoutes(context: Context<unknown>, { traces, rules, added }:
     async handle({ body, principal }) {
       const { request, response } = body
       const prices = context.use(kernelServices.prices)
-      const row = manualRow(body, principal!, rules.store, (...usage) => {
+      const { store } = rules
+      const row = manualRow(body, principal!, store, (...usage) => {
         const cost = prices.cost(...usage)
         return cost && costOf(cost)
       })
-      if (rules.store) {
+      if (store) {
         const sides = { request: JSON.stringify(request), response: JSON.stringify(response) }
         traces.append(row, () => bodiesText(sides, rules.maxBytes))
       } else traces.append(row)

@@ -65,6 +65,7 @@ export function addBindingRoutes({ route, use }: Context<unknown>): void {
     body: bindingChange.extend({ name: bindingName }),
     status: 201,
     returns: bindingItem,
+    throws: [409],
     async handle({ params, body: { name, force, ...change }, ip, principal }) {
       const registry = use(kernelServices.registry)
       return itemOf(registry, await registry.bind(params.name, name, change, { ip, principal, force }))
@@ -90,8 +91,9 @@ export function addBindingRoutes({ route, use }: Context<unknown>): void {
     access: 'admin',
     summary: 'Toggle or configure a binding; the next call runs on it',
     params: bindingParams,
-    body: bindingChange,
+    body: bindingChange.meta({ minProperties: 1 }),
     returns: bindingItem,
+    throws: [409],
     async handle({ params, body: { force, ...change }, ip, principal }) {
       refuseNothing(change)
       const registry = use(kernelServices.registry)
@@ -123,6 +125,7 @@ export function addBindingRoutes({ route, use }: Context<unknown>): void {
     summary: 'Remove a binding of a module',
     params: bindingParams,
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
+    throws: [409],
     async handle({ params, ip, principal }) {
       await use(kernelServices.registry).unbind(params.name, params.binding, { ip, principal })
       return { deleted: true as const, id: `${params.name}/${params.binding}` }

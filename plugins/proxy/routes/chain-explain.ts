@@ -12,6 +12,7 @@ export function addExplainRoute(context: Context<unknown>): void {
     summary: 'What would become of a call: modules, route, key, price; nothing is sent, counted or stored',
     body: explainBody,
     returns: explanation,
+    throws: [403, 404],
     async handle({ body, principal, ip }) {
       const isAdmin = principal!.type === 'admin'
       if (body.ip !== undefined && !isAdmin) throw forbidden('Only admins may ask about other addresses.')

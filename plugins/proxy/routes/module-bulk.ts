@@ -3,13 +3,15 @@ import { type Actor, badRequest, type Context, isGatewayError, kernelServices, t
 import { modulesOf } from './module-item.ts'
 import { forceField } from './modules.ts'
 
-const bulkBody = z.strictObject({
-  modules: z.array(z.string()).min(1).max(500).optional().meta({ description: 'Names of modules.' }),
-  category: z.string().optional().meta({ description: 'Or a stage: all of its modules.' }),
-  enabled: z.boolean(),
-  config: z.record(z.string(), z.unknown()).optional().meta({ description: 'Settings for each of them.' }),
-  force: forceField,
-})
+const bulkBody = z
+  .strictObject({
+    modules: z.array(z.string()).min(1).max(500).optional().meta({ description: 'Names of modules.' }),
+    category: z.string().optional().meta({ description: 'Or a stage: all of its modules.' }),
+    enabled: z.boolean(),
+    config: z.record(z.string(), z.unknown()).optional().meta({ description: 'Settings for each of them.' }),
+    force: forceField,
+  })
+  .meta({ oneOf: [{ required: ['modules'] }, { required: ['category'] }] })
 
 const result = z.object({
   name: z.string(),

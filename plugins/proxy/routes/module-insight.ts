@@ -27,6 +27,7 @@ export function addInsightRoutes({ route, use }: Context<unknown>): void {
     summary: "JSON Schema of a module's settings",
     params: moduleParams,
     returns: z.record(z.string(), z.unknown()),
+    throws: [409],
     async handle({ params }) {
       const plugin = find(params.name)
       const schema = await use(kernelServices.registry).schema(plugin)

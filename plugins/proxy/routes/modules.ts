@@ -19,7 +19,7 @@ export const forceField = z
   .optional()
   .meta({ description: 'Make the change even if it shuts out the address and key it comes from.' })
 
-const moduleChange = settingChange.extend({ force: forceField })
+const moduleChange = settingChange.extend({ force: forceField }).meta({ minProperties: 1 })
 
 /** Throws a bad request for a change that changes nothing. */
 export function refuseNothing(change: object): void {
@@ -77,6 +77,7 @@ export function addModuleRoutes({ route, use }: Context<unknown>): void {
     params: moduleParams,
     body: moduleChange,
     returns: moduleDetail,
+    throws: [409],
     async handle({ params, body: { force, ...change }, ip, principal }) {
       const registry = use(kernelServices.registry)
       const { id } = registry.get(params.name, 'module')

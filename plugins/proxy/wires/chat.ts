@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { chatAnswer, chatEvents } from './answers.ts'
 import { openaiWire } from './openai.ts'
 
 const part = z.object({ type: z.string() })
@@ -35,4 +36,6 @@ export const chatWire = openaiWire({
   operation: 'chat',
   summary: 'Chat completion, plain or streamed',
   body,
+  answer: chatAnswer,
+  events: chatEvents,
 })

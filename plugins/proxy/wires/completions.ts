@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { textAnswer, textEvents } from './answers.ts'
 import { openaiWire } from './openai.ts'
 
 const tokens = z.array(z.int().min(0))
@@ -19,4 +20,6 @@ export const completionsWire = openaiWire({
   operation: 'completion',
   summary: 'Legacy completion, plain or streamed',
   body,
+  answer: textAnswer,
+  events: textEvents,
 })

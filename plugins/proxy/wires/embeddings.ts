@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { embeddingAnswer } from './answers.ts'
 import { openaiWire } from './openai.ts'
 
 const tokens = z.array(z.int().min(0)).min(1)
@@ -16,4 +17,5 @@ export const embeddingsWire = openaiWire({
   operation: 'embedding',
   summary: 'Embeddings of one or more inputs',
   body,
+  answer: embeddingAnswer,
 })

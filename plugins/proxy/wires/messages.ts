@@ -4,6 +4,7 @@ import { MessagesEncoder } from './messages/encoder.ts'
 import { errorOf } from './messages/errors.ts'
 import { requestOf } from './messages/request.ts'
 import { messagesBody } from './messages/schema.ts'
+import { errorBody, message, messageEvents } from './messages/shapes.ts'
 
 /** Anthropic's wire. A provider that speaks it too gets and gives what the client and it would have said directly. */
 export const messagesWire: Wire = {
@@ -13,6 +14,9 @@ export const messagesWire: Wire = {
   summary: 'A message in the Anthropic format, plain or streamed',
   idHeader: 'request-id',
   body: messagesBody,
+  answer: message,
+  events: messageEvents,
+  errors: errorBody,
   decode: requestOf,
   encode: messageOf,
   encoder: (wire, request) => new MessagesEncoder(wire === 'messages', request),

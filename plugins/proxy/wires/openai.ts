@@ -11,7 +11,9 @@ import {
 import { ByteRun, encodeEvent } from '#kit'
 import { formCheck } from './form-check.ts'
 
-type Parts = Pick<Wire, 'id' | 'path' | 'operation' | 'summary'> & { readonly body: z.ZodType<object> }
+type Parts = Pick<Wire, 'id' | 'path' | 'operation' | 'summary' | 'answer' | 'events'> & {
+  readonly body: z.ZodType<object>
+}
 
 /** The wires of OpenAI differ in their bodies only: the canonical forms are theirs. */
 export function openaiWire(parts: Parts): Wire {

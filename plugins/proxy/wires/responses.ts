@@ -17,6 +17,7 @@ import { identified, itemsOf, resolved } from './responses/items.ts'
 import { inputOf, requestOf } from './responses/request.ts'
 import { addResponseRoutes, ownerOf } from './responses/routes.ts'
 import { responsesBody } from './responses/schema.ts'
+import { responseEvents, responseShape } from './responses/shapes.ts'
 import { type Limits, StoredResponses } from './responses/stored.ts'
 
 /** Between two looks for stored responses that are to go, in milliseconds. */
@@ -76,6 +77,8 @@ function responsesWire(stored: StoredResponses): Wire {
     operation: 'chat',
     summary: 'A response in the format of OpenAI’s Responses, plain or streamed',
     body: responsesBody,
+    answer: responseShape,
+    events: responseEvents,
     decode,
     encode: (body, _, asking) => responseOf(body, askedOf(asking)),
     encoder: (_, __, asking) => new ResponsesEncoder(askedOf(asking)),

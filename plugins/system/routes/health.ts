@@ -1,17 +1,27 @@
 import { z } from 'zod'
-import { type Context, internalError } from '#kernel'
+import { type Context, internalError, kernelServices, unavailable } from '#kernel'
 
-const healthy = z.object({ status: z.literal('ok') })
+const health = z.object({
+  status: z.enum(['ok', 'degraded']),
+  reason: z.string().optional().meta({ description: 'What is wrong, when it is degraded.' }),
+})
 
 /** Two questions that need no key: whether the process answers, and whether it can serve. */
-export function addHealthRoutes({ route }: Context<unknown>, storeAnswers: () => Promise<boolean>): void {
+export function addHealthRoutes(
+  { route, use }: Context<unknown>,
+  storeAnswers: () => Promise<boolean>,
+): void {
+  const state = use(kernelServices.storeState)
+  const present = (): z.infer<typeof health> =>
+    state.problem === undefined ? { status: 'ok' } : { status: 'degraded', reason: state.problem }
+
   route({
     method: 'get',
     path: '/health',
     access: 'public',
-    summary: 'Whether the process answers',
-    returns: healthy,
-    handle: () => ({ status: 'ok' as const }),
+    summary: 'Whether the process answers, and whether something keeps it from doing all it does',
+    returns: health,
+    handle: present,
   })
 
   route({
@@ -20,10 +30,10 @@ export function addHealthRoutes({ route }: Context<unknown>, storeAnswers: () =>
     access: 'public',
     summary:
       'Whether a load balancer should send requests here: 503 when the store does not answer or the gateway stops',
-    returns: healthy,
+    returns: health,
     async handle() {
-      if (await storeAnswers()) return { status: 'ok' as const }
-      throw internalError('The store does not answer.', { status: 503, type: 'unavailable' })
+      if (await storeAnswers()) return present()
+      throw internalError('The store does not answer.', unavailable)
     },
   })
 }

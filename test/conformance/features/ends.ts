@@ -1,47 +1,41 @@
 import { expect } from 'vitest'
 import type { Cell } from '../cell.ts'
-import { verdict } from './asked.ts'
 
-/** A model that declines, or is stopped, where JSON was wanted: that is the answer, and nobody is asked again. */
-export async function refusal(cell: Cell): Promise<void> {
-  for (const stream of [false, true]) {
-    for (const script of cell.provider.refusals) {
-      cell.upstream.reset()
-      cell.upstream.reply(script)
-      const answer = await cell.ask({ schema: verdict, stream })
-      expect(answer.stop).toBe('refusal')
-      expect(cell.upstream.requests).toHaveLength(1)
-    }
-  }
-}
+const more = 'data: {"choices":[{"index":0,"delta":{"content":" more"},"finish_reason":null}]}\n\n'
 
-/** JSON that the length limit cut off comes as far as it came, and says so. */
-export async function cutOff(cell: Cell): Promise<void> {
-  for (const stream of [false, true]) {
-    cell.upstream.reset()
-    cell.upstream.reply({ content: '{"verdict":"ye', finishReason: cell.provider.cut })
-    const answer = await cell.ask({ schema: verdict, stream })
-    expect(answer).toMatchObject({ text: '{"verdict":"ye', stop: 'length' })
-    expect(cell.upstream.requests).toHaveLength(1)
-  }
-}
-
-/** A stream that the service itself holds to a schema is not held up: its pieces come while it goes on. */
-export async function structuredStream(cell: Cell): Promise<void> {
-  const content = ['{"', 'ver', 'dict', '"', ':', '"y', 'es', '"}']
-  cell.upstream.reply({ content, hangAfter: 6 })
-  const left = new AbortController()
-  let pieces = 0
-  const onPiece = (): void => {
-    pieces += 1
-    left.abort()
-  }
-  await cell.ask({ schema: verdict, stream: true, signal: left.signal, onPiece }).catch(() => undefined)
+/** A stream ends with its end mark, though the provider goes on: it is not read any further. */
+export async function end(cell: Cell): Promise<void> {
+  cell.upstream.reply({ content: ['Well', ' then.'], endless: more.repeat(50) })
+  const answer = await cell.ask({ stream: true })
+  expect(answer).toMatchObject({ text: 'Well then.', stop: 'stop' })
   await cell.sent.closed
-  expect(pieces).toBeGreaterThan(0)
+  expect(cell.sent.aborted).toBe(true)
+  expect(await cell.trace(answer.headers)).toMatchObject({ status: 'ok' })
+}
 
-  cell.upstream.reply({ content })
-  const answer = await cell.ask({ schema: verdict, stream: true })
-  expect(answer).toMatchObject({ text: content.join(''), stop: 'stop', pieces: content.length })
-  expect(answer.headers.get('x-params-changed') ?? '').not.toContain('response_format')
+const text = 'A text that is longer than what is left of it. '.repeat(4)
+
+/** Half of an answer, whatever made it half of one, though it came under a good status. */
+const halves = [
+  { content: text, headers: { 'content-length': '60' } },
+  { content: text, splitBytes: 60, cutAfter: 1 },
+  { content: text, splitBytes: 60, endAfter: 1, headers: { 'content-length': null } },
+]
+
+/** What is JSON, and no answer of anybody. */
+const nothings = [{}, [], 'null', 0, 'x', [{}], { id: 'x' }]
+
+/** A plain answer that was cut off, or is none, is the provider's failure and no answer. */
+export async function cutOff(cell: Cell): Promise<void> {
+  const { nonsense } = cell.provider
+  const bodies = [
+    ...nothings,
+    ...(cell.wire.operation === 'completion' ? nonsense.completion! : nonsense.chat),
+  ]
+  for (const script of [...halves, ...bodies.map((body) => ({ body }))]) {
+    cell.upstream.reply(script)
+    const problem = await cell.problem(cell.ask())
+    expect([script, problem.status]).toEqual([script, 502])
+    expect(problem.message).toContain(cell.provider.name)
+  }
 }

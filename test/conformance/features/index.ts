@@ -1,7 +1,7 @@
 import type { Cell } from '../cell.ts'
 import { images, jsonSchema, reasoning } from './asked.ts'
 import { cachedUsage, usage } from './counts.ts'
-import { cutOff, refusal, structuredStream } from './ends.ts'
+import { cutOff, end } from './ends.ts'
 import { abort, errors, midStreamError } from './failures.ts'
 import { toolNames } from './names.ts'
 import { plain, stream } from './plain.ts'
@@ -17,12 +17,11 @@ export const features: Readonly<Record<string, (cell: Cell) => Promise<void>>> =
   images,
   reasoning,
   'JSON schema': jsonSchema,
-  'structured stream': structuredStream,
-  refusal,
-  'cut off': cutOff,
   usage,
   'cached usage': cachedUsage,
   errors,
   'mid-stream error': midStreamError,
+  'cut off': cutOff,
+  'ends at its end': end,
   abort,
 }

@@ -29,11 +29,6 @@ export const anthropic: TestProvider = {
     thinking: 'thinking.budget_tokens',
     schema: 'output_config.format.schema',
   },
-  refusals: [
-    { refusal: 'I will not.', finishReason: 'refusal' },
-    { content: [], finishReason: 'refusal' },
-  ],
-  cut: 'max_tokens',
   countsEarly: true,
   usage: ({ input, output, cached, reasoning }) => ({
     input_tokens: input - cached,
@@ -43,6 +38,17 @@ export const anthropic: TestProvider = {
     ...(reasoning !== undefined && { output_tokens_details: { thinking_tokens: reasoning } }),
   }),
   tellsReasoning: true,
+  nonsense: {
+    chat: [
+      { ...message, content: null, stop_reason: 'end_turn' },
+      { ...message, content: {}, stop_reason: 'end_turn' },
+      { ...message, content: [null], stop_reason: 'end_turn' },
+      { ...message, content: ['Well'], stop_reason: 'end_turn' },
+      { ...message, content: [{ text: 'Well' }], stop_reason: 'end_turn' },
+      { ...message, content: [{ type: 'text', text: null }], stop_reason: 'end_turn' },
+      { ...message, content: [{ type: 'text', text: 'Well' }], stop_reason: null },
+    ],
+  },
   broken: {
     chat: [
       event({ type: 'message_start', message }),

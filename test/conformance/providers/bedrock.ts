@@ -16,11 +16,6 @@ export const bedrock: TestProvider = {
     thinking: 'additionalModelRequestFields.thinking.budget_tokens',
     schema: 'outputConfig.textFormat.structure.jsonSchema.schema',
   },
-  refusals: [
-    { content: 'I w', finishReason: 'content_filtered' },
-    { content: 'This was blocked.', finishReason: 'guardrail_intervened' },
-  ],
-  cut: 'max_tokens',
   usage: ({ input, output, cached }) => ({
     inputTokens: input - cached,
     cacheReadInputTokens: cached,
@@ -28,6 +23,17 @@ export const bedrock: TestProvider = {
     outputTokens: output,
     totalTokens: input + output,
   }),
+  nonsense: {
+    chat: [
+      { output: null, stopReason: 'end_turn' },
+      { output: { message: null }, stopReason: 'end_turn' },
+      { output: { message: { content: 'Well' } }, stopReason: 'end_turn' },
+      { output: { message: { content: [null] } }, stopReason: 'end_turn' },
+      { output: { message: { content: ['Well'] } }, stopReason: 'end_turn' },
+      { output: { message: { content: [{ citationsContent: 'Well' }] } }, stopReason: 'end_turn' },
+      { output: { message: { content: [{ text: 'Well' }] } } },
+    ],
+  },
   broken: {
     chat: [
       eventFrame('messageStart', { role: 'assistant' }),

@@ -17,14 +17,22 @@ export const cohere: TestProvider = {
     thinking: 'thinking.type',
     schema: 'response_format.json_schema',
   },
-  refusals: [],
-  cut: 'MAX_TOKENS',
-  departures: { refusal: { as: 'absent' } },
   usage: ({ input, output, cached }) => ({
     billed_units: { input_tokens: input, output_tokens: output },
     tokens: { input_tokens: input + 60, output_tokens: output + 2 },
     cached_tokens: cached,
   }),
+  nonsense: {
+    chat: [
+      { finish_reason: 'COMPLETE', message: null },
+      { finish_reason: 'COMPLETE', message: 'Well' },
+      { finish_reason: 'COMPLETE', message: { content: 'Well' } },
+      { finish_reason: 'COMPLETE', message: { content: [null] } },
+      { finish_reason: 'COMPLETE', message: { tool_calls: {} } },
+      { finish_reason: 'COMPLETE', message: { tool_calls: [null] } },
+      { message: { content: [{ type: 'text', text: 'Well' }] } },
+    ],
+  },
   broken: {
     chat: [
       event({ type: 'message-start', id: 'c1', delta: { message: { role: 'assistant', content: [] } } }),

@@ -3,14 +3,6 @@ import type { TestProvider } from './provider.ts'
 
 const event = (data: object): string => `data: ${JSON.stringify(data)}\r\n\r\n`
 
-/** A prompt that is refused has no candidate. */
-const blocked = {
-  promptFeedback: { blockReason: 'PROHIBITED_CONTENT' },
-  usageMetadata: { promptTokenCount: 8, totalTokenCount: 8 },
-  modelVersion: 'gemini-3-pro-preview',
-  responseId: 'r',
-}
-
 export const gemini: TestProvider = {
   name: 'gemini',
   signer: 'google',
@@ -25,12 +17,6 @@ export const gemini: TestProvider = {
     thinking: 'generationConfig.thinkingConfig.thinkingLevel',
     schema: 'generationConfig.responseJsonSchema',
   },
-  refusals: [
-    { content: 'I w', finishReason: 'SAFETY' },
-    { content: [], finishReason: 'PROHIBITED_CONTENT' },
-    { body: blocked, chunks: [event(blocked)] },
-  ],
-  cut: 'MAX_TOKENS',
   countsEarly: true,
   usage: ({ input, output, cached, reasoning = 1 }) => ({
     promptTokenCount: input,
@@ -40,10 +26,23 @@ export const gemini: TestProvider = {
     totalTokenCount: input + output,
   }),
   tellsReasoning: true,
+  nonsense: {
+    chat: [
+      { candidates: null },
+      { candidates: [] },
+      { candidates: [null] },
+      { candidates: [{}] },
+      { candidates: [{ content: { parts: [{ text: 'Well' }] } }] },
+      { candidates: [{ content: { parts: [null] }, finishReason: 'STOP' }] },
+      { candidates: [{ content: { parts: 'Well' }, finishReason: 'STOP' }] },
+    ],
+  },
   broken: {
     chat: [
       event({ candidates: [{ content: { parts: [{ text: 'Well' }], role: 'model' } }], responseId: 'r' }),
       event({ error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' } }),
     ],
   },
+  // Its streams have no end mark: they end with their body.
+  departures: { 'ends at its end': { as: 'absent' } },
 }

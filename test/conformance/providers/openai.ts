@@ -17,8 +17,6 @@ export const likeOpenai = {
     thinking: 'reasoning_effort',
     schema: 'response_format.json_schema.schema',
   },
-  refusals: [{ refusal: 'I will not.' }, { content: 'I w', finishReason: 'content_filter' }],
-  cut: 'length',
   usage: ({ input, output, cached, reasoning }: Counts) => ({
     prompt_tokens: input,
     completion_tokens: output,
@@ -27,6 +25,22 @@ export const likeOpenai = {
     ...(reasoning !== undefined && { completion_tokens_details: { reasoning_tokens: reasoning } }),
   }),
   tellsReasoning: true,
+  nonsense: {
+    chat: [
+      { choices: null },
+      { choices: {} },
+      { choices: [] },
+      { choices: [null] },
+      { choices: [{}] },
+      { choices: [{ index: 0, text: 'Well' }] },
+      { choices: [{ index: 0, message: null }] },
+      { choices: [{ index: 0, message: 'Well' }] },
+      { choices: [{ index: 0, message: { content: [null] } }] },
+      { choices: [{ index: 0, message: { content: null, tool_calls: [null] } }] },
+      { choices: [{ index: 0, message: { content: 'Well' } }, null] },
+    ],
+    completion: [{ choices: [] }, { choices: [null] }, { choices: [{}] }, { choices: [{ text: null }] }],
+  },
   broken: {
     chat: [
       chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: 'Well' }, finish_reason: null }] }),

@@ -95,8 +95,6 @@ function merged(items: Item[], more: readonly Item[]): Item[] {
   return items
 }
 
-const stops: Readonly<Record<string, string>> = { tool_calls: 'tools', content_filter: 'refusal' }
-
 function answerOf(
   message: Message,
   finish: string,
@@ -108,7 +106,7 @@ function answerOf(
     text: message.content ?? '',
     reasoning: message.reasoning_content ?? message.reasoning ?? '',
     calls: (message.tool_calls ?? []).flatMap(callOf),
-    stop: message.refusal ? 'refusal' : (stops[finish] ?? finish),
+    stop: finish === 'tool_calls' ? 'tools' : finish,
     usage: {
       input: usage?.prompt_tokens ?? 0,
       output: usage?.completion_tokens ?? 0,

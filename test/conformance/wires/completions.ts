@@ -7,7 +7,7 @@ export const completions: ClientWire = {
   id: 'completions',
   path: '/v1/completions',
   operation: 'completion',
-  features: ['plain', 'stream', 'usage', 'errors', 'mid-stream error', 'abort'],
+  features: ['plain', 'stream', 'usage', 'errors', 'mid-stream error', 'cut off', 'ends at its end', 'abort'],
   connect: (url, key) => new CompletionsClient(url, key),
 }
 

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { hasOpenObjects } from '../open-objects.ts'
 
 const text = z.string()
 const filled = z.string().min(1)
@@ -130,10 +129,6 @@ const toolChoice = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('none') }),
 ])
 
-const answerSchema = z.record(text, z.unknown()).refine((one) => !hasOpenObjects(one), {
-  error: "For 'object' type, 'additionalProperties' must be explicitly set to false",
-})
-
 const conversation = {
   model: filled,
   messages: z.array(message).min(1),
@@ -154,10 +149,11 @@ const conversation = {
   output_config: z
     .strictObject({
       effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullish(),
-      format: z.strictObject({ type: z.literal('json_schema'), schema: answerSchema }).nullish(),
+      format: z
+        .strictObject({ type: z.literal('json_schema'), schema: z.record(text, z.unknown()) })
+        .nullish(),
     })
     .optional(),
-  output_format: z.strictObject({ type: z.literal('json_schema'), schema: answerSchema }).optional(),
   cache_control,
   container: z.unknown().optional(),
   context_management: z.unknown().optional(),

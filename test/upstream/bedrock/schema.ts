@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { hasOpenObjects } from '../open-objects.ts'
 
 const text = z.string()
 const spoken = text.regex(/\S/, 'The text field in the ContentBlock object is blank.')
@@ -103,9 +102,7 @@ export const converseBody = z.strictObject({
         type: z.literal('json_schema'),
         structure: oneOf({
           jsonSchema: z.strictObject({
-            schema: text.refine((json) => !hasOpenObjects(JSON.parse(json)), {
-              error: "For 'object' type, 'additionalProperties' must be explicitly set to false",
-            }),
+            schema: text,
             name: text.optional(),
             description: text.optional(),
           }),

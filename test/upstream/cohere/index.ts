@@ -64,10 +64,7 @@ function bodyRefusal(
 
 /** Results must be of the calls before them, and calls must have results. */
 function conversationError(body: unknown): string | undefined {
-  const { messages = [], tools, tool_choice, documents, response_format } = body as Partial<ChatBody>
-  if (response_format?.type === 'json_object' && (tools ?? documents)) {
-    return 'response_format is not supported with RAG or tools'
-  }
+  const { messages = [], tools, tool_choice } = body as Partial<ChatBody>
   let open: string[] = []
   for (const message of messages) {
     if (message.role === 'tool') {

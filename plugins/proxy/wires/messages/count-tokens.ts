@@ -11,6 +11,7 @@ import {
 import { errorOf } from './errors.ts'
 import { requestOf } from './request.ts'
 import { messagesBody } from './schema.ts'
+import { errorBody } from './shapes.ts'
 
 const body = messagesBody.omit({ max_tokens: true })
 type Headers = Readonly<Record<string, string | string[] | undefined>>
@@ -26,10 +27,11 @@ export function addCountRoute(context: Context<unknown>): void {
     method: 'post',
     path: '/v1/messages/count_tokens',
     access: 'any',
-    wire: { error: errorOf, idHeader: 'request-id' },
+    wire: { error: errorOf, errors: errorBody, idHeader: 'request-id' },
     summary: 'Tokens of a message in the Anthropic format, counted or estimated',
     body,
     returns: z.object({ input_tokens: z.int() }),
+    throws: [403, 404],
     async handle({ body, principal, headers, ip, signal, header }) {
       const target = await targetOf(context, body.model, principal, headers)
       const request = requestOf({ ...body, max_tokens: 1 })

@@ -129,7 +129,7 @@ export class MessagesEncoder implements StreamEncoder {
       this.#writer.end() +
       event({
         type: 'message_delta',
-        delta: stopOf(this.#finish, this.#pieces),
+        delta: stopOf(this.#finish, this.#pieces.calls),
         usage: nativeUsage(this.#usage),
       })
     )

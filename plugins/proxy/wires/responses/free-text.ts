@@ -1,5 +1,6 @@
 import { jsonrepair } from 'jsonrepair'
 import type { JsonObject } from '#kernel'
+import { parseForeign } from '#kit'
 import type { Fields } from './schema.ts'
 
 /** The parameters of a function that stands for a tool of free text. */
@@ -21,7 +22,7 @@ export function freeTextIn(json: string): string {
 /** Arguments as an object, as far as they came; undefined for what is none. */
 export function argumentsIn(json: string): JsonObject | undefined {
   if (!json.trimStart().startsWith('{')) return undefined
-  for (const read of [JSON.parse, (text: string) => JSON.parse(jsonrepair(text))]) {
+  for (const read of [parseForeign, (text: string) => parseForeign(jsonrepair(text))]) {
     try {
       return read(json) as JsonObject
     } catch {

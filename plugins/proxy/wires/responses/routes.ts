@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { badRequest, type Context, operator, type Principal } from '#kernel'
 import { itemsOf } from './items.ts'
+import { responseShape } from './shapes.ts'
 import type { StoredResponses } from './stored.ts'
 
 /** Whose responses a caller has: its user's; admin keys without one share theirs. */
@@ -10,7 +11,8 @@ const params = z.strictObject({ id: z.string() })
 const names = z.union([z.string(), z.array(z.string())]).optional()
 /** Everything that can be included is there anyway. */
 const included = { include: names, 'include[]': names }
-const response = z.looseObject({ id: z.string(), object: z.literal('response') })
+
+const laterOnly = 'only responses that are made in the background can be streamed later'
 
 const page = z.strictObject({
   ...included,
@@ -27,14 +29,10 @@ export function addResponseRoutes({ route }: Context<unknown>, stored: StoredRes
     access: 'any',
     summary: 'A stored response of the caller’s',
     params,
-    query: z.strictObject({ ...included, stream: z.enum(['true', 'false']).optional() }),
-    returns: response,
-    async handle({ params: { id }, query, principal }) {
-      if (query.stream === 'true')
-        throw badRequest('Only responses that are made in the background can be streamed later.', {
-          param: 'stream',
-        })
-      return (await stored.get(ownerOf(principal), id)).response as z.infer<typeof response>
+    query: z.strictObject({ ...included, stream: z.literal('false', { error: laterOnly }).optional() }),
+    returns: responseShape,
+    async handle({ params: { id }, principal }) {
+      return (await stored.get(ownerOf(principal), id)).response as z.infer<typeof responseShape>
     },
   })
 

@@ -1,3 +1,4 @@
+import { parseForeign } from '#kit'
 import type { Fields } from './schema.ts'
 
 /**
@@ -32,7 +33,9 @@ export const sealed = (state: State): string =>
 export function opened(text: string): State | undefined {
   if (!text.startsWith(prefix)) return undefined
   try {
-    const { message, calls } = JSON.parse(Buffer.from(text.slice(prefix.length), 'base64url').toString())
+    const { message, calls } = parseForeign(
+      Buffer.from(text.slice(prefix.length), 'base64url').toString(),
+    ) as Partial<State>
     return {
       message: stateOf(message),
       calls: Object.fromEntries(

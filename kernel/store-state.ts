@@ -1,0 +1,72 @@
+import { statfs } from 'node:fs/promises'
+import type { StoreHealth } from '../storage/index.ts'
+import type { Log } from './log.ts'
+
+interface StoreStateOptions {
+  /** Where the store lies. */
+  readonly folder: string
+  /** Bytes of free space below which what can be done without is not stored; 0 for never. */
+  readonly minFree: number
+  /** Left out where another thread says the same. */
+  readonly log?: Log | undefined
+}
+
+/** More than the mark by this must be free again, so that a disk at the mark is not in and out of it. */
+const slack = 1.05
+
+/** How the store is: whether it takes changes, and whether its disk has room for what can be done without. */
+export class StoreState {
+  readonly #options: StoreStateOptions
+  #health: StoreHealth = { state: 'healthy' }
+  #hasRoom = true
+
+  constructor(options: StoreStateOptions) {
+    this.#options = options
+  }
+
+  get health(): StoreHealth {
+    return this.#health
+  }
+
+  /** Whether there is more free space than the mark. */
+  get hasRoom(): boolean {
+    return this.#hasRoom
+  }
+
+  /** What is wrong, for anybody to read; undefined when nothing is. */
+  get problem(): string | undefined {
+    const { state, reason } = this.#health
+    if (state === 'down') return `The store does not answer (${reason}). It is tried again until it does.`
+    if (state === 'read-only')
+      return `The store takes no changes (${reason}). Model calls go on, changes are refused, and traces wait in memory until its disk takes them.`
+    if (!this.#hasRoom) return 'The disk is short of space: the bodies of traces are not stored.'
+    return undefined
+  }
+
+  /** Takes in what the engine tells, and logs it when it is news. */
+  take(health: StoreHealth): void {
+    const before = this.#health
+    this.#health = health
+    if (before.state === health.state && before.reason === health.reason) return
+    const { log } = this.#options
+    if (health.state === 'healthy') log?.info('the store takes changes again')
+    else log?.error({ state: health.state, reason: health.reason }, 'the store takes no changes')
+  }
+
+  /** Looks how much space is free. */
+  async look(): Promise<void> {
+    const { folder, minFree, log } = this.#options
+    if (minFree === 0) return
+    const { bavail, bsize } = await statfs(folder)
+    const free = bavail * bsize
+    const hasRoom = free >= (this.#hasRoom ? minFree : minFree * slack)
+    if (hasRoom === this.#hasRoom) return
+    this.#hasRoom = hasRoom
+    if (hasRoom) log?.info({ free_bytes: free }, 'bodies of traces are stored again')
+    else
+      log?.warn(
+        { free_bytes: free, min_free: minFree },
+        'the disk is short of space: bodies of traces are not stored',
+      )
+  }
+}
