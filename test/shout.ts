@@ -1,8 +1,8 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'
-import { inherited } from './process.ts'
+import { environment, main, type Run, runApart, runHere } from './commands.ts'
 
 export interface ShoutOptions {
   readonly permissions?: readonly string[]
@@ -71,7 +71,7 @@ export default defineArea({
 })
 `
 
-export interface Ended {
+export interface PluginEnded {
   readonly code: number
   // biome-ignore lint/suspicious/noExplicitAny: tests look into results of every shape
   readonly result: any
@@ -79,31 +79,29 @@ export interface Ended {
   readonly aside: string
 }
 
-const main = path.resolve('bin/main.ts')
+type RunPlugin = (
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+  ...args: string[]
+) => Promise<PluginEnded>
 
-const surroundings = (cwd: string, env: Readonly<Record<string, string>>) => ({
-  cwd,
-  env: { ...inherited, HOME: process.env.HOME, ...env },
-})
+const pluginCommands =
+  (run: Run): RunPlugin =>
+  async (cwd, env, ...args) => {
+    const { code, out, err } = await run(cwd, env, 'plugin', ...args, '--json')
+    if (out === '') throw new Error(err)
+    return { code, result: JSON.parse(out), aside: err }
+  }
 
-/** Runs `switchyard plugin …` in a folder, in a process of its own. */
-export function runPlugin(cwd: string, env: Record<string, string>, ...args: string[]): Promise<Ended> {
-  return new Promise((resolve, reject) => {
-    execFile(
-      process.execPath,
-      [main, 'plugin', ...args, '--json'],
-      surroundings(cwd, env),
-      (error, out, err) => {
-        if (out === '') reject(new Error(err))
-        else resolve({ code: error ? Number(error.code) : 0, result: JSON.parse(out), aside: err })
-      },
-    )
-  })
-}
+/** Runs `switchyard plugin …` in a folder and in this process, one at a time. */
+export const runPlugin = pluginCommands(runHere)
 
-/** The same, to be killed: it and what it started are a group of processes. */
+/** The same in a process of its own. */
+export const runPluginApart = pluginCommands(runApart)
+
+/** Starts one that is to be killed: it and what it started are a group of processes. */
 export function spawnPlugin(cwd: string, env: Record<string, string>, ...args: string[]) {
-  const options = { ...surroundings(cwd, env), detached: true, stdio: 'ignore' as const }
+  const options = { cwd, env: environment(env), detached: true, stdio: 'ignore' as const }
   const child = spawn(process.execPath, [main, 'plugin', ...args, '--json'], options)
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const kill = (): void => {

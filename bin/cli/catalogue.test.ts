@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { inherited } from '../../test/process.ts'
+import { type Ended, type Run, runApart, runHere } from '../../test/commands.ts'
 
-const main = path.resolve('bin/main.ts')
 let folder: string
 
 beforeEach(async () => {
@@ -14,22 +12,13 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }))
 
-interface Ended {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
-
-async function update(data: unknown, ...options: string[]): Promise<Ended> {
+async function updateBy(run: Run, data: unknown, ...options: string[]): Promise<Ended> {
   const file = path.join(folder, 'given.json')
   await writeFile(file, typeof data === 'string' ? data : JSON.stringify(data))
-  const args = [main, 'catalogue', 'update', file, ...options]
-  return new Promise((resolve) => {
-    execFile(process.execPath, args, { cwd: folder, env: inherited }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
-    )
-  })
+  return run(folder, {}, 'catalogue', 'update', file, ...options)
 }
+
+const update = (data: unknown, ...options: string[]): Promise<Ended> => updateBy(runHere, data, ...options)
 
 const written = path.join('data', 'catalogue.json')
 const catalogue = (models: object) => ({
@@ -41,7 +30,8 @@ const catalogue = (models: object) => ({
 const one = { operation: 'chat', context_window: 1000, usd_per_m: { input: 1, output: 2 } }
 
 it('writes what a file says to the data folder, and tells what that changes', async () => {
-  const first = await update(catalogue({ 'a/one': one, 'a/two': one }), '--force', '--json')
+  const models = catalogue({ 'a/one': one, 'a/two': one })
+  const first = await updateBy(runApart, models, '--force', '--json')
   expect(first.code).toBe(0)
   expect(JSON.parse(first.out)).toMatchObject({ status: 'written', models: 2, source: 'a test' })
 

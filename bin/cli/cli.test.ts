@@ -5,11 +5,11 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type GatewayProcess, inherited, startProcess } from '../../test/process.ts'
+import { type Ended, runApart, runHere } from '../../test/commands.ts'
+import { type GatewayProcess, startProcess } from '../../test/process.ts'
 import { bpe } from '../../test/tokenizer-files.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
-const main = path.resolve('bin/main.ts')
 const adminKey = 'sy_admin_test_0123456789abcdefghijklmnop'
 
 let folder: string
@@ -29,21 +29,12 @@ afterEach(async () => {
 
 type Environment = Record<string, string>
 
-interface Ended {
-  readonly code: number | null
-  readonly out: string
-  readonly err: string
-}
-
 /** Runs a command to its end, in the test's folder and with nothing of our own environment. */
-function run(args: readonly string[], env: Environment = {}): Promise<Ended> {
-  return new Promise((resolve) => {
-    const options = { cwd: folder, env: { ...inherited, ...env } }
-    execFile(process.execPath, [main, ...args], options, (error, out, err) => {
-      resolve({ code: error ? Number(error.code) : 0, out, err })
-    })
-  })
-}
+const run = (args: readonly string[], env: Environment = {}): Promise<Ended> => runHere(folder, env, ...args)
+
+/** The same in a process of its own. */
+const runAlone = (args: readonly string[], env: Environment = {}): Promise<Ended> =>
+  runApart(folder, env, ...args)
 
 /** Starts the gateway in the test's folder; it ends with the test at the latest. */
 async function start(env: Environment = {}): Promise<GatewayProcess> {
@@ -92,7 +83,7 @@ describe('start', () => {
 
   it('says what is wrong with the configuration, a line for each problem, and exits with 78', async () => {
     await configure(`prot: 4200\nserver: { threads: many }\nadmin_key: \${NOT_SET}\n`)
-    const { code, out, err } = await run(['start'])
+    const { code, out, err } = await runAlone(['start'])
     expect(code).toBe(78)
     expect(out).toBe('')
     expect(err.trim().split('\n')).toEqual([
@@ -104,7 +95,7 @@ describe('start', () => {
 
   it('refuses settings for a module that is not there, or that no module could have', async () => {
     await configure('modules:\n  outputcup: { enabled: true }\n  outputcap: { when: { model: x } }\n')
-    const { code, err } = await run(['start'])
+    const { code, err } = await runAlone(['start'])
     expect(code).toBe(78)
     expect(err.trim().split('\n')).toEqual([
       'modules.outputcup: there is no such module; the nearest is outputcap',
@@ -114,7 +105,7 @@ describe('start', () => {
 
   it('says that the port is in use, and has not used up the admin key that nobody saw', async () => {
     const { port, server } = await occupied()
-    const { code, err } = await run(['start'], { SERVICE_PORT: port })
+    const { code, err } = await runAlone(['start'], { SERVICE_PORT: port })
     expect(code).toBe(1)
     expect(err.trim()).toBe(
       `The gateway could not start: port ${port} on 127.0.0.1 is in use. Stop what listens there, or choose another with SERVICE_PORT.`,
@@ -125,7 +116,7 @@ describe('start', () => {
 
   it('says that another process has the data folder open', async () => {
     await start()
-    const { code, err } = await run(['start'], { SERVICE_PORT: '0' })
+    const { code, err } = await runAlone(['start'], { SERVICE_PORT: '0' })
     expect(code).toBe(1)
     expect(err).toContain('Another process has')
   })
@@ -173,7 +164,7 @@ describe('doctor', () => {
       { status: 'ok', message: expect.stringContaining('will be made') },
     ])
     expect(of('providers')).toMatchObject([{ status: 'warning' }])
-    const { out } = await run(['doctor'], { SERVICE_PORT: '0' })
+    const { out } = await runAlone(['doctor'], { SERVICE_PORT: '0' })
     expect(out.trim().split('\n')).toEqual(
       out
         .trim()
@@ -278,7 +269,7 @@ providers:
 
 describe('modules', () => {
   it('lists the catalogue, for people and for programs', async () => {
-    const { code, out } = await run(['modules'])
+    const { code, out } = await runAlone(['modules'])
     expect(code).toBe(0)
     expect(out).toMatch(/^limits\n( {2}.*\n)* {2}outputcap +off {2}Bounds/m)
     const listed = JSON.parse((await run(['modules', '--json'])).out) as {
@@ -294,7 +285,7 @@ describe('modules', () => {
 })
 
 it('an unknown command is refused with the help', async () => {
-  const { code, err } = await run(['strat'])
+  const { code, err } = await runAlone(['strat'])
   expect(code).toBe(1)
   expect(err).toMatch(/Usage: switchyard/)
 })

@@ -8,7 +8,7 @@ import { openLevel } from '../../../storage/level.ts'
 import { startGateway } from '../../../test/harness.ts'
 import { runPlugin, shoutPackage } from '../../../test/shout.ts'
 
-/** Commands about what is not there. Each is a process. */
+/** Commands about what is not there. */
 vi.setConfig({ testTimeout: 120_000 })
 
 let folder: string

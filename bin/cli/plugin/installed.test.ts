@@ -7,9 +7,16 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { adminKey } from '../../../test/harness.ts'
 import { type GatewayProcess, startProcess } from '../../../test/process.ts'
-import { type Ended, freePort, runPlugin, type ShoutOptions, shoutPackage } from '../../../test/shout.ts'
+import {
+  freePort,
+  type PluginEnded,
+  runPlugin,
+  runPluginApart,
+  type ShoutOptions,
+  shoutPackage,
+} from '../../../test/shout.ts'
 
-/** Each command is a process, and some have others: npm, the conformance kit, a gateway. */
+/** Commands have processes of others: npm, the conformance kit, a gateway. */
 vi.setConfig({ testTimeout: 240_000 })
 
 let folder: string
@@ -30,7 +37,8 @@ afterEach(async () => {
 const packageOf = (version: string, options?: ShoutOptions): Promise<string> =>
   shoutPackage(folder, version, options)
 
-const plugin = (...args: string[]): Promise<Ended> => runPlugin(folder, env, ...args)
+const plugin = (...args: string[]): Promise<PluginEnded> => runPlugin(folder, env, ...args)
+const pluginApart = (...args: string[]): Promise<PluginEnded> => runPluginApart(folder, env, ...args)
 
 async function start(): Promise<void> {
   gateway = await startProcess(env, folder)
@@ -44,7 +52,7 @@ async function shout(): Promise<string | number> {
 test('a package is added, updated, rolled back and removed while the gateway runs, and none of its scripts', async () => {
   await start()
   const chatty = { setup: `console.log('{ "checks": [] }')` }
-  const added = await plugin('add', await packageOf('1.0.0', chatty), '--yes')
+  const added = await pluginApart('add', await packageOf('1.0.0', chatty), '--yes')
   expect(added).toMatchObject({
     code: 0,
     result: {
@@ -54,22 +62,24 @@ test('a package is added, updated, rolled back and removed while the gateway run
     },
   })
   expect(await shout()).toBe('1.0.0')
-  expect((await plugin('add', await packageOf('1.0.0', chatty), '--yes')).result.status).toBe('unchanged')
-  expect((await plugin('update', 'shout', await packageOf('1.1.0'), '--no-check')).code).toBe(0)
+  expect((await pluginApart('add', await packageOf('1.0.0', chatty), '--yes')).result.status).toBe(
+    'unchanged',
+  )
+  expect((await pluginApart('update', 'shout', await packageOf('1.1.0'), '--no-check')).code).toBe(0)
   expect(await shout()).toBe('1.1.0')
-  expect((await plugin('rollback', 'shout')).result).toMatchObject({
+  expect((await pluginApart('rollback', 'shout')).result).toMatchObject({
     installed: { current: { version: '1.0.0' }, previous: { version: '1.1.0' } },
   })
   expect(await shout()).toBe('1.0.0')
-  expect((await plugin('list')).result).toMatchObject({ total: 1, plugins: [{ name: 'shout' }] })
-  expect((await plugin('info', 'shout')).result).toMatchObject({
+  expect((await pluginApart('list')).result).toMatchObject({ total: 1, plugins: [{ name: 'shout' }] })
+  expect((await pluginApart('info', 'shout')).result).toMatchObject({
     intact: true,
     current: { version: '1.0.0', spec: path.join(folder, 'shout-1.0.0') },
     previous: { version: '1.1.0', spec: path.join(folder, 'shout-1.1.0') },
   })
-  expect((await plugin('remove', 'shout')).result).toMatchObject({ name: 'shout', status: 'removed' })
+  expect((await pluginApart('remove', 'shout')).result).toMatchObject({ name: 'shout', status: 'removed' })
   expect(await shout()).toBe(404)
-  expect((await plugin('list')).result.total).toBe(0)
+  expect((await pluginApart('list')).result.total).toBe(0)
   expect((await readdir(path.join(folder, 'data', 'packages'))).sort()).toEqual(['.lock', 'installed.json'])
   expect(existsSync(path.join(folder, 'ran'))).toBe(false)
 })
@@ -250,7 +260,7 @@ export default defineModule({ settings: z.strictObject({}), async setup(ctx) {
     await start()
     await plugin('add', await keeping(), '--no-check', '--yes')
     expect(await listed()).toEqual({ stored })
-    expect(await plugin('erase', 'shout', '--yes')).toMatchObject({
+    expect(await pluginApart('erase', 'shout', '--yes')).toMatchObject({
       code: 1,
       result: { error: expect.stringContaining('remove shout --erase') },
     })

@@ -10,9 +10,9 @@ import type { Collection, Engine } from '../../../storage/index.ts'
 import { openLevel } from '../../../storage/level.ts'
 import { startGateway } from '../../../test/harness.ts'
 import { moduleCode, writePlugin } from '../../../test/plugin-folder.ts'
-import { runPlugin, shoutPackage, spawnPlugin } from '../../../test/shout.ts'
+import { runPlugin, runPluginApart, shoutPackage, spawnPlugin } from '../../../test/shout.ts'
 
-/** Each command is a process, and npm another. */
+/** Each command that is killed is a process, and npm another. */
 vi.setConfig({ testTimeout: 240_000 })
 
 /** No gateway runs: the commands change its store. */
@@ -205,7 +205,9 @@ test('a gateway that was not told that a plugin is gone is told by the next comm
 test('commands that run at the same time all have their way, one after the other', async () => {
   const ids = ['shout', 'yell']
   const folders = await Promise.all(ids.map((id) => shoutPackage(folder, '1.0.0', { id })))
-  const ended = await Promise.all(folders.map((at) => plugin('add', at, '--yes', '--no-check')))
+  const ended = await Promise.all(
+    folders.map((at) => runPluginApart(folder, env, 'add', at, '--yes', '--no-check')),
+  )
   expect(ended.map(({ code }) => code)).toEqual([0, 0])
   expect(ended.filter(({ aside }) => aside.includes('waiting for its end')).length).toBeGreaterThan(0)
   expect((await plugin('list')).result.total).toBe(2)
