@@ -79,6 +79,12 @@ export interface ResponseFormat {
   readonly [field: string]: unknown
 }
 
+/**
+ * How a model is held to the form that `response_format` asks for: by its service, by a tool that it must call, or by
+ * words among its instructions.
+ */
+export type StructuredOutput = 'native' | 'tool' | 'instruction'
+
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'function_call'
 
 export interface Choice {

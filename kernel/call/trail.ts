@@ -1,6 +1,6 @@
 import type { Condition } from '../chain/when.ts'
 import type { UpstreamError } from '../errors.ts'
-import type { Completion, ModelRequest } from './canonical.ts'
+import type { Completion, ModelRequest, StructuredOutput } from './canonical.ts'
 import type { Usage } from './usage.ts'
 
 /** One try at one provider with one key. */
@@ -13,6 +13,8 @@ export interface Attempt {
   /** Which key, by its last characters; never the key. */
   readonly keyHint: string | undefined
   readonly startedAt: number
+  /** How the model was held to the form of its answer; undefined where the call asked for none. */
+  structuredOutput?: StructuredOutput
   status: number | undefined
   latencyMs: number | undefined
   error: UpstreamError | undefined

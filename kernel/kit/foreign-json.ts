@@ -3,6 +3,7 @@ import type { JsonObject } from '../call/canonical.ts'
 import { parseForeign } from '../json-bounds.ts'
 import type { Target } from '../upstream/provider.ts'
 import type { Changes } from './changes.ts'
+import { cutJson } from './cut-json.ts'
 import { protocolError } from './provider-facts.ts'
 
 /** The JSON object of a provider's answer, or of one of its events; throws an error that another try may make good. */
@@ -28,8 +29,8 @@ export function objectIn(json: string): JsonObject | undefined {
 
 /**
  * The arguments of a call that a conversation goes on from, for providers that take an object only. Models write nothing
- * at all where a function has no parameters. What was cut off or written badly counts as far as it can be read, and the
- * change is told. Undefined where there is no object in it.
+ * at all where a function has no parameters. What was cut off or written badly counts as far as it can be read, half a text
+ * included, and the change is told. Undefined where there is no object in it.
  */
 export function callArguments(json: string, changes: Changes): JsonObject | undefined {
   const known = json.trim() === '' ? {} : objectIn(json)
@@ -40,8 +41,9 @@ export function callArguments(json: string, changes: Changes): JsonObject | unde
 }
 
 function repairedObject(json: string): JsonObject | undefined {
+  const { hasGap, endsInText, complete } = cutJson(json)
   try {
-    return objectIn(jsonrepair(json))
+    return objectIn(jsonrepair(hasGap && !endsInText ? complete : json))
   } catch {
     return undefined
   }

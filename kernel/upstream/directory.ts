@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Catalogue } from '../catalogue.ts'
+import type { Capability, Catalogue } from '../catalogue.ts'
 import { compileGlobs } from '../chain/when.ts'
 import type { Config } from '../config.ts'
 import { badRequest, notFound } from '../errors.ts'
@@ -23,7 +23,7 @@ interface Listed {
 
 export interface DirectoryOptions {
   /** Tells who has a model that nobody's manifest or entry names. */
-  readonly catalogue?: Pick<Catalogue, 'edition' | 'find'>
+  readonly catalogue?: Pick<Catalogue, 'edition' | 'find' | 'supports'>
   /** That of the configuration by default. */
   readonly routes?: RouteTable
 }
@@ -32,7 +32,7 @@ export interface DirectoryOptions {
 export class Directory {
   readonly #config: Pick<Config, 'providers'>
   readonly #env: Environment
-  readonly #catalogue: Pick<Catalogue, 'edition' | 'find'> | undefined
+  readonly #catalogue: DirectoryOptions['catalogue']
   readonly #routes: RouteTable
   /** What the answers that are remembered were made of. */
   #editions = ''
@@ -175,6 +175,11 @@ export class Directory {
   /** Takes in the models that a provider has listed. Calls are routed as before: a list is no promise. */
   learn(provider: string, models: readonly string[]): void {
     this.#learned.set(provider, models)
+  }
+
+  /** Whether a model can do something, as far as the operator or the catalogue says so. */
+  supports(provider: string, model: string, capability: Capability): boolean | undefined {
+    return this.#catalogue?.supports(provider, model, capability)
   }
 
   /** The name under which the price data knows a provider. */

@@ -16,6 +16,7 @@ import { type Destination, KeySelection, type KeySelector } from './key-selectio
 import { forEachPart, joined, partsOf } from './parts.ts'
 import type { Credential, Protocol, Target, UpstreamRequest } from './provider.ts'
 import type { ProviderKeys } from './provider-keys.ts'
+import { formed } from './structured-output.ts'
 import { fitted } from './tool-names.ts'
 import type { Transport } from './transport.ts'
 import type { UpstreamAnswer } from './upstream-answer.ts'
@@ -84,9 +85,13 @@ export class Dispatcher {
   }
 
   async #try(one: Try, headers: Record<string, string>): Promise<Reply> {
-    const { target, protocol } = one
-    if (protocol.answer) return await finished(one, await protocol.answer(one.call, target))
-    const { call, names } = fitted(one.call, target)
+    const { target, protocol, attempt } = one
+    const listed = (): boolean | undefined =>
+      this.#directory.supports(target.provider.name, target.model, 'json_schema')
+    const { call: asked, structuredOutput } = formed(one.call, target, protocol, listed)
+    if (structuredOutput) attempt.structuredOutput = structuredOutput
+    if (protocol.answer) return await finished(one, await protocol.answer(asked, target))
+    const { call, names } = fitted(asked, target)
     const ready =
       target.provider.spec.key_exchange === undefined
         ? target

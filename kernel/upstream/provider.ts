@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Call } from '../call/call.ts'
-import type { Operation } from '../call/canonical.ts'
+import type { Operation, StructuredOutput } from '../call/canonical.ts'
 import type { Reply, WholeReply } from '../call/reply.ts'
 import type { Usage } from '../call/usage.ts'
 import type { UpstreamError } from '../errors.ts'
@@ -153,6 +153,12 @@ export interface Protocol {
   readonly options?: z.ZodObject
   /** The wire whose bytes an answer is in, for an operation it speaks; absent operations are refused. */
   readonly wires: Readonly<Partial<Record<Operation, string>>>
+  /**
+   * How a call's `response_format` reaches this target: `listed` is what the operator or the catalogue says of JSON Schemas
+   * there, undefined where neither does. For `instruction` the request that is then encoded has the form in words, and no
+   * `response_format`. Without it a JSON Schema is native where that is listed, and JSON without a schema everywhere.
+   */
+  structuredOutput?(call: Call, target: Target, listed: boolean | undefined): StructuredOutput
   /** The request as the provider wants it. What cannot be carried is refused or listed in the call's trail. */
   encode(call: Call, target: Target): UpstreamRequest | Promise<UpstreamRequest>
   /**

@@ -1,9 +1,9 @@
 import { jsonrepair } from 'jsonrepair'
-import { parseForeign } from '#kit'
+import { cutJson, parseForeign } from '#kit'
 
 /**
- * The JSON value in a model's text: as it stands, inside a code fence, between the outermost brackets of some prose,
- * or repaired. Undefined when there is none.
+ * The JSON value in a model's text: as it stands, inside a code fence, between the outermost brackets of some prose, or
+ * repaired, with brackets closed that were left open. Undefined when there is none, or a value would have to be made up.
  */
 export function extract(text: string): { readonly value: unknown } | undefined {
   const inside = bracketed(text)
@@ -12,6 +12,7 @@ export function extract(text: string): { readonly value: unknown } | undefined {
     if (parsed) return parsed
   }
   for (const candidate of inside) {
+    if (cutJson(candidate).hasGap) continue
     const repaired = parse(candidate, (broken) => parseForeign(jsonrepair(broken)))
     if (repaired && typeof repaired.value === 'object') return repaired
   }
@@ -24,7 +25,8 @@ function bracketed(text: string): string[] {
   const start = text.search(/[{[]/)
   if (start === -1) return []
   const end = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'))
-  const parts = [...(end > start ? [text.slice(start, end + 1)] : []), text.slice(start)]
+  const between = text.slice(start, end + 1)
+  const parts = [...(end > start && !cutJson(between).isOpen ? [between] : []), text.slice(start)]
   return fence && /^\s*[{[]/.test(fence) ? [fence, ...parts] : parts
 }
 

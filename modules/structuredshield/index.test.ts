@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { ask as askGateway } from '../../test/ask.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 import { extract } from './extract.ts'
@@ -46,6 +47,17 @@ async function ask(stream: boolean, header: string, model = 'gpt-4o-mini'): Prom
   return answer.choices[0]!.message.content!
 }
 
+/** The answer to a question that asks for a person. */
+async function choiceOf(stream: boolean, model: string) {
+  const json_schema = { name: 'person', schema: person }
+  const request = { model, messages, response_format: { type: 'json_schema' as const, json_schema } }
+  const { body } = await askGateway(gateway, { body: { ...request, stream } })
+  return (body.choices as unknown[])[0]
+}
+
+/** A model that its provider cannot hold to a schema. */
+const told = 'gpt-3.5-turbo'
+
 describe.each([false, true])('stream: %s', (stream) => {
   test.each([
     ['as it should be', good],
@@ -56,21 +68,101 @@ describe.each([false, true])('stream: %s', (stream) => {
     ['cut off at the end', '{"name":"Ada","age":36'],
   ])('an answer %s comes out valid', async (_, content) => {
     upstream.reply({ content })
-    expect(JSON.parse(await ask(stream, 'person'))).toEqual({ name: 'Ada', age: 36 })
+    expect(JSON.parse(await ask(stream, 'person', told))).toEqual({ name: 'Ada', age: 36 })
     expect(upstream.requests).toHaveLength(1)
+  })
+
+  test.each([
+    ['ends before a value', '{"name":"Ada","age":'],
+    ['ends in a value', '{"age":36,"name":"Ad'],
+    ['has a value that is none', '{"name":"Ada","age":null}'],
+  ])('an answer that %s is asked for again: no value is made up', async (_, content) => {
+    upstream.reply({ content })
+    upstream.reply({ content: good })
+    expect(JSON.parse(await ask(stream, 'person', told))).toEqual({ name: 'Ada', age: 36 })
+    expect(upstream.requests).toHaveLength(2)
+  })
+
+  test.each([told, 'gpt-4o-mini'])('what %s was cut off in is passed on as it was', async (model) => {
+    const content = '{"name":"Ada","age":'
+    upstream.reply({ content, finishReason: 'length' })
+    expect(await choiceOf(stream, model)).toMatchObject({ finish_reason: 'length', message: { content } })
+    expect(upstream.requests).toHaveLength(1)
+  })
+
+  test.each([
+    [
+      'in its own field',
+      { refusal: 'I will not.' },
+      { finish_reason: 'stop', message: { refusal: 'I will not.' } },
+    ],
+    [
+      'by a filter',
+      { content: 'I was', finishReason: 'content_filter' },
+      { finish_reason: 'content_filter', message: { content: 'I was' } },
+    ],
+  ])('a refusal %s is the answer', async (_, script, expected) => {
+    for (const model of [told, 'gpt-4o-mini']) {
+      upstream.reset()
+      upstream.reply(script)
+      expect(await choiceOf(stream, model)).toMatchObject(expected)
+      expect(upstream.requests).toHaveLength(1)
+    }
   })
 
   test('what does not fit is asked for again, with the reason, and never reaches the client', async () => {
     upstream.reply({ content: '{"name":"Ada","age":-1}' })
     upstream.reply({ content: good })
-    expect(JSON.parse(await ask(stream, 'person'))).toEqual({ name: 'Ada', age: 36 })
+    expect(JSON.parse(await ask(stream, 'person', told))).toEqual({ name: 'Ada', age: 36 })
     expect(upstream.last().rawBody).toContain('must be >= 0')
   })
 
   test('what never fits is refused, with the reasons', async () => {
     upstream.reply({ content: 'I cannot.', times: 3 })
-    await expect(ask(stream, 'person')).rejects.toMatchObject({ status: 502, code: 'provider_error' })
+    await expect(ask(stream, 'person', told)).rejects.toMatchObject({ status: 502, code: 'provider_error' })
     expect(upstream.requests).toHaveLength(3)
+  })
+})
+
+describe('a stream of a model that is held to the schema', () => {
+  const stream = true as const
+  const response_format = { type: 'json_schema' as const, json_schema: { name: 'person', schema: person } }
+
+  test.each([
+    ['the header', {}, { headers: { 'x-schema': 'person' } }],
+    ['the request', { response_format }, {}],
+  ])('passes as it comes, whoever asked for it: %s', async (_, fields, options) => {
+    upstream.reply({ content: ['{"name":', '"Ada",', '"age":', '36}'], hangAfter: 3 })
+    const left = new AbortController()
+    const request = { model: 'gpt-4o-mini', messages, stream, ...fields }
+    const chunks = await client.chat.completions.create(request, { ...options, signal: left.signal })
+    let text = ''
+    for await (const chunk of chunks) {
+      text += chunk.choices[0]?.delta.content ?? ''
+      if (text === '{"name":"Ada",') break
+    }
+    left.abort()
+    expect(text).toBe('{"name":"Ada",')
+  })
+
+  test('ends in an error where the whole does not fit', async () => {
+    upstream.reply({ content: '{"name":"Ada"}' })
+    let text = ''
+    const read = async (): Promise<void> => {
+      const request = { model: 'gpt-4o-mini', messages, stream, response_format }
+      for await (const chunk of await client.chat.completions.create(request))
+        text += chunk.choices[0]?.delta.content ?? ''
+    }
+    await expect(read()).rejects.toMatchObject({ code: 'provider_error' })
+    expect(text).toBe('{"name":"Ada"}')
+    expect(upstream.requests).toHaveLength(1)
+  })
+
+  test('that does not fit passes all the same where the settings say so', async () => {
+    await gateway.module('structuredshield', { config: { on_failure: 'pass' } })
+    upstream.reply({ content: '{"name":"Ada"}' })
+    expect(await choiceOf(stream, 'gpt-4o-mini')).toMatchObject({ finish_reason: 'stop' })
+    await gateway.module('structuredshield', { config: { on_failure: 'error' } })
   })
 })
 
@@ -96,9 +188,33 @@ test('a model that takes schemas is given it, another one is told in words', asy
     response_format: { type: 'json_schema', json_schema: { schema: person } },
   })
   upstream.reply({ content: good })
-  await ask(false, 'person', 'gpt-3.5-turbo')
+  await ask(false, 'person', told)
   expect(upstream.last().body).not.toHaveProperty('response_format')
   expect(upstream.last().rawBody).toContain('JSON Schema')
+})
+
+test('a schema of the gateway is strict where the service would take it so', async () => {
+  const strictOf = async (schema: object): Promise<unknown> => {
+    upstream.reply({ content: good })
+    await ask(false, JSON.stringify(schema))
+    return upstream.last().body
+  }
+  const strict = { response_format: { json_schema: { strict: true } } }
+  expect(
+    await strictOf({ ...person, properties: { name: { type: 'string' }, age: { type: 'integer' } } }),
+  ).toMatchObject(strict)
+  for (const open of [{ ...person, additionalProperties: true }, { ...person, required: ['name'] }, person])
+    expect(await strictOf(open)).not.toMatchObject(strict)
+})
+
+test('X-Schema outweighs what the request asks for, and the change is told', async () => {
+  upstream.reply({ content: good })
+  const { headers } = await askGateway(gateway, {
+    headers: { 'x-schema': 'person' },
+    body: { model: 'gpt-4o-mini', messages, response_format: { type: 'json_object' } },
+  })
+  expect(upstream.last().body).toMatchObject({ response_format: { json_schema: { schema: person } } })
+  expect(headers.get('x-params-changed')).toBe('response_format')
 })
 
 test('refusals and tool calls pass as they are', async () => {

@@ -1,30 +1,52 @@
-import { badRequest, type Call, type JsonObject } from '#kernel'
+import { badRequest, type Call, type JsonObject, type ResponseFormat } from '#kernel'
 import { parseForeign } from '#kit'
+import { isClosed } from './closed.ts'
 
 const longest = 64 * 1024
 
+/** The form that a call's answer must have. */
+export interface Wanted {
+  readonly schema: JsonObject
+  /** What the provider is asked for. */
+  readonly format: ResponseFormat
+  /** Any JSON object will do. */
+  readonly isAny?: boolean
+}
+
 /**
- * The schema that a call's answer must fit, from X-Schema, from the request, or from the settings, to be read where it is
- * needed; undefined where there is none.
+ * What a call's answer must fit, from X-Schema, from the request, or from the settings, to be read where it is needed;
+ * undefined where there is nothing.
  */
-export function schemaOf(
+export function wantedOf(
   { context, operation, request }: Call,
   registered: Readonly<Record<string, JsonObject>>,
-): (() => JsonObject) | undefined {
+): (() => Wanted) | undefined {
   if (operation !== 'chat') return undefined
   const header = context.headers['x-schema']
-  if (typeof header === 'string' && header !== '') return () => fromHeader(header, registered)
+  if (typeof header === 'string' && header !== '') return () => ours(fromHeader(header, registered))
   const format = request.response_format
   if (format?.type === 'json_schema') {
     return () => {
       const schema = format.json_schema?.schema
       if (!schema) throw wrong('there is no schema in it', 'response_format.json_schema.schema')
-      return schema
+      return { schema, format }
     }
   }
   const name = `model ${request.model}`
-  return Object.hasOwn(registered, name) ? () => registered[name]! : undefined
+  if (Object.hasOwn(registered, name)) return () => ours(registered[name]!)
+  return format?.type === 'json_object' ? () => ({ schema: anyObject, format, isAny: true }) : undefined
 }
+
+const anyObject: JsonObject = { type: 'object' }
+
+/** A schema that the client did not put into its request: strict where services that tell the two apart take it so. */
+const ours = (schema: JsonObject): Wanted => ({
+  schema,
+  format: {
+    type: 'json_schema',
+    json_schema: { name: 'answer', schema, ...(isClosed(schema) && { strict: true }) },
+  },
+})
 
 /** Raw JSON, base64url of it, or the name of a registered schema. */
 function fromHeader(header: string, registered: Readonly<Record<string, JsonObject>>): JsonObject {

@@ -27,8 +27,19 @@ function compile(schema: JsonObject): Validate {
     if (exact(value)) return { value, problems: [] }
     const problems = (exact.errors ?? []).slice(0, 20).map(describe)
     const coerced = structuredClone(value)
-    return lenient(coerced) ? { value: coerced, problems: [] } : { value, problems }
+    const fits = lenient(coerced) && isSame(value, coerced)
+    return fits ? { value: coerced, problems: [] } : { value, problems }
   }
+}
+
+/** Whether values are the same but for quotes around them: what was nothing, or yes, is made no number. */
+function isSame(value: unknown, coerced: unknown): boolean {
+  if (typeof value === 'object' && value !== null && typeof coerced === 'object' && coerced !== null) {
+    const inner = coerced as Record<string, unknown>
+    return Object.entries(value).every(([key, one]) => isSame(one, inner[key]))
+  }
+  const isQuote = typeof value === 'string' ? value !== '' && coerced !== null : typeof coerced === 'string'
+  return value === coerced || (isQuote && value !== null)
 }
 
 /** With coercion, `"36"` becomes `36` in the value where a number is asked for. */

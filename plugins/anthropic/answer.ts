@@ -49,6 +49,7 @@ function completionOf(native: NativeMessage, plan: Plan): Completion {
 
 function messageOf(content: readonly Block[], { schemaAsTool, fit }: Plan): Message {
   const texts: string[] = []
+  const given: string[] = []
   const thoughts: string[] = []
   const details: unknown[] = []
   const calls: ToolCall[] = []
@@ -60,16 +61,18 @@ function messageOf(content: readonly Block[], { schemaAsTool, fit }: Plan): Mess
       details.push(detail)
       if (detail.text) thoughts.push(detail.text)
     } else if (block.type === 'text') {
-      if (!schemaAsTool) texts.push(String(block.text ?? ''))
+      texts.push(String(block.text ?? ''))
       if (Array.isArray(block.citations)) annotations.push(...block.citations.map(annotationOf))
     } else if (block.type === 'tool_use') {
-      if (schemaAsTool) texts.push(argumentsText(block.input))
+      if (schemaAsTool) given.push(argumentsText(block.input))
       else calls.push(callOf(block))
     } else vendor.push({ index, ...block })
   }
+  // Words instead of the tool's call are the answer of a model that declines.
+  const said = given.length > 0 ? given : texts
   return {
     role: 'assistant',
-    content: texts.length > 0 ? texts.join('') : null,
+    content: said.length > 0 ? said.join('') : null,
     refusal: null,
     ...(details.length > 0 && fit.thinking === 'show' && { reasoning_details: details }),
     ...(thoughts.length > 0 && fit.thinking === 'show' && { reasoning_content: thoughts.join('') }),

@@ -413,8 +413,9 @@ describe('structured output', () => {
 
   it('is a tool that must be called for other models, and comes back as text', async () => {
     const fields = { response_format, model: 'claude-3-5-haiku-latest' }
-    const { sent, data, message } = await ask(fields)
+    const { sent, data, message, changed } = await ask(fields)
     expect(sent).toMatchObject({ tool_choice: { type: 'tool' }, tools: [{ input_schema: schema }] })
+    expect(changed).toEqual(['response_format:json_schema->tool'])
     expect(message).toMatchObject({ content: '{"n":1}' })
     expect(message.tool_calls).toBeUndefined()
     expect(data.choices[0]!.finish_reason).toBe('stop')
@@ -423,9 +424,65 @@ describe('structured output', () => {
     expect(chunks.at(-1)!.choices[0]!.finish_reason).toBe('stop')
   })
 
-  it('without a schema is dropped, and that is told', async () => {
-    expect((await ask({ response_format: { type: 'json_object' } })).changed).toEqual(['-response_format'])
+  it('is asked for with a schema that the service takes, its other rules in words', async () => {
+    const n = { type: 'integer', minimum: 3, description: 'A number' }
+    const open = { type: 'object', properties: { n } }
+    const { sent, changed } = await ask({
+      response_format: { type: 'json_schema', json_schema: { name: 'out', schema: open } },
+    })
+    expect(sent.output_config).toEqual({
+      format: {
+        type: 'json_schema',
+        schema: {
+          type: 'object',
+          properties: { n: { type: 'integer', description: 'A number\nminimum: 3' } },
+          additionalProperties: false,
+        },
+      },
+    })
+    expect(changed).toEqual([
+      'response_format.schema:minimum->description',
+      'response_format.schema:+additionalProperties',
+    ])
   })
+
+  it('is a tool where anything may stand in it, and words where there are tools', async () => {
+    const map = { type: 'object', additionalProperties: { type: 'integer' } }
+    const open = { type: 'json_schema', json_schema: { name: 'out', schema: map } }
+    const { sent } = await ask({ response_format: open })
+    expect(sent).toMatchObject({ tool_choice: { type: 'tool' }, tools: [{ input_schema: map }] })
+    const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }]
+    const told = await ask({ response_format: open, tools })
+    expect(told.sent.system).toContain(JSON.stringify(map))
+    expect(told.changed).toEqual(['response_format:json_schema->instruction'])
+  })
+
+  it('without a schema is asked for in words', async () => {
+    const { sent, changed } = await ask({
+      messages: [{ role: 'system', content: 'Be brief.' }, ...hi],
+      response_format: { type: 'json_object' },
+    })
+    expect(sent.system).toMatch(/^Be brief\.\n\nAnswer with one JSON object/)
+    expect(sent.messages).toHaveLength(1)
+    expect(changed).toEqual(['response_format:json_object->instruction'])
+  })
+
+  it.each([false, true])(
+    'a model that declines says so in words, not by the tool; streamed: %s',
+    async (stream) => {
+      const fields = { response_format, model: 'claude-3-5-haiku-latest' }
+      played.upstream.reply({ refusal: 'I will not.', finishReason: 'refusal' })
+      if (stream) {
+        const chunks = await chunksOf(fields)
+        expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toBe('I will not.')
+        expect(chunks.at(-1)!.choices[0]!.finish_reason).toBe('content_filter')
+      } else {
+        const { message, data } = await ask(fields)
+        expect(message.content).toBe('I will not.')
+        expect(data.choices[0]!.finish_reason).toBe('content_filter')
+      }
+    },
+  )
 })
 
 describe('thinking', () => {

@@ -19,6 +19,8 @@ export class Translation {
   #finished = false
   #calls = 0
   #usage: NativeUsage = {}
+  /** What was said beside the tool that stands for a schema; undefined once that is called. */
+  #beside: string | undefined = ''
 
   constructor(plan: Plan, target: Target) {
     this.#plan = plan
@@ -136,7 +138,9 @@ export class Translation {
   }
 
   #texts(text: string): CompletionChunk[] {
-    return text === '' || this.#plan.schemaAsTool ? [] : [this.#chunk({ content: text })]
+    if (!this.#plan.schemaAsTool) return text === '' ? [] : [this.#chunk({ content: text })]
+    if (this.#beside !== undefined) this.#beside += text
+    return []
   }
 
   #citations(citations: unknown): CompletionChunk[] {
@@ -161,7 +165,9 @@ export class Translation {
     if (json === '') return []
     if (open.call !== undefined)
       return [this.#chunk({ tool_calls: [{ index: open.call, function: { arguments: json } }] })]
-    return this.#plan.schemaAsTool && open.block.type === 'tool_use' ? [this.#chunk({ content: json })] : []
+    if (!this.#plan.schemaAsTool || open.block.type !== 'tool_use') return []
+    this.#beside = undefined
+    return [this.#chunk({ content: json })]
   }
 
   #blockStop({ index = -1 }: NativeEvent): CompletionChunk[] {
@@ -194,7 +200,13 @@ export class Translation {
     const finish = finishOf(stop, this.#plan.schemaAsTool)
     const isNews = finish.finish_reason !== null && !this.#finished
     this.#finished ||= isNews
-    return [...(isNews ? [this.#chunk({}, finish)] : []), { ...this.empty, usage: wireUsage(this.#usage) }]
+    // Words instead of the tool's call are the answer of a model that declines.
+    const beside = isNews && this.#beside ? [this.#chunk({ content: this.#beside })] : []
+    return [
+      ...beside,
+      ...(isNews ? [this.#chunk({}, finish)] : []),
+      { ...this.empty, usage: wireUsage(this.#usage) },
+    ]
   }
 
   #chunk(delta: Delta, finish: Partial<ChoiceDelta> = { finish_reason: null }): CompletionChunk {

@@ -4,8 +4,8 @@ export interface ModelFacts {
   readonly maxOutput: number
   /** How it is told to think: with a budget in tokens, or with an effort and the rest left to it. */
   readonly thinking: 'none' | 'budget' | 'adaptive'
-  /** Whether it takes a JSON Schema for its answer. */
-  readonly schema: boolean
+  /** Whether it takes a JSON Schema for its answer; undefined where that is not known. */
+  readonly schema: boolean | undefined
   /** Which of `temperature` and `top_p` it takes: both, one of them at a time, none. */
   readonly sampling: 'both' | 'one' | 'none'
 }
@@ -25,7 +25,7 @@ const families: readonly (readonly [RegExp, ModelFacts])[] = [
 ]
 
 /** Models of others that speak the protocol. */
-const unknown = facts(32_000, 'budget', false, 'both')
+const unknown = facts(32_000, 'budget', undefined, 'both')
 
 export const factsOf = (model: string): ModelFacts =>
   families.find(([pattern]) => pattern.test(model))?.[1] ?? unknown
@@ -33,7 +33,7 @@ export const factsOf = (model: string): ModelFacts =>
 function facts(
   maxOutput: number,
   thinking: ModelFacts['thinking'],
-  schema: boolean,
+  schema: ModelFacts['schema'],
   sampling: ModelFacts['sampling'],
 ): ModelFacts {
   return { maxOutput, thinking, schema, sampling }

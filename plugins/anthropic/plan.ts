@@ -1,7 +1,8 @@
-import type { Call, JsonObject, ResponseFormat, Target } from '#kernel'
+import type { Call, Target } from '#kernel'
 import { type Fit, fitOf } from './fit.ts'
 import { factsOf, type ModelFacts } from './models.ts'
 import { isNative } from './native.ts'
+import { type Form, formOf } from './structured-output.ts'
 
 /** What the way out and the way back have to agree on. The same call has the same plan. */
 export interface Plan {
@@ -9,8 +10,8 @@ export interface Plan {
   readonly native: boolean
   readonly facts: ModelFacts
   readonly fit: Fit
-  /** The schema for the answer, if one is asked for. */
-  readonly schema: JsonObject | undefined
+  /** How the form of the answer goes out, if one is asked for. */
+  readonly form: Form | undefined
   /** The schema goes out as a tool that must be called, and the call comes back as the answer's text. */
   readonly schemaAsTool: boolean
 }
@@ -19,15 +20,7 @@ export interface Plan {
 export const schemaTool = 'answer'
 
 export function planOf(call: Call, { model }: Target): Plan {
-  const { request } = call
-  const native = isNative(call)
   const facts = factsOf(model)
-  const schema = schemaOf(request.response_format)
-  const schemaAsTool = schema !== undefined && !native && !facts.schema && (request.tools ?? []).length === 0
-  const fit = fitOf(call)
-  return { native, facts, fit, schema, schemaAsTool }
-}
-
-function schemaOf(format: ResponseFormat | null | undefined): JsonObject | undefined {
-  return format?.type === 'json_schema' ? (format.json_schema?.schema ?? { type: 'object' }) : undefined
+  const form = formOf(call, facts)
+  return { native: isNative(call), facts, fit: fitOf(call), form, schemaAsTool: form?.way === 'tool' }
 }

@@ -6,12 +6,14 @@ import { planOf } from './plan.ts'
 import { bodyFor, quirksOf, rootOf, urlOf } from './quirks.ts'
 import { bodyOf } from './request.ts'
 import { MessageDecoder } from './stream.ts'
+import { structuredOutput } from './structured-output.ts'
 import { tokenQuestion } from './tokens.ts'
 
 /** Anthropic's Messages API. */
 export const anthropicProtocol: Protocol = {
   id: 'anthropic',
   wires: { chat: 'messages' },
+  structuredOutput,
 
   encode: (call, target) => ({
     method: 'POST',

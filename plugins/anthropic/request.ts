@@ -38,9 +38,8 @@ export function bodyOf(call: Call, target: Target): Fields {
   const thinks =
     (body.thinking as { type?: string } | undefined)?.type !== 'disabled' && body.thinking !== undefined
   Object.assign(body, samplingOf(request, plan.facts, { native: plan.native, thinks, report }))
-  addOutputConfig(body, plan, thinking?.effort)
+  addOutputConfig(body, plan, thinking?.effort, report)
   addUser(body, request)
-  reportFormat(request, plan, report)
   return marked(body, plan.fit)
 }
 
@@ -62,12 +61,12 @@ const isAsked = (effort: unknown): boolean => effort !== undefined && effort !==
 function toolFields(request: ModelRequest, plan: Plan, report: Report): Fields {
   const { native, facts } = plan
   if (plan.schemaAsTool) {
-    const tool = { name: schemaTool, description: 'Gives the answer.', input_schema: plan.schema }
+    const tool = { name: schemaTool, description: 'Gives the answer.', input_schema: plan.form!.schema }
     return { tools: [tool], tool_choice: { type: 'tool', name: schemaTool } }
   }
   const choice = toolChoiceOf(request.tool_choice)
   const offered = (request.tools ?? []).filter(({ function: fn }) => isOffered(fn?.name, choice))
-  const tools = toolsOf(offered, { strict: native || facts.schema, report })
+  const tools = toolsOf(offered, { strict: native || facts.schema === true, report })
   if (tools.length > 0) {
     const tool_choice = nativeChoice(choice, request)
     return { tools, ...(tool_choice && { tool_choice }) }
@@ -82,21 +81,19 @@ function toolFields(request: ModelRequest, plan: Plan, report: Report): Fields {
 const isOffered = (name: string | undefined, choice: ToolChoice | undefined): boolean =>
   choice?.names === undefined || choice.mode === 'one' || choice.names.some((one) => one === name)
 
-function addOutputConfig(body: Fields, { schema, schemaAsTool, native, facts }: Plan, effort?: string): void {
-  const format =
-    schema && !schemaAsTool && (native || facts.schema) ? { type: 'json_schema', schema } : undefined
+/** A client of the protocol may still say what is in `output_config.format` now with a field of its own. */
+function addOutputConfig(body: Fields, { form }: Plan, effort: string | undefined, report: Report): void {
+  const { schema, way, changes = [] } = form ?? {}
+  if (body.output_format && (body.output_format as Fields).schema !== schema) delete body.output_format
+  const isCarried = body.output_format !== undefined
+  const format = way === 'native' && !isCarried ? { type: 'json_schema', schema } : undefined
+  for (const change of changes) report(`response_format.schema:${change}`)
   if (!format && effort === undefined) return
   body.output_config = {
     ...(effort !== undefined && { effort }),
     ...(body.output_config as Fields | undefined),
     ...(format && { format }),
   }
-}
-
-function reportFormat({ response_format: format }: ModelRequest, plan: Plan, report: Report): void {
-  if (!format || format.type === 'text') return
-  const carried = plan.schema && (plan.schemaAsTool || plan.native || plan.facts.schema)
-  if (!carried) report('-response_format')
 }
 
 function addUser(body: Fields, { user, safety_identifier: safety }: ModelRequest): void {

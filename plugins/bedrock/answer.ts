@@ -34,6 +34,7 @@ export const idOf = ({ headers }: UpstreamHead, call: Call): string =>
 function messageOf(content: readonly Block[], plan: Plan): Message {
   const { schemaAsTool, facts } = plan
   const texts: string[] = []
+  const given: string[] = []
   const thoughts: string[] = []
   const details: unknown[] = []
   const calls: ToolCall[] = []
@@ -46,7 +47,7 @@ function messageOf(content: readonly Block[], plan: Plan): Message {
     } else if (block.toolUse) {
       const { toolUseId, name, input } = block.toolUse
       const json = argumentsText(input)
-      if (schemaAsTool) texts.push(json)
+      if (schemaAsTool) given.push(json)
       else
         calls.push({
           id: toolUseId,
@@ -55,13 +56,15 @@ function messageOf(content: readonly Block[], plan: Plan): Message {
         })
     } else if (block.citationsContent) {
       const { content: cited = [], citations = [] } = block.citationsContent
-      if (!schemaAsTool) texts.push(...cited.map(({ text = '' }) => text))
+      texts.push(...cited.map(({ text = '' }) => text))
       annotations.push(...citations)
-    } else if (block.text !== undefined && !schemaAsTool) texts.push(block.text)
+    } else if (block.text !== undefined) texts.push(block.text)
   }
+  // Words instead of the tool's call are the answer of a model that declines.
+  const said = given.length > 0 ? given : texts
   return {
     role: 'assistant',
-    content: texts.length > 0 ? texts.join('') : null,
+    content: said.length > 0 ? said.join('') : null,
     refusal: null,
     ...(details.length > 0 && { reasoning_details: details }),
     ...(thoughts.length > 0 && { reasoning_content: thoughts.join('') }),

@@ -41,7 +41,7 @@ export function bodyOf(
     ...(toolConfig && { toolConfig }),
     ...(Object.keys(more).length > 0 && { additionalModelRequestFields: more }),
     ...(watched && { additionalModelResponseFieldPaths: ['/stop_sequence'] }),
-    ...outputFields(request, plan, changes),
+    ...outputFields(plan, changes),
     ...guardrailOf(optionsOf(target.provider), call.stream),
     ...tierOf(request, changes),
     ...ownFields(request),
@@ -88,15 +88,12 @@ function modelFields(request: ModelRequest, { facts }: Plan, thinking: Fields, c
 const thinks = ({ thinking }: JsonObject): boolean =>
   thinking !== undefined && (thinking as { type?: string } | null)?.type !== 'disabled'
 
-/** A schema for the answer, where the model takes one; elsewhere it is a tool, if it can be. */
-function outputFields({ response_format: format }: ModelRequest, plan: Plan, changes: Changes): Fields {
-  if (!format || format.type === 'text' || plan.schemaAsTool) return {}
-  if (!plan.schema || !plan.facts.schema) {
-    changes.add('-response_format')
-    return {}
-  }
-  const { name, body } = plan.schema
-  const jsonSchema = { name, schema: JSON.stringify(body) }
+/** A schema for the answer, where the model takes one. */
+function outputFields({ form }: Plan, changes: Changes): Fields {
+  const { way, schema, changes: made = [] } = form ?? {}
+  if (way !== 'native') return {}
+  for (const change of made) changes.add(`response_format.schema:${change}`)
+  const jsonSchema = { name: schema!.name, schema: JSON.stringify(schema!.body) }
   return { outputConfig: { textFormat: { type: 'json_schema', structure: { jsonSchema } } } }
 }
 

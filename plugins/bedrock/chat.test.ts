@@ -486,7 +486,11 @@ describe('reasoning', () => {
 })
 
 describe('an answer by a schema', () => {
-  const schema = { type: 'object', properties: { a: { type: 'integer' } } }
+  const schema = {
+    type: 'object',
+    properties: { a: { type: 'integer' } },
+    additionalProperties: false,
+  }
   const response_format = { type: 'json_schema', json_schema: { name: 'n', schema } }
 
   it('is asked for as such where the model can, plain and streamed', async () => {
@@ -509,10 +513,12 @@ describe('an answer by a schema', () => {
     expect(choice).toMatchObject(expected)
     expect(choice.message).not.toHaveProperty('tool_calls')
     expect((await askStreamed(older)).choice).toMatchObject(expected)
-    expect((await ask({ ...older, tools: [weather] })).changed).toEqual(['-response_format'])
+    const told = await ask({ ...older, tools: [weather] })
+    expect(told.changed).toEqual(['response_format:json_schema->instruction'])
+    expect(told.sent.system).toEqual([{ text: expect.stringContaining(JSON.stringify(schema)) }])
     const thinking = { type: 'enabled', budget_tokens: 2000 }
     const thoughtful = { model: 'bedrock/anthropic.claude-opus-4-1-20250805-v1:0', response_format, thinking }
-    expect((await ask(thoughtful)).changed).toEqual(['-thinking'])
+    expect((await ask(thoughtful)).changed).toEqual(['response_format:json_schema->tool', '-thinking'])
   })
 })
 

@@ -24,6 +24,8 @@ export class Translation {
   readonly #calls = new Map<number, OpenCall>()
   #begun = false
   #count = 0
+  /** What was said beside the tool that stands for a schema; undefined once that is called. */
+  #beside: string | undefined = ''
 
   constructor(plan: Plan, target: Target, id: string) {
     this.#plan = plan
@@ -54,7 +56,11 @@ export class Translation {
       case 'messageStop':
         this.#demand(this.#begun && !this.ended, 'ended a message that was not there')
         this.ended = true
-        return [this.#chunk({}, finishOf(event, this.#plan.schemaAsTool, this.#target))]
+        return [
+          // Words instead of the tool's call are the answer of a model that declines.
+          ...(this.#beside ? [this.#chunk({ content: this.#beside })] : []),
+          this.#chunk({}, finishOf(event, this.#plan.schemaAsTool, this.#target)),
+        ]
       case 'metadata':
         this.isOver = this.ended
         return event.usage ? [{ ...this.#head, choices: [], usage: wireUsage(event.usage) }] : []
@@ -77,7 +83,7 @@ export class Translation {
 
   #delta({ contentBlockIndex: index = 0, delta = {} }: EventPayload): CompletionChunk[] {
     const { text, toolUse, reasoningContent, citation } = delta
-    if (text) return this.#plan.schemaAsTool ? [] : [this.#chunk({ content: text })]
+    if (text) return this.#text(text)
     if (toolUse) {
       const open = this.#calls.get(index)
       this.#demand(open !== undefined, 'went on with a tool call that it had not begun')
@@ -87,12 +93,19 @@ export class Translation {
     return citation ? [this.#chunk({ annotations: [citation] })] : []
   }
 
+  #text(text: string): CompletionChunk[] {
+    if (!this.#plan.schemaAsTool) return [this.#chunk({ content: text })]
+    if (this.#beside !== undefined) this.#beside += text
+    return []
+  }
+
   #json(open: OpenCall, json: string): CompletionChunk[] {
     if (json === '') return []
     open.written = true
-    return this.#plan.schemaAsTool
-      ? [this.#chunk({ content: json })]
-      : [this.#chunk({ tool_calls: [{ index: open.call, function: { arguments: json } }] })]
+    if (!this.#plan.schemaAsTool)
+      return [this.#chunk({ tool_calls: [{ index: open.call, function: { arguments: json } }] })]
+    this.#beside = undefined
+    return [this.#chunk({ content: json })]
   }
 
   #reasoning(

@@ -11,6 +11,7 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map(
     tool_use: 'tool_calls',
     guardrail_intervened: 'content_filter',
     content_filtered: 'content_filter',
+    refusal: 'content_filter',
   }),
 )
 

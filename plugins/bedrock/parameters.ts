@@ -8,7 +8,8 @@ type Fields = Readonly<Record<string, unknown>>
 const translated = new Set([
   ...['model', 'messages', 'stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n', 'stop'],
   ...['temperature', 'top_p', 'top_k', 'tools', 'tool_choice', 'parallel_tool_calls', 'response_format'],
-  ...['reasoning_effort', 'thinking', 'output_config', 'service_tier', 'additional_model_request_fields'],
+  ...['reasoning_effort', 'thinking', 'output_config', 'output_format', 'service_tier'],
+  'additional_model_request_fields',
 ])
 
 /** Bedrock's own fields, as its API spells them and as OpenAI's clients would. */

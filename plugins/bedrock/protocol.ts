@@ -9,6 +9,7 @@ import { upstreamError } from './errors.ts'
 import { optionsOf, optionsSchema } from './options.ts'
 import { planOf } from './plan.ts'
 import { ConverseDecoder } from './stream.ts'
+import { structuredOutput } from './structured-output.ts'
 import { tokenQuestion } from './tokens.ts'
 
 /** Amazon Bedrock's Converse API. `download` gets files at addresses, which the service does not fetch itself. */
@@ -16,6 +17,7 @@ export const bedrockProtocol = (download: Download): Protocol => ({
   id: 'bedrock',
   options: optionsSchema,
   wires: { chat: 'bedrock', embedding: 'bedrock' },
+  structuredOutput,
 
   async encode(call, target) {
     const { profiles } = optionsOf(target.provider)

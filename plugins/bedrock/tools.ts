@@ -19,7 +19,7 @@ export function toolFields(request: ModelRequest, plan: Plan, scene: Scene): Too
     const spec = {
       name: schemaTool,
       description: 'Gives the answer.',
-      inputSchema: { json: plan.schema!.body },
+      inputSchema: { json: plan.form!.schema!.body },
     }
     return {
       toolConfig: { tools: [{ toolSpec: spec }], toolChoice: { tool: { name: schemaTool } } },

@@ -41,7 +41,8 @@ const read = new Set([
     'stop',
     'n',
   ],
-  ...['max_tokens', 'max_completion_tokens', 'logprobs', 'reasoning_effort', 'thinking', ...names.keys()],
+  ...['max_tokens', 'max_completion_tokens', 'logprobs', 'reasoning_effort', 'thinking', 'output_format'],
+  ...names.keys(),
   ...bounds.keys(),
 ])
 

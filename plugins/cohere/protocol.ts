@@ -7,6 +7,7 @@ import { messagesOf } from './messages.ts'
 import { parametersOf } from './parameters.ts'
 import { headersOf, rootOf } from './request.ts'
 import { EventDecoder } from './stream.ts'
+import { structuredOutput } from './structured-output.ts'
 import { tokenQuestion } from './tokens.ts'
 import { toolFields } from './tools.ts'
 
@@ -14,6 +15,7 @@ import { toolFields } from './tools.ts'
 export const cohereProtocol: Protocol = {
   id: 'cohere',
   wires: { chat: 'cohere', embedding: 'cohere' },
+  structuredOutput,
 
   encode(call, target) {
     const { request, operation, stream } = call

@@ -32,7 +32,7 @@ const read = new Set([
     'top_logprobs',
   ],
   ...['presence_penalty', 'frequency_penalty', 'reasoning_effort', 'extra_body', 'safety_settings'],
-  ...['cached_content', 'thinking_config', 'thinking', 'output_config'],
+  ...['cached_content', 'thinking_config', 'thinking', 'output_config', 'output_format'],
 ])
 
 /** Values that change nothing. */
@@ -67,7 +67,9 @@ export function chatBody(call: Call, { model, provider }: Target, changes: Chang
   }
   const safety = extras.safety_settings ?? fit.safety_settings ?? optionsOf(provider).safety_settings
   return {
-    ...placed(conversationOf(request.messages ?? [], abilities, changes), fit),
+    ...placed(conversationOf(request.messages ?? [], abilities, changes), {
+      system: abilities.instructions ? fit.system : 'first_turn',
+    }),
     ...toolFields(request, abilities, changes, fit.function_calling),
     ...(Object.keys(config).length > 0 && { generationConfig: config }),
     ...(safety !== undefined && { safetySettings: safety }),

@@ -21,7 +21,7 @@ const usual: Fit = { system: 'instruction', thinking_budgets: {}, grounding: 'sh
 export const fitOf = (call: Call): Fit => ({ ...usual, ...wishesOf(call, 'gemini') })
 
 /** The conversation with its instructions as the first words of the user, for models that take no others. */
-export function placed(conversation: Conversation, { system }: Fit): Conversation {
+export function placed(conversation: Conversation, { system }: Pick<Fit, 'system'>): Conversation {
   const { systemInstruction, contents } = conversation
   if (system === 'instruction' || !systemInstruction) return conversation
   const [first, ...rest] = contents

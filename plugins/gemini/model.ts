@@ -17,8 +17,12 @@ function versionOf(model: string): number | undefined {
 
 /** What a model can do that not all can; a name that does not tell is taken for a new model. */
 export interface Abilities {
+  /** Whether answers can be had in JSON: at all, and together with functions. */
+  readonly json: 'never' | 'alone' | 'always'
   /** Takes JSON Schema as it is; others a part of OpenAPI's. */
   readonly jsonSchema: boolean
+  /** Has a place for instructions apart from what the user says. */
+  readonly instructions: boolean
   /** How it is told how much to think. */
   readonly thinking: 'none' | 'budget' | 'level'
   /** Insists on the signatures of tool calls. */
@@ -41,7 +45,9 @@ export function abilitiesOf(
   const old = /gemma|learnlm|aqa/.test(model)
   const version = old ? 1 : (versionOf(model) ?? (/gemini-(?:pro|ultra)(?:-vision)?$/.test(model) ? 1 : 3))
   return {
+    json: version < 1.5 ? 'never' : version < 3 ? 'alone' : 'always',
     jsonSchema: version >= 2.5,
+    instructions: !/gemma-[23]/.test(model),
     thinking: version >= 3 ? 'level' : version >= 2.5 ? 'budget' : 'none',
     signed: version >= 3,
     fetches: cloud_files ? /^(?:https|gs):\/\// : version >= 2.5 ? /^https:\/\// : own,

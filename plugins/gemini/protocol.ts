@@ -9,6 +9,7 @@ import { optionsSchema } from './options.ts'
 import { quirksOf } from './quirks.ts'
 import { headersOf, rootOf } from './request.ts'
 import { AnswerDecoder } from './stream.ts'
+import { structuredOutput } from './structured-output.ts'
 import { tokenQuestion } from './tokens.ts'
 
 /** The Gemini API. The key goes into a header: addresses end up in logs. */
@@ -16,6 +17,7 @@ export const geminiProtocol: Protocol = {
   id: 'gemini',
   options: optionsSchema,
   wires: { chat: 'gemini', embedding: 'gemini' },
+  structuredOutput,
 
   encode(call, target) {
     const url = `${rootOf(target)}/${pathOf(target.model, quirksOf(target.provider))}`

@@ -20,6 +20,8 @@ export const mockProtocol: Protocol = {
   id: 'mock',
   wires: { chat: 'chat', completion: 'completions', embedding: 'embeddings' },
 
+  structuredOutput: () => 'native',
+
   async answer(call, { model }) {
     const body = answerOf(call, model)
     return call.operation === 'embedding' ? WholeReply.of(body) : replyWith(call, body)

@@ -39,6 +39,8 @@ export function withoutForeign(request: ModelRequest, takes: Takes, report: Repo
     ...thinkingOf(request, takes.effort, report),
     ...userOf(request, report),
   }
+  // Its schema is in `response_format` too.
+  delete carried.output_format
   for (const field of dropped) {
     if (carried[field] === undefined) continue
     delete carried[field]

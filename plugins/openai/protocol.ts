@@ -5,6 +5,7 @@ import { upstreamError } from './errors.ts'
 import { headersOf } from './headers.ts'
 import { optionsSchema, type Quirks, quirksOf } from './quirks.ts'
 import { EventDecoder } from './stream.ts'
+import { structuredOutput } from './structured-output.ts'
 import { tokenQuestion } from './tokens.ts'
 import { costOf } from './usage.ts'
 
@@ -16,6 +17,7 @@ export const openaiProtocol: Protocol = {
   id: 'openai',
   options: optionsSchema,
   wires,
+  structuredOutput,
 
   encode(call, target) {
     const quirks = quirksOf(target.provider)

@@ -2,6 +2,18 @@ import { z } from 'zod'
 import { internalError, type Provider } from '#kernel'
 import type { IdForm } from './tool-ids.ts'
 
+/** Which models are held to the form of their answers by the service itself. */
+const structuredOutputSchema = z.strictObject({
+  /** Models that take a JSON Schema, as globs; of others the catalogue may know it. */
+  models: z.array(z.string()).default([]),
+  /** Models that do not, whatever is said of them elsewhere. */
+  except: z.array(z.string()).default([]),
+  /** Knows JSON without a schema. */
+  json_object: z.boolean().default(true),
+  /** Takes a form of the answer together with tools. */
+  beside_tools: z.boolean().default(true),
+})
+
 /** How compatible providers depart from OpenAI, as their manifests say it. */
 const quirksSchema = z.strictObject({
   /** Appended to a base URL that has no path of its own, as people write those of local servers. */
@@ -34,8 +46,10 @@ const quirksSchema = z.strictObject({
       drop_from_tool_calls: z.array(z.string()),
       max_tool_id_length: z.int(),
       free_text_tools: z.boolean().default(false),
+      structured_output: structuredOutputSchema.optional(),
     })
     .optional(),
+  structured_output: structuredOutputSchema.prefault({}),
   /** Fields of messages in which it wants its reasoning back; the others would refuse them. */
   reasoning_back: z.array(z.string()).default([]),
   /** Fields that it knows by another name. */
@@ -112,6 +126,7 @@ export function quirksOf(provider: Provider): Quirks {
         drop_from_tool_calls: own.drop_from_tool_calls,
       }),
       free_text_tools: own?.free_text_tools ?? false,
+      structured_output: own?.structured_output ?? parsed.structured_output,
       toolIds: toolIdForm(parsed.tool_id_length, own?.max_tool_id_length ?? parsed.max_tool_id_length),
       ...(by_model && hasNoPath(provider.baseUrl) && { by_model: withOptions(by_model, provider) }),
       base: withPath(provider.baseUrl, parsed.base_path),

@@ -18,7 +18,7 @@ export interface Stand {
   close(): Promise<void>
 }
 
-/** Starts it, with every module switched off. */
+/** Starts it, with every module switched off but the one that looks after schemas. */
 export async function startStand(providers: readonly TestProvider[]): Promise<Stand> {
   const upstreams = new Map<string, Upstream>()
   for (const { name, dialect } of providers) upstreams.set(name, await startUpstream({ wires: [dialect] }))
@@ -28,6 +28,7 @@ export async function startStand(providers: readonly TestProvider[]): Promise<St
   ])
   const gateway = await startGateway({ config: { providers: Object.fromEntries(entries) } })
   await bareChain(gateway)
+  await gateway.module('structuredshield', { enabled: true })
   const { key } = await gateway.signUp()
   return {
     gateway,

@@ -22,13 +22,15 @@ export interface TrailView {
 export const nameOf = ({ n, startedAt }: Pick<Attempt, 'n' | 'startedAt'>): string => `${n} ${startedAt}`
 
 export function viewOfAttempt(attempt: Attempt, errors: CrossedErrors): AttemptView {
-  const { n, provider, model, keyHint, startedAt, status, latencyMs, error, reasonNext } = attempt
+  const { n, provider, model, keyHint, startedAt, structuredOutput } = attempt
+  const { status, latencyMs, error, reasonNext } = attempt
   return {
     n,
     provider,
     model,
     keyHint,
     startedAt,
+    ...(structuredOutput && { structuredOutput }),
     status,
     latencyMs,
     error: error && errors.thrownOf(error),

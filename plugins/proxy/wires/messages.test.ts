@@ -19,6 +19,8 @@ const weather = {
   input_schema: { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] },
 }
 
+const closed = { type: 'object', properties: { a: { type: 'integer' } }, additionalProperties: false }
+
 const params = (fields: Fields): Params =>
   ({ model: claude, max_tokens: 500, messages: hi, ...fields }) as Params
 const create = (fields: Fields) => both.anthropic.messages.create(params(fields))
@@ -332,7 +334,7 @@ describe('to a provider of the same wire', () => {
     stop_sequences: ['END'],
     metadata: { user_id: 'u1' },
     thinking: { type: 'enabled', budget_tokens: 2000 },
-    output_config: { effort: 'low', format: { type: 'json_schema', schema: { type: 'object' } } },
+    output_config: { effort: 'low', format: { type: 'json_schema', schema: closed } },
     service_tier: 'standard_only',
     top_k: 4,
     container: 'c1',

@@ -28,7 +28,8 @@ export async function reasoning(cell: Cell): Promise<void> {
   }
 }
 
-const schema: JsonObject = {
+/** What an answer may be held to. */
+export const verdict: JsonObject = {
   type: 'object',
   properties: { verdict: { type: 'string', enum: ['yes', 'no'] } },
   required: ['verdict'],
@@ -39,14 +40,14 @@ const schema: JsonObject = {
 export async function jsonSchema(cell: Cell): Promise<void> {
   for (const stream of [false, true]) {
     cell.upstream.reply({ content: '{"verdict":"yes"}' })
-    const asked = cell.ask({ schema, stream })
+    const asked = cell.ask({ schema: verdict, stream })
     if (cell.departure) {
       await cell.expectDeparture(asked)
       continue
     }
     const answer = await asked
     const sent = cell.at(cell.provider.places.schema)
-    expect(typeof sent === 'string' ? JSON.parse(sent) : sent).toEqual(schema)
+    expect(typeof sent === 'string' ? JSON.parse(sent) : sent).toEqual(verdict)
     expect(JSON.parse(answer.text)).toEqual({ verdict: 'yes' })
     cell.expectWhole(answer)
   }

@@ -26,7 +26,7 @@ const halves = [
 const nothings = [{}, [], 'null', 0, 'x', [{}], { id: 'x' }]
 
 /** A plain answer that was cut off, or is none, is the provider's failure and no answer. */
-export async function cutOff(cell: Cell): Promise<void> {
+export async function brokenOff(cell: Cell): Promise<void> {
   const { nonsense } = cell.provider
   const bodies = [
     ...nothings,

@@ -29,6 +29,11 @@ export const anthropic: TestProvider = {
     thinking: 'thinking.budget_tokens',
     schema: 'output_config.format.schema',
   },
+  refusals: [
+    { refusal: 'I will not.', finishReason: 'refusal' },
+    { content: [], finishReason: 'refusal' },
+  ],
+  cut: 'max_tokens',
   countsEarly: true,
   usage: ({ input, output, cached, reasoning }) => ({
     input_tokens: input - cached,

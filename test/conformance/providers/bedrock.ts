@@ -16,6 +16,11 @@ export const bedrock: TestProvider = {
     thinking: 'additionalModelRequestFields.thinking.budget_tokens',
     schema: 'outputConfig.textFormat.structure.jsonSchema.schema',
   },
+  refusals: [
+    { content: 'I w', finishReason: 'content_filtered' },
+    { content: 'This was blocked.', finishReason: 'guardrail_intervened' },
+  ],
+  cut: 'max_tokens',
   usage: ({ input, output, cached }) => ({
     inputTokens: input - cached,
     cacheReadInputTokens: cached,

@@ -17,6 +17,9 @@ export const cohere: TestProvider = {
     thinking: 'thinking.type',
     schema: 'response_format.json_schema',
   },
+  refusals: [],
+  cut: 'MAX_TOKENS',
+  departures: { refusal: { as: 'absent' } },
   usage: ({ input, output, cached }) => ({
     billed_units: { input_tokens: input, output_tokens: output },
     tokens: { input_tokens: input + 60, output_tokens: output + 2 },

@@ -3,6 +3,14 @@ import type { TestProvider } from './provider.ts'
 
 const event = (data: object): string => `data: ${JSON.stringify(data)}\r\n\r\n`
 
+/** A prompt that is refused has no candidate. */
+const blocked = {
+  promptFeedback: { blockReason: 'PROHIBITED_CONTENT' },
+  usageMetadata: { promptTokenCount: 8, totalTokenCount: 8 },
+  modelVersion: 'gemini-3-pro-preview',
+  responseId: 'r',
+}
+
 export const gemini: TestProvider = {
   name: 'gemini',
   signer: 'google',
@@ -17,6 +25,12 @@ export const gemini: TestProvider = {
     thinking: 'generationConfig.thinkingConfig.thinkingLevel',
     schema: 'generationConfig.responseJsonSchema',
   },
+  refusals: [
+    { content: 'I w', finishReason: 'SAFETY' },
+    { content: [], finishReason: 'PROHIBITED_CONTENT' },
+    { body: blocked, chunks: [event(blocked)] },
+  ],
+  cut: 'MAX_TOKENS',
   countsEarly: true,
   usage: ({ input, output, cached, reasoning = 1 }) => ({
     promptTokenCount: input,

@@ -8,4 +8,6 @@ export const groq: TestProvider = {
   dialect,
   operations: ['chat'],
   models: { chat: 'openai/gpt-oss-20b' },
+  refusals: [],
+  departures: { refusal: { as: 'absent' } },
 }

@@ -8,11 +8,12 @@ export const mistral: TestProvider = {
   dialect,
   operations: ['chat'],
   models: { chat: 'mistral-small-latest' },
+  refusals: [],
   usage: ({ input, output }) => ({
     prompt_tokens: input,
     completion_tokens: output,
     total_tokens: input + output,
   }),
   tellsReasoning: false,
-  departures: { 'cached usage': { as: 'absent' } },
+  departures: { 'cached usage': { as: 'absent' }, refusal: { as: 'absent' } },
 }

@@ -17,6 +17,8 @@ export const likeOpenai = {
     thinking: 'reasoning_effort',
     schema: 'response_format.json_schema.schema',
   },
+  refusals: [{ refusal: 'I will not.' }, { content: 'I w', finishReason: 'content_filter' }],
+  cut: 'length',
   usage: ({ input, output, cached, reasoning }: Counts) => ({
     prompt_tokens: input,
     completion_tokens: output,

@@ -1,4 +1,4 @@
-import type { Wire } from '../../upstream/index.ts'
+import type { Script, Wire } from '../../upstream/index.ts'
 
 /** Token counts, in no provider's words. */
 export interface Counts {
@@ -42,6 +42,10 @@ export interface TestProvider {
     readonly thinking: string
     readonly schema: string
   }
+  /** How the service says that its model declines, or that somebody stopped it; none where it has no word for that. */
+  readonly refusals: readonly Script[]
+  /** How it says that the length limit cut an answer off. */
+  readonly cut: string
   /** Usage as the service reports it. */
   usage(counts: Counts): Readonly<Record<string, unknown>>
   /** It says how much of the output was reasoning. */

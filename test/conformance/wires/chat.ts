@@ -95,6 +95,8 @@ function merged(items: Item[], more: readonly Item[]): Item[] {
   return items
 }
 
+const stops: Readonly<Record<string, string>> = { tool_calls: 'tools', content_filter: 'refusal' }
+
 function answerOf(
   message: Message,
   finish: string,
@@ -106,7 +108,7 @@ function answerOf(
     text: message.content ?? '',
     reasoning: message.reasoning_content ?? message.reasoning ?? '',
     calls: (message.tool_calls ?? []).flatMap(callOf),
-    stop: finish === 'tool_calls' ? 'tools' : finish,
+    stop: message.refusal ? 'refusal' : (stops[finish] ?? finish),
     usage: {
       input: usage?.prompt_tokens ?? 0,
       output: usage?.completion_tokens ?? 0,

@@ -37,7 +37,7 @@ export interface Answer {
   readonly text: string
   readonly reasoning: string
   readonly calls: readonly AnsweredCall[]
-  readonly stop: 'stop' | 'length' | 'tools' | string
+  readonly stop: 'stop' | 'length' | 'tools' | 'refusal' | string
   /** All tokens of the prompt, cached ones included. */
   readonly usage: {
     readonly input: number

@@ -7,7 +7,16 @@ export const completions: ClientWire = {
   id: 'completions',
   path: '/v1/completions',
   operation: 'completion',
-  features: ['plain', 'stream', 'usage', 'errors', 'mid-stream error', 'cut off', 'ends at its end', 'abort'],
+  features: [
+    'plain',
+    'stream',
+    'usage',
+    'errors',
+    'mid-stream error',
+    'broken off',
+    'ends at its end',
+    'abort',
+  ],
   connect: (url, key) => new CompletionsClient(url, key),
 }
 

@@ -45,6 +45,8 @@ class ResponsesClient implements WireClient {
   }
 }
 
+const cuts: Readonly<Record<string, string>> = { max_output_tokens: 'length', content_filter: 'refusal' }
+
 function answerOf(
   { output, status, incomplete_details, usage }: Response,
   pieces: number,
@@ -55,15 +57,18 @@ function answerOf(
       ? [{ id: item.call_id, name: item.name, input: JSON.parse(item.arguments) as unknown }]
       : [],
   )
-  const cut =
-    incomplete_details?.reason === 'max_output_tokens' ? 'length' : (incomplete_details?.reason ?? '')
+  const why = incomplete_details?.reason ?? ''
+  const cut = cuts[why] ?? why
+  const refuses = output.some(
+    (item) => item.type === 'message' && item.content.some(({ type }) => type === 'refusal'),
+  )
   return {
     text: output.map((item) => (item.type === 'message' ? textOf(item) : '')).join(''),
     reasoning: output
       .flatMap((item) => (item.type === 'reasoning' ? item.summary.map(({ text }) => text) : []))
       .join(''),
     calls,
-    stop: status !== 'completed' ? cut : calls.length > 0 ? 'tools' : 'stop',
+    stop: status !== 'completed' ? cut : refuses ? 'refusal' : calls.length > 0 ? 'tools' : 'stop',
     usage: {
       input: usage?.input_tokens ?? 0,
       output: usage?.output_tokens ?? 0,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { hasOpenObjects } from '../open-objects.ts'
 
 const text = z.string()
 const filled = z.string().min(1)
@@ -129,6 +130,10 @@ const toolChoice = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('none') }),
 ])
 
+const answerSchema = z.record(text, z.unknown()).refine((one) => !hasOpenObjects(one), {
+  error: "For 'object' type, 'additionalProperties' must be explicitly set to false",
+})
+
 const conversation = {
   model: filled,
   messages: z.array(message).min(1),
@@ -149,11 +154,10 @@ const conversation = {
   output_config: z
     .strictObject({
       effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullish(),
-      format: z
-        .strictObject({ type: z.literal('json_schema'), schema: z.record(text, z.unknown()) })
-        .nullish(),
+      format: z.strictObject({ type: z.literal('json_schema'), schema: answerSchema }).nullish(),
     })
     .optional(),
+  output_format: z.strictObject({ type: z.literal('json_schema'), schema: answerSchema }).optional(),
   cache_control,
   container: z.unknown().optional(),
   context_management: z.unknown().optional(),

@@ -72,7 +72,8 @@ function toolCalls({ tools, tool_choice: choice }: Shape, script: Script): Block
     input: typeof input === 'string' ? JSON.parse(input || '{}') : input,
   }))
   if (scripted) return scripted
-  if (script.content !== undefined || (choice?.type !== 'any' && choice?.type !== 'tool')) return []
+  const speaks = script.content !== undefined || script.refusal !== undefined
+  if (speaks || (choice?.type !== 'any' && choice?.type !== 'tool')) return []
   const tool = tools.find(({ name }) => choice.name === undefined || name === choice.name)
   return tool
     ? [{ type: 'tool_use', id: 'toolu_0', name: tool.name, input: sample(tool.input_schema) ?? {} }]

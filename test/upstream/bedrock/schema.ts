@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { hasOpenObjects } from '../open-objects.ts'
 
 const text = z.string()
 const spoken = text.regex(/\S/, 'The text field in the ContentBlock object is blank.')
@@ -102,7 +103,9 @@ export const converseBody = z.strictObject({
         type: z.literal('json_schema'),
         structure: oneOf({
           jsonSchema: z.strictObject({
-            schema: text,
+            schema: text.refine((json) => !hasOpenObjects(JSON.parse(json)), {
+              error: "For 'object' type, 'additionalProperties' must be explicitly set to false",
+            }),
             name: text.optional(),
             description: text.optional(),
           }),

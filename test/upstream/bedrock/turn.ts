@@ -82,7 +82,8 @@ function toolCalls({ toolConfig }: Shape, script: Script): Block[] {
   }))
   if (scripted) return scripted
   const { toolChoice: choice, tools = [] } = toolConfig ?? {}
-  if (script.content !== undefined || (!choice?.any && !choice?.tool)) return []
+  const speaks = script.content !== undefined || script.refusal !== undefined
+  if (speaks || (!choice?.any && !choice?.tool)) return []
   const spec = tools.find(({ toolSpec }) => !choice.tool || toolSpec?.name === choice.tool.name)?.toolSpec
   if (!spec) return []
   const { json } = spec.inputSchema as { json: unknown }

@@ -64,7 +64,10 @@ function bodyRefusal(
 
 /** Results must be of the calls before them, and calls must have results. */
 function conversationError(body: unknown): string | undefined {
-  const { messages = [], tools, tool_choice } = body as Partial<ChatBody>
+  const { messages = [], tools, tool_choice, documents, response_format } = body as Partial<ChatBody>
+  if (response_format?.type === 'json_object' && (tools ?? documents)) {
+    return 'response_format is not supported with RAG or tools'
+  }
   let open: string[] = []
   for (const message of messages) {
     if (message.role === 'tool') {

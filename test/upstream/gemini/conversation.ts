@@ -12,6 +12,11 @@ export function conversationError(
   if (level !== undefined && !levelsOf(model).includes(level)) {
     return `Thinking level ${level.toUpperCase()} is not supported for this model.`
   }
+  const isJson = generationConfig?.responseMimeType === 'application/json'
+  if (isJson && model.startsWith('gemma')) return `JSON mode is not enabled for models/${model}`
+  if (isJson && tools?.some(({ functionDeclarations: fns }) => fns?.length) && !signs(model)) {
+    return "Function calling with a response mime type: 'application/json' is unsupported"
+  }
   for (const [index, { role, parts }] of contents.entries()) {
     const answers = parts.filter(({ functionResponse }) => functionResponse)
     const before = contents[index - 1]

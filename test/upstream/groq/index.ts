@@ -47,6 +47,13 @@ interface Body {
 const known = new Set(['role', 'content', 'name', 'tool_calls', 'tool_call_id', 'function_call', 'reasoning'])
 
 function unsupported({ messages = [], ...body }: Body): string | undefined {
+  const format = (body.response_format as { readonly type?: string } | undefined)?.type ?? 'text'
+  if (format !== 'text' && Array.isArray(body.tools)) {
+    return 'json mode cannot be combined with tool/function calling'
+  }
+  if (format === 'json_schema' && !String(body.model).includes('gpt-oss')) {
+    return 'This model does not support response format `json_schema`.'
+  }
   const field = Object.keys(body).find((name) => !(name in chatBody.shape))
   if (field) return `property '${field}' is unsupported`
   for (const [i, message] of messages.entries()) {

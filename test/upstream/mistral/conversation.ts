@@ -9,7 +9,8 @@ const after: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** What is wrong with the order of messages that are each right by themselves; undefined when nothing is. */
-export function orderError({ messages }: ChatBody): string | undefined {
+export function orderError({ messages, tools, response_format: format }: ChatBody): string | undefined {
+  if (tools?.length && format && format.type !== 'text') return 'Cannot use json response type with tools'
   let open: string[] = []
   for (const [i, message] of messages.entries()) {
     const before = messages[i - 1]?.role

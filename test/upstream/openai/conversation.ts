@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { hasOpenObjects } from '../open-objects.ts'
 import type { ScriptedError } from '../script.ts'
 
 const CONVERSATION = z.object({
@@ -10,7 +11,15 @@ const CONVERSATION = z.object({
       tool_calls: z.array(z.object({ id: z.string() })).optional(),
     }),
   ),
-  response_format: z.object({ type: z.string() }).optional(),
+  model: z.string().optional(),
+  response_format: z
+    .object({
+      type: z.string(),
+      json_schema: z
+        .object({ name: z.string(), schema: z.unknown(), strict: z.boolean().nullish() })
+        .optional(),
+    })
+    .optional(),
   stream: z.boolean().nullish(),
   stream_options: z.unknown().optional(),
   logprobs: z.boolean().nullish(),
@@ -55,6 +64,16 @@ function unansweredCalls(ids: readonly string[], index: number): ScriptedError {
 }
 
 function optionError(body: Conversation): ScriptedError | undefined {
+  const { type, json_schema: asked } = body.response_format ?? {}
+  if (type === 'json_schema' && body.model?.startsWith('gpt-3.5')) {
+    const message =
+      "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."
+    return { message, param: 'response_format' }
+  }
+  if (asked?.strict && hasOpenObjects(asked.schema)) {
+    const message = `Invalid schema for response_format '${asked.name}': 'additionalProperties' is required to be supplied and to be false.`
+    return { message, param: 'response_format' }
+  }
   if (body.stream_options && !body.stream) {
     const message = "The 'stream_options' parameter is only allowed when 'stream' is enabled."
     return { message, param: 'stream_options' }

@@ -1,6 +1,6 @@
 import { jsonrepair } from 'jsonrepair'
 import { type Choice, type Completion, type Message, newId, type ToolCall } from '#kernel'
-import { parseForeign } from '#kit'
+import { cutJson, parseForeign } from '#kit'
 import { type ReasoningDetail, thinkingBlock } from './reasoning.ts'
 import type { Block } from './schema.ts'
 import { stopOf } from './stop.ts'
@@ -15,7 +15,10 @@ export function messageOf(body: Completion): unknown {
     role: 'assistant',
     model: body.model ?? '',
     content: blocksOf(choice.message ?? { role: 'assistant', content: choice.text ?? '' }),
-    ...stopOf(choice, (choice.message?.tool_calls ?? []).length > 0),
+    ...stopOf(choice, {
+      calls: (choice.message?.tool_calls ?? []).length > 0,
+      refusal: !!choice.message?.refusal,
+    }),
     usage: nativeUsage(body.usage),
   }
 }
@@ -53,10 +56,15 @@ function toolUseOf({ id, function: { name, arguments: json }, extra }: ToolCall)
   return { type: 'tool_use', id, name, input: inputOf(json), ...own }
 }
 
-/** Arguments that were cut off at the length limit are given as far as they came. */
+/** Arguments that were cut off at the length limit are given as far as they came, without keys that have no value yet. */
 function inputOf(json: string): unknown {
-  const input = parsed(json, parseForeign) ?? parsed(json, (text) => parseForeign(jsonrepair(text)))
+  const input = parsed(json, parseForeign) ?? parsed(json, saidIn)
   return typeof input === 'object' && input !== null && !Array.isArray(input) ? input : {}
+}
+
+function saidIn(json: string): unknown {
+  const { hasGap, endsInText, complete } = cutJson(json)
+  return parseForeign(jsonrepair(hasGap && !endsInText ? complete : json))
 }
 
 function parsed(json: string, parse: (text: string) => unknown): unknown {

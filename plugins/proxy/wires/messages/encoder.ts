@@ -129,7 +129,7 @@ export class MessagesEncoder implements StreamEncoder {
       this.#writer.end() +
       event({
         type: 'message_delta',
-        delta: stopOf(this.#finish, this.#pieces.calls),
+        delta: stopOf(this.#finish, this.#pieces),
         usage: nativeUsage(this.#usage),
       })
     )

@@ -21,6 +21,13 @@ export class Pieces {
   /** Whether reasoning comes with what is needed to go on with it; its bare text is then the same once more. */
   #detailed = false
 
+  #refused = false
+
+  /** Whether any of it was the words of a refusal. */
+  get refusal(): boolean {
+    return this.#refused
+  }
+
   /** Whether any tool was called. */
   get calls(): boolean {
     return this.#calls.size > 0
@@ -40,7 +47,10 @@ export class Pieces {
     const thoughts = delta.reasoning_content ?? delta.reasoning
     if (!this.#detailed && isText(thoughts)) take(thought('thinking', thoughts))
     if (isText(delta.content)) take(said(delta.content))
-    if (isText(delta.refusal)) take(said(delta.refusal))
+    if (isText(delta.refusal)) {
+      this.#refused = true
+      take(said(delta.refusal))
+    }
     for (const [i, { index, ...block }] of listOf<Block & { index?: number }>(delta.vendor_blocks).entries())
       take(piece(`vendor:${index ?? `-${i}`}`, block as Block))
     for (const [i, call] of (delta.tool_calls ?? []).entries()) this.#call(call, call.index ?? i, take)

@@ -8,8 +8,8 @@ type Fields = Readonly<Record<string, unknown>>
 export function requestOf(body: unknown): ModelRequest {
   const result = messagesBody.safeParse(body)
   if (!result.success) throw refusal(result.error.issues[0]!)
-  const { system, messages, stop_sequences, metadata, tools, tool_choice, output_config, stream, ...own } =
-    result.data
+  const { system, messages, stop_sequences, metadata, tools, tool_choice, stream, ...rest } = result.data
+  const { output_config: _, output_format: __, ...own } = rest
   return {
     ...own,
     messages: [...systemOf(system), ...messages.flatMap(messagesOf)],
@@ -18,7 +18,7 @@ export function requestOf(body: unknown): ModelRequest {
     ...(tools && { tools: tools.map(toolOf) }),
     ...choiceOf(tool_choice),
     ...userOf(metadata),
-    ...outputOf(output_config),
+    ...outputOf(result.data),
   } as ModelRequest
 }
 
@@ -59,18 +59,22 @@ function userOf(metadata: MessagesBody['metadata']): Fields {
   return { ...(user_id && { user: user_id }), ...(Object.keys(own).length > 0 && { metadata: own }) }
 }
 
-function outputOf(config: MessagesBody['output_config']): Fields {
-  if (!config) return {}
-  const { format, ...own } = config
-  const known = format?.type === 'json_schema' && format.schema !== undefined
-  const rest = known || !format ? own : config
+/** What is wanted of the answer. A form in the field of the beta stays there too, for who knows that field. */
+function outputOf({ output_config: config, output_format: older }: MessagesBody): Fields {
+  const { format, ...own } = config ?? {}
+  const known = hasSchema(format)
+  const rest = known || !format ? own : config!
+  const schema = known ? format.schema : hasSchema(older) ? older.schema : undefined
   return {
     ...(Object.keys(rest).length > 0 && { output_config: rest }),
-    ...(known && {
-      response_format: {
-        type: 'json_schema',
-        json_schema: { name: 'answer', schema: format.schema, strict: true },
-      },
+    ...(older && { output_format: older }),
+    ...(schema && {
+      response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } },
     }),
   }
 }
+
+type Format = NonNullable<MessagesBody['output_format']>
+
+const hasSchema = (format: Format | null | undefined): format is Format & Required<Pick<Format, 'schema'>> =>
+  format?.type === 'json_schema' && format.schema !== undefined

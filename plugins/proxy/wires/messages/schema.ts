@@ -24,6 +24,8 @@ const tool = z.looseObject({
   input_schema: z.record(z.string(), z.unknown()).optional(),
 })
 
+const format = z.looseObject({ type: z.string(), schema: z.record(z.string(), z.unknown()).optional() })
+
 /** What the gateway relies on in a body; everything else is carried as it came. */
 export const messagesBody = z.looseObject({
   model: z.string().min(1).max(256),
@@ -50,13 +52,9 @@ export const messagesBody = z.looseObject({
     })
     .nullish(),
   metadata: z.looseObject({ user_id: z.string().nullish() }).nullish(),
-  output_config: z
-    .looseObject({
-      format: z
-        .looseObject({ type: z.string(), schema: z.record(z.string(), z.unknown()).optional() })
-        .nullish(),
-    })
-    .nullish(),
+  output_config: z.looseObject({ format: format.nullish() }).nullish(),
+  /** Where clients of the beta have it. */
+  output_format: format.nullish(),
 })
 
 export type MessagesBody = z.infer<typeof messagesBody>

@@ -19,10 +19,15 @@ const reasons: Readonly<Record<FinishReason, string>> = {
   content_filter: 'refusal',
 }
 
-/**
- * Why an answer ended. The provider's own word counts as long as nobody has changed its meaning since. An answer that
- * `calls` tools ends for them: some call it a mere end where they were told which one to call.
- */
+/** What an answer holds besides texts that says why it ended. */
+interface Holds {
+  /** Calls of tools: some call it a mere end where they were told which one to call. */
+  readonly calls: boolean
+  /** The words of a refusal, which OpenAI tells by these alone. */
+  readonly refusal: boolean
+}
+
+/** Why an answer ended. The provider's own word counts as long as nobody has changed its meaning since. */
 export function stopOf(
   {
     finish_reason: said,
@@ -30,12 +35,13 @@ export function stopOf(
     stop_sequence: sequence,
     stop_details: details,
   }: Partial<ChoiceDelta>,
-  calls: boolean,
+  { calls, refusal }: Holds,
 ) {
-  const reason = calls && (said ?? 'stop') === 'stop' ? 'tool_calls' : said
+  const isMereEnd = (said ?? 'stop') === 'stop'
+  const reason = isMereEnd && calls ? 'tool_calls' : isMereEnd && refusal ? 'content_filter' : said
   const own = typeof native === 'string' && meanings[native] === reason ? native : undefined
   return {
-    stop_reason: own ?? reasons[reason ?? 'stop'],
+    stop_reason: own ?? reasons[reason ?? 'stop'] ?? reasons.stop,
     stop_sequence: own === 'stop_sequence' && typeof sequence === 'string' ? sequence : null,
     ...(own && details !== undefined && { stop_details: details }),
   }

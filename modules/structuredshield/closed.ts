@@ -1,0 +1,33 @@
+import type { Json, JsonObject } from '#kernel'
+
+/** What OpenAI's strict schemas are written with. */
+const known = new Set([
+  ...['type', 'properties', 'required', 'additionalProperties', 'items', 'anyOf', 'enum', 'const'],
+  ...['title', 'description', '$ref', '$defs'],
+])
+
+/**
+ * Whether every object of a schema lists its properties, demands all of them and allows no others, and nothing else is
+ * said: such a schema a service can be told to keep to strictly, others it would refuse to.
+ */
+export const isClosed = (schema: JsonObject): boolean => schema.type === 'object' && isClosedPart(schema)
+
+function isClosedPart(schema: Json | undefined): boolean {
+  if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return false
+  if (Object.keys(schema).some((keyword) => !known.has(keyword))) return false
+  const { properties, required, additionalProperties, items, anyOf, $defs } = schema
+  const parts = [properties, $defs].flatMap((named) => (isObject(named) ? Object.values(named) : []))
+  const all = [...parts, ...(Array.isArray(anyOf) ? anyOf : []), ...(items === undefined ? [] : [items])]
+  if (!all.every(isClosedPart)) return false
+  if (schema.type !== 'object' && properties === undefined) return saysSomething(schema)
+  const names = isObject(properties) ? Object.keys(properties) : []
+  return additionalProperties === false && names.every((name) => isAmong(required, name))
+}
+
+const saysSomething = ({ type, $ref, anyOf, enum: values, const: value }: JsonObject): boolean =>
+  [type, $ref, anyOf, values, value].some((said) => said !== undefined)
+
+const isAmong = (list: Json | undefined, name: string): boolean => Array.isArray(list) && list.includes(name)
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,66 @@
+import type { Choice, Completion } from '#kernel'
+import { extract } from './extract.ts'
+import type { Validate } from './validator.ts'
+
+export interface Fit {
+  readonly fitted: Completion
+  /** The first answer that does not fit. */
+  readonly answer: string
+  readonly problems: readonly string[]
+}
+
+/** Every choice as clean JSON that fits, as far as it is an answer; the others stay as they are. */
+export function fit(body: Completion, validate: Validate): Fit {
+  let answer = ''
+  let problems: readonly string[] = []
+  const choices = body.choices?.map((choice): Choice => {
+    const text = answerOf(choice)
+    if (text === undefined) return choice
+    const result = read(text, validate)
+    if (result.problems.length > 0) {
+      if (problems.length === 0) answer = text
+      problems = [...problems, ...result.problems]
+      return choice
+    }
+    return isJson(text, result.value) ? choice : withText(choice, JSON.stringify(result.value))
+  })
+  const same = choices?.every((choice, n) => choice === body.choices![n]) ?? true
+  return { fitted: same || !choices ? body : { ...body, choices }, answer, problems }
+}
+
+/** The reasons for which a model ends by itself. What somebody else ended was cut off or refused, and stays what it is. */
+const ownEnds = new Set<unknown>(['stop', 'end_turn', 'stop_sequence', 'eos', undefined, null])
+
+/** The text that must fit; undefined for refusals, calls of tools and what was cut off: they are no answers to hold to it. */
+export function answerOf({ message, finish_reason: reason }: Choice): string | undefined {
+  if (!message || message.refusal || message.tool_calls?.length || !ownEnds.has(reason)) return undefined
+  const content = message.content ?? ''
+  return typeof content === 'string' ? content : undefined
+}
+
+/** What is wrong with a text that the client has already, and that cannot be repaired any more. */
+export function problemsAsItStands(text: string, validate: Validate): readonly string[] {
+  const { value, problems } = read(text, validate)
+  if (problems.length > 0) return problems
+  return isJson(text, value) ? [] : ['/ is not JSON of that form as it stands']
+}
+
+/** The value in a text, and what is wrong with it. */
+function read(text: string, validate: Validate): ReturnType<Validate> {
+  const found = extract(text)
+  return found ? validate(found.value) : { value: undefined, problems: ['/ is not JSON'] }
+}
+
+const withText = (choice: Choice, content: string): Choice => ({
+  ...choice,
+  message: { ...choice.message!, content },
+})
+
+/** Whether the text is this very value already, whatever its white space. */
+function isJson(text: string, value: unknown): boolean {
+  try {
+    return JSON.stringify(JSON.parse(text)) === JSON.stringify(value)
+  } catch {
+    return false
+  }
+}
