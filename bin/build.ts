@@ -27,6 +27,10 @@ async function manifest(): Promise<object> {
   const { name, version, license, type, engines } = JSON.parse(
     await readFile(path.join(root, 'package.json'), 'utf8'),
   ) as Record<string, unknown>
-  const imports = { '#kernel': './kernel/index.js', '#kit': './kernel/kit/index.js' }
+  const imports = {
+    '#kernel': './kernel/index.js',
+    '#kit': './kernel/kit/index.js',
+    '#provider': './plugins/upstream/kit/index.js',
+  }
   return { name, version, license, type, engines, imports }
 }

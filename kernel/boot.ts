@@ -1,9 +1,8 @@
 import { firstAdminKey } from './accounts/first-key.ts'
 import { Accounts } from './accounts.ts'
-import { Catalogue } from './catalogue.ts'
 import { Cohort } from './cohort.ts'
 import { type Config, ConfigError } from './config.ts'
-import { createRoot, type DependencyContainer } from './container.ts'
+import { createRoot, type DependencyContainer, type Token } from './container.ts'
 import { Events } from './events.ts'
 import { Callers } from './http/caller.ts'
 import { FailedKeys } from './http/failed-keys.ts'
@@ -11,17 +10,17 @@ import { createManagement } from './http/management.ts'
 import { HttpServer } from './http/server.ts'
 import { createLog, type Log } from './log.ts'
 import { configuredPlugins, discoverPlugins } from './plugin/discovery.ts'
+import { Egress } from './plugin/egress.ts'
 import type { Discovered } from './plugin/manifest.ts'
-import { ModuleChanged } from './plugin/module-changed.ts'
 import { PluginCalls } from './plugin/plugin-calls.ts'
 import { watchPlugins } from './plugin/plugin-watch.ts'
 import { Registry } from './plugin/registry.ts'
 import { Reloader } from './plugin/reloader.ts'
 import { Remains, storeOfPlugins } from './plugin/remains.ts'
 import { Scope } from './plugin/scope.ts'
+import { sectionOwners } from './plugin/section-owners.ts'
 import { storedSetting } from './plugin/setting.ts'
 import { Stage } from './plugin/staging/stage.ts'
-import { createPrices } from './prices.ts'
 import { Queues } from './queues.ts'
 import { openSecrets } from './secrets.ts'
 import { kernelServices } from './services.ts'
@@ -31,18 +30,6 @@ import { handOn } from './threads/hand-on.ts'
 import type { PluginNews } from './threads/messages.ts'
 import { tellOnward } from './threads/relay.ts'
 import { Threads } from './threads/sums.ts'
-import { TokenCounter } from './tokens/counter.ts'
-import { configuredTokenizers, tokenizerProblems } from './tokens/files/configured.ts'
-import { Directory } from './upstream/directory.ts'
-import { Dispatcher } from './upstream/dispatch.ts'
-import { Egress } from './upstream/egress.ts'
-import { Prober } from './upstream/probe.ts'
-import { ProviderKeys } from './upstream/provider-keys.ts'
-import { optionProblems } from './upstream/provider-options.ts'
-import { providerSpecs } from './upstream/provider-specs.ts'
-import { RouteTable } from './upstream/route-table.ts'
-import { TokenInquiry } from './upstream/token-inquiry.ts'
-import { Transport } from './upstream/transport.ts'
 import { packageVersion } from './version.ts'
 
 /** How long calls may go on with a generation that was replaced. */
@@ -52,9 +39,10 @@ const retireMs = 30 * 60_000
 export interface Kernel {
   readonly url: string
   readonly registry: Registry
-  readonly directory: Directory
   readonly events: Events
   readonly container: DependencyContainer
+  /** What a plugin offers; undefined while none does. */
+  service<T>(token: Token<T>): T | undefined
   /** The admin key that was made at this first boot; it is shown once and kept nowhere. */
   readonly newAdminKey: string | undefined
   /** Drains: running calls may end, data is flushed, everything is given back. */
@@ -90,37 +78,23 @@ export async function boot({
     const settings = store.collection('settings', { schema: storedSetting })
     const remains = new Remains(engine, settings)
     if (!thread) await upkeep?.(found, remains)
-    const configured = configuredPlugins(config, found)
+    const configured = configuredPlugins(
+      config,
+      found,
+      await sectionOwners(found, config.plugins.setupTimeout),
+    )
 
     const accounts = await Accounts.open(store)
     if (config.adminKey) accounts.adopt(config.adminKey)
-    const providerKeys = new ProviderKeys(store, secrets)
-    if (!thread && (await providerKeys.migrate(log)) > 0) await engine.compact()
 
     const onError = (error: unknown, event: string) => log.error({ err: error, event }, 'a listener failed')
     const events = new Events(onError, thread && tellOnward(thread.relay))
     const container = createRoot()
     scope.own(() => container.dispose())
-    const catalogue = await Catalogue.open({
-      dataDir: config.dataDir,
-      overrides: config.models,
-      priceId: (provider) => directory.priceId(provider),
-      log,
-    })
-    const routes = await RouteTable.open(config.routes, store)
-    const directory = new Directory(config, env, { catalogue, routes })
     const cohort = new Cohort()
-    const { maxSize, maxTime } = config.answers
-    const limits = { maxSize: maxSize || undefined, maxTime: maxTime || undefined }
-    const transport = new Transport({ limits, cohort })
-    scope.own(() => transport.close())
-    const dispatcher = new Dispatcher(directory, providerKeys, transport, log)
-    const priceId = (provider: string): string => directory.priceId(provider)
-    const prices = createPrices({ overrides: config.prices, priceId, catalogue })
     const models = new PluginCalls({
       generation: () => registry.generation,
       events,
-      prices,
       spent: await store.counters('plugin_spend'),
     })
     const runtime = { version: packageVersion(), startedAt: thread?.startedAt ?? Date.now() }
@@ -134,7 +108,6 @@ export async function boot({
       store: engine.namespace(storeOfPlugins),
       settings,
       configured,
-      dispatch: dispatcher.dispatch,
       circuit: config.moduleCircuit,
       setupMs: config.plugins.setupTimeout,
       outbound: { egress: new Egress(config.egress.allow), secrets: config.secrets, models },
@@ -144,48 +117,33 @@ export async function boot({
       ...(thread && { firstNumber: thread.generation }),
       ...(crew && { told: (news: PluginNews) => crew.tell(news) }),
     })
-    const tokens = new TokenCounter({ files: configuredTokenizers(config), log })
-    scope.own(() => tokens.close())
-    const checked = tokens.check()
-    checked.catch(() => {})
     const reloader = new Reloader(registry, stage, (again) => discoverPlugins(config, stage, again))
     const queues = new Queues()
     const threads = new Threads(queues)
     const services = {
       accounts,
-      catalogue,
+      cohort,
       config,
-      directory,
-      prices,
-      prober: new Prober(registry, directory, transport),
-      providerKeys,
+      environment: env,
       queues,
       registry,
       reloader,
       remains,
-      routes,
       runtime,
       secrets,
+      storage: engine,
       storeState: state,
       threads,
-      tokenInquiry: new TokenInquiry(registry, transport),
-      tokens,
     }
     for (const [name, useValue] of Object.entries(services)) {
       container.register(kernelServices[name as keyof typeof services], { useValue })
     }
 
-    const learnProviders = (): void => directory.update(providerSpecs(registry))
-    events.on(ModuleChanged, learnProviders)
     scope.own(() => registry.close())
     scope.own(() => reloader.close())
     await registry.start(found)
     await stage.settle()
-    learnProviders()
-    const wrong = [
-      ...optionProblems(config, directory, registry.generation),
-      ...tokenizerProblems(await checked),
-    ]
+    const wrong = registry.verify()
     if (wrong.length > 0) throw new ConfigError(wrong)
 
     const failed = new FailedKeys({ limit: config.auth.failedKeysPerMinute, relay, log })
@@ -193,8 +151,6 @@ export async function boot({
       callers: new Callers(accounts, failed),
       events,
       log,
-      prices,
-      tokens,
       generation: () => registry.generation,
       trustedProxies: config.server.trustedProxies,
     }
@@ -227,9 +183,9 @@ export async function boot({
     return {
       url: `http://${host}:${address.port}`,
       registry,
-      directory,
       events,
       container,
+      service: (token) => registry.generation.services.get(token) as never,
       newAdminKey,
       close: () => scope.dispose(),
     }

@@ -38,7 +38,6 @@ describe('without a file', () => {
       providers: {},
       modules: {},
       routes: [],
-      answers: { maxSize: 256 * 1024 * 1024, maxTime: 3_600_000 },
       moduleCircuit: { failures: 5, window: 60_000, open: 30_000, budget: 2000, timeout: 60_000 },
       models: {},
       workers: { memory: 128 * 1024 * 1024, hang: 5000 },

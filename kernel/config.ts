@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { type Path, type Problem, pathKey, readDocument, type SourceDocument } from './config/document.ts'
+import { type Path, pathKey, readDocument, type SourceDocument } from './config/document.ts'
 import { configJsonSchema } from './config/keys.ts'
+import { type ConfigSource, dotted, renderProblems } from './config/lines.ts'
 import { explain, valueAt } from './config/problems.ts'
 import type { Environment } from './config/references.ts'
-import { type Settings, schema } from './config/schema.ts'
+import { kernelKeys, type Settings, schema } from './config/schema.ts'
 import { overlay, variablesOf } from './config/variables.ts'
 
 export { fromTexts } from './config/coerce.ts'
@@ -22,6 +23,9 @@ export type Config = Settings & {
   readonly file: string | undefined
   /** Where the value of a dotted key of service.yaml is from, when it is not the default. */
   readonly sources: Readonly<Record<string, 'environment' | 'file'>>
+  /** What stands under the keys that are not the kernel's, as written; `readSections` has their plugins check it. */
+  readonly sections: Readonly<Record<string, unknown>>
+  readonly source: ConfigSource
 }
 
 /** Everything that is wrong with the configuration, at once: one readable line each, without secrets. */
@@ -53,13 +57,16 @@ export function loadConfig({ env, cwd }: ConfigOrigin): Config {
   const variables = variablesOf(env)
   const value = overlay(source.value, env, variables, jsonSchema)
 
-  const parsed = schema.safeParse(withPackages(value))
+  const { own, sections } = bySection(withPackages(value))
+  const origin = { name: file && (path.relative(cwd, file) || file), positions: source.positions, variables }
+
+  const parsed = schema.safeParse(own)
   const hidden = (at: Path) => source.positions.get(pathKey(at))?.expanded === true
   const issues = parsed.error ? explain(parsed.error.issues, value, jsonSchema, hidden) : []
   const known = new Set(source.problems.map((problem) => pathKey(problem.path)))
   const problems = [...source.problems, ...issues.filter((issue) => !known.has(pathKey(issue.path)))]
   if (!parsed.data || problems.length > 0) {
-    throw new ConfigError(render(problems, source, file && (path.relative(cwd, file) || file), variables))
+    throw new ConfigError(renderProblems(problems, origin))
   }
 
   const sources = sourcesOf(value, source, variables)
@@ -67,23 +74,22 @@ export function loadConfig({ env, cwd }: ConfigOrigin): Config {
   return {
     ...parsed.data,
     dataDir: path.resolve(sources.data_dir === 'file' ? folder : cwd, parsed.data.dataDir),
-    tokenizers: Object.fromEntries(
-      Object.entries(parsed.data.tokenizers).map(([name, entry]) => [name, inFolder(entry, folder)]),
-    ),
     pluginDirs: parsed.data.pluginDirs.map((dir) => path.resolve(folder, dir)),
     encryptionKey: env.SERVICE_ENCRYPTION_KEY || undefined,
     file,
     sources,
+    sections,
+    source: origin,
   }
 }
 
-function inFolder(entry: Settings['tokenizers'][string], folder: string): typeof entry {
-  const { file, chatTemplate } = entry
-  return {
-    ...entry,
-    file: path.resolve(folder, file),
-    ...(chatTemplate !== undefined && { chatTemplate: path.resolve(folder, chatTemplate) }),
-  }
+/** The kernel's own keys, and those of plugins. */
+function bySection(value: unknown): { own: unknown; sections: Record<string, unknown> } {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { own: value, sections: {} }
+  const own: Record<string, unknown> = {}
+  const sections: Record<string, unknown> = {}
+  for (const [key, inner] of Object.entries(value)) (kernelKeys.has(key) ? own : sections)[key] = inner
+  return { own, sections }
 }
 
 function findFile(env: Environment, cwd: string): { file: string | undefined; yaml: string } {
@@ -105,39 +111,6 @@ function withPackages(value: unknown): unknown {
   const packages = valueAt(value, ['plugins'])
   return Array.isArray(packages) ? { ...(value as object), plugins: { packages } } : value
 }
-
-/** One line for each problem, in the order of the file; variables first. */
-function render(
-  problems: readonly Problem[],
-  source: SourceDocument,
-  file: string | undefined,
-  variables: ReadonlyMap<string, string>,
-): string[] {
-  return problems
-    .map((problem) => {
-      const variable = variables.get(pathKey(problem.path))
-      if (variable) return { line: 0, text: `${variable}: ${problem.message}` }
-      const line = problem.line ?? lineOf(problem.path, source)
-      const where = [
-        ...(file ? [`${file} line ${line}`] : []),
-        ...(problem.path.length ? [dotted(problem.path)] : []),
-      ]
-      return { line, text: [...where, problem.message].join(': ') }
-    })
-    .sort((a, b) => a.line - b.line)
-    .map(({ text }) => text)
-}
-
-/** Line of a key, or, where the key is missing, of the nearest one around it. */
-function lineOf(at: Path, source: SourceDocument): number {
-  const found = source.positions.get(pathKey(at))
-  if (found || at.length === 0) return found?.line ?? 1
-  return lineOf(at.slice(0, -1), source)
-}
-
-/** A path as it is written: `providers.groq.keys[0].weight`. */
-const dotted = (at: Path) =>
-  at.map((key, n) => (/^\d+$/.test(key) ? `[${key}]` : n ? `.${key}` : key)).join('')
 
 function sourcesOf(
   value: unknown,

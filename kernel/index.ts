@@ -10,22 +10,57 @@ export type {
   Store,
 } from '../storage/index.ts'
 export { type Accounts, type Key, type KeyOwner, keyStatus, operator, type User } from './accounts.ts'
+export { newAttempt } from './call/attempt.ts'
 export { Call, type CallContext, type Principal, type Timeouts } from './call/call.ts'
 export { Cancel } from './call/cancel.ts'
 export type * from './call/canonical.ts'
+export { flawOf } from './call/flaw.ts'
 export { CallFirstContent, CallSettled, CallStarted, type Outcome } from './call/outcome.ts'
 export { type Reply, StreamReply, WholeReply } from './call/reply.ts'
 export { type Attempt, type Decision, type Exchanged, type Note, type Skip, Trail } from './call/trail.ts'
 export { fromWireUsage, noUsage, type Usage } from './call/usage.ts'
 export type { Asking, EventShape, StreamEncoder, Wire } from './call/wire.ts'
 export { wishesIn, wishesOf } from './call/wishes.ts'
-export type { Capability, Catalogue, ModelDescription } from './catalogue.ts'
 export type { Detection, Place, Span } from './chain/detect.ts'
 export { type DryStep, dryRun } from './chain/dry-run.ts'
 export { type Awaitable, type Hooks, hooksOf, type Next, type Visit } from './chain/hooks.ts'
+export type { CircuitState } from './chain/module-circuit.ts'
 export { ModuleRestored, ModuleTripped } from './chain/module-events.ts'
 export { type Condition, type When, whenSchema } from './chain/when.ts'
-export { type Token, token } from './container.ts'
+export { Cohort } from './cohort.ts'
+export type { Environment } from './config/references.ts'
+export { type Config, ConfigError } from './config.ts'
+export { guardedToken, type Token, token } from './container.ts'
+export { type Arrangement, type AttemptHooks, Delivery } from './contract/delivery.ts'
+export {
+  type Amounts,
+  type Capability,
+  type Cost,
+  capabilities,
+  type Estimator,
+  ModelCatalogue,
+  type ModelDescription,
+  type PriceDescription,
+  type PriceItem,
+  Pricing,
+  type Rate,
+  type Rates,
+  type TokenCount,
+  TokenCounting,
+} from './contract/models.ts'
+export type {
+  Credential,
+  Protocol,
+  Provider,
+  StreamDecoder,
+  Target,
+  TokenQuestion,
+  UpstreamHead,
+  UpstreamRequest,
+} from './contract/provider.ts'
+export { hintOf, type ProviderSpec, providerSpec } from './contract/provider.ts'
+export { Countdown } from './countdown.ts'
+export type { UpstreamFault } from './errors.ts'
 export {
   badRequest,
   circuitOpen,
@@ -54,6 +89,7 @@ export { openapi } from './openapi.ts'
 export { type Plan, plans } from './plans.ts'
 export { bindingName } from './plugin/admission.ts'
 export type { Arranged, Placement } from './plugin/arrangement.ts'
+export type { Generation } from './plugin/generation.ts'
 export type { Actor } from './plugin/lockout.ts'
 export { ModuleChanged } from './plugin/module-changed.ts'
 export { permit } from './plugin/permit.ts'
@@ -63,43 +99,11 @@ export type { Binding, Plugin, PluginState } from './plugin/plugin-record.ts'
 export type { Registry } from './plugin/registry.ts'
 export type { Reloader, Rescan } from './plugin/reloader.ts'
 export { type SettingChange, settingChange } from './plugin/setting.ts'
-export type { Cost, PriceDescription, Prices, Rate, Rates } from './prices.ts'
 export type { QueueStatus, Queues } from './queues.ts'
 export type { Route, RouteInput, ServerEvent } from './route.ts'
-export {
-  kernelServices,
-  ModelAliases,
-  type ModelNames,
-  type ModelScope,
-  ModelScopes,
-  type Runtime,
-} from './services.ts'
+export type { Secrets } from './secrets.ts'
+export { kernelServices, type Runtime } from './services.ts'
 export type { StoreState } from './store-state.ts'
 export { Chunk } from './stream/chunk.ts'
 export type { Filter, Out } from './stream/filter.ts'
 export { ThreadEnded } from './threads/thread-ended.ts'
-export { destinationOf } from './upstream/destination.ts'
-export {
-  CircuitClosed,
-  CircuitOpened,
-  type CircuitReader,
-  type CircuitState,
-  Circuits,
-  KeyQuarantined,
-} from './upstream/health.ts'
-export { type KeyExchange, keyExchange, keyProblem, readyTarget } from './upstream/key-exchange.ts'
-export { KeySelection, type KeySelector } from './upstream/key-selection.ts'
-export type { Probe } from './upstream/probe.ts'
-export type {
-  Credential,
-  Protocol,
-  Provider,
-  StreamDecoder,
-  Target,
-  TokenQuestion,
-  UpstreamHead,
-  UpstreamRequest,
-} from './upstream/provider.ts'
-export { type RouteRule, type RouteTable, routeRule } from './upstream/route-table.ts'
-export { fetchToken } from './upstream/token-endpoint.ts'
-export type { ProviderCount } from './upstream/token-inquiry.ts'

@@ -85,7 +85,7 @@ async function read(folder: string): Promise<Source[]> {
 function allowed({ file }: Source, name: string): boolean {
   if (name.startsWith('.'))
     return resolved(file, name).startsWith(`${file.split('/').slice(0, 2).join('/')}/`)
-  return name === '#kernel' || name === '#kit' || !name.startsWith('#')
+  return ['#kernel', '#kit', '#provider'].includes(name) || !name.startsWith('#')
 }
 
 const resolved = (file: string, name: string): string =>

@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import type { Call } from '../kernel/call/call.ts'
 import type { ModelRequest, Operation } from '../kernel/call/canonical.ts'
-import { providerOf } from '../kernel/upstream/directory/provider.ts'
-import { providerSpec, type Target } from '../kernel/upstream/provider.ts'
-import { fitted } from '../kernel/upstream/tool-names.ts'
+import { providerSpec, type Target } from '../kernel/contract/provider.ts'
+import { fitted } from '../plugins/upstream/delivery/tool-names.ts'
+import { providerOf } from '../plugins/upstream/directory/provider.ts'
 import { callWith } from './chain.ts'
 
 interface Manifest {

@@ -1,10 +1,10 @@
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { type Difference, differenceOf } from '../../kernel/catalogue/difference.ts'
-import type { CatalogueFile } from '../../kernel/catalogue/entry.ts'
-import { CatalogueError } from '../../kernel/catalogue/problem.ts'
-import { readCatalogue } from '../../kernel/catalogue/sources/read.ts'
-import { catalogueFileOf, shippedCatalogue } from '../../kernel/catalogue.ts'
+import { type Difference, differenceOf } from '../../plugins/models/catalogue/difference.ts'
+import type { CatalogueFile } from '../../plugins/models/catalogue/entry.ts'
+import { CatalogueError } from '../../plugins/models/catalogue/problem.ts'
+import { readCatalogue } from '../../plugins/models/catalogue/sources/read.ts'
+import { catalogueFileOf, shippedCatalogue } from '../../plugins/models/catalogue.ts'
 import { configuration } from './configuration.ts'
 
 export interface UpdateOptions {

@@ -2,8 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type Config, ConfigError, loadConfig } from '../../kernel/config.ts'
-import { discoverPlugins } from '../../kernel/plugin/discovery.ts'
+import { configuredPlugins, discoverPlugins } from '../../kernel/plugin/discovery.ts'
 import type { Discovered } from '../../kernel/plugin/manifest.ts'
+import { sectionOwners } from '../../kernel/plugin/section-owners.ts'
+import type { SettingChange } from '../../kernel/plugin/setting.ts'
 import { Stage } from '../../kernel/plugin/staging/stage.ts'
 import { checkData } from './checks/data.ts'
 import { checkPlugins } from './checks/plugins.ts'
@@ -39,26 +41,32 @@ export async function doctor(options: DoctorOptions): Promise<void> {
 
 async function examined({ checkProviders: ask = false }: DoctorOptions): Promise<Check[]> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() })
-  const { found, plugins } = await examinePlugins(config)
+  const { found, configured, plugins } = await examinePlugins(config)
   const port = await checkPort(config)
   return [
     ok('configuration', config.file ?? 'no service.yaml: the defaults and the environment'),
     ...(await checkData(config, port.running)),
     port.check,
     ...plugins,
-    ...checkProviders(config, found, process.env),
-    ...(await checkTokenizers(config)),
+    ...checkProviders(configured, found, process.env),
+    ...(await checkTokenizers(config, configured)),
     ...(ask ? await probeProviders(config, found, process.env) : []),
   ]
 }
 
 /** Loads the operator's plugins as a start would, from a copy that is removed again. */
-async function examinePlugins(config: Config): Promise<{ found: Discovered[]; plugins: Check[] }> {
+async function examinePlugins(config: Config): Promise<{
+  found: Discovered[]
+  configured: Readonly<Record<string, SettingChange>>
+  plugins: Check[]
+}> {
   const folder = await mkdtemp(path.join(tmpdir(), 'switchyard-doctor-'))
   const stage = await Stage.open(folder)
   try {
     const found = await discoverPlugins(config, stage)
-    return { found, plugins: await checkPlugins(config, found) }
+    const owners = await sectionOwners(found, config.plugins.setupTimeout)
+    const configured = configuredPlugins(config, found, owners)
+    return { found, configured, plugins: await checkPlugins(found, configured) }
   } finally {
     await stage.close()
     await rm(folder, { recursive: true, force: true })

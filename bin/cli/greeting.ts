@@ -1,9 +1,10 @@
 import type { Kernel } from '../../kernel/boot.ts'
-import type { Directory } from '../../kernel/upstream/directory.ts'
-import type { Provider } from '../../kernel/upstream/provider.ts'
+import type { Provider } from '../../kernel/contract/provider.ts'
+import { type Directory, ProviderDirectory } from '../../plugins/upstream/kit/services.ts'
 
 /** What a person at the terminal needs to know: where it listens, what runs, and a first call to paste. */
-export function greeting({ url, registry, directory, newAdminKey }: Kernel, ms: number): string {
+export function greeting({ url, registry, newAdminKey, service }: Kernel, ms: number): string {
+  const directory = service(ProviderDirectory)!
   const modules = registry.places.flatMap(({ plugin }) => (plugin.binding ? [] : [plugin]))
   const on = modules.filter(({ instance }) => instance)
   const broken = registry.plugins.filter((plugin) =>

@@ -1,11 +1,10 @@
 import { mapReplyTexts } from '../chain/texts.ts'
-import { type Cost, type Prices, reportedCost } from '../prices.ts'
-import { estimatorOf } from '../tokens/estimate.ts'
-import { estimateRequest } from '../tokens/request.ts'
+import type { Cost, TokenCounting } from '../contract/models.ts'
+import { nanoOf } from '../money.ts'
 import type { Call } from './call.ts'
 import type { Completion } from './canonical.ts'
 import type { Ending } from './outcome.ts'
-import type { Counts, Served } from './settle.ts'
+import type { Counts, Rating, Served } from './settle.ts'
 import type { Attempt } from './trail.ts'
 import { addUsage, fromWireUsage, noUsage, type Usage } from './usage.ts'
 
@@ -17,7 +16,7 @@ export function billed(
   call: Call,
   served: Served,
   ending: Ending,
-  prices: Prices,
+  { prices, tokens }: Rating,
   counts: Counts | undefined,
 ): { usage: Usage; cost: Cost | undefined } {
   let usage = noUsage
@@ -26,13 +25,14 @@ export function billed(
   for (const attempt of call.trail.attempts) {
     const answered = attempt.error === undefined && attempt.status !== undefined && attempt.status < 400
     const used =
-      reported(attempt.usage) ?? (answered ? estimated(call, served, ending, attempt, counts) : undefined)
+      reported(attempt.usage) ??
+      (answered ? estimated(call, served, ending, attempt, tokens, counts) : undefined)
     if (!used) continue
     usage = addUsage(usage, used)
     const said = reported(attempt.costUsd)
     const part =
       said === undefined
-        ? prices.cost(attempt.provider, attempt.model, used, call.trail.startedAt)
+        ? prices?.cost(attempt.provider, attempt.model, used, call.trail.startedAt)
         : reportedCost(said)
     if (part) cost = cost ? addCost(cost, part) : part
     else priced = false
@@ -59,6 +59,7 @@ function estimated(
   served: Served,
   ending: Ending,
   attempt: Attempt,
+  tokens: TokenCounting | undefined,
   counts: Counts | undefined,
 ): Usage | undefined {
   if (ending === 'upstream_error') return undefined
@@ -69,13 +70,14 @@ function estimated(
     const output = count.output || (call.stream ? served.chunks : 0)
     return { ...noUsage, input: count.input, output, source: 'estimated' }
   }
+  if (!tokens) return undefined
   const request = call.trail.request ?? call.request
   return {
     ...noUsage,
-    input: estimateRequest({ ...request, model: attempt.model }).tokens,
+    input: tokens.estimate({ ...request, model: attempt.model }).tokens,
     output: call.stream
       ? served.chunks
-      : estimatorOf(attempt.model).countAll(answerTexts(reported(served.body))),
+      : tokens.estimator(attempt.model).countAll(answerTexts(reported(served.body))),
     source: 'estimated',
   }
 }
@@ -96,10 +98,12 @@ function wireUsageOf({ body }: Served): Usage | undefined {
 }
 
 /** What the answer from the cache would have cost at its provider. */
-export function saved(call: Call, served: Served, prices: Prices): Cost | undefined {
+export function saved(call: Call, served: Served, { prices }: Rating): Cost | undefined {
   const usage = wireUsageOf(served)
   const origin = call.trail.cached?.origin
-  return usage && origin ? prices.cost(origin.provider, origin.model, usage, call.trail.startedAt) : undefined
+  return usage && origin
+    ? prices?.cost(origin.provider, origin.model, usage, call.trail.startedAt)
+    : undefined
 }
 
 function addCost(a: Cost, b: Cost): Cost {
@@ -111,5 +115,19 @@ function addCost(a: Cost, b: Cost): Cost {
     otherNano: a.otherNano + b.otherNano,
     priceId: b.priceId,
     source: a.source === b.source ? a.source : 'catalogue',
+  }
+}
+
+/** The cost as the provider itself reported it, in USD; it says nothing about classes. */
+export function reportedCost(usd: number): Cost {
+  const totalNano = nanoOf(usd)
+  return {
+    totalNano,
+    inputNano: 0,
+    outputNano: 0,
+    cacheNano: 0,
+    otherNano: totalNano,
+    priceId: 'provider',
+    source: 'provider',
   }
 }

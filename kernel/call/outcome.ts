@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import type { Cost } from '../contract/models.ts'
 import type { GatewayError } from '../errors.ts'
 import { defineEvent } from '../events.ts'
-import type { Cost } from '../prices.ts'
 import type { Call } from './call.ts'
 import type { Completion, FinishReason } from './canonical.ts'
 import type { Usage } from './usage.ts'

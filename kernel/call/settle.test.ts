@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { callWith } from '../../test/chain.ts'
 import { UpstreamError } from '../errors.ts'
-import { createPrices } from '../prices.ts'
 import type { Call } from './call.ts'
-import { outcomeOf } from './settle.ts'
+import { outcomeOf, type Rating } from './settle.ts'
 import type { Attempt } from './trail.ts'
+
+const unrated: Rating = { prices: undefined, tokens: undefined }
 
 const callOf = (attempts: readonly Partial<Attempt>[]): Call => {
   const call = callWith()
@@ -28,7 +29,7 @@ const callOf = (attempts: readonly Partial<Attempt>[]): Call => {
 
 const upstreamMs = (...attempts: Partial<Attempt>[]): number => {
   const served = { status: 200, error: undefined, finishReason: undefined, chunks: 0, body: undefined }
-  return outcomeOf(callOf(attempts), served, createPrices()).upstreamMs
+  return outcomeOf(callOf(attempts), served, unrated).upstreamMs
 }
 
 test('the time of attempts one after the other is added up', () => {
@@ -52,5 +53,5 @@ test.each([
   const about = { provider: 'openai', model: 'm', fault: 'protocol', retryable: true } as const
   const error = new UpstreamError(code, 'It could not be read.', about)
   const served = { status: 500, error, finishReason: undefined, chunks: 0, body: undefined }
-  expect(outcomeOf(callOf([{ error }]), served, createPrices()).ending).toBe(ending)
+  expect(outcomeOf(callOf([{ error }]), served, unrated).ending).toBe(ending)
 })

@@ -1,6 +1,5 @@
+import type { Pricing, TokenCounting } from '../contract/models.ts'
 import { ClientGone, type GatewayError, isUpstreamError, toGatewayError } from '../errors.ts'
-import type { Prices } from '../prices.ts'
-import type { TokenCounter } from '../tokens/counter.ts'
 import { answerTexts, billed, reported, saved } from './bill.ts'
 import type { Call } from './call.ts'
 import type { Completion, FinishReason } from './canonical.ts'
@@ -20,6 +19,12 @@ export interface Served {
   readonly json?: (() => string | undefined) | undefined
 }
 
+/** What is known of what calls cost and use; nothing while no plugin tells. */
+export interface Rating {
+  readonly prices: Pricing | undefined
+  readonly tokens: TokenCounting | undefined
+}
+
 /** Tokens of a call's request and of its answer, by the names of the models that were asked. */
 export type Counts = ReadonlyMap<string, { readonly input: number; readonly output: number }>
 
@@ -27,7 +32,7 @@ export type Counts = ReadonlyMap<string, { readonly input: number; readonly outp
  * What the published tokenizers say of a call, for the models that have one. It takes a while, so only ask where an
  * outcome turned out to be an estimate.
  */
-export async function countsOf(call: Call, served: Served, counter: TokenCounter): Promise<Counts> {
+export async function countsOf(call: Call, served: Served, counter: TokenCounting): Promise<Counts> {
   const models = [...new Set(call.trail.attempts.map(({ model }) => model))].filter((model) =>
     counter.knows(model),
   )
@@ -44,7 +49,7 @@ export async function countsOf(call: Call, served: Served, counter: TokenCounter
  * The outcome of a call: what it used and cost, over all its attempts, and who is to blame. What no provider has
  * reported is estimated, by counts where they are given.
  */
-export function outcomeOf(call: Call, served: Served, prices: Prices, counts?: Counts): Outcome {
+export function outcomeOf(call: Call, served: Served, rating: Rating, counts?: Counts): Outcome {
   const { trail } = call
   const now = performance.now()
   const error =
@@ -53,7 +58,7 @@ export function outcomeOf(call: Call, served: Served, prices: Prices, counts?: C
       : toGatewayError(served.error)
   const ending = endingOf(served, error)
   const last = trail.attempts.at(-1)
-  const { usage, cost } = billed(call, served, ending, prices, counts)
+  const { usage, cost } = billed(call, served, ending, rating, counts)
   const { body, json } = served
   return {
     ending,
@@ -61,7 +66,7 @@ export function outcomeOf(call: Call, served: Served, prices: Prices, counts?: C
     error,
     usage,
     cost,
-    saved: trail.cached ? saved(call, served, prices) : undefined,
+    saved: trail.cached ? saved(call, served, rating) : undefined,
     finishReason: served.finishReason,
     provider: last?.provider,
     model: last?.model,

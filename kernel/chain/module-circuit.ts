@@ -1,5 +1,7 @@
 import type { Manifest } from '../plugin/manifest.ts'
-import type { CircuitState } from '../upstream/health.ts'
+
+/** Closed lets calls pass, open refuses them, half open lets one through to see. */
+export type CircuitState = 'closed' | 'open' | 'half_open'
 
 /** What a module may do before it is left out. Durations are milliseconds. */
 export interface CircuitLimits {

@@ -10,12 +10,23 @@ export function fromText(text: string, node: SchemaNode | undefined): string | n
   return numeric && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
 }
 
-/** `fromText` for every text inside a value, such as a module's settings with their references filled in. */
+/**
+ * A value of a plugin's as its schema wants it: texts by `fromText`, and what was left empty as an empty map where the
+ * schema has keys, as null where it does not say what belongs there, else left out.
+ */
 export function fromTexts(value: unknown, node: SchemaNode | undefined): unknown {
+  if (value === null || value === '') return ofEmpty(value, node)
   if (typeof value === 'string') return fromText(value, node)
   if (Array.isArray(value)) return value.map((item) => fromTexts(item, node?.items))
-  if (typeof value !== 'object' || value === null) return value
+  if (typeof value !== 'object') return value
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, fromTexts(inner, child(node, key))]),
+    Object.entries(value)
+      .map(([key, inner]) => [key, fromTexts(inner, child(node, key))] as const)
+      .filter(([, inner]) => inner !== undefined),
   )
+}
+
+function ofEmpty(value: null | '', node: SchemaNode | undefined): unknown {
+  if (node?.type === 'object') return {}
+  return node?.type === undefined && node?.anyOf === undefined ? value : undefined
 }

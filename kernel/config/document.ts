@@ -2,7 +2,7 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument 
 import { fromText } from './coerce.ts'
 import { type SchemaNode, schemaAt } from './keys.ts'
 import { type Environment, expand } from './references.ts'
-import { isFree } from './schema.ts'
+import { isFree, kernelKeys } from './schema.ts'
 
 export type Path = readonly string[]
 
@@ -107,8 +107,8 @@ export function readDocument(yaml: string, env: Environment, schema: SchemaNode)
   return { value, positions, problems }
 }
 
-/** What a key without a value means: nothing, except that a provider or module is there, and that null may be a setting. */
+/** What a key without a value means: nothing, except that a module is there, and that null may be a plugin's setting. */
 function absent(path: Path): unknown {
-  if (isFree(path) && path.length > 3) return null
-  return path.length === 2 && (path[0] === 'providers' || path[0] === 'modules') ? {} : undefined
+  if (isFree(path)) return path.length > (kernelKeys.has(path[0]!) ? 3 : 1) ? null : undefined
+  return path.length === 2 && path[0] === 'modules' ? {} : undefined
 }

@@ -23,7 +23,8 @@ export function explain(
   })
 }
 
-function unknownKey(path: Path, key: string, schema: SchemaNode): string {
+/** What to say of a key that the schema at a path does not have. */
+export function unknownKey(path: Path, key: string, schema: SchemaNode): string {
   const here = Object.keys(schemaAt(schema, path)?.properties ?? {})
   const elsewhere = configKeys().find((known) => !known.path.includes('<') && known.path.endsWith(`.${key}`))
   const nearest = elsewhere?.path ?? [...path, closest(key, here)].join('.')

@@ -1,16 +1,6 @@
 import type { z } from 'zod'
 import { defaultLimits } from '../chain/module-circuit.ts'
-import {
-  model,
-  moduleEntry,
-  price,
-  pricedModel,
-  provider,
-  providerName,
-  route,
-  tokenizer,
-  tokenizerName,
-} from './entries.ts'
+import { moduleEntry } from './entries.ts'
 import {
   addressRange,
   duration,
@@ -59,7 +49,7 @@ const storage = section({
     .describe('Free space of the disk below which the bodies of traces are not stored; 0 for never.'),
 })
 
-/** Everything service.yaml may say: the one source of types, defaults, checks and documentation. */
+/** Everything that the kernel reads of service.yaml: the one source of types, defaults, checks and documentation. */
 export const schema = section({
   host: text().default('127.0.0.1').describe('Address to listen on.'),
   port: whole(0, 65535).default(4200).describe('Port to listen on; 0 takes a free one.'),
@@ -71,19 +61,7 @@ export const schema = section({
   drain: duration()
     .prefault('10s')
     .describe('How long running calls may take to end when the service stops.'),
-  providers: named(provider, providerName).prefault({}).describe('Upstream providers, by name.'),
   modules: named(moduleEntry).prefault({}).describe('Modules of the chain, by name.'),
-  routes: listOf(route).prefault([]).describe('Which provider gets which model.'),
-  answers: section({
-    max_size: size()
-      .prefault('256mb')
-      .describe('Largest answer of a provider, streamed or whole, unpacked; 0 for no bound.'),
-    max_time: duration()
-      .prefault('1h')
-      .describe('How long an answer of a provider may take to its last byte; 0 for no bound.'),
-  })
-    .prefault({})
-    .describe('What an answer of a provider may come to before it is a failure of the provider.'),
   module_circuit: section({
     failures: whole(0, 1_000_000)
       .default(defaultLimits.failures)
@@ -97,9 +75,6 @@ export const schema = section({
   })
     .prefault({})
     .describe('When a module that keeps failing is left out for a while.'),
-  models: named(model, pricedModel)
-    .prefault({})
-    .describe('What replaces the catalogue of models, by provider/model; a model may end in *.'),
   workers: section({
     memory: size()
       .prefault('128mb')
@@ -110,12 +85,6 @@ export const schema = section({
   })
     .prefault({})
     .describe('Modules that run in workers of their own.'),
-  prices: named(price, pricedModel)
-    .prefault({})
-    .describe('Prices that replace those of the catalogue, by provider/model; a model may end in *.'),
-  tokenizers: named(tokenizer, tokenizerName)
-    .prefault({})
-    .describe('Tokenizers of models that do not come with the gateway, by a name of your own.'),
   plugins: section({
     packages: listOf(text()).default([]).describe('Installed packages to load as plugins.'),
     watch: flag()
@@ -174,10 +143,13 @@ export const schema = section({
 
 export type Settings = z.output<typeof schema>
 
-/** Whether the content at a path is checked by somebody else and kept as it is written. */
+/** The keys of service.yaml that are the kernel's own. All others are sections of plugins. */
+export const kernelKeys: ReadonlySet<string> = new Set(Object.keys(schema.in.shape))
+
+/** Whether a plugin checks the content at a path, so that it is kept as it is written. */
 export const isFree = (path: readonly string[]) =>
-  (path[0] === 'modules' && isCheckedByOwner(path[2] === 'bindings' ? path[4] : path[2])) ||
-  (path[0] === 'providers' && path[2] === 'options')
+  (path.length > 0 && !kernelKeys.has(path[0]!)) ||
+  (path[0] === 'modules' && isCheckedByOwner(path[2] === 'bindings' ? path[4] : path[2]))
 
 const isCheckedByOwner = (key: string | undefined) => key === 'config' || key === 'when'
 

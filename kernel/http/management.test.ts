@@ -61,8 +61,7 @@ beforeAll(async () => {
     handle: () => ({}),
   })
   const log = createLog({ level: 'silent' })
-  const unreachable = () => Promise.reject(new Error('no calls here'))
-  const generation = new Generation(1, [instance], [], unreachable, () => {})
+  const generation = new Generation(1, [instance], [], new Map(), () => {})
   const accounts = await Accounts.open(engine)
   for (const name of ['one', 'two']) await accounts.keys.import(`sy_admin_${name}`, { type: 'admin' })
   const app = createManagement({

@@ -1,18 +1,14 @@
 import type { Call } from '../call/call.ts'
 import { over } from '../call/cancel.ts'
 import { CallSettled, type Outcome } from '../call/outcome.ts'
-import { countsOf, outcomeOf, type Served } from '../call/settle.ts'
+import { countsOf, outcomeOf, type Rating, type Served } from '../call/settle.ts'
 import type { Events } from '../events.ts'
 import type { Log } from '../log.ts'
 import type { Generation } from '../plugin/generation.ts'
-import type { Prices } from '../prices.ts'
-import type { TokenCounter } from '../tokens/counter.ts'
 
 /** What settling calls takes. */
 export interface SettlementParts {
   readonly events: Events
-  readonly prices: Prices
-  readonly tokens: TokenCounter
   readonly log: Log
 }
 
@@ -20,12 +16,13 @@ export interface SettlementParts {
 export async function settle(
   call: Call,
   served: Served,
-  { chain }: Generation,
+  { chain, rating }: Generation,
   parts: SettlementParts,
 ): Promise<void> {
   try {
-    const first = outcomeOf(call, served, parts.prices)
-    const outcome = first.usage.source === 'estimated' ? await recounted(first, call, served, parts) : first
+    const first = outcomeOf(call, served, rating)
+    const outcome =
+      first.usage.source === 'estimated' ? await recounted(first, call, served, rating, parts.log) : first
     const told = chain.settled(outcome, call)
     if (told) await told
     parts.events.emit(CallSettled, { outcome, call })
@@ -40,12 +37,13 @@ async function recounted(
   first: Outcome,
   call: Call,
   served: Served,
-  { prices, tokens, log }: SettlementParts,
+  rating: Rating,
+  log: Log,
 ): Promise<Outcome> {
   try {
-    const counts = await countsOf(call, served, tokens)
-    if (counts.size === 0) return first
-    const { usage, cost } = outcomeOf(call, served, prices, counts)
+    const counts = rating.tokens && (await countsOf(call, served, rating.tokens))
+    if (!counts?.size) return first
+    const { usage, cost } = outcomeOf(call, served, rating, counts)
     return { ...first, usage, cost }
   } catch (error) {
     log.error({ err: error, request_id: call.id }, 'the tokens of a call could not be counted')

@@ -3,6 +3,7 @@ import { hooksOf } from '../chain/hooks.ts'
 import { inOrder, reasonOf } from '../chain/order.ts'
 import { inShadow } from '../chain/shadow/hooks.ts'
 import { compileWhen, type When } from '../chain/when.ts'
+import type { ProviderSpec } from '../contract/provider.ts'
 import { internalError } from '../errors.ts'
 import type { ModuleManifest } from './manifest.ts'
 import type { Plugin, PluginState } from './plugin-record.ts'
@@ -55,6 +56,17 @@ export function placesOf(plugins: Iterable<Plugin>): Placement[] {
     manifest,
     reason: reasonOf({ manifest, order }),
   }))
+}
+
+/** Of all that are switched on, also when their code could not start: their calls must fail, not go elsewhere. */
+export function providersOf(plugins: Iterable<Plugin>): Map<string, ProviderSpec> {
+  return new Map(
+    [...plugins].flatMap(({ id, manifest, setting }) =>
+      setting?.enabled && manifest?.kind === 'provider' && manifest.provider
+        ? [[id, manifest.provider] as const]
+        : [],
+    ),
+  )
 }
 
 /**

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { ConfigError } from '../config.ts'
 import { conflict, isGatewayError } from '../errors.ts'
 import { type Generation, offersOf } from './generation.ts'
 import type { ContextParts } from './instance.ts'
@@ -96,6 +97,7 @@ export async function begin(plugin: Plugin, roster: Roster, parts: ContextParts)
     await plugin.instance?.scope.dispose()
     plugin.instance = undefined
     plugin.problem = explain(error)
+    if (error instanceof ConfigError) plugin.misconfigured = error.problems
     parts.log.error({ plugin: plugin.id, problem: plugin.problem }, 'a plugin could not be started')
   }
 }

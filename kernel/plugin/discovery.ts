@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { closest } from 'fastest-levenshtein'
+import { readSections, type SectionOwner } from '../config/sections.ts'
 import { type Config, ConfigError } from '../config.ts'
 import { bindingId, bindingName } from './admission.ts'
 import { type Discovered, discover } from './manifest.ts'
@@ -64,9 +65,11 @@ function withoutClashes(found: readonly Discovered[]): Discovered[] {
  * read: a guard whose name is misspelt must not be missed in silence.
  */
 export function configuredPlugins(
-  { modules }: Pick<Config, 'modules'>,
+  config: Pick<Config, 'modules' | 'sections' | 'source'>,
   found: readonly Discovered[],
+  owners: readonly SectionOwner[],
 ): Record<string, SettingChange> {
+  const { modules } = config
   const ids = found.map(({ id }) => id)
   const changes: Record<string, SettingChange> = {}
   const problems: string[] = []
@@ -90,5 +93,6 @@ export function configuredPlugins(
     }
   }
   if (problems.length > 0) throw new ConfigError(problems)
+  for (const [id, values] of readSections(config, owners)) changes[id] = { config: { ...values } }
   return changes
 }

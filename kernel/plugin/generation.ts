@@ -1,21 +1,21 @@
-import type { Call } from '../call/call.ts'
-import type { Reply } from '../call/reply.ts'
+import type { Rating } from '../call/settle.ts'
 import type { Wire } from '../call/wire.ts'
 import { Chain } from '../chain/chain.ts'
 import type { Entry } from '../chain/entry.ts'
+import type { Next } from '../chain/hooks.ts'
 import type { Token } from '../container.ts'
+import { type Arrangement, type AttemptHooks, Delivery } from '../contract/delivery.ts'
+import { Pricing, TokenCounting } from '../contract/models.ts'
+import type { Protocol, ProviderSpec } from '../contract/provider.ts'
+import { internalError } from '../errors.ts'
 import type { LiveRoute } from '../route.ts'
-import type { Protocol } from '../upstream/provider.ts'
 import type { Instance } from './instance.ts'
-
-/** How a call leaves the chain for a provider, on the generation it came in with. */
-export type Dispatch = (call: Call, generation: Generation) => Promise<Reply>
 
 /**
  * One immutable arrangement of everything that is switched on. A request leases the generation it began with, from
  * first byte to last; what only this generation holds is disposed when the last lease is over.
  */
-export class Generation {
+export class Generation implements Arrangement {
   readonly number: number
   readonly chain: Chain
   /** The chain's entries in order. */
@@ -25,8 +25,12 @@ export class Generation {
   readonly wires: ReadonlyMap<string, Wire>
   readonly protocols: ReadonlyMap<string, Protocol>
   readonly services: ReadonlyMap<Token<unknown>, unknown>
+  readonly providers: ReadonlyMap<string, ProviderSpec>
+  readonly attempts: AttemptHooks
+  /** What calls cost and use, as far as a plugin tells. */
+  readonly rating: Rating
+  readonly #deliver: Next
   readonly #instances: readonly Instance[]
-  readonly #dispatch: Dispatch
   readonly #inner = new Map<string, Chain>()
   readonly #onError: (error: unknown) => void
   /** The kernel's own lease is the first. */
@@ -38,20 +42,31 @@ export class Generation {
     number: number,
     instances: readonly Instance[],
     entries: readonly Entry[],
-    dispatch: Dispatch,
+    providers: ReadonlyMap<string, ProviderSpec>,
     onError: (error: unknown) => void,
   ) {
     this.number = number
     this.entries = entries
     this.#instances = instances
-    this.#dispatch = dispatch
     this.#onError = onError
     const { wires, protocols, services, routes } = offersOf(instances)
     this.wires = wires
     this.protocols = protocols
     this.services = services
     this.routes = routes
-    this.chain = new Chain(entries, (call) => dispatch(call, this))
+    this.providers = providers
+    const deliver = (services.get(Delivery) as Delivery | undefined) ?? undelivered
+    this.#deliver = (call) => deliver(call, this)
+    const chain = new Chain(entries, this.#deliver)
+    this.chain = chain
+    this.attempts = {
+      before: (attempt, call, headers) => chain.attempt(attempt, call, headers),
+      after: (attempt, call) => chain.attempted(attempt, call),
+    }
+    this.rating = {
+      prices: services.get(Pricing) as Pricing | undefined,
+      tokens: services.get(TokenCounting) as TokenCounting | undefined,
+    }
     for (const instance of instances) instance.holders += 1
   }
 
@@ -62,7 +77,7 @@ export class Generation {
       const inner = this.entries.filter(
         ({ id, stage }) => id !== without && (stage === 'route' || stage === 'deliver'),
       )
-      chain = new Chain(inner, (call) => this.#dispatch(call, this))
+      chain = new Chain(inner, this.#deliver)
       this.#inner.set(without, chain)
     }
     return chain
@@ -107,6 +122,10 @@ export class Generation {
     for (const result of results) if (result.status === 'rejected') this.#onError(result.reason)
     this.#gone.resolve()
   }
+}
+
+const undelivered: Delivery = async () => {
+  throw internalError('The plugin that carries calls to providers is not switched on.')
 }
 
 /** What instances offer, together. Throws when two of them claim the same thing. */

@@ -4,17 +4,17 @@ import { repeat } from '../call/repeat.ts'
 import type { Wire } from '../call/wire.ts'
 import type { Hooks } from '../chain/hooks.ts'
 import type { Meter } from '../chain/meter.ts'
-import type { DependencyContainer, Token } from '../container.ts'
+import { type DependencyContainer, permissionOf, type Token } from '../container.ts'
+import type { Protocol } from '../contract/provider.ts'
 import type { Events, EventType, Occurrence } from '../events.ts'
 import type { Log } from '../log.ts'
 import type { LiveRoute } from '../route.ts'
 import { isOfCall, oneThread, type Relay } from '../threads/relay.ts'
-import { noOutbound, type Outbound, outboundOf } from '../upstream/outbound.ts'
-import type { Protocol } from '../upstream/provider.ts'
 import type { WorkerLimits } from './isolation/worker-host.ts'
 import type { Manifest } from './manifest.ts'
 import type { Memory } from './memory.ts'
 import { checkRoute, checkWire } from './offered.ts'
+import { noOutbound, type Outbound, outboundOf } from './outbound.ts'
 import { denied, grantsOf } from './permissions.ts'
 import type { Context } from './plugin.ts'
 import { storeName } from './remains.ts'
@@ -28,6 +28,8 @@ export interface Instance {
   readonly routes: LiveRoute[]
   readonly wires: Wire[]
   readonly protocols: Protocol[]
+  /** What looks at the configuration once everything has started. */
+  readonly checks: (() => readonly string[])[]
   readonly services: Map<Token<unknown>, unknown>
   /** Generations that hold it. */
   holders: number
@@ -43,6 +45,7 @@ export const emptyInstance = (id: string): Instance => ({
   routes: [],
   wires: [],
   protocols: [],
+  checks: [],
   services: new Map(),
   holders: 0,
 })
@@ -85,10 +88,11 @@ export function contextOf<S>(
   const log = parts.log.child({ plugin: id })
   const { relay = oneThread } = parts
   const find = <T>(token: Token<T>): T | undefined => {
+    const lacks = permissionOf(token)
+    if (lacks !== undefined && !grants.services.has(lacks)) throw denied(id, 'uses a service', lacks)
     const offered = parts.service(token) ?? instance.services.get(token)
     if (offered !== undefined) return offered as T
-    if (!grants.has('kernel') || !parts.container.isRegistered(token, true)) return undefined
-    return parts.container.resolve<T>(token)
+    return parts.container.isRegistered(token, true) ? parts.container.resolve<T>(token) : undefined
   }
   /** While two instances exist, an event is for one of them: heard twice, a call would be counted twice. */
   const whileCurrent =
@@ -118,6 +122,11 @@ export function contextOf<S>(
     },
     askFirstThread(name, answer) {
       const { call, release } = relay.bindAnswer(`${id} ${name}`, answer)
+      scope.own(release)
+      return call
+    },
+    inEachThread(name, run) {
+      const { call, release } = relay.bindEach(`${id} ${name}`, run)
       scope.own(release)
       return call
     },
@@ -157,6 +166,7 @@ export function contextOf<S>(
       demand('providers', 'adds a protocol')
       instance.protocols.push(protocol)
     },
+    verify: (check) => void instance.checks.push(check),
   }
   // Not among the context's own keys: to copy it does not mean to use the store.
   return Object.defineProperty(context, 'store', {

@@ -3,7 +3,8 @@ import path from 'node:path'
 import semver from 'semver'
 import { z } from 'zod'
 import { stages } from '../chain/hooks.ts'
-import { providerSpec } from '../upstream/provider.ts'
+import { kernelKeys } from '../config/schema.ts'
+import { providerSpec } from '../contract/provider.ts'
 import { entryOf, readManifest } from './manifest-file.ts'
 import { permission } from './permissions.ts'
 import type { Staged } from './staging/stage.ts'
@@ -34,6 +35,14 @@ const shared = {
   permissions: z.array(permission).default([]),
 }
 
+const sectioned = {
+  /** Keys of service.yaml that are this plugin's own: what stands there is the input of its settings. */
+  sections: z
+    .array(z.string().regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be lower case letters, digits and _'))
+    .refine((keys) => !keys.some((key) => kernelKeys.has(key)), "must not be a key of the kernel's")
+    .default([]),
+}
+
 /** What must be known of a plugin without running its code. */
 export const manifestSchema = z.discriminatedUnion('kind', [
   z.strictObject({
@@ -52,8 +61,8 @@ export const manifestSchema = z.discriminatedUnion('kind', [
     /** How long a hook is waited for, in milliseconds. */
     timeout_ms: z.int().min(1).max(3_600_000).optional(),
   }),
-  z.strictObject({ ...shared, kind: z.literal('area') }),
-  z.strictObject({ ...shared, kind: z.literal('provider'), provider: providerSpec.optional() }),
+  z.strictObject({ ...shared, ...sectioned, kind: z.literal('area') }),
+  z.strictObject({ ...shared, ...sectioned, kind: z.literal('provider'), provider: providerSpec.optional() }),
 ])
 
 export type Manifest = z.infer<typeof manifestSchema>

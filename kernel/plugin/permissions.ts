@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { HookFault } from '../chain/hook-fault.ts'
 
 const forms = [
-  /^(kernel|routes|providers|store|body:read|body:write)$/,
+  /^(routes|providers|store|body:read|body:write)$/,
+  /^service:[a-z][a-z0-9-]{0,63}$/,
   /^network:(\*|(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*)$/,
   /^secrets:[A-Z][A-Z0-9_]{0,63}$/,
   /^models:\d{1,6}(\.\d{1,6})?$/,
@@ -11,13 +12,15 @@ const forms = [
 /** One permission of a manifest, as text, so that two versions of a manifest are easily compared. */
 export const permission = z.string().refine((text) => forms.some((form) => form.test(text)), {
   error:
-    'must be kernel, routes, providers, store, body:read, body:write, network:<host>, secrets:<NAME> or ' +
+    'must be routes, providers, store, body:read, body:write, service:<name>, network:<host>, secrets:<NAME> or ' +
     'models:<USD a day>',
 })
 
 /** What a plugin may have and do, read from its manifest. */
 export interface Grants {
-  has(permission: 'kernel' | 'routes' | 'providers' | 'store'): boolean
+  has(permission: 'routes' | 'providers' | 'store'): boolean
+  /** Permissions `service:<name>` for services that not every plugin may use. */
+  readonly services: ReadonlySet<string>
   /** Hosts it may reach; `*.` stands for subdomains, `*` for all. */
   readonly hosts: readonly string[]
   readonly secrets: ReadonlySet<string>
@@ -35,6 +38,7 @@ export function grantsOf(permissions: readonly string[]): Grants {
   const writes = permissions.includes('body:write')
   return {
     has: (name) => permissions.includes(name),
+    services: new Set(permissions.filter((text) => text.startsWith('service:'))),
     hosts: after('network:'),
     secrets: new Set(after('secrets:')),
     usdPerDay: usd.length > 0 ? Math.max(...usd.map(Number)) : undefined,

@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { newAttempt } from '../call/attempt.ts'
 import { Call, type Principal } from '../call/call.ts'
 import { Cancel, over } from '../call/cancel.ts'
 import type { ModelRequest, Operation } from '../call/canonical.ts'
 import type { Outcome } from '../call/outcome.ts'
 import { noUsage } from '../call/usage.ts'
 import { applies, type Entry, failed } from '../chain/entry.ts'
+import type { Target } from '../contract/provider.ts'
 import { callContextOf } from '../http/context.ts'
 import { newId } from '../id.ts'
-import { newAttempt } from '../upstream/attempt.ts'
-import type { Target } from '../upstream/provider.ts'
 import type { Generation } from './generation.ts'
 
 /** What is asked about a call that is not made, such as one whose tokens are counted. */

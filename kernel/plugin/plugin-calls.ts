@@ -9,7 +9,6 @@ import { isGatewayError } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { newId } from '../id.ts'
 import { nanoOf, usdOf } from '../money.ts'
-import type { Prices } from '../prices.ts'
 import { collect } from '../stream/collect.ts'
 import type { Generation } from './generation.ts'
 
@@ -24,7 +23,6 @@ export interface CompleteOptions {
 interface Parts {
   readonly generation: () => Generation
   readonly events: Events
-  readonly prices: Prices
   /** What plugins have spent, by day and plugin, in nano-dollars. */
   readonly spent: Counters
 }
@@ -68,7 +66,7 @@ export class PluginCalls {
   }
 
   async #run(plugin: string, call: Call, signals: readonly (AbortSignal | undefined)[]): Promise<Outcome> {
-    const { generation, events, prices } = this.#parts
+    const { generation, events } = this.#parts
     const lease = generation()
     lease.lease()
     const stop = (): void => call.cancel.abort(new HookFault(`the model call of ${plugin} was given up`))
@@ -86,7 +84,11 @@ export class PluginCalls {
     try {
       const finishReason = body?.choices?.[0]?.finish_reason ?? undefined
       const status = error === undefined ? 200 : isGatewayError(error) ? error.status : 500
-      const outcome = outcomeOf(call, { status, error, finishReason, chunks: 0, body: () => body }, prices)
+      const outcome = outcomeOf(
+        call,
+        { status, error, finishReason, chunks: 0, body: () => body },
+        lease.rating,
+      )
       // What a plugin asks may hold texts as they were before the guards, which no trace may show.
       call.trail.request = undefined
       await chain.settled(outcome, call)

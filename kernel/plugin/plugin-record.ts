@@ -32,4 +32,6 @@ export interface Plugin {
   readonly release: (() => void) | undefined
   /** Why it does not run, or why the last change was not taken. */
   problem: string | undefined
+  /** Lines of the configuration that its setup has refused. */
+  misconfigured?: readonly string[]
 }

@@ -6,10 +6,10 @@ import type { Completion, ModelRequest } from '../call/canonical.ts'
 import type { Wire } from '../call/wire.ts'
 import type { Awaitable, Hooks } from '../chain/hooks.ts'
 import type { Token } from '../container.ts'
+import type { Protocol } from '../contract/provider.ts'
 import type { EventType, Occurrence } from '../events.ts'
 import type { Log } from '../log.ts'
 import type { Route } from '../route.ts'
-import type { Protocol } from '../upstream/provider.ts'
 import type { CompleteOptions } from './plugin-calls.ts'
 
 /**
@@ -50,6 +50,11 @@ export interface Context<S> {
     name: string,
     answer: (data: T, from: number) => R,
   ): (data: T) => R | Promise<R | undefined>
+  /**
+   * What to call so that `run` runs in every thread; resolves when it has, wherever it can. With one thread it is `run`
+   * itself.
+   */
+  inEachThread(name: string, run: () => Promise<void>): () => Promise<void>
   /** Events of calls are heard in the thread that has the call, all others in the first one, wherever they happen. */
   on<T>(type: EventType<T>, listener: (data: T, occurrence: Occurrence<T>) => unknown): void
   /** Every event. */
@@ -82,6 +87,10 @@ export interface Context<S> {
   wire(wire: Wire): void
   /** Adds a provider protocol. */
   protocol(protocol: Protocol): void
+  /**
+   * Looks at the configuration once everything has started; each line it returns is a problem, and refuses the start.
+   */
+  verify(check: () => readonly string[]): void
 }
 
 type Settings<C> = C extends z.ZodType<infer S> ? S : never

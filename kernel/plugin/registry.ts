@@ -30,8 +30,8 @@ export class Registry extends Inventory {
   readonly #turns: Turns<PluginNews>
 
   constructor(given: Omit<Parts, 'service' | 'current'> & RosterParts) {
-    const { dispatch, retireMs, firstNumber = 1, ...parts } = given
-    const roster = new Roster({ dispatch, retireMs, firstNumber, log: parts.log })
+    const { retireMs, firstNumber = 1, ...parts } = given
+    const roster = new Roster({ retireMs, firstNumber, log: parts.log })
     super(roster)
     this.#roster = roster
     this.#plugins = roster.plugins
@@ -54,6 +54,12 @@ export class Registry extends Inventory {
     await Promise.all(enabled.map((plugin) => definitionOf(plugin, this.#parts.setupMs).catch(() => {})))
     await startWaiting(this.#plugins, this.#alterations.begin)
     this.#roster.swap(this.#roster.arranged())
+  }
+
+  /** What is wrong with the configuration, as plugins found when they were set up and find now that all have started. */
+  verify(): string[] {
+    const refused = this.plugins.flatMap(({ misconfigured = [] }) => misconfigured)
+    return [...refused, ...this.#roster.live.flatMap(({ checks }) => checks.flatMap((check) => check()))]
   }
 
   /**

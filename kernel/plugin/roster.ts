@@ -1,14 +1,13 @@
 import type { Token } from '../container.ts'
 import type { Log } from '../log.ts'
-import { type Arranged, arrangedOf, entryOf, placesOf } from './arrangement.ts'
-import { type Dispatch, Generation } from './generation.ts'
+import { type Arranged, arrangedOf, entryOf, placesOf, providersOf } from './arrangement.ts'
+import { Generation } from './generation.ts'
 import type { Instance } from './instance.ts'
 import type { Plugin } from './plugin-record.ts'
 import { stateOf } from './requirements.ts'
 
 /** How generations are made and left. */
 export interface RosterParts {
-  readonly dispatch: Dispatch
   readonly log: Log
   /** How long a replaced generation may have calls, in milliseconds. */
   readonly retireMs: number
@@ -28,13 +27,7 @@ export class Roster {
 
   constructor(parts: RosterParts) {
     this.#parts = parts
-    this.#generation = new Generation(
-      (parts.firstNumber ?? 1) - 1,
-      [],
-      [],
-      parts.dispatch,
-      this.#onRetireError,
-    )
+    this.#generation = this.#empty((parts.firstNumber ?? 1) - 1)
   }
 
   get generation(): Generation {
@@ -47,7 +40,8 @@ export class Roster {
 
   /** A service that some live plugin offers. */
   service(token: Token<unknown>): unknown {
-    return this.live.find(({ services }) => services.has(token))?.services.get(token)
+    const { services } = this.#generation
+    return services.get(token) ?? this.live.find(({ services }) => services.has(token))?.services.get(token)
   }
 
   /** The next generation, of whatever runs now. Throws when two plugins claim the same thing. */
@@ -55,8 +49,8 @@ export class Roster {
     const entries = placesOf(this.plugins.values()).flatMap(({ plugin }) =>
       entryOf(plugin, stateOf(plugin, this.plugins)),
     )
-    const { dispatch } = this.#parts
-    return new Generation(this.#generation.number + 1, this.live, entries, dispatch, this.#onRetireError)
+    const providers = providersOf(this.plugins.values())
+    return new Generation(this.#generation.number + 1, this.live, entries, providers, this.#onRetireError)
   }
 
   /** From here on every new call runs on this generation; calls that run keep theirs until the deadline. */
@@ -84,9 +78,12 @@ export class Roster {
   /** Ends everything; calls that still run lose theirs. */
   async close(): Promise<void> {
     const last = this.#generation
-    const { dispatch } = this.#parts
-    this.#generation = new Generation(last.number + 1, [], [], dispatch, this.#onRetireError)
+    this.#generation = this.#empty(last.number + 1)
     await last.retire(0)
+  }
+
+  #empty(number: number): Generation {
+    return new Generation(number, [], [], new Map(), this.#onRetireError)
   }
 
   readonly #onRetireError = (error: unknown): void => {

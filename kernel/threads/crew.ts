@@ -47,6 +47,7 @@ export class Crew implements OtherThreads {
 
   constructor(parts: CrewParts) {
     this.#parts = parts
+    parts.relay.runInOthers = async (run) => void (await this.#ask({ run }))
   }
 
   get count(): number {
@@ -83,10 +84,6 @@ export class Crew implements OtherThreads {
 
   queues(): Promise<readonly Record<string, QueueStatus>[]> {
     return this.#ask<Record<string, QueueStatus>>({ queues: true })
-  }
-
-  async rescanCatalogue(): Promise<void> {
-    await this.#ask({ rescan: 'catalogue' })
   }
 
   /** Has all drain and end. */

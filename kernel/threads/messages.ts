@@ -35,7 +35,7 @@ export interface ThreadData {
 /** What the first thread asks of another. */
 export type ToThread =
   | { readonly plugin: PluginNews }
-  | { readonly rescan: 'catalogue' }
+  | { readonly run: string }
   | { readonly meter: string }
   | { readonly reset: string }
   | { readonly queues: true }

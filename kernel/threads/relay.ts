@@ -20,6 +20,8 @@ export interface Relay {
    * that asks.
    */
   bindAnswer<T, R>(key: string, answer: (data: T, from: number) => R): Bound<T, R | Promise<R | undefined>>
+  /** What to call so that `run` runs in every thread. */
+  bindEach(key: string, run: () => Promise<void>): { call(): Promise<void>; release(): void }
 }
 
 /** Of a process with one thread: what is to run in the first one just runs. */
@@ -28,6 +30,25 @@ export const oneThread: Relay = {
   isOnly: true,
   bind: (_, run) => ({ call: run, release: () => {} }),
   bindAnswer: (_, answer) => ({ call: (data) => answer(data, 1), release: () => {} }),
+  bindEach: (_, run) => ({ call: run, release: () => {} }),
+}
+
+/** What runs in every thread, by key; of several, as while a plugin is replaced, the one that came last. */
+class RunInEach {
+  readonly #runs = new Map<string, readonly (() => Promise<void>)[]>()
+
+  add(key: string, run: () => Promise<void>): () => void {
+    this.#runs.set(key, [...(this.#runs.get(key) ?? []), run])
+    return () => {
+      const left = (this.#runs.get(key) ?? []).filter((other) => other !== run)
+      if (left.length > 0) this.#runs.set(key, left)
+      else this.#runs.delete(key)
+    }
+  }
+
+  async run(key: string): Promise<void> {
+    await this.#runs.get(key)?.at(-1)?.()
+  }
 }
 
 /** What another thread wants done in the first one. */
@@ -48,6 +69,9 @@ export class FirstRelay implements Relay {
   readonly isOnly = false
   /** By key; of several, as while a plugin is replaced, the one that came last answers. */
   readonly #answers = new Map<string, readonly Answer[]>()
+  readonly #each = new RunInEach()
+  /** Has the other threads run what they have under a key; set by who starts them. */
+  runInOthers: (key: string) => Promise<void> = async () => {}
 
   bind<T>(key: string, run: (data: T) => void): Bound<T, void> {
     return { call: run, release: this.bindAnswer(key, run).release }
@@ -62,6 +86,21 @@ export class FirstRelay implements Relay {
       else this.#answers.delete(key)
     }
     return { call: (data) => answer(data, 1), release }
+  }
+
+  bindEach(key: string, run: () => Promise<void>): { call(): Promise<void>; release(): void } {
+    const call = async (): Promise<void> => {
+      await Promise.all([this.#each.run(key), this.runInOthers(key)])
+    }
+    const removed = this.#each.add(key, run)
+    const { release } = this.bindAnswer(key, call)
+    return {
+      call,
+      release: () => {
+        removed()
+        release()
+      },
+    }
   }
 
   /** Undefined when whoever it is for is gone. */
@@ -92,6 +131,7 @@ export class ThreadRelay implements Relay {
   readonly isFirst = false
   readonly isOnly = false
   readonly #onward: Onward
+  readonly #each = new RunInEach()
   #waiting: Relayed[] = []
   #timer: NodeJS.Timeout | undefined
 
@@ -105,6 +145,16 @@ export class ThreadRelay implements Relay {
 
   bindAnswer<T, R>(key: string): Bound<T, Promise<R | undefined>> {
     return { call: (data) => this.#onward.ask(key, data) as Promise<R | undefined>, release: () => {} }
+  }
+
+  bindEach(key: string, run: () => Promise<void>): { call(): Promise<void>; release(): void } {
+    const release = this.#each.add(key, run)
+    return { call: async () => void (await this.#onward.ask(key, undefined)), release }
+  }
+
+  /** Runs what is bound to a key in this thread. */
+  run(key: string): Promise<void> {
+    return this.#each.run(key)
   }
 
   add(relayed: Relayed): void {

@@ -9,8 +9,6 @@ export interface OtherThreads {
   meters(id: string): Promise<readonly MeterState[]>
   resetMeters(id: string): Promise<void>
   queues(): Promise<readonly Record<string, QueueStatus>[]>
-  /** Has them read the catalogue of models anew. */
-  rescanCatalogue(): Promise<void>
 }
 
 /** What is measured in all threads together, for routes that tell of it. */
@@ -54,9 +52,5 @@ export class Threads {
       }
     }
     return sums
-  }
-
-  async rescanCatalogue(): Promise<void> {
-    await this.#others?.rescanCatalogue()
   }
 }

@@ -2,7 +2,6 @@ import { workerData } from 'node:worker_threads'
 import { PortCalls } from '../../storage/shared/port-calls.ts'
 import { openShared } from '../../storage/shared.ts'
 import { boot, type Kernel } from '../boot.ts'
-import type { Catalogue } from '../catalogue.ts'
 import { createLog } from '../log.ts'
 import { explain } from '../plugin/manifest.ts'
 import type { Reloader } from '../plugin/reloader.ts'
@@ -27,8 +26,9 @@ const log = createLog({
 }).child({ thread: data.number })
 outliveStrayErrors(log, () => kernel?.registry.plugins ?? [])
 
+const relay = new ThreadRelay({ tell: send, ask: (asked, data) => tell({ asked, data }) })
+
 try {
-  const relay = new ThreadRelay({ tell: send, ask: (asked, data) => tell({ asked, data }) })
   const failed = (err: unknown): void => log.error({ err }, 'the store failed')
   const engine = openShared(data.store, {
     failed,
@@ -57,7 +57,7 @@ async function heard(message: ToThread): Promise<unknown> {
   if ('meter' in message) return registry.find(message.meter)?.meter.state
   if ('reset' in message) return registry.find(message.reset)?.meter.reset()
   if ('queues' in message) return container.resolve<Queues>(kernelServices.queues).read()
-  if ('rescan' in message) return container.resolve<Catalogue>(kernelServices.catalogue).rescan()
+  if ('run' in message) return relay.run(message.run)
   return kernel.close()
 }
 

@@ -1,4 +1,5 @@
-import type { CircuitReader, CircuitState } from '#kernel'
+import type { CircuitState } from '#kernel'
+import type { CircuitReader } from '#provider'
 import {
   abstain,
   admit,

@@ -1,6 +1,7 @@
 import OpenAI, { type APIError } from 'openai'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { Circuits, type Occurrence } from '#kernel'
+import type { Occurrence } from '#kernel'
+import { Circuits } from '#provider'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 

@@ -1,15 +1,6 @@
 import { z } from 'zod'
-import {
-  type Attempt,
-  type Call,
-  CircuitClosed,
-  CircuitOpened,
-  Circuits,
-  type Context,
-  defineModule,
-  kernelServices,
-  UpstreamError,
-} from '#kernel'
+import { type Attempt, type Call, type Context, defineModule, UpstreamError } from '#kernel'
+import { CircuitClosed, CircuitOpened, Circuits, ProviderDirectory } from '#provider'
 import { Breaker, type CircuitMap } from './breaker.ts'
 import { tryEach } from './failover.ts'
 import { compileChains, inOrder } from './targets.ts'
@@ -78,9 +69,7 @@ export default defineModule({
     const chainOf = compileChains(settings.chains)
     const bare = (model: string): string => {
       const slash = model.indexOf('/')
-      return slash > 0 && use(kernelServices.directory).find(model.slice(0, slash))
-        ? model.slice(slash + 1)
-        : model
+      return slash > 0 && use(ProviderDirectory).find(model.slice(0, slash)) ? model.slice(slash + 1) : model
     }
     return {
       ...hooks,

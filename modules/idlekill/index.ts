@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Call, defineModule, kernelServices, providerError } from '#kernel'
+import { type Call, defineModule, Pricing, providerError, TokenCounting } from '#kernel'
 import { nanoOf } from '#kit'
 import { Overtime } from './overtime.ts'
 import { SpendLimit } from './spend.ts'
@@ -52,12 +52,10 @@ export default defineModule({
       },
       ...(max_spend_usd !== undefined && {
         stream: (call: Call) =>
-          new SpendLimit(
-            call,
-            nanoOf(max_spend_usd),
-            (provider, model, usage) =>
-              context.use(kernelServices.prices).cost(provider, model, usage)?.totalNano,
-          ),
+          new SpendLimit(call, nanoOf(max_spend_usd), {
+            prices: context.use(Pricing),
+            tokens: context.use(TokenCounting),
+          }),
       }),
       ...(overtime && { settled: (_: unknown, call: Call) => overtime.finish(call) }),
     }

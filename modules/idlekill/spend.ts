@@ -1,8 +1,22 @@
-import { type Call, type Chunk, type Filter, noUsage, type Out, rateLimited, type Usage } from '#kernel'
-import { countRequest, type Estimator, estimatorOf, usdOf } from '#kit'
+import {
+  type Call,
+  type Chunk,
+  type Estimator,
+  type Filter,
+  noUsage,
+  type Out,
+  type Pricing,
+  rateLimited,
+  type TokenCounting,
+  type Usage,
+} from '#kernel'
+import { usdOf } from '#kit'
 
-/** What a usage costs, in nano-dollars; undefined where the price is not known. */
-export type Price = (provider: string, model: string, usage: Usage) => number | undefined
+/** What a spend is estimated with. */
+export interface Rating {
+  readonly prices: Pricing
+  readonly tokens: TokenCounting
+}
 
 /** Output tokens between two looks at the cost. */
 const lookEvery = 16
@@ -14,20 +28,20 @@ const lookEvery = 16
 export class SpendLimit implements Filter {
   readonly #call: Call
   readonly #mostNano: number
-  readonly #price: Price
+  readonly #rating: Rating
   #estimator: Estimator | undefined
   #input: number | undefined
   #output = 0
   #looked = 0
 
-  constructor(call: Call, mostNano: number, price: Price) {
+  constructor(call: Call, mostNano: number, rating: Rating) {
     this.#call = call
     this.#mostNano = mostNano
-    this.#price = price
+    this.#rating = rating
   }
 
   push(chunk: Chunk, out: Out): void {
-    this.#estimator ??= estimatorOf(modelOf(this.#call))
+    this.#estimator ??= this.#rating.tokens.estimator(modelOf(this.#call))
     this.#output += tokensOf(chunk, this.#estimator)
     if (this.#output - this.#looked >= lookEvery) {
       this.#looked = this.#output
@@ -42,14 +56,19 @@ export class SpendLimit implements Filter {
   #nano(): number | undefined {
     const attempt = this.#call.trail.attempts.at(-1)
     if (!attempt) return undefined
-    this.#input ??= inputOf(this.#call, attempt.model)
+    this.#input ??= this.#inputOf(attempt.model)
     const usage: Usage = {
       ...noUsage,
       input: this.#input,
       output: Math.ceil(this.#output),
       source: 'estimated',
     }
-    return this.#price(attempt.provider, attempt.model, usage)
+    return this.#rating.prices.cost(attempt.provider, attempt.model, usage)?.totalNano
+  }
+
+  #inputOf(model: string): number {
+    const { trail, request } = this.#call
+    return this.#rating.tokens.estimate({ ...(trail.request ?? request), model }).tokens
   }
 
   #refusal() {
@@ -61,10 +80,6 @@ export class SpendLimit implements Filter {
 }
 
 const modelOf = ({ trail, request }: Call): string => trail.attempts.at(-1)?.model ?? request.model
-
-function inputOf({ trail, request }: Call, model: string): number {
-  return countRequest({ ...(trail.request ?? request), model }, estimatorOf(model)).tokens
-}
 
 function tokensOf({ data }: Chunk, estimator: Estimator): number {
   let tokens = 0

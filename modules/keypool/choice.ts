@@ -1,4 +1,5 @@
-import { type Credential, type KeySelector, UpstreamError } from '#kernel'
+import { type Credential, UpstreamError } from '#kernel'
+import type { KeySelector } from '#provider'
 import { type Rests, restOf } from './rests.ts'
 import { type Turns, takeTurns } from './turns.ts'
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Credential, defineModule, KeyQuarantined, KeySelection, type KeySelector } from '#kernel'
+import { type Credential, defineModule } from '#kernel'
+import { KeyQuarantined, KeySelection, type KeySelector } from '#provider'
 import { keysToTry, limited } from './choice.ts'
 import { noteFailure, noteSuccess, type Rest, type RestRules, type Rests } from './rests.ts'
 import { newTurns, type Turns } from './turns.ts'

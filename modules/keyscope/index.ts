@@ -1,13 +1,6 @@
 import { z } from 'zod'
-import {
-  defineModule,
-  forbidden,
-  type Key,
-  kernelServices,
-  ModelScopes,
-  type Principal,
-  type Visit,
-} from '#kernel'
+import { defineModule, forbidden, type Key, kernelServices, type Principal, type Visit } from '#kernel'
+import { ModelScopes } from '#provider'
 import { addRoutes } from './routes.ts'
 import { Rules } from './rules.ts'
 import { scopeSchema } from './scope.ts'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Call, defineModule, ModelAliases } from '#kernel'
+import { type Call, defineModule } from '#kernel'
+import { ModelAliases } from '#provider'
 import { type Alias, compileAliases, findLoop, isGlob } from './aliases.ts'
 
 const modelName = z

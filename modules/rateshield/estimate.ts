@@ -6,10 +6,7 @@ const typicalAnswer = 256
 
 /** Tokens that a call may use, before anybody has counted them. */
 export function estimate({ operation, request }: Call): number {
-  const texts = estimateTokens(
-    requestTexts(request).map(({ text }) => text),
-    request.model,
-  )
+  const texts = estimateTokens(requestTexts(request).map(({ text }) => text))
   const given = [request.prompt, request.input].flat(2).filter((part) => typeof part === 'number').length
   if (operation === 'embedding') return texts + given
   const answer = request.max_completion_tokens ?? request.max_tokens ?? typicalAnswer

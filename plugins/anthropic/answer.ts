@@ -1,5 +1,5 @@
 import { type Completion, type Message, type Target, type ToolCall, WholeReply } from '#kernel'
-import { argumentsText, jsonObject } from '#kit'
+import { argumentsText, jsonObject } from '#provider'
 import { annotationOf } from './citations.ts'
 import { brokenProtocol, eventError, type NativeError } from './errors.ts'
 import { finishOf, type Stop } from './finish.ts'

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { badRequest, type Message, type ToolCall } from '#kernel'
-import { type Changes, callArguments, inPlace, mergedDetails } from '#kit'
+import { type Changes, callArguments, inPlace, mergedDetails } from '#provider'
 import type { Fit } from './fit.ts'
 import type { Block, Turn } from './native.ts'
 import { blocksOf } from './parts.ts'

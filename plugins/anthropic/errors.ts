@@ -1,5 +1,5 @@
 import type { Target, UpstreamError, UpstreamHead } from '#kernel'
-import { protocolError, upstreamFailure } from '#kit'
+import { protocolError, upstreamFailure } from '#provider'
 
 /** `error` of an error answer or event. */
 export interface NativeError {

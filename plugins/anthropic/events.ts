@@ -1,5 +1,6 @@
 import type { ChoiceDelta, CompletionChunk, Delta, Target, WireUsage } from '#kernel'
-import { argumentsText, claudeReasoning as format, parseForeign } from '#kit'
+import { parseForeign } from '#kit'
+import { argumentsText, claudeReasoning as format } from '#provider'
 import { annotationOf } from './citations.ts'
 import { brokenProtocol, eventError } from './errors.ts'
 import { finishOf, type Stop } from './finish.ts'

@@ -1,4 +1,4 @@
-import type { Changes } from '#kit'
+import type { Changes } from '#provider'
 import type { Block, Turn } from './native.ts'
 
 /** What the answer is to begin with must not end in white space: the service refuses it. */

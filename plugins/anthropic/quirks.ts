@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { badRequest, type Provider, type Target } from '#kernel'
-import { quirksReader } from '#kit'
+import { quirksReader } from '#provider'
 
 /** How services that run Claude depart from Anthropic's own, as their manifests say it. */
 const quirksSchema = z.strictObject({

@@ -1,4 +1,4 @@
-import { claudeReasoning as format, type ReasoningDetail, signatureIn } from '#kit'
+import { claudeReasoning as format, type ReasoningDetail, signatureIn } from '#provider'
 import type { Block } from './native.ts'
 
 export function detailOf(block: Block, index: number): ReasoningDetail | undefined {

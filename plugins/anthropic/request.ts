@@ -1,5 +1,5 @@
 import type { Call, ModelRequest, Target } from '#kernel'
-import { Changes, type ToolChoice, toolChoiceOf } from '#kit'
+import { Changes, type ToolChoice, toolChoiceOf } from '#provider'
 import { conversationOf } from './conversation.ts'
 import { marked } from './fit.ts'
 import { ownParams, refuseChoices, samplingOf, stopsOf } from './params.ts'

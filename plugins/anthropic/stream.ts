@@ -1,5 +1,6 @@
 import { Chunk, type CompletionChunk, type StreamDecoder, type Target } from '#kernel'
-import { carriesData, EventSplitter, eventData, jsonObject } from '#kit'
+import { carriesData, EventSplitter, eventData } from '#kit'
+import { jsonObject } from '#provider'
 import { brokenProtocol } from './errors.ts'
 import { Translation } from './events.ts'
 import type { NativeEvent } from './open-block.ts'

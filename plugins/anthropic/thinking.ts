@@ -1,5 +1,5 @@
 import type { ModelRequest } from '#kernel'
-import { leastThinkingBudget, thinkingBudgets } from '#kit'
+import { leastThinkingBudget, thinkingBudgets } from '#provider'
 import type { Fit } from './fit.ts'
 import type { ModelFacts } from './models.ts'
 import type { Block, Turn } from './native.ts'

@@ -1,5 +1,5 @@
 import type { TokenQuestion } from '#kernel'
-import { objectIn } from '#kit'
+import { objectIn } from '#provider'
 import { headersOf, ownHeaders } from './headers.ts'
 import { bodyFor, urlOf } from './quirks.ts'
 import { bodyOf } from './request.ts'

@@ -1,5 +1,5 @@
 import { badRequest, type ModelRequest, type Tool } from '#kernel'
-import { calledFunctions, parametersSchema, type ToolChoice } from '#kit'
+import { calledFunctions, parametersSchema, type ToolChoice } from '#provider'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
 import type { WireUsage } from '#kernel'
-import { usageFromCounts } from '#kit'
+import { usageFromCounts } from '#provider'
 
 /** Tokens of one kind of work: those read from and written to the cache are not part of `input_tokens`. */
 interface Tokens {

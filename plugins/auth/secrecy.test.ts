@@ -143,7 +143,7 @@ async function withProviderKeys<T>(use: (rows: Collection<Row>) => Promise<T>): 
   const engine = await openLevel(path.join(dataDir, 'db'))
   const options = { schema: row, indexes: { user: (it: Row) => it.user_id } }
   try {
-    return await use(engine.namespace('kernel').collection('provider_keys', options))
+    return await use(engine.namespace('plugins').namespace('upstream').collection('provider_keys', options))
   } finally {
     await engine.close()
   }

@@ -1,5 +1,6 @@
 import OpenAI from 'openai'
 import { beforeEach, expect, it } from 'vitest'
+import { ProviderDirectory } from '#provider'
 import { startGateway } from '../../test/harness.ts'
 import { startPlayed } from '../../test/played.ts'
 import { shared } from '../../test/shared.ts'
@@ -120,7 +121,7 @@ it('is found by its resource, and says what is missing without one', async () =>
   await without.close()
   expect(String(error)).toMatch(/AZURE_OPENAI_RESOURCE or providers\.azure\.options\.resource/)
   const found = await startGateway({ env: { ...env, AZURE_OPENAI_RESOURCE: 'mine' } })
-  const provider = found.kernel.directory.get('azure')
+  const provider = found.kernel.service(ProviderDirectory)!.get('azure')
   await found.close()
   expect(provider).toMatchObject({ baseUrl: 'https://mine.openai.azure.com', configured: true })
 })

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { ProviderDirectory } from '#provider'
 import { bareChain } from '../../test/bare.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { entraFault } from '../../test/upstream/azure/grant.ts'
@@ -194,7 +195,7 @@ it('is found in the usual variables', async () => {
     [{ AZURE_CLIENT_CERTIFICATE_PATH: '/c.pem' }, `certificate:t:${client_id}:/c.pem`],
   ] as const) {
     const other = await startGateway({ env: { ...about, ...more } })
-    const provider = other.kernel.directory.get('azure')
+    const provider = other.kernel.service(ProviderDirectory)!.get('azure')
     await other.close()
     expect(provider).toMatchObject({ configured: true, keySource: 'environment' })
     expect(provider.keys[0]!.secret).toBe(secret)

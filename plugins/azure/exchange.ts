@@ -1,12 +1,5 @@
-import {
-  type Credential,
-  forbidden,
-  internalError,
-  type KeyExchange,
-  type Provider,
-  type Target,
-} from '#kernel'
-import { AccessTokens, formProblem, ReadyProviders } from '#kit'
+import { type Credential, forbidden, internalError, type Provider, type Target } from '#kernel'
+import { AccessTokens, formProblem, type KeyExchange, ReadyProviders } from '#provider'
 import { certificateIn } from './assertion.ts'
 import { tokenFor } from './grant.ts'
 import { type AzureKey, isOfGateway, keyOf } from './key.ts'

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
-import { fetchToken, internalError, type Target } from '#kernel'
-import type { AccessToken } from '#kit'
+import { internalError, type Target } from '#kernel'
+import { type AccessToken, fetchToken } from '#provider'
 import { assertionOf, certificateIn } from './assertion.ts'
 import type { AzureClient, AzureKey } from './key.ts'
 import { optionsOf } from './options.ts'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { defineProvider, keyExchange } from '#kernel'
+import { defineProvider } from '#kernel'
+import { keyExchange } from '#provider'
 import { entraExchange } from './exchange.ts'
 
 export default defineProvider({

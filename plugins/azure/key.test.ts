@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { formProblem } from '#kit'
+import { formProblem } from '#provider'
 import { keyOf } from './key.ts'
 
 it('a key of either form is taken apart into what was put into it', () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { optionsReader } from '#kit'
+import { optionsReader } from '#provider'
 
 /** What service.yaml may say of the source of tokens; what else stands there is for the protocol. */
 export const optionsSchema = z.object({

@@ -1,5 +1,5 @@
 import { type Call, type Message, type Target, type ToolCall, type UpstreamHead, WholeReply } from '#kernel'
-import { argumentsText, jsonObject, protocolError } from '#kit'
+import { argumentsText, jsonObject, protocolError } from '#provider'
 import { finishOf } from './finish.ts'
 import { type Plan, planOf } from './plan.ts'
 import { detailOf } from './reasoning.ts'

@@ -4,6 +4,7 @@ import { homedir, tmpdir } from 'node:os'
 import path from 'node:path'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { ProviderDirectory } from '#provider'
 import { bareChain } from '../../test/bare.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { bedrock, startUpstream, stsWith, type Upstream } from '../../test/upstream/index.ts'
@@ -234,7 +235,7 @@ it('a user’s own keys are used as they are, and assume nothing', async () => {
 it('is found in the usual variables', async () => {
   const keyIn = async (env: Record<string, string>) => {
     const other = await startGateway({ env })
-    const provider = other.kernel.directory.get('bedrock')
+    const provider = other.kernel.service(ProviderDirectory)!.get('bedrock')
     await other.close()
     return provider.keys[0]?.secret
   }

@@ -1,5 +1,5 @@
 import { type Target, UpstreamError } from '#kernel'
-import type { AccessToken } from '#kit'
+import type { AccessToken } from '#provider'
 import { credentialOf, keyFault } from './credential.ts'
 import type { AwsIdentity } from './identity.ts'
 import { type Options, optionsOf } from './options.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { formProblem } from '#kit'
+import { formProblem } from '#provider'
 import { translation } from '../../test/translation.ts'
 import { conversationError } from '../../test/upstream/bedrock/conversation.ts'
 import { converseBody } from '../../test/upstream/bedrock/schema.ts'

@@ -1,5 +1,5 @@
 import { badRequest, type Call, type JsonObject, type Message, type ModelRequest, type Target } from '#kernel'
-import { Changes } from '#kit'
+import { Changes } from '#provider'
 import { conversationOf } from './conversation.ts'
 import { type Options, optionsOf } from './options.ts'
 import { checkFields, inferenceConfig, ownFields, tierOf, topK } from './parameters.ts'

@@ -2,6 +2,7 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { CompletionChunk } from '#kernel'
 import { Assembler } from '#kit'
+import { ProviderDirectory } from '#provider'
 import { bareChain } from '../../test/bare.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { traceOf } from '../../test/trace.ts'
@@ -702,7 +703,7 @@ describe('a key', () => {
     const { body } = await gateway.api('POST', '/api/proxy/providers/bedrock/check')
     expect(body).toMatchObject({ name: 'bedrock', status: 'healthy' })
     expect(upstream.last()).toMatchObject({ method: 'GET', path: '/foundation-models' })
-    expect(gateway.kernel.directory.namesOf('bedrock')).toEqual([
+    expect(gateway.kernel.service(ProviderDirectory)!.namesOf('bedrock')).toEqual([
       'anthropic.claude-sonnet-4-5-20250929-v1:0',
       'amazon.nova-pro-v1:0',
       'amazon.titan-embed-text-v2:0',
@@ -718,7 +719,7 @@ describe('a key', () => {
       AWS_REGION: 'eu-west-3',
     }
     const other = await startGateway({ env })
-    const provider = other.kernel.directory.get('bedrock')
+    const provider = other.kernel.service(ProviderDirectory)!.get('bedrock')
     await other.close()
     expect(provider).toMatchObject({
       baseUrl: 'https://bedrock-runtime.eu-west-3.amazonaws.com',

@@ -1,5 +1,5 @@
 import { badRequest, type Message, type ToolCall } from '#kernel'
-import { callArguments, inPlace, mergedDetails } from '#kit'
+import { callArguments, inPlace, mergedDetails } from '#provider'
 import { callIdOf } from './names.ts'
 import { blocksOf, cachePoints, type Scene } from './parts.ts'
 import { withBareEnd } from './prefill.ts'

@@ -1,5 +1,5 @@
 import { badRequest, type Call, type Target, type UpstreamHead, WholeReply } from '#kernel'
-import { type Changes, embeddingList, jsonObject, protocolError } from '#kit'
+import { type Changes, embeddingList, jsonObject, protocolError } from '#provider'
 import { familyOf, isSaid } from './embedding-models.ts'
 
 /** How many texts a model takes at a time. */

@@ -1,5 +1,5 @@
 import type { Target, UpstreamError, UpstreamHead } from '#kernel'
-import { type UpstreamFailure, upstreamFailure } from '#kit'
+import { type UpstreamFailure, upstreamFailure } from '#provider'
 
 /** The status an exception would have had, had it not come inside a stream. */
 const statusOf: ReadonlyMap<string, number> = new Map(

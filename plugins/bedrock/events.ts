@@ -1,5 +1,5 @@
 import type { ChoiceDelta, CompletionChunk, Delta, Target } from '#kernel'
-import { markedSignature, protocolError } from '#kit'
+import { markedSignature, protocolError } from '#provider'
 import { finishOf } from './finish.ts'
 import type { Plan } from './plan.ts'
 import { formatOf } from './reasoning.ts'

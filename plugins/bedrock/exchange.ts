@@ -1,5 +1,5 @@
-import { type Credential, forbidden, type KeyExchange, type Target } from '#kernel'
-import { AccessTokens, formProblem } from '#kit'
+import { type Credential, forbidden, type Target } from '#kernel'
+import { AccessTokens, formProblem, type KeyExchange } from '#provider'
 import { keysFor } from './assume.ts'
 import { credentialOf, keyFault } from './credential.ts'
 import { type AwsIdentity, identityOf } from './identity.ts'

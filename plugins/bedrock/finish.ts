@@ -1,5 +1,5 @@
 import type { FinishReason, Target } from '#kernel'
-import { protocolError } from '#kit'
+import { protocolError } from '#provider'
 import type { Stop } from './wire.ts'
 
 const reasons: ReadonlyMap<string, FinishReason> = new Map(

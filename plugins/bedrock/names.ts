@@ -1,4 +1,4 @@
-import { fittingName } from '#kit'
+import { fittingName } from '#provider'
 
 /** Ids of calls that the service takes. */
 const form = /^[a-zA-Z0-9_-]{1,64}$/

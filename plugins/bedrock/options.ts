@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { optionsReader } from '#kit'
+import { optionsReader } from '#provider'
 import { roleForm } from './identity.ts'
 
 /** What service.yaml may say of Bedrock beyond address and keys. */

@@ -1,5 +1,5 @@
 import { badRequest, type ModelRequest } from '#kernel'
-import type { Changes } from '#kit'
+import type { Changes } from '#provider'
 import type { ModelFacts } from './models.ts'
 
 type Fields = Readonly<Record<string, unknown>>

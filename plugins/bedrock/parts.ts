@@ -1,5 +1,5 @@
 import { badRequest, type ContentPart, type Message } from '#kernel'
-import type { Changes } from '#kit'
+import type { Changes } from '#provider'
 import { type File, fileAt } from './media.ts'
 import type { ModelFacts } from './models.ts'
 import type { Block } from './wire.ts'

@@ -1,5 +1,5 @@
 import { fromWireUsage, type Protocol, type WireUsage } from '#kernel'
-import { Changes } from '#kit'
+import { Changes } from '#provider'
 import { answerOf, idOf, modelsIn } from './answer.ts'
 import { bodyOf } from './body.ts'
 import { type Download, messagesOf } from './download.ts'

@@ -1,4 +1,4 @@
-import { claudeReasoning, markedSignature, type ReasoningDetail, signatureIn } from '#kit'
+import { claudeReasoning, markedSignature, type ReasoningDetail, signatureIn } from '#provider'
 import type { Block, Reasoning } from './wire.ts'
 
 const ofOthers = 'amazon-bedrock-v1'

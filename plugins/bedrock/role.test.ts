@@ -7,6 +7,7 @@ import path from 'node:path'
 import { inspect } from 'node:util'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { ProviderDirectory } from '#provider'
 import { bareChain } from '../../test/bare.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { bedrock, startUpstream, type Upstream } from '../../test/upstream/index.ts'
@@ -117,7 +118,11 @@ it('that cannot be had is the provider’s failure', async () => {
 })
 
 it('is quoted by no error where its keys cannot be read', async () => {
-  const target = { provider: gateway.kernel.directory.get('broken'), model: 'm', key: undefined }
+  const target = {
+    provider: gateway.kernel.service(ProviderDirectory)!.get('broken'),
+    model: 'm',
+    key: undefined,
+  }
   const error: unknown = await roleKeys(target).catch((thrown: unknown) => thrown)
   expect(error).toMatchObject({ code: 'provider_error', message: expect.stringContaining('are none') })
   expect(inspect(error, { depth: 5 })).not.toContain('ASIA')

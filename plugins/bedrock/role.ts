@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { type Target, UpstreamError } from '#kernel'
-import type { AccessToken } from '#kit'
+import type { AccessToken } from '#provider'
 import { type Options, optionsOf } from './options.ts'
 
 const maxMs = 5000

@@ -1,5 +1,6 @@
 import { Chunk, type StreamDecoder, type Target } from '#kernel'
-import { isTooDeep, jsonObject, protocolError } from '#kit'
+import { isTooDeep } from '#kit'
+import { jsonObject, protocolError } from '#provider'
 import { exceptionError } from './errors.ts'
 import { Translation } from './events.ts'
 import { type Frame, FrameSplitter } from './frames.ts'

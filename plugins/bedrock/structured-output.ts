@@ -1,5 +1,5 @@
 import type { Call, JsonObject, StructuredOutput, Target } from '#kernel'
-import { closedSchema } from '#kit'
+import { closedSchema } from '#provider'
 import { factsOf, type ModelFacts } from './models.ts'
 
 /** How the form of an answer goes out. */

@@ -1,5 +1,5 @@
 import { badRequest, type ModelRequest } from '#kernel'
-import { type Changes, leastThinkingBudget, thinkingBudgets } from '#kit'
+import { type Changes, leastThinkingBudget, thinkingBudgets } from '#provider'
 import type { ModelFacts } from './models.ts'
 import type { Turn } from './wire.ts'
 

@@ -1,5 +1,5 @@
 import type { TokenQuestion } from '#kernel'
-import { objectIn } from '#kit'
+import { objectIn } from '#provider'
 import { bodyOf } from './body.ts'
 import { type Download, messagesOf } from './download.ts'
 import { requestTo, segmentOf } from './endpoint.ts'

@@ -1,5 +1,5 @@
 import { badRequest, type ModelRequest, type Tool } from '#kernel'
-import { calledFunctions, isSpare, parametersSchema, type ToolChoice, toolChoiceOf } from '#kit'
+import { calledFunctions, isSpare, parametersSchema, type ToolChoice, toolChoiceOf } from '#provider'
 import { cachePoints, type Scene } from './parts.ts'
 import { type Plan, schemaTool } from './plan.ts'
 

@@ -1,5 +1,5 @@
 import type { WireUsage } from '#kernel'
-import { usageFromCounts } from '#kit'
+import { usageFromCounts } from '#provider'
 import type { TokenUsage } from './wire.ts'
 
 /** Usage in the canonical form, where the prompt's tokens are all there are: cached ones included. */

@@ -1,5 +1,5 @@
 import { type Call, type Target, WholeReply } from '#kernel'
-import { argumentsText, jsonObject, protocolError } from '#kit'
+import { argumentsText, jsonObject, protocolError } from '#provider'
 import { finishOf, isCut } from './finish.ts'
 import { logprobsOf } from './logprobs.ts'
 import { canonicalUsage } from './usage.ts'

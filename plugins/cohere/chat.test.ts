@@ -2,6 +2,7 @@ import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
 import type { CompletionChunk } from '#kernel'
 import { Assembler } from '#kit'
+import { ProviderDirectory } from '#provider'
 import { sharedProvider } from '../../test/played.ts'
 import { traceOf } from '../../test/trace.ts'
 import { cohere } from '../../test/upstream/index.ts'
@@ -272,5 +273,5 @@ it('is really asked when it is checked, and lists its models', async () => {
   const { status } = await played.gateway.api('POST', '/api/proxy/providers/cohere/check')
   expect(status).toBe(200)
   expect(played.upstream.last()).toMatchObject({ method: 'GET', path: '/v1/models' })
-  expect(played.gateway.kernel.directory.namesOf('cohere')).toContain('command-a-03-2025')
+  expect(played.gateway.kernel.service(ProviderDirectory)!.namesOf('cohere')).toContain('command-a-03-2025')
 })

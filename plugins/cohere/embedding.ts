@@ -1,5 +1,5 @@
 import { badRequest, type Call, type Target, WholeReply } from '#kernel'
-import { type Changes, embeddingList, jsonObject, protocolError } from '#kit'
+import { type Changes, embeddingList, jsonObject, protocolError } from '#provider'
 import { canonicalUsage } from './usage.ts'
 import type { Units } from './wire.ts'
 

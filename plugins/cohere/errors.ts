@@ -1,5 +1,5 @@
 import type { Target, UpstreamError, UpstreamHead } from '#kernel'
-import { objectIn, upstreamFailure } from '#kit'
+import { objectIn, upstreamFailure } from '#provider'
 
 /** What a request or an answer says is not allowed: the caller's affair, with a number that no one else uses. */
 const denied = 498

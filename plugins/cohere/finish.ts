@@ -1,5 +1,5 @@
 import type { FinishReason, Target } from '#kernel'
-import { protocolError } from '#kit'
+import { protocolError } from '#provider'
 
 const reasons: ReadonlyMap<string, FinishReason> = new Map(
   Object.entries({

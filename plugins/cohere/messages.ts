@@ -1,5 +1,5 @@
 import { badRequest, type ContentPart, type Message, type ToolCall } from '#kernel'
-import { type Changes, mergedDetails, quoted, type ReasoningDetail } from '#kit'
+import { type Changes, mergedDetails, quoted, type ReasoningDetail } from '#provider'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
 import { badRequest, type ModelRequest } from '#kernel'
-import type { Changes } from '#kit'
+import type { Changes } from '#provider'
 
 const mostStops = 5
 

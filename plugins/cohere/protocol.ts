@@ -1,5 +1,5 @@
 import { fromWireUsage, type Protocol, type WireUsage } from '#kernel'
-import { Changes } from '#kit'
+import { Changes } from '#provider'
 import { answerOf, modelsIn } from './answer.ts'
 import { embeddingAnswer, embeddingBody, mostTexts } from './embedding.ts'
 import { upstreamError } from './errors.ts'

@@ -7,7 +7,8 @@ import {
   type StreamDecoder,
   type Target,
 } from '#kernel'
-import { carriesData, EventSplitter, eventData, isDone, jsonObject, protocolError, StreamedCalls } from '#kit'
+import { carriesData, EventSplitter, eventData, isDone } from '#kit'
+import { jsonObject, protocolError, StreamedCalls } from '#provider'
 import { finishOf, isCut } from './finish.ts'
 import { logprobsOf } from './logprobs.ts'
 import { canonicalUsage } from './usage.ts'

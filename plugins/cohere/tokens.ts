@@ -1,5 +1,6 @@
 import type { TokenQuestion } from '#kernel'
-import { objectIn, requestTexts } from '#kit'
+import { requestTexts } from '#kit'
+import { objectIn } from '#provider'
 import { headersOf, rootOf } from './request.ts'
 
 /** Characters that the endpoint takes. */

@@ -1,5 +1,5 @@
 import { badRequest, type ModelRequest, type Tool } from '#kernel'
-import { type Changes, isSpare, parametersSchema, type ToolChoice, toolChoiceOf } from '#kit'
+import { type Changes, isSpare, parametersSchema, type ToolChoice, toolChoiceOf } from '#provider'
 
 /** Which tools a call may use, and whether it must: only all of them can be demanded, so others are left out. */
 export function toolFields({ tools, tool_choice, strict_tools }: ModelRequest, changes: Changes): object {

@@ -1,5 +1,6 @@
 import { type Call, type Target, WholeReply } from '#kernel'
-import { Assembler, jsonObject, protocolError } from '#kit'
+import { Assembler } from '#kit'
+import { jsonObject, protocolError } from '#provider'
 import { AnswerReader } from './reader.ts'
 import type { GenerateContentResponse } from './wire.ts'
 

@@ -1,5 +1,5 @@
 import { badRequest, type Call, type ModelRequest, type Target } from '#kernel'
-import type { Changes } from '#kit'
+import type { Changes } from '#provider'
 import { conversationOf } from './contents.ts'
 import { fitOf, fittedThinking, placed } from './fit.ts'
 import { abilitiesOf } from './model.ts'

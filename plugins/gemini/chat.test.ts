@@ -1,5 +1,6 @@
 import type OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
+import { ProviderDirectory } from '#provider'
 import { sharedProvider } from '../../test/played.ts'
 import { traceOf } from '../../test/trace.ts'
 import { gemini } from '../../test/upstream/index.ts'
@@ -365,5 +366,7 @@ it('is really asked when it is checked, and lists its models', async () => {
   const { status } = await played.gateway.api('POST', '/api/proxy/providers/gemini/check')
   expect(status).toBe(200)
   expect(played.upstream.last()).toMatchObject({ method: 'GET', path: '/v1beta/models' })
-  expect(played.gateway.kernel.directory.namesOf('gemini')).toContain('gemini-3-pro-preview')
+  expect(played.gateway.kernel.service(ProviderDirectory)!.namesOf('gemini')).toContain(
+    'gemini-3-pro-preview',
+  )
 })

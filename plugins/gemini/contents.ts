@@ -1,5 +1,5 @@
 import { badRequest, type Message, type ToolCall } from '#kernel'
-import { type Changes, callArguments, objectIn } from '#kit'
+import { type Changes, callArguments, objectIn } from '#provider'
 import { partsOfId } from './call-id.ts'
 import type { Abilities } from './model.ts'
 import { partsOf, textOf } from './parts.ts'

@@ -1,5 +1,5 @@
 import type { Delta } from '#kernel'
-import { argumentsText } from '#kit'
+import { argumentsText } from '#provider'
 import { callId, madeId } from './call-id.ts'
 import { thoughtDetail } from './reasoning.ts'
 import type { Part } from './wire.ts'

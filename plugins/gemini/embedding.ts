@@ -1,5 +1,5 @@
 import { badRequest, type Call, type ModelRequest, type Target, WholeReply } from '#kernel'
-import { type Changes, embeddingList, jsonObject, protocolError } from '#kit'
+import { type Changes, embeddingList, jsonObject, protocolError } from '#provider'
 import { pathOf } from './model.ts'
 import { embeddingParameters, predictionOf } from './prediction.ts'
 import { quirksOf } from './quirks.ts'

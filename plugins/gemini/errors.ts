@@ -1,5 +1,5 @@
 import type { Target, UpstreamError, UpstreamHead } from '#kernel'
-import { upstreamFailure } from '#kit'
+import { upstreamFailure } from '#provider'
 
 interface Detail {
   readonly '@type'?: unknown

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { optionsReader } from '#kit'
+import { optionsReader } from '#provider'
 
 /** What service.yaml may say of Gemini beyond address and keys. */
 export const optionsSchema = z.strictObject({

@@ -1,5 +1,5 @@
 import { badRequest, type ModelRequest } from '#kernel'
-import type { Changes } from '#kit'
+import type { Changes } from '#provider'
 import type { Abilities } from './model.ts'
 import { narrowed } from './schema.ts'
 import { thinkingOf } from './thinking.ts'

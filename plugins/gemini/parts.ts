@@ -1,5 +1,5 @@
 import { badRequest, type ContentPart, type Message } from '#kernel'
-import { type Changes, quoted } from '#kit'
+import { type Changes, quoted } from '#provider'
 import { mediaPart } from './media.ts'
 import type { Part } from './wire.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { quirksReader } from '#kit'
+import { quirksReader } from '#provider'
 
 /** How services that speak the protocol depart from the Gemini API, as their manifests say it. */
 const quirksSchema = z.strictObject({

@@ -1,5 +1,5 @@
 import type { Call, ChoiceDelta, CompletionChunk, Delta, FinishReason, Target, WireUsage } from '#kernel'
-import { protocolError } from '#kit'
+import { protocolError } from '#provider'
 import { deltaOf, extraOf } from './delta.ts'
 import { errorOf } from './errors.ts'
 import { failureOf, finishOf } from './finish.ts'

@@ -1,5 +1,5 @@
 import type { Message } from '#kernel'
-import { markedSignature, mergedDetails, type ReasoningDetail, signatureIn } from '#kit'
+import { markedSignature, mergedDetails, type ReasoningDetail, signatureIn } from '#provider'
 
 const format = 'google-gemini-v1'
 

@@ -1,5 +1,6 @@
 import { type Call, Chunk, type StreamDecoder, type Target } from '#kernel'
-import { carriesData, EventSplitter, eventData, jsonObject, protocolError } from '#kit'
+import { carriesData, EventSplitter, eventData } from '#kit'
+import { jsonObject, protocolError } from '#provider'
 import { AnswerReader } from './reader.ts'
 
 /** Reads a streamed answer: every event is an answer of its own, and no mark says which is the last. */

@@ -1,5 +1,5 @@
 import { badRequest, type ModelRequest } from '#kernel'
-import type { Changes } from '#kit'
+import type { Changes } from '#provider'
 import { abilitiesOf } from './model.ts'
 
 /** Tokens to think with, as Google itself reads the efforts. */

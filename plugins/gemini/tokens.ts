@@ -1,5 +1,5 @@
 import type { TokenQuestion } from '#kernel'
-import { Changes, objectIn } from '#kit'
+import { Changes, objectIn } from '#provider'
 import { chatBody } from './body.ts'
 import { pathOf } from './model.ts'
 import { quirksOf } from './quirks.ts'

@@ -1,5 +1,5 @@
 import { badRequest, type JsonObject, type ModelRequest, type Tool } from '#kernel'
-import { type Changes, isSpare, toolChoiceOf } from '#kit'
+import { type Changes, isSpare, toolChoiceOf } from '#provider'
 import type { Abilities } from './model.ts'
 import { narrowed } from './schema.ts'
 

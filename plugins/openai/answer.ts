@@ -1,5 +1,5 @@
 import { type Completion, type Target, type UpstreamError, type UpstreamHead, WholeReply } from '#kernel'
-import { protocolError } from '#kit'
+import { protocolError } from '#provider'
 import { mapped, withSoundCalls } from './calls.ts'
 import { upstreamError } from './errors.ts'
 import { type Quirks, quirksOf } from './quirks.ts'

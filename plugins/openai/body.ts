@@ -1,5 +1,6 @@
 import { type Call, type Message, type ModelRequest, type Target, wishesOf } from '#kernel'
-import { Changes, compileGlobs } from '#kit'
+import { compileGlobs } from '#kit'
+import { Changes } from '#provider'
 import { withoutForeign } from './foreign.ts'
 import { type FreeTextTools, withFreeText } from './free-text.ts'
 import { type Quirks, quirksOf } from './quirks.ts'

@@ -7,7 +7,7 @@ import {
   newId,
   type ToolCall,
 } from '#kernel'
-import { argumentsText, StreamedCalls } from '#kit'
+import { argumentsText, StreamedCalls } from '#provider'
 
 /** What tells of a tool call more than the next piece of its arguments; found without parsing. */
 const odd = /"tool_calls"[ :]*\[.*"(?:id|name)"[ :]*"[^"]|"arguments"[ :]*[^ :"]/s

@@ -1,5 +1,6 @@
 import OpenAI from 'openai'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { ProviderDirectory } from '#provider'
 import { startGateway } from '../../test/harness.ts'
 import { startPlayed } from '../../test/played.ts'
 import { shared } from '../../test/shared.ts'
@@ -84,7 +85,7 @@ async function askStreamed(fields: Record<string, unknown>) {
 describe.each(providers)('%s', (id, base, variable, models) => {
   it('is at its documented address and takes its key from its variable', async () => {
     const bare = await startGateway({ env: { [variable]: 'k1234' } })
-    const provider = bare.kernel.directory.get(id)
+    const provider = bare.kernel.service(ProviderDirectory)!.get(id)
     await bare.close()
     expect(provider.baseUrl).toBe(base)
     expect(provider).toMatchObject({ configured: true, keySource: 'environment', keys: [{ hint: '1234' }] })
@@ -100,7 +101,10 @@ describe.each(providers)('%s', (id, base, variable, models) => {
 
   it('gets the models that are its own alone', async () => {
     for (const model of models) {
-      expect(played.gateway.kernel.directory.resolve(model, undefined)[0]?.provider.name, model).toBe(id)
+      expect(
+        played.gateway.kernel.service(ProviderDirectory)!.resolve(model, undefined)[0]?.provider.name,
+        model,
+      ).toBe(id)
     }
   })
 
@@ -143,7 +147,7 @@ describe('Cloudflare', () => {
     const env = { CLOUDFLARE_API_TOKEN: 'k1234' }
     const find = async (variables: Record<string, string>) => {
       const bare = await startGateway({ env: variables })
-      const { baseUrl, configured } = bare.kernel.directory.get('cloudflare')
+      const { baseUrl, configured } = bare.kernel.service(ProviderDirectory)!.get('cloudflare')
       await bare.close()
       return { baseUrl, configured }
     }
@@ -157,7 +161,9 @@ describe('Cloudflare', () => {
 
 describe('names of models', () => {
   it.each(['llama-3', 'mistral', 'qwen3', 'gemma-3'])('that several serve are nobody’s: %s', (model) => {
-    expect(() => played.gateway.kernel.directory.resolve(model, undefined)).toThrow(/provider\/model/)
+    expect(() => played.gateway.kernel.service(ProviderDirectory)!.resolve(model, undefined)).toThrow(
+      /provider\/model/,
+    )
   })
 
   it('that begin with their provider’s own go out whole', async () => {

@@ -1,5 +1,5 @@
 import type { Target, UpstreamError, UpstreamHead } from '#kernel'
-import { upstreamFailure } from '#kit'
+import { upstreamFailure } from '#provider'
 
 /** An error as OpenAI writes it; its likes leave out what they like. */
 export interface WireError {

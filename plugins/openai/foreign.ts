@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { badRequest, type ContentPart, type Message, type ModelRequest, type Tool } from '#kernel'
-import { compileGlobs, isSpare, mergedDetails, quoted, type ReasoningDetail } from '#kit'
+import { compileGlobs } from '#kit'
+import { isSpare, mergedDetails, quoted, type ReasoningDetail } from '#provider'
 
 type Fields = Readonly<Record<string, unknown>>
 type Report = (change: string) => void

@@ -1,5 +1,5 @@
 import type { Message, ModelRequest, Tool, ToolCall } from '#kernel'
-import { objectIn } from '#kit'
+import { objectIn } from '#provider'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,6 @@
 import OpenAI from 'openai'
 import { beforeEach, expect, it } from 'vitest'
+import { ProviderDirectory } from '#provider'
 import { startPlayed } from '../../test/played.ts'
 import { shared } from '../../test/shared.ts'
 import { traceOf } from '../../test/trace.ts'
@@ -75,11 +76,11 @@ it('a local server is in use as soon as its variable names it, with or without i
   const { request, model } = await ask('ollama/llama3.2')
   expect(request).toMatchObject({ key: undefined, path: '/v1/chat/completions' })
   expect(model).toBe('llama3.2')
-  expect(played.gateway.kernel.directory.get('lmstudio').configured).toBe(false)
+  expect(played.gateway.kernel.service(ProviderDirectory)!.get('lmstudio').configured).toBe(false)
 })
 
 it('a second account of a provider is where the first one is', () => {
-  expect(played.gateway.kernel.directory.get('second')).toMatchObject({
+  expect(played.gateway.kernel.service(ProviderDirectory)!.get('second')).toMatchObject({
     baseUrl: 'https://api.groq.com/openai/v1',
     keys: [{ hint: '-key' }],
     priceId: 'groq',

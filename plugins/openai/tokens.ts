@@ -1,5 +1,5 @@
 import type { TokenQuestion } from '#kernel'
-import { objectIn } from '#kit'
+import { objectIn } from '#provider'
 import { bodyOf } from './body.ts'
 import { headersOf } from './headers.ts'
 import { quirksOf } from './quirks.ts'

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { type Probe, UpstreamError } from '#kernel'
+import { UpstreamError } from '#kernel'
+import type { Probe } from '#provider'
 import { healthOf, isProvidersFault, remember, type Sample, windowMs } from './health.ts'
 
 const now = Date.parse('2026-11-01T00:00:00Z')

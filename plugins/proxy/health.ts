@@ -1,4 +1,5 @@
-import type { Probe, UpstreamError } from '#kernel'
+import type { UpstreamError } from '#kernel'
+import type { Probe } from '#provider'
 
 /** One try at a provider that says something about the provider. */
 export interface Sample {

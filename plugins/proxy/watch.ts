@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import { type Attempt, CallSettled, type Context, kernelServices } from '#kernel'
+import { type Attempt, CallSettled, type Context } from '#kernel'
+import { ProviderDirectory, ProviderProber } from '#provider'
 import { HealthChanged, ProviderFailed } from './events.ts'
 import {
   type Health,
@@ -58,7 +59,7 @@ export function watchProviders(
   const tries = memory('tries', () => ({ total: 0, failed: 0 }))
 
   const health = (provider: string): Health =>
-    healthOf(samples.get(provider) ?? [], use(kernelServices.prober).last(provider), Date.now())
+    healthOf(samples.get(provider) ?? [], use(ProviderProber).last(provider), Date.now())
 
   const update = (provider: string): void => {
     const { status, errorRate } = health(provider)
@@ -94,11 +95,10 @@ export function watchProviders(
     }
   })
   const recheck = async (): Promise<void> => {
-    const { directory, prober } = kernelServices
-    const ailing = use(directory).providers.filter(
+    const ailing = use(ProviderDirectory).providers.filter(
       ({ name, configured }) => configured && ['down', 'degraded'].includes(known.get(name) ?? ''),
     )
-    await Promise.all(ailing.map((provider) => use(prober).check(provider)))
+    await Promise.all(ailing.map((provider) => use(ProviderProber).check(provider)))
     for (const { name } of ailing) update(name)
   }
   if (recheckMs > 0) every(recheckMs, recheck)

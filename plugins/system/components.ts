@@ -1,4 +1,5 @@
 import { type Context, kernelServices } from '#kernel'
+import { ProviderDirectory, ProviderProber } from '#provider'
 
 export interface Component {
   readonly status: 'healthy' | 'degraded' | 'down'
@@ -41,8 +42,8 @@ function pluginsOf(use: Context<unknown>['use']): Component {
 
 /** By the last check of each, where there was one; a check is a real request and is not made for this. */
 function providersOf(use: Context<unknown>['use']): Component {
-  const configured = use(kernelServices.directory).providers.filter((provider) => provider.configured)
-  const prober = use(kernelServices.prober)
+  const configured = use(ProviderDirectory).providers.filter((provider) => provider.configured)
+  const prober = use(ProviderProber)
   const real = configured.filter(({ spec }) => !spec.fallback)
   if (real.length === 0) {
     const stand = configured.map(({ name }) => name).join(', ')

@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
+import { type Credential, type Provider, type Target, UpstreamError } from '#kernel'
 import {
-  type Credential,
+  type AccessToken,
+  AccessTokens,
   fetchToken,
+  formProblem,
   type KeyExchange,
-  type Provider,
-  type Target,
-  UpstreamError,
-} from '#kernel'
-import { type AccessToken, AccessTokens, formProblem, ReadyProviders } from '#kit'
+  ReadyProviders,
+} from '#provider'
 import { addressOf } from './address.ts'
 import { federatedToken } from './federation.ts'
 import { grantOf } from './grant.ts'

@@ -1,5 +1,5 @@
 import { type Target, UpstreamError } from '#kernel'
-import type { AccessToken } from '#kit'
+import type { AccessToken } from '#provider'
 import { scope } from './grant.ts'
 import type { GoogleKey } from './key.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Provider } from '#kernel'
-import { optionsReader } from '#kit'
+import { optionsReader } from '#provider'
 
 /** What service.yaml may say of a project; what else stands there is for the protocol. */
 export const optionsSchema = z.object({

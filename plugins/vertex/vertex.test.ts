@@ -6,6 +6,7 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { CompletionChunk } from '#kernel'
 import { Assembler } from '#kit'
+import { ProviderDirectory } from '#provider'
 import { bareChain } from '../../test/bare.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { traceOf } from '../../test/trace.ts'
@@ -216,7 +217,7 @@ describe('a key', () => {
   })
 
   it('of a user is never looked up in a file, whatever is stored', async () => {
-    const provider = gateway.kernel.directory.get('vertex')
+    const provider = gateway.kernel.service(ProviderDirectory)!.get('vertex')
     const key = {
       id: 'i',
       hint: '',

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { ProviderDirectory } from '#provider'
+import type { Target } from '../../kernel/contract/provider.ts'
 import { isGatewayError, UpstreamError } from '../../kernel/errors.ts'
 import type { Chunk } from '../../kernel/stream/chunk.ts'
-import type { Target } from '../../kernel/upstream/provider.ts'
 import { callWith } from '../chain.ts'
 import { shared } from '../shared.ts'
 import type { Cell } from './cell.ts'
@@ -47,7 +48,7 @@ async function bytesFrom(cell: Cell): Promise<Buffer> {
 /** What the provider's protocol makes of a stream in these pieces. */
 function* decoded(provider: TestProvider, pieces: readonly Buffer[]): Generator<Chunk> {
   const { kernel } = stand.gateway
-  const entry = kernel.directory.get(provider.name)
+  const entry = kernel.service(ProviderDirectory)!.get(provider.name)
   const model = provider.models.reasoning ?? provider.models.chat
   const target: Target = { provider: entry, model, key: entry.keys[0] }
   const call = callWith({ model, messages: [{ role: 'user', content: 'hi' }], tools: [], stream: true })

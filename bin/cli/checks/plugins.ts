@@ -1,13 +1,13 @@
-import type { Config } from '../../../kernel/config.ts'
-import { configuredPlugins } from '../../../kernel/plugin/discovery.ts'
 import { load } from '../../../kernel/plugin/loader.ts'
 import { type Discovered, explain } from '../../../kernel/plugin/manifest.ts'
 import { effective, type SettingChange } from '../../../kernel/plugin/setting.ts'
 import { type Check, failed, ok } from './result.ts'
 
 /** Whether every plugin can be read and loaded, and takes the settings that the file has for it. */
-export async function checkPlugins(config: Config, found: readonly Discovered[]): Promise<Check[]> {
-  const configured = configuredPlugins(config, found)
+export async function checkPlugins(
+  found: readonly Discovered[],
+  configured: Readonly<Record<string, SettingChange>>,
+): Promise<Check[]> {
   const problems = await Promise.all(found.map((item) => problemOf(item, configured[item.id])))
   const broken = problems.flatMap((problem, i) =>
     problem === undefined ? [] : [failed('plugins', `${found[i]!.id}: ${problem}`)],

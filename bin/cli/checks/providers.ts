@@ -3,25 +3,36 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { boot } from '../../../kernel/boot.ts'
 import type { Config } from '../../../kernel/config.ts'
+import type { ProviderSpec } from '../../../kernel/contract/provider.ts'
 import { createLog } from '../../../kernel/log.ts'
-import { configuredPlugins } from '../../../kernel/plugin/discovery.ts'
 import type { Discovered } from '../../../kernel/plugin/manifest.ts'
-import { effective } from '../../../kernel/plugin/setting.ts'
-import { kernelServices } from '../../../kernel/services.ts'
-import { Directory } from '../../../kernel/upstream/directory.ts'
-import type { Prober } from '../../../kernel/upstream/probe.ts'
+import { effective, type SettingChange } from '../../../kernel/plugin/setting.ts'
+import { RouteTable } from '../../../plugins/upstream/directory/route-table.ts'
+import { Directory } from '../../../plugins/upstream/directory.ts'
+import { ProviderDirectory, ProviderProber } from '../../../plugins/upstream/kit/services.ts'
+import { sections } from '../../../plugins/upstream/sections.ts'
 import { type Check, failed, ok, warning } from './result.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** Which providers can be used, and whether the configuration names some that are not there. */
-export function checkProviders(config: Config, found: readonly Discovered[], env: Environment): Check[] {
-  const directory = directoryOf(config, found, env)
+export function checkProviders(
+  configured: Readonly<Record<string, SettingChange>>,
+  found: readonly Discovered[],
+  env: Environment,
+): Check[] {
+  const { providers: entries, routes } = sections.parse(configured.upstream?.config ?? {})
+  const directory = new Directory({
+    entries,
+    env,
+    specs: providersOf(configured, found),
+    routes: new RouteTable(routes),
+  })
   const ready = directory.providers.filter(({ configured, spec }) => configured && !spec.fallback)
   const names = ready.map(
     ({ name, keySource }) => `${name} (${keySource === 'none' ? 'no key needed' : keySource})`,
   )
-  const unknown = config.routes.filter(({ provider }) => !directory.find(provider))
+  const unknown = routes.filter(({ provider }) => !directory.find(provider))
   return [
     ready.length > 0
       ? ok('providers', names.join(', '))
@@ -38,16 +49,18 @@ export function checkProviders(config: Config, found: readonly Discovered[], env
   ]
 }
 
-function directoryOf(config: Config, found: readonly Discovered[], env: Environment): Directory {
-  const configured = configuredPlugins(config, found)
-  const directory = new Directory(config, env)
-  const specs = found.flatMap(({ id, manifest }) =>
-    manifest?.kind === 'provider' && manifest.provider && effective(manifest, configured[id]).enabled
-      ? [[id, manifest.provider] as const]
-      : [],
+function providersOf(
+  configured: Readonly<Record<string, SettingChange>>,
+  found: readonly Discovered[],
+): () => ReadonlyMap<string, ProviderSpec> {
+  const specs = new Map(
+    found.flatMap(({ id, manifest }) =>
+      manifest?.kind === 'provider' && manifest.provider && effective(manifest, configured[id]).enabled
+        ? [[id, manifest.provider] as const]
+        : [],
+    ),
   )
-  directory.update(new Map(specs))
-  return directory
+  return () => specs
 }
 
 /** Really asks each provider that can be used, from a gateway of its own that has no modules and keeps nothing. */
@@ -60,7 +73,8 @@ export async function probeProviders(
   const modules = found.flatMap(({ id, manifest }) =>
     manifest?.kind === 'module' ? [[id, { enabled: false }]] : [],
   )
-  const nothing = { modules: Object.fromEntries(modules), tokenizers: {} }
+  const { tokenizers: _, ...rest } = config.sections
+  const nothing = { modules: Object.fromEntries(modules), sections: rest }
   const apart = {
     ...config,
     ...nothing,
@@ -71,8 +85,10 @@ export async function probeProviders(
   }
   const kernel = await boot({ config: apart, env, log: createLog({ level: 'silent' }) })
   try {
-    const prober = kernel.container.resolve<Prober>(kernelServices.prober)
-    const ready = kernel.directory.providers.filter(({ configured, spec }) => configured && !spec.fallback)
+    const prober = kernel.service(ProviderProber)!
+    const ready = kernel
+      .service(ProviderDirectory)!
+      .providers.filter(({ configured, spec }) => configured && !spec.fallback)
     const probes = await Promise.all(ready.map((provider) => prober.check(provider)))
     return probes.map(({ provider, status, message, latencyMs }) =>
       status === 'healthy'

@@ -1,11 +1,19 @@
+import path from 'node:path'
 import type { Config } from '../../../kernel/config.ts'
-import { type CheckedFile, TokenCounter } from '../../../kernel/tokens/counter.ts'
-import { configuredTokenizers } from '../../../kernel/tokens/files/configured.ts'
+import type { SettingChange } from '../../../kernel/plugin/setting.ts'
+import { sections } from '../../../plugins/models/sections.ts'
+import { type CheckedFile, TokenCounter } from '../../../plugins/models/tokens/counter.ts'
+import { configuredTokenizers } from '../../../plugins/models/tokens/files/configured.ts'
 import { type Check, failed, ok } from './result.ts'
 
 /** Whether the tokenizers of the operator's can be used, and what each counts. */
-export async function checkTokenizers(config: Config): Promise<Check[]> {
-  const counter = new TokenCounter({ files: configuredTokenizers(config) })
+export async function checkTokenizers(
+  { file }: Pick<Config, 'file'>,
+  configured: Readonly<Record<string, SettingChange>>,
+): Promise<Check[]> {
+  const { tokenizers } = sections.parse(configured.models?.config ?? {})
+  const folder = file ? path.dirname(file) : process.cwd()
+  const counter = new TokenCounter({ files: configuredTokenizers(tokenizers, folder) })
   return (await counter.check()).map(resultOf)
 }
 

@@ -6,8 +6,10 @@ import { pathToFileURL } from 'node:url'
 const contract: ReadonlyMap<string, string> = new Map([
   ['switchyard', '#kernel'],
   ['switchyard/kit', '#kit'],
+  ['switchyard/provider', '#provider'],
   ['#kernel', '#kernel'],
   ['#kit', '#kit'],
+  ['#provider', '#provider'],
 ])
 
 /** Where the packages of a staged folder are looked for: folders, in order. Undefined for what is none. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { badRequest, type Context, kernelServices, keyProblem, notFound, type Provider } from '#kernel'
+import { badRequest, type Context, kernelServices, notFound, type Provider } from '#kernel'
 import { listed, listOf, listQuery } from '#kit'
+import { keyProblem, ProviderDirectory, ProviderKeys, ProviderProber } from '#provider'
 import type { Holder } from '../holder.ts'
 import { providerKeyItem } from '../shapes.ts'
 
@@ -27,7 +28,7 @@ const itemOf = (view: View): z.infer<typeof providerKeyItem> => ({
 
 /** Provider keys of one kind of holder. */
 export function addProviderKeyRoutes({ route, use }: Context<unknown>, holder: Holder): void {
-  const stored = () => use(kernelServices.providerKeys)
+  const stored = () => use(ProviderKeys)
   const { path, access, whose } = holder
   const params = holder.params.provider
 
@@ -41,7 +42,7 @@ export function addProviderKeyRoutes({ route, use }: Context<unknown>, holder: H
 
   /** Refuses what is no provider that takes a key. */
   const providerOf = (name: string) => {
-    const directory = use(kernelServices.directory)
+    const directory = use(ProviderDirectory)
     const provider = directory.find(name)
     if (provider && provider.spec.key !== 'none') return provider
     const names = directory.providers.filter(({ spec }) => spec.key !== 'none').map(({ name }) => name)
@@ -111,7 +112,7 @@ export function addProviderKeyRoutes({ route, use }: Context<unknown>, holder: H
       const provider = providerOf(input.params.provider)
       const key = await stored().find(id, provider.name)
       if (!key) throw noKey(provider.name)
-      const { status, refused, message } = await use(kernelServices.prober).check(provider, key)
+      const { status, refused, message } = await use(ProviderProber).check(provider, key)
       if (status !== 'down') await stored().mark(id, provider.name, key, 'configured')
       else if (refused) await stored().mark(id, provider.name, key, 'invalid')
       const view = await stored().get(id, provider.name)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Context, kernelServices } from '#kernel'
 import { listed, listOf, listQuery } from '#kit'
+import { ProviderKeys } from '#provider'
 import type { UsageMeter } from '../meter.ts'
 import { email, idParam, name, newAccount, plan, profile, profileOf } from '../shapes.ts'
 import { createAccount } from './account.ts'
@@ -66,7 +67,7 @@ export function addUserRoutes(context: Context<unknown>, meter: UsageMeter): voi
     params: userParams,
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
     async handle({ params: { id } }) {
-      await use(kernelServices.providerKeys).deleteOf(id)
+      await use(ProviderKeys).deleteOf(id)
       await use(kernelServices.accounts).deleteUser(id)
       meter.clear(id)
       return { deleted: true as const, id }

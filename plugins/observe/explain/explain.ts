@@ -1,4 +1,4 @@
-import type { Arranged, Prices } from '#kernel'
+import type { Arranged, Pricing } from '#kernel'
 import type { TraceRow } from '../row.ts'
 import { modulesOf } from './modules.ts'
 import { billOf } from './price.ts'
@@ -8,7 +8,7 @@ import type { TraceExplanation } from './shapes.ts'
 export function explained(
   row: TraceRow,
   arrangement: readonly Arranged[] | undefined,
-  prices: Prices,
+  prices: Pricing,
 ): TraceExplanation {
   const modules = modulesOf(row, arrangement ?? [])
   return {

@@ -1,12 +1,12 @@
-import type { Prices } from '#kernel'
-import { itemsOf, nanoOf, usdOf } from '#kit'
+import type { Pricing } from '#kernel'
+import { nanoOf, usdOf } from '#kit'
 import type { TraceRow } from '../row.ts'
 import type { TraceExplanation } from './shapes.ts'
 
 type Bill = TraceExplanation['price']
 
 /** How what was booked for a call comes about, class by class, as far as the price can still be looked up. */
-export function billOf(row: TraceRow, prices: Prices): Bill {
+export function billOf(row: TraceRow, prices: Pricing): Bill {
   const { cost, usage } = row
   const total_usd = cost ? usdOf(cost.total_nano) : null
   const bill = { price_id: cost?.price_id ?? null, source: cost?.source ?? null, total_usd }
@@ -19,7 +19,7 @@ export function billOf(row: TraceRow, prices: Prices): Bill {
   if (cost.source === 'provider') return bare('the provider said what the call cost', true)
   const described = prices.describe(row.provider ?? '', row.provider_model ?? row.model, row.at)
   if (!described) return bare('the price it was booked by is not known any more')
-  const items = itemsOf(described.rates, usage)
+  const items = prices.items(described.rates, usage)
   const callNano = nanoOf(described.rates.callUsd ?? 0)
   const sum = items.reduce((all, { costNano }) => all + costNano, callNano)
   const reproduced = sum === cost.total_nano && described.priceId === cost.price_id

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Context, kernelServices, notFound, type Principal } from '#kernel'
+import { type Context, notFound, Pricing, type Principal } from '#kernel'
 import { listed, listOf, listQuery } from '#kit'
 import type { Arrangements } from '../arrangements.ts'
 import { bodiesText } from '../body.ts'
@@ -94,7 +94,7 @@ export function traceRoutes(context: Context<unknown>, { traces, rules, added }:
     returns: traceDetail,
     async handle({ body, principal }) {
       const { request, response } = body
-      const prices = context.use(kernelServices.prices)
+      const prices = context.use(Pricing)
       const { store } = rules
       const row = manualRow(body, principal!, store, (...usage) => {
         const cost = prices.cost(...usage)
@@ -138,7 +138,7 @@ export function explainRoute(context: Context<unknown>, traces: Traces, arrangem
       if (!row || !mayRead(principal, row)) throw notFound(`There is no trace ${id}.`, { param: 'id' })
       const kept = row.generation === undefined ? undefined : await arrangements.of(row.generation, row.at)
       const shown = principal?.type === 'admin' ? kept : kept?.map(({ problem: _, ...rest }) => rest)
-      return explained(row, shown, context.use(kernelServices.prices))
+      return explained(row, shown, context.use(Pricing))
     },
   })
 }

@@ -4,7 +4,6 @@ import {
   type Context,
   callContextOf,
   type DryStep,
-  destinationOf,
   dryRun,
   type GatewayError,
   isGatewayError,
@@ -14,6 +13,7 @@ import {
   type Principal,
   Trail,
 } from '#kernel'
+import { destinationOf, ProviderDirectory, ProviderKeys } from '#provider'
 import { priced } from './price.ts'
 import { type Chosen, routeShape } from './route.ts'
 import type { Explanation, explainBody } from './shapes.ts'
@@ -90,11 +90,11 @@ async function found(
   { use }: Context<unknown>,
   call: Call,
 ): Promise<{ chosen?: Chosen; error?: GatewayError }> {
-  const directory = use(kernelServices.directory)
-  const keys = use(kernelServices.providerKeys)
+  const directory = use(ProviderDirectory)
+  const keys = use(ProviderKeys)
   const { generation } = use(kernelServices.registry)
   try {
-    return { chosen: await destinationOf(call, { directory, keys, generation }) }
+    return { chosen: await destinationOf(call, { directory, keys, on: generation }) }
   } catch (error) {
     if (isGatewayError(error)) return { error }
     throw error

@@ -1,5 +1,13 @@
-import { type Call, type Context, fromWireUsage, kernelServices, type Rates, type Usage } from '#kernel'
-import { countRequest, estimatorOf, usdOf } from '#kit'
+import {
+  type Call,
+  type Context,
+  fromWireUsage,
+  Pricing,
+  type Rates,
+  TokenCounting,
+  type Usage,
+} from '#kernel'
+import { usdOf } from '#kit'
 import type { Explanation } from './shapes.ts'
 
 interface Target {
@@ -7,12 +15,13 @@ interface Target {
   readonly model: string
 }
 
-type Prices = Pick<Explanation, 'price' | 'estimate'>
+type Priced = Pick<Explanation, 'price' | 'estimate'>
 
 /** What a call costs by class of token, and at the most, as far as a price is known. */
-export function priced({ use }: Context<unknown>, call: Call, target: Target | undefined): Prices {
-  const prices = use(kernelServices.prices)
-  const tokensIn = promptTokens(call, target?.model)
+export function priced({ use }: Context<unknown>, call: Call, target: Target | undefined): Priced {
+  const prices = use(Pricing)
+  const { request } = call
+  const tokensIn = use(TokenCounting).estimate({ ...request, model: target?.model ?? request.model }).tokens
   const tokensOut = mostTokens(call)
   const described = target && prices.describe(target.provider, target.model)
   const cost = (usage: Usage) => target && prices.cost(target.provider, target.model, usage)
@@ -50,10 +59,6 @@ function ratesOf({ callUsd, ...classes }: Rates): Pick<Shown, 'usd_per_m' | 'cal
 
 const usageOf = (prompt: number, completion: number): Usage =>
   fromWireUsage({ prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion })
-
-function promptTokens({ request }: Call, model = request.model): number {
-  return countRequest({ ...request, model }, estimatorOf(model)).tokens
-}
 
 function mostTokens({ operation, request }: Call): number | null {
   if (operation === 'embedding') return 0

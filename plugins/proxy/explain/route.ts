@@ -1,12 +1,5 @@
-import {
-  type Call,
-  type CircuitReader,
-  Circuits,
-  type Context,
-  type destinationOf,
-  isGatewayError,
-  kernelServices,
-} from '#kernel'
+import { type Call, type Context, isGatewayError } from '#kernel'
+import { type CircuitReader, Circuits, type destinationOf, ProviderDirectory } from '#provider'
 import type { Explanation } from './shapes.ts'
 
 export type Chosen = Awaited<ReturnType<typeof destinationOf>>
@@ -46,7 +39,7 @@ function routeOf(
 
 function consideredOf({ use }: Context<unknown>, { request, context }: Call): Explanation['considered'] {
   try {
-    const routes = use(kernelServices.directory).resolve(request.model, context.provider)
+    const routes = use(ProviderDirectory).resolve(request.model, context.provider)
     return routes.map(({ provider, model, reason }) => {
       return { provider: provider.name, model, reason, configured: provider.configured }
     })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Context, kernelServices, type PriceDescription } from '#kernel'
+import { type Context, ModelCatalogue, type PriceDescription, Pricing } from '#kernel'
 
 const usdPerM = z.number().nullable()
 
@@ -27,7 +27,7 @@ export const modelFacts = z.object({
       long_prompt: z
         .object({ from_tokens: z.int(), input_usd_per_m: usdPerM, output_usd_per_m: usdPerM })
         .nullable()
-        .meta({ description: 'Prices of calls whose prompt is longer than this.' }),
+        .meta({ description: 'Pricing of calls whose prompt is longer than this.' }),
       source: z.enum(['catalogue', 'override']),
       origin: z.string().meta({ description: 'Whose figures these are, and of which day.' }),
     })
@@ -41,8 +41,8 @@ type Rate = PriceDescription['rates']['input']
 
 /** What the catalogue and the prices say of a model of a provider. */
 export function factsOf({ use }: Context<unknown>, provider: string, model: string): Facts {
-  const known = use(kernelServices.catalogue).describe(provider, model)
-  const price = use(kernelServices.prices).describe(provider, model)
+  const known = use(ModelCatalogue).describe(provider, model)
+  const price = use(Pricing).describe(provider, model)
   return {
     operation: known?.operation ?? null,
     context_window: known?.contextWindow ?? price?.contextWindow ?? null,

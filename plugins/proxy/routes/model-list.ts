@@ -1,14 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  type Context,
-  isGatewayError,
-  kernelServices,
-  ModelAliases,
-  ModelScopes,
-  notFound,
-  type Principal,
-  type Provider,
-} from '#kernel'
+import { type Context, isGatewayError, notFound, type Principal, type Provider } from '#kernel'
+import { ModelAliases, ModelScopes, ProviderDirectory, ProviderKeys, ProviderProber } from '#provider'
 
 /** How long a provider's list counts. */
 const freshMs = 10 * 60_000
@@ -36,7 +28,7 @@ export interface ModelList {
 export function createModelList({ use, find }: Context<unknown>): ModelList {
   const listed = (id: string, alias = false): Listed => {
     const target = alias ? (find(ModelAliases)?.modelOf(id) ?? id) : id
-    const [first] = use(kernelServices.directory).resolve(target, undefined)
+    const [first] = use(ProviderDirectory).resolve(target, undefined)
     return { id, provider: first!.provider.name, model: first!.model, alias }
   }
 
@@ -53,7 +45,7 @@ export function createModelList({ use, find }: Context<unknown>): ModelList {
     principal === undefined || (find(ModelScopes)?.mayReach(principal, id, provider, model) ?? true)
 
   const modelsOf = ({ name }: Provider): Listed[] =>
-    use(kernelServices.directory)
+    use(ProviderDirectory)
       .namesOf(name)
       .map((model) => ({
         id: leadsTo(model) === name ? model : `${name}/${model}`,
@@ -74,8 +66,8 @@ export function createModelList({ use, find }: Context<unknown>): ModelList {
 
   /** Those that have a key of the operator's, or one of the caller's own. */
   const usable = async (principal: Principal | undefined): Promise<Provider[]> => {
-    const { providers } = use(kernelServices.directory)
-    const keys = use(kernelServices.providerKeys)
+    const { providers } = use(ProviderDirectory)
+    const keys = use(ProviderKeys)
     const user = principal?.userId
     const own = await Promise.all(
       providers.map(({ configured, name }) => configured || (user !== undefined && keys.find(user, name))),
@@ -85,7 +77,7 @@ export function createModelList({ use, find }: Context<unknown>): ModelList {
 
   /** Has providers list their models anew where that is long ago; waits a little, the rest comes next time. */
   const refresh = async (providers: readonly Provider[]): Promise<void> => {
-    const prober = use(kernelServices.prober)
+    const prober = use(ProviderProber)
     const old = providers.filter(({ name }) => {
       const last = prober.last(name)
       return !last || Date.now() - Date.parse(last.checkedAt) > freshMs

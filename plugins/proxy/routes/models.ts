@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Context, kernelServices } from '#kernel'
+import { type Context, kernelServices, ModelCatalogue } from '#kernel'
 import { listed, listOf, listQuery } from '#kit'
 import { factsOf, modelFacts } from './model-item.ts'
 import { createModelList, type Listed } from './model-list.ts'
@@ -87,14 +87,13 @@ export function addModelRoutes(context: Context<unknown>): void {
     summary: 'Read the catalogue of models anew, as catalogue update has left it in the data folder',
     returns: catalogueState,
     async handle() {
-      await use(kernelServices.catalogue).rescan()
-      await use(kernelServices.threads).rescanCatalogue()
+      await use(ModelCatalogue).rescan()
       return state()
     },
   })
 
   const state = (): z.infer<typeof catalogueState> => {
-    const { origins, problem } = use(kernelServices.catalogue)
+    const { origins, problem } = use(ModelCatalogue)
     return { origins: [...origins], problem: problem ?? null }
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { Circuits, type Context, kernelServices, notFound, type Provider } from '#kernel'
+import { type Context, notFound, type Provider } from '#kernel'
 import { listed, listOf, listQuery } from '#kit'
+import { Circuits, ProviderDirectory, ProviderProber } from '#provider'
 import type { Watch } from '../watch.ts'
 
 const providerItem = z.object({
@@ -24,12 +25,12 @@ export function addProviderRoutes(context: Context<unknown>, watch: Watch): void
 
   const itemOf = (provider: Provider, isAdmin: boolean): z.infer<typeof providerItem> => {
     const { status, errorRate, latencyMs } = watch.health(provider.name)
-    const probe = use(kernelServices.prober).last(provider.name)
+    const probe = use(ProviderProber).last(provider.name)
     return {
       name: provider.name,
       kind: provider.protocol,
       status: provider.configured ? status : 'unconfigured',
-      models_count: use(kernelServices.directory).namesOf(provider.name).length,
+      models_count: use(ProviderDirectory).namesOf(provider.name).length,
       latency_ms: latencyMs,
       error_rate: errorRate,
       circuit: find(Circuits)?.state(provider.name) ?? 'closed',
@@ -39,7 +40,7 @@ export function addProviderRoutes(context: Context<unknown>, watch: Watch): void
   }
 
   const get = (name: string): Provider => {
-    const provider = use(kernelServices.directory).find(name)
+    const provider = use(ProviderDirectory).find(name)
     if (!provider) throw notFound(`There is no provider called ${name}.`, { param: 'name' })
     return provider
   }
@@ -52,7 +53,7 @@ export function addProviderRoutes(context: Context<unknown>, watch: Watch): void
     query: listQuery,
     returns: listOf('providers', providerItem),
     handle({ query, principal }) {
-      const { providers } = use(kernelServices.directory)
+      const { providers } = use(ProviderDirectory)
       const sorted = providers.toSorted((a, b) => (a.name < b.name ? -1 : 1))
       const page = sorted.slice(query.offset, query.offset + query.limit)
       const items = page.map((provider) => itemOf(provider, principal?.type === 'admin'))
@@ -79,7 +80,7 @@ export function addProviderRoutes(context: Context<unknown>, watch: Watch): void
     returns: providerItem.extend({ message: z.string().meta({ description: 'What the check has shown.' }) }),
     async handle({ params }) {
       const provider = get(params.name)
-      const probe = await use(kernelServices.prober).check(provider)
+      const probe = await use(ProviderProber).check(provider)
       watch.update(provider.name)
       return {
         ...itemOf(provider, true),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { badRequest, type Context, kernelServices, type RouteRule, routeRule } from '#kernel'
+import { badRequest, type Context } from '#kernel'
 import { listed, listOf, listQuery } from '#kit'
+import { ProviderDirectory, type RouteRule, RouteRules, routeRule } from '#provider'
 import { RoutesChanged } from '../events.ts'
 
 const most = 500
@@ -13,7 +14,7 @@ const rule = routeRule.extend({
 /** Which provider gets which model, as far as the operator said so. */
 export function addRuleRoutes({ route, use, emit }: Context<unknown>): void {
   const page = (query: { limit: number; offset: number }) => {
-    const { rules, source } = use(kernelServices.routes)
+    const { rules, source } = use(RouteRules)
     const items = rules
       .map((item, i) => ({ ...item, order: i + 1, source }))
       .slice(query.offset, query.offset + query.limit)
@@ -22,7 +23,7 @@ export function addRuleRoutes({ route, use, emit }: Context<unknown>): void {
 
   /** A rule that leads nowhere would turn every call it matches away. */
   const check = (rules: readonly RouteRule[]): void => {
-    const directory = use(kernelServices.directory)
+    const directory = use(ProviderDirectory)
     for (const [i, { provider }] of rules.entries()) {
       if (directory.find(provider)) continue
       const names = directory.providers.map(({ name }) => name).sort()
@@ -52,7 +53,7 @@ export function addRuleRoutes({ route, use, emit }: Context<unknown>): void {
     body: z.strictObject({ routes: z.array(routeRule).max(most).nullable() }),
     returns: listOf('routes', rule),
     async handle({ body }) {
-      const table = use(kernelServices.routes)
+      const table = use(RouteRules)
       if (body.routes) check(body.routes)
       await table.replace(body.routes)
       emit(RoutesChanged, { source: table.source, total: table.rules.length })

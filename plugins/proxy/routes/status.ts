@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Context, kernelServices } from '#kernel'
+import { ProviderDirectory, RouteRules } from '#provider'
 import type { Watch } from '../watch.ts'
 
 /** The proxy area at a glance. */
@@ -25,7 +26,7 @@ export function addStatusRoute({ route, use }: Context<unknown>, watch: Watch): 
         .filter(({ plugin }) => !plugin.binding)
         .map(({ plugin }) => ({ plugin, state: registry.stateOf(plugin) }))
       const failed = modules.filter(({ plugin, state }) => plugin.setting?.enabled && state !== 'active')
-      const { providers } = use(kernelServices.directory)
+      const { providers } = use(ProviderDirectory)
       const configured = providers.filter((provider) => provider.configured)
       const statuses = configured.map(({ name }) => watch.health(name).status)
       const down = statuses.filter((status) => status === 'down').length
@@ -47,7 +48,7 @@ export function addStatusRoute({ route, use }: Context<unknown>, watch: Watch): 
           failed: failed.length,
         },
         providers: { total: providers.length, configured: configured.length, degraded, down },
-        routes: use(kernelServices.routes).rules.length,
+        routes: use(RouteRules).rules.length,
         upstream_attempts: { ...watch.tries },
       }
     },

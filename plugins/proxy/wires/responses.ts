@@ -7,7 +7,7 @@ import {
   type Wire,
   wishesOf,
 } from '#kernel'
-import { Changes } from '#kit'
+import { Changes } from '#provider'
 import { responseOf } from './responses/answer.ts'
 import { type Asked, repeatedOf } from './responses/asked.ts'
 import { checked } from './responses/checked.ts'

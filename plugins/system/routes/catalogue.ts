@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Context, kernelServices } from '#kernel'
 import { listed, listOf, listQuery } from '#kit'
+import { ProviderDirectory } from '#provider'
 import { appsOf, productsOf } from '../catalogue.ts'
 
 const app = z.object({
@@ -44,7 +45,7 @@ export function addCatalogueRoutes({ route, use }: Context<unknown>): void {
     query: listQuery,
     returns: listOf('products', product),
     handle({ query }) {
-      const all = productsOf(use(kernelServices.registry), use(kernelServices.directory).providers)
+      const all = productsOf(use(kernelServices.registry), use(ProviderDirectory).providers)
       return listed('products', pageOf(all, query), query)
     },
   })

@@ -4,10 +4,11 @@ import {
   type Context,
   kernelServices,
   type Principal,
-  type ProviderCount,
   permit,
   type Target,
+  TokenCounting,
 } from '#kernel'
+import { type ProviderCount, ProviderDirectory, ProviderKeys, TokenInquiries } from '#provider'
 import { errorOf } from './errors.ts'
 import { requestOf } from './request.ts'
 import { messagesBody } from './schema.ts'
@@ -44,7 +45,7 @@ export function addCountRoute(context: Context<unknown>): void {
         header('x-token-count', counted.exact ? 'provider' : 'estimated')
         return { input_tokens: counted.tokens }
       }
-      const { input } = await context.use(kernelServices.tokens).count({ ...request, model: target.model })
+      const { input } = await context.use(TokenCounting).count({ ...request, model: target.model })
       header('x-token-count', input.quality === 'estimate' ? 'estimated' : input.quality)
       return { input_tokens: input.tokens }
     },
@@ -60,9 +61,9 @@ async function targetOf(
 ): Promise<Target> {
   const forced = headers['x-provider']
   const routes = context
-    .use(kernelServices.directory)
+    .use(ProviderDirectory)
     .resolve(model, typeof forced === 'string' ? forced : undefined)
-  const keys = context.use(kernelServices.providerKeys)
+  const keys = context.use(ProviderKeys)
   for (const { provider, model } of routes) {
     const own = principal?.userId === undefined ? undefined : await keys.find(principal.userId, provider.name)
     if (own || provider.configured) return { provider, model, key: own ?? provider.keys[0] }
@@ -86,7 +87,7 @@ async function asked(
   const stop = (): void => call.cancel.abort(new Error('the client left'))
   signal.addEventListener('abort', stop, { once: true })
   try {
-    return await context.use(kernelServices.tokenInquiry).count(call, target)
+    return await context.use(TokenInquiries).count(call, target)
   } finally {
     signal.removeEventListener('abort', stop)
   }

@@ -117,7 +117,7 @@ export class MessagesEncoder implements StreamEncoder {
   /** What the provider counts it tells at the end only. */
   #estimate(): number {
     const texts = requestTexts(this.#request).map(({ text }) => text)
-    return estimateTokens(texts, this.#request.model)
+    return estimateTokens(texts)
   }
 
   #told(): string {

@@ -1,4 +1,4 @@
-import { fittingName } from '#kit'
+import { fittingName } from '#provider'
 
 /** A tool as its client knows it. */
 export interface Origin {

@@ -1,0 +1,30 @@
+import type { Call } from '../call/call.ts'
+import type { Reply } from '../call/reply.ts'
+import type { Attempt } from '../call/trail.ts'
+import { type Token, token } from '../container.ts'
+import type { Protocol, ProviderSpec } from './provider.ts'
+
+/** What the chain does around each attempt at a provider. A promise only where a module takes its time. */
+export interface AttemptHooks {
+  /** Asks the modules whether the attempt may be made; rejects with the refusal of one. They may add headers. */
+  before(attempt: Attempt, call: Call, headers: Record<string, string>): void | Promise<void>
+  /** Tells the modules how it went. */
+  after(attempt: Attempt, call: Call): void | Promise<void>
+}
+
+/** What is switched on, as far as delivering a call depends on it. */
+export interface Arrangement {
+  /** By name; what manifests say of providers that are switched on, also of those that could not start. */
+  readonly providers: ReadonlyMap<string, ProviderSpec>
+  readonly protocols: ReadonlyMap<string, Protocol>
+  readonly services: ReadonlyMap<Token<unknown>, unknown>
+  readonly attempts: AttemptHooks
+}
+
+/**
+ * What every chain ends in: carries a call to a provider. Resolves with a whole answer, or with a stream whose first
+ * content is there.
+ */
+export type Delivery = (call: Call, on: Arrangement) => Promise<Reply>
+
+export const Delivery = token<Delivery>('delivery')

@@ -1,0 +1,175 @@
+import type { ModelRequest, Operation } from '../call/canonical.ts'
+import type { Usage } from '../call/usage.ts'
+import { token } from '../container.ts'
+
+/** What a model may be able to do. */
+export const capabilities = [
+  'vision',
+  'audio_input',
+  'audio_output',
+  'video',
+  'files',
+  'tools',
+  'parallel_tools',
+  'reasoning',
+  'json_schema',
+  'prompt_cache',
+  'web_search',
+] as const
+
+export type Capability = (typeof capabilities)[number]
+
+/** What is known of a model. What is undefined, or not among the capabilities, is not known: never a guess. */
+export interface ModelDescription {
+  readonly operation: Operation | undefined
+  /** Most tokens of a prompt. */
+  readonly contextWindow: number | undefined
+  /** Most tokens of an answer. */
+  readonly maxOutputTokens: number | undefined
+  readonly capabilities: Readonly<Partial<Record<Capability, boolean>>>
+  /** The day from which the provider no longer serves it, `2026-11-30`. */
+  readonly retiresOn: string | undefined
+  /** Where this is from; service.yaml first where it says something. */
+  readonly origin: string
+}
+
+/** Models, their limits and what they can do. */
+export interface ModelCatalogue {
+  /** Changes whenever the models may be others. */
+  readonly edition: number
+  /** Why what the operator has loaded is not in use. */
+  readonly problem: string | undefined
+  /** Whose data is in use, the one that outweighs the others first. */
+  readonly origins: readonly { readonly origin: string; readonly models: number }[]
+  /** Whether a model is listed for a provider, by its own name or by the one under which the price data knows it. */
+  lists(provider: string, priceId: string, model: string): boolean
+  /** What is known of a model of a provider; undefined when nothing is. */
+  describe(provider: string, model: string): ModelDescription | undefined
+  /** Whether a model can do something; undefined when that is not known. */
+  supports(provider: string, model: string, capability: Capability): boolean | undefined
+  /** Reads the files anew, in all threads. */
+  rescan(): Promise<void>
+}
+
+export const ModelCatalogue = token<ModelCatalogue>('model-catalogue')
+
+/** USD per million tokens: one price, or one that changes for the whole call once its prompt is longer than `start`. */
+export type Rate =
+  | number
+  | { readonly base: number; readonly tiers: readonly { readonly start: number; readonly price: number }[] }
+
+/**
+ * What a model costs. A class without a rate costs what the rest of the prompt, or of the answer, costs; an hour in the
+ * cache 1.6 times what five minutes cost, as Anthropic has it, which alone offers both.
+ */
+export interface Rates {
+  readonly input?: Rate | undefined
+  readonly output?: Rate | undefined
+  readonly cachedRead?: Rate | undefined
+  readonly cacheWrite5m?: Rate | undefined
+  readonly cacheWrite1h?: Rate | undefined
+  readonly reasoning?: Rate | undefined
+  readonly audioIn?: Rate | undefined
+  readonly audioOut?: Rate | undefined
+  readonly imageIn?: Rate | undefined
+  /** USD for the call itself, beside its tokens. */
+  readonly callUsd?: number | undefined
+}
+
+/** Whole nano-dollars. The total is exactly the sum of the other four. */
+export interface Amounts {
+  readonly totalNano: number
+  /** The part of the prompt that is neither from or for a cache nor audio or image. */
+  readonly inputNano: number
+  /** The answer, reasoning included, without audio. */
+  readonly outputNano: number
+  /** What was read from and written to the provider's prompt cache. */
+  readonly cacheNano: number
+  /** Audio, images, and what the call costs beside its tokens. */
+  readonly otherNano: number
+}
+
+/** What a call cost, in whole nano-dollars, and by which price. */
+export interface Cost extends Amounts {
+  /** `openai/gpt-4o` in the catalogue, the key of the override, or `provider` for the provider's own figure. */
+  readonly priceId: string
+  readonly source: 'catalogue' | 'override' | 'provider'
+}
+
+export interface PriceDescription {
+  readonly priceId: string
+  readonly source: 'catalogue' | 'override'
+  /** USD per million tokens by class, at the time asked for. */
+  readonly rates: Rates
+  /** Where the figures are from: the price data and its version, or service.yaml. */
+  readonly origin: string
+  /** Tokens the model can take, where that is known. */
+  readonly contextWindow: number | undefined
+}
+
+/** One class of tokens on a bill. */
+export interface PriceItem {
+  readonly class: Exclude<keyof Usage, 'source'>
+  /** Tokens of this class alone: what is part of another class is counted there. */
+  readonly tokens: number
+  readonly costNano: number
+  /** For a million of them, as this call paid. */
+  readonly usdPerM: number
+}
+
+export interface Pricing {
+  /**
+   * What a usage costs. Undefined when no price for the model is known, or the usage itself is not: never a guess.
+   * `at`, in ms since the epoch, matters for prices that depend on date or hour; now by default.
+   */
+  cost(provider: string, model: string, usage: Usage, at?: number): Cost | undefined
+  describe(provider: string, model: string, at?: number): PriceDescription | undefined
+  /**
+   * The classes that a usage has tokens of, each with its price; they and the price of the call itself add up to what
+   * `cost` says. Empty when there are tokens that the rates have no price for.
+   */
+  items(rates: Rates, usage: Usage): PriceItem[]
+}
+
+/** The kernel asks it what calls cost; while no plugin offers it, costs are not known. */
+export const Pricing = token<Pricing>('pricing')
+
+/** What a request takes of the model's window. */
+export interface TokenCount {
+  readonly tokens: number
+  /** Of the tokens: definitions of tools, counted by rule. */
+  readonly tools: number
+  /** Of the tokens: images, counted by rule. */
+  readonly images: number
+  /** By which tokenizer the texts were counted: `o200k_base`, `qwen`, or `estimate`. */
+  readonly by: string
+  /**
+   * `tokenizer` when everything was counted by what the model's maker has published for texts and conversations, `rules`
+   * when tools or images were among it, `estimate` when something had to be guessed or left out.
+   */
+  readonly quality: 'tokenizer' | 'rules' | 'estimate'
+}
+
+/** Estimates tokens of texts at once, by what the characters of a text take on average of a model's vocabulary. */
+export interface Estimator {
+  /** Texts together, rounded up at the end. */
+  countAll(texts: readonly string[]): number
+  /** What a piece of a text adds to it: not rounded, so that pieces add up. */
+  weigh(piece: string): number
+}
+
+export interface TokenCounting {
+  /** Whether a model's tokenizer is there; its counts are estimates otherwise. */
+  knows(model: string): boolean
+  /** Counts a request and, by the same tokenizer, texts of its answer, away from the calls' thread. */
+  count(
+    request: ModelRequest,
+    texts?: readonly string[],
+  ): Promise<{ readonly input: TokenCount; readonly output: number }>
+  /** Counts a request at once, without a vocabulary. */
+  estimate(request: ModelRequest): TokenCount
+  estimator(model: string): Estimator
+}
+
+/** The kernel asks it what calls used that no provider reported; while no plugin offers it, that is not known. */
+export const TokenCounting = token<TokenCounting>('token-counting')

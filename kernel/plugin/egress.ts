@@ -1,0 +1,76 @@
+import { type LookupAddress, lookup } from 'node:dns'
+import ipaddr from 'ipaddr.js'
+import { Agent, buildConnector } from 'undici'
+import { HookFault } from '../chain/hook-fault.ts'
+import { matchesHost } from './permissions.ts'
+
+/** Public by their range, and yet doors to the inside of a cloud. */
+const metadata = new Set(['168.63.129.16'])
+
+const connectMs = 10_000
+
+/**
+ * Where requests of plugins may go. Names are resolved first, and the connection is made to the very addresses that
+ * were looked at; redirects go the same way. What is not on the public internet is refused unless the operator allowed it.
+ */
+export class Egress {
+  readonly allow: readonly string[]
+  readonly #hosts: ReadonlySet<string>
+  readonly #networks: readonly (readonly [ipaddr.IPv4 | ipaddr.IPv6, number])[]
+
+  /** `allow` names hosts, addresses and ranges. */
+  constructor(allow: readonly string[]) {
+    this.allow = allow
+    const isNetwork = (text: string): boolean => ipaddr.isValid(text) || ipaddr.isValidCIDR(text)
+    this.#hosts = new Set(allow.filter((text) => !isNetwork(text)).map((text) => text.toLowerCase()))
+    this.#networks = allow.filter(isNetwork).map((text) => {
+      if (text.includes('/')) return ipaddr.parseCIDR(text)
+      const address = ipaddr.process(text)
+      return [address, address.kind() === 'ipv4' ? 32 : 128]
+    })
+  }
+
+  /** Connections of one plugin to the hosts that it may reach. The caller closes it. */
+  agent(plugin: string, hosts: readonly string[]): Agent {
+    const connect = buildConnector({
+      timeout: connectMs,
+      lookup: (name, options, callback) =>
+        lookup(name, { ...options, all: true }, (error, found) => {
+          const refusal = error ?? this.#refusalOf(name, found)
+          if (refusal) callback(refusal, '', 0)
+          else if (options.all) callback(null, found)
+          else callback(null, found[0]!.address, found[0]!.family)
+        }),
+    })
+    return new Agent({
+      connect: (options, callback) => {
+        const host = options.hostname.replace(/^\[|\]$/g, '').toLowerCase()
+        const refusal = matchesHost(hosts, host)
+          ? ipaddr.isValid(host) && this.#refusalOf(host, [{ address: host, family: 0 }])
+          : new HookFault(
+              `${plugin} reaches for ${host} without the permission "network:${host}": it must stand under ` +
+                '"permissions" in its manifest',
+            )
+        if (refusal) callback(refusal, null)
+        else connect(options, callback)
+      },
+    })
+  }
+
+  #refusalOf(host: string, found: readonly LookupAddress[]): HookFault | undefined {
+    if (this.#hosts.has(host.toLowerCase())) return undefined
+    const inside = found.map(({ address }) => ipaddr.process(address)).find((at) => !this.#isOpen(at))
+    if (!inside) return undefined
+    const range = inside.range() === 'unicast' ? 'metadata' : inside.range()
+    return new HookFault(
+      `${host} is at ${inside} (${range}), where plugins may not go; an operator can put it under egress.allow`,
+    )
+  }
+
+  #isOpen(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+    if (address.range() === 'unicast' && !metadata.has(address.toString())) return true
+    return this.#networks.some(
+      ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
+    )
+  }
+}

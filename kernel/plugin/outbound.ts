@@ -1,0 +1,64 @@
+import { type Agent, fetch, type RequestInit, type Response } from 'undici'
+import type { Completion, ModelRequest } from '../call/canonical.ts'
+import { HookFault } from '../chain/hook-fault.ts'
+import { Egress } from './egress.ts'
+import { denied, type Grants } from './permissions.ts'
+import type { CompleteOptions, PluginCalls } from './plugin-calls.ts'
+import type { Scope } from './scope.ts'
+
+/** What plugins reach the outside with. */
+export interface Outbound {
+  readonly egress: Egress
+  /** Of the configuration, by name. */
+  readonly secrets: Readonly<Record<string, string>>
+  readonly models: PluginCalls | undefined
+}
+
+/** A gateway without secrets and models; to the public internet only. */
+export const noOutbound = (): Outbound => ({ egress: new Egress([]), secrets: {}, models: undefined })
+
+/** The part of a context that leads outside, by what the plugin asked for. */
+export function outboundOf(id: string, grants: Grants, scope: Scope, { egress, secrets, models }: Outbound) {
+  let agent: Agent | undefined
+  const agentOf = (): Agent => {
+    if (!agent) {
+      const made = egress.agent(id, grants.hosts)
+      scope.own(() => made.destroy())
+      agent = made
+    }
+    return agent
+  }
+  return {
+    async fetch(input: string | URL, init: RequestInit = {}): Promise<Response> {
+      const url = new URL(input)
+      if (grants.hosts.length === 0) throw denied(id, 'fetches', `network:${url.hostname}`)
+      if (!/^https?:$/.test(url.protocol))
+        throw new HookFault(`${id} fetches by ${url.protocol} and not by http`)
+      const signal = init.signal ? AbortSignal.any([init.signal, scope.signal]) : scope.signal
+      try {
+        return await fetch(url, { ...init, signal, dispatcher: agentOf() })
+      } catch (error) {
+        throw causeOf(error)
+      }
+    },
+    secret(name: string): string {
+      if (!grants.secrets.has(name)) throw denied(id, `reads the secret ${name}`, `secrets:${name}`)
+      const value = secrets[name]
+      if (value === undefined)
+        throw new HookFault(`${id} needs the secret ${name}: set secrets.${name} in service.yaml`)
+      return value
+    },
+    async complete(request: ModelRequest, options: CompleteOptions = {}): Promise<Completion> {
+      if (grants.usdPerDay === undefined) throw denied(id, 'calls a model', 'models:<USD a day>')
+      if (!models) throw new HookFault('there are no models here')
+      return models.complete(id, grants.usdPerDay, request, options, scope.signal)
+    },
+  }
+}
+
+/** The reason in the kernel's words, where that is why a request failed. */
+function causeOf(error: unknown): unknown {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (cause instanceof HookFault) return cause
+  return error
+}

@@ -1,0 +1,142 @@
+import path from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { ModelRequest, TokenCount } from '#kernel'
+import { reasonOf, type TokenizerFile } from './files/file.ts'
+import type { FileFacts } from './files/open.ts'
+
+/** What the thread is asked to count, by a file of the operator's or by what came with the gateway. */
+export interface CountTask {
+  readonly file?: TokenizerFile | undefined
+  readonly request: ModelRequest
+  readonly texts: readonly string[]
+}
+
+/** A file that the thread is asked to open and to try. */
+export interface OpenTask {
+  readonly file: TokenizerFile
+}
+
+export type Task = CountTask | OpenTask
+
+export interface Counted {
+  readonly input: TokenCount
+  /** Tokens of the texts. */
+  readonly output: number
+}
+
+/** Why there is no answer. */
+export interface Failure {
+  readonly problem: string
+  /** Whether the thread did not come through it: it took too long, or too much memory. */
+  readonly broke: boolean
+}
+
+export type Answer = Counted | FileFacts | Failure
+
+type AnswerTo<T extends Task> = (T extends CountTask ? Counted : FileFacts) | Failure
+
+interface Waiting {
+  readonly task: Task
+  resolve(answer: Answer): void
+  reject(error: Error): void
+}
+
+/** A vocabulary of 262,000 tokens takes 300 MB while it is read. */
+const memoryMb = 1024
+
+/**
+ * The thread that vocabularies are loaded and run in. It has one task at a time, so that one that takes too long, or breaks
+ * the thread, is known: it fails, and the others go on in a new thread. No thread is there before the first task.
+ */
+export class TokenThread {
+  readonly #limitMs: number
+  #queue: Waiting[] = []
+  #running: Waiting | undefined
+  #worker: Worker | undefined
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(limitMs: number) {
+    this.#limitMs = limitMs
+  }
+
+  /** Resolves with what the thread says, or why it says nothing. Rejects when the thread is closed meanwhile. */
+  ask<T extends Task>(task: T): Promise<AnswerTo<T>> {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    this.#queue.push({ task, resolve, reject })
+    this.#next()
+    return promise as Promise<AnswerTo<T>>
+  }
+
+  /** Ends the thread; those who wait get an error. The next task starts another. */
+  async close(): Promise<void> {
+    const waiting = [...(this.#running ? [this.#running] : []), ...this.#queue]
+    this.#queue = []
+    const ended = this.#end()
+    for (const { reject } of waiting) reject(new Error('the gateway is closing'))
+    await ended
+  }
+
+  /** Gives the thread the next task that can be given; one that cannot fails alone, and at once. */
+  #next(): void {
+    if (this.#running) return
+    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
+      try {
+        this.#give(next)
+        return
+      } catch (error) {
+        next.resolve({
+          problem: `cannot be given to the thread that counts: ${reasonOf(error)}`,
+          broke: false,
+        })
+      }
+    }
+    this.#worker?.unref()
+  }
+
+  /** Throws when the task cannot be copied or no thread can be started; then it is as if it had not been tried. */
+  #give(next: Waiting): void {
+    this.#worker ??= this.#start()
+    this.#worker.postMessage(next.task)
+    this.#worker.ref()
+    this.#running = next
+    this.#timer = setTimeout(() => this.#broke(`took longer than ${this.#limitMs / 1000} s`), this.#limitMs)
+  }
+
+  #start(): Worker {
+    const file = new URL(`./worker${path.extname(import.meta.url)}`, import.meta.url)
+    const worker = new Worker(file, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: memoryMb } })
+    const broke = (problem: string): void => {
+      if (this.#worker === worker) this.#broke(problem)
+    }
+    worker.on('message', (answer: Answer) => {
+      if (this.#worker === worker) this.#settle(answer)
+    })
+    worker.on('messageerror', () => broke('gave an answer that cannot be read'))
+    worker.on('error', (error) => broke(`broke the thread that counts: ${reasonOf(error)}`))
+    worker.on('exit', () => broke('ended the thread that counts'))
+    return worker
+  }
+
+  #settle(answer: Answer): void {
+    const done = this.#running
+    clearTimeout(this.#timer)
+    this.#running = undefined
+    done?.resolve(answer)
+    this.#next()
+  }
+
+  #broke(problem: string): void {
+    const failed = this.#running
+    void this.#end()
+    failed?.resolve({ problem, broke: true })
+    this.#next()
+  }
+
+  #end(): Promise<unknown> {
+    const worker = this.#worker
+    clearTimeout(this.#timer)
+    this.#running = undefined
+    this.#worker = undefined
+    return Promise.resolve(worker?.terminate())
+  }
+}

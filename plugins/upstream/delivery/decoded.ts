@@ -1,0 +1,184 @@
+import {
+  type Awaitable,
+  type Call,
+  type Chunk,
+  flawOf,
+  isGatewayError,
+  type Log,
+  type Protocol,
+  type StreamDecoder,
+  type Target,
+  UpstreamError,
+  type WholeReply,
+} from '#kernel'
+import { EventRefused, isTooDeep } from '#kit'
+import { protocolError } from '../kit/provider-facts.ts'
+import type { UpstreamAnswer } from '../transport/upstream-answer.ts'
+import type { ToolNames } from './tool-names.ts'
+
+/** What it takes to read an answer. */
+export interface Reading {
+  readonly protocol: Protocol
+  readonly call: Call
+  readonly target: Target
+  readonly log: Log
+  /** The way back for names of tools that the provider knows by others. */
+  readonly names: ToolNames | undefined
+}
+
+/** A plain answer, read whole. A promise only when it must be waited for. */
+export function decodedWhole(answer: UpstreamAnswer, reading: Reading): Awaitable<WholeReply> {
+  const body = answer.whole()
+  return body instanceof Promise
+    ? body.then((bytes) => decoded(answer, bytes, reading))
+    : decoded(answer, body, reading)
+}
+
+function decoded(answer: UpstreamAnswer, body: Buffer, reading: Reading): WholeReply {
+  const { protocol, call, target, names } = reading
+  if (isTooDeep(body)) {
+    throw protocolError(target, 'sent an answer that is nested too deeply', {
+      retryable: !call.cancel.aborted,
+    })
+  }
+  let reply: WholeReply
+  try {
+    reply = protocol.decode(answer, body, call, target)
+  } catch (error) {
+    throw coded(error, reading)
+  }
+  const flaw = flawIn(reply, call)
+  if (flaw !== undefined) throw protocolError(target, flaw, { retryable: true })
+  return names ? names.reply(reply) : reply
+}
+
+/** An answer is read before it goes on: one that was cut off is a failure as long as nothing of it was sent. */
+function flawIn(reply: WholeReply, call: Call): string | undefined {
+  try {
+    return flawOf(reply.body, call)
+  } catch (error) {
+    if (error instanceof SyntaxError) return 'answered with something that is not JSON, or with a part of it'
+    throw error
+  }
+}
+
+/**
+ * The chunks of an answer, batch by batch as its bytes come; those before an error are given before it is thrown.
+ * Leaving it early closes the connection. To be read once.
+ */
+export function decodedChunks(answer: UpstreamAnswer, reading: Reading): AsyncIterable<readonly Chunk[]> {
+  return { [Symbol.asyncIterator]: () => new Decoding(answer, reading) }
+}
+
+/** By hand and not a generator: every event of every stream passes here, and a generator waits three times for each. */
+class Decoding implements AsyncIterator<readonly Chunk[], undefined> {
+  readonly #answer: UpstreamAnswer
+  readonly #reading: Reading
+  #decoder: StreamDecoder | undefined
+  #failure: unknown
+  #isRead = false
+  #isLeft = false
+
+  constructor(answer: UpstreamAnswer, reading: Reading) {
+    this.#answer = answer
+    this.#reading = reading
+  }
+
+  async next(): Promise<Step> {
+    try {
+      while (!this.#isRead && this.#failure === undefined) {
+        const read = this.#answer.read()
+        const chunks = this.#decoded(read instanceof Promise ? await read : read)
+        if (chunks.length > 0) return { done: false, value: chunks }
+      }
+      if (this.#failure !== undefined) throw this.#failure
+    } catch (error) {
+      // Who leaves while the next bytes are waited for does not want to hear that they did not come.
+      if (!this.#isLeft) {
+        this.#leave()
+        throw error
+      }
+    }
+    this.#leave()
+    return over
+  }
+
+  async return(): Promise<Step> {
+    this.#leave()
+    return over
+  }
+
+  #decoded(bytes: readonly Buffer[] | undefined): Chunk[] {
+    const { protocol, call, target } = this.#reading
+    this.#decoder ??= protocol.decoder(this.#answer, call, target)
+    const decoder = this.#decoder
+    const chunks: Chunk[] = []
+    this.#isRead = bytes === undefined
+    if (bytes === undefined) this.#failure = failureOf(() => decoder.end(), chunks, this.#reading)
+    else
+      for (const part of bytes) {
+        if (decoder.isOver) break
+        this.#failure ??= failureOf(() => decoder.push(part), chunks, this.#reading)
+      }
+    if (decoder.isOver && this.#failure === undefined) {
+      this.#isRead = true
+      this.#answer.finish()
+    }
+    return chunks
+  }
+
+  #leave(): void {
+    this.#isLeft = true
+    this.#isRead = true
+    this.#failure = undefined
+    this.#answer.cancel()
+  }
+}
+
+type Step = IteratorResult<readonly Chunk[], undefined>
+
+const over: Step = { done: true, value: undefined }
+
+/** Takes what a decoder gives, up to the error that it ends with, which is returned. */
+function failureOf(give: () => Iterable<Chunk>, chunks: Chunk[], reading: Reading): unknown {
+  const { names } = reading
+  try {
+    for (const chunk of give()) chunks.push(names ? names.chunk(chunk) : chunk)
+    return undefined
+  } catch (error) {
+    return coded(error, reading)
+  }
+}
+
+/**
+ * A protocol throws coded errors for what its provider does; events without an end or a bottom are noticed for it. Anything else is
+ * a mistake of its own: it is logged here, without its message, in which there may be words of the answer, and another
+ * provider may still answer.
+ */
+function coded(error: unknown, { protocol, call, target, log }: Reading): unknown {
+  if (isGatewayError(error)) return error
+  if (error instanceof EventRefused) {
+    const retryable = !call.cancel.aborted
+    return protocolError(target, `sent ${error.message}`, { retryable, cause: error })
+  }
+  const { provider, model } = target
+  const message = `The gateway could not read the answer of the provider ${provider.name}; its log says why.`
+  log.error(
+    { request_id: call.id, provider: provider.name, model, protocol: protocol.id, ...placeOf(error) },
+    'a protocol failed to read an answer',
+  )
+  return new UpstreamError('internal_error', message, {
+    provider: provider.name,
+    model,
+    fault: 'protocol',
+    retryable: true,
+    cause: error,
+  })
+}
+
+/** The kind of an error and where it was thrown, which say nothing of what was read. */
+function placeOf(error: unknown): { readonly error: string; readonly at?: string } {
+  if (!(error instanceof Error)) return { error: typeof error }
+  const frames = error.stack?.split('\n').filter((line) => /^ {4}at /.test(line)) ?? []
+  return { error: error.name, at: frames.map((frame) => frame.trim()).join('\n') }
+}

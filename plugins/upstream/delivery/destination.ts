@@ -1,0 +1,82 @@
+import {
+  type Arrangement,
+  type Awaitable,
+  badRequest,
+  type Call,
+  type Credential,
+  internalError,
+  type Protocol,
+  type Provider,
+  UpstreamError,
+} from '#kernel'
+import type { Directory, Route } from '../directory.ts'
+import type { KeyStore } from '../keys/key-store.ts'
+import { ModelAliases, type ModelNames } from '../kit/models.ts'
+
+interface Parts {
+  readonly directory: Directory
+  readonly keys: KeyStore
+  readonly on: Pick<Arrangement, 'protocols' | 'services'>
+}
+
+interface Chosen {
+  readonly route: Route
+  readonly keys: readonly Credential[]
+  readonly protocol: Protocol
+}
+
+/**
+ * Where a call goes: the first provider that the caller can use, and the keys for it; the caller's own key comes before
+ * the operator's. Throws a coded error that says what is missing when it can go nowhere. A promise only while a key has
+ * to be looked up.
+ */
+export function destinationOf(call: Call, { directory, keys, on }: Parts): Awaitable<Chosen> {
+  const aliases = (): readonly string[] =>
+    (on.services.get(ModelAliases) as ModelNames | undefined)?.names() ?? []
+  const routes = directory.resolve(call.request.model, call.context.provider, aliases)
+  const user = call.principal.userId
+  const use = (route: Route, own: Credential | undefined): Chosen | undefined =>
+    own || route.provider.configured
+      ? { route, keys: own ? [own] : route.provider.keys, protocol: protocolOf(call, route, on) }
+      : undefined
+  const search = (from: number): Awaitable<Chosen> => {
+    for (let i = from; i < routes.length; i += 1) {
+      const route = routes[i]!
+      const own = user === undefined ? undefined : keys.find(user, route.provider.name)
+      if (own instanceof Promise) return own.then((key) => use(route, key) ?? search(i + 1))
+      const chosen = use(route, own)
+      if (chosen) return chosen
+    }
+    throw unusable(routes[0]!)
+  }
+  return search(0)
+}
+
+function unusable({ provider, model }: Route): UpstreamError {
+  return new UpstreamError('provider_error', adviceOf(provider), {
+    provider: provider.name,
+    model,
+    fault: 'status',
+    retryable: false,
+  })
+}
+
+function protocolOf({ operation }: Call, { provider }: Route, { protocols }: Parts['on']): Protocol {
+  const protocol = protocols.get(provider.protocol)
+  if (!protocol) throw internalError(`The protocol ${provider.protocol} is not switched on.`)
+  if (!protocol.wires[operation] || !provider.spec.operations.includes(operation)) {
+    throw badRequest(`${provider.name} does not offer ${operation}.`, { param: 'model' })
+  }
+  return protocol
+}
+
+/** What a provider lacks, and how to give it that. */
+function adviceOf({ name, spec, baseUrl }: Provider): string {
+  const option = /\{(\w+)\}/.exec(baseUrl)?.[1]
+  if (option !== undefined) {
+    const variable = spec.option_env[option]?.[0]
+    return `${name} needs an address: set ${variable ? `${variable} or ` : ''}providers.${name}.options.${option}.`
+  }
+  const key = spec.key_env[0] ?? `providers.${name}.api_key`
+  return `There is no key for ${name}: set ${key}, or store your own with PUT /api/auth/me/providers/${name}.`
+}

@@ -1,0 +1,203 @@
+import { LRUCache } from 'lru-cache'
+import {
+  badRequest,
+  type Capability,
+  type Environment,
+  type ModelCatalogue,
+  notFound,
+  type Provider,
+  type ProviderSpec,
+} from '#kernel'
+import { compileGlobs } from '#kit'
+import { nearest } from './directory/nearest.ts'
+import { providerOf } from './directory/provider.ts'
+import type { RouteTable } from './directory/route-table.ts'
+import type { ProviderEntries } from './sections.ts'
+
+/** Where a model name leads: providers in order of preference, each with the model's name there. */
+export interface Route {
+  readonly provider: Provider
+  readonly model: string
+  /** Why this one, for traces. */
+  readonly reason: string
+}
+
+interface Listed {
+  readonly provider: Provider
+  readonly serves: (model: string) => boolean
+}
+
+export interface DirectoryParts {
+  /** What service.yaml says of providers, by their names. */
+  readonly entries: ProviderEntries
+  readonly env: Environment
+  /** What the manifests of providers that are switched on say; another object whenever that has changed. */
+  readonly specs: () => ReadonlyMap<string, ProviderSpec>
+  /** Knows the providers of models that no manifest and no entry names. */
+  readonly catalogue?: () => Pick<ModelCatalogue, 'edition' | 'lists' | 'supports'> | undefined
+  readonly routes: RouteTable
+}
+
+/** The providers as manifests, configuration and environment make them, and which of them gets a model. */
+export class Directory {
+  readonly #parts: DirectoryParts
+  #specs: ReadonlyMap<string, ProviderSpec> | undefined
+  /** What the answers that are remembered were made of. */
+  #editions = ''
+  #providers = new Map<string, Listed>()
+  /** Models that providers have listed themselves. */
+  readonly #learned = new Map<string, readonly string[]>()
+  readonly #resolved = new LRUCache<string, readonly Route[]>({ max: 5000 })
+
+  constructor(parts: DirectoryParts) {
+    this.#parts = parts
+  }
+
+  /** The providers that are switched on, and the configuration's own. */
+  #current(): ReadonlyMap<string, Listed> {
+    const specs = this.#parts.specs()
+    if (specs === this.#specs) return this.#providers
+    const { entries, env } = this.#parts
+    const names = new Set([...Object.keys(entries), ...specs.keys()])
+    this.#specs = specs
+    this.#providers = new Map()
+    for (const name of names) {
+      const provider = providerOf(name, entries[name], specs, env)
+      if (provider) this.#providers.set(name, { provider, serves: compileGlobs(provider.spec.models) })
+    }
+    this.#resolved.clear()
+    return this.#providers
+  }
+
+  get providers(): Provider[] {
+    return [...this.#current().values()].map(({ provider }) => provider)
+  }
+
+  find(name: string): Provider | undefined {
+    return this.#current().get(name)?.provider
+  }
+
+  /** A provider by name; throws a bad request that lists the ones there are. */
+  get(name: string): Provider {
+    const provider = this.find(name)
+    if (provider) return provider
+    const configured = this.providers.filter((p) => p.configured).map((p) => p.name)
+    throw badRequest(
+      `There is no provider called ${name}. Configured are: ${configured.join(', ') || 'none'}.`,
+      {
+        param: 'X-Provider',
+      },
+    )
+  }
+
+  /**
+   * Where a model may go, best first. `provider/model` says it outright; then the table of routes; then the providers
+   * that name the model, or else those that the catalogue lists it for, in both cases those with a key first. Throws a
+   * not found when nobody does, with near names: those of models, and those that `others` gives.
+   */
+  resolve(
+    model: string,
+    forced: string | undefined,
+    others: () => readonly string[] = () => [],
+  ): readonly Route[] {
+    if (forced !== undefined) {
+      const provider = this.get(forced)
+      const bare = model.startsWith(`${forced}/`) ? model.slice(forced.length + 1) : model
+      return [{ provider, model: bare, reason: 'X-Provider' }]
+    }
+    // Forgets what is remembered of other providers.
+    this.#current()
+    const editions = `${this.#parts.routes.edition} ${this.#parts.catalogue?.()?.edition}`
+    if (this.#editions !== editions) {
+      this.#editions = editions
+      this.#resolved.clear()
+    }
+    let routes = this.#resolved.get(model)
+    if (!routes) {
+      routes = this.#look(model, others)
+      this.#resolved.set(model, routes)
+    }
+    return routes
+  }
+
+  #look(model: string, others: () => readonly string[]): readonly Route[] {
+    const slash = model.indexOf('/')
+    const named = slash > 0 ? this.find(model.slice(0, slash)) : undefined
+    if (named) return [{ provider: named, model: model.slice(slash + 1), reason: 'named in the model' }]
+    const route = this.#parts.routes.find(model)
+    if (route) {
+      return [
+        { provider: this.get(route.provider), model: route.model ?? model, reason: `route ${route.match}` },
+      ]
+    }
+    const naming = this.#serving(model)
+    const serving = naming.length > 0 ? naming : this.#inCatalogue(model)
+    const known = [
+      ...serving.filter(({ configured }) => configured),
+      ...serving.filter(({ configured }) => !configured),
+      ...this.#fallbacks(),
+    ]
+    if (known.length === 0) throw this.#unknown(model, others())
+    return known.map((provider) => ({
+      provider,
+      model,
+      reason: provider.spec.fallback ? 'no other provider is configured' : `${provider.name} serves ${model}`,
+    }))
+  }
+
+  #serving(model: string): Provider[] {
+    return [...this.#current().values()].flatMap(({ provider, serves }) => (serves(model) ? [provider] : []))
+  }
+
+  #inCatalogue(model: string): Provider[] {
+    const catalogue = this.#parts.catalogue?.()
+    return this.providers.filter(({ name, priceId }) => catalogue?.lists(name, priceId, model))
+  }
+
+  /** Who answers anything as long as nobody else was meant to: a broken entry is no reason to make answers up. */
+  #fallbacks(): Provider[] {
+    const others = this.providers.filter(({ spec }) => !spec.fallback)
+    if (this.unusable.length > 0 || others.some(({ configured }) => configured)) return []
+    return this.providers.filter(({ spec }) => spec.fallback)
+  }
+
+  #unknown(model: string, others: readonly string[]): Error {
+    const near = nearest(model, [...this.names, ...others])
+    const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`
+    return notFound(
+      `No provider serves the model ${model}.${hint} Write provider/model to name the provider outright.`,
+      { param: 'model' },
+    )
+  }
+
+  /** Model names that are known exactly, of all providers. */
+  get names(): string[] {
+    return [...new Set(this.providers.flatMap(({ name }) => this.namesOf(name)))]
+  }
+
+  /** The names of a provider's models: those it has listed itself, else those its manifest or entry names. */
+  namesOf(provider: string): readonly string[] {
+    const listed = this.#learned.get(provider)
+    return listed ?? this.find(provider)?.spec.models.filter((name) => !/[*?]/.test(name)) ?? []
+  }
+
+  /** Takes in the models that a provider has listed. Calls are routed as before: a list is no promise. */
+  learn(provider: string, models: readonly string[]): void {
+    this.#learned.set(provider, models)
+  }
+
+  /** Whether a model can do something, as far as the operator or the catalogue says so. */
+  supports(provider: string, model: string, capability: Capability): boolean | undefined {
+    return this.#parts.catalogue?.()?.supports(provider, model, capability)
+  }
+
+  /** The name under which the price data knows a provider. */
+  priceId(provider: string): string {
+    return this.find(provider)?.priceId ?? provider
+  }
+
+  /** Names in the configuration that no plugin knows and no `type` explains: they cannot be used. */
+  get unusable(): string[] {
+    return Object.keys(this.#parts.entries).filter((name) => !this.#current().has(name))
+  }
+}

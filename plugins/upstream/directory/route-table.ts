@@ -1,0 +1,100 @@
+import { z } from 'zod'
+import type { Collection, Store } from '#kernel'
+import { compileGlobs } from '#kit'
+
+/** One line of the table: which provider gets a model. */
+export const routeRule = z.strictObject({
+  match: z.string().min(1).max(256).meta({ description: 'A model name, or a glob such as gpt-*.' }),
+  provider: z.string().min(1).max(256).meta({ description: 'The provider that gets such calls.' }),
+  model: z
+    .string()
+    .min(1)
+    .max(256)
+    .nullable()
+    .default(null)
+    .meta({ description: "The model's name there, if it is another." }),
+  priority: z
+    .int()
+    .min(-1_000_000)
+    .max(1_000_000)
+    .default(0)
+    .meta({ description: 'Of several that match, the highest counts, then the one named first.' }),
+})
+
+export type RouteRule = z.output<typeof routeRule>
+
+const stored = z.object({ rules: z.array(routeRule), updated_at: z.string() })
+type Stored = z.output<typeof stored>
+
+const rowId = 'table'
+
+type Said = { match: string; provider: string; model?: string | undefined; priority?: number }
+type Compiled = RouteRule & { readonly matches: (model: string) => boolean }
+
+/**
+ * Which provider gets which model, as far as the operator said so. What was set at runtime stands in the place of the
+ * whole table of service.yaml, also after a restart, until it is cleared.
+ */
+export class RouteTable {
+  readonly #configured: readonly RouteRule[]
+  readonly #rows: Collection<Stored> | undefined
+  #stored: Stored | undefined
+  #compiled: readonly Compiled[] = []
+  #edition = 0
+
+  /** The table of service.yaml; without a store it cannot be replaced. */
+  constructor(configured: readonly Said[], store?: Store) {
+    this.#configured = configured.map(({ model = null, priority = 0, ...rest }) => ({
+      ...rest,
+      model,
+      priority,
+    }))
+    this.#rows = store?.collection('routes', { schema: stored })
+    this.#take(undefined)
+  }
+
+  static async open(configured: readonly Said[], store: Store): Promise<RouteTable> {
+    const table = new RouteTable(configured, store)
+    table.#rows!.watch(({ row }) => table.#take(row))
+    table.#take(await table.#rows!.get(rowId))
+    return table
+  }
+
+  /** Changes with the rules. */
+  get edition(): number {
+    return this.#edition
+  }
+
+  /** In the order in which they count. */
+  get rules(): readonly RouteRule[] {
+    return this.#compiled.map(({ matches: _, ...rule }) => rule)
+  }
+
+  get source(): 'config' | 'api' {
+    return this.#stored ? 'api' : 'config'
+  }
+
+  /** When the table was last set at runtime. */
+  get updatedAt(): string | undefined {
+    return this.#stored?.updated_at
+  }
+
+  find(model: string): RouteRule | undefined {
+    return this.#compiled.find(({ matches }) => matches(model))
+  }
+
+  /** Sets the whole table, or goes back to that of service.yaml. What comes after it resolves goes by it. */
+  async replace(rules: readonly RouteRule[] | null): Promise<void> {
+    if (!this.#rows) throw new Error('a route table without a store cannot be replaced')
+    if (rules) await this.#rows.put(rowId, { rules: [...rules], updated_at: new Date().toISOString() })
+    else await this.#rows.delete(rowId)
+  }
+
+  #take(row: Stored | undefined): void {
+    this.#stored = row
+    this.#compiled = (row?.rules ?? this.#configured)
+      .map((rule) => ({ ...rule, matches: compileGlobs([rule.match]) }))
+      .sort((a, b) => b.priority - a.priority)
+    this.#edition += 1
+  }
+}

@@ -1,0 +1,40 @@
+import { Delivery, defineArea, kernelServices, ModelCatalogue } from '#kernel'
+import { ProviderDirectory, ProviderKeys, ProviderProber, RouteRules, TokenInquiries } from '#provider'
+import { Dispatcher } from './delivery/dispatch.ts'
+import { optionProblems } from './directory/provider-options.ts'
+import { RouteTable } from './directory/route-table.ts'
+import { Directory } from './directory.ts'
+import { KeyStore } from './keys/key-store.ts'
+import { Prober } from './probe.ts'
+import { sections } from './sections.ts'
+import { TokenInquiry } from './token-inquiry.ts'
+import { Transport } from './transport/transport.ts'
+
+export default defineArea({
+  settings: sections,
+  async setup(context) {
+    const { settings, store, log, own, provide, use } = context
+    const registry = use(kernelServices.registry)
+    const keys = new KeyStore(store, use(kernelServices.secrets))
+    if ((await keys.encryptPlain(log)) > 0) await use(kernelServices.storage).compact()
+    const routes = await RouteTable.open(settings.routes, store)
+    const directory = new Directory({
+      entries: settings.providers,
+      env: use(kernelServices.environment),
+      specs: () => registry.generation.providers,
+      catalogue: () => registry.generation.services.get(ModelCatalogue) as ModelCatalogue | undefined,
+      routes,
+    })
+    const { maxSize, maxTime } = settings.answers
+    const limits = { maxSize: maxSize || undefined, maxTime: maxTime || undefined }
+    const transport = new Transport({ limits, cohort: use(kernelServices.cohort) })
+    own(() => transport.close())
+    provide(Delivery, new Dispatcher(directory, keys, transport, log).deliver)
+    provide(ProviderDirectory, directory)
+    provide(ProviderKeys, keys)
+    provide(ProviderProber, new Prober(registry, directory, transport))
+    provide(RouteRules, routes)
+    provide(TokenInquiries, new TokenInquiry(registry, transport))
+    context.verify(() => optionProblems(settings.providers, directory, registry.generation))
+  },
+})

@@ -1,0 +1,138 @@
+import { LRUCache } from 'lru-cache'
+import { z } from 'zod'
+import {
+  type Collection,
+  type Credential,
+  hintOf,
+  type Log,
+  type Page,
+  type Secrets,
+  type Store,
+} from '#kernel'
+
+const record = z.object({
+  user_id: z.string(),
+  provider: z.string(),
+  /** Encrypted: `enc:` and what the secrets made of it. */
+  secret: z.string(),
+  status: z.enum(['unverified', 'configured', 'invalid']),
+  last_verified_at: z.string().optional(),
+  created_at: z.string(),
+  updated_at: z.string(),
+})
+type Record = z.infer<typeof record>
+
+/** What may be told of a stored key. */
+export type ProviderKeyView = Omit<Record, 'secret' | 'user_id'>
+
+/** Users' own provider keys: encrypted at rest, decrypted for the outbound call only. */
+export class KeyStore {
+  readonly #rows: Collection<Record>
+  readonly #secrets: Secrets
+  /**
+   * Who has none is remembered too: most users have none, and every call asks. So is what is being read, for all who ask
+   * meanwhile: tokens are kept by the object that they were fetched for.
+   */
+  readonly #known = new LRUCache<string, Credential | 'none' | Promise<Credential | undefined>>({
+    max: 20_000,
+  })
+
+  constructor(store: Store, secrets: Secrets) {
+    this.#rows = store.collection('provider_keys', {
+      schema: record,
+      indexes: { user: (row) => row.user_id },
+    })
+    this.#secrets = secrets
+    this.#rows.watch(({ id }) => void this.#known.delete(id))
+  }
+
+  /** Encrypts what an earlier version or a hand left in plain text; returns how many. */
+  async encryptPlain(log: Log): Promise<number> {
+    let found = 0
+    for await (const [id, row] of this.#rows.scan()) {
+      if (this.#secrets.isEncrypted(row.secret)) continue
+      await this.#rows.update(id, (now) => now && { ...now, secret: this.#secrets.encrypt(now.secret) })
+      log.info({ provider: row.provider }, 'a provider key found in plain text was encrypted')
+      found += 1
+    }
+    return found
+  }
+
+  /** The user's own key for a provider; known answers come without a promise. */
+  find(userId: string, provider: string): Credential | undefined | Promise<Credential | undefined> {
+    const id = idOf(userId, provider)
+    const known = this.#known.get(id)
+    if (known !== undefined) return known === 'none' ? undefined : known
+    const loading = this.#load(id)
+    this.#known.set(id, loading)
+    // What was read before a change is not remembered after it.
+    const isLatest = (): boolean => this.#known.peek(id) === loading
+    loading.then(
+      (credential) => isLatest() && this.#known.set(id, credential ?? 'none'),
+      () => isLatest() && this.#known.delete(id),
+    )
+    return loading
+  }
+
+  async #load(id: string): Promise<Credential | undefined> {
+    const row = await this.#rows.get(id)
+    return row && this.#credential(id, row)
+  }
+
+  #credential(id: string, row: Record): Credential {
+    const secret = this.#secrets.decrypt(row.secret)
+    return { id, secret, hint: hintOf(secret), weight: 1, owner: 'user' }
+  }
+
+  /** A user's keys, by the names of their providers. */
+  async list(userId: string, page: { limit: number; offset: number }): Promise<Page<ProviderKeyView>> {
+    const found = await this.#rows.list({ index: 'user', equals: userId, ...page })
+    return { ...found, items: found.items.map(view) }
+  }
+
+  async get(userId: string, provider: string): Promise<ProviderKeyView | undefined> {
+    const row = await this.#rows.get(idOf(userId, provider))
+    return row && view(row)
+  }
+
+  async set(userId: string, provider: string, secret: string): Promise<ProviderKeyView> {
+    const now = new Date().toISOString()
+    const row = await this.#rows.update(idOf(userId, provider), (before) => ({
+      user_id: userId,
+      provider,
+      secret: this.#secrets.encrypt(secret),
+      status: 'unverified',
+      created_at: before?.created_at ?? now,
+      updated_at: now,
+    }))
+    return view(row!)
+  }
+
+  /** What a check with this key has shown; ignored when the key was replaced or deleted meanwhile. */
+  async mark(
+    userId: string,
+    provider: string,
+    key: Credential,
+    status: 'configured' | 'invalid',
+  ): Promise<void> {
+    const now = new Date().toISOString()
+    await this.#rows.update(idOf(userId, provider), (row) =>
+      row && this.#secrets.decrypt(row.secret) === key.secret
+        ? { ...row, status, last_verified_at: now }
+        : undefined,
+    )
+  }
+
+  delete(userId: string, provider: string): Promise<boolean> {
+    return this.#rows.delete(idOf(userId, provider))
+  }
+
+  /** Deletes all keys of a user. */
+  async deleteOf(userId: string): Promise<void> {
+    for await (const [id] of this.#rows.scan({ index: 'user', equals: userId })) await this.#rows.delete(id)
+  }
+}
+
+const idOf = (userId: string, provider: string): string => `${userId}/${provider}`
+
+const view = ({ secret: _, user_id: __, ...rest }: Record): ProviderKeyView => rest

@@ -1,0 +1,27 @@
+import type { Call } from '../../../kernel/call/call.ts'
+import type { Message } from '../../../kernel/call/canonical.ts'
+
+/** What had to be changed of a request, for the caller to know: `a->b`, `-a`. Each change is told once. */
+export class Changes {
+  readonly #told: string[]
+
+  constructor({ trail }: Pick<Call, 'trail'>) {
+    this.#told = trail.paramsChanged
+  }
+
+  add(change: string): void {
+    if (!this.#told.includes(change)) this.#told.push(change)
+  }
+
+  /** Tells which of these fields a message, or one of its tool calls, has something in: it is not carried. */
+  lose(message: Message, fields: readonly string[], fieldsOfCalls: readonly string[]): void {
+    for (const field of fields) if (says(message[field])) this.add(`-messages.${field}`)
+    for (const call of message.tool_calls ?? []) {
+      for (const field of fieldsOfCalls)
+        if (Object.hasOwn(call, field)) this.add(`-messages.tool_calls.${field}`)
+    }
+  }
+}
+
+const says = (value: unknown): boolean =>
+  value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0)

@@ -1,0 +1,24 @@
+import { guardedToken } from '#kernel'
+import type { RouteTable } from '../directory/route-table.ts'
+import type { Directory } from '../directory.ts'
+import type { KeyStore } from '../keys/key-store.ts'
+import type { Prober } from '../probe.ts'
+import type { TokenInquiry } from '../token-inquiry.ts'
+
+/** The providers with their keys, and which of them gets a model. */
+export const ProviderDirectory = guardedToken<Directory>('provider-directory')
+/** Users' own keys. */
+export const ProviderKeys = guardedToken<KeyStore>('provider-keys')
+/** Asks providers whether they are there. */
+export const ProviderProber = guardedToken<Prober>('provider-prober')
+/** The table of routes. */
+export const RouteRules = guardedToken<RouteTable>('route-rules')
+/** Asks providers how many tokens a call would have. */
+export const TokenInquiries = guardedToken<TokenInquiry>('token-inquiry')
+
+export { destinationOf } from '../delivery/destination.ts'
+export { type RouteRule, type RouteTable, routeRule } from '../directory/route-table.ts'
+export type { Directory } from '../directory.ts'
+export type { KeyStore, ProviderKeyView } from '../keys/key-store.ts'
+export type { Probe } from '../probe.ts'
+export type { ProviderCount } from '../token-inquiry.ts'

@@ -1,0 +1,101 @@
+import { newId, type ToolCallDelta } from '#kernel'
+import { objectIn } from './foreign-json.ts'
+
+/** A part of a tool call as a provider wrote it. */
+interface Written {
+  readonly index?: number
+  readonly id?: string | null | undefined
+  readonly function?: { readonly name?: string | null; readonly arguments?: unknown } | null | undefined
+  /** A call of a tool of free text. */
+  readonly custom?: { readonly name?: string | null } | null
+  readonly [field: string]: unknown
+}
+
+interface OpenCall {
+  readonly index: number
+  readonly id: string | undefined
+  /** What came of its arguments. */
+  json: string
+  /** Whether any of it has been given on: what may become `null` waits for its rest. */
+  told: boolean
+}
+
+/**
+ * The arguments of a call as the JSON text of an object. Some providers write the object itself, and nothing, `null` or
+ * an empty text where the function has no parameters. What was cut off stays as it is: nothing is added to it.
+ */
+export function argumentsText(written: unknown, { isCut = false } = {}): string {
+  const text = typeof written === 'string' ? written : written == null ? '' : JSON.stringify(written)
+  return !isCut && isNothing(text) ? '{}' : text
+}
+
+const isNothing = (json: string): boolean => json.trim() === '' || json.trim() === 'null'
+
+/**
+ * Numbers the tool calls of one streamed answer and writes their arguments as texts, whatever its provider makes of
+ * them, and names those that have no id. A new id or, where there are none, a name after complete arguments begins a new call, also under a number that
+ * another call has.
+ */
+export class StreamedCalls {
+  /** The call that goes on under each of the provider's numbers. */
+  readonly #open = new Map<number, OpenCall>()
+  readonly #calls: OpenCall[] = []
+  #isOdd = false
+
+  /** Whether parts that only add arguments must be seen too: they need another number, or are what is waited for. */
+  get isWatching(): boolean {
+    return this.#isOdd || this.#calls.some(({ told }) => !told)
+  }
+
+  /** The part as it should have been written; the same object where it was. `place` is its place among its neighbours. */
+  take(part: Written, place = 0): ToolCallDelta {
+    const number = part.index ?? place
+    const text = argumentsText(part.function?.arguments, { isCut: true })
+    const before = this.#open.get(number)
+    const goesOn = before !== undefined && !isAnother(before, part, text)
+    const call = goesOn ? before : this.#begin(number, part)
+    const given = this.#given(call, text)
+    const isNameless = !goesOn && !part.id && Boolean(part.function?.name)
+    if (call.index === part.index && !isNameless && (part.function?.arguments ?? '') === given)
+      return part as ToolCallDelta
+    return {
+      ...part,
+      index: call.index,
+      ...(isNameless && { id: newId('call_') }),
+      ...(part.function && { function: { ...part.function, arguments: given } }),
+    } as ToolCallDelta
+  }
+
+  /** What is left to be said when the answer has come to its end: that a call has no arguments. */
+  end(): ToolCallDelta[] {
+    const silent = this.#calls.filter(({ told }) => !told)
+    for (const call of silent) call.told = true
+    return silent.map(({ index }) => ({ index, function: { arguments: '{}' } }))
+  }
+
+  #begin(number: number, { id, index, custom }: Written): OpenCall {
+    const isTaken = this.#calls.some((call) => call.index === number)
+    const next = isTaken ? Math.max(...this.#calls.map((call) => call.index)) + 1 : number
+    const call = { index: next, id: id || undefined, json: '', told: Boolean(custom) }
+    if (next !== index || !id) this.#isOdd = true
+    this.#calls.push(call)
+    this.#open.set(number, call)
+    return call
+  }
+
+  /** What of the arguments can be given on. */
+  #given(call: OpenCall, text: string): string {
+    call.json += text
+    if (call.told) return text
+    if ('null'.startsWith(call.json.trim())) return ''
+    call.told = true
+    return call.json
+  }
+}
+
+function isAnother(call: OpenCall, { id, function: fn, custom }: Written, text: string): boolean {
+  // Some give each part of one call another id; only the first has the name.
+  if (!fn?.name && !custom?.name) return false
+  if (id && call.id) return id !== call.id
+  return text !== '' && objectIn(call.json) !== undefined
+}

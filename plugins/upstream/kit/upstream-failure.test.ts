@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest'
+import { translation } from '../../../test/translation.ts'
+import openai from '../../openai/manifest.json' with { type: 'json' }
+import { retryAfterS, type UpstreamFailure, upstreamFailure } from './upstream-failure.ts'
+
+const { target } = translation(openai as Parameters<typeof translation>[0], { model: 'gpt-4o' })
+const failure = (fields: UpstreamFailure) => upstreamFailure(fields, target)
+
+it.each([
+  [400, 400, 'bad_request', false],
+  [404, 404, 'not_found', false],
+  [413, 413, 'bad_request', false],
+  [422, 422, 'bad_request', false],
+  [429, 429, 'rate_limited', true],
+  [402, 502, 'provider_error', false],
+  [408, 502, 'provider_error', true],
+  [424, 502, 'provider_error', true],
+  [500, 502, 'provider_error', true],
+  [529, 502, 'provider_error', true],
+])('status %i is %i %s to the caller', (given, status, code, retryable) => {
+  expect(failure({ status: given })).toMatchObject({ status, code, retryable, providerStatus: given })
+})
+
+it.each([
+  [401, {}, 401],
+  [403, {}, 403],
+  [400, { ofKey: 401 as const }, 401],
+])('status %i of the key is the provider’s affair and not the caller’s', (status, more, providerStatus) => {
+  const error = failure({ status, message: 'the key sk-1 is wrong', ...more })
+  expect(error).toMatchObject({ status: 502, code: 'provider_error', retryable: false, providerStatus })
+  expect(error.message).not.toContain('sk-1')
+})
+
+it('what no caller can change is not the caller’s mistake, and what is shown may be said', () => {
+  expect(failure({ status: 400, notOfCaller: true })).toMatchObject({ status: 502, code: 'provider_error' })
+  expect(failure({ status: 529, shown: 503 })).toMatchObject({ status: 503, providerStatus: 529 })
+})
+
+it('a provider’s own word on trying again outweighs its status', () => {
+  const headers = { 'x-should-retry': 'false', 'retry-after': '3' }
+  expect(failure({ status: 529, headers })).toMatchObject({ retryable: false, retryAfterS: undefined })
+  expect(failure({ status: 400, headers: { 'x-should-retry': 'true' } }).retryable).toBe(true)
+})
+
+it.each([
+  [{ 'retry-after': '7' }, 7],
+  [{ 'retry-after': '1.5' }, 1.5],
+  [{ 'retry-after': '17.5s' }, 17.5],
+  [{ 'retry-after': '60', 'retry-after-ms': '250' }, 0.25],
+  [{ 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }, 0],
+  [{ 'retry-after': 'soon' }, undefined],
+  [{}, undefined],
+])('the wait in %o is %s seconds', (headers, seconds) => {
+  expect(retryAfterS(headers)).toBe(seconds)
+})

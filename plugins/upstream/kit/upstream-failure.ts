@@ -1,0 +1,79 @@
+import { type ErrorCode, type Target, UpstreamError, type UpstreamHead } from '#kernel'
+
+/** What a provider said when it refused or failed, taken out of its own form. */
+export interface UpstreamFailure {
+  readonly status: number
+  readonly headers?: UpstreamHead['headers']
+  /** Its own name of the error. */
+  readonly native?: string | undefined
+  readonly message?: string | undefined
+  /** Kept for the caller where the mistake is the caller's. */
+  readonly type?: string | undefined
+  readonly param?: string | undefined
+  /** Speaks of the key whatever the status: 401 for one that is none (any more), 403 for one that may not. */
+  readonly ofKey?: 401 | 403 | undefined
+  /** Nothing that the caller could change, whatever the status says. */
+  readonly notOfCaller?: boolean
+  /** The status to show in the place of 502. */
+  readonly shown?: number | undefined
+}
+
+/** The caller's own mistakes keep their status, and so do limits. */
+const kept: Readonly<Record<number, ErrorCode>> = {
+  400: 'bad_request',
+  404: 'not_found',
+  413: 'bad_request',
+  422: 'bad_request',
+  429: 'rate_limited',
+}
+
+const passing = new Set([408, 409, 424, 425, 429])
+
+/**
+ * What an error of a provider's means to the caller: its own mistakes keep their status, a key that was refused and all
+ * else are the provider's, 502 unless `shown` says otherwise. Messages are cut at 1,000 characters.
+ */
+export function upstreamFailure(
+  { status, headers = {}, native, message, ofKey, notOfCaller = false, ...said }: UpstreamFailure,
+  { provider, model, key }: Target,
+): UpstreamError {
+  const about = { provider: provider.name, model, fault: 'status', native } as const
+  if (status === 401 || status === 403 || ofKey !== undefined) {
+    const whose = key?.owner === 'user' ? 'your own key' : "the gateway's key"
+    const why = `${provider.name} refused ${whose} for it (${native ?? `status ${status}`}).`
+    return new UpstreamError('provider_error', why, {
+      ...about,
+      providerStatus: ofKey ?? status,
+      retryable: false,
+    })
+  }
+  const code = notOfCaller ? undefined : kept[status]
+  const words = message?.slice(0, 1000) ?? `it answered with status ${status}`
+  const retryable = wordOn(headers) ?? (passing.has(status) || status >= 500)
+  return new UpstreamError(code ?? 'provider_error', `${provider.name}: ${words}`, {
+    ...about,
+    providerStatus: status,
+    status: code ? status : (said.shown ?? 502),
+    type: code && status !== 429 ? said.type : undefined,
+    param: said.param,
+    retryable,
+    retryAfterS: retryable ? retryAfterS(headers) : undefined,
+  })
+}
+
+/** What OpenAI and Anthropic tell their own clients of trying again. */
+function wordOn({ 'x-should-retry': said }: UpstreamHead['headers']): boolean | undefined {
+  return said === 'true' ? true : said === 'false' ? false : undefined
+}
+
+/** Seconds to wait, from the headers in any of their forms; undefined where they say nothing of it. */
+export function retryAfterS(headers: UpstreamHead['headers']): number | undefined {
+  const ms = Number(headers['retry-after-ms'])
+  if (ms > 0) return ms / 1000
+  const value = headers['retry-after']
+  if (value === undefined) return undefined
+  const seconds = /^\d+(\.\d+)?s?$/.test(value)
+    ? Number.parseFloat(value)
+    : (Date.parse(value) - Date.now()) / 1000
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined
+}
