@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { sections as models } from '../plugins/models/sections.ts'
+import { sections as upstream } from '../plugins/upstream/sections.ts'
+import { readSections, type SectionOwner } from './config/sections.ts'
 import { type Config, ConfigError, configJsonSchema, configKeys, fromTexts, loadConfig } from './config.ts'
 
 let cwd = ''
@@ -17,9 +20,18 @@ afterEach(() => {
 type Env = Record<string, string>
 const write = (...lines: string[]) => writeFileSync(path.join(cwd, 'service.yaml'), lines.join('\n'))
 const load = (env: Env = {}): Config => loadConfig({ env, cwd })
+const owners: readonly SectionOwner[] = [
+  { id: 'models', sections: ['models', 'prices', 'tokenizers'], settings: models },
+  { id: 'upstream', sections: ['providers', 'routes'], settings: upstream },
+]
+/** What the sections of plugins say, as the plugins are handed it. */
+const sectionsOf = (env: Env = {}): object => {
+  const values = readSections(load(env), owners)
+  return { ...upstream.parse(values.get('upstream')), ...models.parse(values.get('models')) }
+}
 const problems = (env: Env = {}): readonly string[] => {
   try {
-    load(env)
+    sectionsOf(env)
   } catch (error) {
     if (error instanceof ConfigError) return error.problems
     throw error
@@ -35,14 +47,9 @@ describe('without a file', () => {
       dataDir: path.join(cwd, 'data'),
       logLevel: 'info',
       drain: 10_000,
-      providers: {},
       modules: {},
-      routes: [],
       moduleCircuit: { failures: 5, window: 60_000, open: 30_000, budget: 2000, timeout: 60_000 },
-      models: {},
       workers: { memory: 128 * 1024 * 1024, hang: 5000 },
-      prices: {},
-      tokenizers: {},
       plugins: { packages: [], watch: false, setupTimeout: 30_000 },
       pluginDirs: [],
       storage: { engine: 'level', minFree: 256 * 1024 * 1024 },
@@ -71,6 +78,8 @@ describe('without a file', () => {
       encryptionKey: undefined,
       file: undefined,
       sources: {},
+      sections: {},
+      source: { name: undefined, positions: new Map(), variables: new Map() },
     })
   })
 
@@ -130,7 +139,7 @@ describe('with a file', () => {
       'server: { trusted_proxies: [10.0.0.0/8, "::1"], cors_origins: ["https://app.example.com"], body_limit: 1.5 MB, proxy_body_limit: 4096 }',
       'drain: 1m',
     )
-    expect(load()).toMatchObject({
+    expect({ ...load(), ...sectionsOf() }).toMatchObject({
       host: '0.0.0.0',
       providers: {
         openai: { apiKey: 'k', orgId: 'org-1' },
@@ -160,7 +169,7 @@ describe('with a file', () => {
       tokenizers: {
         'gemma-3': {
           models: ['gemma-3-*'],
-          file: path.join(cwd, 'gemma', 'tokenizer.json'),
+          file: 'gemma/tokenizer.json',
           chatTemplate: '/srv/chat.jinja',
         },
       },
@@ -180,7 +189,8 @@ describe('with a file', () => {
   it('takes a key without a value for one that is not there', () => {
     write('admin_key:', 'providers:', '  ollama:', 'routes:', 'server:', '  threads:', 'license: { key: "" }')
     const config = load()
-    expect(config).toMatchObject({ providers: { ollama: {} }, routes: [], server: { threads: 1 } })
+    expect(config).toMatchObject({ server: { threads: 1 } })
+    expect(sectionsOf()).toMatchObject({ providers: { ollama: {} }, routes: [] })
     expect(config.adminKey).toBeUndefined()
     expect(config.license.key).toBeUndefined()
   })
@@ -225,7 +235,8 @@ describe('references', () => {
       'server: { body_limit: "${LIMIT}mb" }',
       'providers: { mycorp: { base_url: "http://${NAME}.internal:${PORT}/v1", api_key: "${KEY}" } }',
     )
-    expect(load({ PORT: '9000', SIGNUP: 'false', LIMIT: '2', NAME: 'models', KEY: '0123' })).toMatchObject({
+    const env = { PORT: '9000', SIGNUP: 'false', LIMIT: '2', NAME: 'models', KEY: '0123' }
+    expect({ ...load(env), ...sectionsOf(env) }).toMatchObject({
       port: 9000,
       host: '127.0.0.2',
       auth: { openSignup: false },
@@ -306,16 +317,40 @@ describe('references', () => {
 })
 
 describe('problems', () => {
-  it('are all reported at once, in the order of the file', () => {
+  it('of the kernel are all reported at once, in the order of the file', () => {
     write(
-      'prot: 4200',
       'server:',
       '  threads: 400',
       '  body_limit: 10mbb',
       '  cors_origins: ["https://a.example.com/path"]',
       '  trusted_proxies: [10.0.0.0/99]',
-      'threads: 2',
       'storage: { engine: postgres }',
+      'auth: { open_signup: maybe }',
+      'admin_key: [sk-never-shown]',
+      'drain: soon',
+      'modules: { one: { enabled: 1, order: 1.5, config: [1] } }',
+      'plugins: { setup_timeout: 3 }',
+    )
+    expect(problems()).toEqual([
+      'service.yaml line 2: server.threads: expected a whole number from 1 to 64, got 400',
+      'service.yaml line 3: server.body_limit: expected a size such as 512kb or 10mb, got "10mbb"',
+      'service.yaml line 4: server.cors_origins[0]: expected an origin such as https://app.example.com, or *, got "https://a.example.com/path"',
+      'service.yaml line 5: server.trusted_proxies[0]: expected an IP address or a range such as 10.0.0.0/8, got "10.0.0.0/99"',
+      'service.yaml line 6: storage.engine: postgres is not available yet: expected level, got "postgres"',
+      'service.yaml line 7: auth.open_signup: expected true or false, got "maybe"',
+      'service.yaml line 8: admin_key: expected text, got a list',
+      'service.yaml line 9: drain: expected a duration such as 500ms, 10s or 5m, got "soon"',
+      'service.yaml line 10: modules.one.enabled: expected true or false, got 1',
+      'service.yaml line 10: modules.one.config: expected a map, got a list',
+      'service.yaml line 10: modules.one.order: expected a whole number from -1000000 to 1000000, got 1.5',
+      'service.yaml line 11: plugins.setup_timeout: expected 100ms or more; a number without a unit is milliseconds, got 3',
+    ])
+  })
+
+  it('of sections are all reported at once, in the order of the file', () => {
+    write(
+      'prot: 4200',
+      'threads: 2',
       'providers:',
       '  OpenAI: { api_key: k }',
       '  groq: sk-never-shown',
@@ -324,36 +359,21 @@ describe('problems', () => {
       '    base_url: ftp://x',
       '    keys: [{ weight: heavy }]',
       'routes: { match: x }',
-      'auth: { open_signup: maybe }',
-      'admin_key: [sk-never-shown]',
-      'drain: soon',
-      'modules: { one: { enabled: 1, order: 1.5, config: [1] } }',
       'prices: { gpt: { input_usd_per_m: -1, output_usd_per_m: 1 } }',
-      'plugins: { setup_timeout: 3 }',
+      'provider: {}',
     )
     expect(problems()).toEqual([
       'service.yaml line 1: prot: unknown key; the nearest known one is port',
-      'service.yaml line 3: server.threads: expected a whole number from 1 to 64, got 400',
-      'service.yaml line 4: server.body_limit: expected a size such as 512kb or 10mb, got "10mbb"',
-      'service.yaml line 5: server.cors_origins[0]: expected an origin such as https://app.example.com, or *, got "https://a.example.com/path"',
-      'service.yaml line 6: server.trusted_proxies[0]: expected an IP address or a range such as 10.0.0.0/8, got "10.0.0.0/99"',
-      'service.yaml line 7: threads: unknown key; the nearest known one is server.threads',
-      'service.yaml line 8: storage.engine: postgres is not available yet: expected level, got "postgres"',
-      'service.yaml line 10: providers.OpenAI: expected a name of lower-case letters, digits, - and _, as the name',
-      'service.yaml line 11: providers.groq: expected a map of keys, got text',
-      'service.yaml line 13: providers.xai.apikey: unknown key; the nearest known one is providers.xai.api_key',
-      'service.yaml line 14: providers.xai.base_url: expected an http or https address, got "ftp://x"',
-      'service.yaml line 15: providers.xai.keys[0].api_key: expected text, got nothing',
-      'service.yaml line 15: providers.xai.keys[0].weight: expected a number, 0 or more, got "heavy"',
-      'service.yaml line 16: routes: expected a list, got a map',
-      'service.yaml line 17: auth.open_signup: expected true or false, got "maybe"',
-      'service.yaml line 18: admin_key: expected text, got a list',
-      'service.yaml line 19: drain: expected a duration such as 500ms, 10s or 5m, got "soon"',
-      'service.yaml line 20: modules.one.enabled: expected true or false, got 1',
-      'service.yaml line 20: modules.one.config: expected a map, got a list',
-      'service.yaml line 20: modules.one.order: expected a whole number from -1000000 to 1000000, got 1.5',
-      'service.yaml line 21: prices.gpt: expected provider/model, such as openai/gpt-4o, as the name',
-      'service.yaml line 22: plugins.setup_timeout: expected 100ms or more; a number without a unit is milliseconds, got 3',
+      'service.yaml line 2: threads: unknown key; the nearest known one is server.threads',
+      'service.yaml line 4: providers.OpenAI: expected a name of lower-case letters, digits, - and _, as the name',
+      'service.yaml line 5: providers.groq: expected a map of keys, got text',
+      'service.yaml line 7: providers.xai.apikey: unknown key; the nearest known one is providers.xai.api_key',
+      'service.yaml line 8: providers.xai.base_url: expected an http or https address, got "ftp://x"',
+      'service.yaml line 9: providers.xai.keys[0].api_key: expected text, got nothing',
+      'service.yaml line 9: providers.xai.keys[0].weight: expected a number, 0 or more, got "heavy"',
+      'service.yaml line 10: routes: expected a list, got a map',
+      'service.yaml line 11: prices.gpt: expected provider/model, such as openai/gpt-4o, as the name',
+      'service.yaml line 12: provider: unknown key; the nearest known one is providers',
     ])
   })
 
@@ -395,15 +415,20 @@ describe('service.yaml.example', () => {
 
   it('says what the defaults are', () => {
     const defaults = load()
+    const sections = sectionsOf()
     write(example)
-    expect(load()).toEqual({ ...defaults, file: expect.any(String), sources: expect.any(Object) })
+    const changed = { file: expect.any(String), sources: expect.any(Object), source: expect.any(Object) }
+    expect(load()).toEqual({ ...defaults, ...changed, sections: expect.any(Object) })
+    expect(sectionsOf()).toEqual(sections)
   })
 
   it('has every key, and no other', () => {
     write(uncommented)
     const names = [...example.matchAll(/\$\{([A-Z_]+):-/g)].map((found) => found[1] as string)
     const used = Object.keys(load(Object.fromEntries(names.map((name) => [name, 'x']))).sources)
-    const missing = configKeys().filter((key) => !used.some((path) => formOf(key.path).test(path)))
+    const missing = configKeys(upstream, models).filter(
+      (key) => !used.some((path) => formOf(key.path).test(path)),
+    )
     expect(missing.map((key) => key.path)).toEqual([])
   })
 
@@ -432,14 +457,14 @@ describe('configKeys', () => {
   })
 
   it('marks what must never be shown', () => {
-    expect(configKeys().flatMap((key) => (key.secret ? [key.path] : []))).toEqual([
+    expect(configKeys(upstream, models).flatMap((key) => (key.secret ? [key.path] : []))).toEqual([
       'admin_key',
-      'providers.<name>.api_key',
-      'providers.<name>.keys[].api_key',
-      'providers.<name>.headers',
       'storage.url',
       'license.key',
       'secrets',
+      'providers.<name>.api_key',
+      'providers.<name>.keys[].api_key',
+      'providers.<name>.headers',
     ])
   })
 

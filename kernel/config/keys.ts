@@ -27,9 +27,10 @@ export interface ConfigKey {
 /** The JSON Schema of service.yaml. Fields that hold secrets have `x-secret: true`. */
 export const configJsonSchema = (): SchemaNode => z.toJSONSchema(schema, { io: 'input' }) as SchemaNode
 
-/** Every key of service.yaml that has a value of its own, in the order of the schema. */
-export function configKeys(): ConfigKey[] {
-  return leaves(configJsonSchema(), '')
+/** Every key of service.yaml that has a value of its own: the kernel's, and those in sections with these schemas. */
+export function configKeys(...sections: readonly z.ZodType[]): ConfigKey[] {
+  const schemas = sections.map((settings) => z.toJSONSchema(settings, { io: 'input' }) as SchemaNode)
+  return [configJsonSchema(), ...schemas].flatMap((node) => leaves(node, ''))
 }
 
 function leaves(node: SchemaNode, path: string): ConfigKey[] {

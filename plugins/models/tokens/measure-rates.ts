@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
-import { type CharacterClass, classes, classOf } from '../../../kernel/kit/characters.ts'
+import { type CharacterClass, characterClasses as classes, characterClassOf as classOf } from '#kit'
 import type { Vocabulary } from '../catalogue/tokenizers.ts'
-import { openVocabulary } from '../tokens/vocabulary.ts'
+import { openVocabulary } from './vocabulary.ts'
 
 /**
- * Measures what a character of each class takes of each vocabulary: the rates of `kernel/tokens/rates.ts`, as those that
+ * Measures what a character of each class takes of each vocabulary: the rates of `rates.ts`, as those that
  * fit the given texts best, and how far estimates by them are off.
  *
- *     node bin/token-rates.ts <file>…
+ *     node plugins/models/tokens/measure-rates.ts <file>…
  */
 const vocabularies: readonly Vocabulary[] = [
   'cl100k_base',
