@@ -22,7 +22,11 @@ describe('a report', () => {
 
   beforeEach(async () => {
     root = await mkdtemp(path.join(tmpdir(), 'switchyard-api-test-'))
-    await declare({ 'kernel/kit/index.d.ts': 'export {};', 'test/testing.d.ts': 'export {};' })
+    await declare({
+      'kernel/kit/index.d.ts': 'export {};',
+      'plugins/upstream/kit/index.d.ts': 'export {};',
+      'test/testing.d.ts': 'export {};',
+    })
   })
 
   afterEach(() => rm(root, { recursive: true }))

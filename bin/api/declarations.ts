@@ -15,9 +15,12 @@ export class Declarations {
   readonly #imports = new Map<string, Reference>()
   readonly #exports = new Map<string, Reference>()
   readonly #stars: string[] = []
+  readonly #aliases: Readonly<Record<string, string>>
 
-  constructor(file: string) {
+  /** `aliases` are the files that names such as `#kernel` stand for. */
+  constructor(file: string, aliases: Readonly<Record<string, string>> = {}) {
     this.#file = file
+    this.#aliases = aliases
     const text = readFileSync(file, 'utf8')
       .replaceAll(/^[ \t]*\/\*\*[\s\S]*?\*\/\n?/gm, '')
       .replaceAll(/\bimport\("\.[^"]*"\)\./g, '')
@@ -44,12 +47,17 @@ export class Declarations {
   }
 
   #read(statement: string): void {
-    const from = /from '(\.[^']+)';$/.exec(statement)?.[1]
+    const from = /from '([.#][^']+)';$/.exec(statement)?.[1]
     const names = /\{([^}]*)\}/.exec(statement)?.[1] ?? ''
     if (/^(import|export).* from '/s.test(statement)) {
-      if (!from) return
+      if (!from || (from.startsWith('#') && !this.#aliases[from])) return
       const file = this.#fileOf(from)
       if (statement.includes('* from')) this.#stars.push(file)
+      const whole = /\* as (\w+) from/.exec(statement)?.[1]
+      if (whole) {
+        this.#texts.set(whole, statement)
+        this.#exports.set(whole, { file: this.#file, name: whole })
+      }
       const known = statement.startsWith('import') ? this.#imports : this.#exports
       for (const { name, as } of namesIn(names)) known.set(as, { file, name })
       return
@@ -64,7 +72,9 @@ export class Declarations {
   }
 
   #fileOf(specifier: string): string {
-    return path.resolve(path.dirname(this.#file), specifier).replace(/\.ts$/, '.d.ts')
+    return (
+      this.#aliases[specifier] ?? path.resolve(path.dirname(this.#file), specifier).replace(/\.ts$/, '.d.ts')
+    )
   }
 }
 

@@ -5,20 +5,30 @@ import { Declarations, type Reference } from './declarations.ts'
 export const entries = {
   switchyard: 'kernel/index.d.ts',
   'switchyard-kit': 'kernel/kit/index.d.ts',
+  'switchyard-provider': 'plugins/upstream/kit/index.d.ts',
   'switchyard-testing': 'test/testing.d.ts',
 } as const
 
 /**
- * What only plugins with the permission `kernel` have a use for. Their own text counts and nothing behind it: how the
+ * What a permission `service:<name>` opens, and what belongs to it. Their own text counts and nothing behind it: how the
  * gateway is made inside is no promise.
  */
 const inner = new Set([
   'Accounts',
   'Actor',
-  'Catalogue',
+  'Cohort',
+  'Config',
+  'Directory',
+  'Environment',
+  'Generation',
+  'KeyStore',
   'Placement',
   'Plugin',
+  'Prober',
   'Registry',
+  'RouteTable',
+  'Secrets',
+  'TokenInquiry',
   'callContextOf',
   'destinationOf',
   'dryRun',
@@ -34,8 +44,13 @@ const inner = new Set([
  */
 export function apiReports(root: string, version: string): ReadonlyMap<string, string> {
   const files = new Map<string, Declarations>()
+  const aliases = {
+    '#kernel': path.join(root, entries.switchyard),
+    '#kit': path.join(root, entries['switchyard-kit']),
+    '#provider': path.join(root, entries['switchyard-provider']),
+  }
   const load = (file: string): Declarations => {
-    const known = files.get(file) ?? new Declarations(file)
+    const known = files.get(file) ?? new Declarations(file, aliases)
     files.set(file, known)
     return known
   }

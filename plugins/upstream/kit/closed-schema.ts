@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../kernel/call/canonical.ts'
+import type { Json, JsonObject } from '#kernel'
 
 /** A schema that a decoder can hold a model to, and what of it is only told to the model. */
 export interface ClosedSchema {
