@@ -22,7 +22,7 @@ const write = (...lines: string[]) => writeFileSync(path.join(cwd, 'service.yaml
 const load = (env: Env = {}): Config => loadConfig({ env, cwd })
 const owners: readonly SectionOwner[] = [
   { id: 'models', sections: ['models', 'prices', 'tokenizers'], settings: models },
-  { id: 'upstream', sections: ['providers', 'routes'], settings: upstream },
+  { id: 'upstream', sections: ['providers', 'routes', 'answers'], settings: upstream },
 ]
 /** What the sections of plugins say, as the plugins are handed it. */
 const sectionsOf = (env: Env = {}): object => {

@@ -162,12 +162,6 @@ test('is changed wherever a request names tools, the tools of older clients and 
   })
 })
 
-test('what is not JSON is left for others to complain about', () => {
-  const names = new ToolNames(fittingNames(offering(['a.b']), new RegExp(patterns[0]!)))
-  const reply = WholeReply.fromBytes('chat', Buffer.from('{broken}'))
-  expect(names.reply(reply)).toBe(reply)
-})
-
 test('a pattern that short names do not match is refused, and so is one that is none', () => {
   const spec = (tool_names: string) => providerSpec.safeParse({ protocol: 'openai', tool_names }).success
   expect([...patterns, '.'].map(spec)).toEqual([true, true, true, true, true])
