@@ -3,6 +3,7 @@ export type StoreErrorCode =
   | 'STORE_LOCKED'
   | 'STORE_CLOSED'
   | 'STORE_FAILED'
+  | 'STORE_DAMAGED'
   | 'NAME_INVALID'
   | 'ID_INVALID'
   | 'ROW_INVALID'

@@ -65,6 +65,23 @@ export interface Store {
   flush(): Promise<void>
 }
 
+/** A file of an engine that cannot be read in whole. */
+export interface FileDamage {
+  readonly file: string
+  readonly found: string
+  /** What is gone when it is repaired. */
+  readonly lost: string
+}
+
+/** Something that a store keeps twice and that was not the same. */
+export interface Disagreement {
+  /** The collection, log or sequence. */
+  readonly part: string
+  readonly found: string
+  /** Whether it can be put right. */
+  readonly canBeMended: boolean
+}
+
 /** What lies under a name in the store. */
 export interface StoredPart {
   readonly kind: 'collection' | 'log' | 'sequence' | 'counters'

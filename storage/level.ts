@@ -1,11 +1,19 @@
 import { Level } from 'level'
 import { StoreError } from './errors.ts'
-import type { Engine, StoreHealth, StoreProblem } from './index.ts'
+import type { Disagreement, Engine, StoreHealth, StoreProblem } from './index.ts'
+import { compare } from './level/consistency.ts'
+import { damaged, isCorruption, locked } from './level/damage.ts'
+import { isBeheaded } from './level/files/examine.ts'
+import { mendWriteAhead } from './level/files/repair.ts'
 import { Gate } from './level/gate.ts'
-import { GroupCommit } from './level/group-commit.ts'
+import { type Database, GroupCommit } from './level/group-commit.ts'
 import type { LogFormat } from './level/log-blocks.ts'
-import { Parts, storeAt } from './level/parts.ts'
+import { openKey, Parts, storeAt } from './level/parts.ts'
+import { reasonOf } from './level/reason.ts'
 import { Recovery } from './level/recovery.ts'
+
+export { isLocked } from './level/files/lock.ts'
+export { examine, repairFiles } from './level/files/repair.ts'
 
 export interface LevelOptions {
   /** Told once of each problem that the store noticed and survived. */
@@ -22,18 +30,14 @@ const problemsKept = 1000
 
 /** Opens, or makes, the LevelDB in this folder. One process at a time can have it open: `STORE_LOCKED` for others. */
 export async function openLevel(folder: string, options: LevelOptions = {}): Promise<Engine> {
-  const database = new Level<string, string>(folder, tuning)
-  try {
-    await database.open()
-  } catch (cause) {
-    throw openError(folder, cause)
-  }
-  const report = once(options.report ?? (() => {}))
+  const { report: tell = () => {}, logFormat: format = defaultFormat } = options
+  const database = await openDatabase(folder, format, tell)
+  const report = once(tell)
   const gate = new Gate()
   const writer = new GroupCommit(database, (failure) => recovery.begin(failure))
   const recovery = new Recovery({ folder, database, writer, gate, changed: options.changed ?? (() => {}) })
   const backing = { database, writer, gate, report }
-  const parts = new Parts(backing, options.logFormat ?? defaultFormat)
+  const parts = new Parts(backing, format)
   let closed: Promise<void> | undefined
   return {
     name: 'level',
@@ -48,13 +52,72 @@ export async function openLevel(folder: string, options: LevelOptions = {}): Pro
   }
 }
 
+/**
+ * Compares what the store in a folder keeps twice, as is done after an unclean end. `repair` puts it right by the rows. Nobody
+ * may have it open.
+ */
+export async function checkAgreement(
+  folder: string,
+  { repair }: { readonly repair: boolean },
+): Promise<Disagreement[]> {
+  const database: Database = new Level<string, string>(folder, tuning)
+  try {
+    await database.open()
+    return await compare(database, defaultFormat, { repair })
+  } catch (cause) {
+    throw openError(folder, cause)
+  } finally {
+    await database.close().catch(() => {})
+  }
+}
+
+async function openDatabase(
+  folder: string,
+  format: LogFormat,
+  report: (problem: StoreProblem) => void,
+): Promise<Database> {
+  if (await isBeheaded(folder)) throw damaged(`The database in ${folder}`, new Error('CURRENT is missing'))
+  for (const { file, found, lost } of await mendWriteAhead(folder)) {
+    const message = `In a write-ahead file ${found}. Lost: ${lost}. A copy of the file is in lost.`
+    report({ code: 'STORE_DAMAGED', part: file, message })
+  }
+  const database: Database = new Level<string, string>(folder, tuning)
+  try {
+    await database.open()
+    await settle(database, format, report)
+    return database
+  } catch (cause) {
+    await database.close().catch(() => {})
+    throw openError(folder, cause)
+  }
+}
+
+/** After an end that was no close, puts right what disagrees, and says so. From now on, such an end is noticed. */
+async function settle(
+  database: Database,
+  format: LogFormat,
+  report: (problem: StoreProblem) => void,
+): Promise<void> {
+  if ((await database.get(openKey)) !== undefined) {
+    for (const { part, found, canBeMended } of await compare(database, format, { repair: true })) {
+      const message = canBeMended
+        ? `After an unclean end, put right by the rows: ${found}.`
+        : `After an unclean end: ${found}. It cannot be put right.`
+      report({ code: 'STORE_DAMAGED', part, message })
+    }
+  }
+  await database.put(openKey, '', { sync: true })
+}
+
 function openError(folder: string, cause: unknown): StoreError {
   const inner = cause instanceof Error ? cause.cause : undefined
-  if (inner instanceof Error && 'code' in inner && inner.code === 'LEVEL_LOCKED') {
-    const message = `Another process has ${folder} open. Stop it, or choose another data folder.`
-    return new StoreError('STORE_LOCKED', message, cause)
-  }
-  return new StoreError('STORE_FAILED', `The database in ${folder} cannot be opened.`, cause)
+  if (inner instanceof Error && 'code' in inner && inner.code === 'LEVEL_LOCKED') return locked(folder, cause)
+  if (isCorruption(cause)) return damaged(`The database in ${folder}`, cause)
+  return new StoreError(
+    'STORE_FAILED',
+    `The database in ${folder} cannot be opened (${reasonOf(cause)}).`,
+    cause,
+  )
 }
 
 /** Passes on each problem of a place once, so that a damaged row does not fill the log of the process. */

@@ -77,7 +77,10 @@ export interface Log<T> {
   append(row: T, body?: () => string | undefined): void
   /** Writes what is queued; resolves when it is fsynced. In between, rows are written without an fsync. */
   flush(): Promise<void>
-  /** Indexes older rows for fields and numbers that are new, a block at a time; rows are appended in between. */
+  /**
+   * Indexes older rows for fields and numbers that are new, and rows whose index a repair took away, a block at a time; rows
+   * are appended in between.
+   */
   prepare(): Promise<void>
   /** The row of this id, the newest when there are several. */
   get(id: string): Promise<T | undefined>

@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { openLevel } from '../../storage/level.ts'
 import { type Ended, runApart, runHere } from '../../test/commands.ts'
 import { type GatewayProcess, startProcess } from '../../test/process.ts'
 import { bpe } from '../../test/tokenizer-files.ts'
@@ -156,6 +158,56 @@ describe('doctor', () => {
     const of = (name: string) => checks.filter((check) => check.name === name)
     return { code, status, checks, of }
   }
+
+  it('says what is damaged in the store and what is lost, and repairs it with a copy kept', async () => {
+    const store = path.join(folder, 'data', 'db')
+    const options = { schema: z.object({ n: z.int() }), indexes: { n: (row: { n: number }) => row.n % 5 } }
+    const engine = await openLevel(store)
+    const rows = engine.namespace('kernel').collection('numbers', options)
+    await Promise.all(Array.from({ length: 2000 }, (_, n) => rows.put(`row-${n}`, { n })))
+    await engine.compact()
+    await engine.close()
+    const table = path.join(store, (await readdir(store)).find((name) => name.endsWith('.ldb'))!)
+    const bytes = await readFile(table)
+    await writeFile(table, bytes.fill(0x55, 20_000, 20_030))
+
+    const damaged = await doctor()
+    expect(damaged.code).toBe(1)
+    expect(damaged.of('files')).toEqual([
+      {
+        name: 'files',
+        status: 'failed',
+        message: expect.stringMatching(
+          /1 of its blocks.*lost: what lay there, of collection kernel\/numbers.*--repair/,
+        ),
+      },
+    ])
+    const repaired = await doctor(['--repair'])
+    expect(repaired.code).toBe(0)
+    expect(repaired.of('files')).toMatchObject([
+      { status: 'warning', message: expect.stringContaining('Repaired') },
+    ])
+    expect(repaired.of('counts')).toMatchObject([
+      { status: 'warning', message: expect.stringContaining('Put right') },
+    ])
+    const [copy] = (await readdir(path.join(folder, 'data'))).filter((name) =>
+      name.startsWith('db-before-repair'),
+    )
+    expect(await readFile(path.join(folder, 'data', copy!, path.basename(table)))).toEqual(bytes)
+    const after = await doctor()
+    expect([
+      after.code,
+      ...[...after.of('files'), ...after.of('counts')].map(({ status }) => status),
+    ]).toEqual([0, 'ok', 'ok'])
+    const again = await openLevel(store)
+    running.push(() => again.close())
+    const left = await again.namespace('kernel').collection('numbers', options).count()
+    expect(left).toBeGreaterThan(1500)
+    expect(left).toBeLessThan(2000)
+    expect((await doctor(['--repair'])).of('store')).toMatchObject([
+      { status: 'failed', message: expect.stringContaining('Stop it') },
+    ])
+  })
 
   it('finds nothing wrong with a fresh folder, and makes nothing in it', async () => {
     const { code, status, of } = await doctor([], { SERVICE_DATA_DIR: path.join(folder, 'not', 'yet') })

@@ -17,6 +17,7 @@ export function createCli(): Command {
     .command('doctor')
     .description('look at everything a start needs and say what is wrong')
     .option('--check-providers', 'really ask the providers that have keys')
+    .option('--repair', 'mend what is damaged in the data folder; stop the gateway first')
     .option('--json', 'for programs')
     .action(doctor)
   cli.command('modules').description('list the modules').option('--json', 'for programs').action(modules)

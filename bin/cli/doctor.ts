@@ -19,11 +19,15 @@ import { badConfiguration } from './configuration.ts'
 interface DoctorOptions {
   readonly json?: boolean
   readonly checkProviders?: boolean
+  readonly repair?: boolean
 }
 
 const marks = { ok: '✓', warning: '!', failed: '✗' } as const
 
-/** Looks at everything a start needs, changes nothing, and says what is wrong: exit code 1, or 78 for the configuration. */
+/**
+ * Looks at everything a start needs and says what is wrong: exit code 1, or 78 for the configuration. Changes nothing, but for
+ * what can be repaired, when told to.
+ */
 export async function doctor(options: DoctorOptions): Promise<void> {
   const checks: Check[] = [checkRuntime()]
   try {
@@ -39,13 +43,13 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   else for (const { name, status, message } of checks) console.log(`${marks[status]} ${name}: ${message}`)
 }
 
-async function examined({ checkProviders: ask = false }: DoctorOptions): Promise<Check[]> {
+async function examined({ checkProviders: ask = false, repair = false }: DoctorOptions): Promise<Check[]> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() })
   const { found, configured, plugins } = await examinePlugins(config)
   const port = await checkPort(config)
   return [
     ok('configuration', config.file ?? 'no service.yaml: the defaults and the environment'),
-    ...(await checkData(config, port.running)),
+    ...(await checkData(config, { running: port.running, repair })),
     port.check,
     ...plugins,
     ...checkProviders(configured, found, process.env),

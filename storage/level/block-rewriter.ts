@@ -72,6 +72,15 @@ export class BlockRewriter<T> {
     await this.#commitSealed(changes, (all) => all.map((one) => (one.block === block ? sealed : one)))
   }
 
+  /** Makes the index of a block that has none, as a repair may leave it. */
+  async adopt(block: number): Promise<void> {
+    const first = block * this.#blocks.format.blockRows
+    const end = first + this.#blocks.format.blockRows
+    const index = await this.#blocks.indexChunks(await this.#blocks.readChunks(first, end), first, end)
+    const [sealed, changes] = sealBlock(this.#blocks.keys, block, index)
+    await this.#commitSealed(changes, (all) => [...all, sealed].sort((a, b) => a.block - b.block))
+  }
+
   /** Deletes the bodies of the rows of a block that are older; returns how many. */
   async stripBodies(block: number, beforeMs: number): Promise<number> {
     const { first, end, header } = this.#extent(block)

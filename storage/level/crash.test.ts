@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { collect } from '../conformance/harness.ts'
-import type { Collection, Engine } from '../index.ts'
+import type { Collection, Engine, StoreProblem } from '../index.ts'
 import { openLevel } from '../level.ts'
 import { accountOptions, eventOptions, Link, newerAccountOptions } from './crash-parts.ts'
 
@@ -54,7 +54,9 @@ test('what was acknowledged before a kill -9 is there after it, and all counts a
   const said: string[][] = []
   for (let run = 0; run < 3; run++) {
     said.push(...(await runAndKill('write', run, 1500)))
-    engine = await openLevel(folder)
+    const problems: StoreProblem[] = []
+    engine = await openLevel(folder, { report: (problem) => problems.push(problem) })
+    expect(problems).toEqual([])
     const words = (first: string) => said.filter(([word]) => word === first).map(([, word = '']) => word)
 
     const accounts = engine.collection('accounts', accountOptions)

@@ -1,4 +1,5 @@
 import { StoreError } from '../errors.ts'
+import { asDamage } from './damage.ts'
 
 /**
  * Lets operations in until it is closed, and knows when the last of them has left. It can be held for a while: then
@@ -36,6 +37,8 @@ export class Gate {
     this.#enter()
     try {
       return await operation()
+    } catch (error) {
+      throw asDamage(error)
     } finally {
       this.#leave()
     }

@@ -6,7 +6,7 @@ export type Database = Level<string, string>
 export type StoredValue = string | Uint8Array
 
 /** What LevelDB can do and a browser cannot, so that the types of `level` leave it out. */
-interface Compactable {
+export interface Compactable {
   compactRange(start: string, end: string): Promise<void>
 }
 

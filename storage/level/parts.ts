@@ -10,6 +10,9 @@ import { LevelLog } from './log.ts'
 import type { LogFormat } from './log-blocks.ts'
 import { LevelSequence } from './sequence.ts'
 
+/** Is there while a database is open, and stays when it was not closed. */
+export const openKey = '!open'
+
 /** All parts of an engine that were asked for, by kind and path: handles of one name are one object. */
 export class Parts {
   readonly #backing: Backing
@@ -71,7 +74,8 @@ export class Parts {
       await settle()
       const counters = await Promise.all(this.#counters.values())
       await Promise.all([...this.#logs.values(), ...counters].map((part) => part.close()))
-      await writer.sync()
+      writer.delete(openKey)
+      await writer.commit()
     } finally {
       await database.close()
     }

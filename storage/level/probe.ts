@@ -15,7 +15,7 @@ export async function proveWritable(folder: string): Promise<void> {
   const { bavail, bsize } = await statfs(folder)
   if (bavail * bsize < bytes) {
     const megabytes = Math.ceil(bytes / megabyte)
-    throw new Error(`Not enough space: ${megabytes} MB must be free`)
+    throw new Error(`At least ${megabytes} MB must be free`)
   }
   const file = path.join(folder, 'probe')
   const handle = await open(file, 'w', 0o600)

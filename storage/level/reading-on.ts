@@ -1,4 +1,5 @@
 import { StoreError } from '../errors.ts'
+import { asDamage } from './damage.ts'
 import type { Gate } from './gate.ts'
 
 const notOpen = ['LEVEL_DATABASE_NOT_OPEN', 'LEVEL_ITERATOR_NOT_OPEN', 'LEVEL_SNAPSHOT_NOT_OPEN']
@@ -14,7 +15,8 @@ export async function* readingOn<T>(gate: Gate, items: AsyncIterable<T>): AsyncG
       gate.check()
     }
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && notOpen.includes(String(error.code)))) throw error
+    if (!(error instanceof Error && 'code' in error && notOpen.includes(String(error.code))))
+      throw asDamage(error)
     gate.check()
     const message =
       'The store was opened again while this was read, as the disk had refused a write. Ask again.'

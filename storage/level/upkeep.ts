@@ -2,6 +2,7 @@ import type { BlockHeader } from './block.ts'
 import type { BlockRewriter } from './block-rewriter.ts'
 import type { LogAppender } from './log-appender.ts'
 import type { LogBlocks } from './log-blocks.ts'
+import { orphansOf } from './orphans.ts'
 
 /** What the index of a block must have. */
 export interface Needs {
@@ -14,6 +15,8 @@ export class Upkeep<T> {
   readonly #blocks: LogBlocks<T>
   readonly #appender: LogAppender<T>
   readonly #rewriter: BlockRewriter<T>
+  /** Blocks that have rows and no index, once they were looked for. */
+  #orphans: number[] | undefined
 
   constructor(blocks: LogBlocks<T>, appender: LogAppender<T>, rewriter: BlockRewriter<T>) {
     this.#blocks = blocks
@@ -26,14 +29,26 @@ export class Upkeep<T> {
     return !this.#blocks.state.sealed.some((header) => lacks(header, needs))
   }
 
-  /** Indexes one block that lacks something; false when there was none. Others write before and after it. */
+  /** Indexes one block that lacks something, or has no index at all; false when there was none. Others write before and after it. */
   next(needs: Needs = this.#blocks): Promise<boolean> {
     return this.#blocks.exclusive(async () => {
       await this.#appender.load()
       const header = this.#blocks.state.sealed.find((one) => lacks(one, needs))
-      if (header) await this.#rewriter.reindex(header.block)
-      return header !== undefined
+      if (header) {
+        await this.#rewriter.reindex(header.block)
+        return true
+      }
+      this.#orphans ??= await this.#findOrphans()
+      const orphan = this.#orphans.pop()
+      if (orphan !== undefined) await this.#rewriter.adopt(orphan)
+      return orphan !== undefined
     })
+  }
+
+  #findOrphans(): Promise<number[]> {
+    const { backing, keys, format, state } = this.#blocks
+    const indexed = new Set(state.sealed.map(({ block }) => block))
+    return orphansOf(backing.database, keys, { format, next: state.next, indexed })
   }
 }
 

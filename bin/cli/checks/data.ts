@@ -3,11 +3,11 @@ import path from 'node:path'
 import type { Config } from '../../../kernel/config.ts'
 import { explain } from '../../../kernel/plugin/manifest.ts'
 import { openSecrets } from '../../../kernel/secrets.ts'
-import { openLevel } from '../../../storage/level.ts'
 import { type Check, failed, ok, warning } from './result.ts'
+import { type Circumstances, checkStore } from './store.ts'
 
-/** Whether the data folder can be used, by this process alone, and its secrets be read. `running`: a gateway has it. */
-export async function checkData(config: Config, running: boolean): Promise<Check[]> {
+/** Whether the data folder can be used, by this process alone, and what is in it be read. */
+export async function checkData(config: Config, circumstances: Circumstances): Promise<Check[]> {
   const { dataDir } = config
   if (!(await exists(dataDir))) {
     const parent = await nearest(dataDir)
@@ -18,7 +18,10 @@ export async function checkData(config: Config, running: boolean): Promise<Check
     if (!writable) return [failed('data folder', `${dataDir} cannot be made: ${parent} is not writable.`)]
     return [ok('data folder', `${dataDir} will be made at the first start, with its encryption key.`)]
   }
-  return [await checkFolder(dataDir), await checkLock(dataDir, running), await checkSecrets(config)]
+  const store = (await exists(path.join(dataDir, 'db')))
+    ? await checkStore(dataDir, circumstances)
+    : [ok('store', 'It will be made at the first start.')]
+  return [await checkFolder(dataDir), ...store, await checkSecrets(config)]
 }
 
 async function checkFolder(dataDir: string): Promise<Check> {
@@ -27,21 +30,6 @@ async function checkFolder(dataDir: string): Promise<Check> {
     return ok('data folder', `${dataDir} is writable.`)
   } catch (error) {
     return failed('data folder', `${dataDir} is not writable: ${explain(error)}`)
-  }
-}
-
-async function checkLock(dataDir: string, running: boolean): Promise<Check> {
-  const folder = path.join(dataDir, 'db')
-  if (!(await exists(folder))) return ok('store', 'It will be made at the first start.')
-  try {
-    const engine = await openLevel(folder)
-    await engine.close()
-    return ok('store', 'It opens, and nobody else has it open.')
-  } catch (error) {
-    const locked = error instanceof Error && 'code' in error && error.code === 'STORE_LOCKED'
-    return locked && running
-      ? ok('store', 'The running gateway has it open.')
-      : failed('store', explain(error))
   }
 }
 

@@ -1,0 +1,72 @@
+import type { BlockHeader } from '../block.ts'
+import { decodeLines } from '../chunk.ts'
+import type { Database } from '../group-commit.ts'
+import { parseInteger, prefixRange } from '../keys.ts'
+import type { LogFormat } from '../log-blocks.ts'
+import { LogKeys } from '../log-keys.ts'
+import { orphansOf } from '../orphans.ts'
+import type { Comparison } from './comparison.ts'
+
+/**
+ * The number of the next row of a log, by its chunks, and the index of its blocks, by what belongs to one. A block whose
+ * index is not whole loses its header: its rows are indexed anew when the log is used.
+ */
+export async function compareLog(
+  database: Database,
+  path: string,
+  format: LogFormat,
+  found: Comparison,
+): Promise<void> {
+  const keys = new LogKeys(path)
+  const meta = readMeta(await database.get(keys.meta))
+  const { chunkRows, blockRows } = meta ?? format
+  const last = await lastChunk(database, keys)
+  const next = Math.max(meta?.next ?? 0, last ? last.chunk * chunkRows + last.lines : 0)
+  if (next > (meta?.next ?? 0)) {
+    found.mend(keys.meta, JSON.stringify({ chunkRows, blockRows, next }))
+    found.note(path, next - (meta?.next ?? 0), 'rows behind its noted end')
+  }
+  const indexed = new Set<number>()
+  for await (const [key, text] of database.iterator(prefixRange(keys.headers))) {
+    if (await isWhole(database, keys, text)) indexed.add(parseInteger(key.slice(keys.headers.length)))
+    else found.mend(key, undefined)
+  }
+  const orphans = await orphansOf(database, keys, { format: { chunkRows, blockRows }, next, indexed })
+  found.note(path, orphans.length, 'blocks whose index is not whole; their rows are indexed anew')
+}
+
+async function lastChunk(
+  database: Database,
+  keys: LogKeys,
+): Promise<{ chunk: number; lines: number } | undefined> {
+  const prefix = keys.rows(0).slice(0, -12)
+  const [key] = await database.keys({ ...prefixRange(prefix), reverse: true, limit: 1 }).all()
+  if (key === undefined) return undefined
+  const stored = await database.get<string, Uint8Array>(key, { valueEncoding: 'view' })
+  return { chunk: parseInteger(key.slice(prefix.length)), lines: decodeLines(stored).length }
+}
+
+async function isWhole(database: Database, keys: LogKeys, text: string): Promise<boolean> {
+  let header: BlockHeader
+  try {
+    header = JSON.parse(text)
+  } catch {
+    return false
+  }
+  const { block, fields, numbers = [] } = header
+  const needed = [
+    keys.ids(block),
+    keys.times(block),
+    ...fields.map((field) => keys.posting(block, field)),
+    ...numbers.map((name) => keys.numbers(block, name)),
+  ]
+  return (await database.hasMany(needed)).every(Boolean)
+}
+
+function readMeta(text: string | undefined): (LogFormat & { next: number }) | undefined {
+  try {
+    return text === undefined ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
