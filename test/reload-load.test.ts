@@ -124,6 +124,8 @@ const staged = async () =>
   (await readdir(path.join(folder, 'data', 'staged'))).filter((name) => name.startsWith('version@'))
 
 test('500 reloads of a changed plugin under load fail no call, and cost a bounded amount of memory', async () => {
+  // Each call lasts longer than a reload, so that some are always under way and versions change in the middle of them.
+  upstream.reply({ content: ['a ', 'b ', 'c '], delayMs: 100, gapMs: 50, times: Number.POSITIVE_INFINITY })
   let running = true
   let calls = 0
   const load = Array.from({ length: 4 }, async (_, worker) => {
@@ -147,7 +149,8 @@ test('500 reloads of a changed plugin under load fail no call, and cost a bounde
 
 test('of 1,000 streams that run while versions are swapped, each ends with the version it began with', async () => {
   const content = Array.from({ length: 20 }, (_, n) => `word${n} `)
-  for (let n = 0; n < 1_000; n += 1) upstream.reply({ content, gapMs: 2_000 })
+  const gate = Promise.withResolvers<void>()
+  upstream.reply({ content, gate: { opened: gate.promise, after: 5 }, times: 1_000 })
   let ended = 0
   const spoken: Promise<string[]>[] = []
   for (let n = 1; n <= 5; n += 1) {
@@ -156,6 +159,7 @@ test('of 1,000 streams that run while versions are swapped, each ends with the v
     await reload(n)
   }
   expect([spoken.length, ended]).toEqual([1_000, 0])
+  gate.resolve()
   const spoke = await Promise.all(spoken)
   expect(spoke.filter((versions) => versions.length !== 1)).toEqual([])
   expect(new Set(spoke.flat())).toEqual(new Set(['0', '1', '2', '3', '4']))

@@ -175,6 +175,26 @@ test('delays come where the script has them', async () => {
   expect(bodyMs).toBeGreaterThanOrEqual(39 + 3 * 14)
 })
 
+test('a gate holds an answer back until it is opened, from its headers on or after some chunks', async () => {
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  upstream.reply({ gate: { opened: first.promise } })
+  let hasHeaders = false
+  const whole = chat().then((response) => {
+    hasHeaders = true
+    return response.text()
+  })
+  await upstream.received(1)
+  upstream.reply({ content: ['a', 'b', 'c'], gate: { opened: second.promise, after: 2 } })
+  const stream = await chat({ stream: true })
+  await expect.poll(() => upstream.requests[1]!.chunksSent).toBe(2)
+  expect(hasHeaders).toBe(false)
+  first.resolve()
+  await whole
+  expect(upstream.requests[1]!.chunksSent).toBe(2)
+  second.resolve()
+  expect(await stream.text()).toContain('[DONE]')
+})
+
 test('requests over one connection carry its number', async () => {
   const socket = connect(upstream.port, '127.0.0.1')
   const request = 'GET /v1/models HTTP/1.1\r\nhost: x\r\nauthorization: Bearer sk-test\r\n\r\n'

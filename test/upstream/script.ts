@@ -15,6 +15,12 @@ export interface ScriptedError {
   readonly code?: string | null
 }
 
+export interface Gate {
+  readonly opened: Promise<unknown>
+  /** Chunks that pass before; without it the headers wait as well. */
+  readonly after?: number
+}
+
 /**
  * How one request is answered, as data. Everything is optional: `{}` is the default echo answer, and each field
  * changes one thing about it.
@@ -49,6 +55,8 @@ export interface Script {
   readonly firstByteDelayMs?: number
   /** Milliseconds between two chunks. */
   readonly gapMs?: number
+  /** Holds the answer back until it is opened: it keeps no test waiting longer than that test needs. */
+  readonly gate?: Gate
   /** The socket is destroyed after so many chunks; 0 is after the headers. */
   readonly cutAfter?: number
   /** The body ends after so many chunks, as if they were all. */

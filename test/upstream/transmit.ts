@@ -9,7 +9,7 @@ import {
   createZstdCompress,
 } from 'node:zlib'
 import type { Recording } from './record.ts'
-import type { Script } from './script.ts'
+import type { Gate, Script } from './script.ts'
 import type { Answer } from './wire.ts'
 
 /** Sends an answer with the delays, cuts and stalls of its script. Returns when it is sent or the client has left. */
@@ -21,6 +21,8 @@ export async function transmit(
 ): Promise<void> {
   if (script.drop) return reset(recording, response)
   if (script.hang) return
+  const { gate } = script
+  if (gate && gate.after === undefined) await passed(gate, response)
   await pause(script.delayMs, response)
   if (response.destroyed) return
   writeHead(answer, script, response)
@@ -31,6 +33,7 @@ export async function transmit(
     if (index === script.cutAfter) return cut(recording, response)
     if (index === script.hangAfter) return
     if (index === script.endAfter) break
+    if (gate && index === gate.after) await passed(gate, response)
     if (index > 0) await pause(script.gapMs, response)
     if (response.destroyed) return
     await write(piece, response)
@@ -109,11 +112,25 @@ async function packed(
 }
 
 async function pause(ms: number | undefined, response: ServerResponse): Promise<void> {
-  if (!ms || response.destroyed) return
-  const left = new AbortController()
-  const closed = once(response, 'close', { signal: left.signal }).catch(() => undefined)
-  await Promise.race([sleep(ms, undefined, { signal: left.signal }).catch(() => undefined), closed])
-  left.abort()
+  if (!ms) return
+  const ended = new AbortController()
+  const { signal } = ended
+  await unlessClosed(
+    sleep(ms, undefined, { signal }).catch(() => undefined),
+    response,
+  )
+  ended.abort()
+}
+
+const passed = ({ opened }: Gate, response: ServerResponse): Promise<void> => unlessClosed(opened, response)
+
+/** Waits for that, or until the client has left. */
+async function unlessClosed(event: Promise<unknown>, response: ServerResponse): Promise<void> {
+  if (response.destroyed) return
+  const ended = new AbortController()
+  const closed = once(response, 'close', { signal: ended.signal }).catch(() => undefined)
+  await Promise.race([event, closed])
+  ended.abort()
 }
 
 function cut(recording: Recording, response: ServerResponse): void {
