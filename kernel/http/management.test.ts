@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { createServer, get, type IncomingMessage, type Server } from 'node:http'
+import { type ClientRequest, createServer, get, type IncomingMessage, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -24,6 +24,9 @@ let folder: string
 let engine: Engine
 let server: Server
 let url: string
+let generation: Generation
+/** Requests whose handler runs on, whatever becomes of their clients. */
+let held = 0
 let sent = 0
 let ended = false
 
@@ -61,7 +64,20 @@ beforeAll(async () => {
     handle: () => ({}),
   })
   const log = createLog({ level: 'silent' })
-  const generation = new Generation(1, [instance], [], new Map(), () => {})
+  instance.routes.push({
+    method: 'post',
+    path: '/api/held',
+    access: 'public',
+    summary: 'Never answers',
+    body: z.unknown(),
+    returns: z.object({}),
+    plugin: 'test',
+    handle: () => {
+      held += 1
+      return new Promise(() => {})
+    },
+  })
+  generation = new Generation(1, [instance], [], new Map(), () => {})
   const accounts = await Accounts.open(engine)
   for (const name of ['one', 'two']) await accounts.keys.import(`sy_admin_${name}`, { type: 'admin' })
   const app = createManagement({
@@ -107,6 +123,24 @@ test('events wait for a client that does not read, and end when it leaves', asyn
   expect(sent * eventBytes).toBeLessThan(64 * 1024 * 1024)
   left.abort()
   await expect.poll(() => ended).toBe(true)
+})
+
+test('a request whose client left holds its generation no longer, wherever it was', async () => {
+  const before = generation.leases
+  const post = (length: number): ClientRequest =>
+    request(`${url}/api/held`, { method: 'POST', headers: { 'content-length': length } }).on(
+      'error',
+      () => {},
+    )
+  const running = post(2)
+  running.end('{}')
+  await expect.poll(() => held).toBe(1)
+  const sending = post(100)
+  sending.write('{')
+  await expect.poll(() => generation.leases).toBe(before + 2)
+  running.destroy()
+  sending.destroy()
+  await expect.poll(() => generation.leases).toBe(before)
 })
 
 test('a client that wants a WebSocket is told at once to go on over HTTP', async () => {

@@ -1,4 +1,4 @@
-import { type LookupAddress, lookup } from 'node:dns'
+import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns'
 import ipaddr from 'ipaddr.js'
 import { Agent, buildConnector } from 'undici'
 import { HookFault } from '../chain/hook-fault.ts'
@@ -9,18 +9,27 @@ const metadata = new Set(['168.63.129.16'])
 
 const connectMs = 10_000
 
+/** Finds all addresses of a name, in the manner of Node's `lookup`. */
+export type Resolve = (
+  name: string,
+  options: LookupAllOptions,
+  done: (error: Error | null, found: LookupAddress[]) => void,
+) => void
+
 /**
  * Where requests of plugins may go. Names are resolved first, and the connection is made to the very addresses that
  * were looked at; redirects go the same way. What is not on the public internet is refused unless the operator allowed it.
  */
 export class Egress {
   readonly allow: readonly string[]
+  readonly #resolve: Resolve
   readonly #hosts: ReadonlySet<string>
   readonly #networks: readonly (readonly [ipaddr.IPv4 | ipaddr.IPv6, number])[]
 
-  /** `allow` names hosts, addresses and ranges. */
-  constructor(allow: readonly string[]) {
+  /** `allow` names hosts, addresses and ranges; names are resolved as Node does unless `resolve` says otherwise. */
+  constructor(allow: readonly string[], resolve: Resolve = lookup) {
     this.allow = allow
+    this.#resolve = resolve
     const isNetwork = (text: string): boolean => ipaddr.isValid(text) || ipaddr.isValidCIDR(text)
     this.#hosts = new Set(allow.filter((text) => !isNetwork(text)).map((text) => text.toLowerCase()))
     this.#networks = allow.filter(isNetwork).map((text) => {
@@ -35,7 +44,7 @@ export class Egress {
     const connect = buildConnector({
       timeout: connectMs,
       lookup: (name, options, callback) =>
-        lookup(name, { ...options, all: true }, (error, found) => {
+        this.#resolve(name, { ...options, all: true }, (error, found) => {
           const refusal = error ?? this.#refusalOf(name, found)
           if (refusal) callback(refusal, '', 0)
           else if (options.all) callback(null, found)

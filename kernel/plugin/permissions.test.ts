@@ -18,10 +18,13 @@ afterEach(async () => {
   server = undefined
 })
 
-async function withModule(setup: string, permissions: readonly string[], config: object = {}): Promise<void> {
-  const dropins = await writeDropins({
-    asks: { setup, manifest: { permissions } satisfies Dropin['manifest'] },
-  })
+async function withModule(
+  setup: string,
+  permissions: readonly string[],
+  config: object = {},
+  manifest: Dropin['manifest'] = {},
+): Promise<void> {
+  const dropins = await writeDropins({ asks: { setup, manifest: { permissions, ...manifest } } })
   remove = dropins.remove
   upstream = await startUpstream()
   gateway = await startGateway({ upstream, config: { plugin_dirs: [dropins.folder], ...config } })
@@ -251,6 +254,23 @@ describe('model calls of a plugin', () => {
     const { body: trace } = await gateway.api('GET', `/api/observe/traces/${own[0].id}`)
     expect(JSON.stringify(trace)).not.toContain('is it?')
     expect(gateway.kernel.registry.generation.leases).toBe(1)
+  })
+
+  test.each(['route', 'deliver'])('do not come by the module that makes them, in stage %s', async (stage) => {
+    await withModule(
+      `let met = 0
+      return { async request(call) {
+        met += 1
+        if (met > 1) return
+        await ctx.complete({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'is it?' }] }, { on: call })
+        call.trail.header('x-met', String(met))
+      } }`,
+      ['body:read', 'models:1'],
+      price,
+      { stage },
+    )
+    expect((await call()).headers.get('x-met')).toBe('1')
+    expect(upstream.requests).toHaveLength(2)
   })
 
   test('that fail are the failure of the module, not a refusal of the caller', async () => {

@@ -50,6 +50,10 @@ const at = (content: string, act: (...args: Parameters<Filter['push']>) => void)
   },
 })
 
+const fault = (): never => {
+  throw new TypeError('a fault')
+}
+
 describe('filters', () => {
   test('run in order, over batches as they come, and let go of what they held at the end', async () => {
     const { chunks, state } = source(['a', 'b'], ['c'])
@@ -130,6 +134,29 @@ describe('filters', () => {
       throw providerError('gone')
     }
     await expect(read(filterStream(broken(), [new Delay()]))).rejects.toThrow('gone')
+  })
+
+  test.each([
+    ['in the middle', { push: () => fault() }],
+    ['at the end', { push: (next, out) => out.emit(next), end: () => fault() }],
+  ] satisfies [string, Filter][])('close the source when one of them throws %s', async (_, filter) => {
+    const { chunks, state } = source(['a'], ['b'])
+    const open = { returned: false }
+    const watched = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => chunks.next(),
+        return: () => {
+          open.returned = true
+          return chunks.return(undefined)
+        },
+      }),
+    }
+    // Not by `Array.fromAsync`, which closes what fails.
+    const reading = (async () => {
+      for await (const _ of filterStream(watched, [filter]));
+    })()
+    await expect(reading).rejects.toThrow('a fault')
+    expect([state.closed, open.returned]).toEqual([true, true])
   })
 
   test('close the source when the reader leaves', async () => {

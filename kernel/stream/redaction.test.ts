@@ -240,6 +240,24 @@ describe('a redacted stream', () => {
     expect(redactReply(whole, detectorsOf([key])).choices?.[0]?.logprobs).toBeNull()
   })
 
+  test('drops them late in a long text as it does at its beginning', async () => {
+    const parts = Array.from({ length: 400 }, (_, n) =>
+      n % 40 === 39 ? ['k1', '23', ' '] : [`word${n} `],
+    ).flat()
+    const chunks = parts.map((content) =>
+      chunkOf({
+        index: 0,
+        delta: { content },
+        logprobs: { content: [{ token: content }] },
+        finish_reason: null,
+      }),
+    )
+    const [choice] = assembled(await redactedStream(chunks)).choices as [Choice]
+    expect(choice.message?.content).toBe(parts.join('').replaceAll('k123', '[key]'))
+    const { content } = choice.logprobs as { content: readonly { readonly token: string }[] }
+    expect(content.map(({ token }) => token)).toEqual(parts.filter((part) => part !== 'k1' && part !== '23'))
+  })
+
   test('counts findings in one note for each kind, under the module that found them', async () => {
     const call = callWith()
     const entry = entryOf('guard', { detect: { reply: key } })

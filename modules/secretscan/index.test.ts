@@ -304,6 +304,24 @@ describe('over HTTP', () => {
     }
   })
 
+  test('a secret that only what stands before it shows is redacted late in a stream as it is early', async () => {
+    const shown = [
+      ['aws-production-secret-access-key-of-us": "', random(40), 'aws_secret_key'],
+      ['password_of_the_database_passphrase is "', 'q8Zr4!n1Lw9Xb6Vd', 'password'],
+      ['"authorization": "Basic ', random(40), 'basic_credentials'],
+      ['the credential  =  "', random(32), 'secret'],
+    ] as const
+    for (const [before, value, label] of shown) {
+      for (let length = 180; length <= 420; length += 20) {
+        const filler = 'so it is, '.repeat(length).slice(0, length - 1)
+        const text = `${filler} ${before}${value}" and no more`
+        upstream.reply({ content: [filler, ...text.slice(filler.length)] })
+        const said = await client.chat.completions.stream({ model: 'gpt-4o-mini', messages }).finalContent()
+        expect(said).toBe(text.replace(value, `[REDACTED:${label}]`))
+      }
+    }
+  })
+
   test('a request with a secret is refused without a call, and recorded without it', async () => {
     const bad = { role: 'user' as const, content: `Use ${other} for it, and ${secret} too` }
     const refused = await client.chat.completions

@@ -173,6 +173,12 @@ describe('a streamed message', () => {
       expect(() => decoded(Buffer.from(recorded).subarray(0, end), [])).toThrow(/anthropic/)
   })
 
+  it.each([0, 1, 2, 3, 4])('that begins block %i twice is an error', (index) => {
+    const events = recorded.split(/(?<=\n\n)/)
+    const at = events.findIndex((event) => event.includes(`"content_block_start","index":${index}`))
+    expect(() => decoded(events.toSpliced(at, 0, events[at]!).join(''), [])).toThrow('out of order')
+  })
+
   it('with its events out of order is an error', () => {
     const events = recorded.split(/(?<=\n\n)/)
     const without = (n: number): string => events.toSpliced(n, 1).join('')

@@ -127,3 +127,20 @@ it('numbers calls on from event to event, and reports usage once', () => {
   expect(indexes).toEqual([0, 1])
   expect(chunks.filter(({ usage }) => usage)).toEqual([expect.objectContaining({ choices: [] })])
 })
+
+it('ends when each of its candidates has ended, and no sooner', () => {
+  const said = (index: number, finishReason?: string) => ({
+    ...head,
+    candidates: [{ index, content: { parts: [{ text: `${index}` }] }, finishReason }],
+  })
+  const stream = (...parts: readonly object[]): Buffer =>
+    Buffer.from(parts.map((part) => `data: ${JSON.stringify(part)}\n\n`).join(''))
+  const [one, other] = [said(0, 'STOP'), said(1)]
+  for (const parts of [
+    [one, other],
+    [other, one],
+  ]) {
+    expect(() => read([stream(...parts)])).toThrow('middle of the answer')
+    expect(read([stream(...parts, said(1, 'STOP'))])).toHaveLength(5)
+  }
+})

@@ -127,3 +127,18 @@ it.each([
   upstream.reply({ chunks: [chunk] })
   expect(await failureOf('gpt-4o', true)).toMatchObject({ status: 502, code: 'provider_error' })
 })
+
+it('a stream without an end mark ends when each of its choices has ended, and no sooner', async () => {
+  const event = (index: number, delta: object, finish_reason: string | null = null): string =>
+    `data: ${JSON.stringify({ choices: [{ index, delta, finish_reason }] })}\n\n`
+  const begun = [event(0, { content: 'a' }), event(1, { content: 'b' }), event(0, {}, 'stop')]
+  const said = async (chunks: readonly string[]): Promise<string> => {
+    upstream.reply({ chunks })
+    let text = ''
+    const stream = await client.chat.completions.create({ model: 'gpt-4o', messages, n: 2, stream: true })
+    for await (const { choices } of stream) text += choices[0]?.delta.content ?? ''
+    return text
+  }
+  expect(await said([...begun, event(1, {}, 'stop')])).toBe('ab')
+  await expect(said(begun)).rejects.toThrow('in the middle of the answer')
+})
