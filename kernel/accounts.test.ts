@@ -123,6 +123,25 @@ test('the keys of a deleted user stop, and an admin key that the user held with 
   expect(await accounts.authenticate(admin)).toBeUndefined()
 })
 
+test.each([
+  ['the end of its grace', '9999-01-01T00:00:00.000Z', 60],
+  ['the end of its grace, also when it expires in a year of five figures', '+010000-01-01T00:00:00.000Z', 60],
+  ['its own expiry, where that comes first', new Date(Date.now() + 30_000).toISOString(), 30],
+])('a key that is rotated with a grace works until %s', async (_, expiresAt, seconds) => {
+  const { user } = await someone()
+  const owner = { type: 'user', userId: user.id } as const
+  const { key, secret } = await accounts.keys.issue(owner, { expiresAt })
+  expect(await accounts.authenticate(secret)).toBeDefined()
+  const rotated = await accounts.keys.rotate(user.id, key.id, 60)
+  expect(rotated.key.expires_at).toBe(expiresAt)
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const start = Date.now()
+  vi.setSystemTime(start + seconds * 1000 - 10_000)
+  expect(await accounts.authenticate(secret)).toBeDefined()
+  vi.setSystemTime(start + seconds * 1000 + 1)
+  expect(await accounts.authenticate(secret)).toBeUndefined()
+})
+
 test('of keys that have ended the newest hundred are kept, and all that work', async () => {
   const { user, key, secret } = await someone()
   const brought = 'sy_brought_from_elsewhere_0123456789'

@@ -195,7 +195,7 @@ function refuseUnlessCurrent(key: Key): void {
 function replaced(key: Key, by: string, graceSeconds: number): Key {
   const change = { replaced_by: by, updated_at: now() }
   if (graceSeconds === 0) return { ...key, ...change, status: 'revoked' }
-  const end = new Date(Date.now() + graceSeconds * 1000).toISOString()
-  const earlier = key.expires_at !== undefined && key.expires_at < end
-  return { ...key, ...change, expires_at: earlier ? key.expires_at : end }
+  const end = Date.now() + graceSeconds * 1000
+  const expires = key.expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at)
+  return { ...key, ...change, expires_at: new Date(Math.min(expires, end)).toISOString() }
 }
