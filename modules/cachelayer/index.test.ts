@@ -78,6 +78,30 @@ test('users do not share answers unless that is wanted', async () => {
   expect(upstream.requests).toHaveLength(2)
 })
 
+test('an admin key shares no answers with another', async () => {
+  const another = (await gateway.api('POST', '/api/auth/admin/keys', {})).body.api_key as string
+  const [one, two] = [gateway.adminKey, another].map(
+    (apiKey) => new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey, maxRetries: 0 }),
+  )
+  await plain(one!)
+  await plain(two!)
+  expect(upstream.requests).toHaveLength(2)
+  await plain(one!)
+  expect(upstream.requests).toHaveLength(2)
+})
+
+test('a project that shares answers shares them among its users, and with no other project', async () => {
+  await gateway.module('cachelayer', { config: { share: 'project' } })
+  const docs = { 'x-project': 'docs' }
+  await plain(ada, {}, docs)
+  await plain(bob, {}, docs)
+  expect(upstream.requests).toHaveLength(1)
+  await plain(ada, {}, { 'x-project': 'web' })
+  await plain(ada)
+  expect(upstream.requests).toHaveLength(3)
+  await gateway.module('cachelayer', { config: { share: null } })
+})
+
 test.each([
   ['parameters', { temperature: 0.9 }],
   ['tools', { tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }] }],

@@ -103,6 +103,25 @@ describe('over HTTP', () => {
     expect(new Set(sent().match(/\[EMAIL_\w{6}\]/g)).size).toBe(1)
   })
 
+  test('another user has another placeholder for a value, and a user the same one with every key', async () => {
+    const placeholder = async (apiKey: string): Promise<string> => {
+      const own = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey, maxRetries: 0 })
+      await own.chat.completions.create({ model: 'gpt-4o-mini', messages })
+      return /\[EMAIL_\w{6}\]/.exec(sent())![0]
+    }
+    const { userId, key } = await gateway.signUp('bob')
+    const second = (await gateway.api('POST', `/api/auth/users/${userId}/keys`, {})).body.api_key as string
+    const admin = (await gateway.api('POST', '/api/auth/admin/keys', {})).body.api_key as string
+    const own = [await placeholder(key), await placeholder(second)]
+    const others = [
+      await placeholder((await gateway.signUp('cyd')).key),
+      await placeholder(admin),
+      await placeholder(gateway.adminKey),
+    ]
+    expect(own[1]).toBe(own[0])
+    expect(new Set([own[0], ...others]).size).toBe(4)
+  })
+
   test('a long text that was seen before is masked where a name in it is told later, and restored', async () => {
     const long = `${'Plain words go on and on. '.repeat(60)}Lovelace wrote it.`
     const history = [{ role: 'user' as const, content: long }]

@@ -59,3 +59,29 @@ test('tokens that a lost call had reserved count as used', () => {
   expect(gate.enter({ claims, tokens: 60 }, 1).refusal).toBeDefined()
   expect(gate.enter({ claims, tokens: 40 }, 1).refusal).toBeUndefined()
 })
+
+test('a call that was lost with its thread is settled once, whoever tells of it again', () => {
+  const gate = new Gate(emptyState(), nobodyHeld())
+  const claims = [claimOf({ measure: 'tokens', most: 100 }), claimOf({ measure: 'concurrency', most: 2 })]
+  gate.enter({ claims, tokens: 10 }, 1)
+  const { stay } = gate.enter({ claims, tokens: 20 }, 3)
+  gate.lose(3)
+  gate.lose(3)
+  gate.leave(stay!, 90)
+  gate.lose(3)
+  const [first, second] = [gate.enter({ claims, tokens: 1 }, 1), gate.enter({ claims, tokens: 1 }, 1)]
+  expect([first.refusal, second.refusal?.claim.limit.measure]).toEqual([undefined, 'concurrency'])
+  const tokens = [claimOf({ measure: 'tokens', most: 100 })]
+  expect(gate.enter({ claims: tokens, tokens: 70 }, 1).refusal).toBeDefined()
+  expect(gate.enter({ claims: tokens, tokens: 69 }, 1).refusal).toBeUndefined()
+})
+
+test('a call that is told of twice as over gives its tokens back once', () => {
+  const gate = new Gate(emptyState(), nobodyHeld())
+  const claims = [claimOf({ measure: 'tokens', most: 100 })]
+  const { stay } = gate.enter({ claims, tokens: 60 }, 2)
+  gate.leave(stay!, 10)
+  gate.leave(stay!, 10)
+  expect(gate.enter({ claims, tokens: 91 }, 1).refusal).toBeDefined()
+  expect(gate.enter({ claims, tokens: 90 }, 1).refusal).toBeUndefined()
+})

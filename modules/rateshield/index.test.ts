@@ -204,6 +204,20 @@ test('tokens are reserved by estimate and settled with what was used', async () 
   expect(await ask({ body: { max_tokens: 10 } })).toMatchObject({ remaining: 1000 - 50 - 12 })
 })
 
+test('tokens of an answer from the cache do not count', async () => {
+  await limit({ per: 'key', tpm: 1000 })
+  await gateway.module('cachelayer', { enabled: true })
+  const body = { max_tokens: 5, messages: [{ role: 'user', content: 'the same again' }] }
+  upstream.reply({ usage: { prompt_tokens: 10, completion_tokens: 290, total_tokens: 300 } })
+  expect((await ask({ body })).status).toBe(200)
+  for (let n = 0; n < 5; n += 1) expect((await ask({ body })).status).toBe(200)
+  expect(upstream.requests).toHaveLength(1)
+  const { remaining } = await ask({ body: { max_tokens: 5, messages } })
+  expect(remaining).toBeGreaterThan(1000 - 300 - 20)
+  expect(remaining).toBeLessThan(1000 - 300)
+  await gateway.module('cachelayer', { enabled: false })
+})
+
 test('tokens beyond the estimate count, and those of calls that failed do not', async () => {
   await limit({ per: 'key', tpm: 1000 })
   upstream.reply({ status: 400 })

@@ -24,7 +24,9 @@ export async function schemathesis(): Promise<{ readonly command: string } | { r
     await run(path.join(folder, 'bin', 'python'), install, { timeout: installMs })
     return { command }
   } catch (error) {
-    return { missing: `it cannot be installed: ${firstLine((error as Error).message)}` }
+    const { killed, message } = error as Error & { killed?: boolean }
+    const why = killed ? 'that took too long' : firstLine(message)
+    return { missing: `it cannot be installed: ${why}` }
   }
 }
 
