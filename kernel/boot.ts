@@ -2,6 +2,7 @@ import { firstAdminKey } from './accounts/first-key.ts'
 import { Accounts } from './accounts.ts'
 import { Cohort } from './cohort.ts'
 import { type Config, ConfigError } from './config.ts'
+import { onContained } from './contain.ts'
 import { createRoot, type DependencyContainer, type Token } from './container.ts'
 import { Events } from './events.ts'
 import { Callers } from './http/caller.ts'
@@ -68,6 +69,9 @@ export async function boot({
   thread,
 }: BootOptions): Promise<Kernel> {
   const scope = new Scope('kernel')
+  scope.own(
+    onContained((origin, err) => log.error({ err, origin }, 'something failed that nobody waits for')),
+  )
   try {
     const secrets = await openSecrets({ dataDir: config.dataDir, passphrase: config.encryptionKey })
     const { engine, relay, first, staged, state } = await groundOf(config, thread, log, scope)

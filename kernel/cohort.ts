@@ -1,3 +1,5 @@
+import { contain, tellContained } from './contain.ts'
+
 /** With fewer calls under way than this there is hardly ever another one to wait for. */
 const worthwhile = 4
 
@@ -29,9 +31,16 @@ export class Cohort {
     this.#ready.push(go)
   }
 
-  readonly #release = (): void => {
+  /** One that fails keeps no other waiting. */
+  readonly #release = contain('a cohort', (): void => {
     const ready = this.#ready
     this.#ready = []
-    for (const go of ready) go()
-  }
+    for (const go of ready) {
+      try {
+        go()
+      } catch (error) {
+        tellContained('a cohort', error)
+      }
+    }
+  })
 }

@@ -1,3 +1,5 @@
+import { contain } from './contain.ts'
+
 /**
  * A time until when something must happen, moved on as things happen. One timer serves all countdowns of the process: it
  * rings for the one that was due first when the timer was set, and looks at all of them then. A timer for each would be
@@ -87,7 +89,7 @@ function ringAt(dueAt: number, ms: number): void {
 /** Node rings up to a millisecond early. */
 const isDue = ({ dueAt }: Place, now: number): boolean => dueAt - now <= 1
 
-function look(): void {
+const look = contain('the countdowns', (): void => {
   const now = performance.now()
   const due: Place[] = []
   let next = Number.POSITIVE_INFINITY
@@ -99,10 +101,11 @@ function look(): void {
   if (next < Number.POSITIVE_INFINITY) ringAt(next, next - now)
   for (const place of due.sort((a, b) => a.dueAt - b.dueAt)) {
     // Each in a turn of its own: what one of them brings about may end another, or fail.
-    queueMicrotask(() => {
+    const ring = contain('a countdown', () => {
       if (!isTaken(place) || !isDue(place, now)) return
       leave(place)
       place.ring()
     })
+    queueMicrotask(ring)
   }
-}
+})

@@ -29,6 +29,10 @@ export function createLog({ level, stream = process.stderr }: LogOptions): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    { write: (line: string) => void stream.write(present(line)) },
+    {
+      write: (line: string) => {
+        stream.write(present(line))
+      },
+    },
   )
 }

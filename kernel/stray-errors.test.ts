@@ -55,13 +55,37 @@ test('errors of plugins that nobody catches are told, and the gateway goes on', 
     // What is left behind before the gateway listens is logged only.
     if (id !== 'promise') expect(events).toMatchObject([{ kind: 'stray', detail: message }])
   }
-  const call = { model: 'mock', messages: [{ role: 'user', content: 'hi' }] }
-  expect((await api('POST', '/v1/chat/completions', call)).status).toBe(200)
+  expect((await ask()).status).toBe(200)
   expect(gateway.child.exitCode).toBeNull()
 })
 
-test('an error of which nobody knows where it is from ends the process', async () => {
-  await start({ text: `setTimeout(() => { throw 'only text' }, 500)` })
+const ask = () =>
+  api('POST', '/v1/chat/completions', { model: 'mock', messages: [{ role: 'user', content: 'hi' }] })
+
+test('an exception of which nobody knows where it is from ends the process, once running calls have ended', async () => {
+  const hook = `async request() {
+    setTimeout(() => { throw 'only text' }, 0)
+    await new Promise((done) => setTimeout(done, 300))
+  }`
+  await start({ text: `return { ${hook} }` })
+  expect((await ask()).status).toBe(200)
   await expect.poll(() => gateway.child.exitCode, { timeout: 10_000 }).toBe(1)
   expect(gateway.output()).toContain('an error that nobody caught ends the process')
+  expect(gateway.output()).toContain('"origin":"uncaughtException"')
+})
+
+test('a promise that failed alone, and a connection that broke off, are told, and the gateway goes on', async () => {
+  const broken = `Object.assign(new Error('broken'), { code: 'ECONNRESET', stack: 'at a socket' })`
+  const hook = `request() {
+    void Promise.reject('only text')
+    setTimeout(() => { throw ${broken} }, 0)
+  }`
+  await start({ alone: `return { ${hook} }` })
+  for (let n = 0; n < 2; n++) expect((await ask()).status).toBe(200)
+  for (const said of [
+    'a promise failed that nobody waited for',
+    'a connection broke off that nobody listened to',
+  ])
+    await expect.poll(gateway.output).toContain(said)
+  expect(gateway.child.exitCode).toBeNull()
 })

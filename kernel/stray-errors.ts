@@ -1,20 +1,57 @@
+import { contain } from './contain.ts'
 import type { Log } from './log.ts'
 import type { Plugin } from './plugin/plugin-record.ts'
 
-/**
- * Has the process outlive errors that nobody catches when they come from a plugin from outside, such as from a timer or a
- * promise of its own: they are logged, and told among the plugin's events. Any other ends the process, as without this.
- */
-export function outliveStrayErrors(log: Log, plugins: () => readonly Plugin[]): void {
-  process.on('uncaughtException', (error: unknown) => {
-    const stack = error instanceof Error ? (error.stack ?? '') : ''
-    const id = /\/staged\/([^/@]+)@/.exec(stack)?.[1]
-    if (id === undefined) {
-      log.fatal({ err: error }, 'an error that nobody caught ends the process')
-      process.exit(1)
-    }
-    const plugin = plugins().find((one) => one.id === id)
-    plugin?.meter.event('stray', error instanceof Error ? error.message : String(error))
-    log.error({ plugin: id, err: error }, 'a plugin left an error that nobody caught')
-  })
+interface StrayErrorParts {
+  readonly log: Log
+  readonly plugins: () => readonly Plugin[]
+  /** Lets running calls end, and ends the process, or the thread. */
+  readonly drain: () => void
 }
+
+/** What a connection says that its other end has left: it is over, and nothing else is wrong. */
+const ofConnections = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_DESTROYED'])
+
+/**
+ * Has the process outlive errors that nobody catches, as far as the state of the gateway is not in doubt. Those of a
+ * plugin from outside are logged, and told among its events. A promise that failed while nobody waited for it, and a
+ * connection that broke off, are logged: all that was to be put in order on the way out has been. An exception of
+ * anything else may have left something half done, so running calls end and the process with them.
+ */
+export function outliveStrayErrors({ log, plugins, drain }: StrayErrorParts): void {
+  let isDraining = false
+  const take = contain(
+    'an error that nobody caught',
+    (error: unknown, origin: NodeJS.UncaughtExceptionOrigin) => {
+      const facts = { err: error, origin, at: placeOf(error) }
+      const id = pluginOf(error)
+      if (id !== undefined) {
+        const plugin = plugins().find((one) => one.id === id)
+        plugin?.meter.event('stray', error instanceof Error ? error.message : String(error))
+        log.error({ plugin: id, ...facts }, 'a plugin left an error that nobody caught')
+      } else if (origin === 'unhandledRejection') {
+        log.error(facts, 'a promise failed that nobody waited for')
+      } else if (ofConnections.has((error as NodeJS.ErrnoException | null)?.code ?? '')) {
+        log.warn(facts, 'a connection broke off that nobody listened to')
+      } else {
+        log.fatal(facts, 'an error that nobody caught ends the process, once running calls have ended')
+        if (isDraining) return
+        isDraining = true
+        drain()
+      }
+    },
+  )
+  process.on('uncaughtException', take)
+  // Who reads the log may leave before the gateway does.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+}
+
+/** The plugin from outside whose code threw it: it runs from a copy in a folder of its own. */
+function pluginOf(error: unknown): string | undefined {
+  return /\/staged\/([^/@]+)@/.exec(stackOf(error))?.[1]
+}
+
+/** The first place in the stack. */
+const placeOf = (error: unknown): string | undefined => /^ {4}at (.*)$/m.exec(stackOf(error))?.[1]
+
+const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? '') : '')

@@ -36,7 +36,7 @@ export function shareEngine(engine: Engine): SharedEngine {
     },
     open(options) {
       const { port1, port2 } = new MessageChannel()
-      void this.serve(port1)
+      this.serve(port1).catch((error) => options?.failed?.(error))
       return openShared(port2, options)
     },
   }

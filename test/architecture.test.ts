@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { discover } from '../kernel/plugin/manifest.ts'
+import { uncaught } from './uncaught.ts'
 
 interface Source {
   readonly file: string
@@ -14,6 +15,11 @@ const plugins = [
   ...(await discover(path.resolve('plugins'), 'builtin')),
 ]
 const sources = (await Promise.all(['kernel', 'storage', 'modules', 'plugins'].map(read))).flat()
+/** Sources without a word of it are not parsed. */
+const mayLeave =
+  /set(Timeout|Interval|Immediate)|queueMicrotask|nextTick|\.(on|once|addListener|addEventListener|then)\(|createServer|watch\(|void |FinalizationRegistry/
+/** Kept beside what they test, for the tests of several engines and threads. */
+const ofTests = /^storage\/(conformance\/|shared\/threads-)/
 const own = sources.filter(({ file }) => !file.endsWith('.test.ts'))
 
 test('modules and plugins import their own folder, the contract, the kit and packages, and nothing else', () => {
@@ -65,6 +71,44 @@ test('no module or plugin keeps mutable state outside its setup', () => {
     ({ file, text }) => /^(modules|plugins)\//.test(file) && /^(export )?let /m.test(text),
   )
   expect(wrong.map(({ file }) => file)).toEqual([])
+})
+
+test('no timer, listener, message or promise of the gateway can end the process by what it throws', async () => {
+  const wrong = [...own, ...(await read('bin'))]
+    .filter(({ file, text }) => !file.endsWith('.test.ts') && !ofTests.test(file) && mayLeave.test(text))
+    .flatMap(({ file, text }) => uncaught(text).map((where) => `${file}:${where}`))
+  expect(wrong).toEqual([])
+})
+
+test.each([
+  `setTimeout(() => run(), 5)`,
+  `setImmediate(async () => { await run() })`,
+  `queueMicrotask(run)`,
+  `process.nextTick(() => { throw new Error('x') })`,
+  `worker.on('message', (message) => this.#hear(message))`,
+  `signal.addEventListener('abort', stop, { once: true })`,
+  `createServer(options, (req, res) => answer(req, res))`,
+  `const stop = () => run(); process.once('SIGTERM', stop)`,
+  `void run()`,
+  `run().then(done, failed)`,
+])('the rule for what may end the process finds %s', (text) => {
+  expect(uncaught(text)).toHaveLength(1)
+})
+
+test.each([
+  `setTimeout(contain('a timer', () => run()), 5)`,
+  `const stop = contain('a signal', () => run()); process.once('SIGTERM', stop)`,
+  `class A { #go = contain('a cohort', () => run()); start() { setImmediate(this.#go) } }`,
+  `setTimeout(() => reject(new Error('late')), 5)`,
+  `setTimeout(late.resolve, 5)`,
+  `worker.on('exit', () => { if (isOver) return; problem = 'it ended'; ended.resolve(problem) })`,
+  `port.on('message', (message) => { try { take(message) } catch (error) { refuse(error) } })`,
+  `context.on(CallSettled, (outcome) => count(outcome))`,
+  `void run().catch(tell)`,
+  `run().then(done).catch(tell)`,
+  `detach('a run', run())`,
+])('the rule for what may end the process lets pass %s', (text) => {
+  expect(uncaught(text)).toEqual([])
 })
 
 async function read(folder: string): Promise<Source[]> {

@@ -1,5 +1,6 @@
 import { type BootOptions, boot, type Kernel } from '../../kernel/boot.ts'
 import { type Config, ConfigError } from '../../kernel/config.ts'
+import { contain } from '../../kernel/contain.ts'
 import { createLog } from '../../kernel/log.ts'
 import { explain } from '../../kernel/plugin/manifest.ts'
 import { outliveStrayErrors } from '../../kernel/stray-errors.ts'
@@ -14,11 +15,12 @@ export async function start(): Promise<void> {
   if (!config) return
   const log = createLog({ level: config.logLevel })
   let kernel: Kernel | undefined
-  outliveStrayErrors(log, () => kernel?.registry.plugins ?? [])
+  const end = ender(() => kernel)
+  outliveStrayErrors({ log, plugins: () => kernel?.registry.plugins ?? [], drain: () => end(1) })
   try {
     const upkeep: BootOptions['upkeep'] = (found, remains) => tidyPackages(config.dataDir, found, remains)
     kernel = await boot({ config, env: process.env, log, upkeep })
-    stopOnSignals(kernel)
+    stopOnSignals(end)
     console.log(greeting(kernel, performance.now() - began))
   } catch (error) {
     if (error instanceof ConfigError) return refuseConfiguration(error)
@@ -40,21 +42,33 @@ function reasonOf(error: unknown, { host, port }: Config): string {
   return explain(error)
 }
 
-/** The first signal drains; a second one ends the process at once. */
-function stopOnSignals(kernel: Kernel): void {
-  let stopping = false
-  const stop = (signal: NodeJS.Signals): void => {
-    if (stopping) process.exit(1)
-    stopping = true
-    console.log(`${signal}: letting running calls end…`)
-    kernel.close().then(
-      () => process.exit(0),
-      (error) => {
+/** Ends the process once running calls have ended; asked again, only waits for that. */
+function ender(kernelOf: () => Kernel | undefined): (code: number) => void {
+  let isEnding = false
+  return (code) => {
+    if (isEnding) return
+    isEnding = true
+    const kernel = kernelOf()
+    if (!kernel) process.exit(code)
+    kernel
+      .close()
+      .then(() => process.exit(code))
+      .catch((error) => {
         console.error(`Closing failed: ${explain(error)}`)
         process.exit(1)
-      },
-    )
+      })
   }
+}
+
+/** The first signal drains; a second one ends the process at once. */
+function stopOnSignals(end: (code: number) => void): void {
+  let isStopping = false
+  const stop = contain('a signal', (signal: NodeJS.Signals): void => {
+    if (isStopping) process.exit(1)
+    isStopping = true
+    console.log(`${signal}: letting running calls end…`)
+    end(0)
+  })
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
 }

@@ -1,3 +1,5 @@
+import { tellContained } from '../contain.ts'
+
 type Listener = (reason: Error) => void
 
 /** The reason when a call came to its end, and everybody has been told how. */
@@ -30,7 +32,7 @@ export class Cancel {
     return this.#controller.signal
   }
 
-  /** Calls every listener once, also when one of them throws, which is warned of; later calls do nothing. */
+  /** Calls every listener once, also when one of them throws, which is told; later calls do nothing. */
   abort(reason: Error): void {
     if (this.#reason) return
     this.#reason = reason
@@ -41,7 +43,7 @@ export class Cancel {
       try {
         listener(reason)
       } catch (error) {
-        process.emitWarning(error as Error)
+        tellContained('the end of a call', error)
       }
     }
   }

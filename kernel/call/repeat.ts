@@ -1,3 +1,5 @@
+import { contain } from '../contain.ts'
+
 /** Runs again and again, the next run only after the one before; returns what ends it. */
 export function repeat(
   ms: number,
@@ -5,8 +7,8 @@ export function repeat(
   onError: (error: unknown) => void,
 ): () => Promise<void> {
   let running: Promise<void> | undefined
-  const timer = setInterval(() => {
-    if (running) return
+  const tick = contain('a periodic task', () => {
+    if (running) return undefined
     running = (async () => {
       try {
         await run()
@@ -16,10 +18,12 @@ export function repeat(
         running = undefined
       }
     })()
-  }, ms)
+    return running
+  })
+  const timer = setInterval(tick, ms)
   timer.unref()
   return async () => {
     clearInterval(timer)
-    await running
+    await running?.catch(() => {})
   }
 }

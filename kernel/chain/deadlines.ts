@@ -21,13 +21,15 @@ export class Deadlines {
     return new Promise((resolve, reject) => {
       const countdown = overdue(reject)
       countdown.set(this.limitMs)
-      const done = <V>(settle: (value: V) => void) => {
-        return (value: V): void => {
-          countdown.clear()
-          settle(value)
-        }
+      const done = (value: T): void => {
+        countdown.clear()
+        resolve(value)
       }
-      promise.then(done(resolve), done(reject))
+      const failed = (error: unknown): void => {
+        countdown.clear()
+        reject(error)
+      }
+      promise.then(done, failed)
     })
   }
 }

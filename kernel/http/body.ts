@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { Cohort } from '../cohort.ts'
+import { contain } from '../contain.ts'
 import { badRequest, ClientGone, tooLarge } from '../errors.ts'
 import { findExcess, type JsonBounds } from '../json-bounds.ts'
 import { inflated } from './inflated.ts'
@@ -22,7 +23,7 @@ export function readBody(req: IncomingMessage, limit: number, cohort?: Cohort): 
     let size = 0
     const whole = (): void => resolve(parts.length === 1 ? parts[0]! : Buffer.concat(parts))
     const done = (): void => (cohort ? cohort.gather(whole) : whole())
-    content.on('data', (part: Buffer) => {
+    const take = contain('a body', (part: Buffer) => {
       size += part.length
       if (size > limit) {
         req.pause()
@@ -34,7 +35,8 @@ export function readBody(req: IncomingMessage, limit: number, cohort?: Cohort): 
       // The end of what was announced is told a few turns later only.
       if (isPlain && size === announced) done()
     })
-    if (!isPlain || !(announced > 0)) content.on('end', done)
+    content.on('data', take)
+    if (!isPlain || !(announced > 0)) content.on('end', contain('the end of a body', done))
     req.on('error', () => reject(new ClientGone()))
     req.on('close', () => {
       if (!req.complete) reject(new ClientGone())

@@ -7,6 +7,7 @@ import type { Served } from '../call/settle.ts'
 import { Trail } from '../call/trail.ts'
 import type { Wire } from '../call/wire.ts'
 import type { Cohort } from '../cohort.ts'
+import { tellContained } from '../contain.ts'
 import { ClientGone, forbidden, isMistake, isUpstreamError, toGatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
 import type { Generation } from '../plugin/generation.ts'
@@ -73,13 +74,16 @@ export class Exchange {
       else await this.#stream(shown, call)
     } catch (error) {
       failure = error
-      this.#refuse(error)
+      this.#fail(error)
     }
-    // The others of a cohort answer their clients first, and all settle together.
-    await Promise.resolve()
-    await this.#settle(failure, answer)
-    this.#generation.release()
-    cohort.leave()
+    try {
+      // The others of a cohort answer their clients first, and all settle together.
+      await Promise.resolve()
+      await this.#settle(failure, answer)
+    } finally {
+      this.#generation.release()
+      cohort.leave()
+    }
   }
 
   async #accept(): Promise<Call> {
@@ -137,6 +141,16 @@ export class Exchange {
     })
     this.#streamed = answer
     await answer.send(reply.chunks, call.cancel, this.#id)
+  }
+
+  /** Tells the client, or breaks off when even that fails: nobody is left waiting. */
+  #fail(thrown: unknown): void {
+    try {
+      this.#refuse(thrown)
+    } catch (error) {
+      tellContained('an error of a call', error)
+      this.#res.destroy()
+    }
   }
 
   #refuse(thrown: unknown): void {

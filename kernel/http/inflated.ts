@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable, Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import { contain } from '../contain.ts'
 import { badRequest } from '../errors.ts'
 
 const inflaters: Readonly<Record<string, () => Transform>> = {
@@ -26,8 +27,10 @@ export function inflated(req: IncomingMessage, encoding: string, failed: (error:
     })
   }
   const content = create()
-  content.on('error', () =>
-    failed(badRequest(`The body is not what its Content-Encoding says, ${encoding}.`)),
+  const wrong = badRequest(`The body is not what its Content-Encoding says, ${encoding}.`)
+  content.on(
+    'error',
+    contain('a compressed body', () => failed(wrong)),
   )
   req.once('close', () => {
     if (!req.complete) content.destroy()

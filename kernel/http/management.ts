@@ -2,6 +2,7 @@ import Router, { type RouterContext } from '@koa/router'
 import Koa from 'koa'
 import type { Principal } from '../call/call.ts'
 import type { Visit } from '../chain/hooks.ts'
+import { contain } from '../contain.ts'
 import { badRequest, envelope, forbidden, isMistake, notFound, toGatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
 import { WindowLimit } from '../kit/window-limit.ts'
@@ -62,7 +63,10 @@ export function createManagement(parts: ManagementParts): Koa {
   app.use(async (ctx, next) => {
     const generation = parts.generation()
     generation.lease()
-    ctx.res.once('close', () => generation.release())
+    ctx.res.once(
+      'close',
+      contain('the end of a request', () => generation.release()),
+    )
     await generation.chain.admit(visitOf(ctx, parts))
     const router = routers.get(generation) ?? routerOf(generation, parts, limit)
     routers.set(generation, router)

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import type Koa from 'koa'
+import { detach } from '../contain.ts'
 import type { ServerEvent } from '../route.ts'
 
 /** Sends events as fast as the client takes them: one that is slow holds up its own view, and no memory. */
@@ -16,8 +17,9 @@ export function sendEvents(ctx: Koa.Context, events: AsyncIterable<ServerEvent>,
       if (!body.write(text)) await once(body, 'drain', { signal: left })
     }
   }
-  write().then(
+  const ended = write().then(
     () => body.end(),
     () => body.destroy(),
   )
+  detach('a view of events', ended)
 }

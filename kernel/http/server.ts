@@ -1,12 +1,14 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { envelope, GatewayError } from '../errors.ts'
+import { contain, tellContained } from '../contain.ts'
+import { badRequest, envelope, GatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
 import type { Generation } from '../plugin/generation.ts'
 import { newInsideSecret, takeOver } from '../threads/hand-on.ts'
 import type { Inside } from '../threads/messages.ts'
 import { Exchange, type ExchangeParts } from './exchange.ts'
+import { refuseBytes } from './parser-error.ts'
 
 interface ServerParts extends ExchangeParts {
   readonly generation: () => Generation
@@ -31,10 +33,9 @@ export class HttpServer {
 
   constructor(parts: ServerParts) {
     this.#parts = parts
-    this.#server = createServer(timeouts, (req, res) => this.#route(req, res))
-    this.#server.on('clientError', (_, socket) => {
-      if (socket.writable)
-        socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+    this.#server = serve((req, res) => {
+      if (req.headers.host === undefined && req.httpVersionMinor === 1) refuse(res, hostless())
+      else this.#route(req, res)
     })
   }
 
@@ -42,13 +43,18 @@ export class HttpServer {
   async listen(port: number, host: string, isShared = false): Promise<AddressInfo> {
     this.#server.listen({ port, host, backlog: 4096, reusePort: isShared })
     await once(this.#server, 'listening')
+    // A connection that could not be taken, such as for want of file descriptors, is not the end of the others.
+    const failed = contain('the port', (err: unknown) =>
+      this.#parts.log.error({ err }, 'a connection was not taken'),
+    )
+    this.#server.on('error', failed)
     return this.#server.address() as AddressInfo
   }
 
   /** Also answers what other threads hand on; resolves with where they reach it. */
   async listenInside(): Promise<Inside> {
     const secret = newInsideSecret()
-    this.#inside = createServer(timeouts, (req, res) => {
+    this.#inside = serve((req, res) => {
       if (takeOver(req, secret)) this.#route(req, res)
       else req.socket.destroy()
     })
@@ -86,7 +92,7 @@ export class HttpServer {
     const url = req.url ?? '/'
     const wire = req.method === 'POST' ? this.#wire(url) : undefined
     if (this.#draining && url !== '/health') {
-      refuse(res)
+      refuse(res, shuttingDown())
       return
     }
     const generation = this.#parts.generation()
@@ -94,7 +100,11 @@ export class HttpServer {
       ? new Exchange(this.#parts, req, res, wire, generation).run()
       : this.#parts.management(req, res)
     this.#running += 1
-    void run.then(this.#ended, this.#ended)
+    run.then(this.#ended, (error) => {
+      this.#ended()
+      tellContained('a request', error)
+      res.destroy()
+    })
   }
 
   readonly #ended = (): void => {
@@ -110,12 +120,42 @@ export class HttpServer {
   }
 }
 
-function refuse(res: ServerResponse): void {
-  const error = new GatewayError('internal_error', 'The gateway is shutting down; try again in a moment.', {
+/** A server of which no request, and nothing that is none, can end the process. */
+function serve(answer: (req: IncomingMessage, res: ServerResponse) => void): Server {
+  const take = contain('a request', (req: IncomingMessage, res: ServerResponse) => {
+    try {
+      answer(req, res)
+    } catch (error) {
+      res.destroy()
+      throw error
+    }
+  })
+  const server = createServer({ ...timeouts, requireHostHeader: false }, take)
+  server.on(
+    'checkExpectation',
+    contain('an expectation', (_, res: ServerResponse) => refuse(res, unexpected())),
+  )
+  server.on('clientError', contain('bytes that are no request', refuseBytes))
+  return server
+}
+
+const hostless = (): GatewayError =>
+  badRequest('A request of HTTP/1.1 needs a Host header.', { param: 'Host' })
+
+const unexpected = (): GatewayError =>
+  badRequest('Of what may be expected, only 100-continue is known here.', { status: 417, param: 'Expect' })
+
+const shuttingDown = (): GatewayError =>
+  new GatewayError('internal_error', 'The gateway is shutting down; try again in a moment.', {
     status: 503,
     type: 'shutting_down',
+    retryAfterS: 5,
   })
-  const body = JSON.stringify(envelope(error, newId('req_')))
-  res.writeHead(503, { 'content-type': 'application/json', 'retry-after': '5', connection: 'close' })
-  res.end(body)
+
+/** Refuses a request before anything has looked at it. */
+function refuse(res: ServerResponse, error: GatewayError): void {
+  const id = newId('req_')
+  if (error.retryAfterS !== undefined) res.setHeader('retry-after', error.retryAfterS)
+  res.writeHead(error.status, { 'content-type': 'application/json', 'x-request-id': id, connection: 'close' })
+  res.end(JSON.stringify(envelope(error, id)))
 }

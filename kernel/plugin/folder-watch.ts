@@ -1,6 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import path from 'node:path'
+import { contain } from '../contain.ts'
 import { explain } from './manifest.ts'
 
 export interface FolderWatchOptions {
@@ -47,11 +48,12 @@ export function watchFolders(roots: readonly string[], options: FolderWatchOptio
 
   for (const root of roots) {
     try {
-      const watcher = watch(root, { recursive: true, persistent: false }, (_, file) => {
+      const changed = contain('a watched folder', (_, file: string | null) => {
         const name = file?.split(path.sep)[0]
         if (name && !/^[._]/.test(name)) heard(path.join(root, name)).catch(tell)
       })
-      watchers.push(watcher.on('error', tell))
+      const watcher = watch(root, { recursive: true, persistent: false }, changed)
+      watchers.push(watcher.on('error', contain('a watched folder', tell)))
     } catch (error) {
       tell(error)
     }

@@ -3,6 +3,7 @@ import type { Wire } from '../call/wire.ts'
 import { Chain } from '../chain/chain.ts'
 import type { Entry } from '../chain/entry.ts'
 import type { Next } from '../chain/hooks.ts'
+import { contain, detach } from '../contain.ts'
 import type { Token } from '../container.ts'
 import { type Arrangement, type AttemptHooks, Delivery } from '../contract/delivery.ts'
 import { Pricing, TokenCounting } from '../contract/models.ts'
@@ -90,7 +91,7 @@ export class Generation implements Arrangement {
 
   release(): void {
     this.#leases -= 1
-    if (this.#leases === 0) void this.#leave()
+    if (this.#leases === 0) detach('the end of a generation', this.#leave())
   }
 
   get leases(): number {
@@ -103,7 +104,10 @@ export class Generation implements Arrangement {
    */
   async retire(deadlineMs: number): Promise<void> {
     this.release()
-    const timer = setTimeout(() => void this.#leave(), deadlineMs)
+    const timer = setTimeout(
+      contain('the end of a generation', () => this.#leave()),
+      deadlineMs,
+    )
     timer.unref()
     await this.#gone.promise
     clearTimeout(timer)

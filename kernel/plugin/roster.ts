@@ -1,3 +1,4 @@
+import { detach } from '../contain.ts'
 import type { Token } from '../container.ts'
 import type { Log } from '../log.ts'
 import { type Arranged, arrangedOf, entryOf, placesOf, providersOf } from './arrangement.ts'
@@ -58,7 +59,7 @@ export class Roster {
     const old = this.#generation
     this.#generation = generation
     this.#remember(generation.number)
-    void old.retire(this.#parts.retireMs)
+    detach('the end of a generation', old.retire(this.#parts.retireMs))
   }
 
   /** How a generation was arranged; undefined when that was too many changes ago. */

@@ -1,3 +1,4 @@
+import { contain } from '../contain.ts'
 import { inTime } from './in-time.ts'
 
 type Release = () => unknown
@@ -44,7 +45,7 @@ export class Scope {
       return release()
     }
     this.own(once)
-    return () => void once()
+    return contain(`a release of ${this.name}`, once)
   }
 
   /** Releases everything, last acquired first; failures are collected and thrown together at the end. */

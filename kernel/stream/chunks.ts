@@ -12,8 +12,9 @@ export function toChunks(body: Completion, pieceLength = 80): Chunk[] {
   const chunks: Chunk[] = []
   for (const { message, text, finish_reason, ...choice } of choices) {
     const { index } = choice
-    const emit = (part: Omit<ChoiceDelta, 'index'>): void =>
-      void chunks.push(Chunk.of({ ...base, choices: [{ index, finish_reason: null, ...part }] }))
+    const emit = (part: Omit<ChoiceDelta, 'index'>): void => {
+      chunks.push(Chunk.of({ ...base, choices: [{ index, finish_reason: null, ...part }] }))
+    }
     if (legacy) for (const piece of pieces(text ?? '', pieceLength)) emit({ text: piece })
     else for (const delta of deltas(message ?? { role: 'assistant' }, pieceLength)) emit({ delta })
     emit({ ...choice, ...(legacy ? { text: '' } : { delta: {} }), finish_reason })

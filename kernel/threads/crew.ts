@@ -3,6 +3,7 @@ import type { SharedEngine } from '../../storage/shared.ts'
 import { repeat } from '../call/repeat.ts'
 import type { MeterState } from '../chain/meter.ts'
 import type { Config } from '../config.ts'
+import { contain, detach } from '../contain.ts'
 import type { Events } from '../events.ts'
 import type { Log } from '../log.ts'
 import { explain } from '../plugin/manifest.ts'
@@ -132,10 +133,11 @@ export class Crew implements OtherThreads {
       () => this.#feel(member),
       () => {},
     )
-    void gone.then((problem) => {
-      void leave()
+    const replaced = gone.then((problem) => {
+      detach('the pulse of a thread', leave())
       this.#replace(number, problem)
     })
+    detach('the end of a thread', replaced)
   }
 
   /** Ends a thread that does not answer: whatever it does, its calls wait in vain. */
@@ -153,17 +155,18 @@ export class Crew implements OtherThreads {
     if (this.#isClosed) return
     const { log, registry } = this.#parts
     log.error({ thread: number, problem }, 'a thread ended; it is replaced')
-    const pause = setTimeout(() => {
+    const replace = contain('the replacement of a thread', () => {
       this.#pauses.delete(pause)
       const start = async (): Promise<void> => {
         if (this.#isClosed) return
         await this.#start(number)
         log.info({ thread: number }, 'a thread was replaced')
       }
-      registry()
+      return registry()
         .whileStill(start)
         .catch((error) => this.#replace(number, explain(error)))
-    }, pauseMs)
+    })
+    const pause = setTimeout(replace, pauseMs)
     this.#pauses.add(pause)
   }
 

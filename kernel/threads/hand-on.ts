@@ -1,5 +1,6 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { contain } from '../contain.ts'
 import { envelope, internalError } from '../errors.ts'
 import { handedOnFrom } from '../http/client.ts'
 import { newId } from '../id.ts'
@@ -29,24 +30,26 @@ export function handOn({
   secret,
 }: Inside): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
   const agent = new Agent({ keepAlive: true })
-  return (req, res) => {
+  return async (req, res) => {
     const headers = [
       ...kept(req.rawHeaders, new Set([...ofConnection, secretHeader, clientHeader])),
       ...[secretHeader, secret, clientHeader, req.socket.remoteAddress ?? ''],
     ]
     const { method, url: path } = req
     const onward = request({ host: '127.0.0.1', port, agent, method, path, headers, setHost: false })
-    onward.on('response', (answer) => {
+    const pass = contain('an answer of the first thread', (answer: IncomingMessage) => {
+      answer.on('error', () => res.destroy())
       res.writeHead(answer.statusCode!, answer.statusMessage, kept(answer.rawHeaders, ofConnection))
       answer.pipe(res)
-      answer.on('error', () => res.destroy())
     })
-    onward.on('error', (cause) => {
+    const fail = contain('a request to the first thread', (cause: Error) => {
       if (res.headersSent) res.destroy()
       else refuse(res, cause)
     })
+    onward.on('response', pass)
+    onward.on('error', fail)
     req.pipe(onward)
-    return new Promise((resolve) => {
+    await new Promise<void>((resolve) => {
       res.once('close', () => {
         onward.destroy()
         resolve()

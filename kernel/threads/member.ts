@@ -2,6 +2,7 @@ import path from 'node:path'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import { PortCalls } from '../../storage/shared/port-calls.ts'
 import type { SharedEngine } from '../../storage/shared.ts'
+import { contain, detach } from '../contain.ts'
 import { inTime } from '../plugin/in-time.ts'
 import { explain } from '../plugin/manifest.ts'
 import type { ThreadData, ToFirst, ToThread } from './messages.ts'
@@ -36,16 +37,17 @@ export class Member {
       if ('ready' in message) return ready.resolve()
       return 'failed' in message ? ready.reject(new Error(message.failed)) : heard(message)
     })
-    void shared.serve(store.port1)
+    detach('the store of a thread', shared.serve(store.port1))
     const data: ThreadData = { ...given, store: store.port2, control: control.port2 }
     this.#worker = new Worker(new URL(`./thread${path.extname(import.meta.url)}`, import.meta.url), {
       workerData: data,
       transferList: [store.port2, control.port2],
     })
     let problem = 'it ended'
-    this.#worker.on('error', (error) => {
+    const failed = contain('the failure of a thread', (error: unknown) => {
       problem = explain(error)
     })
+    this.#worker.on('error', failed)
     this.#worker.on('exit', () => {
       ended.resolve(problem)
       ready.reject(new Error(`Thread ${number} could not start: ${problem}`))

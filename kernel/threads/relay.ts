@@ -1,4 +1,5 @@
 import { CallFirstContent, CallSettled, CallStarted } from '../call/outcome.ts'
+import { contain } from '../contain.ts'
 import type { EventType } from '../events.ts'
 import { ModuleChanged } from '../plugin/module-changed.ts'
 
@@ -159,7 +160,10 @@ export class ThreadRelay implements Relay {
 
   add(relayed: Relayed): void {
     this.#waiting.push(relayed)
-    this.#timer ??= setTimeout(() => this.flush(), batchMs).unref()
+    this.#timer ??= setTimeout(
+      contain('what goes to the first thread', () => this.flush()),
+      batchMs,
+    ).unref()
   }
 
   flush(): void {

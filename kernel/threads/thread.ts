@@ -24,7 +24,7 @@ const log = createLog({
   level: data.config.logLevel,
   stream: { write: (line: string) => isReady && process.stderr.write(line) },
 }).child({ thread: data.number })
-outliveStrayErrors(log, () => kernel?.registry.plugins ?? [])
+outliveStrayErrors({ log, plugins: () => kernel?.registry.plugins ?? [], drain })
 
 const relay = new ThreadRelay({ tell: send, ask: (asked, data) => tell({ asked, data }) })
 
@@ -48,6 +48,12 @@ function send(relayed: readonly Relayed[]): void {
     if (relayed.length > 1) for (const one of relayed) send([one])
     else log.error({ err: error }, 'something could not be told to the first thread')
   })
+}
+
+/** Lets running calls end, and the thread with them; the first thread starts another in its place. */
+function drain(): void {
+  const closed = kernel?.close() ?? Promise.resolve()
+  closed.catch(() => {}).finally(() => process.exit(1))
 }
 
 async function heard(message: ToThread): Promise<unknown> {

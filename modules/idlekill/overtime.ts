@@ -1,4 +1,5 @@
 import type { Call } from '#kernel'
+import { contain } from '#kit'
 
 /** A call under way; emptied when it ends, as a map keeps what was in it until V8 collects the old generation. */
 interface Running {
@@ -39,7 +40,10 @@ export class Overtime {
   }
 
   #wait(call: Call): void {
-    this.#timer = setTimeout(() => this.#check(), Math.max(1, this.#leftTo(call)))
+    this.#timer = setTimeout(
+      contain('calls that take too long', () => this.#check()),
+      Math.max(1, this.#leftTo(call)),
+    )
     this.#timer.unref()
   }
 

@@ -1,10 +1,10 @@
 import { type Call, type Completion, type Reply, UpstreamError } from '#kernel'
-import { estimateTokens, replyWith, requestTexts } from '#kit'
+import { estimateTokens, pause, replyWith, requestTexts } from '#kit'
 import type { Fixture } from './fixture.ts'
 
 /** The fixture's answer in the form the call asked for, with its delays. Throws the failure it is told to have. */
 export async function answerOf(fixture: Fixture, text: string, call: Call): Promise<Reply> {
-  await pause(fixture.delay_ms, call)
+  if (fixture.delay_ms > 0) await pause(fixture.delay_ms, call.cancel)
   if (fixture.error) throw failure(fixture.error, call)
   const reply = replyWith(call, bodyOf(fixture, text, call))
   if (reply.kind === 'whole' || fixture.chunk_delay_ms === 0) return reply
@@ -59,23 +59,8 @@ function failure({ status, message }: NonNullable<Fixture['error']>, call: Call)
 async function* paced<T>(batches: AsyncIterable<T>, ms: number, call: Call): AsyncGenerator<T> {
   let first = true
   for await (const batch of batches) {
-    if (!first) await pause(ms, call)
+    if (!first) await pause(ms, call.cancel)
     first = false
     yield batch
   }
-}
-
-/** Ends early when the call does. */
-function pause(ms: number, call: Call): Promise<void> | undefined {
-  if (ms === 0) return undefined
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      forget()
-      resolve()
-    }, ms)
-    const forget = call.cancel.onAbort((reason) => {
-      clearTimeout(timer)
-      reject(reason)
-    })
-  })
 }

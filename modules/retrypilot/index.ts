@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { type Call, defineModule, isUpstreamError, type UpstreamError } from '#kernel'
+import { pause } from '#kit'
 import { waitBefore } from './backoff.ts'
 import { type Budget, countTry, newBudget, takeRetry } from './budget.ts'
-import { pause } from './pause.ts'
 
 /**
  * Retries at the target the call is for; it runs inside the fallback router, so that a short failure is got over in

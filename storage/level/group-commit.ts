@@ -135,7 +135,7 @@ export class GroupCommit {
     this.#scheduled = true
     setImmediate(() => {
       this.#scheduled = false
-      void this.#write()
+      this.#write().catch((cause) => this.#waiting.done.reject(cause))
     })
   }
 

@@ -28,7 +28,13 @@ export class PortCalls {
   constructor(port: MessagePort, handle: (body: unknown) => unknown) {
     this.#port = port
     this.#handle = handle
-    port.on('message', (message: Message) => this.#take(message))
+    port.on('message', (message: Message) => {
+      try {
+        this.#take(message)
+      } catch {
+        // Not a message of ours: there is no call to fail for it.
+      }
+    })
     port.on('close', () => this.#end())
   }
 
@@ -58,7 +64,7 @@ export class PortCalls {
 
   #take(message: Message): void {
     if ('call' in message) {
-      void this.#answer(message.call, message.body)
+      this.#answer(message.call, message.body).catch(() => {})
       return
     }
     const waiting = this.#waiting.get(message.answer)

@@ -1,6 +1,7 @@
 import { Call } from '../../call/call.ts'
 import { type Cancel, over } from '../../call/cancel.ts'
 import type { Trail } from '../../call/trail.ts'
+import { detach } from '../../contain.ts'
 import { isGatewayError } from '../../errors.ts'
 import { differences } from '../../kit/difference.ts'
 import type { Meter } from '../meter.ts'
@@ -50,10 +51,11 @@ export class ShadowRun {
     const done = begun.catch((error) => this.failed(hook, error))
     this.#tasks.add(done)
     if (hook === 'request') this.#request = done
-    void done.then(() => {
+    const left = done.then(() => {
       this.#tasks.delete(done)
       if (this.#request === done) this.#request = undefined
     })
+    detach('a task in shadow', left)
   }
 
   /** A stream for the module to read, which ends with the call at the latest. */

@@ -1,3 +1,4 @@
+import { contain } from '../../contain.ts'
 import type { GuestCall } from './guest-calls.ts'
 import type { Ask, ToGuest, ToHost } from './messages.ts'
 import { ShortLived } from './short-lived.ts'
@@ -32,7 +33,7 @@ export class GuestAsks {
     this.#waiting.set(id, waiting)
     this.#tell({ kind: 'ask', id, ask })
     if (!signal) return waiting.promise
-    const withdraw = (): void => this.#tell({ kind: 'withdraw', id })
+    const withdraw = contain('a withdrawal', () => this.#tell({ kind: 'withdraw', id }))
     signal.addEventListener('abort', withdraw, { once: true })
     if (signal.aborted) withdraw()
     return waiting.promise.finally(() => signal.removeEventListener('abort', withdraw))

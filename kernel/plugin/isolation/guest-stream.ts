@@ -1,5 +1,6 @@
 import type { CompletionChunk } from '../../call/canonical.ts'
 import { type Reply, StreamReply } from '../../call/reply.ts'
+import { detach } from '../../contain.ts'
 import type { Chunk } from '../../stream/chunk.ts'
 import { type ChunkBatch, chunkOf } from './chunk-view.ts'
 import type { Passed } from './messages.ts'
@@ -43,7 +44,7 @@ export class GuestStream {
     const source = new StreamReply('', stream.#source())
     const through = await step(source)
     if (through === source || through.kind === 'whole') stream.#over = 'untouched'
-    else void stream.#pump(through)
+    else detach('a stream of a module', stream.#pump(through))
     return stream
   }
 

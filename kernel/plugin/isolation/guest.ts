@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { GuestStore } from '../../../storage/shared/guest-store.ts'
 import { HookFault } from '../../chain/hook-fault.ts'
 import { checkedHooks } from '../../chain/returned.ts'
+import { contain, detach, onContained } from '../../contain.ts'
 import { jsonSchemaOf } from '../../kit/json-schema.ts'
 import type { Log } from '../../log.ts'
 import { load } from '../loader.ts'
@@ -45,6 +46,7 @@ class Guest {
     this.#calls = new GuestCalls(tell)
     this.#asks = new GuestAsks(tell)
     this.#log = guestLog(tell)
+    onContained((origin, err) => this.#log.error({ err, origin }, 'something failed that nobody waits for'))
     this.#store = new GuestStore({
       send: (store) => this.#asks.ask({ ask: 'store', store }),
       failed: (err) => this.#log.error({ err }, 'something in the store failed'),
@@ -67,7 +69,7 @@ class Guest {
   }
 
   hear(message: ToGuest): void {
-    if (message.kind === 'job') void this.#do(message.id, message.job)
+    if (message.kind === 'job') detach('a job of a module', this.#do(message.id, message.job))
     else if (message.kind === 'answer') this.#asks.answered(message)
     else if (message.kind === 'abort') this.#calls.abort(message.call, message.cancel, message.reason)
     else if (message.kind === 'over') this.#calls.end(message.call)
@@ -169,9 +171,11 @@ const isPlain = (value: unknown): boolean =>
 delete process.env.NODE_COMPILE_CACHE
 
 const guest = new Guest(workerData as GuestData)
-parentPort!.on('message', (messages: readonly ToGuest[]) => {
-  for (const message of messages) guest.hear(message)
+const hear = contain('a message to a module', (message: ToGuest) => guest.hear(message))
+const hearAll = contain('messages to a module', (messages: readonly ToGuest[]) => {
+  for (const message of messages) hear(message)
 })
+parentPort!.on('message', hearAll)
 await guest.start()
 // A worker is ended from outside, and then keeps nothing that it compiled.
 flushCompileCache()

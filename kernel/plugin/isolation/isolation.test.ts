@@ -55,6 +55,17 @@ describe('a module in a worker', () => {
     expect(await shown()).toMatchObject({ state: 'active', isolation: 'worker', stats: { errors: 0 } })
   })
 
+  test('that says what makes no sense harms nobody, and goes on', async () => {
+    await withModule(`return import('node:worker_threads').then(({ parentPort }) => ({ request(call) {
+      for (const odd of [null, {}, 7, { kind: 'log', level: 'bogus' }, { kind: 'emit' }, { kind: 'abort' }])
+        parentPort.postMessage([odd])
+      parentPort.postMessage(7)
+      call.trail.header('x-far', 'here')
+    } }))`)
+    for (let n = 0; n < 2; n++) expect((await call()).headers.get('x-far')).toBe('here')
+    expect(gateway.logged.join('')).toContain('something failed that nobody waits for')
+  })
+
   test('answers by itself, and finds what is cut in two', async () => {
     await withModule(`return {
       request(call) {

@@ -1,3 +1,5 @@
+import { contain } from '../../contain.ts'
+
 /** Messages to the other side: those of one turn of the event loop cross together. */
 export class Outbox<M> {
   readonly #post: (messages: readonly M[]) => void
@@ -12,7 +14,7 @@ export class Outbox<M> {
 
   add(message: M): void {
     this.#messages.push(message)
-    if (this.#messages.length === 1) setImmediate(() => this.#flush())
+    if (this.#messages.length === 1) setImmediate(this.#flush)
   }
 
   /** Forgets what gathered. */
@@ -20,7 +22,7 @@ export class Outbox<M> {
     this.#messages = []
   }
 
-  #flush(): void {
+  readonly #flush = contain('messages between a module and the gateway', (): void => {
     const messages = this.#messages
     this.#messages = []
     if (messages.length === 0) return
@@ -29,7 +31,7 @@ export class Outbox<M> {
     } catch {
       for (const message of messages) this.#postAlone(message)
     }
-  }
+  })
 
   #postAlone(message: M): void {
     try {

@@ -1,3 +1,5 @@
+import { contain } from '../../contain.ts'
+
 /** Looks for a sign of life of who is waited for. */
 export class Pulse {
   readonly #limitMs: number
@@ -17,7 +19,10 @@ export class Pulse {
 
   /** Looks again and again, until `stop` or until nothing is waited for. */
   watch(): void {
-    this.#timer ??= setInterval(() => this.#look(), Math.ceil(this.#limitMs / 2)).unref()
+    this.#timer ??= setInterval(
+      contain('the pulse of a worker', () => this.#look()),
+      Math.ceil(this.#limitMs / 2),
+    ).unref()
   }
 
   beat(): void {

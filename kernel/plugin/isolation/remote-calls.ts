@@ -1,6 +1,7 @@
 import type { Call } from '../../call/call.ts'
 import { type Cancel, over } from '../../call/cancel.ts'
 import type { ModelRequest } from '../../call/canonical.ts'
+import { contain } from '../../contain.ts'
 import type { CallView } from './call-view.ts'
 import type { ToGuest } from './messages.ts'
 import { Numbered } from './numbered.ts'
@@ -112,10 +113,10 @@ export class RemoteCalls {
       isSettled: !this.settles,
     }
     this.#known.set(call.id, known)
-    const ended = (reason: Error): void => {
+    const ended = contain('the end of a call', (reason: Error): void => {
       if (reason === over) known.isSettled = true
       if (!this.#forget(known)) this.#tell(known, 0, reason)
-    }
+    })
     // A call that has ended is told of first, and then that it has.
     if (call.cancel.aborted) queueMicrotask(() => ended(call.cancel.reason!))
     else known.releases.push(call.cancel.onAbort(ended))

@@ -5,6 +5,7 @@ import type { Reply } from '../../call/reply.ts'
 import type { Entry } from '../../chain/entry.ts'
 import type { Next, Visit } from '../../chain/hooks.ts'
 import type { Meter } from '../../chain/meter.ts'
+import { detach } from '../../contain.ts'
 import { isGatewayError } from '../../errors.ts'
 import type { Grants } from '../permissions.ts'
 import type { Context } from '../plugin.ts'
@@ -182,7 +183,8 @@ export class RemoteModule {
     else if (message.kind === 'abort') this.calls.abort(message.call, message.cancel, message.reason)
     else if (message.kind === 'listen') this.#events.listen(message.name)
     else if (message.kind === 'emit') this.#events.emit(message.event)
-    else if (message.kind === 'ask') void this.#answers.answer(message.id, message.ask)
+    else if (message.kind === 'ask')
+      detach('an answer to a module', this.#answers.answer(message.id, message.ask))
     else if (message.kind === 'withdraw') this.#answers.withdraw(message.id)
   }
 }

@@ -2,6 +2,7 @@ import { getCompileCacheDir } from 'node:module'
 import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { HookFault } from '../../chain/hook-fault.ts'
+import { contain, detach } from '../../contain.ts'
 import { badRequest } from '../../errors.ts'
 import type { GuestData, Job, Shape, ToGuest, ToHost } from './messages.ts'
 import { Outbox } from './outbox.ts'
@@ -104,7 +105,10 @@ export class WorkerHost {
   async close(): Promise<Readonly<Record<string, unknown>> | undefined> {
     this.#isClosed = true
     const off = 'it was switched off'
-    const late = setTimeout(() => this.#end(off), leaveMs)
+    const late = setTimeout(
+      contain('the end of a worker', () => this.#end(off)),
+      leaveMs,
+    )
     const done = this.#isReady ? await this.#ask({ do: 'leave' }).catch(() => undefined) : undefined
     clearTimeout(late)
     this.#end(off)
@@ -140,13 +144,18 @@ export class WorkerHost {
     this.#worker = worker
     this.born += 1
     const started = Promise.withResolvers<Shape>()
-    const late = (): void => this.#end(`it was not ready within ${limits.start / 1000} s`, worker)
+    const end = contain('the end of a worker', (reason: string) => this.#end(reason, worker))
+    const late = (): void => end(`it was not ready within ${limits.start / 1000} s`)
     const timer = setTimeout(late, limits.start)
-    worker.on('message', (messages: readonly ToHost[]) => {
-      for (const message of messages) if (worker === this.#worker) this.#hear(message, started)
+    const hear = contain(`what ${data.id} says`, (message: ToHost) => this.#hear(message, started))
+    const hearAll = contain(`what ${data.id} says`, (messages: readonly ToHost[]) => {
+      for (const message of messages) if (worker === this.#worker) hear(message)
     })
-    worker.on('error', (error) => this.#end(reasonOf(error), worker))
-    worker.on('exit', (code) => this.#end(`it ended with code ${code}`, worker))
+    const failed = contain('the end of a worker', (error: unknown) => end(reasonOf(error)))
+    worker.on('message', hearAll)
+    worker.on('messageerror', () => end('it said something that cannot be read'))
+    worker.on('error', failed)
+    worker.on('exit', (code) => end(`it ended with code ${code}`))
     this.#failStart = (reason) => started.reject(new HookFault(`the worker did not start: ${reason}`))
     return started.promise.finally(() => clearTimeout(timer))
   }
@@ -178,7 +187,7 @@ export class WorkerHost {
     this.#isReady = false
     this.#outbox.clear()
     this.#pulse.stop()
-    void worker.terminate()
+    detach('the end of a worker', worker.terminate())
     this.#failStart(reason)
     const waiting = this.#waiting.takeAll()
     const lost = `its worker was lost: ${reason}`

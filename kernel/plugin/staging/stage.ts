@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { detach } from '../../contain.ts'
 import { type Content, readContent } from './content.ts'
 import { resolveStaged, type StagedFolder } from './imports.ts'
 import { linkTree } from './link-tree.ts'
@@ -128,7 +129,10 @@ export class Stage {
       if (!held) return
       held = false
       copy.holders -= 1
-      if (copy.holders === 0) void this.#alone(() => this.#remove(copy))
+      if (copy.holders === 0) {
+        const removed = this.#alone(() => this.#remove(copy))
+        detach('a copy of a plugin that is not needed any more', removed)
+      }
     }
   }
 

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { Worker } from 'node:worker_threads'
 import type { ModelRequest, TokenCount } from '#kernel'
+import { contain, detach } from '#kit'
 import { reasonOf, type TokenizerFile } from './files/file.ts'
 import type { FileFacts } from './files/open.ts'
 
@@ -99,20 +100,25 @@ export class TokenThread {
     this.#worker.postMessage(next.task)
     this.#worker.ref()
     this.#running = next
-    this.#timer = setTimeout(() => this.#broke(`took longer than ${this.#limitMs / 1000} s`), this.#limitMs)
+    const late = contain('a count of tokens', () => this.#broke(`took longer than ${this.#limitMs / 1000} s`))
+    this.#timer = setTimeout(late, this.#limitMs)
   }
 
   #start(): Worker {
     const file = new URL(`./worker${path.extname(import.meta.url)}`, import.meta.url)
     const worker = new Worker(file, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: memoryMb } })
-    const broke = (problem: string): void => {
-      if (this.#worker === worker) this.#broke(problem)
-    }
-    worker.on('message', (answer: Answer) => {
+    const settle = contain('a count of tokens', (answer: Answer) => {
       if (this.#worker === worker) this.#settle(answer)
     })
+    const broke = contain('the thread that counts', (problem: string) => {
+      if (this.#worker === worker) this.#broke(problem)
+    })
+    const failed = contain('the thread that counts', (error: unknown) =>
+      broke(`broke the thread that counts: ${reasonOf(error)}`),
+    )
+    worker.on('message', settle)
     worker.on('messageerror', () => broke('gave an answer that cannot be read'))
-    worker.on('error', (error) => broke(`broke the thread that counts: ${reasonOf(error)}`))
+    worker.on('error', failed)
     worker.on('exit', () => broke('ended the thread that counts'))
     return worker
   }
@@ -127,7 +133,7 @@ export class TokenThread {
 
   #broke(problem: string): void {
     const failed = this.#running
-    void this.#end()
+    detach('the end of the thread that counts', this.#end())
     failed?.resolve({ problem, broke: true })
     this.#next()
   }

@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads'
+import { contain } from '#kit'
 import { reasonOf, type TokenizerFile } from './files/file.ts'
 import { type FileTokenizer, openTokenizerFile } from './files/open.ts'
 import { countRequest } from './request.ts'
@@ -9,12 +10,16 @@ const tokenizers = new Tokenizers()
 const files = new Map<string, Promise<FileTokenizer>>()
 
 /** The other side of the counter: a thread of its own, where vocabularies may take their time to load. */
-parentPort?.on('message', async (task: Task) => {
-  parentPort?.postMessage(await answerTo(task).catch((error) => ({ problem: reasonOf(error), broke: false })))
+const count = contain('a count of tokens', async (task: Task) => {
+  parentPort?.postMessage(await answerTo(task).catch(failureOf))
 })
-parentPort?.on('messageerror', (error) => {
-  parentPort?.postMessage({ problem: reasonOf(error), broke: false } satisfies Answer)
-})
+const refuse = contain('a count of tokens', (error: unknown) => parentPort?.postMessage(failureOf(error)))
+parentPort?.on('message', count)
+parentPort?.on('messageerror', refuse)
+
+function failureOf(error: unknown): Answer {
+  return { problem: reasonOf(error), broke: false }
+}
 
 async function answerTo(task: Task): Promise<Answer> {
   if (!('request' in task)) return (await open(task.file)).facts

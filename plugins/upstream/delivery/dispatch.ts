@@ -17,7 +17,7 @@ import {
   type UpstreamRequest,
   type WholeReply,
 } from '#kernel'
-import { collect, replyWith } from '#kit'
+import { collect, detach, replyWith } from '#kit'
 import type { Directory } from '../directory.ts'
 import type { KeyStore } from '../keys/key-store.ts'
 import { forgetKey, readyTarget } from '../kit/key-exchange.ts'
@@ -159,7 +159,10 @@ function finishedWhole({ target, protocol, attempt }: Try, reply: WholeReply): R
 
 /** Waits for a stream's first content. */
 async function begun({ call, target, protocol, attempt, on }: Try, reply: StreamReply): Promise<Reply> {
-  const failed = (): void => void on.attempts.after(attempt, call)
+  const failed = (): void => {
+    const told = on.attempts.after(attempt, call)
+    if (told) detach('what follows an attempt', told)
+  }
   const unreadable = (cause: unknown): UpstreamError =>
     upstreamError(target, `The provider ${target.provider.name} sent an event that is not JSON.`, {
       fault: 'protocol',

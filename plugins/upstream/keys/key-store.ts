@@ -67,10 +67,9 @@ export class KeyStore {
     this.#known.set(id, loading)
     // What was read before a change is not remembered after it.
     const isLatest = (): boolean => this.#known.peek(id) === loading
-    loading.then(
-      (credential) => isLatest() && this.#known.set(id, credential ?? 'none'),
-      () => isLatest() && this.#known.delete(id),
-    )
+    loading
+      .then((credential) => isLatest() && this.#known.set(id, credential ?? 'none'))
+      .catch(() => isLatest() && this.#known.delete(id))
     return loading
   }
 

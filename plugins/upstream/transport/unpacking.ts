@@ -7,6 +7,7 @@ import {
   createInflateRaw,
   createZstdDecompress,
 } from 'node:zlib'
+import { contain } from '#kit'
 
 /** Where unpacked bytes go. */
 export interface Unpacked {
@@ -83,6 +84,11 @@ export class Unpacking {
 
   #open(first: Buffer): Transform {
     const { data, end, failed, drained } = this.#to
-    return this.#unpack(first).on('data', data).on('end', end).on('error', failed).on('drain', drained)
+    const stream = this.#unpack(first)
+    stream.on('data', contain('a packed answer', data))
+    stream.on('end', contain('a packed answer', end))
+    stream.on('error', contain('a packed answer', failed))
+    stream.on('drain', contain('a packed answer', drained))
+    return stream
   }
 }

@@ -1,0 +1,49 @@
+type Listener = (origin: string, error: unknown) => void
+
+const listeners = new Set<Listener>()
+
+/**
+ * Tells a listener of what is contained from now on: where it was, and what was thrown. Returns what ends that. While
+ * nothing listens, Node warns instead.
+ */
+export function onContained(listener: Listener): () => void {
+  listeners.add(listener)
+  return () => {
+    listeners.delete(listener)
+  }
+}
+
+/**
+ * Work for Node to call: by a timer, for an event, for a message. What it throws, or rejects with, is told to
+ * `onContained`'s listeners with its origin and goes no further, since there it would end the process.
+ */
+export function contain<A extends readonly unknown[]>(
+  origin: string,
+  work: (...args: A) => unknown,
+): (...args: A) => void {
+  return (...args) => {
+    try {
+      const result = work(...args)
+      if (result instanceof Promise) detach(origin, result)
+    } catch (error) {
+      tellContained(origin, error)
+    }
+  }
+}
+
+/** Lets a promise go on alone: a rejection is told with its origin. */
+export function detach(origin: string, promise: Promise<unknown>): void {
+  promise.catch((error: unknown) => tellContained(origin, error))
+}
+
+/** Tells of an error that was caught where nobody could be given it. */
+export function tellContained(origin: string, error: unknown): void {
+  if (listeners.size === 0) process.emitWarning(error instanceof Error ? error : String(error))
+  for (const listener of listeners) {
+    try {
+      listener(origin, error)
+    } catch {
+      // The log itself failed: there is nobody left to tell.
+    }
+  }
+}
