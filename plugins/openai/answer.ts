@@ -1,6 +1,14 @@
-import { type Completion, type Target, type UpstreamError, type UpstreamHead, WholeReply } from '#kernel'
+import {
+  type Choice,
+  type Completion,
+  type Target,
+  type UpstreamError,
+  type UpstreamHead,
+  WholeReply,
+} from '#kernel'
 import { protocolError } from '#provider'
 import { mapped, withSoundCalls } from './calls.ts'
+import { withKnownEnd } from './ends.ts'
 import { upstreamError } from './errors.ts'
 import { type Quirks, quirksOf } from './quirks.ts'
 import { listsContent, withThoughtsApart } from './thoughts.ts'
@@ -23,7 +31,8 @@ export function answerOf(wire: string, head: UpstreamHead, body: Buffer, target:
 
 /** What an answer says, as all clients understand it; the same object where they do. */
 function understoodOf(body: Completion, quirks: Quirks): Completion {
-  const choices = Array.isArray(body.choices) ? mapped(body.choices, withSoundCalls) : body.choices
+  const sound = (choice: Choice): Choice => withSoundCalls(withKnownEnd(choice, quirks))
+  const choices = Array.isArray(body.choices) ? mapped(body.choices, sound) : body.choices
   const usage = body.usage && canonicalUsage(body.usage, quirks)
   if (choices === body.choices && usage === body.usage) return body
   return { ...body, ...(choices && { choices }), ...(usage && { usage }) }

@@ -60,6 +60,8 @@ const quirksSchema = z.strictObject({
   roles: z.record(z.string(), z.string()).default({}),
   /** Values of `tool_choice` that it knows by another name. */
   tool_choice: z.record(z.string(), z.string()).default({}),
+  /** Words of its own for why an answer ended, in OpenAI's. */
+  finish_reasons: z.record(z.string(), z.enum(['stop', 'length', 'content_filter'])).default({}),
   /** Models beside OpenAI's own that take `reasoning_effort`, as globs. */
   takes_effort: z.array(z.string()).default([]),
   /** Values of `reasoning_effort` that it knows by another name. */

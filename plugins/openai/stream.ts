@@ -8,7 +8,8 @@ import {
 } from '#kernel'
 import { ChunkReader, carriesData, EventSplitter, eventData, hasContent, isDone, isSound } from '#kit'
 import { statusOf } from './answer.ts'
-import { CallReader } from './calls.ts'
+import { CallReader, mapped } from './calls.ts'
+import { withKnownEnd } from './ends.ts'
 import { upstreamError, type WireError } from './errors.ts'
 import type { Quirks } from './quirks.ts'
 import { listsContent, withThoughtsApart } from './thoughts.ts'
@@ -108,7 +109,8 @@ export class EventDecoder implements StreamDecoder {
 
   /** What an event says, as all clients understand it; the same object where they do. */
   #understood(parsed: CompletionChunk): CompletionChunk {
-    const data = this.#calls.read(parsed)
+    const choices = mapped(parsed.choices, (choice) => withKnownEnd(choice, this.#quirks))
+    const data = this.#calls.read(choices === parsed.choices ? parsed : { ...parsed, choices })
     const reported = data.usage ?? usageElsewhere(data, this.#quirks)
     if (!reported) return data
     const usage = canonicalUsage(reported, this.#quirks)

@@ -242,6 +242,35 @@ describe.each(Object.keys(paths) as Path[])('in words, asked for on %s', (wire) 
   })
 })
 
+/** Why an answer ended, in whichever words of a wire. */
+const endIn = (text: string): string | undefined =>
+  [...text.matchAll(/"(?:finish_reason|stop_reason|reason)":\s*"(\w+)"/g)].at(-1)?.[1]
+
+describe.each([
+  ['chat', 'content_filter', 'length'],
+  ['messages', 'refusal', 'max_tokens'],
+  ['responses', 'content_filter', 'max_output_tokens'],
+] as const)('an answer that is held for its form, on %s', (wire, refusal, cut) => {
+  test.each([
+    ['deepseek/deepseek-chat', compatible, 'content_filter', refusal],
+    ['zai/glm-4.6', compatible, 'sensitive', refusal],
+    ['bedrock/amazon.nova-pro-v1:0', bedrock, 'content_filtered', refusal],
+    ['gemini/gemma-3-27b-it', gemini, 'SAFETY', refusal],
+    ['deepseek/deepseek-chat', compatible, 'length', cut],
+    ['mistral/codestral-mamba-latest', mistral, 'model_length', cut],
+    ['gemini/gemma-3-27b-it', gemini, 'MAX_TOKENS', cut],
+  ] as const)('%s: passes as it is where it was ended', async (model, dialect, finishReason, end) => {
+    for (const stream of [false, true]) {
+      stand.reset()
+      stand.upstream(dialect).reply({ content: '{"verdict":"ye', finishReason })
+      const { text } = await bytesOf(paths[wire](model), stream)
+      expect(stand.upstream(dialect).requests).toHaveLength(1)
+      expect(endIn(text)).toBe(end)
+      if (!stream) expect(saidIn(text)).toContain(saidIn('{"verdict":"ye'))
+    }
+  })
+})
+
 describe('from Claude to Claude', () => {
   const model = 'anthropic/claude-sonnet-4-5'
   const asked = paths.messages(model).body
