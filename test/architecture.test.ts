@@ -2,7 +2,6 @@ import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { discover } from '../kernel/plugin/manifest.ts'
-import { uncaught } from './uncaught.ts'
 
 interface Source {
   readonly file: string
@@ -15,11 +14,6 @@ const plugins = [
   ...(await discover(path.resolve('plugins'), 'builtin')),
 ]
 const sources = (await Promise.all(['kernel', 'storage', 'modules', 'plugins'].map(read))).flat()
-/** Sources without a word of it are not parsed. */
-const mayLeave =
-  /set(Timeout|Interval|Immediate)|queueMicrotask|nextTick|\.(on|once|addListener|addEventListener|then)\(|createServer|watch\(|void |FinalizationRegistry/
-/** Kept beside what they test, for the tests of several engines and threads. */
-const ofTests = /^storage\/(conformance\/|shared\/threads-)/
 const own = sources.filter(({ file }) => !file.endsWith('.test.ts'))
 
 test('modules and plugins import their own folder, the contract, the kit and packages, and nothing else', () => {
@@ -66,49 +60,39 @@ test('only definitions of plugins are default exports', () => {
   expect(wrong.map(({ file }) => file)).toEqual([])
 })
 
+test('each plugin has the permission for each guarded service that it uses, and for no other', () => {
+  const names = new Map<string, string>()
+  for (const { file, text } of own)
+    if (file === 'kernel/services.ts' || file === 'plugins/upstream/kit/services.ts')
+      for (const [, name, service] of text.matchAll(/(\w+)(?:: | = )guardedToken<.*>\('([a-z-]+)'\)/g))
+        names.set(name!, `service:${service}`)
+  expect(names.size).toBeGreaterThan(10)
+  const wrong = plugins.flatMap(({ id, folder, manifest }) => {
+    const code = own
+      .filter(({ file }) => path.resolve(file).startsWith(`${folder}/`))
+      .map(({ text }) => text.replaceAll(/^import [^;]*? from '[^']*'$/gm, ''))
+      .join('\n')
+    const used = [...names].flatMap(([name, permission]) => {
+      const isOwn = manifest?.provides.includes(permission.replace('service:', '')) ?? false
+      const uses = new RegExp(/^[A-Z]/.test(name) ? `\\(${name}\\)` : `kernelServices\\.${name}\\b`).test(
+        code,
+      )
+      return uses && !isOwn ? [permission] : []
+    })
+    const asked = (manifest?.permissions ?? []).filter((permission) => permission.startsWith('service:'))
+    return [
+      ...used.filter((permission) => !asked.includes(permission)).map((one) => `${id} lacks ${one}`),
+      ...asked.filter((permission) => !used.includes(permission)).map((one) => `${id} does not use ${one}`),
+    ]
+  })
+  expect(wrong).toEqual([])
+})
+
 test('no module or plugin keeps mutable state outside its setup', () => {
   const wrong = own.filter(
     ({ file, text }) => /^(modules|plugins)\//.test(file) && /^(export )?let /m.test(text),
   )
   expect(wrong.map(({ file }) => file)).toEqual([])
-})
-
-test('no timer, listener, message or promise of the gateway can end the process by what it throws', async () => {
-  const wrong = [...own, ...(await read('bin'))]
-    .filter(({ file, text }) => !file.endsWith('.test.ts') && !ofTests.test(file) && mayLeave.test(text))
-    .flatMap(({ file, text }) => uncaught(text).map((where) => `${file}:${where}`))
-  expect(wrong).toEqual([])
-})
-
-test.each([
-  `setTimeout(() => run(), 5)`,
-  `setImmediate(async () => { await run() })`,
-  `queueMicrotask(run)`,
-  `process.nextTick(() => { throw new Error('x') })`,
-  `worker.on('message', (message) => this.#hear(message))`,
-  `signal.addEventListener('abort', stop, { once: true })`,
-  `createServer(options, (req, res) => answer(req, res))`,
-  `const stop = () => run(); process.once('SIGTERM', stop)`,
-  `void run()`,
-  `run().then(done, failed)`,
-])('the rule for what may end the process finds %s', (text) => {
-  expect(uncaught(text)).toHaveLength(1)
-})
-
-test.each([
-  `setTimeout(contain('a timer', () => run()), 5)`,
-  `const stop = contain('a signal', () => run()); process.once('SIGTERM', stop)`,
-  `class A { #go = contain('a cohort', () => run()); start() { setImmediate(this.#go) } }`,
-  `setTimeout(() => reject(new Error('late')), 5)`,
-  `setTimeout(late.resolve, 5)`,
-  `worker.on('exit', () => { if (isOver) return; problem = 'it ended'; ended.resolve(problem) })`,
-  `port.on('message', (message) => { try { take(message) } catch (error) { refuse(error) } })`,
-  `context.on(CallSettled, (outcome) => count(outcome))`,
-  `void run().catch(tell)`,
-  `run().then(done).catch(tell)`,
-  `detach('a run', run())`,
-])('the rule for what may end the process lets pass %s', (text) => {
-  expect(uncaught(text)).toEqual([])
 })
 
 async function read(folder: string): Promise<Source[]> {

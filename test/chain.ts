@@ -1,7 +1,7 @@
 import { Call, type CallContext } from '../kernel/call/call.ts'
 import type { ModelRequest } from '../kernel/call/canonical.ts'
+import type { ChainHooks } from '../kernel/chain/batches.ts'
 import type { Entry } from '../kernel/chain/entry.ts'
-import type { Hooks } from '../kernel/chain/hooks.ts'
 import { Meter } from '../kernel/chain/meter.ts'
 import type { Chunk } from '../kernel/stream/chunk.ts'
 
@@ -34,7 +34,7 @@ export const callWith = (request: Partial<ModelRequest> = {}, { context, ...part
   })
 
 /** A module in the chain. */
-export const entryOf = (id: string, hooks: Hooks, more: Partial<Entry> = {}): Entry => ({
+export const entryOf = (id: string, hooks: ChainHooks, more: Partial<Entry> = {}): Entry => ({
   id,
   stage: 'inspect',
   hooks,

@@ -33,7 +33,6 @@ const inner = new Set([
   'destinationOf',
   'dryRun',
   'kernelServices',
-  'openapi',
   'permit',
   'readyTarget',
 ])

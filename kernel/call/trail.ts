@@ -97,8 +97,7 @@ export class Trail {
   cached: Cached | undefined
   /** Facts of modules for the trace, by name: `template`, `experiment`, `stream` … */
   readonly facts: Record<string, unknown> = {}
-  /** The request as it may be recorded: after the guards, as it was last sent on. */
-  request: ModelRequest | undefined
+  #request: ModelRequest | undefined
   #slots: Map<symbol, unknown> | undefined
   #written: { readonly request: ModelRequest; readonly json: string } | undefined
 
@@ -115,6 +114,21 @@ export class Trail {
     return Object.defineProperty(trail, 'attempts', {
       get: () => this.attempts.map((attempt) => ({ ...attempt })),
     })
+  }
+
+  /** The request as it may be recorded; undefined while nothing of it may be. */
+  get request(): ModelRequest | undefined {
+    return this.#request
+  }
+
+  /**
+   * Says what of the request may be recorded from now on: in traces, logs and estimates. The rule has one sentence: what
+   * may be recorded is what the guards have let pass, as it was last sent on, and nothing where a guard cannot say what
+   * it would have taken out. So the chain says it behind the stages that inspect, a guard that refuses says it with its
+   * findings taken out, delivery says it with what goes to the provider, and undefined takes everything back.
+   */
+  mayRecord(request: ModelRequest | undefined): void {
+    this.#request = request
   }
 
   /** Sets a header of the answer; what a header cannot hold is left out of its value. */

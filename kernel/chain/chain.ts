@@ -2,10 +2,10 @@ import type { Call } from '../call/call.ts'
 import type { Outcome } from '../call/outcome.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Attempt } from '../call/trail.ts'
-import { detectsElsewhere } from '../plugin/isolation/remote.ts'
 import { admitted, leftOut } from './admit.ts'
 import { wrapped } from './around.ts'
 import { inTurn, told, tried } from './attempts.ts'
+import { looksElsewhere } from './batches.ts'
 import type { Entry } from './entry.ts'
 import { applies, engages, exchanged, failed } from './entry.ts'
 import type { Next, Visit } from './hooks.ts'
@@ -48,7 +48,7 @@ export class Chain {
     this.#reveals = entries.filter((entry) => entry.hooks.reveal)
     this.#settles = entries.filter((entry) => entry.hooks.settled)
     this.#detects = entries.filter(
-      ({ hooks }) => hooks.detect?.request !== undefined || detectsElsewhere(hooks),
+      ({ hooks }) => hooks.detect?.request !== undefined || hooks[looksElsewhere],
     )
     this.#dispatch = dispatch
   }
@@ -112,7 +112,7 @@ export class Chain {
       rewritesWhole ||= segment.rewritesWhole
       for (let i = 0; i < segment.entries.length; i += 1) {
         const entry = segment.entries[i]!
-        if (i === segment.recordAt) call.trail.request = call.request
+        if (i === segment.recordAt) call.trail.mayRecord(call.request)
         if (!engages(entry, call)) continue
         let result = asks(entry) ? inspected(entry, call, this.#detectsAfter) : undefined
         if (result instanceof Promise) result = await result

@@ -1,8 +1,8 @@
 import type { Call } from '../call/call.ts'
 import { over } from '../call/cancel.ts'
 import { type GatewayError, toGatewayError } from '../errors.ts'
+import type { ChainHooks } from './batches.ts'
 import type { Entry } from './entry.ts'
-import type { Hooks } from './hooks.ts'
 import { inspected } from './inspect.ts'
 import { Meter } from './meter.ts'
 import type { Condition } from './when.ts'
@@ -12,7 +12,7 @@ export interface DryStep {
   /** The module's id. */
   readonly module: string
   /** What it does under its settings. */
-  readonly hooks: Hooks
+  readonly hooks: ChainHooks
   readonly outcome: 'runs' | 'skipped' | 'tripped' | 'refuses' | 'answers' | 'not_reached'
   /** With `skipped`: the first condition of its `when` that is not met. */
   readonly condition?: Condition

@@ -1,6 +1,7 @@
 import type { Call } from '../call/call.ts'
 import { ClientGone, circuitOpen, type GatewayError, internalError, isGatewayError } from '../errors.ts'
-import type { Hooks, Stage } from './hooks.ts'
+import type { ChainHooks } from './batches.ts'
+import type { Stage } from './hooks.ts'
 import type { Meter } from './meter.ts'
 import type { Unmet } from './when.ts'
 
@@ -8,7 +9,7 @@ import type { Unmet } from './when.ts'
 export interface Entry {
   readonly id: string
   readonly stage: Stage
-  readonly hooks: Hooks
+  readonly hooks: ChainHooks
   /** What happens when the module itself fails: the call passes, or is refused. */
   readonly failure: 'open' | 'closed'
   /** Which calls it applies to; all of them without it. */

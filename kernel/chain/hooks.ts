@@ -92,7 +92,7 @@ type Rewrites =
 export type Hooks = Steps & Rewrites
 
 /** What a module does to calls, by the names of its hooks. */
-export const hooksOf = (hooks: Hooks): string[] =>
+export const hooksOf = (hooks: object): string[] =>
   Object.entries(hooks).flatMap(([name, hook]) =>
     hook === undefined || typeof hook === 'boolean' ? [] : [name],
   )

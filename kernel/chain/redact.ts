@@ -1,7 +1,7 @@
 import type { Call } from '../call/call.ts'
 import type { Choice, Completion, ModelRequest } from '../call/canonical.ts'
-import { detectsElsewhere } from '../plugin/isolation/remote.ts'
 import { type OnBlock, Window } from '../stream/window.ts'
+import { looksElsewhere } from './batches.ts'
 import type { Place } from './detect.ts'
 import { Detector, type Found } from './detector.ts'
 import type { Entry } from './entry.ts'
@@ -19,7 +19,7 @@ export function redactRequest(call: Call, entry: Entry, later: () => readonly En
     return marked(found)
   })
   if (blocked) {
-    call.trail.request = recordable(redacted, later())
+    call.trail.mayRecord(recordable(redacted, later()))
     throw detector.refusal(blocked)
   }
   return redacted
@@ -39,7 +39,7 @@ export function redactReply(body: Completion, detectors: readonly Detector[]): C
 
 /** The request as these modules would have left it; nothing when one of them cannot tell. */
 function recordable(call: Call, entries: readonly Entry[]): ModelRequest | undefined {
-  if (entries.some(({ hooks }) => detectsElsewhere(hooks))) return undefined
+  if (entries.some(({ hooks }) => hooks[looksElsewhere])) return undefined
   try {
     return entries.reduce(
       (seen, entry) => requestThrough(seen, new Detector(entry, entry.hooks.detect!.request!, seen), marked),

@@ -1,13 +1,12 @@
 import type { Call } from '../call/call.ts'
 import type { Completion } from '../call/canonical.ts'
 import { type Reply, StreamReply, WholeReply } from '../call/reply.ts'
-import { RemoteReveal } from '../plugin/isolation/remote-reveal.ts'
-import { RemoteStream } from '../plugin/isolation/remote-stream.ts'
 import type { Chunk } from '../stream/chunk.ts'
 import { toChunks } from '../stream/chunks.ts'
 import { collect } from '../stream/collect.ts'
 import { type Filter, filterStream } from '../stream/filter.ts'
 import { Redaction } from '../stream/redaction.ts'
+import { BatchFilter, BatchReveal } from './batches.ts'
 import type { Detection } from './detect.ts'
 import { Detector } from './detector.ts'
 import { type Entry, failed, ran } from './entry.ts'
@@ -26,7 +25,7 @@ export async function rewritten(reply: Reply, entries: readonly Entry[], call: C
 export function revealed(reply: Reply, entries: readonly Entry[], call: Call): Reply | Promise<Reply> {
   for (const [i, entry] of entries.entries()) {
     const { reveal } = entry.hooks
-    if (!(reveal instanceof RemoteReveal)) continue
+    if (!(reveal instanceof BatchReveal)) continue
     const before = revealedHere(reply, entries.slice(0, i), call)
     const after = entries.slice(i + 1)
     return reveal.through(before, entry, call).then((shown) => revealed(shown, after, call))
@@ -35,7 +34,9 @@ export function revealed(reply: Reply, entries: readonly Entry[], call: Call): R
 }
 
 function revealedHere(reply: Reply, entries: readonly Entry[], call: Call): Reply {
-  const detectors = entries.flatMap((entry) => detectorsOf(entry, entry.hooks.reveal, call))
+  const detectors = entries.flatMap((entry) =>
+    detectorsOf(entry, entry.hooks.reveal as Detection | undefined, call),
+  )
   if (detectors.length === 0) return reply
   if (reply.kind === 'stream') return reply.through(filterStream(reply.chunks, [new Redaction(detectors)]))
   const body = redactReply(reply.body, detectors)
@@ -118,7 +119,7 @@ function streamThrough(reply: StreamReply, steps: readonly Step[], call: Call): 
       current = new StreamReply('', buffered(step.entry, current, call))
     } else {
       const filter = filterOf(step.entry, call)
-      if (filter instanceof RemoteStream) {
+      if (filter instanceof BatchFilter) {
         flush()
         current = current.through(filter.through(current.chunks, step.entry))
       } else if (filter) filters.push(new Guarded(step.entry, filter, call))
@@ -128,11 +129,12 @@ function streamThrough(reply: StreamReply, steps: readonly Step[], call: Call): 
   return current
 }
 
-function filterOf(entry: Entry, call: Call): Filter | undefined {
+function filterOf(entry: Entry, call: Call): Filter | BatchFilter | undefined {
   const { stream } = entry.hooks
   if (stream === undefined || stream === 'buffer') return undefined
   try {
-    return checkedFilter(stream(call))
+    const filter = stream(call)
+    return filter instanceof BatchFilter ? filter : checkedFilter(filter)
   } catch (error) {
     failed(entry, 'stream', error, call)
     return undefined

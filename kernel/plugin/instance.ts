@@ -2,15 +2,15 @@ import type { Store } from '../../storage/index.ts'
 import type { Call } from '../call/call.ts'
 import { repeat } from '../call/repeat.ts'
 import type { Wire } from '../call/wire.ts'
-import type { Hooks } from '../chain/hooks.ts'
+import type { ChainHooks } from '../chain/batches.ts'
 import type { Meter } from '../chain/meter.ts'
 import { type DependencyContainer, permissionOf, type Token } from '../container.ts'
 import type { Protocol } from '../contract/provider.ts'
 import type { Events, EventType, Occurrence } from '../events.ts'
+import type { WorkerLimits } from '../isolation/worker-host.ts'
 import type { Log } from '../log.ts'
 import type { LiveRoute } from '../route.ts'
 import { isOfCall, oneThread, type Relay } from '../threads/relay.ts'
-import type { WorkerLimits } from './isolation/worker-host.ts'
 import type { Manifest } from './manifest.ts'
 import type { Memory } from './memory.ts'
 import { checkRoute, checkWire } from './offered.ts'
@@ -24,7 +24,7 @@ import { Scope } from './scope.ts'
 export interface Instance {
   readonly id: string
   readonly scope: Scope
-  hooks: Hooks
+  hooks: ChainHooks
   readonly routes: LiveRoute[]
   readonly wires: Wire[]
   readonly protocols: Protocol[]

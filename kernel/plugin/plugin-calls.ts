@@ -90,7 +90,7 @@ export class PluginCalls {
         lease.rating,
       )
       // What a plugin asks may hold texts as they were before the guards, which no trace may show.
-      call.trail.request = undefined
+      call.trail.mayRecord(undefined)
       await chain.settled(outcome, call)
       events.emit(CallSettled, { outcome: withoutBody(outcome), call: call.veil })
       return outcome

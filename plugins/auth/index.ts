@@ -5,6 +5,7 @@ import { KeyQuota } from './key-quota.ts'
 import { UsageMeter } from './meter.ts'
 import { addAccountRoutes } from './routes/account.ts'
 import { addKeyRoutes } from './routes/keys.ts'
+import { addPlanRoutes } from './routes/plans.ts'
 import { addProviderKeyRoutes } from './routes/provider-keys.ts'
 import { addUsageRoute } from './routes/usage.ts'
 import { addUserRoutes } from './routes/users.ts'
@@ -30,6 +31,7 @@ export default defineArea({
     const { signupPerHour, keysPerUser } = context.use(kernelServices.config).auth
     addAccountRoutes(context, signupPerHour)
     addUserRoutes(context, meter)
+    addPlanRoutes(context)
     const quota = new KeyQuota(keysPerUser)
     for (const holder of [own, user, admin]) addKeyRoutes(context, holder, quota)
     for (const holder of [own, user]) {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Key, keyStatus, plans, type User } from '#kernel'
+import { type Key, keyStatus, type User } from '#kernel'
+import { plans } from './plans.ts'
 
 const time = z.string().meta({ format: 'date-time' })
 

@@ -3,7 +3,6 @@ import { CallSettled, defineArea } from '#kernel'
 import { addCatalogueRoutes } from './routes/catalogue.ts'
 import { addHealthRoutes } from './routes/health.ts'
 import { addOpenapiRoute } from './routes/openapi.ts'
-import { addPlanRoutes } from './routes/plans.ts'
 import { addStatusRoute } from './routes/status.ts'
 import { storeProbe } from './store-probe.ts'
 import { type Counted, emptyTraffic, record } from './traffic.ts'
@@ -21,7 +20,6 @@ export default defineArea({
     const answers = storeProbe(context.store)
     addHealthRoutes(context, answers)
     addStatusRoute(context, traffic, answers)
-    addPlanRoutes(context)
     addCatalogueRoutes(context)
     addOpenapiRoute(context)
   },

@@ -40,7 +40,8 @@ export class ShadowRun {
   /** The call as it is now, for the module to look at. */
   view(call: Call): Call {
     const { firstContentAt, cached, request, body } = call.trail
-    Object.assign(this.#trail, { firstContentAt, cached, request, body })
+    Object.assign(this.#trail, { firstContentAt, cached, body })
+    this.#trail.mayRecord(request)
     return new Call({ ...call, trail: this.#trail, cancel: this.#cancel })
   }
 

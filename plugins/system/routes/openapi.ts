@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Context, kernelServices, openapi, type Registry } from '#kernel'
+import { type Context, kernelServices, type Registry } from '#kernel'
+import { openapi } from '../openapi/document.ts'
 
 /** The description of the API as it is right now, made once for each generation that is asked for. */
 export function addOpenapiRoute({ route, use }: Context<unknown>): void {

@@ -58,7 +58,7 @@ export class Dispatcher {
   /** Resolves with a whole answer, or with a stream whose first content is there. */
   readonly deliver: Delivery = async (call, on) => {
     call.cancel.check()
-    call.trail.request = call.request
+    call.trail.mayRecord(call.request)
     const parts = { directory: this.#directory, keys: this.#keys, on }
     const found = destinationOf(call, parts)
     const { route, keys, protocol } = found instanceof Promise ? await found : found

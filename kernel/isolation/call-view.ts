@@ -1,0 +1,51 @@
+import type { CallContext, Principal, Timeouts } from '../call/call.ts'
+import type { Completion, ModelRequest, Operation } from '../call/canonical.ts'
+import type { Outcome } from '../call/outcome.ts'
+import { isGatewayError } from '../errors.ts'
+import type { CrossedErrors, Thrown } from './thrown.ts'
+import type { TrailView } from './trail-view.ts'
+
+/** A call as it crosses. */
+export interface CallView {
+  readonly id: string
+  readonly operation: Operation
+  readonly wire: string
+  readonly principal: Principal
+  readonly context: CallContext
+  readonly timeouts: Timeouts
+  /** Left out when it is the one that crossed last. */
+  readonly request: ModelRequest | undefined
+  /** Which of the call's cancels is this copy's; 0 is that of the call itself. */
+  readonly cancel: number
+  readonly trail: TrailView | undefined
+}
+
+/** What a hook did to a call. */
+export interface CallChange {
+  /** Fields of the request; undefined removes one. */
+  readonly fields: Readonly<Record<string, unknown>>
+  readonly context?: CallContext
+  readonly timeouts?: Timeouts
+  readonly cancel?: number
+}
+
+export type OutcomeView = Omit<Outcome, 'body' | 'json' | 'error'> & {
+  readonly body: Completion | undefined
+  readonly error: Thrown | undefined
+}
+
+/** Without `reads`, no text crosses. */
+export function viewOfOutcome(outcome: Outcome, errors: CrossedErrors, reads: boolean): OutcomeView {
+  const { error, body, json: _, ...rest } = outcome
+  return { ...rest, body: reads ? body() : undefined, error: error && errors.thrownOf(error) }
+}
+
+export function outcomeOf({ body, error, ...rest }: OutcomeView, errors: CrossedErrors): Outcome {
+  const thrown = error && errors.errorOf(error)
+  return {
+    ...rest,
+    error: isGatewayError(thrown) ? thrown : undefined,
+    body: () => body,
+    json: () => body && JSON.stringify(body),
+  }
+}

@@ -1,0 +1,289 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Dropin } from '../../test/dropins.ts'
+import { contentOf, type Isolated, startIsolated, textOf } from '../../test/isolated.ts'
+
+let far: Isolated
+let { gateway, upstream } = {} as Isolated
+
+afterEach(() => far?.close())
+
+async function withModule(
+  setup: string,
+  manifest: Dropin['manifest'] = {},
+  config: object = {},
+): Promise<void> {
+  far = await startIsolated('worker', setup, manifest, config)
+  ;({ gateway, upstream } = far)
+}
+
+const call = (body: object = {}): Promise<Response> => far.call(body)
+const shown = () => far.shown()
+
+/** The first look at a module in a worker starts another one, to learn its settings. */
+
+describe('a module in a worker', () => {
+  test('sees and changes calls, answers, streams and the trail, and remembers what it did for a call', async () => {
+    await withModule(
+      `const seen = ctx.slot(() => ({ n: 0 }))
+      return {
+        request(call) {
+          seen(call).n += 1
+          call.trail.header('x-thread', String(globalThis.isGateway ?? 'none'))
+          call.trail.note('far', 'looked', { at: call.request.messages.length })
+          return call.withRequest({ max_tokens: 7, messages: [...call.request.messages, { role: 'user', content: 'more' }] })
+        },
+        reply(body, call) { return { ...body, choices: body.choices.map((choice) => ({ ...choice,
+          message: { ...choice.message, content: choice.message.content + ' ' + seen(call).n } })) } },
+        stream: () => ({ push(chunk, out) { out.emit(chunk) } }),
+        async settled(outcome, call) { ctx.report('settled', outcome.ending + ' ' + seen(call).n) },
+      }`,
+    )
+    ;(globalThis as { isGateway?: boolean }).isGateway = true
+    upstream.reply({ content: 'one' })
+    const response = await call()
+    delete (globalThis as { isGateway?: boolean }).isGateway
+    expect(response.headers.get('x-thread')).toBe('none')
+    expect(await textOf(response)).toBe('one 1')
+    expect(upstream.last().body).toMatchObject({ max_tokens: 7, messages: [{}, { content: 'more' }] })
+    upstream.reply({ content: ['a ', 'b ', 'c'] })
+    expect(contentOf(await (await call({ stream: true })).text())).toBe('a b c')
+    const events = async () => (await gateway.api('GET', '/api/proxy/modules/far/events')).body.events
+    await expect.poll(async () => (await events()).length).toBe(2)
+    expect(await events()).toMatchObject([{ kind: 'settled', detail: 'ok 1' }, { detail: 'ok 1' }])
+    const trace = await gateway.api('GET', `/api/observe/traces/${response.headers.get('x-trace-id')}`)
+    expect(JSON.stringify(trace.body)).toContain('looked')
+    expect(await shown()).toMatchObject({ state: 'active', isolation: 'worker', stats: { errors: 0 } })
+  })
+
+  test('that says what makes no sense harms nobody, and goes on', async () => {
+    await withModule(`return import('node:worker_threads').then(({ parentPort }) => ({ request(call) {
+      for (const odd of [null, {}, 7, { kind: 'log', level: 'bogus' }, { kind: 'emit' }, { kind: 'abort' }])
+        parentPort.postMessage([odd])
+      parentPort.postMessage(7)
+      call.trail.header('x-far', 'here')
+    } }))`)
+    for (let n = 0; n < 2; n++) expect((await call()).headers.get('x-far')).toBe('here')
+    expect(gateway.logged.join('')).toContain('something failed that nobody waits for')
+  })
+
+  test('answers by itself, and finds what is cut in two', async () => {
+    await withModule(`return {
+      request(call) {
+        if (call.request.user === 'answer') return { kind: 'whole', body: { choices: [{ index: 0, message: { role: 'assistant', content: 'here' }, finish_reason: 'stop' }] } }
+      },
+      detect: { reply: { reach: 6, scan: (text, place, call, from) => {
+        const start = text.indexOf('secret', from)
+        return start < 0 ? [] : [{ start, end: start + 6, label: 'word', action: 'replace', replacement: '***' }]
+      } } },
+    }`)
+    expect(await textOf(await call({ user: 'answer' }))).toBe('here')
+    expect(contentOf(await (await call({ user: 'answer', stream: true })).text())).toBe('here')
+    upstream.reply({ content: ['a sec', 'ret to ', 'keep'] })
+    expect(contentOf(await (await call({ stream: true })).text())).toBe('a *** to keep')
+  })
+
+  test('keeps what it remembers over a change of its settings', async () => {
+    await withModule(`const count = ctx.memory('count', () => ({ n: 0 }))
+      return { request(call) { count.n += 1; call.trail.header('x-count', String(count.n)) } }`)
+    await call()
+    await call()
+    await gateway.module('far', { config: { again: true } })
+    expect((await call()).headers.get('x-count')).toBe('3')
+    await gateway.module('far', { enabled: false })
+    await gateway.module('far', { enabled: true })
+    expect((await call()).headers.get('x-count')).toBe('4')
+  })
+
+  test('learns how a call ended whose client left, with what it kept for it', async () => {
+    await withModule(`const seen = ctx.slot(() => ({ n: 0 }))
+      return {
+        request(call) { seen(call).n = 41 },
+        settled(outcome, call) { ctx.report('settled', outcome.ending + ' ' + (seen(call).n + 1)) },
+      }`)
+    upstream.reply({ content: ['one ', 'two ', 'three'], gapMs: 200 })
+    const leaving = new AbortController()
+    const response = await far.call({ stream: true }, { signal: leaving.signal })
+    await response.body!.getReader().read()
+    leaving.abort()
+    const events = async () => (await gateway.api('GET', '/api/proxy/modules/far/events')).body.events
+    await expect.poll(events).toMatchObject([{ kind: 'settled', detail: 'client_abort 42' }])
+  })
+
+  test('asks models through the gateway, within its budget', async () => {
+    await withModule(
+      `return { async request(call) {
+        const { choices } = await ctx.complete({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: '?' }] }, { on: call })
+        call.trail.header('x-judge', choices[0].message.content)
+      } }`,
+      { permissions: ['body:read', 'models:1'] },
+    )
+    upstream.reply({ content: 'fine' })
+    expect((await call()).headers.get('x-judge')).toBe('fine')
+    expect(upstream.requests).toHaveLength(2)
+  })
+
+  test('does not see texts that it may not read', async () => {
+    await withModule(
+      `return { request(call) { ctx.report('saw', JSON.stringify(call.request)); return call.withRequest({ n: 1 }) } }`,
+      { permissions: [] },
+    )
+    await call()
+    const { body } = await gateway.api('GET', '/api/proxy/modules/far/events')
+    expect(body.events[0].detail).not.toContain('hi')
+    expect(upstream.last().body).toMatchObject({ n: 1, messages: [{ content: 'hi' }] })
+  })
+})
+
+test.each([
+  ['a route', `ctx.route({})`, 'routes'],
+  ['a service', `ctx.use(Symbol.for('switchyard:x'))`, 'services'],
+])('what cannot cross is refused with a word on what to do: %s', async (_, setup, what) => {
+  await withModule(setup, { permissions: ['body:write', 'routes'] })
+  const { state, problem } = await shown()
+  expect({ state, problem }).toEqual({
+    state: 'failed',
+    problem: `far runs in a worker, where it cannot have ${what}: give it "isolation": "inproc"`,
+  })
+  expect((await call()).status).toBe(200)
+})
+
+describe('a module that goes wrong in its worker is tripped, the call goes on, and it comes back', () => {
+  const ways = {
+    'an endless loop': [`for (;;);`, 'no sign of life for 400 ms'],
+    'a leak': [
+      `const all = []; for (;;) all.push(new Array(1e5).fill(all.length))`,
+      'more memory than it may',
+    ],
+    'an error that nobody catches': [
+      `setTimeout(() => { throw new Error('loose') })
+      return new Promise(() => {})`,
+      'Error was thrown in it',
+    ],
+    'an exit': [`process.exit(3)`, 'ended with code 3'],
+  } as const
+
+  test.each(Object.entries(ways))('%s in a request', async (_, [code, reason]) => {
+    await withModule(
+      `return { request(call) {
+      if (call.request.user !== 'harm') { call.trail.header('x-far', 'yes'); return }
+      ${code}
+    } }`,
+      {},
+      { workers: { hang: reason.includes('sign of life') ? '400ms' : '10s', memory: '64mb' } },
+    )
+    expect((await call()).headers.get('x-far')).toBe('yes')
+    const harmed = call({ user: 'harm' })
+    const beside = await gateway.api('GET', '/health')
+    expect(beside.status).toBe(200)
+    expect((await harmed).status).toBe(200)
+    expect(await shown()).toMatchObject({ state: 'tripped', problem: expect.stringContaining(reason) })
+    expect((await call()).headers.get('x-far')).toBeNull()
+    await new Promise((resolve) => setTimeout(resolve, 2_100))
+    expect((await call()).headers.get('x-far')).toBe('yes')
+    await expect.poll(async () => (await shown()).state).toBe('active')
+    expect(upstream.requests).toHaveLength(4)
+  })
+
+  test('an endless loop in the middle of a stream, which goes on as it came', async () => {
+    await withModule(`return { stream: () => ({ push(chunk, out) {
+      if (chunk.data.choices[0]?.delta?.content === 'two ') for (;;);
+      out.emit(chunk)
+    } }) }`)
+    upstream.reply({ content: ['one ', 'two ', 'three'], gapMs: 20 })
+    const text = await (await call({ stream: true })).text()
+    expect(contentOf(text)).toBe('one two three')
+    expect(text).toContain('[DONE]')
+    expect((await shown()).state).toBe('tripped')
+  })
+
+  test('an endless loop in the middle of a stream that it was changing, which ends with an error', async () => {
+    await withModule(`return { stream: () => ({ push(chunk, out) {
+      const content = chunk.data.choices[0]?.delta?.content
+      if (content === 'two ') for (;;);
+      if (content !== 'one ') out.emit(chunk)
+    } }) }`)
+    upstream.reply({ content: ['one ', 'half ', 'two ', 'three'], gapMs: 20 })
+    const text = await (await call({ stream: true })).text()
+    expect(text).toContain('"module":"far"')
+    expect(text).not.toContain('[DONE]')
+  })
+
+  test('an endless loop when its code is imported, or in its setup', async () => {
+    await withModule(
+      `for (;;);`,
+      { enabled: false },
+      {
+        plugins: { setup_timeout: '3s' },
+      },
+    )
+    const change = gateway.api('PUT', '/api/proxy/modules/far', { enabled: true })
+    expect((await gateway.api('GET', '/health')).status).toBe(200)
+    expect((await call()).status).toBe(200)
+    expect(await change).toMatchObject({ status: 409 })
+    expect((await shown()).problem).toContain('was not ready within')
+  })
+
+  test('what refuses then says so with 503', async () => {
+    await withModule(`return { request() { process.exit(1) } }`, { failure: 'closed' })
+    expect((await call()).status).toBe(500)
+    const refused = await call()
+    expect(refused.status).toBe(503)
+    expect(await refused.json()).toMatchObject({ error: { module: 'far', type: 'module_tripped' } })
+  })
+})
+
+test.each([
+  ['a throw in request', `request() { throw new Error('no') }`, 'request: Error'],
+  ['a throw in reply', `reply() { throw new Error('no') }, stream: 'buffer'`, 'reply: Error'],
+  ['a throw in a filter', `stream: () => ({ push() { throw new Error('no') } })`, 'stream: Error'],
+  ['a throw in settled', `settled() { throw new Error('no') }`, 'settled: Error'],
+  [
+    'a throw in a detection',
+    `detect: { request: { reach: 1, scan() { throw new Error('no') } } }`,
+    'detect: Error',
+  ],
+  ['a throw at the door', `admit() { throw new Error('no') }`, 'admit: Error'],
+  ['a request of text', `request: () => 'yes'`, 'request: expected a call'],
+  [
+    'a call with a function in it',
+    `request: (call) => call.withRequest({ user: () => 1 })`,
+    'cannot cross from a worker',
+  ],
+  ['a promise that never resolves', `request: () => new Promise(() => {})`, 'no answer within'],
+])('a hook that fails in a worker is counted and harms no call: %s', async (_, hooks, detail) => {
+  await withModule(
+    `return { ${hooks} }`,
+    {},
+    { module_circuit: { open: '1h', timeout: '500ms', failures: 2 } },
+  )
+  upstream.reply({ content: ['one ', 'two'], times: 6 })
+  for (const stream of [true, false, true]) {
+    const response = await call({ stream })
+    expect(response.status).toBe(200)
+    expect(await response.text()).toContain(stream ? '[DONE]' : 'one two')
+  }
+  const events = async () =>
+    JSON.stringify((await gateway.api('GET', '/api/proxy/modules/far/events')).body.events)
+  await expect.poll(events).toContain(detail)
+  await expect.poll(async () => (await shown()).state).toBe('tripped')
+})
+
+test('an event that cannot cross is told of, and does no harm', async () => {
+  await withModule(
+    `return { request() { ctx.emit({ name: 'far.happened', description: '' }, { why() {} }) } }`,
+  )
+  expect((await call()).status).toBe(200)
+  await expect.poll(() => gateway.logged.join('')).toContain('an event cannot cross from a worker')
+  expect(gateway.logged.join('')).toContain('far.happened')
+})
+
+test('a refusal in a worker is the refusal of the module, counted once', async () => {
+  await withModule(`return { detect: { request: { reach: 2, scan: (text, place, call, from) =>
+    from === 0 ? [{ start: 0, end: 2, label: 'greeting', action: 'block' }] : [] } } }`)
+  const response = await call()
+  expect(response.status).toBe(400)
+  expect(await response.json()).toMatchObject({ error: { module: 'far', type: 'content_blocked' } })
+  expect((await shown()).stats).toMatchObject({ refusals: 1, errors: 0 })
+  const trace = await gateway.api('GET', `/api/observe/traces/${response.headers.get('x-trace-id')}`)
+  expect(JSON.stringify(trace.body.request ?? null)).not.toContain('"hi"')
+})

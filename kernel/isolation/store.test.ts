@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { collectionConformance } from '../../storage/conformance/collections.ts'
+import { counterConformance } from '../../storage/conformance/counters.ts'
+import { migrationConformance } from '../../storage/conformance/migrations.ts'
+import { sequenceConformance } from '../../storage/conformance/sequences.ts'
+import type { Engine } from '../../storage/index.ts'
+import { openLevel } from '../../storage/level.ts'
+import { GuestStore } from '../../storage/shared/guest-store.ts'
+import { HostStore } from '../../storage/shared/host-store.ts'
+import type { StoreAsk } from '../../storage/shared/messages.ts'
+import { errorOf, thrownOf } from './thrown.ts'
+
+/** A store seen from a worker: everything that crosses is copied, and errors as they cross. */
+async function openFar(folder: string): Promise<Engine> {
+  const failed = (): void => {}
+  const engine = await openLevel(folder)
+  const host = new HostStore(
+    () => engine,
+    async (news) => structuredClone(await guest.hear(structuredClone(news))),
+  )
+  const answered = async (ask: StoreAsk): Promise<unknown> => {
+    if ('call' in ask) return host.call(ask.call)
+    if ('open' in ask) return host.open(ask.open)
+    if ('flush' in ask) return host.flush(ask.flush)
+  }
+  const guest = new GuestStore({
+    failed,
+    async send(ask) {
+      try {
+        return structuredClone(await answered(structuredClone(ask)))
+      } catch (error) {
+        throw errorOf(structuredClone(thrownOf(error)))
+      }
+    },
+  })
+  return {
+    ...guest.at([]),
+    log: engine.log,
+    name: 'far',
+    contents: (prefix) => engine.contents(prefix),
+    erase: (prefix) => engine.erase(prefix),
+    compact: () => engine.compact(),
+    async close() {
+      // What was told before crosses before.
+      await new Promise((resolve) => setImmediate(resolve))
+      host.clear()
+      await engine.close()
+    },
+  }
+}
+
+describe('the store of a worker', () => {
+  collectionConformance(openFar)
+  migrationConformance(openFar)
+  sequenceConformance(openFar)
+  counterConformance(openFar)
+})
+
+test('a watch that cannot be set up is told of: nothing would ever be heard', async () => {
+  const told: unknown[] = []
+  const denied = new Error('no store')
+  const guest = new GuestStore({
+    send: () => Promise.reject(denied),
+    failed: (error) => told.push(error),
+  })
+  guest
+    .at([])
+    .collection('rows', { schema: z.object({}) })
+    .watch(() => {})
+  await expect.poll(() => told).toEqual([denied])
+})

@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { type Context, kernelServices } from '#kernel'
+import { listed, listOf, listQuery } from '#kit'
+import { plans } from '../plans.ts'
+
+const planItem = z.object({
+  id: z.string(),
+  name: z.string(),
+  requests_per_month: z.int().meta({ description: 'A limit only where plans are enforced.' }),
+  price_usd: z.number().meta({ description: 'A month.' }),
+})
+
+const license = z.object({
+  status: z.enum(['active', 'unverified']).meta({
+    description: 'Unverified: a license key is configured, and this version does not read it.',
+  }),
+  tier: z.literal('self-hosted'),
+  expires_at: z.null(),
+  limits: z.object({}).meta({ description: 'Empty: nothing is limited.' }),
+  usage: z.object({}).meta({ description: 'Empty: nothing is counted towards a limit.' }),
+})
+
+/** Plans, and what this installation is licensed for. */
+export function addPlanRoutes({ route, use }: Context<unknown>): void {
+  route({
+    method: 'get',
+    path: '/api/plans',
+    access: 'public',
+    summary: 'The plans an account may be on',
+    query: listQuery,
+    returns: listOf('plans', planItem),
+    handle({ query }) {
+      const items = plans.slice(query.offset, query.offset + query.limit)
+      return listed('plans', { items, total: plans.length }, query)
+    },
+  })
+
+  route({
+    method: 'get',
+    path: '/api/license',
+    access: 'any',
+    summary: 'What this installation is licensed for',
+    returns: license,
+    handle: () => ({
+      status: use(kernelServices.config).license.key ? ('unverified' as const) : ('active' as const),
+      tier: 'self-hosted' as const,
+      expires_at: null,
+      limits: {},
+      usage: {},
+    }),
+  })
+}

@@ -1,0 +1,108 @@
+import type { z } from 'zod'
+import type { EventShape, Generation, LiveRoute, Wire } from '#kernel'
+import { failures, ofCalls, ofRoute } from './failures.ts'
+import { errorSchema, eventSchema, type Schema, schemaOf } from './schemas.ts'
+
+const security: Readonly<Record<string, readonly Schema[]>> = {
+  public: [],
+  any: [{ bearer: [] }],
+  user: [{ bearer: [] }],
+  admin: [{ bearer: [] }, { adminKey: [] }],
+}
+
+/** The OpenAPI 3.1 document of what is switched on right now. */
+export function openapi(generation: Generation, version: string): Schema {
+  const isGuarded = generation.entries.some(({ hooks }) => hooks.admit !== undefined)
+  const paths: Record<string, Record<string, Schema>> = {}
+  const add = (path: string, method: string, operation: Schema): void => {
+    paths[path] = { ...paths[path], [method]: operation }
+  }
+  for (const wire of generation.wires.values()) add(wire.path, 'post', wireOperation(wire))
+  for (const route of generation.routes) add(route.path, route.method, routeOperation(route, isGuarded))
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Switchyard', version, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    paths: Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1))),
+    components: {
+      schemas: { Error: errorSchema },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        adminKey: { type: 'apiKey', in: 'header', name: 'X-Admin-Key' },
+      },
+    },
+  }
+}
+
+function wireOperation(wire: Wire): Schema {
+  return {
+    summary: wire.summary,
+    operationId: operationIdOf('post', wire.path),
+    tags: ['proxy'],
+    security: security.any,
+    requestBody: { required: true, content: json(schemaOf(wire.body, 'input')) },
+    responses: {
+      200: {
+        description: wire.events ? 'The answer; with `stream: true`, server-sent events.' : 'The answer.',
+        content: {
+          ...json(wire.answer ? schemaOf(wire.answer, 'output') : { type: 'object' }),
+          ...(wire.events && eventStream(wire.events)),
+        },
+      },
+      ...failures(ofCalls, wire.errors),
+    },
+  }
+}
+
+function routeOperation(route: LiveRoute, isGuarded: boolean): Schema {
+  return {
+    summary: route.summary,
+    operationId: operationIdOf(route.method, route.path),
+    tags: [route.tag ?? route.plugin],
+    security: security[route.access],
+    parameters: [...parameters(route.params, 'path'), ...parameters(route.query, 'query')],
+    ...(route.body && { requestBody: bodyOf(route.body) }),
+    responses: {
+      [route.status ?? 200]: { description: 'Done.', content: contentOf(route) },
+      ...failures(ofRoute(route, isGuarded), route.wire?.errors),
+    },
+  }
+}
+
+/** A name that generated clients can use for a function: `get_api_proxy_modules_name`. */
+const operationIdOf = (method: string, path: string): string =>
+  [method, ...(path.match(/[A-Za-z0-9]+/g) ?? [])].join('_')
+
+/** No body is taken for an empty object: where that will do, it may be left out. */
+const bodyOf = (body: z.ZodType): Schema => ({
+  required: !body.safeParse({}).success,
+  content: json(schemaOf(body, 'input')),
+})
+
+function contentOf({ returns, events }: LiveRoute): Schema {
+  if (returns === 'events') return eventStream(events)
+  if (returns === 'text') return { 'text/plain': { schema: { type: 'string' } } }
+  return json(schemaOf(returns, 'output'))
+}
+
+const eventStream = (events: readonly EventShape[] | undefined): Schema => ({
+  'text/event-stream': { schema: eventSchema(events) },
+})
+
+function json(schema: Schema): Schema {
+  return { 'application/json': { schema } }
+}
+
+function parameters(schema: z.ZodType | undefined, where: 'path' | 'query'): Schema[] {
+  if (!schema) return []
+  const { properties = {}, required = [] } = schemaOf(schema, 'input') as {
+    properties?: Record<string, Schema>
+    required?: string[]
+  }
+  return Object.entries(properties).map(([name, { description, ...rest }]) => ({
+    name,
+    in: where,
+    required: where === 'path' || required.includes(name),
+    ...(description === undefined ? {} : { description }),
+    schema: rest,
+  }))
+}

@@ -1,0 +1,57 @@
+import type { z } from 'zod'
+import type { LiveRoute } from '#kernel'
+import { type Schema, schemaOf } from './schemas.ts'
+
+const meanings: Readonly<Record<number, string>> = {
+  400: 'Something is wrong with the request.',
+  401: 'There is no key, or it is not valid.',
+  403: 'The key or its address may not do this.',
+  404: 'There is no such thing, or not for this key.',
+  409: 'It does not go with what is there.',
+  413: 'The body is too large.',
+  415: 'The body is not JSON.',
+  422: 'A provider cannot do anything with the request.',
+  429: 'A limit is reached.',
+}
+
+/** Statuses with which any model call may be refused. */
+export const ofCalls: readonly number[] = [400, 401, 403, 404, 413, 415, 422, 429]
+
+/** Statuses with which a route may refuse: those that every route of its kind has, and its own. */
+export function ofRoute(
+  { access, path, params, query, body, throws = [] }: LiveRoute,
+  isGuarded: boolean,
+): number[] {
+  const needsMore = access === 'user' || access === 'admin'
+  const usual = [
+    ...(params || query || body ? [400] : []),
+    401,
+    ...(needsMore || isGuarded ? [403] : []),
+    ...(path.includes('{') ? [404] : []),
+    ...(body ? [413, 415] : []),
+    429,
+  ]
+  return [...new Set([...usual, ...throws])].sort((a, b) => a - b)
+}
+
+/** The answers of refusals and failures. */
+export function failures(statuses: readonly number[], errors: z.ZodType | undefined): Schema {
+  const schema = errors ? schemaOf(errors, 'output') : { $ref: '#/components/schemas/Error' }
+  const failure = (description: string): Schema => ({
+    description,
+    content: { 'application/json': { schema } },
+  })
+  return {
+    ...Object.fromEntries(
+      statuses.map((status) => {
+        const answer = failure(meanings[status] ?? 'It was refused.')
+        return [status, status === 429 ? { ...answer, headers: retryAfter } : answer]
+      }),
+    ),
+    '5XX': failure('The gateway or a provider failed.'),
+  }
+}
+
+const retryAfter = {
+  'Retry-After': { description: 'Seconds until it is worth trying again.', schema: { type: 'integer' } },
+}
