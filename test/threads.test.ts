@@ -323,3 +323,13 @@ test('ends in order: calls that run in any thread may end, and the process says 
   gateway = await startProcess({}, folder)
   expect((await send('GET', '/api/observe/traces?limit=1')).body.total).toBeGreaterThanOrEqual(enough * 5)
 }, 60_000)
+
+test('keys that fail count over all threads, and keys that were made here go on', async () => {
+  const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status)
+  const wrong = await Promise.all(Array.from({ length: 3 * 20 }, () => ask('eve', 'sy_live_guessed')))
+  expect(statuses(wrong).filter((status) => status === 401)).toHaveLength(20)
+  expect(statuses(wrong).filter((status) => status === 429)).toHaveLength(40)
+  const late = await Promise.all(Array.from({ length: enough }, () => ask('eve', 'sy_live_guessed')))
+  expect(new Set(statuses(late))).toEqual(new Set([429]))
+  expect(new Set(statuses(await several()))).toEqual(new Set([200]))
+})

@@ -61,7 +61,7 @@ function partsFor(adminKey: string, userKey: string): Part[] {
     ]
   }
   return [
-    ...users.map((one) => ({ ...one, options: [...fuzzing(2), ...others], seconds: 8 })),
+    ...users.map((one) => ({ ...one, options: [...fuzzing(1), '--workers', '2', ...others], seconds: 12 })),
     { ...admin, options: [...coverage, ...others], seconds: 25 },
     last,
   ]
@@ -99,7 +99,7 @@ async function passes(
   const deadline = setTimeout(() => child.kill('SIGKILL'), (seconds + 20) * 1000)
   const [code] = (await once(child, 'close')) as [number | null]
   clearTimeout(deadline)
-  const summary = /(\d+ generated.*)/.exec(output)?.[1] ?? 'it did not come to its end'
+  const summary = /\d+ generated.*/.exec(output)?.[0] ?? output.trim().split('\n').at(-1)
   console.log(`${who}: ${summary}`)
   if (code !== 0) console.log(output)
   return code === 0
@@ -117,7 +117,9 @@ async function main(): Promise<boolean> {
   try {
     const file = path.join(folder, 'openapi.json')
     const { key } = await gateway.signUp('fuzz')
-    await writeFile(file, JSON.stringify((await gateway.api('GET', '/api/openapi.json')).body))
+    const { status, body } = await gateway.api('GET', '/api/openapi.json')
+    if (status !== 200) throw new Error(`the description cannot be had: ${JSON.stringify(body)}`)
+    await writeFile(file, JSON.stringify(body))
     let isFine = true
     const parts = partsFor(gateway.adminKey, key)
     for (const [n, part] of parts.entries()) {
