@@ -390,14 +390,75 @@ describe('a management request', () => {
   })
 })
 
-test('what is not HTTP, and headers that are too long, are refused without harm', async () => {
-  const nonsense = await open()
-  nonsense.write('\x16\x03\x01\x02\x00\x01\x00\r\n\r\n')
-  expect(String((await once(nonsense, 'data'))[0])).toMatch(/^HTTP\/1\.1 400/)
-  const long = await open()
-  long.write(`GET /health HTTP/1.1\r\nhost: x\r\nx-long: ${'a'.repeat(64 * 1024)}\r\n\r\n`)
-  expect(String((await once(long, 'data'))[0])).toMatch(/^HTTP\/1\.1 4/)
-  expect((await fetch(`${gateway.url}/health`)).status).toBe(200)
+describe('a path that is asked in another way than it can be', () => {
+  test.each([
+    ['GET', '/v1/chat/completions', 'OPTIONS, POST', 'user'],
+    ['DELETE', '/v1/messages', 'OPTIONS, POST', 'user'],
+    ['PUT', '/v1/messages/count_tokens', 'OPTIONS, POST', 'user'],
+    ['PATCH', '/api/observe/traces', 'GET, HEAD, OPTIONS', 'admin'],
+    ['POST', '/health', 'GET, HEAD, OPTIONS', 'admin'],
+  ])('%s %s is refused with 405 and what may be', async (method, at, allowed, who) => {
+    const authorization = `Bearer ${who === 'user' ? userKey : gateway.adminKey}`
+    const response = await fetch(gateway.url + at, { method, headers: { authorization } })
+    expect(response.status).toBe(405)
+    expect(response.headers.get('allow')!.split(', ')).toEqual(expect.arrayContaining(allowed.split(', ')))
+    const body = (await response.json()) as { error: { message: string }; type?: string }
+    expect(body.error.message).toContain(`${method} is not possible at ${at}`)
+    expect(body.type).toBe(at.startsWith('/v1/messages') ? 'error' : undefined)
+  })
+
+  test('OPTIONS says what may be, HEAD is answered as GET is, and of what is not there nothing is said', async () => {
+    const ask = (method: string, at: string) => fetch(gateway.url + at, { method })
+    const options = await ask('OPTIONS', '/v1/chat/completions')
+    expect([options.status, options.headers.get('allow')]).toEqual([204, 'OPTIONS, POST'])
+    const head = await ask('HEAD', '/health')
+    expect([head.status, await head.text()]).toEqual([200, ''])
+    expect((await ask('HEAD', '/v1/chat/completions')).status).toBe(405)
+    for (const method of ['OPTIONS', 'PUT']) {
+      const nothing = await ask(method, '/api/nothing/here')
+      expect([nothing.status, nothing.headers.get('allow')]).toEqual([404, null])
+    }
+  })
+})
+
+describe('what is no request is refused in the envelope, and harms nobody:', () => {
+  test.each([
+    ['not HTTP', '\x16\x03\x01\x02\x00\x01\x00\r\n\r\n', 400],
+    [
+      'headers that are too long',
+      `GET /health HTTP/1.1\r\nhost: x\r\nx-long: ${'a'.repeat(64 * 1024)}\r\n\r\n`,
+      431,
+    ],
+    ['no Host', 'GET /health HTTP/1.1\r\n\r\n', 400],
+    ['an expectation that is not known', 'GET /health HTTP/1.1\r\nhost: x\r\nexpect: wonders\r\n\r\n', 417],
+    [
+      'two lengths',
+      'POST /health HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
+      400,
+    ],
+  ])('%s', async (_, bytes, status) => {
+    const socket = await open()
+    socket.write(bytes)
+    let text = ''
+    socket.on('data', (part) => {
+      text += part
+    })
+    await once(socket, 'close')
+    const [head, body] = text.split('\r\n\r\n') as [string, string]
+    expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+    expect(head.toLowerCase()).toContain('connection: close')
+    const { error } = JSON.parse(body)
+    expect(error).toMatchObject({ status, code: 'bad_request', message: expect.any(String) })
+    expect(head).toContain(error.request_id)
+    expect((await fetch(`${gateway.url}/health`)).status).toBe(200)
+  })
+
+  test('a request of HTTP/1.0 needs no Host', async () => {
+    const socket = await open()
+    socket.write('GET /health HTTP/1.0\r\n\r\n')
+    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200/)
+    socket.destroy()
+  })
 })
 
 async function open(): Promise<Socket> {

@@ -47,6 +47,15 @@ beforeAll(async () => {
   const instance = emptyInstance('test')
   instance.routes.push({
     method: 'get',
+    path: '/api/unwritable',
+    access: 'public',
+    summary: 'What JSON cannot hold',
+    returns: z.unknown(),
+    plugin: 'test',
+    handle: () => ({ amount: 1n }),
+  })
+  instance.routes.push({
+    method: 'get',
     path: '/api/endless',
     access: 'public',
     summary: 'Events without end',
@@ -141,6 +150,13 @@ test('a request whose client left holds its generation no longer, wherever it wa
   running.destroy()
   sending.destroy()
   await expect.poll(() => generation.leases).toBe(before)
+})
+
+test('an answer that cannot be written is told in the envelope, and not as text', async () => {
+  const response = await fetch(`${url}/api/unwritable`)
+  expect(response.headers.get('content-type')).toContain('application/json')
+  const { error } = (await response.json()) as { error: { request_id: string; status: number } }
+  expect([error.request_id, error.status]).toEqual([response.headers.get('x-request-id'), 500])
 })
 
 test('a client that wants a WebSocket is told at once to go on over HTTP', async () => {

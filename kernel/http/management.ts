@@ -13,6 +13,7 @@ import { type BodyLimits, readJson } from './body.ts'
 import { type Callers, keyOf } from './caller.ts'
 import { clientAddress } from './client.ts'
 import { cors } from './cors.ts'
+import { tellMethods } from './methods.ts'
 import { parsed } from './parsed.ts'
 import { sendEvents } from './server-events.ts'
 
@@ -55,12 +56,13 @@ export function createManagement(parts: ManagementParts): Koa {
       const error = toGatewayError(thrown)
       if (isMistake(error)) parts.log.error({ err: error.cause ?? error, request_id: id }, 'a request failed')
       ctx.status = error.status
+      if (!ctx.req.complete) ctx.set('connection', 'close')
       if (error.retryAfterS !== undefined) ctx.set('retry-after', String(Math.ceil(error.retryAfterS)))
       ctx.body = wire ? wire.error(error, id) : envelope(error, id)
     }
   })
   app.use(cors(parts.corsOrigins))
-  app.use(async (ctx, next) => {
+  app.use(async (ctx) => {
     const generation = parts.generation()
     generation.lease()
     ctx.res.once(
@@ -70,7 +72,9 @@ export function createManagement(parts: ManagementParts): Koa {
     await generation.chain.admit(visitOf(ctx, parts))
     const router = routers.get(generation) ?? routerOf(generation, parts, limit)
     routers.set(generation, router)
-    return router.routes()(ctx as RouterContext, next)
+    await router.routes()(ctx as RouterContext, async () => {
+      if (ctx.headers.upgrade === undefined) tellMethods(ctx as RouterContext, generation)
+    })
   })
   return app
 }
@@ -83,9 +87,9 @@ const keyLimit = (limit: number): WindowLimit =>
     refusal: (limit, leftS) => `More than ${limit} management requests in a minute; try again in ${leftS} s.`,
   })
 
-/** The wire of a route that belongs to one; such routes have no parameters. */
-const wireOf = ({ path }: Koa.Context, { routes }: Generation): LiveRoute['wire'] =>
-  routes.find((route) => route.wire !== undefined && route.path === path)?.wire
+/** The wire that a path belongs to, its own or that of a route; such routes have no parameters. */
+const wireOf = ({ path }: Koa.Context, { routes, wires }: Generation): LiveRoute['wire'] =>
+  wires.get(path) ?? routes.find((route) => route.wire !== undefined && route.path === path)?.wire
 
 function routerOf({ routes, chain }: Generation, parts: ManagementParts, limit: WindowLimit): Router {
   const router = new Router({ strict: false })
@@ -149,5 +153,12 @@ async function answer(
     return
   }
   ctx.status = route.status ?? 200
-  ctx.body = route.returns.parse(result)
+  ctx.body = written(ctx, route.returns.parse(result))
+}
+
+/** A value as it is sent. What cannot be written fails here, where it is still an error of the request's. */
+function written(ctx: RouterContext, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  ctx.type = 'json'
+  return JSON.stringify(value)
 }

@@ -156,6 +156,12 @@ const shuttingDown = (): GatewayError =>
 function refuse(res: ServerResponse, error: GatewayError): void {
   const id = newId('req_')
   if (error.retryAfterS !== undefined) res.setHeader('retry-after', error.retryAfterS)
-  res.writeHead(error.status, { 'content-type': 'application/json', 'x-request-id': id, connection: 'close' })
-  res.end(JSON.stringify(envelope(error, id)))
+  const body = Buffer.from(JSON.stringify(envelope(error, id)))
+  res.writeHead(error.status, {
+    'content-type': 'application/json',
+    'content-length': body.length,
+    'x-request-id': id,
+    connection: 'close',
+  })
+  res.end(body)
 }

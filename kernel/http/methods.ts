@@ -1,0 +1,20 @@
+import type { RouterContext } from '@koa/router'
+import { badRequest } from '../errors.ts'
+import type { Generation } from '../plugin/generation.ts'
+
+/**
+ * Says how a path may be asked where no route has answered: to OPTIONS with the header `Allow`, to any other method with
+ * 405. Does nothing where there is nothing at the path.
+ */
+export function tellMethods(ctx: RouterContext, { wires }: Generation): void {
+  const methods = new Set(ctx.matched?.flatMap((route) => route.methods))
+  if (wires.has(ctx.path)) methods.add('POST')
+  if (methods.size === 0) return
+  methods.add('OPTIONS')
+  const allowed = [...methods].sort().join(', ')
+  ctx.set('allow', allowed)
+  if (ctx.method !== 'OPTIONS') {
+    throw badRequest(`${ctx.method} is not possible at ${ctx.path}; ${allowed} are.`, { status: 405 })
+  }
+  ctx.status = 204
+}
