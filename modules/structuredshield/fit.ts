@@ -31,9 +31,14 @@ export function fit(body: Completion, validate: Validate): Fit {
 /** The reasons for which a model ends by itself. What somebody else ended was cut off or refused, and stays what it is. */
 const ownEnds = new Set<unknown>(['stop', 'end_turn', 'stop_sequence', 'eos', undefined, null])
 
-/** The text that must fit; undefined for refusals, calls of tools and what was cut off: they are no answers to hold to it. */
-export function answerOf({ message, finish_reason: reason }: Choice): string | undefined {
-  if (!message || message.refusal || message.tool_calls?.length || !ownEnds.has(reason)) return undefined
+/**
+ * The text that must fit; undefined for refusals, calls of tools, what was cut off, a turn of Claude's that only pauses,
+ * and words around what a service did by itself: they are no answers to hold to it.
+ */
+export function answerOf(choice: Choice): string | undefined {
+  const { message, finish_reason: reason, native_finish_reason: native } = choice
+  if (!message || message.refusal || message.tool_calls?.length || message.vendor_blocks) return undefined
+  if (!ownEnds.has(reason) || native === 'pause_turn') return undefined
   const content = message.content ?? ''
   return typeof content === 'string' ? content : undefined
 }

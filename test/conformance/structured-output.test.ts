@@ -295,6 +295,38 @@ describe('from Claude to Claude', () => {
     }
   })
 
+  test.each([false, true])('a turn that pauses has not answered yet, streamed: %s', async (stream) => {
+    const upstream = stand.upstream(anthropic)
+    upstream.reply({ content: 'Let me look.', finishReason: 'pause_turn' })
+    const { text } = await bytesOf({ path: '/v1/messages', body: asked }, stream)
+    expect(upstream.requests).toHaveLength(1)
+    expect(endIn(text)).toBe('pause_turn')
+  })
+
+  test.each([false, true])('words around what the service did itself pass, streamed: %s', async (stream) => {
+    const content = [
+      { type: 'text', text: 'Let me look.' },
+      { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'it' } },
+      { type: 'text', text: good },
+    ]
+    const message = { id: 'm', type: 'message', role: 'assistant', model: 'm', usage: {} }
+    const events = [
+      { type: 'message_start', message: { ...message, content: [] } },
+      ...content.flatMap((block, index) => [
+        { type: 'content_block_start', index, content_block: block },
+        { type: 'content_block_stop', index },
+      ]),
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: {} },
+      { type: 'message_stop' },
+    ]
+    const chunks = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    const body = JSON.stringify({ ...message, content, stop_reason: 'end_turn' })
+    stand.upstream(anthropic).reply({ body, chunks })
+    const { text } = await bytesOf({ path: '/v1/messages', body: asked }, stream)
+    expect(stand.upstream(anthropic).requests).toHaveLength(1)
+    expect(text).toBe(stream ? chunks.join('') : body)
+  })
+
   test('a schema from the header goes the same way, closed where it must be', async () => {
     const { output_config: _, ...body } = asked
     const open = { type: 'object', properties: { verdict: { type: 'string' } } }
