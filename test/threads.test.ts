@@ -10,6 +10,8 @@ import { startUpstream, type Upstream } from './upstream/index.ts'
 const adminKey = 'sy_admin_test_0123456789abcdefghijklmnop'
 /** As many fresh connections go to all of two threads, but for one time in a billion. */
 const enough = 30
+/** More than one test has of them, but for the one that is about them. */
+const failures = 40
 
 let folder: string
 let upstream: Upstream
@@ -90,7 +92,7 @@ beforeAll(async () => {
   const settings = {
     admin_key: adminKey,
     server: { threads: 2 },
-    auth: { admin_rpm: 100_000 },
+    auth: { admin_rpm: 100_000, failed_keys_per_minute: failures },
     plugin_dirs: ['plugins'],
     providers: { openai: { base_url: upstream.baseUrl(), api_key: 'sk-test' } },
   }
@@ -326,9 +328,9 @@ test('ends in order: calls that run in any thread may end, and the process says 
 
 test('keys that fail count over all threads, and keys that were made here go on', async () => {
   const statuses = (answers: readonly Answer[]) => answers.map(({ status }) => status)
-  const wrong = await Promise.all(Array.from({ length: 3 * 20 }, () => ask('eve', 'sy_live_guessed')))
-  expect(statuses(wrong).filter((status) => status === 401)).toHaveLength(20)
-  expect(statuses(wrong).filter((status) => status === 429)).toHaveLength(40)
+  const wrong = await Promise.all(Array.from({ length: 3 * failures }, () => ask('eve', 'sy_live_guessed')))
+  expect(statuses(wrong).filter((status) => status === 401)).toHaveLength(failures)
+  expect(statuses(wrong).filter((status) => status === 429)).toHaveLength(2 * failures)
   const late = await Promise.all(Array.from({ length: enough }, () => ask('eve', 'sy_live_guessed')))
   expect(new Set(statuses(late))).toEqual(new Set([429]))
   expect(new Set(statuses(await several()))).toEqual(new Set([200]))
