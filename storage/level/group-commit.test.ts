@@ -87,11 +87,13 @@ const refused = {
   message: expect.stringContaining('No space left on device'),
 }
 
+const fill = (writer: GroupCommit) => fillUp(folder, () => writer.compact({ gte: '0', lt: '1' }))
+
 describe.skipIf(!hasFullDevice)('after a failed batch', () => {
   test('nothing more is written, and what failed cannot be read, until the database was opened again', async () => {
     const told: StoreError[] = []
     const writer = new GroupCommit(database, (failure) => told.push(failure))
-    const relieve = await fillUp(database, folder)
+    await fill(writer)
     writer.put('a', '1')
     await expect(writer.commit()).rejects.toMatchObject(refused)
     expect(told).toEqual([writer.failure])
@@ -102,7 +104,6 @@ describe.skipIf(!hasFullDevice)('after a failed batch', () => {
     expect(writer.read('b')).toBeUndefined()
     expect(await database.keys().all()).toEqual([])
 
-    await relieve()
     await database.close()
     await database.open()
     writer.renew()
@@ -113,7 +114,7 @@ describe.skipIf(!hasFullDevice)('after a failed batch', () => {
 
   test('what waited behind it is refused as well, and settles', async () => {
     const writer = new GroupCommit(database)
-    await fillUp(database, folder)
+    await fill(writer)
     const behind: Promise<void>[] = []
     const batch = database.batch.bind(database) as () => ReturnType<Database['batch']>
     vi.spyOn(database, 'batch').mockImplementation((...given) => {
@@ -134,7 +135,7 @@ describe.skipIf(!hasFullDevice)('after a failed batch', () => {
     const writer = new GroupCommit(database)
     writer.put('a', '1')
     await writer.commit()
-    await fillUp(database, folder)
+    await fill(writer)
     await expect(writer.clear([{ gte: 'a', lt: 'b' }])).rejects.toMatchObject(refused)
     expect(writer.failure).toMatchObject(refused)
     expect(writer.read('a')).toBe('1')

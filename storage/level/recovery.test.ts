@@ -1,4 +1,8 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { fillUp, hasFullDevice } from '../conformance/full-device.ts'
 import { collect } from '../conformance/harness.ts'
 import { mountSmallDisk, type SmallDisk } from '../conformance/small-disk.ts'
 import type { Engine, StoreHealth } from '../index.ts'
@@ -99,5 +103,32 @@ test.for(Object.entries(openings))(
     expect(items.map(({ at }) => at)).toEqual(Array.from({ length: 2000 }, (_, n) => n))
     expect((await engine.log<Event>('small', eventOptions).list()).total).toBe(depth)
     expect((await engine.counters('use')).get('calls')).toBe(42)
+  },
+)
+
+test.skipIf(!hasFullDevice)(
+  'rows whose writing the disk refuses wait in their place, and are written when it takes them',
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'recovery-'))
+    try {
+      engine = await openLevel(folder, { changed: (health) => told.push(health) })
+      const events = engine.log<Event>('events', eventOptions)
+      const append = (n: number) => events.append({ id: `e${n}`, at: n, kind: 'k' })
+      append(0)
+      await events.flush()
+      await fillUp(folder, engine.compact)
+      append(1)
+      const refused = events.flush()
+      append(2)
+      await expect(refused).rejects.toMatchObject({ code: 'STORE_FAILED' })
+      expect(events.status()).toMatchObject({ depth: 2, dropped: 0 })
+      expect((await events.list()).items.map(({ at }) => at)).toEqual([0])
+      await vi.waitFor(() => expect(events.status()).toMatchObject({ depth: 0, dropped: 0 }), 10_000)
+      expect((await events.list()).items.map(({ at }) => at)).toEqual([2, 1, 0])
+      expect(told.map(({ state }) => state)).toEqual(['read-only', 'healthy'])
+    } finally {
+      await engine?.close()
+      await rm(folder, { recursive: true })
+    }
   },
 )

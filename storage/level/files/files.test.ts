@@ -1,7 +1,8 @@
-import { cp, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { copyFile, cp, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import fc from 'fast-check'
+import { Level } from 'level'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { collect } from '../../conformance/harness.ts'
 import type { Collection, Engine, StoreProblem } from '../../index.ts'
@@ -127,28 +128,44 @@ test('garbage in a write-ahead file is told, kept, and costs no more than what i
   )
 }, 120_000)
 
-test('a damaged table is told with what lay there, and repaired with the loss of no other block', async () => {
-  const table = await fileLike(/\.ldb$/)
-  await overwrite(table, 30_000, garbage(20))
-  const damage = await examine(folder)
-  expect(damage).toEqual([
-    {
-      file: expect.stringMatching(/\.ldb$/),
-      found: '1 of its blocks cannot be read',
-      lost: 'what lay there, of collection accounts',
-    },
-  ])
-  const damagedTable = await readFile(table)
-  expect(await repairFiles(folder, copy)).toEqual(damage)
-  expect(await readFile(join(copy, basename(table)))).toEqual(damagedTable)
-  expect(await examine(folder)).toEqual([])
-  expect((await checkAgreement(folder, { repair: true })).every(({ canBeMended }) => canBeMended)).toBe(true)
-  expect(await checkAgreement(folder, { repair: false })).toEqual([])
-  const ids = await idsIn((await opened()).collection('accounts', accountOptions))
-  expect(ids.length).toBeLessThan(everyId.length)
-  expect(ids.length).toBeGreaterThan(everyId.length - 20)
-  expect((await engine!.log<Event>('events', eventOptions).list()).total).toBe(100)
-})
+const blockDamages: Readonly<Record<string, (table: Buffer) => void>> = {
+  'of garbage': (table) => garbage(20).copy(table, 30_000),
+  'whose bytes still make sense': (table) => {
+    const digit = table.indexOf('"balance":', 30_000) + '"balance":'.length
+    table[digit]! ^= 1
+  },
+}
+
+test.for(Object.entries(blockDamages))(
+  'a block %s is told with what lay there, and repaired with the loss of no other',
+  async ([, harm]) => {
+    const table = await fileLike(/\.ldb$/)
+    const bytes = await readFile(table)
+    harm(bytes)
+    await writeFile(table, bytes)
+    const damage = await examine(folder)
+    expect(damage).toEqual([
+      {
+        file: expect.stringMatching(/\.ldb$/),
+        found: '1 of its blocks cannot be read',
+        lost: 'what lay there, of collection accounts',
+      },
+    ])
+    expect(await repairFiles(folder, copy)).toEqual(damage)
+    expect(await readFile(join(copy, basename(table)))).toEqual(bytes)
+    expect(await examine(folder)).toEqual([])
+    expect((await checkAgreement(folder, { repair: true })).every(({ canBeMended }) => canBeMended)).toBe(
+      true,
+    )
+    expect(await checkAgreement(folder, { repair: false })).toEqual([])
+    const accounts = (await opened()).collection('accounts', accountOptions)
+    const ids = await idsIn(accounts)
+    for await (const [id, row] of accounts.scan()) expect(row).toEqual(account(everyId.indexOf(id)))
+    expect(ids.length).toBeLessThan(everyId.length)
+    expect(ids.length).toBeGreaterThan(everyId.length - 20)
+    expect((await engine!.log<Event>('events', eventOptions).list()).total).toBe(100)
+  },
+)
 
 const beheadings: Readonly<Record<string, (folder: string) => Promise<void>>> = {
   'whose directory is garbage': async () => writeFile(await fileLike(/^MANIFEST/), garbage(500)),
@@ -196,6 +213,31 @@ test('a table that is gone is told, and costs what lay in it', async () => {
   await repairFiles(folder, copy)
   await checkAgreement(folder, { repair: true })
   expect(await idsIn((await opened()).collection('accounts', accountOptions))).toEqual(everyId.slice(old))
+})
+
+test('what a repair finds in tables of any order is the newest', async () => {
+  const home = join(folder, 'tables')
+  const put = async (value: string) => {
+    const database = new Level<string, string>(home)
+    await database.put('key', value)
+    await database.close()
+  }
+  await put('old')
+  await put('new')
+  const settled = new Level<string, string>(home)
+  await settled.open()
+  await settled.close()
+  const tables = (await readdir(home)).filter((name) => name.endsWith('.ldb')).sort()
+  expect(tables).toHaveLength(2)
+  const [first = '', second = ''] = tables.map((name) => join(home, name))
+  const bytes = await readFile(first)
+  await copyFile(second, first)
+  await writeFile(second, bytes)
+  await rm(join(home, 'CURRENT'))
+  await repairFiles(home, copy)
+  const repaired = new Level<string, string>(home)
+  expect(await repaired.get('key')).toBe('new')
+  await repaired.close()
 })
 
 test('a store that is open is not repaired', async () => {
