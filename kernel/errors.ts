@@ -144,6 +144,9 @@ export const unavailable = { status: 503, type: 'unavailable' } as const
 /** Seconds after which a change that the store refused may be tried again. */
 const storeRetryS = 5
 
+/** What the system says of files that cannot be written for now. */
+const diskFull: readonly string[] = ['ENOSPC', 'EDQUOT', 'EROFS']
+
 /** Whether an error is a mistake of the gateway's own, for its log: not one of the state it is in. */
 export const isMistake = ({ code, type }: GatewayError): boolean =>
   code === 'internal_error' && type !== unavailable.type
@@ -156,6 +159,10 @@ export function toGatewayError(error: unknown): GatewayError {
   }
   if (error instanceof StoreError && error.code === 'STORE_FAILED') {
     return internalError(error.message, { ...unavailable, retryAfterS: storeRetryS, cause: error })
+  }
+  if (error instanceof Error && 'code' in error && diskFull.includes(String(error.code))) {
+    const message = `The disk of the gateway takes no more (${error.code}). See to its space and try again.`
+    return internalError(message, { ...unavailable, retryAfterS: storeRetryS, cause: error })
   }
   return internalError('Something failed inside the gateway; its log says what, under the request id.', {
     cause: error,

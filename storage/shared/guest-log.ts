@@ -3,7 +3,7 @@ import type { Log, LogOptions, LogQuery, LogStatus, Page } from '../index.ts'
 import { factsOf, type RowFacts } from '../level/block.ts'
 import { LogIntake, reportRefused } from '../level/log-intake.ts'
 import type { Taken } from '../level/log-queue.ts'
-import { type GuestParts, readOn } from './guest-part.ts'
+import { type GuestParts, isRefusal, readOn } from './guest-part.ts'
 import type { CrossingRow, Indexed, LogNames, PartNews } from './messages.ts'
 
 /**
@@ -183,9 +183,6 @@ export class GuestLog<T> implements Log<T> {
 }
 
 const noRows: Taken = { rows: [], bytes: 0 }
-
-/** Whether rows may be taken where they were refused, later. */
-const isRefusal = (error: unknown): boolean => error instanceof StoreError && error.code === 'STORE_FAILED'
 
 /** The names of what these options find rows by. */
 export const namesOf = ({ fields, numbers }: LogOptions<never>): LogNames => ({

@@ -1,3 +1,4 @@
+import { StoreError } from '../errors.ts'
 import type { StoreProblem } from '../index.ts'
 import type { Gate } from '../level/gate.ts'
 import type { Batch } from './messages.ts'
@@ -16,6 +17,10 @@ export interface GuestParts {
   /** Milliseconds that what need not cross at once may wait for more of its kind; with 0 it crosses in this turn. */
   readonly crossMs: number
 }
+
+/** Whether something was refused that may be taken later: it waits here, and was told. */
+export const isRefusal = (error: unknown): boolean =>
+  error instanceof StoreError && error.code === 'STORE_FAILED'
 
 /** The rows of a listing, asked for batch by batch. */
 export async function* readOn(

@@ -5,7 +5,7 @@ import { joinName } from '../names.ts'
 import { GuestCollection } from './guest-collection.ts'
 import { GuestCounters } from './guest-counters.ts'
 import { GuestLog, namesOf } from './guest-log.ts'
-import type { GuestParts } from './guest-part.ts'
+import { type GuestParts, isRefusal } from './guest-part.ts'
 import { GuestSequence } from './guest-sequence.ts'
 import type { OpenPart, PartNews, StoreAsk, StoreNews } from './messages.ts'
 
@@ -73,7 +73,9 @@ export class GuestStore {
 
   /** What the other side tells; resolves with the answer to it. */
   async hear(news: StoreNews): Promise<unknown> {
-    if ('wanted' in news) return this.cross(news.wanted).catch(this.#options.failed)
+    if ('wanted' in news) {
+      return this.cross(news.wanted).catch((error) => isRefusal(error) || this.#options.failed(error))
+    }
     if ('erased' in news) return this.#forget(news.erased)
     for (const { part, is } of this.#parts.values()) if (part === news.part) return hear(is, news)
     return undefined

@@ -1,4 +1,4 @@
-import { access, constants, mkdtemp, rm, stat } from 'node:fs/promises'
+import { access, constants, mkdtemp, rm, stat, statfs } from 'node:fs/promises'
 import path from 'node:path'
 import type { Config } from '../../../kernel/config.ts'
 import { explain } from '../../../kernel/plugin/manifest.ts'
@@ -21,13 +21,17 @@ export async function checkData(config: Config, circumstances: Circumstances): P
   const store = (await exists(path.join(dataDir, 'db')))
     ? await checkStore(dataDir, circumstances)
     : [ok('store', 'It will be made at the first start.')]
-  return [await checkFolder(dataDir), ...store, await checkSecrets(config)]
+  return [await checkFolder(config), ...store, await checkSecrets(config)]
 }
 
-async function checkFolder(dataDir: string): Promise<Check> {
+async function checkFolder({ dataDir, storage }: Config): Promise<Check> {
   try {
     await rm(await mkdtemp(path.join(dataDir, '.doctor-')), { recursive: true })
-    return ok('data folder', `${dataDir} is writable.`)
+    const { bavail, bsize } = await statfs(dataDir)
+    const free = `${Math.floor((bavail * bsize) / 2 ** 20)} MB are free`
+    return bavail * bsize < storage.minFree
+      ? warning('data folder', `${dataDir} is writable; ${free}, so bodies of traces are not stored.`)
+      : ok('data folder', `${dataDir} is writable; ${free}.`)
   } catch (error) {
     return failed('data folder', `${dataDir} is not writable: ${explain(error)}`)
   }
