@@ -21,7 +21,10 @@ export interface Sequence<T> {
   last(): Promise<number>
 }
 
-/** Durable integers that many calls add to; adds are summed in memory and written every 250 ms. */
+/**
+ * Durable integers that many calls add to; adds are summed in memory and written every 250 ms. A sum ends at the largest
+ * integer that is exact.
+ */
 export interface Counters {
   add(name: string, amount: number): void
   /** The value including what is not written yet. */
@@ -80,6 +83,14 @@ export interface Disagreement {
   readonly found: string
   /** Whether it can be put right. */
   readonly canBeMended: boolean
+}
+
+/** Sums of a part of the store that are no whole numbers, so that nothing can be added to them. */
+export interface OddSums {
+  /** The log, or the counters. */
+  readonly part: string
+  /** How many cells or counters. */
+  readonly sums: number
 }
 
 /** What lies under a name in the store. */

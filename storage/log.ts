@@ -29,8 +29,9 @@ export interface LogOptions<T> {
   readonly maxQueueBytes?: number
   /**
    * Totals written in the same atomic batch as the rows, so that pruning rows never loses them. Called once a row;
-   * `add` numbers to cells, named by any strings that sort by time first. Rows that are alike cost least when they
-   * name the same array of cells.
+   * `add` whole numbers to cells, named by any strings that sort by time first. Rows that are alike cost least when they
+   * name the same array of cells. Sums end at the largest whole number that is exact, and what is no whole number
+   * is not added.
    */
   readonly rollup?: (
     row: T,
@@ -53,6 +54,13 @@ export interface LogQuery {
   readonly offset?: number
   /** Newest first unless false. */
   readonly reverse?: boolean
+}
+
+/** Cells with their summed totals, in the order of their names. */
+export interface TotalsPage {
+  readonly cells: Array<[cell: string, totals: Record<string, number>]>
+  /** Cells that hold something other than sums and were left out; absent when there were none. */
+  readonly unreadable?: number
 }
 
 /** How a log's queue is doing. */
@@ -89,8 +97,8 @@ export interface Log<T> {
   list(query?: LogQuery): Promise<Page<T>>
   /** Rows of a query, newest first unless `reverse: false`, read block by block. */
   scan(query?: LogQuery): AsyncIterable<T>
-  /** Cells whose name lies in [from, to), in order, with their summed totals. */
-  totals(from: string, to: string): Promise<Array<[cell: string, totals: Record<string, number>]>>
+  /** Cells whose name lies in [from, to). */
+  totals(from: string, to: string): Promise<TotalsPage>
   /** Deletes the cells whose name lies in [from, to); returns how many. */
   forgetTotals(from: string, to: string): Promise<number>
   /** Deletes rows (and bodies) older than this; returns how many. Totals stay. */

@@ -131,7 +131,7 @@ async function queryTraces(log: Log<Trace>, count: number, report: (line: string
     ['page at offset half of all', () => page({ offset: count / 2 })],
     ['one by id', async (repeat) => (await log.get(idOf(repeat * 7919)))?.id ?? 'missing'],
     ['its body', async (repeat) => `${(await log.body(idOf(repeat * 7919)))?.length ?? 0} bytes`],
-    ['totals of the last day', async () => `${(await log.totals(day, '9')).length} cells`],
+    ['totals of the last day', async () => `${(await log.totals(day, '9')).cells.length} cells`],
   ]
   const rows: Row[] = []
   for (const [query, run] of queries) {

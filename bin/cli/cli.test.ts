@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { Level } from 'level'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { openLevel } from '../../storage/level.ts'
@@ -300,6 +301,21 @@ tokenizers:
     expect(damaged.of('encryption key')).toMatchObject([
       { status: 'failed', message: expect.stringContaining('damaged') },
     ])
+  })
+
+  it('finds sums that are no numbers, and takes them out when told to repair', async () => {
+    const gateway = await start()
+    await gateway.end('SIGTERM')
+    const database = new Level<string, string>(path.join(folder, 'data', 'db'))
+    await database.put('n/plugins/auth/usage!2026-11/usr_1/tokens_in', '1e300')
+    await database.close()
+    expect((await doctor()).of('figures')).toMatchObject([
+      { status: 'warning', message: expect.stringContaining('1 of plugins/auth/usage') },
+    ])
+    expect((await doctor(['--repair'])).of('figures')).toMatchObject([
+      { status: 'ok', message: expect.stringContaining('1 of plugins/auth/usage') },
+    ])
+    expect((await doctor()).of('figures')).toMatchObject([{ status: 'ok' }])
   })
 
   it('really asks the providers, when told to', async () => {

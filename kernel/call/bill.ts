@@ -1,15 +1,15 @@
 import { mapReplyTexts } from '../chain/texts.ts'
 import type { Cost, TokenCounting } from '../contract/models.ts'
-import { nanoOf } from '../money.ts'
+import { addNano, mostCallUsd, nanoOf } from '../money.ts'
 import type { Call } from './call.ts'
 import type { Completion } from './canonical.ts'
 import type { Ending } from './outcome.ts'
 import type { Counts, Rating, Served } from './settle.ts'
 import type { Attempt } from './trail.ts'
-import { addUsage, fromWireUsage, noUsage, type Usage } from './usage.ts'
+import { addUsage, believedUsage, fromWireUsage, noUsage, type Usage } from './usage.ts'
 
 /**
- * What is billed: everything a provider reported, for every attempt. An attempt whose answer was read by the client
+ * What is billed: everything a provider reported and that can be, for every attempt. An attempt whose answer was read by the client
  * without a report (it left early) is billed by a marked estimate; one that failed without a report is not billed.
  */
 export function billed(
@@ -25,21 +25,21 @@ export function billed(
   for (const attempt of call.trail.attempts) {
     const answered = attempt.error === undefined && attempt.status !== undefined && attempt.status < 400
     const used =
-      reported(attempt.usage) ??
+      believedReport(attempt.usage) ??
       (answered ? estimated(call, served, ending, attempt, tokens, counts) : undefined)
     if (!used) continue
     usage = addUsage(usage, used)
-    const said = reported(attempt.costUsd)
     const part =
-      said === undefined
-        ? prices?.cost(attempt.provider, attempt.model, used, call.trail.startedAt)
-        : reportedCost(said)
+      reported(() => reportedCost(attempt.costUsd?.())) ??
+      prices?.cost(attempt.provider, attempt.model, used, call.trail.startedAt)
     if (part) cost = cost ? addCost(cost, part) : part
     else priced = false
   }
   if (call.trail.attempts.length === 0) usage = wireUsageOf(served) ?? noUsage
   return { usage, cost: priced ? cost : undefined }
 }
+
+const believedReport = (read: Attempt['usage']): Usage | undefined => reported(() => believedUsage(read?.()))
 
 /** What a provider's report says; nothing when the report cannot be read. */
 export function reported<T>(read: (() => T | undefined) | undefined): T | undefined {
@@ -63,7 +63,7 @@ function estimated(
   counts: Counts | undefined,
 ): Usage | undefined {
   if (ending === 'upstream_error') return undefined
-  const counted = reported(attempt.counted)
+  const counted = believedReport(attempt.counted)
   if (counted) return { ...counted, output: Math.max(counted.output, served.chunks), source: 'estimated' }
   const count = counts?.get(attempt.model)
   if (count) {
@@ -94,7 +94,7 @@ export function answerTexts(body: Completion | undefined): string[] {
 
 function wireUsageOf({ body }: Served): Usage | undefined {
   const usage = body?.()?.usage
-  return usage ? fromWireUsage(usage) : undefined
+  return usage ? believedUsage(fromWireUsage(usage)) : undefined
 }
 
 /** What the answer from the cache would have cost at its provider. */
@@ -108,18 +108,22 @@ export function saved(call: Call, served: Served, { prices }: Rating): Cost | un
 
 function addCost(a: Cost, b: Cost): Cost {
   return {
-    totalNano: a.totalNano + b.totalNano,
-    inputNano: a.inputNano + b.inputNano,
-    outputNano: a.outputNano + b.outputNano,
-    cacheNano: a.cacheNano + b.cacheNano,
-    otherNano: a.otherNano + b.otherNano,
+    totalNano: addNano(a.totalNano, b.totalNano),
+    inputNano: addNano(a.inputNano, b.inputNano),
+    outputNano: addNano(a.outputNano, b.outputNano),
+    cacheNano: addNano(a.cacheNano, b.cacheNano),
+    otherNano: addNano(a.otherNano, b.otherNano),
     priceId: b.priceId,
     source: a.source === b.source ? a.source : 'catalogue',
   }
 }
 
-/** The cost as the provider itself reported it, in USD; it says nothing about classes. */
-export function reportedCost(usd: number): Cost {
+/**
+ * The cost as the provider itself reported it, in USD; it says nothing about classes. Undefined when there is none, or it
+ * is none that a call can have.
+ */
+export function reportedCost(usd: number | undefined): Cost | undefined {
+  if (typeof usd !== 'number' || !(usd >= 0 && usd <= mostCallUsd)) return undefined
   const totalNano = nanoOf(usd)
   return {
     totalNano,

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
+import { createPrices } from '../../plugins/models/prices.ts'
 import { callWith } from '../../test/chain.ts'
 import { UpstreamError } from '../errors.ts'
 import type { Call } from './call.ts'
 import { outcomeOf, type Rating } from './settle.ts'
 import type { Attempt } from './trail.ts'
+import { noUsage } from './usage.ts'
 
 const unrated: Rating = { prices: undefined, tokens: undefined }
 
@@ -54,4 +56,40 @@ test.each([
   const error = new UpstreamError(code, 'It could not be read.', about)
   const served = { status: 500, error, finishReason: undefined, chunks: 0, body: undefined }
   expect(outcomeOf(callOf([{ error }]), served, unrated).ending).toBe(ending)
+})
+
+const answered = { status: 200, error: undefined, finishReason: 'stop', chunks: 0, body: undefined } as const
+
+/** A dollar for a million tokens of any class. */
+const rated: Rating = {
+  ...unrated,
+  prices: createPrices({ overrides: { 'openai/m': { inputUsdPerM: 1, outputUsdPerM: 1 } } }),
+}
+
+test.each([
+  [1e300, 0],
+  [0, 2 ** 53],
+  [-1, 0],
+])('a usage of %d and %d tokens is estimated, as if nothing had been reported', (input, output) => {
+  const usage = { ...noUsage, input, output, source: 'provider' } as const
+  const reported = outcomeOf(callOf([{ usage: () => usage }]), answered, unrated)
+  expect(reported.usage).toEqual(outcomeOf(callOf([{}]), answered, unrated).usage)
+  expect(reported.usage.source).not.toBe('provider')
+})
+
+test.each([1e300, -1, Number.NaN, 100_001, '5'])('a reported cost of %s is computed instead', (odd) => {
+  const usage = { ...noUsage, input: 1_000_000, output: 0, source: 'provider' } as const
+  const { cost } = outcomeOf(callOf([{ usage: () => usage, costUsd: () => odd as number }]), answered, rated)
+  expect(cost).toMatchObject({ totalNano: 1_000_000_000, source: 'override' })
+})
+
+test('the cost of many dear attempts ends where whole numbers do', () => {
+  const usage = { ...noUsage, input: 1, output: 0, source: 'provider' } as const
+  const attempts = Array.from({ length: 100 }, () => ({ usage: () => usage, costUsd: () => 100_000 }))
+  expect(outcomeOf(callOf(attempts), answered, rated).cost?.totalNano).toBe(2 ** 53 - 1)
+})
+
+test.each([[7], [{}], [''], ['x'.repeat(101)]])('an end of %j is none', (odd) => {
+  const served = { ...answered, finishReason: odd as 'stop' }
+  expect(outcomeOf(callOf([]), served, unrated).finishReason).toBeUndefined()
 })

@@ -67,7 +67,7 @@ export function outcomeOf(call: Call, served: Served, rating: Rating, counts?: C
     usage,
     cost,
     saved: trail.cached ? saved(call, served, rating) : undefined,
-    finishReason: served.finishReason,
+    finishReason: wordOf(served.finishReason),
     provider: last?.provider,
     model: last?.model,
     latencyMs: now - trail.started,
@@ -76,6 +76,15 @@ export function outcomeOf(call: Call, served: Served, rating: Rating, counts?: C
     body: () => body?.(),
     json: () => json?.() ?? written(body?.()),
   }
+}
+
+/** Longer ones are no reasons. */
+const longestReason = 100
+
+/** The reason a provider gave, which can be anything it sent: one that is no word is none. */
+function wordOf(reason: unknown): FinishReason | undefined {
+  const isWord = typeof reason === 'string' && reason !== '' && reason.length <= longestReason
+  return isWord ? (reason as FinishReason) : undefined
 }
 
 /**

@@ -37,11 +37,25 @@ export const noUsage: Usage = Object.freeze({
   source: 'none',
 })
 
-const count = (value: unknown): number =>
-  typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.trunc(value) : 0
+/**
+ * Tokens of a class that one call has at the most, ten times what the largest models take. A sum over millions of calls
+ * is still exact then.
+ */
+export const mostTokens = 100_000_000
 
-/** Usage as OpenAI-like providers report it; missing and nonsensical numbers count as zero. */
+const isCount = (value: unknown): value is number =>
+  typeof value === 'number' && value >= 0 && value <= mostTokens
+
+const count = (value: unknown): number => (isCount(value) ? Math.trunc(value) : 0)
+
+const isOdd = (value: unknown): boolean => value !== undefined && value !== null && !isCount(value)
+
+/**
+ * Usage as OpenAI-like providers report it. A part that is missing or no count of tokens is zero; a report of which the
+ * prompt or the answer is no such count is not believed at all, and says as much as none.
+ */
 export function fromWireUsage(wire: WireUsage): Usage {
+  if (isOdd(wire.prompt_tokens) || isOdd(wire.completion_tokens)) return noUsage
   return {
     ...noUsage,
     input: count(wire.prompt_tokens),
@@ -54,6 +68,29 @@ export function fromWireUsage(wire: WireUsage): Usage {
     reasoning: count(wire.completion_tokens_details?.reasoning_tokens),
     audioOut: count(wire.completion_tokens_details?.audio_tokens),
     source: 'provider',
+  }
+}
+
+/**
+ * A report as the books take it, whoever has read it out of an answer: whole counts that a call can have, none of the
+ * parts larger than its whole. Undefined when the prompt or the answer has no such count.
+ */
+export function believedUsage(report: Usage | undefined): Usage | undefined {
+  if (!report || report.source === 'none' || !isCount(report.input) || !isCount(report.output))
+    return undefined
+  const input = Math.trunc(report.input)
+  const output = Math.trunc(report.output)
+  return {
+    input,
+    output,
+    cachedRead: Math.min(count(report.cachedRead), input),
+    cacheWrite5m: Math.min(count(report.cacheWrite5m), input),
+    cacheWrite1h: Math.min(count(report.cacheWrite1h), input),
+    reasoning: Math.min(count(report.reasoning), output),
+    audioIn: Math.min(count(report.audioIn), input),
+    audioOut: Math.min(count(report.audioOut), output),
+    imageIn: Math.min(count(report.imageIn), input),
+    source: report.source,
   }
 }
 

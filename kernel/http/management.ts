@@ -13,6 +13,7 @@ import { type BodyLimits, readJson } from './body.ts'
 import { type Callers, keyOf } from './caller.ts'
 import { clientAddress } from './client.ts'
 import { cors } from './cors.ts'
+import { fitting } from './fitting.ts'
 import { tellMethods } from './methods.ts'
 import { parsed } from './parsed.ts'
 import { sendEvents } from './server-events.ts'
@@ -153,7 +154,7 @@ async function answer(
     return
   }
   ctx.status = route.status ?? 200
-  ctx.body = written(ctx, route.returns.parse(result))
+  ctx.body = written(ctx, fitting(route.returns, result, parts.log))
 }
 
 /** A value as it is sent. What cannot be written fails here, where it is still an error of the request's. */

@@ -14,24 +14,54 @@ export const listOf = <N extends string, T extends z.ZodType>(plural: N, item: T
     has_more: z.boolean(),
     limit: z.int(),
     offset: z.int(),
+    unreadable: z.int().optional().meta({
+      description: 'Rows of this page that could not be read and were left out; absent when there were none.',
+    }),
   } as { [K in N]: z.ZodArray<T> } & {
     total: z.ZodInt
     has_more: z.ZodBoolean
     limit: z.ZodInt
     offset: z.ZodInt
+    unreadable: z.ZodOptional<z.ZodInt>
   })
+
+/** A page of a listing, as the store has it or as it was made. */
+interface Rows<T> {
+  readonly items: readonly T[]
+  readonly total: number
+  /** Rows of the page that are not among the items, as they could not be read. */
+  readonly unreadable?: number
+}
 
 /** A page as a listing. */
 export function listed<N extends string, T>(
   plural: N,
-  page: { readonly items: T[]; readonly total: number },
+  { items, total, unreadable = 0 }: Rows<T>,
   { limit, offset }: { limit: number; offset: number },
 ) {
   return {
-    [plural]: page.items,
-    total: page.total,
-    has_more: offset + page.items.length < page.total,
+    [plural]: items,
+    total,
+    has_more: offset + items.length + unreadable < total,
     limit,
     offset,
-  } as { [K in N]: T[] } & { total: number; has_more: boolean; limit: number; offset: number }
+    ...(unreadable > 0 && { unreadable }),
+  } as { [K in N]: T[] } & {
+    total: number
+    has_more: boolean
+    limit: number
+    offset: number
+    unreadable?: number
+  }
+}
+
+/** The page with what is shown of each row; a row of which nothing can be made is left out and counted. */
+export function shown<R, T>({ items: rows, total, unreadable = 0 }: Rows<R>, itemOf: (row: R) => T): Rows<T> {
+  const items: T[] = []
+  for (const row of rows) {
+    try {
+      items.push(itemOf(row))
+    } catch {}
+  }
+  return { items, total, unreadable: unreadable + rows.length - items.length }
 }

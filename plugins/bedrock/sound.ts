@@ -1,7 +1,5 @@
 import { z } from 'zod'
 
-const count = z.number().nullish()
-
 const block = z.looseObject({
   text: z.string().optional(),
   toolUse: z.looseObject({ toolUseId: z.string(), name: z.string() }).optional(),
@@ -21,20 +19,11 @@ const block = z.looseObject({
     .optional(),
 })
 
-/** What a reader of answers relies on. */
+/** What a reader of answers relies on; usage is read with care. */
 const answer = z.looseObject({
   output: z.looseObject({ message: z.looseObject({ content: z.array(block) }) }),
   stopReason: z.string().optional(),
   additionalModelResponseFields: z.looseObject({}).nullish(),
-  usage: z
-    .looseObject({
-      inputTokens: count,
-      outputTokens: count,
-      cacheReadInputTokens: count,
-      cacheWriteInputTokens: count,
-      cacheDetails: z.array(z.looseObject({ inputTokens: count })).optional(),
-    })
-    .optional(),
 })
 
 /** Whether an answer has the shape that its reader relies on. */

@@ -4,8 +4,6 @@ const chances = z.array(
   z.looseObject({ token: z.string().optional(), logProbability: z.number().optional() }),
 )
 
-const details = z.array(z.looseObject({}))
-
 const part = z.looseObject({
   text: z.string().nullish(),
   thoughtSignature: z.string().optional(),
@@ -27,13 +25,10 @@ const candidate = z.looseObject({
     .nullish(),
 })
 
-/** What a reader of answers relies on; the rest is looked at with care. */
+/** What a reader of answers relies on; the rest, its usage among it, is looked at with care. */
 const answer = z.looseObject({
   candidates: z.array(candidate).nullish(),
   promptFeedback: z.looseObject({}).nullish(),
-  usageMetadata: z
-    .looseObject({ promptTokensDetails: details.optional(), candidatesTokensDetails: details.optional() })
-    .nullish(),
 })
 
 /** Whether an answer, or an event of one, has the shape that its reader relies on. */

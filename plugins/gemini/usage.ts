@@ -30,5 +30,6 @@ const freshOf = (usage: UsageMetadata, modality: string): number =>
   Math.max(0, tokensOf(usage.promptTokensDetails, modality) - tokensOf(usage.cacheTokensDetails, modality))
 
 function tokensOf(details: readonly ModalityCount[] | undefined, modality: string): number {
-  return details?.find((detail) => detail.modality === modality)?.tokenCount ?? 0
+  if (!Array.isArray(details)) return 0
+  return details.find((detail: ModalityCount | null) => detail?.modality === modality)?.tokenCount ?? 0
 }

@@ -4,15 +4,17 @@ import { Tally, type Totals, timedTotalsOf, totalsOf } from './tally.ts'
 
 /**
  * The roll-up of traces. Each trace adds to cells of two scopes, all users (`*`) and its own user, so that every chart
- * reads a short range of cells, whoever asks:
+ * reads a short range of cells, whoever asks. One that somebody told of adds to those of its user only, as nobody has
+ * checked it, and to `manual`, where both scopes say what was told:
  *
  * - `m/<hour>/<scope>/<minute>` and `h/<scope>/<hour>`: totals with latencies, for series;
  * - `d/<scope>/total/<day>/`: the same for a day;
- * - `d/<scope>/<dimension>/<day>/<value>`: totals by provider, model, project and (all users) user.
+ * - `d/<scope>/<dimension>/<day>/<value>`: totals by provider, model, project and (all users) user;
+ * - `d/<scope>/manual/<day>/`: totals of what was told.
  *
  * Hours, minutes and days are counted from the epoch, in UTC.
  */
-export type Dimension = 'total' | 'provider' | 'model' | 'project' | 'user'
+export type Dimension = 'total' | 'provider' | 'model' | 'project' | 'user' | 'manual'
 
 export const everybody = '*'
 
@@ -52,13 +54,14 @@ export function createRollUp(): (
   const known = new Map<string, CellNames>()
   return (row, add) => {
     const minute = Math.floor(row.at / minuteMs)
-    const { user_id = '', provider = '', project } = row
+    const { user_id = '', provider = '', project, source } = row
+    const isTold = source === 'manual'
     const model = row.provider === undefined && !row.cache ? '' : row.model
-    const key = `${minute}\n${user_id}\n${provider}\n${model}\n${project}`
+    const key = `${minute}\n${user_id}\n${provider}\n${model}\n${project}\n${isTold}`
     let names = known.get(key)
     if (!names) {
       if (known.size === mostNames) known.clear()
-      names = namesOf(minute, row.user_id, { provider, model, project })
+      names = namesOf(minute, row.user_id, { provider, model, project }, isTold)
       known.set(key, names)
     }
     add(names.timed, timedTotalsOf(row))
@@ -66,14 +69,21 @@ export function createRollUp(): (
   }
 }
 
-function namesOf(minute: number, user: string | undefined, values: Record<string, string>): CellNames {
+function namesOf(
+  minute: number,
+  user: string | undefined,
+  values: Record<string, string>,
+  isTold: boolean,
+): CellNames {
   const hour = Math.floor((minute * minuteMs) / hourMs)
   const day = dayOf(minute * minuteMs)
-  const scopes = user === undefined ? [everybody] : [everybody, user]
+  const own = user === undefined ? [] : [user]
+  const scopes = isTold ? own : [everybody, ...own]
   const plain = scopes.flatMap((scope) =>
     Object.entries(values).map(([dimension, value]) => `d/${scope}/${dimension}/${day}/${value}`),
   )
-  if (user !== undefined) plain.push(`d/${everybody}/user/${day}/${user}`)
+  if (isTold) for (const scope of [everybody, ...own]) plain.push(`d/${scope}/manual/${day}/`)
+  else if (user !== undefined) plain.push(`d/${everybody}/user/${day}/${user}`)
   return {
     timed: scopes.flatMap((scope) => [
       `m/${hour}/${scope}/${minute}`,
@@ -88,6 +98,8 @@ function namesOf(minute: number, user: string | undefined, values: Record<string
 export class Cells {
   readonly #log: RowLog<TraceRow>
   readonly #scope: string
+  /** Cells that could not be read and are in no sum that was asked for. */
+  unreadable = 0
 
   constructor(log: RowLog<TraceRow>, scope: string) {
     this.#log = log
@@ -98,7 +110,7 @@ export class Cells {
   async byValue(dimension: Dimension, fromDay: number, toDay: number): Promise<Map<string, Tally>> {
     const sums = new Map<string, Tally>()
     const prefix = `d/${this.#scope}/${dimension}/`
-    for (const [cell, totals] of await this.#log.totals(prefix + fromDay, prefix + (toDay + 1))) {
+    for (const [cell, totals] of await this.#read(prefix + fromDay, prefix + (toDay + 1))) {
       sumUp(sums, cell.slice(cell.indexOf('/', prefix.length) + 1), totals)
     }
     return sums
@@ -108,7 +120,7 @@ export class Cells {
   async byDay(fromDay: number, toDay: number): Promise<Map<number, Tally>> {
     const sums = new Map<number, Tally>()
     const prefix = `d/${this.#scope}/total/`
-    for (const [cell, totals] of await this.#log.totals(prefix + fromDay, prefix + (toDay + 1))) {
+    for (const [cell, totals] of await this.#read(prefix + fromDay, prefix + (toDay + 1))) {
       sumUp(sums, Number.parseInt(cell.slice(prefix.length), 10), totals)
     }
     return sums
@@ -119,12 +131,18 @@ export class Cells {
     const sums = new Map<number, Tally>()
     const unit = bucketMs % hourMs === 0 ? hourMs : minuteMs
     for (const [from, to] of this.#ranges(fromMs, toMs, unit)) {
-      for (const [cell, totals] of await this.#log.totals(from, to)) {
+      for (const [cell, totals] of await this.#read(from, to)) {
         const at = Number(cell.slice(cell.lastIndexOf('/') + 1)) * unit
         sumUp(sums, Math.floor(at / bucketMs) * bucketMs, totals)
       }
     }
     return sums
+  }
+
+  async #read(from: string, to: string) {
+    const { cells, unreadable = 0 } = await this.#log.totals(from, to)
+    this.unreadable += unreadable
+    return cells
   }
 
   #ranges(fromMs: number, toMs: number, unit: number): [from: string, to: string][] {

@@ -27,7 +27,10 @@ async function add(name: string, key: string, body: object): Promise<void> {
 
 beforeAll(async () => {
   upstream = await startUpstream()
-  gateway = await startGateway({ upstream })
+  gateway = await startGateway({
+    upstream,
+    config: { modules: { observe: { config: { retention_days: { rows: 36_500 } } } } },
+  })
   ada = await gateway.signUp('ada')
   bob = await gateway.signUp('bob')
   upstream.reply({ content: 'Der Zürichsee "glänzt"\nheute.' })
@@ -174,7 +177,10 @@ describe("a user's key", () => {
     const total = async (path: string, key: string) => (await gateway.api('GET', path, undefined, key)).body
     expect((await total('/api/observe/overview', ada.key)).total_requests).toBe(2)
     expect((await total('/api/observe/overview', bob.key)).total_requests).toBe(3)
-    expect((await total('/api/observe/overview', gateway.adminKey)).total_requests).toBe(5)
+    expect(await total('/api/observe/overview', gateway.adminKey)).toMatchObject({
+      total_requests: 3,
+      manual: { requests: 2, cost_usd: 0.0201 },
+    })
     const costs = await total('/api/observe/costs?days=3660', bob.key)
     expect(costs.total_usd).toBeCloseTo(0.0201, 9)
     expect(costs.by_provider.map(({ provider }: { provider: string }) => provider)).toEqual([

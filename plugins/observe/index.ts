@@ -105,7 +105,7 @@ export default defineArea({
 
     context.own(context.use(kernelServices.queues).add('traces', () => traces.status()))
     context.provide(TraceReader, traces)
-    traceRoutes(context, { traces, rules, added: finished })
+    traceRoutes(context, { traces, rules, keptDays: settings.retention_days.rows, added: finished })
     explainRoute(context, traces, arrangements)
     overviewRoute(context, traces)
     costRoutes(context, traces)

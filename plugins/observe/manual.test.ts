@@ -13,7 +13,11 @@ afterAll(() => gateway.close())
 
 const add = (body: unknown, key = user.key) => gateway.api('POST', '/api/observe/traces', body, key)
 
+const daysAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString()
+
 test('a trace that somebody tells of is theirs, and is like any other', async () => {
+  const began = daysAgo(10)
+  const at = Date.parse(began) - 7_200_000
   const told = {
     model: 'gpt-4o-mini',
     provider: 'openai',
@@ -26,7 +30,7 @@ test('a trace that somebody tells of is theirs, and is like any other', async ()
     ttft_ms: 200,
     project: 'elsewhere',
     tags: { team: 'x' },
-    timestamp: '2026-05-06T07:08:09.123+02:00',
+    timestamp: `${began.slice(0, -1)}+02:00`,
   }
   const { status, body } = await add(told)
   expect(status).toBe(201)
@@ -35,8 +39,8 @@ test('a trace that somebody tells of is theirs, and is like any other', async ()
     user_id: user.userId,
     status: 'ok',
     status_code: 200,
-    timestamp: '2026-05-06T05:08:09.123Z',
-    completed_at: '2026-05-06T05:08:10.623Z',
+    timestamp: new Date(at).toISOString(),
+    completed_at: new Date(at + 1500).toISOString(),
     latency_ms: 1500,
     ttft_ms: 200,
     overhead_ms: 0,
@@ -86,6 +90,12 @@ test.each([
   [{ model: 'm' }, 'body'],
   [{ model: 'm', usage: { input: -1, output: 0 } }, 'usage.input'],
   [{ model: 'm', request: {}, timestamp: '1999-12-31T23:59:59Z' }, 'timestamp'],
+  [{ model: 'm', request: {}, timestamp: daysAgo(30.01) }, 'timestamp'],
+  [{ model: 'm', request: {}, timestamp: daysAgo(-0.01) }, 'timestamp'],
+  [{ model: 'm', request: {}, timestamp: '9999-12-31T23:59:59Z' }, 'timestamp'],
+  [{ model: 'm', usage: { input: 1e300, output: 0 } }, 'usage.input'],
+  [{ model: 'm', usage: { input: 0, output: 100_000_001 } }, 'usage.output'],
+  [{ model: 'm', request: {}, cost_usd: 100_001 }, 'cost_usd'],
   [{ model: 'm', request: {}, user_id: 'usr_other' }, 'user_id'],
 ])('%j is refused, naming %s', async (told, param) => {
   const { status, body } = await add(told)
@@ -97,4 +107,17 @@ test('an admin may tell of one too', async () => {
   const { status, body } = await add({ model: 'm', response: { text: 'x' } }, gateway.adminKey)
   expect(status).toBe(201)
   expect(body.user_id).toBeNull()
+})
+
+test('a response whose usage nothing can have has none', async () => {
+  const usage = { prompt_tokens: 1e300, completion_tokens: 1 }
+  const { status, body } = await add({ model: 'gpt-4o', provider: 'openai', response: { usage } })
+  expect(status).toBe(201)
+  expect(body).toMatchObject({ tokens_in: 0, tokens_out: 0, cost_usd: 0, usage: { source: 'none' } })
+})
+
+test('no part of a usage is larger than the whole', async () => {
+  const usage = { input: 10, output: 5, cached_read: 1000, reasoning: 6 }
+  const { body } = await add({ model: 'gpt-4o', usage })
+  expect(body.usage).toMatchObject({ input: 10, cached_read: 10, output: 5, reasoning: 5 })
 })

@@ -1,13 +1,23 @@
 import { z } from 'zod'
-import { fromWireUsage, newId, noUsage, type Principal, type Usage, type WireUsage } from '#kernel'
-import { nanoOf } from '#kit'
+import {
+  badRequest,
+  believedUsage,
+  fromWireUsage,
+  mostTokens,
+  newId,
+  noUsage,
+  type Principal,
+  type Usage,
+  type WireUsage,
+} from '#kernel'
+import { mostCallUsd, nanoOf } from '#kit'
 import { type RowCost, statuses, type TraceRow } from './row.ts'
 
-const count = z.int().min(0)
+const dayMs = 86_400_000
+const count = z.int().min(0).max(mostTokens)
 const id = z.string().min(1).max(200)
-const durationMs = z.number().min(0).max(86_400_000)
+const durationMs = z.number().min(0).max(dayMs)
 const object = z.record(z.string(), z.unknown())
-const earliest = '2000-01-01T00:00:00Z'
 
 const usage = z.strictObject({
   input: count,
@@ -29,7 +39,7 @@ export const manualTrace = z
     request: object.optional(),
     response: object.optional(),
     usage: usage.optional().meta({ description: 'Tokens; read from the response without it.' }),
-    cost_usd: z.number().min(0).max(1e6).optional().meta({ description: 'Computed without it.' }),
+    cost_usd: z.number().min(0).max(mostCallUsd).optional().meta({ description: 'Computed without it.' }),
     status: z.enum(statuses).optional().meta({ description: 'ok without it, error when there is an error.' }),
     status_code: z.int().min(100).max(599).optional(),
     error: z.strictObject({ code: z.string().max(200), message: z.string().max(2000) }).optional(),
@@ -48,11 +58,10 @@ export const manualTrace = z
         'mcp',
       ])
       .default('chat'),
-    timestamp: z.iso
-      .datetime({ offset: true })
-      .refine((at) => at >= earliest, `must not be before ${earliest}`)
-      .optional()
-      .meta({ description: 'When the call began; its latency ago without it.' }),
+    timestamp: z.iso.datetime({ offset: true }).optional().meta({
+      description:
+        'When the call began: not in the future, and not so long ago that its trace would be deleted. Its latency ago without it.',
+    }),
     latency_ms: durationMs.default(0),
     ttft_ms: durationMs.optional(),
     stream: z.boolean().default(false),
@@ -78,14 +87,30 @@ type Manual = z.infer<typeof manualTrace>
 /** What a usage costs, in nano-dollars, where the price is known. */
 type Price = (provider: string, model: string, usage: Usage, at: number) => RowCost | undefined
 
+/**
+ * When a call made elsewhere began, in milliseconds since the epoch. Throws a bad request for a time that has not come, and
+ * for one whose traces are deleted already.
+ */
+export function beganAt({ timestamp, latency_ms }: Manual, keptDays: number, now = Date.now()): number {
+  const at = timestamp === undefined ? Math.floor(now - latency_ms) : Date.parse(timestamp)
+  const param = timestamp === undefined ? 'latency_ms' : 'timestamp'
+  if (at > now) throw badRequest(`body ${param}: is in the future.`, { param })
+  if (at < now - keptDays * dayMs) {
+    throw badRequest(`body ${param}: is longer ago than traces are kept, which is ${keptDays} days.`, {
+      param,
+    })
+  }
+  return at
+}
+
 /** The row of a call made elsewhere. It belongs to who tells of it. */
 export function manualRow(
   input: Manual,
+  at: number,
   principal: Principal,
   storesBodies: boolean,
   price: Price,
 ): TraceRow {
-  const at = input.timestamp === undefined ? Date.now() - input.latency_ms : Date.parse(input.timestamp)
   const used = usageOf(input)
   const status = input.status ?? (input.error ? 'error' : 'ok')
   const us = (ms: number): number => Math.round(ms * 1000)
@@ -95,7 +120,7 @@ export function manualRow(
     parent_id: input.parent_id,
     session_id: input.session_id,
     run_id: input.run_id,
-    at: Math.floor(at),
+    at,
     source: 'manual',
     operation: input.operation,
     wire: 'manual',
@@ -134,7 +159,10 @@ export function manualRow(
   }
 }
 
-function usageOf({ usage: given, response }: Manual): Usage {
+/** What is no usage that a call can have is none. */
+const usageOf = (input: Manual): Usage => believedUsage(claimOf(input)) ?? noUsage
+
+function claimOf({ usage: given, response }: Manual): Usage | undefined {
   if (given) {
     return {
       input: given.input,
@@ -150,7 +178,8 @@ function usageOf({ usage: given, response }: Manual): Usage {
     }
   }
   const reported = response?.usage
-  return typeof reported === 'object' && reported !== null ? fromWireUsage(reported as WireUsage) : noUsage
+  const isReport = typeof reported === 'object' && reported !== null
+  return isReport ? fromWireUsage(reported as WireUsage) : undefined
 }
 
 function told(usd: number): RowCost {

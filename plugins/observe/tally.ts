@@ -6,6 +6,9 @@ export type Totals = Readonly<Record<string, number>>
 
 const bucketPrefix = 'us_'
 
+/** Sums end where whole numbers do. */
+const most = Number.MAX_SAFE_INTEGER
+
 /** What a trace adds to a sum over traces. Zeros are left out. */
 export function totalsOf(row: TraceRow): Record<string, number> {
   const totals: Record<string, number> = { requests: 1 }
@@ -32,7 +35,10 @@ export class Tally {
   readonly #sums: Record<string, number> = {}
 
   add(totals: Totals): this {
-    for (const name in totals) this.#sums[name] = (this.#sums[name] ?? 0) + totals[name]!
+    for (const name in totals) {
+      const sum = (this.#sums[name] ?? 0) + totals[name]!
+      this.#sums[name] = Math.max(-most, Math.min(sum, most))
+    }
     return this
   }
 

@@ -1,8 +1,16 @@
 import type { Attempt, Call, Outcome } from '#kernel'
-import { differences } from '#kit'
+import { differences, mostCallUsd, nanoOf } from '#kit'
 import type { RowAttempt, RowCost, RowError, Status, TraceRow } from './row.ts'
 
-const microseconds = (ms: number): number => Math.round(ms * 1000)
+/** Characters of a message, of a name, and of any other word in a row; what is longer is cut. */
+const longest = { message: 2000, name: 256, word: 200 }
+
+/** Changes of parameters that a row tells of. */
+const mostChanges = 100
+
+const microseconds = (ms: number): number => Math.max(0, Math.round(ms * 1000))
+
+const cut = (text: string, length: number): string => (text.length > length ? text.slice(0, length) : text)
 
 /** The row of a call that has settled. */
 export function rowOf(outcome: Outcome, call: Call, bodies: TraceRow['bodies']): TraceRow {
@@ -22,8 +30,8 @@ export function rowOf(outcome: Outcome, call: Call, bodies: TraceRow['bodies']):
     key_id: principal.keyId,
     project: context.project,
     tags: context.tags,
-    model_requested: request.model,
-    model: modelOf(outcome, call),
+    model_requested: cut(request.model, longest.name),
+    model: cut(modelOf(outcome, call), longest.name),
     provider: outcome.provider,
     provider_model: outcome.model,
     status: statusOf(outcome, call),
@@ -36,7 +44,7 @@ export function rowOf(outcome: Outcome, call: Call, bodies: TraceRow['bodies']):
     usage: outcome.usage,
     cost: outcome.cost && costOf(outcome.cost),
     saved_nano: outcome.saved?.totalNano,
-    saved_by_autopilot_nano: (facts.autopilot as { saved_nano?: number } | undefined)?.saved_nano,
+    saved_by_autopilot_nano: savedBy(facts.autopilot),
     finish_reason: outcome.finishReason,
     cache: trail.cached && cacheOf(trail.cached),
     attempts: trail.attempts.map(attemptOf),
@@ -47,7 +55,7 @@ export function rowOf(outcome: Outcome, call: Call, bodies: TraceRow['bodies']):
     ...(trail.shadows && { shadows: trail.shadows }),
     ...passedBy(trail),
     decisions: trail.decisions,
-    params_changed: trail.paramsChanged,
+    params_changed: trail.paramsChanged.slice(0, mostChanges).map((change) => cut(change, longest.word)),
     facts,
     generation: context.generation,
     bodies,
@@ -65,6 +73,12 @@ function passedBy({ skips, exchanged }: Call['trail']): Pick<TraceRow, 'skips' |
       ),
     }),
   }
+}
+
+/** What a module says that it saved; only whole amounts that a call can cost add up. */
+function savedBy(fact: unknown): number | undefined {
+  const { saved_nano: nano } = (fact ?? {}) as { readonly saved_nano?: unknown }
+  return typeof nano === 'number' && Math.abs(nano) <= nanoOf(mostCallUsd) ? Math.round(nano) : undefined
 }
 
 /** How a call ended, in the words of a trace. */
@@ -96,7 +110,7 @@ function errorOf({ error }: Outcome): RowError | undefined {
   const { providerStatus, retryable } = error as { providerStatus?: number; retryable?: boolean }
   return {
     code: error.code,
-    message: error.message,
+    message: cut(error.message, longest.message),
     provider_status: providerStatus,
     retryable: retryable ?? error.retryAfterS !== undefined,
   }
@@ -127,10 +141,10 @@ function attemptOf(attempt: Attempt): RowAttempt {
     key_hint: attempt.keyHint,
     status: attempt.status,
     latency_us: attempt.latencyMs === undefined ? undefined : microseconds(attempt.latencyMs),
-    error: attempt.error?.message,
+    error: attempt.error && cut(attempt.error.message, longest.message),
     reason_next: attempt.reasonNext,
   }
 }
 
 const text = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value.slice(0, 200) : undefined
+  typeof value === 'string' && value !== '' ? cut(value, longest.word) : undefined

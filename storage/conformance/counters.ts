@@ -59,6 +59,17 @@ export function counterConformance(open: OpenEngine): void {
         expect(one.get('a')).toBe(5)
       }))
 
+    test('end where whole numbers end, and count on from there', () =>
+      withEngine(open, async ({ engine, reopen }) => {
+        const counters = await engine.counters('use')
+        for (let n = 0; n < 3; n++) counters.add('a', Number.MAX_SAFE_INTEGER)
+        for (let n = 0; n < 3; n++) counters.add('b', Number.MIN_SAFE_INTEGER)
+        expect([counters.get('a'), counters.get('b')]).toEqual([2 ** 53 - 1, 1 - 2 ** 53])
+        const again = await (await reopen()).counters('use')
+        again.add('a', -1)
+        expect(again.get('a')).toBe(2 ** 53 - 2)
+      }))
+
     test('refuse what is not an integer', () =>
       withEngine(open, async ({ engine }) => {
         const counters = await engine.counters('use')

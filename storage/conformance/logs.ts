@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { LogQuery } from '../index.ts'
+import type { LogOptions, LogQuery } from '../index.ts'
 import { collect, type OpenEngine, withEngine } from './harness.ts'
 import { logHistories } from './log-histories.ts'
 import { logIndexes } from './log-indexes.ts'
@@ -118,27 +118,45 @@ export function logConformance(open: OpenEngine): void {
       withEngine(open, async ({ engine, reopen }) => {
         const log = engine.log('calls', callOptions)
         for (let n = 0; n < 40; n++) log.append(callOf(n))
-        const before = await log.totals('', '~')
+        const { cells: before } = await log.totals('', '~')
         expect(before.reduce((sum, [cell, { calls = 0 }]) => sum + (cell.includes('|') ? 0 : calls), 0)).toBe(
           40,
         )
         expect(await log.prune(1000)).toBe(40)
         expect(await log.list()).toEqual({ items: [], total: 0 })
         const again = (await reopen()).log('calls', callOptions)
-        expect(await again.totals('', '~')).toEqual(before)
+        expect((await again.totals('', '~')).cells).toEqual(before)
+      }))
+
+    test('ends sums where whole numbers end, and leaves out of them what is no number', () =>
+      withEngine(open, async ({ engine, reopen }) => {
+        const amounts = [2 ** 53 - 1, 2 ** 53 - 1, 1, 1e300, -1e300, Number.NaN, Infinity]
+        const options: LogOptions<Call> = {
+          ...callOptions,
+          rollup: ({ at }, add) =>
+            add([`cell${at % 2}`], { calls: 1, sum: amounts[at]!, less: -amounts[at]! }),
+        }
+        const log = engine.log('calls', options)
+        for (const n of amounts.keys()) log.append(callOf(n))
+        const { cells } = await (await reopen()).log('calls', options).totals('', '~')
+        const most = Number.MAX_SAFE_INTEGER
+        expect(cells).toEqual([
+          ['cell0', { calls: 4, sum: most, less: -most }],
+          ['cell1', { calls: 3, sum: most, less: -most }],
+        ])
       }))
 
     test('forgets the totals of a range, and counts anew there', () =>
       withEngine(open, async ({ engine, reopen }) => {
         const log = engine.log('calls', callOptions)
         for (let n = 0; n < 40; n++) log.append(callOf(n))
-        const before = await log.totals('', '~')
+        const { cells: before } = await log.totals('', '~')
         const [from, to] = [before[1]![0], before[3]![0]]
         expect(await log.forgetTotals(from, to)).toBe(2)
         expect(await log.forgetTotals(from, to)).toBe(0)
-        expect(await log.totals('', '~')).toEqual([before[0], ...before.slice(3)])
+        expect((await log.totals('', '~')).cells).toEqual([before[0], ...before.slice(3)])
         for (let n = 0; n < 40; n++) log.append(callOf(n))
-        const again = new Map(await (await reopen()).log('calls', callOptions).totals('', '~'))
+        const again = new Map((await (await reopen()).log('calls', callOptions).totals('', '~')).cells)
         expect(again.get(from)).toEqual(before[1]![1])
         expect(again.get(before[0]![0])!.calls).toBe(2 * before[0]![1].calls!)
       }))

@@ -1,8 +1,8 @@
+import type { TotalsPage } from '../index.ts'
 import type { Backing } from './backing.ts'
 import type { Change } from './block.ts'
 import type { LogKeys } from './log-keys.ts'
-
-type Totals = Record<string, number>
+import { addTo, parseTotals, type Totals } from './totals.ts'
 
 const keptInMemory = 4096
 
@@ -22,9 +22,12 @@ export class Cells {
 
   /** Adds to each of these cells. Rows that are alike share the array of their cells, and are summed up first. */
   add(names: readonly string[], amounts: Readonly<Totals>): void {
-    const sum = this.#sums.get(names)
-    if (sum) addTo(sum, amounts)
-    else this.#sums.set(names, { ...amounts })
+    let sum = this.#sums.get(names)
+    if (!sum) {
+      sum = {}
+      this.#sums.set(names, sum)
+    }
+    addTo(sum, amounts)
   }
 
   /** The cells added to since the last call, as they go to disk. */
@@ -59,13 +62,17 @@ export class Cells {
     return keys.map((key) => [key, undefined])
   }
 
-  async read(from: string, to: string): Promise<Array<[cell: string, totals: Totals]>> {
+  /** The cells in [from, to). One that holds anything but sums is left out, and counted. */
+  async read(from: string, to: string): Promise<TotalsPage> {
     const range = { gte: this.#keys.cell(from), lt: this.#keys.cell(to) }
-    const found: Array<[string, Totals]> = []
+    const cells: Array<[string, Totals]> = []
+    let unreadable = 0
     for await (const [key, text] of this.#backing.database.iterator(range)) {
-      found.push([key.slice(this.#keys.cells.length), parseTotals(text) ?? {}])
+      const { totals, isSound } = parseTotals(text)
+      if (isSound) cells.push([key.slice(this.#keys.cells.length), totals])
+      else unreadable += 1
     }
-    return found
+    return unreadable === 0 ? { cells } : { cells, unreadable }
   }
 
   #totalsOf(name: string): Totals {
@@ -77,20 +84,9 @@ export class Cells {
     return totals
   }
 
+  /** What is no sum is gone with the next write: it cannot be added to. */
   #stored(name: string): Totals {
     const text = this.#backing.writer.read(this.#keys.cell(name))
-    return (text === undefined ? undefined : parseTotals(text)) ?? {}
-  }
-}
-
-function addTo(totals: Totals, amounts: Readonly<Totals>): void {
-  for (const field in amounts) totals[field] = (totals[field] ?? 0) + (amounts[field] ?? 0)
-}
-
-function parseTotals(text: string): Totals | undefined {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
+    return text === undefined ? {} : parseTotals(text).totals
   }
 }

@@ -3,8 +3,8 @@ import { compareCollection } from './consistency/collection.ts'
 import { Comparison } from './consistency/comparison.ts'
 import { compareLog } from './consistency/log.ts'
 import { compareSequence } from './consistency/sequence.ts'
+import { pathsOf } from './contents.ts'
 import type { Database } from './group-commit.ts'
-import { prefixRange } from './keys.ts'
 import type { LogFormat } from './log-blocks.ts'
 
 /**
@@ -17,21 +17,9 @@ export async function compare(
   { repair }: { readonly repair: boolean },
 ): Promise<Disagreement[]> {
   const found = new Comparison()
-  for await (const path of pathsOf(database, 'c')) await compareCollection(database, path, found)
-  for await (const path of pathsOf(database, 's')) await compareSequence(database, path, found)
-  for await (const path of pathsOf(database, 'l')) await compareLog(database, path, format, found)
+  for await (const path of pathsOf(database, 'c', '')) await compareCollection(database, path, found)
+  for await (const path of pathsOf(database, 's', '')) await compareSequence(database, path, found)
+  for await (const path of pathsOf(database, 'l', '')) await compareLog(database, path, format, found)
   if (repair) await found.write(database)
   return found.found
-}
-
-/** The parts of a kind, each found with one step. */
-async function* pathsOf(database: Database, letter: 'c' | 's' | 'l'): AsyncGenerator<string> {
-  const { gte, lt } = prefixRange(`${letter}/`)
-  for (let from = gte; ; ) {
-    const [key] = await database.keys({ gte: from, lt, limit: 1 }).all()
-    if (key === undefined) return
-    const path = key.slice(2, key.indexOf('!'))
-    yield path
-    from = prefixRange(`${letter}/${path}!`).lt
-  }
 }

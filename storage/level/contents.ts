@@ -1,6 +1,6 @@
 import type { StoredPart } from '../index.ts'
 import type { Backing } from './backing.ts'
-import type { KeyRange } from './group-commit.ts'
+import type { Database, KeyRange } from './group-commit.ts'
 import { prefixRange } from './keys.ts'
 import { LevelLog } from './log.ts'
 import type { LogFormat } from './log-blocks.ts'
@@ -21,18 +21,23 @@ export function rangesOf(prefix: string): KeyRange[] {
 /** The parts on disk whose path begins so; each is found with one step, however much is in it. */
 export async function contentsOf(backing: Backing, prefix: string, format: LogFormat): Promise<StoredPart[]> {
   const parts: StoredPart[] = []
-  for (const letter of letters) {
-    const { gte, lt } = prefixRange(`${letter}/${prefix}`)
-    let from = gte
-    for (;;) {
-      const [key] = await backing.database.keys({ gte: from, lt, limit: 1 }).all()
-      if (key === undefined) break
-      const path = key.slice(2, key.indexOf('!'))
+  for (const letter of letters)
+    for await (const path of pathsOf(backing.database, letter, prefix))
       parts.push({ kind: kinds[letter], path, entries: await entriesIn(backing, letter, path, format) })
-      from = prefixRange(`${letter}/${path}!`).lt
-    }
-  }
   return parts
+}
+
+/** The paths of the parts of one kind on disk that begin so. */
+export async function* pathsOf(database: Database, letter: Letter, prefix: string): AsyncGenerator<string> {
+  const { gte, lt } = prefixRange(`${letter}/${prefix}`)
+  let from = gte
+  for (;;) {
+    const [key] = await database.keys({ gte: from, lt, limit: 1 }).all()
+    if (key === undefined) return
+    const path = key.slice(2, key.indexOf('!'))
+    yield path
+    from = prefixRange(`${letter}/${path}!`).lt
+  }
 }
 
 async function entriesIn(backing: Backing, letter: Letter, path: string, format: LogFormat): Promise<number> {

@@ -2,6 +2,7 @@ import { StoreError } from '../errors.ts'
 import type { Counters } from '../index.ts'
 import type { Backing } from './backing.ts'
 import { prefixRange } from './keys.ts'
+import { addUp } from './whole.ts'
 
 const flushMs = 250
 /** After values were refused, until they are tried again, in milliseconds. */
@@ -30,7 +31,8 @@ export class LevelCounters implements Counters {
   }
 
   add(name: string, amount: number): void {
-    this.set(name, this.get(name) + amount)
+    checkAmount(amount, this.#path)
+    this.set(name, addUp(this.get(name), amount))
   }
 
   get(name: string): number {
@@ -39,9 +41,7 @@ export class LevelCounters implements Counters {
 
   set(name: string, value: number): void {
     this.#backing.gate.check()
-    if (!Number.isSafeInteger(value)) {
-      throw new StoreError('AMOUNT_INVALID', `A counter holds safe integers only (${this.#path}).`)
-    }
+    checkAmount(value, this.#path)
     this.#values.set(name, value)
     this.#touch(name)
   }
@@ -113,4 +113,10 @@ export class LevelCounters implements Counters {
         this.#writeIn(retryMs)
       })
   }
+}
+
+/** Throws `AMOUNT_INVALID` for what no counter can hold. */
+export function checkAmount(amount: number, path: string): void {
+  if (Number.isSafeInteger(amount)) return
+  throw new StoreError('AMOUNT_INVALID', `A counter holds safe integers only (${path}).`)
 }

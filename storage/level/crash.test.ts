@@ -73,7 +73,7 @@ test('what was acknowledged before a kill -9 is there after it, and all counts a
 
     const events = engine.log('events', eventOptions)
     for (const id of words('event')) expect(await events.body(id)).toBe(`body of ${id}`)
-    for (const [kind, { events: count }] of await events.totals('', '~')) {
+    for (const [kind, { events: count }] of (await events.totals('', '~')).cells) {
       expect((await events.list({ where: { kind } })).items).toHaveLength(count ?? 0)
     }
     await engine.close()
@@ -138,5 +138,5 @@ test('where files cannot grow nothing is lost, reading goes on, and so does writ
   await expectConsistentCounts(accounts, 'owner', ({ owner }) => owner)
   const events = engine.log('events', eventOptions)
   expect((await events.list({ where: { kind: 'k' } })).total).toBe(appended)
-  expect((await events.totals('', '~'))[0]?.[1]).toEqual({ events: appended })
+  expect((await events.totals('', '~')).cells[0]?.[1]).toEqual({ events: appended })
 }, 60_000)

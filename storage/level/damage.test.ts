@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Level } from 'level'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { collect } from '../conformance/harness.ts'
-import type { Engine, StoreProblem } from '../index.ts'
+import type { Engine, LogOptions, StoreProblem } from '../index.ts'
 import { openLevel } from '../level.ts'
 import { decodeLines } from './chunk.ts'
 import { accountOptions, type Event, eventOptions } from './crash-parts.ts'
@@ -163,4 +163,32 @@ test('a second process is told that the folder is in use', async () => {
     code: 'STORE_LOCKED',
     message: expect.stringContaining(folder),
   })
+})
+
+test.for([
+  '{"calls":1e300}',
+  '{"calls":0.5}',
+  '{"calls":9007199254740993}',
+  '{"calls":null}',
+  '[1]',
+  '{"calls":',
+])('a cell of %s is left out of the totals, counted, and counts anew', async (text) => {
+  const options: LogOptions<Event> = {
+    ...eventOptions,
+    rollup: ({ kind }, add) => add([kind], { calls: 1, more: 2 }),
+  }
+  const before = engine.log('events', options)
+  for (const kind of ['j', 'k', 'l']) before.append({ id: kind, at: 1, kind })
+  await before.flush()
+  await change((database) => database.put(new LogKeys('events').cell('k'), text))
+
+  const log = engine.log('events', options)
+  const sums = { calls: 1, more: 2 }
+  const others = [
+    ['j', sums],
+    ['l', sums],
+  ]
+  expect(await log.totals('', '~')).toEqual({ cells: others, unreadable: 1 })
+  log.append({ id: 'again', at: 2, kind: 'k' })
+  expect((await log.totals('k', 'l')).cells).toEqual([['k', sums]])
 })

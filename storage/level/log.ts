@@ -1,4 +1,4 @@
-import type { Log, LogOptions, LogQuery, LogStatus, Page } from '../index.ts'
+import type { Log, LogOptions, LogQuery, LogStatus, Page, TotalsPage } from '../index.ts'
 import type { Backing } from './backing.ts'
 import { BlockRewriter } from './block-rewriter.ts'
 import { Cells } from './cells.ts'
@@ -120,7 +120,7 @@ export class LevelLog<T> implements Log<T> {
     return this.#views.scan(query)
   }
 
-  totals(from: string, to: string): Promise<Array<[cell: string, totals: Record<string, number>]>> {
+  totals(from: string, to: string): Promise<TotalsPage> {
     return this.#backing.gate.run(async () => {
       await this.#writeIfWritable()
       return this.#cells.read(from, to)

@@ -86,7 +86,7 @@ test.for(Object.entries(openings))(
     expect(dropped).toBeGreaterThan(0)
     expect(depth + dropped).toBe(200)
     expect((await events.list()).total).toBe(0)
-    expect(await events.totals('', '~')).toEqual([])
+    expect((await events.totals('', '~')).cells).toEqual([])
     expect(await accounts.count()).toBe(written.size)
     await vi.waitFor(() => expect(told.at(-1)?.reason).toMatch('must be free'), 10_000)
 

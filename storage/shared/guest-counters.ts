@@ -1,5 +1,6 @@
-import { StoreError } from '../errors.ts'
 import type { Counters } from '../index.ts'
+import { checkAmount } from '../level/counters.ts'
+import { addUp } from '../level/whole.ts'
 import type { GuestParts } from './guest-part.ts'
 import type { CounterStep } from './messages.ts'
 
@@ -27,10 +28,11 @@ export class GuestCounters implements Counters {
   }
 
   add(name: string, amount: number): void {
-    this.#keep(name, this.get(name) + amount, amount)
+    checkAmount(amount, this.#parts.path)
+    this.#keep(name, addUp(this.get(name), amount))
     const at = this.#growing.get(name)
     if (at === undefined) this.#growing.set(name, this.#push(['add', name, amount]))
-    else this.#waiting[at] = ['add', name, this.#waiting[at]![2] + amount]
+    else this.#waiting[at] = ['add', name, addUp(this.#waiting[at]![2], amount)]
   }
 
   get(name: string): number {
@@ -42,7 +44,8 @@ export class GuestCounters implements Counters {
   }
 
   set(name: string, value: number): void {
-    this.#keep(name, value, value)
+    checkAmount(value, this.#parts.path)
+    this.#keep(name, value)
     this.#growing.delete(name)
     this.#push(['set', name, value])
   }
@@ -82,7 +85,7 @@ export class GuestCounters implements Counters {
   take(steps: readonly CounterStep[]): void {
     for (const step of steps) {
       const [kind, name, amount] = step
-      if (kind === 'add') this.#values.set(name, this.get(name) + amount)
+      if (kind === 'add') this.#values.set(name, addUp(this.get(name), amount))
       else {
         apply(this.#values, step)
         const isConcerned = (own: string): boolean => (kind === 'set' ? own === name : own.startsWith(name))
@@ -100,17 +103,15 @@ export class GuestCounters implements Counters {
     return this.#waiting.push(step) - 1
   }
 
-  #keep(name: string, value: number, amount: number): void {
+  #keep(name: string, value: number): void {
     this.#parts.gate.check()
-    if (!Number.isSafeInteger(value) || !Number.isSafeInteger(amount))
-      throw new StoreError('AMOUNT_INVALID', `A counter holds safe integers only (${this.#parts.path}).`)
     this.#values.set(name, value)
   }
 }
 
 function apply(values: Map<string, number>, [kind, name, amount]: CounterStep): void {
   if (kind === 'set') values.set(name, amount)
-  else if (kind === 'add') values.set(name, (values.get(name) ?? 0) + amount)
+  else if (kind === 'add') values.set(name, addUp(values.get(name) ?? 0, amount))
   else forget(values, name)
 }
 

@@ -1,5 +1,5 @@
 import { StoreError } from '../errors.ts'
-import type { Log, LogOptions, LogQuery, LogStatus, Page } from '../index.ts'
+import type { Log, LogOptions, LogQuery, LogStatus, Page, TotalsPage } from '../index.ts'
 import { factsOf, type RowFacts } from '../level/block.ts'
 import { LogIntake, reportRefused } from '../level/log-intake.ts'
 import type { Taken } from '../level/log-queue.ts'
@@ -73,8 +73,8 @@ export class GuestLog<T> implements Log<T> {
     }
   }
 
-  totals(from: string, to: string): Promise<Array<[cell: string, totals: Record<string, number>]>> {
-    return this.#ask('totals', from, to) as Promise<Array<[string, Record<string, number>]>>
+  totals(from: string, to: string): Promise<TotalsPage> {
+    return this.#ask('totals', from, to) as Promise<TotalsPage>
   }
 
   forgetTotals(from: string, to: string): Promise<number> {

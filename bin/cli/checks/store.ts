@@ -2,6 +2,7 @@ import path from 'node:path'
 import { explain } from '../../../kernel/plugin/manifest.ts'
 import { checkAgreement, examine, isLocked, repairFiles } from '../../../storage/level.ts'
 import { type Check, failed, ok, warning } from './result.ts'
+import { checkFigures } from './sums.ts'
 
 export interface Circumstances {
   /** A gateway has the folder. */
@@ -22,7 +23,8 @@ export async function checkStore(dataDir: string, { running, repair }: Circumsta
     const files = await checkFiles(folder, repair)
     if (files.status === 'failed') return [files]
     const counts = await checkCounts(folder, repair)
-    return [ok('store', 'It opens, and nobody else has it open.'), files, counts]
+    const figures = await checkFigures(folder, repair)
+    return [ok('store', 'It opens, and nobody else has it open.'), files, counts, figures]
   } catch (error) {
     return [failed('store', explain(error))]
   }

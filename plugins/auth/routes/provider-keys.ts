@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { badRequest, type Context, kernelServices, notFound, type Provider } from '#kernel'
-import { listed, listOf, listQuery } from '#kit'
+import { listed, listOf, listQuery, shown } from '#kit'
 import { keyProblem, ProviderDirectory, ProviderKeys, ProviderProber } from '#provider'
 import type { Holder } from '../holder.ts'
 import { providerKeyItem } from '../shapes.ts'
@@ -63,8 +63,8 @@ export function addProviderKeyRoutes({ route, use }: Context<unknown>, holder: H
     query: listQuery,
     returns: listOf('providers', providerKeyItem),
     async handle(input) {
-      const { items, total } = await stored().list(await holder.id(input), input.query)
-      return listed('providers', { items: items.map(itemOf), total }, input.query)
+      const page = await stored().list(await holder.id(input), input.query)
+      return listed('providers', shown(page, itemOf), input.query)
     },
   })
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Context, kernelServices } from '#kernel'
-import { listed, listOf, listQuery } from '#kit'
+import { listed, listOf, listQuery, shown } from '#kit'
 import { ProviderKeys } from '#provider'
 import type { UsageMeter } from '../meter.ts'
 import { email, idParam, name, newAccount, plan, profile, profileOf } from '../shapes.ts'
@@ -20,8 +20,7 @@ export function addUserRoutes(context: Context<unknown>, meter: UsageMeter): voi
     query: listQuery,
     returns: listOf('users', profile),
     async handle({ query }) {
-      const { items, total } = await use(kernelServices.accounts).users(query)
-      return listed('users', { items: items.map(profileOf), total }, query)
+      return listed('users', shown(await use(kernelServices.accounts).users(query), profileOf), query)
     },
   })
 

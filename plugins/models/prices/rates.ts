@@ -1,5 +1,7 @@
 import type { Amounts, Rate, Rates, Usage } from '#kernel'
-import { nanoOf } from '#kit'
+import { mostCallUsd, nanoOf } from '#kit'
+
+const mostCallNano = nanoOf(mostCallUsd)
 
 /**
  * What a usage costs, each token counted once: every class is taken out of the class it is part of. Classes that
@@ -24,7 +26,7 @@ export function amountsOf(rates: Rates, usage: Usage): Amounts | undefined {
     of(audioIn, rates.audioIn ?? input) +
     of(imageIn, rates.imageIn ?? input) +
     of(audioOut, rates.audioOut ?? output) +
-    nanoOf(rates.callUsd ?? 0)
+    bounded(nanoOf(rates.callUsd ?? 0))
   return {
     totalNano: inputNano + outputNano + cacheNano + otherNano,
     inputNano,
@@ -47,8 +49,11 @@ function scaled(rate: Rate, by: number): Rate {
 
 /** Dollars per million tokens are thousands of nano-dollars per token. */
 function nano(tokens: number, rate: Rate, prompt: number): number {
-  return Math.round(tokens * 1000 * (typeof rate === 'number' ? rate : tierPrice(rate, prompt)))
+  return bounded(Math.round(tokens * 1000 * (typeof rate === 'number' ? rate : tierPrice(rate, prompt))))
 }
+
+/** The price of one class ends where that of a whole call does, so that amounts are whole numbers whatever the rates. */
+const bounded = (nano: number): number => Math.min(nano, mostCallNano)
 
 function tierPrice({ base, tiers }: Exclude<Rate, number>, prompt: number): number {
   let price = base

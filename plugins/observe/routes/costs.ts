@@ -1,13 +1,26 @@
 import { z } from 'zod'
 import type { Context } from '#kernel'
 import { usdOf } from '#kit'
-import { dateOf, dayOf } from '../cells.ts'
+import { type Cells, dateOf, dayOf } from '../cells.ts'
 import type { Tally } from '../tally.ts'
 import type { Traces } from '../traces.ts'
 import { scopeOf } from '../viewer.ts'
 
 const count = z.int()
-const sums = { requests: count, cost_usd: z.number(), tokens_in: count, tokens_out: count }
+
+/** The figures of one line. */
+export const sums = { requests: count, cost_usd: z.number(), tokens_in: count, tokens_out: count }
+
+/** What was told with `POST /api/observe/traces`. */
+export const manual = z.object(sums).meta({
+  description:
+    "Of traces that users told of. They are part of the figures of who told of them, and of nobody else's: those of everybody are without them.",
+})
+
+/** Says that figures are not all there. */
+export const unreadable = count.optional().meta({
+  description: 'Stored sums that could not be read and are in no figure; absent when there were none.',
+})
 
 const query = z.strictObject({
   days: z.coerce
@@ -27,10 +40,13 @@ const costs = z.object({
   by_project: z.array(z.object({ project: z.string(), ...sums })),
   saved_by_cache_usd: z.number(),
   saved_by_autopilot_usd: z.number(),
+  manual,
+  unreadable,
 })
 
 const daily = z.object({
   daily: z.array(z.object({ date: z.string(), ...sums, errors: count })),
+  unreadable,
 })
 
 /** What calls cost, by what they were made with and by day. */
@@ -46,8 +62,10 @@ export function costRoutes(context: Context<unknown>, traces: Traces): void {
       const cells = traces.cells(scopeOf(principal))
       const today = dayOf(Date.now())
       const from = today - days + 1
-      const [totals, providers, models, projects] = await Promise.all(
-        (['total', 'provider', 'model', 'project'] as const).map((by) => cells.byValue(by, from, today)),
+      const [totals, providers, models, projects, told] = await Promise.all(
+        (['total', 'provider', 'model', 'project', 'manual'] as const).map((by) =>
+          cells.byValue(by, from, today),
+        ),
       )
       const total = totals!.get('')
       return {
@@ -58,6 +76,8 @@ export function costRoutes(context: Context<unknown>, traces: Traces): void {
         by_project: dearestFirst(projects!).map(([project, sum]) => ({ project, ...sum })),
         saved_by_cache_usd: usdOf(total?.get('saved_nano') ?? 0),
         saved_by_autopilot_usd: usdOf(total?.get('saved_by_autopilot_nano') ?? 0),
+        manual: sumsOf(told!.get('')),
+        ...missing(cells),
       }
     },
   })
@@ -71,13 +91,15 @@ export function costRoutes(context: Context<unknown>, traces: Traces): void {
     returns: daily,
     async handle({ query: { days }, principal }) {
       const today = dayOf(Date.now())
-      const sums = await traces.cells(scopeOf(principal)).byDay(today - days + 1, today)
+      const cells = traces.cells(scopeOf(principal))
+      const sums = await cells.byDay(today - days + 1, today)
       return {
         daily: Array.from({ length: days }, (_, i) => {
           const day = today - days + 1 + i
           const tally = sums.get(day)
           return { date: dateOf(day), ...sumsOf(tally), errors: tally?.get('errors') ?? 0 }
         }),
+        ...missing(cells),
       }
     },
   })
@@ -92,6 +114,9 @@ export function sumsOf(tally: Tally | undefined) {
     tokens_out: tally?.get('tokens_out') ?? 0,
   }
 }
+
+/** How many sums are missing, where some are. */
+export const missing = ({ unreadable }: Cells) => (unreadable === 0 ? {} : { unreadable })
 
 /** By cost, then by requests. */
 export function dearestFirst(sums: ReadonlyMap<string, Tally>): [string, ReturnType<typeof sumsOf>][] {

@@ -5,7 +5,7 @@ import { dayOf } from '../cells.ts'
 import { Tally } from '../tally.ts'
 import type { Traces } from '../traces.ts'
 import { scopeOf } from '../viewer.ts'
-import { dearestFirst } from './costs.ts'
+import { dearestFirst, manual, missing, sums, sumsOf, unreadable } from './costs.ts'
 
 /** Days that the top lists and the active users are about. */
 const recentDays = 30
@@ -24,13 +24,13 @@ const figures = z.object({
   tokens_out: count,
 })
 
-const sums = { requests: count, cost_usd: z.number(), tokens_in: count, tokens_out: count }
-
 const overview = figures.extend({
   today: figures.meta({ description: 'The same since midnight UTC.' }),
   active_users: count.meta({ description: `Users with a call in the last ${recentDays} days.` }),
   top_models: z.array(z.object({ model: z.string(), ...sums })),
   top_providers: z.array(z.object({ provider: z.string(), ...sums })),
+  manual,
+  unreadable,
 })
 
 /** Everything at a glance. */
@@ -46,11 +46,12 @@ export function overviewRoute(context: Context<unknown>, traces: Traces): void {
       const cells = traces.cells(scope)
       const today = dayOf(Date.now())
       const recent = today - recentDays + 1
-      const [days, models, providers, users] = await Promise.all([
+      const [days, models, providers, users, told] = await Promise.all([
         cells.byDay(0, today),
         cells.byValue('model', recent, today),
         cells.byValue('provider', recent, today),
         cells.byValue(scope === undefined ? 'user' : 'total', recent, today),
+        cells.byValue('manual', 0, today),
       ])
       const all = new Tally()
       for (const tally of days.values()) all.merge(tally)
@@ -60,6 +61,8 @@ export function overviewRoute(context: Context<unknown>, traces: Traces): void {
         active_users: users.size,
         top_models: top(models).map(([model, sum]) => ({ model, ...sum })),
         top_providers: top(providers).map(([provider, sum]) => ({ provider, ...sum })),
+        manual: sumsOf(told.get('')),
+        ...missing(cells),
       }
     },
   })

@@ -3,7 +3,7 @@ import { badRequest, type Context } from '#kernel'
 import { Tally } from '../tally.ts'
 import type { Traces } from '../traces.ts'
 import { scopeOf } from '../viewer.ts'
-import { sumsOf } from './costs.ts'
+import { sums as lineSums, missing, sumsOf, unreadable } from './costs.ts'
 
 const hour = 3600
 const day = 24 * hour
@@ -39,16 +39,14 @@ const series = z.object({
   points: z.array(
     z.object({
       bucket: z.string().meta({ description: 'When it begins.' }),
-      requests: z.int(),
+      ...lineSums,
       errors: z.int(),
-      cost_usd: z.number(),
       avg_latency_ms: z.number(),
       p95_latency_ms: z.number(),
-      tokens_in: z.int(),
-      tokens_out: z.int(),
       cache_hits: z.int(),
     }),
   ),
+  unreadable,
 })
 
 /** Requests over time. */
@@ -67,7 +65,8 @@ export function timeseriesRoute(context: Context<unknown>, traces: Traces): void
       const bucketMs = bucket * 1000
       const to = (Math.floor(Date.now() / bucketMs) + 1) * bucketMs
       const from = to - Math.ceil((seconds * 1000) / bucketMs) * bucketMs
-      const sums = await traces.cells(scopeOf(principal)).series(from, to, bucketMs)
+      const cells = traces.cells(scopeOf(principal))
+      const sums = await cells.series(from, to, bucketMs)
       return {
         period,
         bucket_seconds: bucket,
@@ -75,6 +74,7 @@ export function timeseriesRoute(context: Context<unknown>, traces: Traces): void
           const at = from + i * bucketMs
           return pointOf(at, sums.get(at) ?? new Tally())
         }),
+        ...missing(cells),
       }
     },
   })

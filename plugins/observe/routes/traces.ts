@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { type Context, notFound, Pricing, type Principal } from '#kernel'
-import { listed, listOf, listQuery } from '#kit'
+import { listed, listOf, listQuery, shown } from '#kit'
 import type { Arrangements } from '../arrangements.ts'
 import { bodiesText } from '../body.ts'
 import { explained } from '../explain/explain.ts'
 import { traceExplanation } from '../explain/shapes.ts'
-import { manualRow, manualTrace } from '../manual.ts'
+import { beganAt, manualRow, manualTrace } from '../manual.ts'
 import type { BodyRules } from '../recorder.ts'
 import { statuses, type TraceRow } from '../row.ts'
 import { traceDetail, traceItem } from '../shapes.ts'
@@ -55,12 +55,14 @@ const listing = listOf('traces', traceItem).extend({
 interface Parts {
   readonly traces: Traces
   readonly rules: BodyRules
+  /** Days that traces are kept. */
+  readonly keptDays: number
   /** Told of a trace that was added by hand. */
   readonly added: (row: TraceRow) => void
 }
 
 /** Lists, adds and shows traces. */
-export function traceRoutes(context: Context<unknown>, { traces, rules, added }: Parts): void {
+export function traceRoutes(context: Context<unknown>, { traces, rules, keptDays, added }: Parts): void {
   context.route({
     method: 'get',
     path: '/api/observe/traces',
@@ -73,14 +75,10 @@ export function traceRoutes(context: Context<unknown>, { traces, rules, added }:
       const filter = { ...given, user_id: forbidOthers(principal, given.user_id) }
       const window = { limit, offset }
       if (q === undefined) {
-        const { items, total } = await traces.list(filter, window)
-        return listed('traces', { items: items.map(itemOf), total }, window)
+        return listed('traces', shown(await traces.list(filter, window), itemOf), window)
       }
-      const { items, total, searched, complete } = await traces.search(filter, q, window, searchMs)
-      return {
-        ...listed('traces', { items: items.map(itemOf), total }, window),
-        search: { searched, complete },
-      }
+      const { searched, complete, ...found } = await traces.search(filter, q, window, searchMs)
+      return { ...listed('traces', shown(found, itemOf), window), search: { searched, complete } }
     },
   })
 
@@ -96,7 +94,8 @@ export function traceRoutes(context: Context<unknown>, { traces, rules, added }:
       const { request, response } = body
       const prices = context.use(Pricing)
       const { store } = rules
-      const row = manualRow(body, principal!, store, (...usage) => {
+      const at = beganAt(body, keptDays)
+      const row = manualRow(body, at, principal!, store, (...usage) => {
         const cost = prices.cost(...usage)
         return cost && costOf(cost)
       })
@@ -117,8 +116,7 @@ export function traceRoutes(context: Context<unknown>, { traces, rules, added }:
     params: z.strictObject({ id: z.string().max(100) }),
     returns: traceDetail,
     async handle({ params: { id }, principal }) {
-      const row = await traces.get(id)
-      if (!row || !mayRead(principal, row)) throw notFound(`There is no trace ${id}.`, { param: 'id' })
+      const row = await readable(traces, id, principal)
       return detailOf(row, await traces.bodies(id))
     },
   })
@@ -134,13 +132,24 @@ export function explainRoute(context: Context<unknown>, traces: Traces, arrangem
     params: z.strictObject({ id: z.string().max(100) }),
     returns: traceExplanation,
     async handle({ params: { id }, principal }) {
-      const row = await traces.get(id)
-      if (!row || !mayRead(principal, row)) throw notFound(`There is no trace ${id}.`, { param: 'id' })
+      const row = await readable(traces, id, principal)
       const kept = row.generation === undefined ? undefined : await arrangements.of(row.generation, row.at)
       const shown = principal?.type === 'admin' ? kept : kept?.map(({ problem: _, ...rest }) => rest)
       return explained(row, shown, context.use(Pricing))
     },
   })
+}
+
+/** The row of a trace that the caller may read. Refuses one that does not fit what a trace is as if it were not there. */
+async function readable(traces: Traces, id: string, principal: Principal | undefined): Promise<TraceRow> {
+  const row = await traces.get(id)
+  if (!row || !mayRead(principal, row)) throw notFound(`There is no trace ${id}.`, { param: 'id' })
+  try {
+    traceDetail.parse(detailOf(row, undefined))
+  } catch {
+    throw notFound(`What is stored of the trace ${id} cannot be read.`, { param: 'id' })
+  }
+  return row
 }
 
 const mayRead = (principal: Principal | undefined, row: TraceRow): boolean =>

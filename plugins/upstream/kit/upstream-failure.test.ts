@@ -48,6 +48,9 @@ it.each([
   [{ 'retry-after': '17.5s' }, 17.5],
   [{ 'retry-after': '60', 'retry-after-ms': '250' }, 0.25],
   [{ 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }, 0],
+  [{ 'retry-after': '9'.repeat(300) }, 86_400],
+  [{ 'retry-after-ms': '1e300' }, 86_400],
+  [{ 'retry-after': 'Fri, 31 Dec 9999 23:59:59 GMT' }, 86_400],
   [{ 'retry-after': 'soon' }, undefined],
   [{}, undefined],
 ])('the wait in %o is %s seconds', (headers, seconds) => {

@@ -66,14 +66,17 @@ function wordOn({ 'x-should-retry': said }: UpstreamHead['headers']): boolean | 
   return said === 'true' ? true : said === 'false' ? false : undefined
 }
 
-/** Seconds to wait, from the headers in any of their forms; undefined where they say nothing of it. */
+/** Seconds of the longest wait that a provider is believed: a day, after which asking again costs nothing. */
+const longestWaitS = 86_400
+
+/** Seconds to wait, from the headers in any of their forms, a day at the most; undefined where they say nothing of it. */
 export function retryAfterS(headers: UpstreamHead['headers']): number | undefined {
   const ms = Number(headers['retry-after-ms'])
-  if (ms > 0) return ms / 1000
+  if (ms > 0) return Math.min(ms / 1000, longestWaitS)
   const value = headers['retry-after']
   if (value === undefined) return undefined
   const seconds = /^\d+(\.\d+)?s?$/.test(value)
     ? Number.parseFloat(value)
     : (Date.parse(value) - Date.now()) / 1000
-  return Number.isFinite(seconds) ? Math.max(0, seconds) : undefined
+  return Number.isFinite(seconds) ? Math.min(Math.max(0, seconds), longestWaitS) : undefined
 }

@@ -1,0 +1,38 @@
+import type { z } from 'zod'
+import type { Log } from '../log.ts'
+
+/**
+ * What of an answer may leave: what its schema names. Rows of a listing that do not fit are left out, counted and logged, so
+ * that one that was stored by mistake does not hide the others. Throws what the schema does for all else.
+ */
+export function fitting(returns: z.ZodType, result: unknown, log: Log): unknown {
+  const { success, data, error } = returns.safeParse(result)
+  if (success) return data
+  const rest = countsUnreadable(returns) && withoutRows(result as Answer, error)
+  if (!rest) throw error
+  log.error({ err: error }, 'rows that do not fit their schema were left out of a listing')
+  return returns.parse(rest)
+}
+
+type Answer = Readonly<Record<string, unknown>> & { readonly unreadable?: number }
+
+const countsUnreadable = (returns: z.ZodType): boolean =>
+  'shape' in returns && Object.hasOwn(returns.shape as object, 'unreadable')
+
+/** The answer without the rows that have an issue; undefined when something else has one. */
+function withoutRows(answer: Answer, { issues }: z.ZodError): Answer | undefined {
+  const unfit = new Map<string, Set<unknown>>()
+  for (const { path } of issues) {
+    const [field, at] = path
+    if (typeof field !== 'string' || typeof at !== 'number' || !Array.isArray(answer[field])) return undefined
+    unfit.set(field, (unfit.get(field) ?? new Set()).add(at))
+  }
+  let { unreadable = 0 } = answer
+  const rest = Object.entries(answer).map(([name, value]) => {
+    const gone = unfit.get(name)
+    if (!gone) return [name, value]
+    unreadable += gone.size
+    return [name, (value as unknown[]).filter((_, at) => !gone.has(at))]
+  })
+  return { ...Object.fromEntries(rest), unreadable }
+}
