@@ -1,6 +1,5 @@
 import { badRequest, type Call, type JsonObject, type ResponseFormat } from '#kernel'
-import { parseForeign } from '#kit'
-import { isClosed } from './closed.ts'
+import { isStrictSchema, parseForeign } from '#kit'
 
 const longest = 64 * 1024
 
@@ -44,7 +43,7 @@ const ours = (schema: JsonObject): Wanted => ({
   schema,
   format: {
     type: 'json_schema',
-    json_schema: { name: 'answer', schema, ...(isClosed(schema) && { strict: true }) },
+    json_schema: { name: 'answer', schema, ...(isStrictSchema(schema) && { strict: true }) },
   },
 })
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { badRequest, type ContentPart, type Message, type ModelRequest, type Tool } from '#kernel'
-import { compileGlobs } from '#kit'
+import { compileGlobs, isStrictSchema } from '#kit'
 import { isSpare, mergedDetails, quoted, type ReasoningDetail } from '#provider'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -39,6 +39,7 @@ export function withoutForeign(request: ModelRequest, takes: Takes, report: Repo
     ...request,
     ...thinkingOf(request, takes.effort, report),
     ...userOf(request, report),
+    ...formatOf(request, report),
   }
   // Its schema is in `response_format` too.
   delete carried.output_format
@@ -52,6 +53,14 @@ export function withoutForeign(request: ModelRequest, takes: Takes, report: Repo
   else for (const field of ['tools', 'tool_choice', 'parallel_tool_calls']) delete carried[field]
   carried.messages = messagesOf(request.messages ?? [], takes.thoughts, report)
   return carried as unknown as ModelRequest
+}
+
+/** Claude is always held to its schema; here that can be asked for of some schemas only, and is refused for others. */
+function formatOf({ response_format: format }: ModelRequest, report: Report): Fields {
+  const { schema, strict, ...asked } = format?.json_schema ?? {}
+  if (!strict || !schema || isStrictSchema(schema)) return {}
+  report('-response_format.strict')
+  return { response_format: { ...format, json_schema: { ...asked, schema } } }
 }
 
 /** Models that think are told how hard; others would refuse to hear of it. */

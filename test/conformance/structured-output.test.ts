@@ -379,6 +379,22 @@ describe.each([false, true])('JSON without a schema from Claude, streamed: %s', 
   })
 })
 
+test('a schema with a property that may be missing is not strict for services that would refuse it so', async () => {
+  const loose = { ...schema, properties: { ...schema.properties, why: { type: 'string' } } }
+  const body = {
+    ...paths.messages('openai/gpt-4o-mini').body,
+    output_config: { format: { type: 'json_schema', schema: loose } },
+  }
+  await bytesOf({ path: '/v1/messages', body }, false)
+  expect(stand.upstream(openai).last().body).toMatchObject({
+    response_format: { json_schema: { schema: loose } },
+  })
+  await bytesOf(paths.messages('openai/gpt-4o-mini'), false)
+  expect(stand.upstream(openai).last().body).toMatchObject({
+    response_format: { json_schema: { strict: true } },
+  })
+})
+
 test('another provider is told of what clients of the beta put into output_format', async () => {
   const { output_config, ...body } = paths.messages('openai/gpt-4o-mini').body
   const older = { ...body, output_format: output_config.format }

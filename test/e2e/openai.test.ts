@@ -43,7 +43,7 @@ describe('chat', () => {
       object: 'chat.completion',
       created: 1,
       model,
-      choices: [],
+      choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }],
       new_field: { a: [1.5, '\u00e9'] },
     }
     upstream.reply({ body: `${JSON.stringify(body, null, 2)}\n` })

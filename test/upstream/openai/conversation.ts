@@ -70,6 +70,10 @@ function optionError(body: Conversation): ScriptedError | undefined {
       "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."
     return { message, param: 'response_format' }
   }
+  if (asked?.strict && lacksRequired(asked.schema)) {
+    const message = `Invalid schema for response_format '${asked.name}': 'required' is required to be supplied and to be an array including every key in properties.`
+    return { message, param: 'response_format' }
+  }
   if (asked?.strict && hasOpenObjects(asked.schema)) {
     const message = `Invalid schema for response_format '${asked.name}': 'additionalProperties' is required to be supplied and to be false.`
     return { message, param: 'response_format' }
@@ -94,4 +98,13 @@ function optionError(body: Conversation): ScriptedError | undefined {
     return { message, param: 'messages' }
   }
   return undefined
+}
+
+/** Whether an object of a schema leaves it open whether one of its properties is there. */
+function lacksRequired(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.some(lacksRequired)
+  if (typeof schema !== 'object' || schema === null) return false
+  const { properties = {}, required = [], ...rest } = schema as { properties?: object; required?: unknown[] }
+  if (Object.keys(properties).some((name) => !required.includes(name))) return true
+  return Object.values({ ...properties, ...rest }).some(lacksRequired)
 }

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '#kernel'
+import type { Json, JsonObject } from '../call/canonical.ts'
 
 /** What OpenAI's strict schemas are written with. */
 const known = new Set([
@@ -10,15 +10,15 @@ const known = new Set([
  * Whether every object of a schema lists its properties, demands all of them and allows no others, and nothing else is
  * said: such a schema a service can be told to keep to strictly, others it would refuse to.
  */
-export const isClosed = (schema: JsonObject): boolean => schema.type === 'object' && isClosedPart(schema)
+export const isStrictSchema = (schema: JsonObject): boolean => schema.type === 'object' && isStrict(schema)
 
-function isClosedPart(schema: Json | undefined): boolean {
+function isStrict(schema: Json | undefined): boolean {
   if (typeof schema !== 'object' || schema === null || Array.isArray(schema)) return false
   if (Object.keys(schema).some((keyword) => !known.has(keyword))) return false
   const { properties, required, additionalProperties, items, anyOf, $defs } = schema
   const parts = [properties, $defs].flatMap((named) => (isObject(named) ? Object.values(named) : []))
   const all = [...parts, ...(Array.isArray(anyOf) ? anyOf : []), ...(items === undefined ? [] : [items])]
-  if (!all.every(isClosedPart)) return false
+  if (!all.every(isStrict)) return false
   if (schema.type !== 'object' && properties === undefined) return saysSomething(schema)
   const names = isObject(properties) ? Object.keys(properties) : []
   return additionalProperties === false && names.every((name) => isAmong(required, name))
