@@ -1,5 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type GatewayProcess, listening } from './process.ts'
@@ -43,7 +45,10 @@ export async function installOutside(): Promise<Outside> {
   const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'))!
   const packed = (await succeed(['tar', 'tzf', tarball])).trim().split('\n')
   await writeFile(path.join(folder, 'package.json'), '{ "type": "module", "private": true }\n')
+  const dependencies = await dependenciesKept()
+  await dependencies.lay(folder)
   await succeed(['npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', `./${tarball}`, 'zod'])
+  await dependencies.keep(folder)
   const start: Outside['start'] = (below, env) => {
     const child = spawn('npx', ['switchyard', 'start'], {
       cwd: path.resolve(folder, below),
@@ -64,9 +69,42 @@ export async function installOutside(): Promise<Outside> {
   }
 }
 
+/** What npm has installed before, with the same versions of all packages: npm then has our own left to install. */
+async function dependenciesKept() {
+  const versions = createHash('sha256')
+    .update(await readFile('package-lock.json'))
+    .digest('hex')
+  const all = path.resolve('node_modules/.cache/outside')
+  const kept = path.join(all, versions)
+  const parts = ['node_modules', 'package-lock.json']
+  const isThere = existsSync(kept)
+  const copy = (from: string, to: string): Promise<unknown> =>
+    Promise.all(
+      parts.map((name) =>
+        cp(path.join(from, name), path.join(to, name), { recursive: true, verbatimSymlinks: true }),
+      ),
+    )
+  return {
+    async lay(folder: string): Promise<void> {
+      if (isThere) await copy(kept, folder)
+    },
+    async keep(folder: string): Promise<void> {
+      if (isThere) return
+      await rm(all, { recursive: true, force: true })
+      const unfinished = `${kept}.${process.pid}`
+      await mkdir(unfinished, { recursive: true })
+      await copy(folder, unfinished)
+      await rm(path.join(unfinished, 'node_modules', 'switchyard'), { recursive: true })
+      await rename(unfinished, kept)
+    },
+  }
+}
+
 /** This process's, but with the runtime and the programs of the folder first, and nothing of the script that we run in. */
 function environment(folder: string): NodeJS.ProcessEnv {
   const { npm_config_local_prefix, INIT_CWD, NODE_OPTIONS, VITEST, ...rest } = process.env
   const places = [path.dirname(process.execPath), path.join(folder, 'node_modules', '.bin'), rest.PATH]
-  return { ...rest, PATH: places.join(path.delimiter) }
+  // What is compiled of this folder is of no use to anybody once it is gone.
+  const compiled = { NODE_COMPILE_CACHE: path.join(folder, 'compiled') }
+  return { ...rest, ...compiled, PATH: places.join(path.delimiter) }
 }
