@@ -34,7 +34,7 @@ export async function startIsolated(
     config: {
       plugin_dirs: [dropins.folder],
       workers: { hang: '400ms', memory: '64mb' },
-      module_circuit: { open: '2s', timeout: '5s' },
+      module_circuit: { open: '1h', timeout: '5s' },
       ...config,
     },
   })

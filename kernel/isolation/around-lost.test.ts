@@ -22,10 +22,13 @@ describe.each(Object.entries(ways))('%s', (_, harm) => {
       ${harm}
     } }`
     far = await startIsolated('worker', setup, {}, limits)
-    far.upstream.reply({ content: 'late', delayMs: 3_000 })
-    expect(await textOf(await far.call())).toBe('late')
+    const lost = Promise.withResolvers<void>()
+    far.upstream.reply({ content: 'late', gate: { opened: lost.promise } })
+    const answer = far.call()
+    await expect.poll(async () => (await far.shown()).state).toBe('tripped')
+    lost.resolve()
+    expect(await textOf(await answer)).toBe('late')
     expect(far.upstream.requests).toHaveLength(1)
-    expect((await far.shown()).state).toBe('tripped')
   })
 
   test('after the answer has come, and before it is the answer', async () => {

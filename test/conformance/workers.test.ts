@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { discover } from '../../kernel/plugin/manifest.ts'
 import { startGateway, type TestGateway } from '../harness.ts'
 import { startUpstream, type Upstream } from '../upstream/index.ts'
@@ -13,6 +13,9 @@ const bound: Readonly<Record<string, string>> = {
   keyscope: 'adds routes and offers a service',
   modelalias: 'offers a service, which is asked without waiting',
 }
+
+/** A module of many examples starts many workers. */
+vi.setConfig({ testTimeout: 120_000 })
 
 const found = await discover(path.resolve('modules'), 'builtin')
 const ids = found.map(({ id }) => id).filter((id) => !(id in bound))
