@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runs } from '../../test/suite/runs.ts'
 import { findAll } from '../chain/detect.ts'
 import { type Form, formFinder } from './form.ts'
 
@@ -19,7 +20,7 @@ test('around its signs a form is found as it is everywhere', () => {
       fc.property(texts, (text) => {
         expect(findAll([formFinder(form)], text)).toEqual(findAll([formFinder(everywhere)], text))
       }),
-      { numRuns: 1000 },
+      runs(1000),
     )
   }
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { cutText, piecesThrough, redactedWhole } from '../../test/detection.ts'
+import { runs } from '../../test/suite/runs.ts'
 import { type Detection, findAll } from '../chain/detect.ts'
 import { isPattern, patternFinder } from './pattern.ts'
 
@@ -34,7 +35,7 @@ test('finds the same in a stream as in the whole, even with patterns that have n
       const detection = detectionOf(source)
       expect(piecesThrough(parts, [detection]).join('')).toBe(redactedWhole(parts.join(''), [detection]))
     }),
-    { numRuns: 2000 },
+    runs(2000),
   )
 })
 
@@ -53,7 +54,7 @@ test('finds everything in a text of many parts', () => {
       }))
       expect(findAll([patternFinder('\\bab{1,3}\\b', 6)], text)).toEqual(wanted)
     }),
-    { numRuns: 10 },
+    runs(10),
   )
 })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../test/suite/runs.ts'
 import type { CompletionChunk } from '../call/canonical.ts'
 import { Assembler } from './assemble.ts'
 import { ChunkReader } from './chunk-reader.ts'
@@ -70,7 +71,7 @@ describe('a reader of chunks', () => {
         for (const event of chunks.map(write))
           expect(reader.read(Buffer.from(event))).toEqual(parseChunk(Buffer.from(event).toString()))
       }),
-      { numRuns: 500 },
+      runs(500),
     )
   })
 
@@ -83,7 +84,7 @@ describe('a reader of chunks', () => {
         for (const event of chunks.map(write)) apart.add(parseChunk(Buffer.from(event).toString()))
         expect(joined.completion()).toEqual(apart.completion())
       }),
-      { numRuns: 500 },
+      runs(500),
     )
   })
 

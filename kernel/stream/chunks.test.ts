@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../test/suite/runs.ts'
 import type { Completion, CompletionChunk, Delta } from '../call/canonical.ts'
 import { Assembler } from './assemble.ts'
 import { Chunk, finishChunk, hasContent } from './chunk.ts'
@@ -82,7 +83,7 @@ describe('an answer in chunks', () => {
       fc.property(bodies as fc.Arbitrary<Completion>, fc.integer({ min: 1, max: 100 }), (body, length) => {
         expect(plain(assembled(toChunks(body, length)))).toEqual(plain(body))
       }),
-      { numRuns: 400 },
+      runs(400),
     )
   })
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { callWith, entryOf, oneByOne } from '../../test/chain.ts'
 import { cutText, detectionOf, detectorsOf } from '../../test/detection.ts'
+import { runs } from '../../test/suite/runs.ts'
 import type { Choice, ChoiceDelta, Completion, Message } from '../call/canonical.ts'
 import type { Detection } from '../chain/detect.ts'
 import { Detector } from '../chain/detector.ts'
@@ -88,7 +89,7 @@ describe('a redacted stream', () => {
         chunks.push(chunkOf({ index: 0, delta: last, finish_reason: 'stop' }))
         isSame(assembled(await redactedStream(chunks)), assembled(chunks))
       }),
-      { numRuns: 500 },
+      runs(500),
     )
   })
 

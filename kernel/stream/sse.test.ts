@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../../test/suite/runs.ts'
 import { carriesData, EventSplitter, encodeEvent, eventData, isDone } from './sse.ts'
 
 /** What a splitter gives for these bytes in these pieces, its rest included. */
@@ -42,7 +43,7 @@ describe('the splitter', () => {
           expect(split(pieces)).toEqual(events.map(({ text }) => text))
         },
       ),
-      { numRuns: 1000 },
+      runs(1000),
     )
   })
 

@@ -10,6 +10,7 @@ import {
   redactedWhole,
   toolArguments,
 } from '../../test/detection.ts'
+import { runs } from '../../test/suite/runs.ts'
 import type { Detection } from '../chain/detect.ts'
 import { Window } from './window.ts'
 
@@ -49,7 +50,7 @@ describe('a window', () => {
       fc.property(detections, cutText(texts), (chosen, parts) => {
         expect(piecesThrough(parts, chosen).join('')).toBe(redactedWhole(parts.join(''), chosen))
       }),
-      { numRuns: 3000 },
+      runs(3000),
     )
   })
 
@@ -68,7 +69,7 @@ describe('a window', () => {
         expect(window.whole(text)).toBe(redactedWhole(text, chosen))
         expect(scans).toBeLessThanOrEqual(chosen.length)
       }),
-      { numRuns: 1000 },
+      runs(1000),
     )
   })
 
@@ -80,7 +81,7 @@ describe('a window', () => {
         const places = Array.from({ length: Math.floor(text.length / size) }, (_, i) => (i + 1) * size)
         expect(piecesThrough(cut(text, places), chosen).join('')).toBe(redactedWhole(text, chosen))
       }),
-      { numRuns: 400 },
+      runs(400),
     )
   })
 
@@ -91,7 +92,7 @@ describe('a window', () => {
         const released = window.push(seen)
         expect(redactedWhole(seen + toCome, chosen).startsWith(released)).toBe(true)
       }),
-      { numRuns: 2000 },
+      runs(2000),
     )
   })
 
@@ -192,7 +193,7 @@ describe('a window on the arguments of a tool', () => {
         )
         expect(() => JSON.parse(whole)).not.toThrow()
       }),
-      { numRuns: 2000 },
+      runs(2000),
     )
   })
 

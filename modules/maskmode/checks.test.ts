@@ -6,6 +6,7 @@ import {
   parsePhoneNumberFromString as parsePhone,
 } from 'libphonenumber-js/min'
 import { expect, test } from 'vitest'
+import { runs } from '../../test/suite/runs.ts'
 import { isPhone } from './checks.ts'
 
 /** What the library says of a number, without any shortcut. */
@@ -51,7 +52,7 @@ test('North American numbers are those that the library knows', () => {
       if (expected) known += 1
       expect(isPhone(text, [country]), `${text} in ${country}`).toBe(expected)
     }),
-    { numRuns: 8000 },
+    runs(8000),
   )
   expect(known).toBeGreaterThan(20)
 })

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Detection } from '#kernel'
 import { findAll } from '#kit'
 import { cut, cutText, piecesThrough, redactedWhole } from '../../test/detection.ts'
+import { runs } from '../../test/suite/runs.ts'
 import { entityFinder, entityTypes, findersOf, formsOf, reach } from './entities.ts'
 import { toldNames } from './names.ts'
 
@@ -161,7 +162,7 @@ describe('in streams', () => {
             findAll([everywhere[i]!], text, from),
           )
       }),
-      { numRuns: 3000 },
+      runs(3000),
     )
   })
 
@@ -170,7 +171,7 @@ describe('in streams', () => {
       fc.property(cutText(texts), (parts) => {
         expect(piecesThrough(parts, [detection]).join('')).toBe(redactedWhole(parts.join(''), [detection]))
       }),
-      { numRuns: 1000 },
+      runs(1000),
     )
   })
 
@@ -181,7 +182,7 @@ describe('in streams', () => {
         const places = Array.from({ length: text.length }, (_, i) => i)
         expect(piecesThrough(cut(text, places), [detection]).join('')).toBe(redactedWhole(text, [detection]))
       }),
-      { numRuns: 20 },
+      runs(20),
     )
   })
 })

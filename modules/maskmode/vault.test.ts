@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Detection } from '#kernel'
 import { findAll } from '#kit'
 import { cut, cutText, piecesThrough, redactedWhole, toolArguments } from '../../test/detection.ts'
+import { runs } from '../../test/suite/runs.ts'
 import { longest, Vault } from './vault.ts'
 
 const vaultOf = (secret = 'key', said = ''): Vault => new Vault(secret, (code) => said.includes(code))
@@ -139,7 +140,7 @@ describe('in a stream', () => {
       fc.property(cutText(texts), (pieces) => {
         expect(piecesThrough(pieces, [revealing(vault)]).join('')).toBe(revealed(pieces.join('')))
       }),
-      { numRuns: 3000 },
+      runs(3000),
     )
   })
 

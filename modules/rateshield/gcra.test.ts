@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runs } from '../../test/suite/runs.ts'
 import { afterRequest, levelOf, type Rate } from './gcra.ts'
 
 /** A bucket of water drops, by the book: it fills by one millisecond's worth each millisecond. */
@@ -67,7 +68,7 @@ test('in no stretch of time it admits more than a burst and the steady flow', ()
         }
       }
     }),
-    { numRuns: 30 },
+    runs(30),
   )
 })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runs } from '../../test/suite/runs.ts'
 import { countTry, least, newBudget, takeRetry, windowS } from './budget.ts'
 
 test('a quiet gateway may retry, but not without end', () => {
@@ -49,6 +50,6 @@ test('whenever calls come, the load is at most the calls and their share, or one
         expect(retries).toBeLessThanOrEqual(Math.max(least, (calls * pct) / 100))
       }
     }),
-    { numRuns: 50 },
+    runs(50),
   )
 })

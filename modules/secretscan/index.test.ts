@@ -7,6 +7,7 @@ import type { Detection } from '#kernel'
 import { findAll, lookBehind } from '#kit'
 import { content, cut, cutText, piecesThrough, redactedWhole } from '../../test/detection.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
+import { runs } from '../../test/suite/runs.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 import { openFrom, ruleFinder } from './finders.ts'
 import { entropyOf, longest, randomText, rules, usualLength } from './rules.ts'
@@ -183,7 +184,7 @@ test('the streamed result equals the whole one, for every way of cutting', () =>
     fc.property(cutText(text), (parts) => {
       expect(piecesThrough(parts, [detection], content).join('')).toBe(redacted(parts.join('')))
     }),
-    { numRuns: 1500 },
+    runs(1500),
   )
 }, 60_000)
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { findAll } from '#kit'
+import { runs } from '../../test/suite/runs.ts'
 import { ruleFinder } from './finders.ts'
 import { Library } from './library.ts'
 import { type Rule, randomText, rules } from './rules.ts'
@@ -104,7 +105,7 @@ test('what is left out costs no finding', () => {
       found += expected.length
       expect(search.secretsIn(text, from, budget)).toEqual(expected)
     }),
-    { numRuns: 4000 },
+    runs(4000),
   )
   expect(found).toBeGreaterThan(1000)
 }, 120_000)
@@ -116,7 +117,7 @@ test('whatever has the form of a credential is in a text that may hold one', () 
       fc.property(matching(rule), (text) => {
         if (find(text, 0)) expect(surveyed(text, 0).mayHold, text).toBe(true)
       }),
-      { numRuns: 100 },
+      runs(100),
     )
   }
 })

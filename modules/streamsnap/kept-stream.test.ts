@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Chunk, type CompletionChunk } from '#kernel'
 import { Assembler, EventSplitter, encodeEvent } from '#kit'
+import { runs } from '../../test/suite/runs.ts'
 import { KeptStream } from './kept-stream.ts'
 
 const content = fc.string({ unit: fc.constantFrom('a', 'é', '"', '\n'), maxLength: 3 })
@@ -31,7 +32,7 @@ test('the answer is the same whichever chunks were parsed, changed or asked abou
       }
       expect(kept.completion()).toEqual(chunks.length === 0 ? undefined : whole.completion())
     }),
-    { numRuns: 300 },
+    runs(300),
   )
 })
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { formProblem } from '#provider'
+import { runs } from '../../test/suite/runs.ts'
 import { translation } from '../../test/translation.ts'
 import { conversationError } from '../../test/upstream/bedrock/conversation.ts'
 import { converseBody } from '../../test/upstream/bedrock/schema.ts'
@@ -96,7 +97,7 @@ it('whatever a client of OpenAI may ask is taken by the real service, or refused
         expect(error).toMatchObject({ status: 400, param: expect.any(String) })
       }
     }),
-    { numRuns: 400 },
+    runs(400),
   )
 })
 

@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isUpstreamError } from '../../kernel/errors.ts'
+import { runs } from '../../test/suite/runs.ts'
 import { translation } from '../../test/translation.ts'
 import { eventFrame, exceptionFrame, frame } from '../../test/upstream/bedrock/frames.ts'
 import { FrameSplitter } from './frames.ts'
@@ -65,7 +66,7 @@ describe('a stream', () => {
         broken[at]! ^= bits
         expect(() => decoded(broken)).toThrow(/no event stream/)
       }),
-      { numRuns: 500 },
+      runs(500),
     )
   })
 
@@ -83,7 +84,7 @@ describe('a stream', () => {
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 300 }), (bytes) => {
         expect(failureOf(() => decoded(Buffer.from(bytes)))).toBe(true)
       }),
-      { numRuns: 500 },
+      runs(500),
     )
   })
 
@@ -110,7 +111,7 @@ describe('a stream', () => {
       fc.property(fc.array(message, { maxLength: 12 }), (messages) => {
         failureOf(() => decoded(Buffer.concat(messages)))
       }),
-      { numRuns: 500 },
+      runs(500),
     )
   })
 })

@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import formats from 'ajv-formats'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runs } from '../../test/suite/runs.ts'
 import { sampleOf } from './sample.ts'
 
 const ajv = new Ajv2020({ strict: false })
@@ -58,7 +59,7 @@ test('a sample fits its schema', () => {
       const sample = sampleOf(whole)
       expect(ajv.validate(whole, sample), `${JSON.stringify(sample)}: ${ajv.errorsText()}`).toBe(true)
     }),
-    { numRuns: 500 },
+    runs(500),
   )
 })
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
+import { runs } from '../../test/suite/runs.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 import type { TraceItem } from './shapes.ts'
 
@@ -62,7 +63,7 @@ test('what calls cost and how many there were is what their traces add up to, to
         await compare(key)
       },
     ),
-    { numRuns: 12 },
+    runs(12),
   )
   await compare(gateway.adminKey)
 })

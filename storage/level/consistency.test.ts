@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { Level } from 'level'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runs } from '../../test/suite/runs.ts'
 import type { StoreProblem } from '../index.ts'
 import { openLevel } from '../level.ts'
 import { accountOptions, type Event, eventOptions, Link, linkAfter } from './crash-parts.ts'
@@ -94,7 +95,7 @@ test('after an unclean end, what is kept twice is put right by the rows, and tol
         expect(new Set(problems.map(({ part }) => part))).toEqual(parts)
       },
     ),
-    { numRuns: 40 },
+    runs(40),
   )
 }, 120_000)
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { shared } from '../shared.ts'
+import { runs } from '../suite/runs.ts'
 import type { Cell } from './cell.ts'
 import { providers } from './providers/index.ts'
 import { startStand } from './stand.ts'
@@ -96,7 +97,7 @@ describe.each(ways)('$name', ({ wire, provider }) => {
         const problem = thrown === undefined ? undefined : cell.client.problemOf(thrown)
         if (problem?.status !== undefined) expect([502, 504]).toContain(problem.status)
       }),
-      { numRuns: 40 },
+      runs(40),
     )
     expect(
       stand.gateway.logged.filter((line) => /a call failed|a protocol failed|"level":50/.test(line)),

@@ -6,6 +6,7 @@ import { isGatewayError, UpstreamError } from '../../kernel/errors.ts'
 import type { Chunk } from '../../kernel/stream/chunk.ts'
 import { callWith } from '../chain.ts'
 import { shared } from '../shared.ts'
+import { runs } from '../suite/runs.ts'
 import type { Cell } from './cell.ts'
 import { providers } from './providers/index.ts'
 import type { TestProvider } from './providers/provider.ts'
@@ -109,7 +110,7 @@ describe.each(direct)('a stream of $name', (provider) => {
       fc.property(offsets, (at) => {
         expect(said(read(provider, cut(bytes, at)))).toEqual(whole)
       }),
-      { numRuns: 50 },
+      runs(50),
     )
   })
 
@@ -122,7 +123,7 @@ describe.each(direct)('a stream of $name', (provider) => {
         const more = again ? bytes : Buffer.from(behind)
         expect(said(read(provider, cut(Buffer.concat([bytes, more]), at)))).toEqual(whole)
       }),
-      { numRuns: 50 },
+      runs(50),
     )
   })
 
@@ -137,7 +138,7 @@ describe.each(direct)('a stream of $name', (provider) => {
         }).toThrow(UpstreamError)
         expect(told.join('')).toBe('Well')
       }),
-      { examples: [[[]]], numRuns: 50 },
+      { examples: [[[]]], ...runs(50) },
     )
   })
 
@@ -151,7 +152,7 @@ describe.each(direct)('a stream of $name', (provider) => {
           if (!isGatewayError(error)) throw error
         }
       }),
-      { numRuns: 300 },
+      runs(300),
     )
   })
 })
@@ -216,7 +217,7 @@ describe.each(ways)('events of no sense, $name', ({ wire, provider }) => {
         one.upstream.reply({ chunks: [...(begins ? beginning.slice(0, -1) : []), ...nonsense] })
         await one.ask({ stream: true }).catch(() => undefined)
       }),
-      { numRuns: 20 },
+      runs(20),
     )
     expect(stand.gateway.logged.filter((line) => /a call failed|a protocol failed/.test(line))).toEqual([])
     one.upstream.reset()

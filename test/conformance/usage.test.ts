@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { shared } from '../shared.ts'
+import { runs } from '../suite/runs.ts'
 import { anthropic } from './providers/anthropic.ts'
 import { providers } from './providers/index.ts'
 import { likeOpenai } from './providers/openai.ts'
@@ -95,7 +96,7 @@ describe.each(rows)('$name', ({ wire, provider }) => {
       billed.tokens_in += told.input
       billed.tokens_out += told.output
     }
-    await fc.assert(fc.asyncProperty(counts, fc.boolean(), ask), { numRuns: 6, endOnFailure: true })
+    await fc.assert(fc.asyncProperty(counts, fc.boolean(), ask), { ...runs(6), endOnFailure: true })
     await expect
       .poll(async () => (await gateway.api('GET', '/api/auth/me/usage', undefined, key)).body)
       .toMatchObject(billed)

@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { runs } from '../suite/runs.ts'
 import { startUpstream, type Upstream } from './index.ts'
 
 let upstream: Upstream
@@ -103,7 +104,7 @@ test('exact chunks are sent as they are, however the bytes are split', async () 
       upstream.reply({ chunks, splitBytes })
       expect(await (await chat({ stream: true })).text()).toBe(whole)
     }),
-    { numRuns: 25 },
+    runs(25),
   )
 })
 

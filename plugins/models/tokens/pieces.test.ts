@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { runs } from '../../../test/suite/runs.ts'
 import { openPieces } from './pieces.ts'
 import { readShipped } from './shipped.ts'
 import type { VocabularyCount } from './vocabulary.ts'
@@ -69,7 +70,7 @@ describe('a vocabulary of pieces', { timeout: 60_000 }, () => {
       fc.property(text, (text) => {
         expect(mistral.count(text)).toBe(countPlainly(text))
       }),
-      { numRuns: 500 },
+      runs(500),
     )
   })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { runs } from '../../../test/suite/runs.ts'
 import { chatWire } from './chat.ts'
 import { completionsWire } from './completions.ts'
 import { embeddingsWire } from './embeddings.ts'
@@ -69,7 +70,7 @@ test.each([chatWire, completionsWire, embeddingsWire].map((wire) => [wire.id, wi
         expect(hasForm(value)).toBe(takes)
         if (takes) passed += 1
       }),
-      { numRuns: 2000 },
+      runs(2000),
     )
     expect(passed).toBeGreaterThan(30)
   },

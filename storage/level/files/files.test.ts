@@ -4,6 +4,7 @@ import { basename, join } from 'node:path'
 import fc from 'fast-check'
 import { Level } from 'level'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { runs } from '../../../test/suite/runs.ts'
 import { collect } from '../../conformance/harness.ts'
 import type { Collection, Engine, StoreProblem } from '../../index.ts'
 import { checkAgreement, examine, openLevel, repairFiles } from '../../level.ts'
@@ -124,7 +125,7 @@ test('garbage in a write-ahead file is told, kept, and costs no more than what i
         expect(await examine(folder)).toEqual([])
       },
     ),
-    { numRuns: 25 },
+    runs(25),
   )
 }, 120_000)
 

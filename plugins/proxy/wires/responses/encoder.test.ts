@@ -4,6 +4,7 @@ import { accumulateResponse } from 'openai/lib/responses/ResponseAccumulator'
 import { describe, expect, it } from 'vitest'
 import { Chunk, type Completion, type CompletionChunk, type Delta, providerError, rateLimited } from '#kernel'
 import { toChunks } from '#kit'
+import { runs } from '../../../../test/suite/runs.ts'
 import { responseOf } from './answer.ts'
 import type { Asked, Response } from './asked.ts'
 import { ResponsesEncoder } from './encoder.ts'
@@ -281,7 +282,7 @@ describe('a streamed response', () => {
         const events = encoded(chunks)
         expect(assembled(events)).toEqual(read(events))
       }),
-      { numRuns: 200 },
+      runs(200),
     )
   })
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isGatewayError } from '#kernel'
+import { runs } from '../../../../test/suite/runs.ts'
 import { responseOf } from './answer.ts'
 import type { Asked } from './asked.ts'
 import { checked } from './checked.ts'
@@ -370,7 +371,7 @@ describe('a request', () => {
           expect(error).toMatchObject({ status: 400, param: expect.any(String) })
         }
       }),
-      { numRuns: 2000 },
+      runs(2000),
     )
   })
 
