@@ -22,6 +22,8 @@ export class Parts {
   readonly #logs = new Map<string, LevelLog<unknown>>()
   readonly #sequences = new Map<string, unknown>()
   readonly #counters = new Map<string, Promise<LevelCounters>>()
+  /** Those of them that hold something. */
+  readonly #loaded = new Map<string, LevelCounters>()
 
   constructor(backing: Backing, logFormat: LogFormat) {
     this.#backing = backing
@@ -72,8 +74,7 @@ export class Parts {
     await gate.close()
     try {
       await settle()
-      const counters = await Promise.all(this.#counters.values())
-      await Promise.all([...this.#logs.values(), ...counters].map((part) => part.close()))
+      await Promise.all([...this.#logs.values(), ...this.#loaded.values()].map((part) => part.close()))
       writer.delete(openKey)
       await writer.commit()
     } finally {
@@ -86,7 +87,8 @@ export class Parts {
     return gate.run(async () => {
       await this.#write((path) => path.startsWith(prefix))
       await writer.sync()
-      return contentsOf(this.#backing, prefix, this.#logFormat)
+      // Inside the gate already: who waited before it again would wait for ever while it is held.
+      return contentsOf({ ...this.#backing, gate: new Gate() }, prefix, this.#logFormat)
     })
   }
 
@@ -97,7 +99,14 @@ export class Parts {
       const gates = [...this.#gates].filter(([path]) => isConcerned(path))
       await Promise.all(gates.map(([, gate]) => gate.close()))
       await this.#write(isConcerned)
-      for (const known of [this.#gates, this.#collections, this.#logs, this.#sequences, this.#counters])
+      for (const known of [
+        this.#gates,
+        this.#collections,
+        this.#logs,
+        this.#sequences,
+        this.#counters,
+        this.#loaded,
+      ])
         for (const path of known.keys()) if (isConcerned(path)) known.delete(path)
       const ranges = rangesOf(prefix)
       await this.#backing.writer.clear(ranges)
@@ -114,16 +123,17 @@ export class Parts {
 
   /** Writes what waits in some paths, without an fsync. */
   async #write(isConcerned: (path: string) => boolean): Promise<void> {
-    const counters = await Promise.all(
-      [...this.#counters].filter(([path]) => isConcerned(path)).map(([, one]) => one),
-    )
-    const logs = [...this.#logs].filter(([path]) => isConcerned(path)).map(([, log]) => log)
-    await Promise.all([...logs, ...counters].map((part) => part.write()))
+    const concerned = [...this.#logs, ...this.#loaded].filter(([path]) => isConcerned(path))
+    await Promise.all(concerned.map(([, part]) => part.write()))
   }
 
   #loadCounters(path: string): Promise<LevelCounters> {
     const counters = new LevelCounters(this.#backingOf(path), path)
-    const loaded = this.#backing.gate.run(() => counters.load().then(() => counters))
+    const loaded = this.#backing.gate.run(async () => {
+      await counters.load()
+      this.#loaded.set(path, counters)
+      return counters
+    })
     loaded.catch(() => this.#counters.delete(path))
     return loaded
   }

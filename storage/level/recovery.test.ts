@@ -132,3 +132,31 @@ test.skipIf(!hasFullDevice)(
     }
   },
 )
+
+test.skipIf(!hasFullDevice)(
+  'a listing that is read on while the store is opened again says that it was cut short',
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'recovery-'))
+    try {
+      engine = await openLevel(folder, { changed: (health) => told.push(health) })
+      const accounts = engine.collection('accounts', accountOptions)
+      await Promise.all(Array.from({ length: 600 }, (_, n) => accounts.put(`id${n}`, account(n))))
+      const listing = accounts.scan()[Symbol.asyncIterator]()
+      await listing.next()
+      await fillUp(folder, engine.compact)
+      await expect(accounts.put('refused', account(0))).rejects.toMatchObject({ code: 'STORE_FAILED' })
+      await vi.waitFor(() => expect(told.at(-1)).toEqual({ state: 'healthy' }), 10_000)
+      const rest = async () => {
+        while (!(await listing.next()).done);
+      }
+      await expect(rest()).rejects.toMatchObject({
+        code: 'STORE_FAILED',
+        message: expect.stringContaining('Ask again'),
+      })
+      expect((await collect(accounts.scan())).length).toBe(600)
+    } finally {
+      await engine?.close()
+      await rm(folder, { recursive: true })
+    }
+  },
+)
