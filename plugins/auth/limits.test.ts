@@ -48,6 +48,9 @@ describe('signups', () => {
     expect(Number(headers.get('retry-after'))).toBeLessThanOrEqual(3600)
     expect(headers.get('x-ratelimit-remaining')).toBe('0')
     expect((await signUp('192.0.2.2', 'three')).status).toBe(201)
+    await signUp('192.0.2.1', 'four')
+    const lines = gateway.logged.filter((line) => line.includes('too many signups'))
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ address: '192.0.2.1', level: 'warn' }])
   })
 
   test('by an admin are any number', async () => {
