@@ -42,6 +42,20 @@ it('estimates what cannot cross to the thread, at once, and counts what comes af
   await slow.close()
 })
 
+it('estimates what comes while too much waits, says so once, and counts again afterwards', async () => {
+  const warned: unknown[] = []
+  const log = { warn: (facts: unknown) => void warned.push(facts) }
+  const narrow = new TokenCounter({ mostWaiting: 50_000, log })
+  const long = { model: 'gpt-4o', messages: [{ role: 'user' as const, content: 'hello '.repeat(5_000) }] }
+  const counts = await Promise.all(Array.from({ length: 10 }, () => narrow.count(long)))
+  const qualities = counts.map(({ input }) => input.quality)
+  expect(qualities.slice(0, 2)).toEqual(['tokenizer', 'tokenizer'])
+  expect(qualities.slice(2)).toEqual(Array(8).fill('estimate'))
+  expect(warned).toMatchObject([{ reason: 'too much waits for the thread that counts' }])
+  expect((await narrow.count(long)).input.quality).toBe('tokenizer')
+  await narrow.close()
+})
+
 it('estimates what lies too deep to be looked through, without what lies there', async () => {
   const parameters = { type: 'object', properties: nested(20_000, 'properties') }
   const tool = { type: 'function' as const, function: { name: 'deep', parameters } }

@@ -2,7 +2,7 @@ import type { Estimator, Log, ModelRequest, TokenCount, TokenCounting } from '#k
 import { estimatorOf } from './estimate.ts'
 import { finderOf, type TokenizerFile } from './files/file.ts'
 import type { FileFacts } from './files/open.ts'
-import { estimateRequest } from './request.ts'
+import { estimateRequest, sizeOf } from './request.ts'
 import { type Counted, type Failure, TokenThread } from './thread.ts'
 import { encodingOf } from './tokenizer.ts'
 
@@ -17,8 +17,16 @@ interface CounterOptions {
   readonly files?: readonly TokenizerFile[]
   /** How long one count may take, loading included. */
   readonly limitMs?: number
+  /** Characters of the requests and texts that may wait to be counted; what comes beyond is estimated. */
+  readonly mostWaiting?: number
   readonly log?: Pick<Log, 'warn'>
 }
+
+/** Beside its characters, what a waiting request weighs: no number of small ones may wait without end either. */
+const ownWeight = 10_000
+
+/** A reason is told once in so many milliseconds: under load it may be that of every call. */
+const toldMs = 10_000
 
 /** How long a file that broke the thread is not used: whoever sends it such texts is not to keep the others waiting. */
 const restMs = 10 * 60_000
@@ -35,12 +43,13 @@ export class TokenCounter implements TokenCounting {
   readonly #thread: TokenThread
   /** Files that broke the thread, and until when they are left alone. */
   readonly #resting = new Map<TokenizerFile, number>()
+  #told = { reason: '', at: Number.NEGATIVE_INFINITY }
 
-  constructor({ files = [], limitMs = 30_000, log }: CounterOptions = {}) {
+  constructor({ files = [], limitMs = 30_000, mostWaiting = 20_000_000, log }: CounterOptions = {}) {
     this.#files = files
     this.#find = finderOf(files)
     this.#log = log
-    this.#thread = new TokenThread(limitMs)
+    this.#thread = new TokenThread(limitMs, mostWaiting)
   }
 
   /** Whether a model's tokenizer is there; its counts are estimates otherwise. */
@@ -52,11 +61,11 @@ export class TokenCounter implements TokenCounting {
   async count(request: ModelRequest, texts: readonly string[] = []): Promise<Counted> {
     const file = this.#find(request.model)
     if (file && (this.#resting.get(file) ?? 0) > Date.now()) return estimated(request, texts)
-    const answer = await this.#thread.ask({ file, request, texts })
+    const weight = texts.reduce((sum, text) => sum + text.length, ownWeight + sizeOf(request))
+    const answer = await this.#thread.ask({ file, request, texts }, weight)
     if ('input' in answer) return answer
     if (file && answer.broke) this.#resting.set(file, Date.now() + restMs)
-    const facts = { tokenizer: file?.name, model: request.model, reason: answer.problem }
-    this.#log?.warn(facts, 'tokens could not be counted, and are estimated')
+    this.#tell(answer.problem, file, request)
     return estimated(request, texts)
   }
 
@@ -74,6 +83,16 @@ export class TokenCounter implements TokenCounting {
     for (const file of this.#files) checked.push({ file, found: await this.#thread.ask({ file }) })
     await this.#thread.close()
     return checked
+  }
+
+  #tell(reason: string, file: TokenizerFile | undefined, { model }: ModelRequest): void {
+    const now = performance.now()
+    if (reason === this.#told.reason && now - this.#told.at < toldMs) return
+    this.#told = { reason, at: now }
+    this.#log?.warn(
+      { tokenizer: file?.name, model, reason },
+      'tokens could not be counted, and are estimated',
+    )
   }
 
   close(): Promise<void> {

@@ -101,7 +101,7 @@ function countOther(part: ContentPart, model: string, tally: Tally): void {
 }
 
 /** Characters of its texts, roughly and cheaply; images are not among them. */
-function sizeOf({ messages = [], prompt, input, tools = [] }: ModelRequest): number {
+export function sizeOf({ messages = [], prompt, input, tools = [] }: ModelRequest): number {
   const parts = messages.flatMap(({ content }) =>
     typeof content === 'string' ? [content] : (content ?? []).map(({ text }) => text),
   )

@@ -38,6 +38,7 @@ type AnswerTo<T extends Task> = (T extends CountTask ? Counted : FileFacts) | Fa
 
 interface Waiting {
   readonly task: Task
+  readonly weight: number
   resolve(answer: Answer): void
   reject(error: Error): void
 }
@@ -51,20 +52,30 @@ const memoryMb = 1024
  */
 export class TokenThread {
   readonly #limitMs: number
+  readonly #mostWeight: number
   #queue: Waiting[] = []
+  /** Of the tasks in the queue, together. */
+  #weight = 0
   #running: Waiting | undefined
   #worker: Worker | undefined
   #timer: NodeJS.Timeout | undefined
 
-  constructor(limitMs: number) {
+  /** Tasks that wait are held in memory: those that would weigh more than `mostWeight` together fail at once. */
+  constructor(limitMs: number, mostWeight: number) {
     this.#limitMs = limitMs
+    this.#mostWeight = mostWeight
   }
 
   /** Resolves with what the thread says, or why it says nothing. Rejects when the thread is closed meanwhile. */
-  ask<T extends Task>(task: T): Promise<AnswerTo<T>> {
+  ask<T extends Task>(task: T, weight = 0): Promise<AnswerTo<T>> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-    this.#queue.push({ task, resolve, reject })
-    this.#next()
+    if (this.#queue.length > 0 && this.#weight + weight > this.#mostWeight) {
+      resolve({ problem: 'too much waits for the thread that counts', broke: false })
+    } else {
+      this.#weight += weight
+      this.#queue.push({ task, weight, resolve, reject })
+      this.#next()
+    }
     return promise as Promise<AnswerTo<T>>
   }
 
@@ -72,6 +83,7 @@ export class TokenThread {
   async close(): Promise<void> {
     const waiting = [...(this.#running ? [this.#running] : []), ...this.#queue]
     this.#queue = []
+    this.#weight = 0
     const ended = this.#end()
     for (const { reject } of waiting) reject(new Error('the gateway is closing'))
     await ended
@@ -81,6 +93,7 @@ export class TokenThread {
   #next(): void {
     if (this.#running) return
     for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
+      this.#weight -= next.weight
       try {
         this.#give(next)
         return
