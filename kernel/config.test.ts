@@ -60,7 +60,7 @@ describe('without a file', () => {
         bodyLimit: 10 * 1024 * 1024,
         proxyBodyLimit: 32 * 1024 * 1024,
         bodyDepth: 128,
-        bodyNodes: 500_000,
+        bodyNodes: 100_000,
       },
       auth: {
         openSignup: true,

@@ -106,14 +106,21 @@ describe('a model call', () => {
     },
   )
 
-  test('with more values than the limit is refused', async () => {
-    const many = `{"model":"m","input":[${'1,'.repeat(2_000)}1]}`
-    const headers = { authorization: `Bearer ${userKey}` }
-    const init = { method: 'POST', headers, body: many }
-    const { message } = await refused(await fetch(`${gateway.url}/v1/embeddings`, init), 400)
+  test.each([
+    ['/v1/chat/completions', 2_000],
+    ['/v1/embeddings', 10_000],
+  ])('with more values than the limit is refused on %s', async (at, most) => {
+    const send = (values: number) =>
+      fetch(gateway.url + at, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${userKey}` },
+        body: `{"model":"m","messages":[],"input":[${'1,'.repeat(values)}1]}`,
+      })
+    const { message } = await refused(await send(most), 400)
     expect(message).toBe(
-      'The body has more than 2000 values. The operator sets the limit as server.body_nodes.',
+      `The body has more than ${most} values. The operator sets the limit as server.body_nodes.`,
     )
+    expect(await (await send(most - 100)).text()).not.toContain('server.body_nodes')
   })
 
   test.each([

@@ -34,8 +34,10 @@ const server = section({
     .default(128)
     .describe('Levels of objects and lists inside one another that a body may have.'),
   body_nodes: whole(1_000, 10_000_000)
-    .default(500_000)
-    .describe('Values that a body may have, in all its levels.'),
+    .default(100_000)
+    .describe(
+      'Values that a body may have, in all its levels; five times as many where texts may be sent as tokens.',
+    ),
 })
 
 const storage = section({

@@ -11,7 +11,7 @@ import { tellContained } from '../contain.ts'
 import { ClientGone, forbidden, isMistake, isUpstreamError, toGatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
 import type { Generation } from '../plugin/generation.ts'
-import { type BodyLimits, parseJson, readBody } from './body.ts'
+import { type BodyLimits, parseJson, readBody, withTokens } from './body.ts'
 import type { Callers } from './caller.ts'
 import { clientAddress } from './client.ts'
 import { callContextOf } from './context.ts'
@@ -97,7 +97,8 @@ export class Exchange {
     if (principal.type === 'admin' && !adminProxy) {
       throw forbidden('Admin keys make no model calls here (auth.admin_proxy is false); use a user key.')
     }
-    const body = parseJson(await readBody(this.#req, bodyLimits.bytes, cohort), bodyLimits)
+    const bounds = this.#wire.operation === 'chat' ? bodyLimits : withTokens(bodyLimits)
+    const body = parseJson(await readBody(this.#req, bodyLimits.bytes, cohort), bounds)
     const trail = new Trail()
     const decoded = this.#wire.decode(body, { principal, trail })
     const request = decoded instanceof Promise ? await decoded : decoded
