@@ -14,6 +14,9 @@ import { logprobsOf } from './logprobs.ts'
 import { canonicalUsage } from './usage.ts'
 import type { ChatEvent, WireToolCall } from './wire.ts'
 
+const saidIn = ({ message }: ChatEvent): string =>
+  typeof message === 'string' && message !== '' ? message.slice(0, 500) : 'no message'
+
 /** Reads a streamed answer: events that open, fill and close parts of one message, and one that ends it. */
 export class EventDecoder implements StreamDecoder {
   readonly #call: Call
@@ -78,7 +81,7 @@ export class EventDecoder implements StreamDecoder {
       case 'message-end':
         return this.#end(event)
       case undefined:
-        throw this.#broken(`reported an error: ${String(event.message ?? 'no message').slice(0, 500)}`)
+        throw this.#broken(`reported an error: ${saidIn(event)}`)
       default:
         return []
     }

@@ -27,7 +27,8 @@ export function errorOf(
   target: Target,
   headers: UpstreamHead['headers'] = {},
 ): UpstreamError {
-  const details = Array.isArray(error.details) ? error.details : []
+  const given: readonly unknown[] = Array.isArray(error.details) ? error.details : []
+  const details = given.filter((detail): detail is Detail => typeof detail === 'object' && detail !== null)
   const native = text(error.status)
   // A wait such as `17.5s`, where no header says it.
   const wait = details.map(({ retryDelay }) => text(retryDelay)).find((value) => value !== undefined)

@@ -15,18 +15,17 @@ export function upstreamError(
   body: Buffer,
   target: Target,
 ): UpstreamError {
-  const { message, type, code, param } = wireError(body)
-  return upstreamFailure(
-    {
-      status,
-      headers,
-      native: text(code) ?? text(type),
-      message: text(message) ?? detailIn(message),
-      type: text(type),
-      param: text(param),
-    },
-    target,
-  )
+  const error = wireError(body)
+  const { type, param } = error
+  return upstreamFailure({ status, headers, ...wordsOf(error), type: text(type), param: text(param) }, target)
+}
+
+/** What an error says, and what the provider calls it. */
+export function wordsOf(error: WireError | string): { readonly message?: string; readonly native?: string } {
+  if (typeof error === 'string') return { message: error }
+  const message = text(error.message) ?? detailIn(error.message)
+  const native = text(error.code) ?? text(error.type)
+  return { ...(message !== undefined && { message }), ...(native !== undefined && { native }) }
 }
 
 /** OpenAI nests the error, others send it bare, as a list, or as text. */

@@ -10,7 +10,7 @@ import { ChunkReader, carriesData, EventSplitter, eventData, hasContent, isDone,
 import { statusOf } from './answer.ts'
 import { CallReader, mapped } from './calls.ts'
 import { withKnownEnd } from './ends.ts'
-import { upstreamError, type WireError } from './errors.ts'
+import { upstreamError, type WireError, wordsOf } from './errors.ts'
 import type { Quirks } from './quirks.ts'
 import { listsContent, withThoughtsApart } from './thoughts.ts'
 import { canonicalUsage } from './usage.ts'
@@ -136,13 +136,13 @@ export class EventDecoder implements StreamDecoder {
   }
 
   #reported(error: WireError | string): UpstreamError {
-    const { message, code } = typeof error === 'string' ? { message: error } : error
+    const { code } = typeof error === 'string' ? {} : error
     const status = statusOf(code)
     if (status !== undefined) {
       return upstreamError({ status, headers: {} }, Buffer.from(JSON.stringify({ error })), this.#target)
     }
-    const native = code === undefined ? 'error' : String(code)
-    return this.#error(`reported an error: ${String(message ?? 'no message').slice(0, 500)}`, native)
+    const { message = 'no message', native = 'error' } = wordsOf(error)
+    return this.#error(`reported an error: ${message.slice(0, 500)}`, native)
   }
 
   #broken(what: string, cause?: unknown): UpstreamError {

@@ -3,7 +3,9 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { shared } from '../shared.ts'
 import { runs } from '../suite/runs.ts'
 import type { Cell } from './cell.ts'
+import { changes, odd, unspeakable } from './odd.ts'
 import { providers } from './providers/index.ts'
+import { askRaw } from './raw.ts'
 import { startStand } from './stand.ts'
 import { chat } from './wires/chat.ts'
 import { messages } from './wires/messages.ts'
@@ -36,43 +38,6 @@ async function answerOf(cell: Cell): Promise<unknown> {
   return (await fetch(address, init)).json()
 }
 
-const others = [
-  undefined,
-  null,
-  true,
-  0,
-  -1,
-  1e308,
-  '',
-  'x',
-  [],
-  {},
-  [null],
-  [[]],
-  [{}],
-  { text: null },
-] as const
-
-/** Where something is changed, as a number for each step down, and into what; undefined takes it out. */
-const changes = fc.array(
-  fc.record({
-    steps: fc.array(fc.nat(), { minLength: 1, maxLength: 7 }),
-    to: fc.constantFrom<unknown>(...others),
-  }),
-  { minLength: 1, maxLength: 2 },
-)
-
-function changed(node: unknown, steps: readonly number[], to: unknown): unknown {
-  const [step, ...rest] = steps
-  if (step === undefined || typeof node !== 'object' || node === null) return to
-  const names = Object.keys(node)
-  if (names.length === 0) return to
-  const name = names[step % names.length]!
-  const copy = (Array.isArray(node) ? [...node] : { ...node }) as Record<string, unknown>
-  copy[name] = changed(copy[name], rest, to)
-  return copy
-}
-
 const ways = [
   ...providers.map((provider) => ({ wire: chat, provider })),
   ...providers
@@ -87,7 +52,7 @@ describe.each(ways)('$name', ({ wire, provider }) => {
     cell.upstream.reset()
     await fc.assert(
       fc.asyncProperty(changes, async (marks) => {
-        const body = marks.reduce((whole, { steps, to }) => changed(whole, steps, to), answer) ?? 'null'
+        const body = odd(answer, marks) ?? 'null'
         cell.upstream.reply({ body })
         const asked = cell.ask({ model: cell.model('reasoning'), tools: [weather] })
         const thrown: unknown = await asked.then(
@@ -96,11 +61,57 @@ describe.each(ways)('$name', ({ wire, provider }) => {
         )
         const problem = thrown === undefined ? undefined : cell.client.problemOf(thrown)
         if (problem?.status !== undefined) expect([502, 504]).toContain(problem.status)
+        expect(problem?.message ?? '').not.toMatch(unspeakable)
       }),
       runs(40),
     )
     expect(
       stand.gateway.logged.filter((line) => /a call failed|a protocol failed|"level":50/.test(line)),
     ).toEqual([])
+  })
+})
+
+/** Errors as services write them. */
+const errors = [
+  {
+    error: {
+      message: 'm',
+      type: 't',
+      code: 'c',
+      param: 'p',
+      status: 'UNAVAILABLE',
+      details: [{ reason: 'r', retryDelay: '3s' }],
+    },
+  },
+  { type: 'error', error: { type: 'overloaded_error', message: 'm' } },
+  { message: 'm', __type: 'a#ThrottlingException' },
+  [{ error: { message: 'm' } }],
+  { detail: [{ msg: 'x', loc: ['body'] }] },
+]
+
+describe.each(providers)('an error of $name', (provider) => {
+  test('that is written oddly is told in words, as an answer and inside a stream', async () => {
+    const statuses = fc.constantFrom(200, 400, 401, 404, 429, 500)
+    await fc.assert(
+      fc.asyncProperty(
+        changes,
+        fc.constantFrom(...errors),
+        statuses,
+        fc.boolean(),
+        async (made, error, status, stream) => {
+          const body = odd(error, made) ?? 'null'
+          stand.upstream(provider).reset()
+          stand
+            .upstream(provider)
+            .reply({ status, body, ...(stream && { chunks: [`data: ${JSON.stringify(body)}\n\n`] }) })
+          const asked = { messages: [{ role: 'user', content: 'hi' }], stream }
+          const answer = await askRaw(stand, 'chat', provider, asked)
+          expect([200, 400, 404, 429, 502, 503, 504]).toContain(answer.status)
+          if (answer.status !== 200) expect(answer.text).not.toMatch(unspeakable)
+        },
+      ),
+      runs(40),
+    )
+    expect(stand.gateway.logged.filter((line) => line.includes('"level":"error"'))).toEqual([])
   })
 })

@@ -1,6 +1,5 @@
 import type { z } from 'zod'
 import {
-  badRequest,
   type Chunk,
   type CompletionChunk,
   envelope,
@@ -10,6 +9,7 @@ import {
 } from '#kernel'
 import { ByteRun, encodeEvent } from '#kit'
 import { formCheck } from './form-check.ts'
+import { refusalOf } from './refusal.ts'
 
 type Parts = Pick<Wire, 'id' | 'path' | 'operation' | 'summary' | 'answer' | 'events'> & {
   readonly body: z.ZodType<object>
@@ -35,9 +35,7 @@ export function openaiWire(parts: Parts): Wire {
 function checked(schema: z.ZodType<object>, body: unknown): ModelRequest {
   const result = schema.safeParse(body)
   if (result.success) return body as ModelRequest
-  const issue = result.error.issues[0]!
-  const param = issue.path.join('.') || undefined
-  throw badRequest(param ? `${param}: ${issue.message}.` : 'The body must be a JSON object.', { param })
+  throw refusalOf(result.error.issues[0]!)
 }
 
 class OpenaiEncoder implements StreamEncoder {

@@ -1,4 +1,5 @@
-import { badRequest, type Message, type ModelRequest, type Tool } from '#kernel'
+import type { Message, ModelRequest, Tool } from '#kernel'
+import { refusalOf } from '../refusal.ts'
 import { messagesOf } from './content.ts'
 import { type MessagesBody, messagesBody } from './schema.ts'
 
@@ -7,7 +8,7 @@ type Fields = Readonly<Record<string, unknown>>
 /** The canonical request. Fields without a counterpart are carried as they came, for providers that know them. */
 export function requestOf(body: unknown): ModelRequest {
   const result = messagesBody.safeParse(body)
-  if (!result.success) throw refusal(result.error.issues[0]!)
+  if (!result.success) throw refusalOf(result.error.issues[0]!)
   const { system, messages, stop_sequences, metadata, tools, tool_choice, stream, ...rest } = result.data
   const { output_config: _, output_format: __, ...own } = rest
   return {
@@ -20,11 +21,6 @@ export function requestOf(body: unknown): ModelRequest {
     ...userOf(metadata),
     ...outputOf(result.data),
   } as ModelRequest
-}
-
-function refusal({ path, message }: { path: readonly PropertyKey[]; message: string }): Error {
-  const param = path.join('.') || undefined
-  return badRequest(param ? `${param}: ${message}.` : 'The body must be a JSON object.', { param })
 }
 
 const systemOf = (system: MessagesBody['system']): Message[] =>

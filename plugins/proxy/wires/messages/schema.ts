@@ -18,11 +18,18 @@ const other = z.looseObject({ type: z.string().refine((type) => !known.has(type)
 
 const block = z.union([text, toolUse, toolResult, other])
 
-const tool = z.looseObject({
-  type: z.string().nullish(),
-  name: z.string().optional(),
-  input_schema: z.record(z.string(), z.unknown()).optional(),
-})
+/** A tool of the client's own has a name and says what it takes; one of the provider's own has a type. */
+const tool = z
+  .looseObject({
+    type: z.string().nullish(),
+    name: z.string().optional(),
+    input_schema: z.record(z.string(), z.unknown()).optional(),
+  })
+  .refine(({ type, name }) => type || name !== undefined, { path: ['name'], error: 'it is missing' })
+  .refine(({ type, input_schema: schema }) => type || schema !== undefined, {
+    path: ['input_schema'],
+    error: 'it is missing',
+  })
 
 const format = z.looseObject({ type: z.string(), schema: z.record(z.string(), z.unknown()).optional() })
 

@@ -54,6 +54,7 @@ export async function resolved(
 
   async function lookedUp(id: string, param: string): Promise<Item> {
     const [, ulid] = /^[a-z]+_([0-9A-Z]{26})_/.exec(id) ?? []
+    if (ulid === undefined) throw notFound(`There is no item ${id}.`, { param })
     const of = `resp_${ulid}`
     const kept = known.get(of) ?? (await stored.get(owner, of, param))
     known.set(of, kept)
