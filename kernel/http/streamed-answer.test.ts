@@ -22,7 +22,9 @@ test.for([
   ['/v1/messages', { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 9 }, '"text":"first"'],
   ['/v1/responses', { input: 'Hello', store: false }, '"delta":"first"'],
 ] as const)('the head of %s and its first words leave in one write', async ([path, asked, words]) => {
-  upstream.reply({ content: ['first', 'last'], gapMs: 30, firstByteDelayMs: 0 })
+  const seen = Promise.withResolvers<void>()
+  // The role, and the first words.
+  upstream.reply({ content: ['first', 'last'], gate: { opened: seen.promise, after: 2 } })
   const body = JSON.stringify({ model: 'gpt-4o-mini', stream: true, ...asked })
   const { hostname, port } = new URL(gateway.url)
   const socket = connect(Number(port), hostname)
@@ -36,7 +38,10 @@ test.for([
   ]
   socket.write(`${head.join('\r\n')}\r\n\r\n${body}`)
   const writes: string[] = []
-  socket.on('data', (bytes: Buffer) => writes.push(bytes.toString()))
+  socket.on('data', (bytes: Buffer) => {
+    writes.push(bytes.toString())
+    seen.resolve()
+  })
   await once(socket, 'close')
   expect(writes[0]).toMatch(/^HTTP\/1\.1 200 OK\r\n/)
   expect(writes[0]).toContain(words)

@@ -43,12 +43,17 @@ async function search(text: string) {
   return (await gateway.api('GET', query, undefined, user.key)).body
 }
 
-/** The user's newest trace, once it has this status. */
+let seen: string | undefined
+
+/** The user's newest trace, once it is another than the one before and has this status. */
 async function newest(status: string): Promise<TraceDetail> {
   const latest = async () =>
     (await gateway.api('GET', '/api/observe/traces?limit=1', undefined, user.key)).body.traces[0]
-  await expect.poll(latest, { timeout: 10_000 }).toMatchObject({ status })
-  return trace((await latest()).id)
+  const isNew = (found: TraceDetail): boolean => found.status === status && found.id !== seen
+  await expect.poll(latest, { timeout: 10_000 }).toSatisfy(isNew)
+  const { id } = await latest()
+  seen = id
+  return trace(id)
 }
 
 async function plain(more: object = {}, headers: Record<string, string> = {}) {

@@ -104,11 +104,11 @@ describe.each([false, true])('with stream: %s', (stream) => {
   })
 
   it.each([
-    ['seconds', { 'retry-after': '12' }, 12],
-    ['milliseconds', { 'retry-after-ms': '1500', 'retry-after': '99' }, 2],
-    ['a date', { 'retry-after': new Date(Date.now() + 60_000).toUTCString() }, 60],
+    ['seconds', () => ({ 'retry-after': '12' }), 12],
+    ['milliseconds', () => ({ 'retry-after-ms': '1500', 'retry-after': '99' }), 2],
+    ['a date', () => ({ 'retry-after': new Date(Date.now() + 60_000).toUTCString() }), 60],
   ])('a wait is passed on whether it is given in %s', async (_, headers, seconds) => {
-    upstream.reply({ status: 429, headers })
+    upstream.reply({ status: 429, headers: headers() })
     const error = (await failureOf('gpt-4o', stream)) as InstanceType<typeof OpenAI.RateLimitError>
     expect(error).toBeInstanceOf(OpenAI.RateLimitError)
     const told = Number(error.headers?.get('retry-after'))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { isGatewayError } from '../../kernel/errors.ts'
 import type { Script } from '../upstream/index.ts'
-import { bodyOf, type Example, type Mode } from './example.ts'
+import { bodyOf, callsTo, type Example, type Mode } from './example.ts'
 import type { Subject } from './subject.ts'
 
 /** All that the client and the provider get to see of an example's calls. */
@@ -92,7 +92,7 @@ async function witness(
     const headers = Object.fromEntries([...response.headers].filter(([name]) => !own.has(name)))
     answers.push({ status: response.status, headers, text: timeless(await response.text()) })
   }
-  return { answers, sent: upstream.requests.map(({ rawBody }) => rawBody) }
+  return { answers, sent: callsTo(upstream).map(({ rawBody }) => rawBody) }
 }
 
 /** Headers that differ from call to call. */

@@ -180,8 +180,8 @@ test('a slow reader makes the provider wait, and is not taken for a silent provi
     }
     more()
   })
-  const answer = await send(requestOf({}, url), { idleMs: 100 })
-  await sleep(300)
+  const answer = await send(requestOf({}, url), { idleMs: 500 })
+  await sleep(1_000)
   expect(written).toBeLessThan(size / 2)
   let read = 0
   for (let batch = await answer.read(); batch; batch = await answer.read()) {
