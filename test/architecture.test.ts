@@ -2,11 +2,14 @@ import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { discover } from '../kernel/plugin/manifest.ts'
+import { kernelServices } from '../kernel/services.ts'
 
 interface Source {
   readonly file: string
   readonly text: string
   readonly imports: readonly string[]
+  /** Those that are more than types. */
+  readonly values: readonly string[]
 }
 
 const plugins = [
@@ -51,6 +54,93 @@ test('the kernel imports no plugin and names none', () => {
       .map((name) => `${file}: ${name}`),
   )
   expect([...named, ...imported]).toEqual([])
+})
+
+test('the kernel names no path of a plugin', () => {
+  const named = own
+    .filter(({ file }) => file.startsWith('kernel/'))
+    .filter(({ text }) => /['"`]\/(api|v1)(\/|beta)/.test(text))
+  expect(named.map(({ file }) => file)).toEqual([])
+})
+
+test("the kernel's services are these", () => {
+  expect(Object.keys(kernelServices)).toEqual([
+    'accounts',
+    'cohort',
+    'config',
+    'environment',
+    'queues',
+    'registry',
+    'reloader',
+    'remains',
+    'runtime',
+    'secrets',
+    'storage',
+    'storeState',
+    'threads',
+  ])
+})
+
+/** Lines of each folder of the kernel without its tests; the files beside them are under ''. They may only fall. */
+const budgets: Readonly<Record<string, number>> = {
+  '': 1_950,
+  accounts: 400,
+  call: 1_450,
+  chain: 2_300,
+  config: 700,
+  contract: 400,
+  detect: 600,
+  http: 1_350,
+  isolation: 3_000,
+  kit: 660,
+  log: 70,
+  plugin: 3_790,
+  stream: 990,
+  threads: 580,
+}
+
+test('the kernel keeps its size', () => {
+  const lines = new Map<string, number>()
+  for (const { file, text } of own) {
+    if (!file.startsWith('kernel/')) continue
+    const folder = file.split('/').slice(1, -1)[0] ?? ''
+    lines.set(folder, (lines.get(folder) ?? 0) + text.split('\n').length - 1)
+  }
+  const over = [...lines].filter(([folder, count]) => count > (budgets[folder] ?? 0))
+  expect(over).toEqual([])
+})
+
+/** Innermost first: a folder runs code of those before it only. What stands beside these folders is for all of them. */
+const layers = ['contract', 'call', 'stream', 'detect', 'chain', 'plugin', 'http', 'threads']
+
+test('a layer of the kernel runs code of the layers before it only', () => {
+  const wrong = own.flatMap(({ file, values }) => {
+    const layer = layers.indexOf(file.split('/')[1]!)
+    if (!file.startsWith('kernel/') || layer === -1) return []
+    return values
+      .map((name) => resolved(file, name))
+      .filter((to) => to.startsWith('kernel/') && layers.indexOf(to.split('/')[1]!) > layer)
+      .map((to) => `${file}: ${to}`)
+  })
+  expect(wrong).toEqual([])
+})
+
+test('no files run each other in a circle', () => {
+  const graph = new Map(own.map(({ file, values }) => [file, values.map((name) => resolved(file, name))]))
+  const state = new Map<string, 'open' | 'done'>()
+  const circles: string[] = []
+  const visit = (file: string, path: readonly string[]): void => {
+    if (state.get(file) === 'done') return
+    if (state.get(file) === 'open') {
+      circles.push([...path.slice(path.indexOf(file)), file].join(' → '))
+      return
+    }
+    state.set(file, 'open')
+    for (const next of graph.get(file) ?? []) visit(next, [...path, file])
+    state.set(file, 'done')
+  }
+  for (const file of graph.keys()) visit(file, [])
+  expect(circles).toEqual([])
 })
 
 test('only definitions of plugins are default exports', () => {
@@ -105,9 +195,22 @@ async function read(folder: string): Promise<Source[]> {
       const imports = [...text.matchAll(/(?:from|import) '([^']+)'|import\('([^']+)'\)/g)].map(
         (m) => (m[1] ?? m[2])!,
       )
-      return { file, text, imports }
+      return { file, text, imports, values: valuesIn(text) }
     }),
   )
+}
+
+/** What a file imports or exports again to run it, and not for its types alone. */
+function valuesIn(text: string): string[] {
+  const statements = text.matchAll(/^(?:import|export)( type)?\s([^;'"]*?)from '([^']+)'/gm)
+  return [...statements].flatMap(([, type, names = '', from]) => {
+    const inner = names
+      .replaceAll(/[{}]/g, '')
+      .split(',')
+      .map((name) => name.trim())
+      .filter(Boolean)
+    return type || (inner.length > 0 && inner.every((name) => name.startsWith('type '))) ? [] : [from!]
+  })
 }
 
 function allowed({ file }: Source, name: string): boolean {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Detection, Place } from '../kernel/chain/detect.ts'
-import type { OnBlock } from '../kernel/stream/window.ts'
+import type { Detection, Place } from '../kernel/detect/detect.ts'
+import type { OnBlock } from '../kernel/detect/window.ts'
 import { ask, textOf } from './ask.ts'
 import { callWith } from './chain.ts'
 import type { GatewayUnderTest } from './harness.ts'

@@ -1,10 +1,9 @@
-import { mapReplyTexts } from '../chain/texts.ts'
 import type { Cost, TokenCounting } from '../contract/models.ts'
 import { addNano, mostCallUsd, nanoOf } from '../money.ts'
 import type { Call } from './call.ts'
 import type { Completion } from './canonical.ts'
-import type { Ending } from './outcome.ts'
-import type { Counts, Rating, Served } from './settle.ts'
+import type { Counts, Ending, Rating, Served } from './outcome.ts'
+import { mapReplyTexts } from './texts.ts'
 import type { Attempt } from './trail.ts'
 import { addUsage, believedUsage, fromWireUsage, noUsage, type Usage } from './usage.ts'
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { withoutTexts } from '../plugin/veil.ts'
 import { Cancel } from './cancel.ts'
 import type { ModelRequest, Operation } from './canonical.ts'
+import { withoutTexts } from './redacted.ts'
 import { Trail } from './trail.ts'
 
 /** Who calls. Admin keys have no user. */
@@ -68,7 +68,7 @@ export class Call {
   readonly cancel: Cancel
   /** What has happened to this call so far. */
   readonly trail: Trail
-  #veil: Call | undefined
+  #redacted: Call | undefined
 
   constructor(fields: CallFields) {
     this.id = fields.id
@@ -98,9 +98,9 @@ export class Call {
   }
 
   /** The call without its texts, as modules see it that may not read them. */
-  get veil(): Call {
-    this.#veil ??= this.with({ request: withoutTexts(this.request) })
-    return this.#veil
+  get redacted(): Call {
+    this.#redacted ??= this.with({ request: withoutTexts(this.request) })
+    return this.#redacted
   }
 
   get stream(): boolean {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Cost } from '../contract/models.ts'
+import type { Cost, Pricing, TokenCounting } from '../contract/models.ts'
 import type { GatewayError } from '../errors.ts'
 import { defineEvent } from '../events.ts'
 import type { Call } from './call.ts'
@@ -65,3 +65,25 @@ export const CallStarted = defineEvent('call.started', z.custom<{ readonly call:
 export const CallFirstContent = defineEvent('call.first_content', z.custom<{ readonly call: Call }>(), {
   description: 'The first content of an answer left for the client.',
 })
+
+/** What the side that served the client knows at the end. */
+export interface Served {
+  readonly status: number
+  /** What ended it, if anything did. */
+  readonly error: unknown
+  readonly finishReason: FinishReason | undefined
+  /** Content chunks of a stream that reached the client. */
+  readonly chunks: number
+  readonly body: (() => Completion | undefined) | undefined
+  /** The body as the provider wrote it, where nobody has changed it. */
+  readonly json?: (() => string | undefined) | undefined
+}
+
+/** What is known of what calls cost and use; nothing while no plugin tells. */
+export interface Rating {
+  readonly prices: Pricing | undefined
+  readonly tokens: TokenCounting | undefined
+}
+
+/** Tokens of a call's request and of its answer, by the names of the models that were asked. */
+export type Counts = ReadonlyMap<string, { readonly input: number; readonly output: number }>

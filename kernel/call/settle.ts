@@ -1,38 +1,70 @@
-import type { Pricing, TokenCounting } from '../contract/models.ts'
+import type { TokenCounting } from '../contract/models.ts'
 import { ClientGone, type GatewayError, isUpstreamError, toGatewayError } from '../errors.ts'
+import type { Events } from '../events.ts'
+import type { Log } from '../log.ts'
 import { answerTexts, billed, reported, saved } from './bill.ts'
 import type { Call } from './call.ts'
-import type { Completion, FinishReason } from './canonical.ts'
-import type { Ending, Outcome } from './outcome.ts'
+import { over } from './cancel.ts'
+import type { Completion } from './canonical.ts'
+import { CallSettled, type Counts, type Ending, type Outcome, type Rating, type Served } from './outcome.ts'
 import type { Attempt } from './trail.ts'
 
-/** What the side that served the client knows at the end. */
-export interface Served {
-  readonly status: number
-  /** What ended it, if anything did. */
-  readonly error: unknown
-  readonly finishReason: FinishReason | undefined
-  /** Content chunks of a stream that reached the client. */
-  readonly chunks: number
-  readonly body: (() => Completion | undefined) | undefined
-  /** The body as the provider wrote it, where nobody has changed it. */
-  readonly json?: (() => string | undefined) | undefined
+/** What settling calls takes. */
+export interface SettlementParts {
+  readonly events: Events
+  readonly log: Log
 }
 
-/** What is known of what calls cost and use; nothing while no plugin tells. */
-export interface Rating {
-  readonly prices: Pricing | undefined
-  readonly tokens: TokenCounting | undefined
+/** What a call is settled on: the arrangement that it ran on. */
+interface Settling {
+  readonly chain: { settled(outcome: Outcome, call: Call): void | Promise<void> }
+  readonly rating: Rating
 }
 
-/** Tokens of a call's request and of its answer, by the names of the models that were asked. */
-export type Counts = ReadonlyMap<string, { readonly input: number; readonly output: number }>
+/** Everything that follows an answer: the client has its last byte already. Never rejects. */
+export async function settle(
+  call: Call,
+  served: Served,
+  { chain, rating }: Settling,
+  parts: SettlementParts,
+): Promise<void> {
+  try {
+    const first = outcomeOf(call, served, rating)
+    const outcome =
+      first.usage.source === 'estimated' ? await recounted(first, call, served, rating, parts.log) : first
+    const told = chain.settled(outcome, call)
+    if (told) await told
+    parts.events.emit(CallSettled, { outcome, call })
+  } catch (error) {
+    parts.log.error({ err: error, request_id: call.id }, 'a call could not be settled')
+  }
+  call.cancel.abort(over)
+}
+
+/** An estimate, made better by the tokenizers of the models where they have one. */
+async function recounted(
+  first: Outcome,
+  call: Call,
+  served: Served,
+  rating: Rating,
+  log: Log,
+): Promise<Outcome> {
+  try {
+    const counts = rating.tokens && (await countsOf(call, served, rating.tokens))
+    if (!counts?.size) return first
+    const { usage, cost } = outcomeOf(call, served, rating, counts)
+    return { ...first, usage, cost }
+  } catch (error) {
+    log.error({ err: error, request_id: call.id }, 'the tokens of a call could not be counted')
+    return first
+  }
+}
 
 /**
  * What the published tokenizers say of a call, for the models that have one. It takes a while, so only ask where an
  * outcome turned out to be an estimate.
  */
-export async function countsOf(call: Call, served: Served, counter: TokenCounting): Promise<Counts> {
+async function countsOf(call: Call, served: Served, counter: TokenCounting): Promise<Counts> {
   const models = [...new Set(call.trail.attempts.map(({ model }) => model))].filter((model) =>
     counter.knows(model),
   )

@@ -19,10 +19,10 @@ export function admitted(entry: Entry, visit: Visit): Promise<void> | undefined 
  * Whether a module that failed too often is passed over at the door; throws when its policy is to refuse. Those who
  * may repair it get in: an admin to the management API.
  */
-export function leftOut(entry: Entry, { path, principal }: Visit): boolean {
+export function leftOut(entry: Entry, { isCall, principal }: Visit): boolean {
   const { circuit } = entry.meter
   if (circuit.waitMs === 0) return false
-  const isRepair = !path.startsWith('/v1/') && (!principal || principal.type === 'admin')
+  const isRepair = !isCall && (!principal || principal.type === 'admin')
   if (entry.failure === 'closed' && !isRepair) throw tripped(entry)
   return true
 }

@@ -1,8 +1,8 @@
 import type { Call } from '../call/call.ts'
 import type { Reply } from '../call/reply.ts'
+import type { Detection } from '../detect/detect.ts'
 import type { Chunk } from '../stream/chunk.ts'
 import type { Filter } from '../stream/filter.ts'
-import type { Detection } from './detect.ts'
 import type { Entry } from './entry.ts'
 import type { Hooks } from './hooks.ts'
 

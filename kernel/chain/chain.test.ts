@@ -4,11 +4,11 @@ import type { Call } from '../call/call.ts'
 import type { Completion } from '../call/canonical.ts'
 import type { Outcome } from '../call/outcome.ts'
 import { type Reply, StreamReply, WholeReply } from '../call/reply.ts'
+import type { Detection } from '../detect/detect.ts'
 import { badRequest, type GatewayError, UpstreamError } from '../errors.ts'
 import { toChunks } from '../stream/chunks.ts'
 import { collect } from '../stream/collect.ts'
 import { Chain } from './chain.ts'
-import type { Detection } from './detect.ts'
 import type { Entry } from './entry.ts'
 import type { Hooks, Visit } from './hooks.ts'
 
@@ -300,7 +300,13 @@ test('everybody learns of the end, also when a neighbour fails at it', async () 
 })
 
 test('a visit is refused by whoever refuses it, and modules with a condition are not asked', () => {
-  const visit: Visit = { ip: '10.0.0.1', method: 'GET', path: '/api/status', principal: undefined }
+  const visit: Visit = {
+    ip: '10.0.0.1',
+    method: 'GET',
+    path: '/api/status',
+    isCall: false,
+    principal: undefined,
+  }
   const hooks: Hooks = {
     admit: ({ ip }) => {
       throw badRequest(`not from ${ip}`)

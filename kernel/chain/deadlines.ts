@@ -1,5 +1,5 @@
 import { Countdown } from '../countdown.ts'
-import { HookFault } from './hook-fault.ts'
+import { HookFault } from '../hook-fault.ts'
 
 /** A hook did not answer in time. */
 export class Overdue extends HookFault {

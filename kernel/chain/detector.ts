@@ -1,6 +1,6 @@
 import type { Call } from '../call/call.ts'
+import type { Detection, Place, Span } from '../detect/detect.ts'
 import { contentBlocked, type GatewayError } from '../errors.ts'
-import type { Detection, Place, Span } from './detect.ts'
 import { type Entry, failed, ran } from './entry.ts'
 import { checkedIndex, checkedSpans } from './returned.ts'
 
@@ -104,15 +104,4 @@ function count(call: Call, module: string, verdict: string, label: string, direc
   const first = { label, direction, count: 1 }
   details.set(key, first)
   call.trail.note(module, verdict, first)
-}
-
-/** What detectors find: in order, none overlapping; the earlier start wins, then the earlier detector. */
-export function merged(found: Found[], from: number): Found[] {
-  found.sort((a, b) => a.start - b.start)
-  let end = from
-  return found.filter((span) => {
-    if (span.start < end) return false
-    end = span.end
-    return true
-  })
 }

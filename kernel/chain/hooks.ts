@@ -3,8 +3,8 @@ import type { Completion } from '../call/canonical.ts'
 import type { Outcome } from '../call/outcome.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Attempt } from '../call/trail.ts'
+import type { Detection } from '../detect/detect.ts'
 import type { Filter } from '../stream/filter.ts'
-import type { Detection } from './detect.ts'
 
 /** The stages of the chain, outermost first: a request runs down the list, an answer back up. */
 export const stages = [
@@ -33,6 +33,8 @@ export interface Visit {
   readonly method: string
   /** Without the query. */
   readonly path: string
+  /** Whether it calls a model; else it is for a route, such as of management. */
+  readonly isCall: boolean
   /** Absent while the key has not been looked at, and for public routes called without one. */
   readonly principal: Principal | undefined
 }

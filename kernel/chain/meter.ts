@@ -1,5 +1,5 @@
+import { faultOf } from '../hook-fault.ts'
 import { Deadlines } from './deadlines.ts'
-import { faultOf } from './hook-fault.ts'
 import { ModuleCircuit } from './module-circuit.ts'
 
 /** Something a module reported about itself. */

@@ -3,7 +3,7 @@ import { callWith, entryOf } from '../../test/chain.ts'
 import { detectionOf, detectorsOf } from '../../test/detection.ts'
 import type { Call } from '../call/call.ts'
 import type { ModelRequest } from '../call/canonical.ts'
-import type { Detection } from './detect.ts'
+import type { Detection } from '../detect/detect.ts'
 import type { Entry } from './entry.ts'
 import { redactReply, redactRequest } from './redact.ts'
 

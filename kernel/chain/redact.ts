@@ -1,11 +1,11 @@
 import type { Call } from '../call/call.ts'
 import type { Choice, Completion, ModelRequest } from '../call/canonical.ts'
-import { type OnBlock, Window } from '../stream/window.ts'
+import { mapReplyTexts, mapRequestParameters, mapRequestTexts } from '../call/texts.ts'
+import type { Place } from '../detect/detect.ts'
+import { type OnBlock, Window } from '../detect/window.ts'
 import { looksElsewhere } from './batches.ts'
-import type { Place } from './detect.ts'
 import { Detector, type Found } from './detector.ts'
 import type { Entry } from './entry.ts'
-import { mapReplyTexts, mapRequestParameters, mapRequestTexts } from './texts.ts'
 
 /**
  * The call with its request redacted by a module. Throws when a finding blocks; what may be recorded of the call is

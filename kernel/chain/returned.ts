@@ -2,9 +2,9 @@ import { closest } from 'fastest-levenshtein'
 import type { Call } from '../call/call.ts'
 import type { Completion } from '../call/canonical.ts'
 import type { Reply } from '../call/reply.ts'
+import type { Span } from '../detect/detect.ts'
+import { HookFault } from '../hook-fault.ts'
 import type { Filter } from '../stream/filter.ts'
-import type { Span } from './detect.ts'
-import { HookFault } from './hook-fault.ts'
 import type { Hooks } from './hooks.ts'
 
 const functions = ['admit', 'request', 'around', 'wraps', 'attempt', 'attempted', 'reply', 'settled'] as const

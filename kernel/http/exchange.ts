@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Call } from '../call/call.ts'
 import type { FinishReason } from '../call/canonical.ts'
+import type { Served } from '../call/outcome.ts'
 import { CallFirstContent, CallStarted } from '../call/outcome.ts'
 import type { StreamReply, WholeReply } from '../call/reply.ts'
-import type { Served } from '../call/settle.ts'
+import { type SettlementParts, settle } from '../call/settle.ts'
 import { Trail } from '../call/trail.ts'
 import type { Wire } from '../call/wire.ts'
 import type { Cohort } from '../cohort.ts'
@@ -15,7 +16,6 @@ import { type BodyLimits, parseJson, readBody, withTokens } from './body.ts'
 import type { Callers } from './caller.ts'
 import { clientAddress } from './client.ts'
 import { callContextOf } from './context.ts'
-import { type SettlementParts, settle } from './settlement.ts'
 import { StreamedAnswer } from './streamed-answer.ts'
 
 /** What serving proxied calls takes. */
@@ -90,7 +90,13 @@ export class Exchange {
     const { callers, trustedProxies, bodyLimits, adminProxy, cohort } = this.#parts
     const ip = clientAddress(this.#req, trustedProxies)
     const { chain, number } = this.#generation
-    const asked = chain.admit({ ip, method: 'POST', path: this.#wire.path, principal: undefined })
+    const asked = chain.admit({
+      ip,
+      method: 'POST',
+      path: this.#wire.path,
+      isCall: true,
+      principal: undefined,
+    })
     if (asked) await asked
     const found = callers.identify(this.#req, ip)
     const principal = found instanceof Promise ? await found : found

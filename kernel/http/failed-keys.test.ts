@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createLog } from '../log.ts'
-import { FirstRelay, oneThread, type Relay, ThreadRelay } from '../threads/relay.ts'
+import { FirstRelay, oneThread, type Relay, ThreadRelay } from '../plugin/relay.ts'
 import { FailedKeys } from './failed-keys.ts'
 
 let logged: string[]

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { WindowCounts } from '../kit/window-counts.ts'
 import type { Log } from '../log.ts'
-import type { Bound, Relay } from '../threads/relay.ts'
+import type { Bound, Relay } from '../plugin/relay.ts'
 import { networkOf } from './client.ts'
 
 interface FailedKeysParts {

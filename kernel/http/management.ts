@@ -110,6 +110,7 @@ const visitOf = ({ req, method, path }: Koa.Context, { trustedProxies }: Managem
   ip: clientAddress(req, trustedProxies),
   method,
   path,
+  isCall: false,
   principal: undefined,
 })
 

@@ -5,9 +5,9 @@ import { contain, tellContained } from '../contain.ts'
 import { badRequest, envelope, GatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
 import type { Generation } from '../plugin/generation.ts'
-import { newInsideSecret, takeOver } from '../threads/hand-on.ts'
 import type { Inside } from '../threads/messages.ts'
 import { Exchange, type ExchangeParts } from './exchange.ts'
+import { newInsideSecret, takeOver } from './hand-on.ts'
 import { refuseBytes } from './parser-error.ts'
 
 interface ServerParts extends ExchangeParts {

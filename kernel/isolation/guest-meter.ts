@@ -1,5 +1,5 @@
-import { faultOf, HookFault } from '../chain/hook-fault.ts'
 import { Meter } from '../chain/meter.ts'
+import { faultOf, HookFault } from '../hook-fault.ts'
 import type { Fault } from './messages.ts'
 import { thrownOf } from './thrown.ts'
 

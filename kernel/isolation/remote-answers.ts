@@ -1,6 +1,6 @@
 import type { HostStore } from '../../storage/shared/host-store.ts'
 import type { Completion } from '../call/canonical.ts'
-import { HookFault } from '../chain/hook-fault.ts'
+import { HookFault } from '../hook-fault.ts'
 import type { Context } from '../plugin/plugin.ts'
 import type { Answer, Ask, ToGuest } from './messages.ts'
 import type { RemoteAround } from './remote-around.ts'

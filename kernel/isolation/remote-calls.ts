@@ -57,7 +57,7 @@ export class RemoteCalls {
 
   /** The call as the module may see it. */
   seen(call: Call): Call {
-    return this.#reads ? call : call.veil
+    return this.#reads ? call : call.redacted
   }
 
   /** The call as it crosses now. */

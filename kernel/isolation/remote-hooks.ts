@@ -1,12 +1,12 @@
 import type { Call } from '../call/call.ts'
 import type { Completion } from '../call/canonical.ts'
 import type { Outcome } from '../call/outcome.ts'
+import { mergeParameters } from '../call/redacted.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Attempt } from '../call/trail.ts'
 import { type ChainHooks, looksElsewhere } from '../chain/batches.ts'
 import type { Next } from '../chain/hooks.ts'
 import { isGatewayError } from '../errors.ts'
-import { unveiled } from '../plugin/veil.ts'
 import { replyWith } from '../stream/collect.ts'
 import { type CallChange, viewOfOutcome } from './call-view.ts'
 import type { Shape, Step } from './messages.ts'
@@ -92,5 +92,5 @@ export function changedCall(module: RemoteModule, call: Call, { fields, ...chang
       ...(cancel !== undefined && known && { cancel: module.calls.part(known, cancel) }),
     })
   }
-  return seen === call ? changed : unveiled(call, seen, changed)
+  return seen === call ? changed : mergeParameters(call, seen, changed)
 }

@@ -1,5 +1,4 @@
 import { StoreError, type StoreErrorCode } from '../../storage/index.ts'
-import { HookFault } from '../chain/hook-fault.ts'
 import {
   ClientGone,
   type ErrorCode,
@@ -10,6 +9,7 @@ import {
   type UpstreamDetail,
   UpstreamError,
 } from '../errors.ts'
+import { HookFault } from '../hook-fault.ts'
 import { Numbered, type Side } from './numbered.ts'
 
 /** An error as it crosses. */

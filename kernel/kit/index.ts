@@ -1,10 +1,10 @@
 /** Pure helpers for plugins: nothing here holds state or does I/O. */
 
-export { type Finder, type Finding, findAll } from '../chain/detect.ts'
-export { mapReplyTexts, mapRequestTexts, requestTexts } from '../chain/texts.ts'
+export { mapReplyTexts, mapRequestTexts, requestTexts } from '../call/texts.ts'
 export { compileGlobs } from '../chain/when.ts'
 export * as field from '../config/fields.ts'
 export { contain, detach } from '../contain.ts'
+export { type Finder, type Finding, findAll } from '../detect/detect.ts'
 export { inAny, networkOf } from '../http/client.ts'
 export { isTooDeep, parseForeign } from '../json-bounds.ts'
 export { mostCallUsd, nanoOf, usdOf } from '../money.ts'

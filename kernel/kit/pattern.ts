@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js'
-import type { Finder } from '../chain/detect.ts'
+import type { Finder } from '../detect/detect.ts'
 
 /** Whether a text is a regular expression in RE2 syntax. */
 export function isPattern(source: string): boolean {

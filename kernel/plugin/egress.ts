@@ -1,7 +1,7 @@
 import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns'
 import ipaddr from 'ipaddr.js'
 import { Agent, buildConnector } from 'undici'
-import { HookFault } from '../chain/hook-fault.ts'
+import { HookFault } from '../hook-fault.ts'
 import { matchesHost } from './permissions.ts'
 
 /** Public by their range, and yet doors to the inside of a cloud. */

@@ -1,4 +1,4 @@
-import type { Rating } from '../call/settle.ts'
+import type { Rating } from '../call/outcome.ts'
 import type { Wire } from '../call/wire.ts'
 import { Chain } from '../chain/chain.ts'
 import type { Entry } from '../chain/entry.ts'

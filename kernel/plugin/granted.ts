@@ -1,13 +1,13 @@
 import type { Call } from '../call/call.ts'
 import { withoutBody } from '../call/outcome.ts'
+import { changedTexts, mergeParameters } from '../call/redacted.ts'
 import type { Reply } from '../call/reply.ts'
-import type { Detection } from '../chain/detect.ts'
 import type { Hooks, Next } from '../chain/hooks.ts'
 import { checkedFilter, checkedStep } from '../chain/returned.ts'
+import type { Detection } from '../detect/detect.ts'
 import type { Chunk } from '../stream/chunk.ts'
 import type { Filter, Out } from '../stream/filter.ts'
 import { denied, type Grants } from './permissions.ts'
-import { changedTexts, unveiled } from './veil.ts'
 
 type Around = NonNullable<Hooks['around']>
 
@@ -31,22 +31,22 @@ function blind(id: string, hooks: Hooks): Hooks {
     ...rest,
     ...(request && {
       request: (call) => {
-        const seen = call.veil
+        const seen = call.redacted
         const back = (returned: unknown): Call | Reply | undefined => {
           const step = checkedStep(returned, call)
           if (step === undefined) return undefined
           if ('kind' in step) throw denied(id, 'answers a call', 'body:write')
           refuseTexts(id, seen, step)
-          return unveiled(call, seen, step)
+          return mergeParameters(call, seen, step)
         }
         const returned = request(seen)
         return returned instanceof Promise ? returned.then(back) : back(returned)
       },
     }),
-    ...(attempt && { attempt: (made, call, headers) => attempt(made, call.veil, headers) }),
-    ...(attempted && { attempted: (made, call) => attempted(made, call.veil) }),
+    ...(attempt && { attempt: (made, call, headers) => attempt(made, call.redacted, headers) }),
+    ...(attempted && { attempted: (made, call) => attempted(made, call.redacted) }),
     ...(settled && {
-      settled: (outcome, call) => settled(withoutBody(outcome), call.veil),
+      settled: (outcome, call) => settled(withoutBody(outcome), call.redacted),
     }),
   } as Hooks
 }

@@ -1,6 +1,6 @@
 import { type Agent, fetch, type RequestInit, type Response } from 'undici'
 import type { Completion, ModelRequest } from '../call/canonical.ts'
-import { HookFault } from '../chain/hook-fault.ts'
+import { HookFault } from '../hook-fault.ts'
 import { Egress } from './egress.ts'
 import { denied, type Grants } from './permissions.ts'
 import type { CompleteOptions, PluginCalls } from './plugin-calls.ts'

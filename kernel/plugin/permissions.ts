@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { HookFault } from '../chain/hook-fault.ts'
+import { HookFault } from '../hook-fault.ts'
 
 const forms = [
   /^(routes|providers|store|body:read|body:write)$/,

@@ -4,9 +4,9 @@ import { Cancel, over } from '../call/cancel.ts'
 import type { Completion, ModelRequest, Operation } from '../call/canonical.ts'
 import { CallSettled, CallStarted, type Outcome, withoutBody } from '../call/outcome.ts'
 import { outcomeOf } from '../call/settle.ts'
-import { HookFault } from '../chain/hook-fault.ts'
 import { isGatewayError } from '../errors.ts'
 import type { Events } from '../events.ts'
+import { HookFault } from '../hook-fault.ts'
 import { newId } from '../id.ts'
 import { nanoOf, usdOf } from '../money.ts'
 import { collect } from '../stream/collect.ts'
@@ -92,7 +92,7 @@ export class PluginCalls {
       // What a plugin asks may hold texts as they were before the guards, which no trace may show.
       call.trail.mayRecord(undefined)
       await chain.settled(outcome, call)
-      events.emit(CallSettled, { outcome: withoutBody(outcome), call: call.veil })
+      events.emit(CallSettled, { outcome: withoutBody(outcome), call: call.redacted })
       return outcome
     } finally {
       for (const signal of signals) signal?.removeEventListener('abort', stop)

@@ -1,6 +1,6 @@
 import type { CompletionChunk, FinishReason } from '../call/canonical.ts'
-import { HookFault } from '../chain/hook-fault.ts'
 import type { GatewayError } from '../errors.ts'
+import { HookFault } from '../hook-fault.ts'
 import { Chunk, finishChunk } from './chunk.ts'
 
 /** Where a filter puts what may go on. */

@@ -1,4 +1,4 @@
-import type { Window } from './window.ts'
+import type { Window } from '../detect/window.ts'
 
 /** Lists of log probabilities by field, in either of OpenAI's forms. */
 export type LogprobLists = Record<string, unknown[]>

@@ -5,10 +5,10 @@ import { type SharedEngine, shareEngine } from '../../storage/shared.ts'
 import { repeat } from '../call/repeat.ts'
 import type { Config } from '../config.ts'
 import type { Log } from '../log.ts'
+import { FirstRelay, oneThread, type Relay, type ThreadRelay } from '../plugin/relay.ts'
 import type { Scope } from '../plugin/scope.ts'
 import { StoreState } from '../store-state.ts'
 import type { ThreadData } from './messages.ts'
-import { FirstRelay, oneThread, type Relay, type ThreadRelay } from './relay.ts'
 
 /** What a further thread of a gateway has from the first one. */
 export interface ThreadPlace

@@ -1,8 +1,8 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { MeterState } from '../chain/meter.ts'
 import type { Config } from '../config.ts'
+import type { Relayed } from '../plugin/relay.ts'
 import type { QueueStatus } from '../queues.ts'
-import type { Relayed } from './relay.ts'
 
 /** What has changed about plugins: what holds for one, its code, or that it is gone. */
 export type PluginNews =

@@ -62,8 +62,8 @@ export default defineModule({
     }
 
     return {
-      admit({ ip, path, principal }) {
-        const isFenced = path.startsWith('/v1/') || (settings.scope === 'all' && !healthChecks.has(path))
+      admit({ ip, path, isCall, principal }) {
+        const isFenced = isCall || (settings.scope === 'all' && !healthChecks.has(path))
         if (isFenced) checkAll(ip, principal)
       },
       /** Calls that the gateway makes of its own accord come from no address. */

@@ -12,3 +12,8 @@ export function countBounded(text: string, count: (part: string) => number): num
   for (const [part] of text.matchAll(pieces)) sum += count(part)
   return sum
 }
+
+/** Tokens of a prompt: of its texts, and one for each control token between them. */
+export function countParts(prompt: string, control: RegExp, count: (text: string) => number): number {
+  return prompt.split(control).reduce((sum, text, i) => sum + count(text) + (i > 0 ? 1 : 0), 0)
+}

@@ -1,7 +1,8 @@
 import { Tokenizer } from '@huggingface/tokenizers'
+import { countParts } from './bounded.ts'
 import { byteAlphabet } from './bytes.ts'
 import { readShipped, type ShippedVocabulary, shippedVocabularies } from './shipped.ts'
-import { countParts, type VocabularyCount } from './vocabulary.ts'
+import type { VocabularyCount } from './vocabulary.ts'
 
 /** Opens a vocabulary that came with the gateway: a file of merges, one a line, in their order. */
 export async function openMerges(name: ShippedVocabulary): Promise<VocabularyCount> {

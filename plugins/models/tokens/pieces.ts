@@ -1,6 +1,7 @@
 import { Tokenizer } from '@huggingface/tokenizers'
+import { countParts } from './bounded.ts'
 import { readShipped, type ShippedPieces, shippedPieces } from './shipped.ts'
-import { countParts, type VocabularyCount } from './vocabulary.ts'
+import type { VocabularyCount } from './vocabulary.ts'
 
 /** What stands for a space in SentencePiece's vocabularies. */
 const space = '▁'

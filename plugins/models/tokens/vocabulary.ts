@@ -29,11 +29,6 @@ export async function openVocabulary(name: Vocabulary): Promise<VocabularyCount>
   }
 }
 
-/** Tokens of a prompt: of its texts, and one for each control token between them. */
-export function countParts(prompt: string, control: RegExp, count: (text: string) => number): number {
-  return prompt.split(control).reduce((sum, text, i) => sum + count(text) + (i > 0 ? 1 : 0), 0)
-}
-
 function openAi({ countTokens }: typeof import('gpt-tokenizer/encoding/o200k_base')): VocabularyCount {
   const plain = { disallowedSpecial: new Set<string>() }
   return { count: (text) => countBounded(text, (part) => countTokens(part, plain)) }

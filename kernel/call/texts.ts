@@ -1,5 +1,5 @@
-import type { Choice, Completion, Delta, Message, ModelRequest } from '../call/canonical.ts'
-import type { Place } from './detect.ts'
+import type { Place } from '../detect/detect.ts'
+import type { Choice, Completion, Delta, Message, ModelRequest } from './canonical.ts'
 import { mapArray, mapNode, type NodeSpot, opaque } from './nodes.ts'
 
 type Change = (text: string, place: Place) => string

@@ -1,5 +1,5 @@
-import type { Place } from '../chain/detect.ts'
-import { type Detector, type Found, merged } from '../chain/detector.ts'
+import type { Detector, Found } from '../chain/detector.ts'
+import type { Place } from './detect.ts'
 import { JsonText, PlainText, type Written } from './written.ts'
 
 /** What a finding that blocks comes to: throws, or gives what to put in its place. */
@@ -134,4 +134,15 @@ const slack = 256
 function unbroken(text: string, limit: number): number {
   const last = text.charCodeAt(limit - 1)
   return last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit
+}
+
+/** What detectors find: in order, none overlapping; the earlier start wins, then the earlier detector. */
+export function merged(found: Found[], from: number): Found[] {
+  found.sort((a, b) => a.start - b.start)
+  let end = from
+  return found.filter((span) => {
+    if (span.start < end) return false
+    end = span.end
+    return true
+  })
 }

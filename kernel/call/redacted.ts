@@ -1,5 +1,5 @@
-import type { Call } from '../call/call.ts'
-import type { ModelRequest } from '../call/canonical.ts'
+import type { Call } from './call.ts'
+import type { ModelRequest } from './canonical.ts'
 
 /** What a request says besides its texts: anybody may read and change it. */
 const parameters: ReadonlySet<string> = new Set([
@@ -40,7 +40,7 @@ export function changedTexts(before: ModelRequest, after: ModelRequest): string[
 }
 
 /** The call itself, with what somebody changed of it who saw it without its texts. */
-export function unveiled(call: Call, seen: Call, changed: Call): Call {
+export function mergeParameters(call: Call, seen: Call, changed: Call): Call {
   if (changed === seen) return call
   const { context, timeouts, cancel } = changed
   const next = call.with({ context, timeouts, cancel })

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { clientAddress } from '../http/client.ts'
+import { clientAddress } from './client.ts'
 import { handOn, newInsideSecret, takeOver } from './hand-on.ts'
 
 const servers: Server[] = []

@@ -7,9 +7,9 @@ import type { Outcome } from '../call/outcome.ts'
 import { noUsage } from '../call/usage.ts'
 import { applies, type Entry, failed } from '../chain/entry.ts'
 import type { Target } from '../contract/provider.ts'
-import { callContextOf } from '../http/context.ts'
 import { newId } from '../id.ts'
-import type { Generation } from './generation.ts'
+import type { Generation } from '../plugin/generation.ts'
+import { callContextOf } from './context.ts'
 
 /** What is asked about a call that is not made, such as one whose tokens are counted. */
 export interface Inquiry {

@@ -1,5 +1,5 @@
-import type { Delta } from '../call/canonical.ts'
-import type { Place } from './detect.ts'
+import type { Place } from '../detect/detect.ts'
+import type { Delta } from './canonical.ts'
 
 /** JSON of any shape inside a message or a request, and the texts in it. */
 

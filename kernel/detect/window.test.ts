@@ -11,7 +11,7 @@ import {
   toolArguments,
 } from '../../test/detection.ts'
 import { runs } from '../../test/suite/runs.ts'
-import type { Detection } from '../chain/detect.ts'
+import type { Detection } from './detect.ts'
 import { Window } from './window.ts'
 
 /** Bounded patterns that overlap, chain, look back and look ahead: everything that can go wrong at a border. */

@@ -2,9 +2,9 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { contain } from '../contain.ts'
 import { envelope, internalError } from '../errors.ts'
-import { handedOnFrom } from '../http/client.ts'
 import { newId } from '../id.ts'
-import type { Inside } from './messages.ts'
+import type { Inside } from '../threads/messages.ts'
+import { handedOnFrom } from './client.ts'
 
 /** Of one connection, not of the request. */
 const ofConnection = new Set(['connection', 'keep-alive', 'proxy-connection', 'expect'])

@@ -1,11 +1,11 @@
 import type { ChoiceDelta } from '../call/canonical.ts'
-import type { Place } from '../chain/detect.ts'
+import { mapMessage, type Spot } from '../call/texts.ts'
 import type { Detector } from '../chain/detector.ts'
-import { mapMessage, type Spot } from '../chain/texts.ts'
 import { isGatewayError } from '../errors.ts'
-import { Chunk, envelopeOf } from './chunk.ts'
-import type { Filter, Out } from './filter.ts'
-import { HeldLogprobs } from './logprobs.ts'
+import { Chunk, envelopeOf } from '../stream/chunk.ts'
+import type { Filter, Out } from '../stream/filter.ts'
+import { HeldLogprobs } from '../stream/logprobs.ts'
+import type { Place } from './detect.ts'
 import { Window } from './window.ts'
 
 /**
