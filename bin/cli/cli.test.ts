@@ -85,14 +85,24 @@ describe('start', () => {
   })
 
   it('says what is wrong with the configuration, a line for each problem, and exits with 78', async () => {
-    await configure(`prot: 4200\nserver: { threads: many }\nadmin_key: \${NOT_SET}\n`)
+    await configure(`server: { threads: many }\nadmin_key: \${NOT_SET}\n`)
     const { code, out, err } = await runAlone(['start'])
     expect(code).toBe(78)
     expect(out).toBe('')
     expect(err.trim().split('\n')).toEqual([
+      expect.stringContaining('service.yaml line 1: server.threads:'),
+      expect.stringMatching(/service\.yaml line 2: admin_key: .*NOT_SET/),
+    ])
+  })
+
+  it('says what is wrong with the sections of plugins, and with keys that are none of theirs', async () => {
+    await configure('prot: 4200\nroutes: 1\nprices: { gpt: {} }\n')
+    const { code, out, err } = await runAlone(['start'])
+    expect([code, out]).toEqual([78, ''])
+    expect(err.trim().split('\n')).toEqual([
       expect.stringContaining('service.yaml line 1: prot: unknown key; the nearest known one is port'),
-      expect.stringContaining('service.yaml line 2: server.threads:'),
-      expect.stringMatching(/service\.yaml line 3: admin_key: .*NOT_SET/),
+      expect.stringContaining('service.yaml line 2: routes: expected a list, got 1'),
+      expect.stringContaining('service.yaml line 3: prices.gpt: expected provider/model'),
     ])
   })
 

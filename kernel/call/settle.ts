@@ -5,7 +5,7 @@ import type { Log } from '../log.ts'
 import { answerTexts, billed, reported, saved } from './bill.ts'
 import type { Call } from './call.ts'
 import { over } from './cancel.ts'
-import type { Completion } from './canonical.ts'
+import type { Completion, FinishReason } from './canonical.ts'
 import { CallSettled, type Counts, type Ending, type Outcome, type Rating, type Served } from './outcome.ts'
 import type { Attempt } from './trail.ts'
 

@@ -39,17 +39,23 @@ export async function startWaiting(
     came === undefined || (manifest?.requires.some((id) => here.has(id)) ?? false)
   const canTry = (plugin: Plugin): boolean =>
     !plugin.instance && plugin.setting?.enabled === true && !plugin.found.problem && !tried.has(plugin)
-  for (let progress = true; progress; ) {
-    progress = false
-    for (const plugin of [...plugins.values()].filter((one) => canTry(one) && isWanted(one))) {
-      const missing = missingOf(plugin, plugins)
-      plugin.problem = missing.length > 0 ? `waits for ${missing.join(', ')}` : undefined
-      if (missing.length > 0) continue
-      tried.add(plugin)
-      await begin(plugin)
-      here.add(plugin.id)
-      progress = true
+  const startThose = async (may: (plugin: Plugin) => boolean): Promise<void> => {
+    for (let progress = true; progress; ) {
+      progress = false
+      const next = [...plugins.values()].filter((one) => may(one) && canTry(one) && isWanted(one))
+      for (const plugin of next) {
+        const missing = missingOf(plugin, plugins)
+        plugin.problem = missing.length > 0 ? `waits for ${missing.join(', ')}` : undefined
+        if (missing.length > 0) continue
+        tried.add(plugin)
+        await begin(plugin)
+        here.add(plugin.id)
+        progress = true
+      }
     }
   }
+  // What the gateway's own plugins claim, no other can claim before them.
+  await startThose(({ found }) => found.source === 'builtin')
+  await startThose(() => true)
   return tried.size > 0
 }
