@@ -1,8 +1,7 @@
+import { Detector } from '../kernel/chain/detector.ts'
 import type { Detection, Finder, Place, Span } from '../kernel/detect/detect.ts'
 import { findAll } from '../kernel/detect/detect.ts'
-import { Detector } from '../kernel/chain/detector.ts'
-import { merged } from '../kernel/detect/window.ts'
-import { type OnBlock, Window } from '../kernel/detect/window.ts'
+import { merged, type OnBlock, Window } from '../kernel/detect/window.ts'
 import { callWith, entryOf } from './chain.ts'
 
 /** Detections at work on a call, each as a module of its own. */
