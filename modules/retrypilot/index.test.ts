@@ -41,6 +41,8 @@ test.each([
   ['a limit', { status: 429 }],
   ['a connection that breaks', { drop: true }],
   ['an answer that makes no sense', { garbage: 'not JSON' }],
+  ['an answer without a choice', { garbage: '{"choices":[]}' }],
+  ['an answer that is cut off', { headers: { 'content-length': '60' } }],
 ])('%s is got over, whole and streamed', async (_, script) => {
   upstream.reply({ ...script, times: 2 })
   const { choices } = await ask()

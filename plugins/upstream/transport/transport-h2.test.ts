@@ -104,6 +104,25 @@ test('status and headers are those of the answer', async () => {
   expect((await got.whole()).toString()).toBe('slow')
 })
 
+test('an answer that goes on behind its end loses its own stream, and the connection stays', async () => {
+  answer = (response) => {
+    response.writeHead(200)
+    const more = (): void => {
+      while (!response.destroyed && response.write('x'.repeat(10_000)));
+    }
+    response.on('drain', more)
+    more()
+  }
+  const send = open()
+  const endless = await send()
+  await endless.read()
+  endless.finish()
+  await expect.poll(() => closed).toBe(1)
+  answer = say('next')
+  expect(await whole(send())).toBe('next')
+  expect(connections).toBe(1)
+})
+
 test('a call that is cancelled takes its own stream with it, and no other', async () => {
   const waiting: Http2ServerResponse[] = []
   answer = (response) => {
