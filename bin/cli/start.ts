@@ -4,6 +4,7 @@ import { contain } from '../../kernel/contain.ts'
 import { createLog } from '../../kernel/log.ts'
 import { explain } from '../../kernel/plugin/manifest.ts'
 import { outliveStrayErrors } from '../../kernel/stray-errors.ts'
+import { reserveYoungGeneration } from '../../kernel/threads/young-generation.ts'
 import { configuration, refuseConfiguration } from './configuration.ts'
 import { greeting } from './greeting.ts'
 import { tidyPackages } from './packages/upkeep.ts'
@@ -11,6 +12,7 @@ import { tidyPackages } from './packages/upkeep.ts'
 /** Runs the gateway until it is told to stop. */
 export async function start(): Promise<void> {
   const began = performance.now()
+  reserveYoungGeneration()
   const config = configuration()
   if (!config) return
   const log = createLog({ level: config.logLevel })

@@ -40,6 +40,9 @@ interface Options {
 const leaveMs = 1_000
 const mb = 1024 * 1024
 
+/** MB of a worker's young generation: messages are small, and what it has touched it keeps. */
+const youngMb = 24
+
 /**
  * One plugin in a worker thread of its own. A worker that ends, runs out of memory or gives no sign of life fails what
  * was asked of it; the next thing asked starts another.
@@ -138,7 +141,11 @@ export class WorkerHost {
       workerData: data,
       env: compileCache(),
       execArgv: [],
-      resourceLimits: { maxOldGenerationSizeMb: Math.ceil(limits.memory / mb), stackSizeMb: 4 },
+      resourceLimits: {
+        maxOldGenerationSizeMb: Math.ceil(limits.memory / mb),
+        maxYoungGenerationSizeMb: youngMb,
+        stackSizeMb: 4,
+      },
     })
     worker.unref()
     this.#worker = worker

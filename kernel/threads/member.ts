@@ -6,6 +6,7 @@ import { contain, detach } from '../contain.ts'
 import { inTime } from '../plugin/in-time.ts'
 import { explain } from '../plugin/manifest.ts'
 import type { ThreadData, ToFirst, ToThread } from './messages.ts'
+import { limitsOfCalls } from './young-generation.ts'
 
 type Told = Exclude<ToFirst, { readonly ready: true } | { readonly failed: string }>
 
@@ -42,6 +43,7 @@ export class Member {
     this.#worker = new Worker(new URL(`./thread${path.extname(import.meta.url)}`, import.meta.url), {
       workerData: data,
       transferList: [store.port2, control.port2],
+      resourceLimits: limitsOfCalls(),
     })
     let problem = 'it ended'
     const failed = contain('the failure of a thread', (error: unknown) => {

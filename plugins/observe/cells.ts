@@ -1,6 +1,7 @@
 import type { RowLog } from '#kernel'
 import type { TraceRow } from './row.ts'
 import { Tally, type Totals, timedTotalsOf, totalsOf } from './tally.ts'
+import { createTeller } from './told-apart.ts'
 
 /**
  * The roll-up of traces. Each trace adds to cells of two scopes, all users (`*`) and its own user, so that every chart
@@ -9,7 +10,8 @@ import { Tally, type Totals, timedTotalsOf, totalsOf } from './tally.ts'
  *
  * - `m/<hour>/<scope>/<minute>` and `h/<scope>/<hour>`: totals with latencies, for series;
  * - `d/<scope>/total/<day>/`: the same for a day;
- * - `d/<scope>/<dimension>/<day>/<value>`: totals by provider, model, project and (all users) user;
+ * - `d/<scope>/<dimension>/<day>/<value>`: totals by provider, model, project and (all users) user; of one user's models and
+ *   projects of a day, the first 200 are told apart;
  * - `d/<scope>/manual/<day>/`: totals of what was told.
  *
  * Hours, minutes and days are counted from the epoch, in UTC.
@@ -52,6 +54,7 @@ export function createRollUp(): (
   add: (cells: readonly string[], totals: Totals) => void,
 ) => void {
   const known = new Map<string, CellNames>()
+  const tellApart = createTeller()
   return (row, add) => {
     const minute = Math.floor(row.at / minuteMs)
     const { user_id = '', provider = '', project, source } = row
@@ -61,7 +64,13 @@ export function createRollUp(): (
     let names = known.get(key)
     if (!names) {
       if (known.size === mostNames) known.clear()
-      names = namesOf(minute, row.user_id, { provider, model, project }, isTold)
+      const holder = `${user_id}\n${dayOf(row.at)}`
+      const values = {
+        provider: tellApart(holder, 'provider', provider),
+        model: tellApart(holder, 'model', model),
+        project: tellApart(holder, 'project', project),
+      }
+      names = namesOf(minute, row.user_id, values, isTold)
       known.set(key, names)
     }
     add(names.timed, timedTotalsOf(row))

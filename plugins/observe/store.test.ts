@@ -121,6 +121,19 @@ test('what traces add up to outlives them and their bodies', async () => {
   expect([await minutes(20), await minutes(40)]).toEqual([1, 0])
 })
 
+test('models that a client makes up are summed up as one, and nothing is left out', async () => {
+  const traces = new Traces(engine.namespace('made-up'), 250)
+  const now = Date.now()
+  for (let n = 0; n < 300; n++)
+    traces.append({ ...sample(n, now), user_id: 'usr_1', project: 'p', model: `made-up-${n}` })
+  const [today, all] = [dayOf(now), traces.cells(undefined)]
+  const models = await all.byValue('model', today, today)
+  expect(models.size).toBe(201)
+  expect(models.get('(other)')?.get('requests')).toBe(100)
+  const requests = [...models.values()].reduce((sum, tally) => sum + tally.get('requests'), 0)
+  expect(requests).toBe(300)
+})
+
 describe('with a hundred thousand traces', () => {
   const rows = 100_000
   const now = Date.now()

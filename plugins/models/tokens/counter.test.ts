@@ -1,6 +1,8 @@
-import { afterEach, expect, it } from 'vitest'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { afterEach, expect, it, vi } from 'vitest'
 import type { JsonObject } from '../../../kernel/call/canonical.ts'
 import { TokenCounter } from './counter.ts'
+import { TokenThread } from './thread.ts'
 
 let counter = new TokenCounter()
 
@@ -28,6 +30,26 @@ it('keeps nobody waiting when it is closed, and starts again when it is asked ag
   await counter.close()
   await cut
   expect((await counter.count({ model: 'claude-x', messages: hello })).input.quality).toBe('estimate')
+})
+
+it('ends a thread that has had nothing to count for a while, and starts another when there is something', async () => {
+  let started = 0
+  const count = (): void => void started++
+  subscribe('worker_threads', count)
+  const thread = new TokenThread(30_000, 1, 1)
+  const request = { model: 'gpt-4o', messages: hello }
+  try {
+    await vi.waitFor(
+      async () => {
+        expect(await thread.ask({ request, texts: [] })).toMatchObject({ input: { tokens: 9 } })
+        expect(started).toBeGreaterThan(1)
+      },
+      { timeout: 20_000 },
+    )
+  } finally {
+    unsubscribe('worker_threads', count)
+    await thread.close()
+  }
 })
 
 /** A request that cannot cross to the thread: copying it would take more stack than there is. */

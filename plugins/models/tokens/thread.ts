@@ -44,15 +44,20 @@ interface Waiting {
 }
 
 /** A vocabulary of 262,000 tokens takes 300 MB while it is read. */
-const memoryMb = 1024
+const limits = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 24 }
+
+/** A thread that has had nothing to count for so long ends, and its vocabularies with it. */
+const idleEndMs = 60_000
 
 /**
  * The thread that vocabularies are loaded and run in. It has one task at a time, so that one that takes too long, or breaks
- * the thread, is known: it fails, and the others go on in a new thread. No thread is there before the first task.
+ * the thread, is known: it fails, and the others go on in a new thread. No thread is there before the first task, nor a
+ * minute after the last.
  */
 export class TokenThread {
   readonly #limitMs: number
   readonly #mostWeight: number
+  readonly #idleMs: number
   #queue: Waiting[] = []
   /** Of the tasks in the queue, together. */
   #weight = 0
@@ -61,9 +66,10 @@ export class TokenThread {
   #timer: NodeJS.Timeout | undefined
 
   /** Tasks that wait are held in memory: those that would weigh more than `mostWeight` together fail at once. */
-  constructor(limitMs: number, mostWeight: number) {
+  constructor(limitMs: number, mostWeight: number, idleMs = idleEndMs) {
     this.#limitMs = limitMs
     this.#mostWeight = mostWeight
+    this.#idleMs = idleMs
   }
 
   /** Resolves with what the thread says, or why it says nothing. Rejects when the thread is closed meanwhile. */
@@ -105,10 +111,15 @@ export class TokenThread {
       }
     }
     this.#worker?.unref()
+    const idle = contain('the end of an idle thread that counts', () =>
+      detach('the end of the thread that counts', this.#end()),
+    )
+    this.#timer = setTimeout(idle, this.#idleMs).unref()
   }
 
   /** Throws when the task cannot be copied or no thread can be started; then it is as if it had not been tried. */
   #give(next: Waiting): void {
+    clearTimeout(this.#timer)
     this.#worker ??= this.#start()
     this.#worker.postMessage(next.task)
     this.#worker.ref()
@@ -119,7 +130,7 @@ export class TokenThread {
 
   #start(): Worker {
     const file = new URL(`./worker${path.extname(import.meta.url)}`, import.meta.url)
-    const worker = new Worker(file, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: memoryMb } })
+    const worker = new Worker(file, { execArgv: [], resourceLimits: limits })
     const settle = contain('a count of tokens', (answer: Answer) => {
       if (this.#worker === worker) this.#settle(answer)
     })
