@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
-import path from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { compiled } from './test/suite/compiled.ts'
 import { LongestFirst } from './test/suite/longest-first.ts'
 import { Slowest } from './test/suite/slowest.ts'
 
@@ -14,11 +14,11 @@ export default defineConfig({
     // Files share processes, so that the gateway is imported a few times and not once for each of them.
     isolate: false,
     setupFiles: ['test/suite/leftovers.ts', 'test/suite/runs.ts'],
-    // Processes and workers that tests start find there what the ones before them have compiled.
-    env: { NODE_COMPILE_CACHE: path.resolve('node_modules/.cache/compiled') },
+    globalSetup: ['test/suite/compiled.ts'],
+    env: { NODE_COMPILE_CACHE: compiled },
     sequence: { sequencer: LongestFirst },
     reporters: ['default', new Slowest()],
-    // Much of the time is spent waiting for processes: on two cores, one worker leaves one of them idle.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // A worker waits for processes and providers almost half of its time: one more than there are cores keeps them busy.
+    maxWorkers: availableParallelism() + 1,
   },
 })
