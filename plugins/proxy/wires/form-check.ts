@@ -3,11 +3,22 @@ import { z } from 'zod'
 
 const ajv = new Ajv2020({ strict: false, strictNumbers: true })
 
+/** The first thing that is wrong with a value: where, and what. */
+export interface Fault {
+  readonly path: readonly string[]
+  readonly message: string
+}
+
 /**
- * Whether values have the form of a schema, for schemas that JSON Schema can say all of. It costs a fourth of what zod's
- * own check does, which copies what it checks; what is wrong with a value is for zod to say.
+ * Finds what is first wrong with the form of values, by schemas that JSON Schema can say all of. It costs a fourth of what
+ * zod's own check does, which copies what it checks, and lists all that is wrong before it tells the first.
  */
-export function formCheck(schema: z.ZodType): (value: unknown) => boolean {
+export function formCheck(schema: z.ZodType): (value: unknown) => Fault | undefined {
   const { $schema: _, ...rules } = z.toJSONSchema(schema, { io: 'input' })
-  return ajv.compile(rules)
+  const hasForm = ajv.compile(rules)
+  return (value) => {
+    if (hasForm(value)) return undefined
+    const { instancePath = '', message = 'has another form' } = hasForm.errors?.[0] ?? {}
+    return { path: instancePath.split('/').slice(1), message }
+  }
 }

@@ -8,7 +8,7 @@ import {
   type Wire,
 } from '#kernel'
 import { ByteRun, encodeEvent } from '#kit'
-import { formCheck } from './form-check.ts'
+import { type Fault, formCheck } from './form-check.ts'
 import { refusalOf } from './refusal.ts'
 
 type Parts = Pick<Wire, 'id' | 'path' | 'operation' | 'summary' | 'answer' | 'events'> & {
@@ -17,10 +17,13 @@ type Parts = Pick<Wire, 'id' | 'path' | 'operation' | 'summary' | 'answer' | 'ev
 
 /** The wires of OpenAI differ in their bodies only: the canonical forms are theirs. */
 export function openaiWire(parts: Parts): Wire {
-  const hasForm = formCheck(parts.body)
+  const faultOf = formCheck(parts.body)
   return {
     ...parts,
-    decode: (body) => (hasForm(body) ? (body as ModelRequest) : checked(parts.body, body)),
+    decode: (body) => {
+      const fault = faultOf(body)
+      return fault === undefined ? (body as ModelRequest) : checked(parts.body, body, fault)
+    },
     encode: (body) => body,
     encoder: (wire, request) =>
       new OpenaiEncoder(wire === parts.id, request.stream_options?.include_usage === true),
@@ -28,11 +31,25 @@ export function openaiWire(parts: Parts): Wire {
   }
 }
 
+/** Values of a body beyond which it takes zod too long to say what is wrong: it lists that for all of them. */
+const many = 5_000
+
+function hasMany(body: unknown): boolean {
+  const values = [body]
+  for (let at = 0; at < values.length && values.length <= many; at++) {
+    const value = values[at]
+    if (typeof value !== 'object' || value === null) continue
+    for (const inner of Object.values(value)) if (values.push(inner) > many) break
+  }
+  return values.length > many
+}
+
 /**
  * Checks what the gateway relies on; fields it does not know go on as they are, for it is the body that goes on, not
  * what the schema makes of it.
  */
-function checked(schema: z.ZodType<object>, body: unknown): ModelRequest {
+function checked(schema: z.ZodType<object>, body: unknown, fault: Fault): ModelRequest {
+  if (hasMany(body)) throw refusalOf(fault)
   const result = schema.safeParse(body)
   if (result.success) return body as ModelRequest
   throw refusalOf(result.error.issues[0]!)
