@@ -8,8 +8,9 @@ export default defineConfig({
   test: {
     include: ['{bin,kernel,storage,modules,plugins,test,bench}/**/*.test.ts'],
     execArgv: ['--expose-gc'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    // Nobody waits for these: they end what hangs, also on machines where a process takes seconds to start.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     expect: { poll: { timeout: 10_000 } },
     // Files share processes, so that the gateway is imported a few times and not once for each of them.
     isolate: false,
