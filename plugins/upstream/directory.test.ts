@@ -263,4 +263,13 @@ describe('names of models', () => {
     expect(directory.names).toEqual(['a-9', 'b-1', 'shared'])
     expect(directory.namesOf('beta')).toEqual(['b-1', 'shared'])
   })
+
+  test('are what of such a list is a name, each once', () => {
+    const directory = directoryOf({}, bothKeys)
+    const odd = [7, null, undefined, {}, '', 'x'.repeat(257), 'a-9', 'a-9']
+    directory.learn('alpha', [...odd, ...Array.from({ length: 20_000 }, (_, n) => `model-${n}`)])
+    const names = directory.namesOf('alpha')
+    expect(names.slice(0, 2)).toEqual(['a-9', 'model-0'])
+    expect(names.length).toBeLessThanOrEqual(10_000)
+  })
 })

@@ -38,6 +38,13 @@ export interface DirectoryParts {
   readonly routes: RouteTable
 }
 
+/** Models of one provider's list that are taken in, and the characters of a name; calls cannot ask for a longer one. */
+const mostListed = 10_000
+const longestName = 256
+
+const isName = (name: unknown): name is string =>
+  typeof name === 'string' && name !== '' && name.length <= longestName
+
 /** The providers as manifests, configuration and environment make them, and which of them gets a model. */
 export class Directory {
   readonly #parts: DirectoryParts
@@ -181,9 +188,13 @@ export class Directory {
     return listed ?? this.find(provider)?.spec.models.filter((name) => !/[*?]/.test(name)) ?? []
   }
 
-  /** Takes in the models that a provider has listed. Calls are routed as before: a list is no promise. */
-  learn(provider: string, models: readonly string[]): void {
-    this.#learned.set(provider, models)
+  /**
+   * Takes in the models that a provider has listed, as far as they are names. Calls are routed as before: a list is no
+   * promise.
+   */
+  learn(provider: string, models: readonly unknown[]): void {
+    const names = new Set(models.filter(isName).slice(0, mostListed))
+    this.#learned.set(provider, [...names])
   }
 
   /** Whether a model can do something, as far as the operator or the catalogue says so. */
