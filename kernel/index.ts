@@ -19,7 +19,7 @@ export { CallFirstContent, CallSettled, CallStarted, type Outcome } from './call
 export { type Reply, StreamReply, WholeReply } from './call/reply.ts'
 export { type Attempt, type Decision, type Exchanged, type Note, type Skip, Trail } from './call/trail.ts'
 export { believedUsage, fromWireUsage, mostTokens, noUsage, type Usage } from './call/usage.ts'
-export type { Asking, EventShape, StreamEncoder, Wire } from './call/wire.ts'
+export type { Address, Asking, EventShape, StreamEncoder, Wire } from './call/wire.ts'
 export { wishesIn, wishesOf } from './call/wishes.ts'
 export { type DryStep, dryRun } from './chain/dry-run.ts'
 export { type Awaitable, type Hooks, hooksOf, type Next, type Visit } from './chain/hooks.ts'

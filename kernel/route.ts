@@ -32,7 +32,7 @@ export interface ServerEvent {
 /** A route is data: validation, access and documentation are projections of it. */
 export interface Route<P, Q, B, R> {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  /** With `{name}` for parameters, as in the documentation. */
+  /** With `{name}` for parameters, as in the documentation; `{+name}` for one that may be several segments. */
   readonly path: string
   readonly access: Access
   readonly summary: string
@@ -44,7 +44,7 @@ export interface Route<P, Q, B, R> {
   /** 200 without it. */
   readonly status?: number
   /** The wire to which it belongs: its errors look like those of that wire, and its ids stand where its clients look. */
-  readonly wire?: Pick<Wire, 'error' | 'errors' | 'idHeader'>
+  readonly wire?: Pick<Wire, 'error' | 'errors' | 'idHeader' | 'check'>
   /** What may leave: fields that it does not name are dropped. `events` for server-sent events, `text` for plain text. */
   readonly returns: z.ZodType<R> | 'events' | 'text'
   /** What the events are, for the documentation. */

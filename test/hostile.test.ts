@@ -300,14 +300,17 @@ describe('a management request', () => {
         `{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`,
       ]) {
         const response = await request(route, { body })
-        const { error } = (await response.json()) as { error: { code?: string; type: string } }
+        const { error } = (await response.json()) as {
+          error: { code?: string | number; type: string; status: string }
+        }
         expect(response.status, `${route.method} ${route.path} ${body.slice(0, 30)}`).toBeGreaterThanOrEqual(
           400,
         )
         expect(response.status, `${route.method} ${route.path} ${body.slice(0, 30)}`).toBeLessThan(500)
-        // Anthropic's envelope has a type in the place of a code.
-        const known = /^(bad_request|not_found|forbidden|unauthorized|invalid_request_error)$/
-        expect(error.code ?? error.type).toMatch(known)
+        // Anthropic's envelope has a type in the place of a code, and Google's a number and a status.
+        const known =
+          /^(bad_request|not_found|forbidden|unauthorized|invalid_request_error|INVALID_ARGUMENT|NOT_FOUND)$/
+        expect(typeof error.code === 'number' ? error.status : (error.code ?? error.type)).toMatch(known)
       }
     }
   }, 60_000)

@@ -13,6 +13,14 @@ export interface StreamEncoder {
   end(): string
   /** What ends an answer that failed on the way. Never looks like a normal end. */
   fail(error: GatewayError, requestId: string): string
+  /** What kind of content it writes; server-sent events without it. */
+  readonly contentType?: string
+}
+
+/** What an address says: the parameters of its path, and its query as it came, without the question mark. */
+export interface Address {
+  readonly params: Readonly<Record<string, string>>
+  readonly query: string
 }
 
 /** Whose request it is, and the record that its call leaves. */
@@ -29,7 +37,10 @@ export interface EventShape {
 /** A format that clients speak: a path, and the translation from and to the canonical forms. */
 export interface Wire {
   readonly id: string
+  /** With `{name}` for a segment or a part of one, `{+name}` for what may be several segments. */
   readonly path: string
+  /** Other paths of the same. */
+  readonly aliases?: readonly string[]
   readonly operation: Operation
   readonly summary: string
   /** A header beside `X-Request-Id` in which clients of the wire look for a request's id. */
@@ -42,8 +53,10 @@ export interface Wire {
   readonly events?: readonly EventShape[]
   /** The shape of its errors, for the documentation; the envelope's without it. */
   readonly errors?: z.ZodType
+  /** Refuses an address by throwing, before the key and anything else of the request is looked at. */
+  check?(address: Address): void
   /** The canonical request; throws a bad request that names the field. Wires that remember look up earlier turns. */
-  decode(body: unknown, asking: Asking): Awaitable<ModelRequest>
+  decode(body: unknown, asking: Asking, address: Address): Awaitable<ModelRequest>
   /** The answer's body as the wire has it. */
   encode(body: Completion, request: ModelRequest, asking: Asking): unknown
   /** `wire` is the one that the chunks' bytes are in. */

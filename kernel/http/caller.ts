@@ -4,13 +4,16 @@ import type { Principal } from '../call/call.ts'
 import { rateLimited, unauthorized } from '../errors.ts'
 import type { FailedKeys } from './failed-keys.ts'
 
-/** The key a request came with: a bearer token, `X-Admin-Key`, or Anthropic's `x-api-key`. Never the query string. */
+/**
+ * The key a request came with: a bearer token, `X-Admin-Key`, Anthropic's `x-api-key` or Google's `x-goog-api-key`. Never
+ * the query string.
+ */
 export function keyOf({ headers }: IncomingMessage): string | undefined {
   const { authorization } = headers
   if (authorization !== undefined) {
     return /^bearer /i.test(authorization) ? authorization.slice(7).trim() || undefined : undefined
   }
-  const key = headers['x-admin-key'] ?? headers['x-api-key']
+  const key = headers['x-admin-key'] ?? headers['x-api-key'] ?? headers['x-goog-api-key']
   return typeof key === 'string' && key !== '' ? key : undefined
 }
 

@@ -6,12 +6,13 @@ import { CallFirstContent, CallStarted } from '../call/outcome.ts'
 import type { StreamReply, WholeReply } from '../call/reply.ts'
 import { type SettlementParts, settle } from '../call/settle.ts'
 import { Trail } from '../call/trail.ts'
-import type { Wire } from '../call/wire.ts'
+import type { Address, Wire } from '../call/wire.ts'
 import type { Cohort } from '../cohort.ts'
 import { tellContained } from '../contain.ts'
 import { ClientGone, forbidden, isMistake, isUpstreamError, toGatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
 import type { Generation } from '../plugin/generation.ts'
+import type { FoundWire } from '../plugin/wire-table.ts'
 import { type BodyLimits, parseJson, readBody, withTokens } from './body.ts'
 import type { Callers } from './caller.ts'
 import { clientAddress } from './client.ts'
@@ -36,6 +37,7 @@ export class Exchange {
   readonly #req: IncomingMessage
   readonly #res: ServerResponse
   readonly #wire: Wire
+  readonly #address: Address
   readonly #generation: Generation
   readonly #id = newId('tr_')
   #call: Call | undefined
@@ -45,13 +47,14 @@ export class Exchange {
     parts: ExchangeParts,
     req: IncomingMessage,
     res: ServerResponse,
-    wire: Wire,
+    { wire, params }: FoundWire,
     generation: Generation,
   ) {
     this.#parts = parts
     this.#req = req
     this.#res = res
     this.#wire = wire
+    this.#address = wire.check ? { params, query: queryOf(req) } : { params, query: '' }
     this.#generation = generation
   }
 
@@ -90,6 +93,7 @@ export class Exchange {
     const { callers, trustedProxies, bodyLimits, adminProxy, cohort } = this.#parts
     const ip = clientAddress(this.#req, trustedProxies)
     const { chain, number } = this.#generation
+    this.#wire.check?.(this.#address)
     const asked = chain.admit({
       ip,
       method: 'POST',
@@ -106,7 +110,7 @@ export class Exchange {
     const bounds = this.#wire.operation === 'chat' ? bodyLimits : withTokens(bodyLimits)
     const body = parseJson(await readBody(this.#req, bodyLimits.bytes, cohort), bounds)
     const trail = new Trail()
-    const decoded = this.#wire.decode(body, { principal, trail })
+    const decoded = this.#wire.decode(body, { principal, trail }, this.#address)
     const request = decoded instanceof Promise ? await decoded : decoded
     const call = new Call({
       id: this.#id,
@@ -141,7 +145,7 @@ export class Exchange {
   async #stream(reply: StreamReply, call: Call): Promise<void> {
     const encoder = this.#wire.encoder(reply.wire, call.request, call)
     const answer = new StreamedAnswer(this.#res, encoder, (hasContent) => {
-      this.#streamHead()
+      this.#head(200, encoder.contentType ?? 'text/event-stream; charset=utf-8', unbuffered)
       if (!hasContent) return
       call.trail.firstContentAt = performance.now()
       this.#parts.events.emit(CallFirstContent, { call })
@@ -179,10 +183,6 @@ export class Exchange {
     this.#res.end(bytes)
   }
 
-  #streamHead(): void {
-    this.#head(200, 'text/event-stream; charset=utf-8', unbuffered)
-  }
-
   #head(status: number, type: string, about: Readonly<Record<string, string | number>>): void {
     const trail = this.#call?.trail
     const headers: Record<string, string | number> = {
@@ -217,6 +217,11 @@ export class Exchange {
 
 /** Node sends head and body of a string in one write, where a buffer takes two; up to so many bytes the copy is cheaper. */
 const largestCopy = 16 * 1024
+
+function queryOf({ url = '' }: IncomingMessage): string {
+  const at = url.indexOf('?')
+  return at === -1 ? '' : url.slice(at + 1)
+}
 
 /** No proxy on the way may hold a stream back. */
 const unbuffered = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }

@@ -7,6 +7,7 @@ import { badRequest, envelope, forbidden, isMistake, notFound, toGatewayError } 
 import { newId } from '../id.ts'
 import { WindowLimit } from '../kit/window-limit.ts'
 import type { Log } from '../log.ts'
+import { pathMatcher, routerPath } from '../paths.ts'
 import type { Generation } from '../plugin/generation.ts'
 import type { LiveRoute, ServerEvent } from '../route.ts'
 import { type BodyLimits, readJson } from './body.ts'
@@ -50,6 +51,7 @@ export function createManagement(parts: ManagementParts): Koa {
     const wire = wireOf(ctx, parts.generation())
     if (wire?.idHeader !== undefined) ctx.set(wire.idHeader, id)
     try {
+      wire?.check?.({ params: {}, query: ctx.querystring })
       await next()
       if (ctx.status === 404 && ctx.body === undefined)
         throw ctx.req.headers.upgrade === undefined ? nothingAt(ctx) : httpOnly(ctx)
@@ -88,15 +90,27 @@ const keyLimit = (limit: number): WindowLimit =>
     refusal: (limit, leftS) => `More than ${limit} management requests in a minute; try again in ${leftS} s.`,
   })
 
-/** The wire that a path belongs to, its own or that of a route; such routes have no parameters. */
-const wireOf = ({ path }: Koa.Context, { routes, wires }: Generation): LiveRoute['wire'] =>
-  wires.get(path) ?? routes.find((route) => route.wire !== undefined && route.path === path)?.wire
+interface WireRoute {
+  readonly wire: NonNullable<LiveRoute['wire']>
+  match(path: string): unknown
+}
+
+const wireRoutes = new WeakMap<Generation, readonly WireRoute[]>()
+
+/** The wire that a path belongs to, its own or that of a route. */
+function wireOf({ path }: Koa.Context, generation: Generation): LiveRoute['wire'] {
+  let known = wireRoutes.get(generation)
+  if (!known) {
+    known = generation.routes.flatMap(({ wire, path }) => (wire ? [{ wire, match: pathMatcher(path) }] : []))
+    wireRoutes.set(generation, known)
+  }
+  return generation.wires.find(path)?.wire ?? known.find(({ match }) => match(path))?.wire
+}
 
 function routerOf({ routes, chain }: Generation, parts: ManagementParts, limit: WindowLimit): Router {
   const router = new Router({ strict: false })
   for (const route of routes) {
-    const path = route.path.replaceAll(/\{([^}]+)\}/g, ':$1')
-    router[route.method](path, async (ctx) => {
+    router[route.method](routerPath(route.path), async (ctx) => {
       const principal = await admitted(ctx, route, parts, limit)
       if (principal) await chain.admit({ ...visitOf(ctx, parts), principal })
       const body = route.body && (await readJson(ctx.req, parts.bodyLimits))

@@ -8,7 +8,7 @@ import type { Generation } from '../plugin/generation.ts'
  */
 export function tellMethods(ctx: RouterContext, { wires }: Generation): void {
   const methods = new Set(ctx.matched?.flatMap((route) => route.methods))
-  if (wires.has(ctx.path)) methods.add('POST')
+  if (wires.find(ctx.path)) methods.add('POST')
   if (methods.size === 0) return
   methods.add('OPTIONS')
   const allowed = [...methods].sort().join(', ')

@@ -90,7 +90,11 @@ export class HttpServer {
 
   #route(req: IncomingMessage, res: ServerResponse): void {
     const url = req.url ?? '/'
-    const wire = req.method === 'POST' ? this.#wire(url) : undefined
+    const end = url.indexOf('?')
+    const wire =
+      req.method === 'POST'
+        ? this.#parts.generation().wires.find(end === -1 ? url : url.slice(0, end))
+        : undefined
     if (this.#draining && url !== '/health') {
       refuse(res, shuttingDown())
       return
@@ -111,12 +115,6 @@ export class HttpServer {
     this.#running -= 1
     if (this.#running > 0) return
     for (const resolve of this.#waiting.splice(0)) resolve()
-  }
-
-  #wire(url: string) {
-    const { wires } = this.#parts.generation()
-    const end = url.indexOf('?')
-    return wires.get(end === -1 ? url : url.slice(0, end))
   }
 }
 

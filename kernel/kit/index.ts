@@ -15,6 +15,7 @@ export { ChunkReader } from '../stream/chunk-reader.ts'
 export { toChunks } from '../stream/chunks.ts'
 export { collect, replyWith } from '../stream/collect.ts'
 export { filterStream } from '../stream/filter.ts'
+export { joinChunks } from '../stream/join.ts'
 export { isSound, parseChunk } from '../stream/parse.ts'
 export { carriesData, EventRefused, EventSplitter, encodeEvent, eventData, isDone } from '../stream/sse.ts'
 export {

@@ -1,5 +1,4 @@
 import type { Rating } from '../call/outcome.ts'
-import type { Wire } from '../call/wire.ts'
 import { Chain } from '../chain/chain.ts'
 import type { Entry } from '../chain/entry.ts'
 import type { Next } from '../chain/hooks.ts'
@@ -11,6 +10,7 @@ import type { Protocol, ProviderSpec } from '../contract/provider.ts'
 import { internalError } from '../errors.ts'
 import type { LiveRoute } from '../route.ts'
 import type { Instance } from './instance.ts'
+import { pathsOf, WireTable } from './wire-table.ts'
 
 /**
  * One immutable arrangement of everything that is switched on. A request leases the generation it began with, from
@@ -22,8 +22,7 @@ export class Generation implements Arrangement {
   /** The chain's entries in order. */
   readonly entries: readonly Entry[]
   readonly routes: readonly LiveRoute[]
-  /** By path; all are POST. */
-  readonly wires: ReadonlyMap<string, Wire>
+  readonly wires: WireTable
   readonly protocols: ReadonlyMap<string, Protocol>
   readonly services: ReadonlyMap<Token<unknown>, unknown>
   readonly providers: ReadonlyMap<string, ProviderSpec>
@@ -51,7 +50,7 @@ export class Generation implements Arrangement {
     this.#instances = instances
     this.#onError = onError
     const { wires, protocols, services, routes } = offersOf(instances)
-    this.wires = wires
+    this.wires = new WireTable(wires.values())
     this.protocols = protocols
     this.services = services
     this.routes = routes
@@ -138,7 +137,9 @@ export function offersOf(instances: readonly Instance[]) {
     routes.map((route) => [`${route.method} ${route.path.replaceAll(/\{[^}]*\}/g, '{}')}`, route]),
   )
   return {
-    wires: unique(instances, 'path', ({ wires }) => wires.map((wire) => [wire.path, wire])),
+    wires: unique(instances, 'path', ({ wires }) =>
+      wires.flatMap((wire) => pathsOf(wire).map((path) => [path, wire] as const)),
+    ),
     protocols: unique(instances, 'protocol', ({ protocols }) =>
       protocols.map((protocol) => [protocol.id, protocol]),
     ),

@@ -1,11 +1,12 @@
 import type { Wire } from '../call/wire.ts'
 import type { LiveRoute } from '../route.ts'
+import { pathsOf } from './wire-table.ts'
 
 const methods: readonly unknown[] = ['get', 'post', 'put', 'patch', 'delete']
 const accesses: readonly unknown[] = ['public', 'any', 'user', 'admin']
 
-/** Literal parts and `{name}` for parameters. */
-const pathPattern = /^(\/([\w.~:@-]+|\{[A-Za-z_]\w*\}))+$/
+/** Literal parts, `{name}` for a parameter that is a segment or a part of one, `{+name}` for one of several segments. */
+const pathPattern = /^(\/([\w.~:@-]|\{\+?[A-Za-z_]\w*\})+)+$/
 
 /**
  * Throws a readable error when what a plugin offers as a route is none: one route without a method would be in the way of
@@ -31,7 +32,7 @@ export function checkRoute(route: LiveRoute): void {
 /** The same for a wire. */
 export function checkWire(wire: Wire): void {
   const at = `the wire ${String(wire.id)}`
-  checkPath(wire.path, at)
+  for (const path of pathsOf(wire)) checkPath(path, at)
   for (const does of ['decode', 'encode', 'encoder', 'error'] as const)
     demand(typeof wire[does] === 'function', `${at} needs ${does}, a function`)
   demand(isSchema(wire.body), `the body of ${at} must be a schema`)
@@ -40,7 +41,7 @@ export function checkWire(wire: Wire): void {
 function checkPath(path: unknown, at: string): void {
   const fits = typeof path === 'string' && pathPattern.test(path)
   demand(fits, `${at} needs a path that begins with a slash, such as /api/things/{id}`)
-  const names = (path as string).match(/\{\w+\}/g) ?? []
+  const names = (path as string).match(/\w+(?=\})/g) ?? []
   demand(new Set(names).size === names.length, `${at} names a parameter twice`)
 }
 

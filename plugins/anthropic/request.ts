@@ -1,5 +1,5 @@
 import type { Call, ModelRequest, Target } from '#kernel'
-import { Changes, type ToolChoice, toolChoiceOf } from '#provider'
+import { Changes, reportUnsaid, type ToolChoice, toolChoiceOf } from '#provider'
 import { conversationOf } from './conversation.ts'
 import { marked } from './fit.ts'
 import { ownParams, refuseChoices, samplingOf, stopsOf } from './params.ts'
@@ -17,6 +17,7 @@ export function bodyOf(call: Call, target: Target): Fields {
   const changes = new Changes(call)
   const report: Report = (change) => changes.add(change)
   refuseChoices(request)
+  reportUnsaid(call, changes)
   const maxTokens = request.max_completion_tokens ?? request.max_tokens ?? plan.facts.maxOutput
   const { system, turns } = conversationOf(request.messages ?? [], { ...plan, changes })
   const body: Fields = {

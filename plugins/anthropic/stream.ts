@@ -1,5 +1,5 @@
-import { Chunk, type CompletionChunk, type StreamDecoder, type Target } from '#kernel'
-import { carriesData, EventSplitter, eventData } from '#kit'
+import { Chunk, type StreamDecoder, type Target } from '#kernel'
+import { carriesData, EventSplitter, eventData, joinChunks } from '#kit'
 import { jsonObject } from '#provider'
 import { brokenProtocol } from './errors.ts'
 import { Translation } from './events.ts'
@@ -51,7 +51,7 @@ export class MessageDecoder implements StreamDecoder {
     if (begins && chunks.length === 0) return []
     const counted = begins ? this.#translation.counted : undefined
     if (!this.#native) return chunks.map((chunk) => Chunk.of(chunk, counted))
-    const data = chunks.length > 0 ? joined(chunks) : this.#translation.empty
+    const data = chunks.length > 0 ? joinChunks(chunks) : this.#translation.empty
     return [Chunk.fromBytes(event, data, counted)]
   }
 }
@@ -66,11 +66,4 @@ function isSound({ message, content_block: block, delta }: NativeEvent): boolean
     Array.isArray(content) &&
     content.every(isObject)
   )
-}
-
-/** What one event said: the end of the answer and its usage, which OpenAI sends apart. */
-function joined(chunks: readonly CompletionChunk[]): CompletionChunk {
-  return Object.assign({}, ...chunks, {
-    choices: chunks.flatMap(({ choices }) => choices),
-  }) as CompletionChunk
 }

@@ -1,5 +1,5 @@
 import { badRequest, type Call, type JsonObject, type Message, type ModelRequest, type Target } from '#kernel'
-import { Changes } from '#provider'
+import { Changes, reportUnsaid } from '#provider'
 import { conversationOf } from './conversation.ts'
 import { type Options, optionsOf } from './options.ts'
 import { checkFields, inferenceConfig, ownFields, tierOf, topK } from './parameters.ts'
@@ -23,6 +23,7 @@ export function bodyOf(
   const plan = planOf(call, target)
   const changes = new Changes(call)
   checkFields(request, changes)
+  reportUnsaid(call, changes)
   const scene: Scene = { facts: plan.facts, changes, documents: new Set() }
   const { system, messages } = conversationOf(given, scene)
   const { toolConfig, modelChoice, forced } = toolFields(request, plan, scene)

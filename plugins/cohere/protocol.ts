@@ -1,5 +1,5 @@
 import { fromWireUsage, type Protocol, type WireUsage } from '#kernel'
-import { Changes } from '#provider'
+import { Changes, reportUnsaid } from '#provider'
 import { answerOf, modelsIn } from './answer.ts'
 import { embeddingAnswer, embeddingBody, mostTexts } from './embedding.ts'
 import { upstreamError } from './errors.ts'
@@ -20,6 +20,7 @@ export const cohereProtocol: Protocol = {
   encode(call, target) {
     const { request, operation, stream } = call
     const changes = new Changes(call)
+    reportUnsaid(call, changes)
     const body =
       operation === 'embedding'
         ? embeddingBody(call, target, changes)

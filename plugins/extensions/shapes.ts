@@ -71,7 +71,8 @@ export async function detailOf(registry: Registry, plugin: Plugin): Promise<z.in
   const schema = await registry.schema(plugin).catch(() => undefined)
   const config_schema = schema && jsonSchemaOf(schema)
   const routes = instance?.routes.map(({ method, path }) => `${method.toUpperCase()} ${path}`) ?? []
-  const wires = instance?.wires.map(({ path }) => `POST ${path}`) ?? []
+  const wires =
+    instance?.wires.flatMap(({ path, aliases = [] }) => [path, ...aliases].map((at) => `POST ${at}`)) ?? []
   return {
     ...itemOf(registry, plugin),
     folder: found.source === 'builtin' ? null : found.folder,

@@ -2,6 +2,7 @@ import { type Call, type Target, WholeReply } from '#kernel'
 import { Assembler } from '#kit'
 import { jsonObject, protocolError } from '#provider'
 import { AnswerReader } from './reader.ts'
+import { isNative } from './said.ts'
 import type { GenerateContentResponse } from './wire.ts'
 
 /** A plain answer in the canonical form. */
@@ -14,7 +15,8 @@ export function answerOf(body: Buffer, call: Call, target: Target): WholeReply {
   }
   const usage = reader.usage()
   if (usage) assembler.add(usage)
-  return WholeReply.of(assembler.completion())
+  const completion = assembler.completion()
+  return isNative(call) ? WholeReply.fromBytes('gemini', body, completion) : WholeReply.of(completion)
 }
 
 /** The names in a list of models, without the folder they are all in. */

@@ -1,4 +1,4 @@
-import { badRequest, type Call, type ModelRequest, type Target } from '#kernel'
+import { badRequest, type Call, type JsonObject, type ModelRequest, type Target } from '#kernel'
 import type { Changes } from '#provider'
 import { conversationOf } from './contents.ts'
 import { fitOf, fittedThinking, placed } from './fit.ts'
@@ -6,6 +6,7 @@ import { abilitiesOf } from './model.ts'
 import { optionsOf } from './options.ts'
 import { generationConfig } from './parameters.ts'
 import { quirksOf } from './quirks.ts'
+import { saidBy } from './said.ts'
 import { toolFields } from './tools.ts'
 
 /** Fields that are translated, or that the gateway itself has already heeded. */
@@ -47,16 +48,17 @@ const idle: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
 /** Fields without which the answer would be another than the one that was asked for. */
 const refused = ['functions', 'function_call', 'audio', 'prediction', 'web_search_options']
 
-/** The body of a request for text. */
+/** The body of a request for text; what a client of this protocol's own wire said goes as it came. */
 export function chatBody(call: Call, { model, provider }: Target, changes: Changes): object {
-  const { request } = call
+  const abilities = abilitiesOf(model, quirksOf(provider))
+  const said = saidBy(call, abilities)
+  const request = said?.rest ?? call.request
   const fit = fitOf(call)
   refuse(request)
   for (const [field, value] of Object.entries(request)) {
     if (value === undefined || value === null || read.has(field) || idle.get(field)?.(value)) continue
     changes.add(`-${field}`)
   }
-  const abilities = abilitiesOf(model, quirksOf(provider))
   const extras = extrasOf(request)
   const { thinkingConfig, ...parameters } = generationConfig(request, model, abilities, changes)
   const thinking = fittedThinking(thinkingConfig, request, fit)
@@ -66,15 +68,17 @@ export function chatBody(call: Call, { model, provider }: Target, changes: Chang
     ...(extras.thinking_config !== undefined && { thinkingConfig: camelCase(extras.thinking_config) }),
   }
   const safety = extras.safety_settings ?? fit.safety_settings ?? optionsOf(provider).safety_settings
-  return {
-    ...placed(conversationOf(request.messages ?? [], abilities, changes), {
-      system: abilities.instructions ? fit.system : 'first_turn',
-    }),
+  const body = {
+    ...(!said?.isSpoken &&
+      placed(conversationOf(request.messages ?? [], abilities, changes), {
+        system: abilities.instructions ? fit.system : 'first_turn',
+      })),
     ...toolFields(request, abilities, changes, fit.function_calling),
     ...(Object.keys(config).length > 0 && { generationConfig: config }),
     ...(safety !== undefined && { safetySettings: safety }),
     ...(extras.cached_content !== undefined && { cachedContent: extras.cached_content }),
   }
+  return said?.body(body as JsonObject, changes) ?? body
 }
 
 function refuse(request: ModelRequest): void {

@@ -1,7 +1,8 @@
-import { type Call, Chunk, type StreamDecoder, type Target } from '#kernel'
-import { carriesData, EventSplitter, eventData } from '#kit'
+import { type Call, Chunk, type CompletionChunk, type StreamDecoder, type Target } from '#kernel'
+import { carriesData, EventSplitter, eventData, joinChunks } from '#kit'
 import { jsonObject, protocolError } from '#provider'
 import { AnswerReader } from './reader.ts'
+import { isNative } from './said.ts'
 
 /** Reads a streamed answer: every event is an answer of its own, and no mark says which is the last. */
 export class AnswerDecoder implements StreamDecoder {
@@ -24,14 +25,37 @@ export class AnswerDecoder implements StreamDecoder {
     const rest = this.#splitter.end()
     if (rest) yield* this.#chunks(rest)
     if (!this.#reader.complete) throw this.#broken('ended its stream in the middle of the answer')
-    const usage = this.#reader.usage()
+    const usage = isNative(this.#call) ? undefined : this.#reader.usage()
     if (usage) yield Chunk.of(usage)
   }
 
   *#chunks(event: Buffer): Generator<Chunk> {
     if (!carriesData(event)) return
     const response = jsonObject(eventData(event), this.#target, 'sent an event that is')
+    if (isNative(this.#call)) {
+      yield* this.#asItCame(event, response)
+      return
+    }
     for (const chunk of this.#reader.read(response)) yield Chunk.of(chunk, this.#reader.counted)
+  }
+
+  /** For who speaks the protocol: each event with its bytes, and at the end what was used. */
+  *#asItCame(event: Buffer, response: object): Generator<Chunk> {
+    const chunks: CompletionChunk[] = []
+    let failure: unknown
+    try {
+      for (const chunk of this.#reader.read(response)) chunks.push(chunk)
+    } catch (error) {
+      failure = error
+    }
+    const usage = this.#reader.complete ? this.#reader.usage() : undefined
+    const data = joinChunks([...chunks, ...(usage ? [usage] : [])])
+    const counted = this.#reader.counted
+    if (failure === undefined) yield Chunk.fromBytes(event, data, counted)
+    else {
+      if (chunks.length > 0) yield Chunk.of(data, counted)
+      throw failure
+    }
   }
 
   #broken(what: string, cause?: unknown): Error {

@@ -1,9 +1,15 @@
 import type { Call, StructuredOutput, Target } from '#kernel'
 import { abilitiesOf } from './model.ts'
 import { quirksOf } from './quirks.ts'
+import { saysForm } from './said.ts'
 
-/** Older models answer in JSON or call functions; those before them, and Gemma's, know no form of answers. */
-export function structuredOutput({ request }: Call, { provider, model }: Target): StructuredOutput {
+/**
+ * Older models answer in JSON or call functions; those before them, and Gemma's, know no form of answers. What a client of
+ * the protocol says of it goes as it came.
+ */
+export function structuredOutput(call: Call, { provider, model }: Target): StructuredOutput {
+  if (saysForm(call)) return 'native'
+  const { request } = call
   const { json } = abilitiesOf(model, quirksOf(provider))
   const offers = (request.tools ?? []).length > 0
   return json === 'always' || (json === 'alone' && !offers) ? 'native' : 'instruction'

@@ -24,6 +24,7 @@ export function toolFields(
   for (const [i, tool] of (tools ?? []).entries()) {
     const own = builtIn.get(tool.type)
     if (own !== undefined) others.push({ [own]: tool[tool.type] ?? {} })
+    else if (isForeseen(tool)) others.push({ [camelCase(tool.type)]: tool[tool.type] })
     else if (isSpare(tool, tools ?? [])) changes.add(`-tools.${tool.type}`)
     else if (isSearch(tool)) {
       changes.add(`tools.${tool.type}->google_search`)
@@ -39,6 +40,13 @@ export function toolFields(
     ...(config && { toolConfig: { functionCallingConfig: config } }),
   }
 }
+
+/** Tools of Google's that are not known here: what they are stands under the name of their type, as its own wire has it. */
+const isForeseen = ({ type, function: fn, ...own }: Tool): boolean =>
+  fn === undefined && typeof own[type] === 'object' && Object.keys(own).length === 1 && type !== 'custom'
+
+const camelCase = (name: string): string =>
+  name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /** Anthropic's search. Not every model takes Google's beside functions. */
 const isSearch = ({ type }: Tool): boolean => /^web_search_\d{8}$/.test(type)

@@ -1,6 +1,6 @@
 import { type Call, type Message, type ModelRequest, type Target, wishesOf } from '#kernel'
 import { compileGlobs } from '#kit'
-import { Changes } from '#provider'
+import { Changes, reportUnsaid } from '#provider'
 import { withoutForeign } from './foreign.ts'
 import { type FreeTextTools, withFreeText } from './free-text.ts'
 import { type Quirks, quirksOf } from './quirks.ts'
@@ -42,10 +42,26 @@ function carriedOf(call: Call, quirks: Quirks, takesThoughts: boolean, changes: 
     const takes = { effort: takes_effort, thoughts: wants.includes('reasoning_content') }
     return withoutForeign(request, takes, report)
   }
+  if (wire === 'gemini') {
+    reportUnsaid(call, changes)
+    if (call.operation === 'embedding') return withoutTask(request, report)
+    return withoutForeign(
+      request,
+      { effort: takes_effort, thoughts: wants.includes('reasoning_content') },
+      report,
+    )
+  }
   if (wire !== 'responses') return request
   const carried = withTurns(request, wants, report)
   const { free_text_tools: formats } = wishesOf(call, 'openai')
   return free_text_tools && formats ? withFreeText(carried, formats as FreeTextTools) : carried
+}
+
+/** Texts to be embedded, without what Google's clients say of their use. */
+function withoutTask({ task_type: task, title, ...request }: ModelRequest, report: (change: string) => void) {
+  if (task !== undefined) report('-task_type')
+  if (title !== undefined) report('-title')
+  return request as ModelRequest
 }
 
 function nameOf(model: string, provider: string, { own_models }: Quirks): string {

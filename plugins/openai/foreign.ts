@@ -6,7 +6,7 @@ import { isSpare, mergedDetails, quoted, type ReasoningDetail } from '#provider'
 type Fields = Readonly<Record<string, unknown>>
 type Report = (change: string) => void
 
-/** Anthropic's parameters that nobody else has. */
+/** Parameters of the other wires that nobody else has. */
 const dropped = [
   'cache_control',
   'container',
@@ -31,7 +31,7 @@ export interface Takes {
 }
 
 /**
- * A request of Anthropic's wire as this protocol can carry it: without marks that mean something to Claude only, and
+ * A request of Anthropic's wire, or of Google's, as this protocol can carry it: without marks that mean something to Claude only, and
  * with contents in the places where they are taken here. What is lost is reported, what cannot be done without refused.
  */
 export function withoutForeign(request: ModelRequest, takes: Takes, report: Report): ModelRequest {
@@ -130,7 +130,7 @@ function messagesOf(messages: readonly Message[], takesThoughts: boolean, report
 }
 
 function assistantOf(
-  { tool_calls, reasoning_details }: Message,
+  { tool_calls, reasoning_details, extra_content }: Message,
   parts: ContentPart[],
   takesThoughts: boolean,
   report: Report,
@@ -142,6 +142,9 @@ function assistantOf(
     .map(({ text }) => text ?? '')
     .join('\n\n')
   if (!details.every(isOwn)) report('-messages.reasoning_details')
+  if (extra_content !== undefined) report('-messages.extra_content')
+  if (tool_calls?.some((call) => Object.hasOwn(call, 'extra_content')))
+    report('-messages.tool_calls.extra_content')
   const content = textOf(parts)
   const calls = tool_calls?.map(({ id, type, function: fn }) => ({ id, type, function: fn }))
   return {
@@ -173,6 +176,9 @@ function partOf(part: ContentPart, report: Report): ContentPart[] {
       return [{ type, image_url }]
     case 'file':
       return [{ type, file }]
+    case 'input_audio':
+    case 'video_url':
+      return [{ type, [type]: (part as Fields)[type] }]
     case 'document':
       throw badRequest('This provider cannot take a document by reference; send the document itself.')
     case 'image':

@@ -14,6 +14,7 @@ import { watchProviders } from './watch.ts'
 import { chatWire } from './wires/chat.ts'
 import { completionsWire } from './wires/completions.ts'
 import { embeddingsWire } from './wires/embeddings.ts'
+import { addGemini } from './wires/gemini.ts'
 import { addCountRoute } from './wires/messages/count-tokens.ts'
 import { messagesWire } from './wires/messages.ts'
 import { addResponses } from './wires/responses.ts'
@@ -48,6 +49,7 @@ export default defineArea({
     const watch = watchProviders(context, context.settings.recheck_s * 1000)
     for (const wire of [chatWire, completionsWire, embeddingsWire, messagesWire]) context.wire(wire)
     addCountRoute(context)
+    addGemini(context)
     addResponses(context, { days, perUser })
     addModuleRoutes(context)
     addBulkRoute(context)

@@ -4,6 +4,7 @@ import { providers } from './providers/index.ts'
 import type { TestProvider } from './providers/provider.ts'
 import { startStand } from './stand.ts'
 import { chat } from './wires/chat.ts'
+import { gemini } from './wires/gemini.ts'
 import { messages } from './wires/messages.ts'
 import { responses } from './wires/responses.ts'
 
@@ -20,7 +21,7 @@ const tools = [
 ]
 const turns = [{ text: 'How is it in Bern?' }]
 
-const ways = [chat, messages, responses].flatMap((wire) =>
+const ways = [chat, messages, responses, gemini].flatMap((wire) =>
   providers.flatMap((from) =>
     providers
       .filter((to) => to !== from)

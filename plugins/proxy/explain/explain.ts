@@ -64,11 +64,12 @@ export async function explain(context: Context<unknown>, asked: Asked): Promise<
 
 async function callOf({ use }: Context<unknown>, { body, caller, ip }: Asked): Promise<Call> {
   const { generation } = use(kernelServices.registry)
-  const wire = generation.wires.get(body.path)
-  if (!wire) {
-    const paths = [...generation.wires.keys()].sort().join(', ')
+  const found = generation.wires.find(body.path)
+  if (!found) {
+    const paths = generation.wires.paths.join(', ')
     throw notFound(`No model calls are taken at ${body.path}, only at ${paths}.`, { param: 'path' })
   }
+  const { wire, params } = found
   const headers = Object.fromEntries(
     Object.entries(body.headers).map(([name, value]) => [name.toLowerCase(), value]),
   )
@@ -78,7 +79,7 @@ async function callOf({ use }: Context<unknown>, { body, caller, ip }: Asked): P
     operation: wire.operation,
     wire: wire.id,
     principal: caller,
-    request: await wire.decode(body.request, { principal: caller, trail }),
+    request: await wire.decode(body.request, { principal: caller, trail }, { params, query: '' }),
     context: callContextOf(headers, ip, generation.number),
     trail,
   })

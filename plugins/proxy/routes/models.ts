@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Context, kernelServices, ModelCatalogue } from '#kernel'
 import { listed, listOf, listQuery } from '#kit'
+import { googleModel, googleModelOf, googlePage } from '../wires/gemini/models.ts'
 import { factsOf, modelFacts } from './model-item.ts'
 import { createModelList, type Listed } from './model-list.ts'
 
@@ -25,6 +26,10 @@ const catalogueState = z.object({
   problem: z.string().nullable().meta({ description: 'Why a loaded catalogue is not in use.' }),
 })
 
+/** Google's newer clients ask at the addresses of OpenAI's: the header of their key tells them apart. */
+const isGoogles = (headers: Readonly<Record<string, unknown>>): boolean =>
+  headers['x-goog-api-key'] !== undefined
+
 /** The models that can be asked for: as OpenAI's clients list them, and for operators. */
 export function addModelRoutes(context: Context<unknown>): void {
   const { route, use } = context
@@ -43,21 +48,25 @@ export function addModelRoutes(context: Context<unknown>): void {
     path: '/v1/models',
     access: 'any',
     summary: 'The models known by name that this key may use; providers may serve more',
-    returns: z.object({ object: z.literal('list'), data: z.array(modelShape) }),
-    handle: async ({ principal }) => ({
-      object: 'list' as const,
-      data: (await models.all(principal)).map(described),
-    }),
+    returns: z.union([z.object({ object: z.literal('list'), data: z.array(modelShape) }), googlePage]),
+    async handle({ principal, headers }) {
+      const all = await models.all(principal)
+      if (isGoogles(headers)) return { models: all.map((one) => googleModelOf(context, one)) }
+      return { object: 'list' as const, data: all.map(described) }
+    },
   })
 
   route({
     method: 'get',
-    path: '/v1/models/{id}',
+    path: '/v1/models/{+id}',
     access: 'any',
     summary: 'A model that this key may use, and who gets calls for it',
     params: z.strictObject({ id: z.string() }),
-    returns: modelShape,
-    handle: ({ params, principal }) => described(models.get(params.id, principal)),
+    returns: z.union([modelShape, googleModel]),
+    handle({ params, principal, headers }) {
+      const model = models.get(params.id, principal)
+      return isGoogles(headers) ? googleModelOf(context, model) : described(model)
+    },
   })
 
   route({

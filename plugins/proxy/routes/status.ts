@@ -40,7 +40,7 @@ export function addStatusRoute({ route, use }: Context<unknown>, watch: Watch): 
               : 'healthy',
         generation: registry.generation.number,
         uptime_seconds: Math.floor((Date.now() - use(kernelServices.runtime).startedAt) / 1000),
-        wires: [...registry.generation.wires.keys()].sort(),
+        wires: registry.generation.wires.paths,
         modules: {
           total: modules.length,
           enabled: modules.filter(({ plugin }) => plugin.setting?.enabled).length,

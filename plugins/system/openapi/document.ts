@@ -17,8 +17,11 @@ export function openapi(generation: Generation, version: string): Schema {
   const add = (path: string, method: string, operation: Schema): void => {
     paths[path] = { ...paths[path], [method]: operation }
   }
-  for (const wire of generation.wires.values()) add(wire.path, 'post', wireOperation(wire))
-  for (const route of generation.routes) add(route.path, route.method, routeOperation(route, isGuarded))
+  for (const wire of generation.wires)
+    for (const path of [wire.path, ...(wire.aliases ?? [])])
+      add(plainPath(path), 'post', wireOperation(wire, path))
+  for (const route of generation.routes)
+    add(plainPath(route.path), route.method, routeOperation(route, isGuarded))
   return {
     openapi: '3.1.0',
     info: { title: 'Switchyard', version, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
@@ -33,12 +36,22 @@ export function openapi(generation: Generation, version: string): Schema {
   }
 }
 
-function wireOperation(wire: Wire): Schema {
+/** The document has one kind of parameters. */
+const plainPath = (path: string): string => path.replaceAll('{+', '{')
+
+function wireOperation(wire: Wire, path: string): Schema {
+  const parameters = Array.from(path.matchAll(/\{\+?(\w+)\}/g), ([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }))
   return {
     summary: wire.summary,
-    operationId: operationIdOf('post', wire.path),
+    operationId: operationIdOf('post', path),
     tags: ['proxy'],
     security: security.any,
+    ...(parameters.length > 0 && { parameters }),
     requestBody: { required: true, content: json(schemaOf(wire.body, 'input')) },
     responses: {
       200: {

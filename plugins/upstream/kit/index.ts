@@ -42,6 +42,7 @@ export {
   type ToolChoice,
   toolChoiceOf,
 } from './tool-choice.ts'
+export { reportUnsaid } from './unsaid.ts'
 export {
   retryAfterS,
   type UpstreamFailure,

@@ -1,28 +1,14 @@
 import { z } from 'zod'
-import {
-  type Call,
-  type Context,
-  kernelServices,
-  type Principal,
-  permit,
-  type Target,
-  TokenCounting,
-} from '#kernel'
-import { type ProviderCount, ProviderDirectory, ProviderKeys, TokenInquiries } from '#provider'
+import type { Context } from '#kernel'
+import { countTokens } from '../counting.ts'
 import { errorOf } from './errors.ts'
 import { requestOf } from './request.ts'
 import { messagesBody } from './schema.ts'
 import { errorBody } from './shapes.ts'
 
 const body = messagesBody.omit({ max_tokens: true })
-type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/**
- * Counts a request's tokens before it is made. The provider counts where it can; where it cannot, or a guard is on
- * whose eyes the texts have not passed, they stay here: counted with the model's tokenizer where one is published, else
- * estimated. The header `x-token-count` says which: `provider`, `tokenizer`, `rules` (tools and images by published
- * rules) or `estimated`, also where a provider counts a part only.
- */
+/** Counts a message's tokens before it is sent: see countTokens. */
 export function addCountRoute(context: Context<unknown>): void {
   context.route({
     method: 'post',
@@ -33,62 +19,9 @@ export function addCountRoute(context: Context<unknown>): void {
     body,
     returns: z.object({ input_tokens: z.int() }),
     throws: [403, 404],
-    async handle({ body, principal, headers, ip, signal, header }) {
-      const target = await targetOf(context, body.model, principal, headers)
+    async handle({ body, ...asking }) {
       const request = requestOf({ ...body, max_tokens: 1 })
-      const { generation } = context.use(kernelServices.registry)
-      const about = { wire: 'messages', operation: 'chat', request, headers, ip, target } as const
-      const call = await permit({ ...about, principal: principal! }, generation)
-      for (const [name, value] of Object.entries(call.trail.headers)) header(name, value)
-      const counted = isGuarded(context) ? undefined : await asked(context, call, target, signal)
-      if (counted) {
-        header('x-token-count', counted.exact ? 'provider' : 'estimated')
-        return { input_tokens: counted.tokens }
-      }
-      const { input } = await context.use(TokenCounting).count({ ...request, model: target.model })
-      header('x-token-count', input.quality === 'estimate' ? 'estimated' : input.quality)
-      return { input_tokens: input.tokens }
+      return { input_tokens: await countTokens(context, { ...asking, wire: 'messages', request }) }
     },
   })
-}
-
-/** Where a call of the model would go first. */
-async function targetOf(
-  context: Context<unknown>,
-  model: string,
-  principal: Principal | undefined,
-  headers: Headers,
-): Promise<Target> {
-  const forced = headers['x-provider']
-  const routes = context
-    .use(ProviderDirectory)
-    .resolve(model, typeof forced === 'string' ? forced : undefined)
-  const keys = context.use(ProviderKeys)
-  for (const { provider, model } of routes) {
-    const own = principal?.userId === undefined ? undefined : await keys.find(principal.userId, provider.name)
-    if (own || provider.configured) return { provider, model, key: own ?? provider.keys[0] }
-  }
-  const { provider, model: name } = routes[0]!
-  return { provider, model: name, key: undefined }
-}
-
-const isGuarded = (context: Context<unknown>): boolean =>
-  context
-    .use(kernelServices.registry)
-    .generation.entries.some(({ stage, hooks }) => stage === 'inspect' || hooks.detect?.request !== undefined)
-
-/** The provider's own count, until the client leaves. */
-async function asked(
-  context: Context<unknown>,
-  call: Call,
-  target: Target,
-  signal: AbortSignal,
-): Promise<ProviderCount | undefined> {
-  const stop = (): void => call.cancel.abort(new Error('the client left'))
-  signal.addEventListener('abort', stop, { once: true })
-  try {
-    return await context.use(TokenInquiries).count(call, target)
-  } finally {
-    signal.removeEventListener('abort', stop)
-  }
 }

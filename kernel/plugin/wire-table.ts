@@ -1,0 +1,47 @@
+import type { Wire } from '../call/wire.ts'
+import { hasParameters, type Params, pathMatcher } from '../paths.ts'
+
+/** The wire that a path is of, and what stands in the path's parameters. */
+export interface FoundWire {
+  readonly wire: Wire
+  readonly params: Params
+}
+
+/** The paths of a wire. */
+export const pathsOf = ({ path, aliases = [] }: Wire): readonly string[] => [path, ...aliases]
+
+/** The wires of a generation by their paths, all of them POST. One without parameters is found at once. */
+export class WireTable {
+  readonly #exact = new Map<string, FoundWire>()
+  readonly #formed: { readonly wire: Wire; match(path: string): Params | undefined }[] = []
+  readonly #all: readonly Wire[]
+
+  constructor(wires: Iterable<Wire>) {
+    this.#all = [...new Set(wires)]
+    for (const wire of this.#all) {
+      for (const path of pathsOf(wire)) {
+        if (hasParameters(path)) this.#formed.push({ wire, match: pathMatcher(path) })
+        else this.#exact.set(path, { wire, params: {} })
+      }
+    }
+  }
+
+  find(path: string): FoundWire | undefined {
+    const known = this.#exact.get(path)
+    if (known) return known
+    for (const { wire, match } of this.#formed) {
+      const params = match(path)
+      if (params) return { wire, params }
+    }
+    return undefined
+  }
+
+  /** All paths as the wires write them, sorted. */
+  get paths(): string[] {
+    return this.#all.flatMap(pathsOf).sort()
+  }
+
+  [Symbol.iterator](): Iterator<Wire> {
+    return this.#all[Symbol.iterator]()
+  }
+}

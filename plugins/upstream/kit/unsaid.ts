@@ -1,0 +1,27 @@
+import { badRequest, type Call, wishesOf } from '#kernel'
+import type { Changes } from './changes.ts'
+
+/** What a wire keeps beside a request for the protocol of the same name. */
+interface Said {
+  /** Fields that the canonical form has no place for. */
+  readonly lost?: readonly string[]
+  /** Fields without which the request would be another. */
+  readonly needed?: readonly string[]
+}
+
+/**
+ * Names what a client said that only the protocol of its own wire can be told; refuses a request that would be another
+ * without it. For protocols that translate the canonical form and nothing else.
+ */
+export function reportUnsaid(call: Call, changes: Changes): void {
+  const { lost = [], needed = [] } = (wishesOf(call, call.wire).said ?? {}) as Said
+  const [param] = needed
+  if (param !== undefined)
+    throw badRequest(
+      `${param}: this provider has nothing like it, and the request would be another without.`,
+      {
+        param,
+      },
+    )
+  for (const field of lost) changes.add(`-${field}`)
+}
