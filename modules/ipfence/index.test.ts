@@ -130,6 +130,8 @@ test('lists of a user and of a key narrow what is let in for everybody', async (
 test('management is fenced with scope all, and health checks never are', async () => {
   await change(gateway, { deny: ['192.0.2.0/24'] })
   expect((await manage(gateway, '192.0.2.7')).status).toBe(200)
+  for (const list of ['/v1/models', '/v1beta/models'])
+    expect((await manage(gateway, '192.0.2.7', 'GET', list)).status).toBe(403)
   await change(gateway, { scope: 'all' })
   expect(await manage(gateway, '192.0.2.7')).toMatchObject({
     status: 403,

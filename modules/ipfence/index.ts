@@ -63,7 +63,9 @@ export default defineModule({
 
     return {
       admit({ ip, path, isCall, principal }) {
-        const isFenced = isCall || (settings.scope === 'all' && !healthChecks.has(path))
+        // Lists of models stand below the paths of calls, and are no calls.
+        const isFenced =
+          isCall || path.startsWith('/v1') || (settings.scope === 'all' && !healthChecks.has(path))
         if (isFenced) checkAll(ip, principal)
       },
       /** Calls that the gateway makes of its own accord come from no address. */
