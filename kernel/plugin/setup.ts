@@ -15,7 +15,7 @@ import type { Plugin } from './plugin-record.ts'
 import { located } from './source-place.ts'
 
 /** How long an import or a setup may take when nobody said otherwise, in milliseconds. */
-export const defaultSetupMs = 30_000
+const defaultSetupMs = 30_000
 
 /** A plugin's code, imported when first needed. */
 export async function definitionOf(
