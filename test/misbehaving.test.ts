@@ -32,7 +32,7 @@ async function start(others: readonly string[] = []): Promise<void> {
   await put('good', { files: { 'index.js': headerCode('x-good', 'yes') } })
   const config = {
     plugin_dirs: [folder, ...others],
-    plugins: { setup_timeout: '1s' },
+    plugins: { setup_timeout: '3s' },
     drain: '100ms',
   }
   gateway = await startGateway({ upstream, config })

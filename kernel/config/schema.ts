@@ -94,7 +94,9 @@ export const schema = section({
       .describe('Whether changes in plugin_dirs are taken in by themselves, for development.'),
     setup_timeout: duration(100)
       .prefault('30s')
-      .describe('How long a plugin may take to be imported, and to be set up.'),
+      .describe(
+        'How long a plugin may take to be imported, and to be set up; built-in ones have 30 seconds at the least.',
+      ),
   })
     .prefault({})
     .describe('Plugins from outside; a list is the packages.'),

@@ -1,3 +1,16 @@
+import type { Discovered } from './manifest.ts'
+
+/** How long an import or a setup may take unless the configuration says otherwise, in milliseconds. */
+const defaultSetupMs = 30_000
+
+/**
+ * How long a plugin's import or its setup may take, in milliseconds. A short limit is for code from outside: without
+ * its own plugins a gateway on a slow machine would answer nothing.
+ */
+export function setupLimit({ source }: Discovered, setupMs = defaultSetupMs): number {
+  return source === 'builtin' ? Math.max(setupMs, defaultSetupMs) : setupMs
+}
+
 /** Resolves as the work does, or throws after so many milliseconds; what it does after that is nobody's. */
 export async function inTime<T>(work: Promise<T> | T, ms: number, does: string): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>()

@@ -5,7 +5,7 @@ import { badRequest } from '../errors.ts'
 import { HookFault } from '../hook-fault.ts'
 import { describedSettings, isolationOf, setUpInWorker } from '../isolation/isolate.ts'
 import { grantedHooks } from './granted.ts'
-import { inTime } from './in-time.ts'
+import { inTime, setupLimit } from './in-time.ts'
 import { type ContextParts, contextOf, emptyInstance, type Instance } from './instance.ts'
 import { load } from './loader.ts'
 import { explain } from './manifest.ts'
@@ -14,13 +14,10 @@ import type { ModuleDefinition, PluginDefinition } from './plugin.ts'
 import type { Plugin } from './plugin-record.ts'
 import { located } from './source-place.ts'
 
-/** How long an import or a setup may take when nobody said otherwise, in milliseconds. */
-const defaultSetupMs = 30_000
-
 /** A plugin's code, imported when first needed. */
 export async function definitionOf(
   plugin: Plugin,
-  ms = defaultSetupMs,
+  ms = setupLimit(plugin.found),
 ): Promise<ModuleDefinition | PluginDefinition> {
   if (plugin.definition) return plugin.definition
   if (isolationOf(plugin) === 'worker') throw new HookFault(`${plugin.id} runs in a worker, and only there`)
@@ -62,7 +59,7 @@ export async function settingsOf(plugin: Plugin): Promise<unknown> {
 export async function setUp(plugin: Plugin, parts: ContextParts): Promise<Instance> {
   const instance = emptyInstance(plugin.id)
   if (plugin.found.staged) instance.scope.own(plugin.found.staged.hold())
-  const { setupMs = defaultSetupMs } = parts
+  const setupMs = setupLimit(plugin.found, parts.setupMs)
   try {
     if (isolationOf(plugin) === 'worker') instance.hooks = await setUpInWorker(plugin, instance, parts)
     else if (plugin.found.entry) {
