@@ -9,7 +9,8 @@ import { freePort } from './port.ts'
 import { NodeProcess, SERVER_CORE } from './process.ts'
 import { origin, type Target } from './target.ts'
 
-const MAIN = new URL('../bin/main.ts', import.meta.url).pathname
+/** The checkout that this benchmark is part of. */
+const OWN_CHECKOUT = new URL('..', import.meta.url).pathname
 const BOOT_MS = 30_000
 
 /** The gateway under test, with its admin's key. */
@@ -19,19 +20,23 @@ export interface Gateway extends Target {
 
 /** False in a checkout whose kernel cannot be started. */
 export function hasGateway(): boolean {
-  return existsSync(MAIN)
+  return existsSync(join(OWN_CHECKOUT, 'bin/main.ts'))
 }
 
-/** What `npm start` gives Node. */
-function flagsOfStart(): string[] {
-  const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
-  return String(scripts.start)
-    .split(' ')
-    .filter((word) => word.startsWith('--'))
+/** What `npm start` gives Node in this checkout: its flags, and the file that it runs. */
+function startScript(checkout: string): { flags: string[]; file: string } {
+  const { scripts } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'))
+  const words = String(scripts.start).split(' ').slice(1)
+  const file = words.find((word) => !word.startsWith('--'))
+  return { flags: words.filter((word) => word.startsWith('--')), file: join(checkout, file ?? '') }
 }
 
-/** Starts the gateway as an operator would, with a data folder of its own, and signs a user up. */
-export async function startGateway(upstreamPort: number, name = 'gateway'): Promise<Gateway> {
+/** Starts a checkout's gateway as an operator would, with a data folder of its own, and signs a user up. */
+export async function startGateway(
+  upstreamPort: number,
+  name = 'gateway',
+  checkout = OWN_CHECKOUT,
+): Promise<Gateway> {
   const folder = await mkdtemp(join(tmpdir(), 'switchyard-bench-'))
   const config = join(folder, 'service.yaml')
   const upstream = origin(upstreamPort)
@@ -43,8 +48,7 @@ export async function startGateway(upstreamPort: number, name = 'gateway'): Prom
   const port = await freePort()
   const adminKey = `sy_admin_${randomBytes(24).toString('base64url')}`
   const process = new NodeProcess({
-    file: MAIN,
-    flags: flagsOfStart(),
+    ...startScript(checkout),
     args: ['start'],
     core: SERVER_CORE,
     env: {

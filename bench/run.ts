@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { hasGateway, startGateway } from './gateway.ts'
 import { describeMachine } from './machine.ts'
 import { warmUp } from './measure.ts'
@@ -73,6 +74,9 @@ async function startTargets(
   const targets = [direct(upstream, port), bare, started(await startKoa(port))]
   if (hasGateway()) targets.push(started(await startGateway(port)))
   else report('bin/main.ts is not there: measuring the baselines only')
+  if (settings.against) {
+    targets.push(started(await startGateway(port, 'gateway before', resolve(settings.against))))
+  }
   if (settings.portkey) targets.push(started(await startPortkey(port)))
   return { targets, bare }
 }

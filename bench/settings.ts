@@ -16,12 +16,15 @@ export interface Settings {
   /** Rows in the store under test. */
   readonly traces: number
   readonly portkey: boolean
+  /** Another checkout of this project, whose gateway is measured beside this one. */
+  readonly against: string | undefined
   readonly json: boolean
   readonly quick: boolean
 }
 
 export const USAGE = `npm run bench -- [--quick] [--json] [--only plain,streams,cold,modules,wires,store]
-                   [--rounds N] [--seconds S] [--traces N] [--peer portkey]`
+                   [--rounds N] [--seconds S] [--traces N] [--peer portkey]
+                   [--against FOLDER]`
 
 /** Reads the command line; throws a readable error for what it does not know. */
 export function readSettings(args: readonly string[]): Settings {
@@ -35,6 +38,7 @@ export function readSettings(args: readonly string[]): Settings {
       seconds: { type: 'string' },
       traces: { type: 'string' },
       peer: { type: 'string' },
+      against: { type: 'string' },
     },
   })
   if (values.peer !== undefined && values.peer !== 'portkey') {
@@ -50,6 +54,7 @@ export function readSettings(args: readonly string[]): Settings {
     durationMs: seconds * 1000,
     traces: positive('traces', values.traces) ?? (values.quick ? 10_000 : 100_000),
     portkey: values.peer === 'portkey',
+    against: values.against,
     json: values.json,
     quick: values.quick,
   }
