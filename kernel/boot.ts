@@ -1,5 +1,5 @@
-import { firstAdminKey } from './accounts/first-key.ts'
-import { Accounts } from './accounts.ts'
+import { Accounts } from './auth/accounts.ts'
+import { firstAdminKey } from './auth/first-key.ts'
 import { Cohort } from './cohort.ts'
 import { type Config, ConfigError } from './config.ts'
 import { onContained } from './contain.ts'

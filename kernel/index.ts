@@ -9,7 +9,7 @@ export type {
   Sequence,
   Store,
 } from '../storage/index.ts'
-export { type Accounts, type Key, type KeyOwner, keyStatus, operator, type User } from './accounts.ts'
+export { type Accounts, type Key, type KeyOwner, keyStatus, operator, type User } from './auth/accounts.ts'
 export { newAttempt } from './call/attempt.ts'
 export { Call, type CallContext, type Principal, type Timeouts } from './call/call.ts'
 export { Cancel } from './call/cancel.ts'

@@ -1,5 +1,5 @@
 import type { Engine } from '../storage/index.ts'
-import type { Accounts } from './accounts.ts'
+import type { Accounts } from './auth/accounts.ts'
 import type { Cohort } from './cohort.ts'
 import type { Environment } from './config/references.ts'
 import type { Config } from './config.ts'

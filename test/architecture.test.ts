@@ -83,8 +83,8 @@ test("the kernel's services are these", () => {
 
 /** Lines of each folder of the kernel without its tests; the files beside them are under ''. They may only fall. */
 const budgets: Readonly<Record<string, number>> = {
-  '': 2_060,
-  accounts: 400,
+  '': 1_860,
+  auth: 600,
   call: 1_520,
   chain: 2_330,
   config: 700,

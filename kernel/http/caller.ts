@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Accounts } from '../accounts.ts'
+import type { Accounts } from '../auth/accounts.ts'
 import type { Principal } from '../call/call.ts'
 import { rateLimited, unauthorized } from '../errors.ts'
 import type { FailedKeys } from './failed-keys.ts'

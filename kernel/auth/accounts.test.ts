@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Engine } from '../storage/index.ts'
-import { openLevel } from '../storage/level.ts'
-import { Claims } from './accounts/claims.ts'
+import type { Engine } from '../../storage/index.ts'
+import { openLevel } from '../../storage/level.ts'
 import { Accounts } from './accounts.ts'
+import { Claims } from './claims.ts'
 
 let folder: string
 let engine: Engine

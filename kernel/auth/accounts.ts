@@ -1,16 +1,16 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Collection, Page, Store } from '../storage/index.ts'
-import { Claims } from './accounts/claims.ts'
-import { hashOf, isMadeHere, Keys } from './accounts/keys.ts'
-import { cameFrom, type Known, KnownKeys, noteAddress } from './accounts/known-keys.ts'
-import { keyStatus, type User, userRecord } from './accounts/records.ts'
-import type { Principal } from './call/call.ts'
-import type { Awaitable } from './chain/hooks.ts'
-import { conflict, notFound } from './errors.ts'
-import { newId } from './id.ts'
+import type { Collection, Page, Store } from '../../storage/index.ts'
+import type { Principal } from '../call/call.ts'
+import type { Awaitable } from '../chain/hooks.ts'
+import { conflict, notFound } from '../errors.ts'
+import { newId } from '../id.ts'
+import { Claims } from './claims.ts'
+import { hashOf, isMadeHere, Keys } from './keys.ts'
+import { cameFrom, type Known, KnownKeys, noteAddress } from './known-keys.ts'
+import { keyStatus, type User, userRecord } from './records.ts'
 
-export { type Keys, operator } from './accounts/keys.ts'
-export { type IssuedKey, type Key, type KeyOwner, keyStatus, type User } from './accounts/records.ts'
+export { type Keys, operator } from './keys.ts'
+export { type IssuedKey, type Key, type KeyOwner, keyStatus, type User } from './records.ts'
 
 /** A key's use is noted this often at the most. */
 const noteEveryMs = 60_000
