@@ -10,6 +10,7 @@ import { FailedKeys } from './http/failed-keys.ts'
 import { handOn } from './http/hand-on.ts'
 import { createManagement } from './http/management.ts'
 import { HttpServer } from './http/server.ts'
+import { isolationIn } from './isolation/isolate.ts'
 import { createLog, type Log } from './log.ts'
 import { configuredPlugins, discoverPlugins } from './plugin/discovery.ts'
 import { Egress } from './plugin/egress.ts'
@@ -115,7 +116,7 @@ export async function boot({
       circuit: config.moduleCircuit,
       setupMs: config.plugins.setupTimeout,
       outbound: { egress: new Egress(config.egress.allow), secrets: config.secrets, models },
-      workers: config.workers,
+      isolation: isolationIn(config.workers),
       retireMs,
       relay,
       ...(thread && { firstNumber: thread.generation }),

@@ -91,10 +91,10 @@ const budgets: Readonly<Record<string, number>> = {
   contract: 400,
   detect: 600,
   http: 1_400,
-  isolation: 3_040,
+  isolation: 3_000,
   kit: 740,
   log: 70,
-  plugin: 3_840,
+  plugin: 3_860,
   stream: 1_010,
   threads: 580,
 }
@@ -111,7 +111,7 @@ test('the kernel keeps its size', () => {
 })
 
 /** Innermost first: a folder runs code of those before it only. What stands beside these folders is for all of them. */
-const layers = ['contract', 'call', 'stream', 'detect', 'chain', 'plugin', 'http', 'threads']
+const layers = ['contract', 'call', 'stream', 'detect', 'chain', 'plugin', 'http', 'isolation', 'threads']
 
 test('a layer of the kernel runs code of the layers before it only', () => {
   const wrong = own.flatMap(({ file, values }) => {
@@ -123,6 +123,15 @@ test('a layer of the kernel runs code of the layers before it only', () => {
       .map((to) => `${file}: ${to}`)
   })
   expect(wrong).toEqual([])
+})
+
+test('nothing in the kernel knows isolation but boot, which hands it in', () => {
+  const knowing = own
+    .filter(({ file }) => !file.startsWith('kernel/isolation/'))
+    .filter(({ file, imports }) =>
+      imports.some((name) => resolved(file, name).startsWith('kernel/isolation/')),
+    )
+  expect(knowing.map(({ file }) => file)).toEqual(['kernel/boot.ts'])
 })
 
 test('no files run each other in a circle', () => {

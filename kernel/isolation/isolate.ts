@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ChainHooks } from '../chain/batches.ts'
 import { type ContextParts, contextOf, type Instance } from '../plugin/instance.ts'
+import type { Isolation } from '../plugin/isolation.ts'
 import type { ModuleManifest } from '../plugin/manifest.ts'
 import { noOutbound } from '../plugin/outbound.ts'
 import { grantsOf } from '../plugin/permissions.ts'
@@ -9,18 +10,21 @@ import { describeInWorker } from './describe.ts'
 import type { GuestData } from './messages.ts'
 import { remoteHooks } from './remote-hooks.ts'
 import { RemoteModule } from './remote-module.ts'
-import { defaultWorkerLimits } from './worker-host.ts'
+import { defaultWorkerLimits, type WorkerLimits } from './worker-host.ts'
 
-/** Where a plugin runs: what the operator says, else its manifest. Areas and providers run in the process. */
-export function isolationOf({ manifest, setting }: Plugin): 'inproc' | 'worker' {
-  return manifest?.kind === 'module' ? (setting?.isolation ?? manifest.isolation) : 'inproc'
-}
+type Limits = Omit<WorkerLimits, 'start'>
 
-/** Sets a module up in a worker of its own, which the instance owns. */
-export async function setUpInWorker(
+/** Runs modules in workers with these bounds. */
+export const isolationIn = (limits: Partial<Limits>): Isolation => ({
+  describe: describedSettings,
+  setUp: (plugin, instance, parts) => setUpInWorker(plugin, instance, parts, limits),
+})
+
+async function setUpInWorker(
   plugin: Plugin,
   instance: Instance,
   parts: ContextParts,
+  bounds: Partial<Limits>,
 ): Promise<ChainHooks> {
   const manifest = plugin.manifest!
   const { memory, meter } = plugin
@@ -32,7 +36,7 @@ export async function setUpInWorker(
   const { failure } = manifest as ModuleManifest
   const module = new RemoteModule(context, grants, meter, {
     failure,
-    limits: { ...defaultWorkerLimits, ...parts.workers, ...(parts.setupMs && { start: parts.setupMs }) },
+    limits: { ...defaultWorkerLimits, ...bounds, ...(parts.setupMs && { start: parts.setupMs }) },
     data: () => ({
       ...guestOf(plugin),
       config: plugin.setting!.config,
@@ -50,8 +54,7 @@ export async function setUpInWorker(
   return remoteHooks(module, shape)
 }
 
-/** The settings that a module takes, learnt without running its code here. */
-export async function describedSettings(plugin: Plugin): Promise<z.ZodType> {
+async function describedSettings(plugin: Plugin): Promise<z.ZodType> {
   const schema = await describeInWorker(guestOf(plugin))
   if (!schema) return z.record(z.string(), z.unknown())
   const settings = z.fromJSONSchema(schema)

@@ -1,18 +1,18 @@
 import { conflict } from '../errors.ts'
 import type { Admission } from './admission.ts'
 import { begin, carryOut } from './change.ts'
-import type { ContextParts } from './instance.ts'
 import type { Actor } from './lockout.ts'
 import { ModuleChanged } from './module-changed.ts'
 import type { Plugin } from './plugin-record.ts'
 import { refuseIfNeeded, startWaiting, stateOf } from './requirements.ts'
 import type { Roster } from './roster.ts'
 import { changed, type SettingChange, type StoredSetting } from './setting.ts'
+import type { SetupParts } from './setup.ts'
 
 /** How long a plugin that was switched off is remembered. */
 const memoryMs = 10 * 60_000
 
-type Parts = ContextParts & {
+type Parts = SetupParts & {
   readonly settings: { put(id: string, stored: StoredSetting): Promise<void> }
 }
 

@@ -2,14 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import { ConfigError } from '../config.ts'
 import { conflict, isGatewayError } from '../errors.ts'
 import { type Generation, offersOf } from './generation.ts'
-import type { ContextParts } from './instance.ts'
 import { type Actor, refuseLockout } from './lockout.ts'
 import { explain } from './manifest.ts'
 import type { Plugin } from './plugin-record.ts'
 import { missingOf } from './requirements.ts'
 import type { Roster } from './roster.ts'
 import type { Setting } from './setting.ts'
-import { settingsOf, setUp } from './setup.ts'
+import { type SetupParts, settingsOf, setUp } from './setup.ts'
 
 /** What is to become of one plugin or binding. */
 export interface Wanted {
@@ -22,7 +21,7 @@ export interface Wanted {
 /** What a change is made with. */
 export interface Doing {
   readonly roster: Roster
-  readonly parts: ContextParts
+  readonly parts: SetupParts
   readonly actor: Actor | undefined
   /** Writes the change down; what it rejects with undoes everything. */
   readonly store: () => Promise<unknown>
@@ -66,7 +65,7 @@ export async function carryOut(wanted: readonly Wanted[], doing: Doing): Promise
 async function settled(
   { plugin, setting, renew }: Wanted,
   { plugins }: Roster,
-  parts: ContextParts,
+  parts: SetupParts,
 ): Promise<string | undefined> {
   const before = plugin.setting
   plugin.setting = setting
@@ -74,7 +73,7 @@ async function settled(
   if (!setting.enabled) {
     plugin.instance = undefined
     // Whatever is wrong with its settings, a plugin can be switched off.
-    if (renew && !isDeepStrictEqual(before?.config, setting.config)) await settingsOf(plugin)
+    if (renew && !isDeepStrictEqual(before?.config, setting.config)) await settingsOf(plugin, parts.isolation)
     return undefined
   }
   const missing = missingOf(plugin, plugins)
@@ -89,7 +88,7 @@ async function settled(
 }
 
 /** Starts a plugin that can run now. One that fails is left with its problem, and stops nobody. */
-export async function begin(plugin: Plugin, roster: Roster, parts: ContextParts): Promise<void> {
+export async function begin(plugin: Plugin, roster: Roster, parts: SetupParts): Promise<void> {
   try {
     plugin.instance = await setUp(plugin, parts)
     offersOf(roster.live)

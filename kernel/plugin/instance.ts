@@ -7,7 +7,6 @@ import type { Meter } from '../chain/meter.ts'
 import { type DependencyContainer, permissionOf, type Token } from '../container.ts'
 import type { Protocol } from '../contract/provider.ts'
 import type { Events, EventType, Occurrence } from '../events.ts'
-import type { WorkerLimits } from '../isolation/worker-host.ts'
 import type { Log } from '../log.ts'
 import type { LiveRoute } from '../route.ts'
 import type { Manifest } from './manifest.ts'
@@ -66,8 +65,6 @@ export interface ContextParts {
   readonly relay?: Relay
   /** What leads outside; by default nothing but the public internet. */
   readonly outbound?: Outbound
-  /** Bounds of workers. */
-  readonly workers?: Omit<WorkerLimits, 'start'>
 }
 
 /** The context of one instance. `memory` is the plugin's, kept by the registry. */

@@ -3,6 +3,7 @@ import { notFound } from '../errors.ts'
 import { bindingId } from './admission.ts'
 import { type Arranged, type Placement, placesOf } from './arrangement.ts'
 import type { Generation } from './generation.ts'
+import type { Isolation } from './isolation.ts'
 import type { Manifest } from './manifest.ts'
 import type { Plugin, PluginState } from './plugin-record.ts'
 import { stateOf } from './requirements.ts'
@@ -12,10 +13,12 @@ import { schemaOf } from './setup.ts'
 /** What there is of plugins, to look at. */
 export class Inventory {
   readonly #roster: Roster
+  readonly #isolation: Isolation
   readonly #plugins: ReadonlyMap<string, Plugin>
 
-  constructor(roster: Roster) {
+  constructor(roster: Roster, isolation: Isolation) {
     this.#roster = roster
+    this.#isolation = isolation
     this.#plugins = roster.plugins
   }
 
@@ -71,6 +74,6 @@ export class Inventory {
 
   /** The settings a plugin takes; imports it if need be. Undefined for plugins without code. */
   schema(plugin: Plugin): Promise<z.ZodType | undefined> {
-    return schemaOf(plugin)
+    return schemaOf(plugin, this.#isolation)
   }
 }

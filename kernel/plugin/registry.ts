@@ -2,7 +2,6 @@ import { conflict } from '../errors.ts'
 import type { PluginNews } from '../threads/messages.ts'
 import { Admission, type AdmissionParts, bindingId } from './admission.ts'
 import { Alterations } from './alterations.ts'
-import type { ContextParts } from './instance.ts'
 import { Inventory } from './inventory.ts'
 import type { Actor } from './lockout.ts'
 import type { Discovered } from './manifest.ts'
@@ -11,10 +10,10 @@ import { replace } from './replacement.ts'
 import { refuseIfNeeded, startWaiting } from './requirements.ts'
 import { Roster, type RosterParts } from './roster.ts'
 import type { SettingChange } from './setting.ts'
-import { definitionOf } from './setup.ts'
+import { definitionOf, type SetupParts } from './setup.ts'
 import { Turns } from './turns.ts'
 
-type Parts = ContextParts &
+type Parts = SetupParts &
   AdmissionParts & {
     /** Told of each change that was made, before the next one begins. */
     readonly told?: (news: PluginNews) => Promise<void>
@@ -32,7 +31,7 @@ export class Registry extends Inventory {
   constructor(given: Omit<Parts, 'service' | 'current'> & RosterParts) {
     const { retireMs, firstNumber = 1, ...parts } = given
     const roster = new Roster({ retireMs, firstNumber, log: parts.log })
-    super(roster)
+    super(roster, parts.isolation)
     this.#roster = roster
     this.#plugins = roster.plugins
     this.#parts = {

@@ -1,11 +1,10 @@
 import { conflict, isGatewayError } from '../errors.ts'
 import type { Generation } from './generation.ts'
-import type { ContextParts } from './instance.ts'
 import { explain } from './manifest.ts'
 import type { Plugin } from './plugin-record.ts'
 import { missingOf, refuseIfNeeded } from './requirements.ts'
 import type { Roster } from './roster.ts'
-import { settingsOf, setUp } from './setup.ts'
+import { type SetupParts, settingsOf, setUp } from './setup.ts'
 
 /**
  * Puts a plugin with other code, and its bindings, in the place of what has its id. When they cannot run and the old one
@@ -13,7 +12,7 @@ import { settingsOf, setUp } from './setup.ts'
  */
 export async function replace(
   roster: Roster,
-  parts: ContextParts,
+  parts: SetupParts,
   [next, ...bindings]: readonly Plugin[],
 ): Promise<void> {
   if (!next) return
@@ -52,7 +51,7 @@ export async function replace(
   old?.release?.()
 }
 
-async function begin(roster: Roster, parts: ContextParts, next: Plugin): Promise<void> {
+async function begin(roster: Roster, parts: SetupParts, next: Plugin): Promise<void> {
   const old = roster.plugins.get(next.id)
   if (!next.manifest || next.found.problem) throw new Error(next.found.problem ?? 'it has no manifest')
   if (!next.setting?.enabled) {
@@ -62,7 +61,7 @@ async function begin(roster: Roster, parts: ContextParts, next: Plugin): Promise
   const missing = missingOf(next, roster.plugins)
   if (missing.length > 0) {
     if (old?.instance) throw new Error(`it needs ${missing.join(', ')}`)
-    await settingsOf(next)
+    await settingsOf(next, parts.isolation)
     next.problem = `waits for ${missing.join(', ')}`
     return
   }

@@ -3,16 +3,21 @@ import { checkedHooks } from '../chain/returned.ts'
 import { refuseShadow } from '../chain/shadow/hooks.ts'
 import { badRequest } from '../errors.ts'
 import { HookFault } from '../hook-fault.ts'
-import { describedSettings, isolationOf, setUpInWorker } from '../isolation/isolate.ts'
 import { grantedHooks } from './granted.ts'
 import { inTime, setupLimit } from './in-time.ts'
 import { type ContextParts, contextOf, emptyInstance, type Instance } from './instance.ts'
+import { type Isolation, isolationOf } from './isolation.ts'
 import { load } from './loader.ts'
 import { explain } from './manifest.ts'
 import { grantsOf } from './permissions.ts'
 import type { ModuleDefinition, PluginDefinition } from './plugin.ts'
 import type { Plugin } from './plugin-record.ts'
 import { located } from './source-place.ts'
+
+/** What plugins are set up with. */
+export interface SetupParts extends ContextParts {
+  readonly isolation: Isolation
+}
 
 /** A plugin's code, imported when first needed. */
 export async function definitionOf(
@@ -35,17 +40,17 @@ export async function definitionOf(
  * The settings a plugin takes. Undefined for plugins without code, and for those whose folder is broken or whose import
  * failed: that is not waited for once more to show them or to switch them off.
  */
-export async function schemaOf(plugin: Plugin): Promise<z.ZodType | undefined> {
+export async function schemaOf(plugin: Plugin, isolation: Isolation): Promise<z.ZodType | undefined> {
   const { found, definition } = plugin
   if (!found.entry || found.problem || (!definition && found.staged?.spoiled)) return undefined
   if (isolationOf(plugin) === 'inproc') return (await definitionOf(plugin)).settings
-  plugin.described ??= await describedSettings(plugin)
+  plugin.described ??= await isolation.describe(plugin)
   return plugin.described
 }
 
 /** A plugin's settings, parsed. Throws a bad request that names the field. */
-export async function settingsOf(plugin: Plugin): Promise<unknown> {
-  const parsed = (await schemaOf(plugin))?.safeParse(plugin.setting!.config)
+export async function settingsOf(plugin: Plugin, isolation: Isolation): Promise<unknown> {
+  const parsed = (await schemaOf(plugin, isolation))?.safeParse(plugin.setting!.config)
   if (parsed && !parsed.success) {
     const path = parsed.error.issues[0]?.path.join('.')
     throw badRequest(`The configuration of ${plugin.id} is not valid: ${explain(parsed.error)}`, {
@@ -56,15 +61,16 @@ export async function settingsOf(plugin: Plugin): Promise<unknown> {
 }
 
 /** A new instance of a plugin. When its setup fails, everything it had acquired is given back first. */
-export async function setUp(plugin: Plugin, parts: ContextParts): Promise<Instance> {
+export async function setUp(plugin: Plugin, parts: SetupParts): Promise<Instance> {
   const instance = emptyInstance(plugin.id)
   if (plugin.found.staged) instance.scope.own(plugin.found.staged.hold())
   const setupMs = setupLimit(plugin.found, parts.setupMs)
   try {
-    if (isolationOf(plugin) === 'worker') instance.hooks = await setUpInWorker(plugin, instance, parts)
+    if (isolationOf(plugin) === 'worker')
+      instance.hooks = await parts.isolation.setUp(plugin, instance, parts)
     else if (plugin.found.entry) {
       await definitionOf(plugin, setupMs)
-      const settings = await settingsOf(plugin)
+      const settings = await settingsOf(plugin, parts.isolation)
       const { setup } = await definitionOf(plugin)
       const context = contextOf(parts, plugin.manifest!, instance, settings, plugin.memory, plugin.meter)
       const hooks = checkedHooks(await inTime(setup(context), setupMs, 'its setup'))

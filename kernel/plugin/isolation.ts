@@ -1,0 +1,17 @@
+import type { z } from 'zod'
+import type { ChainHooks } from '../chain/batches.ts'
+import type { ContextParts, Instance } from './instance.ts'
+import type { Plugin } from './plugin-record.ts'
+
+/** Runs modules in workers of their own. Boot hands it in: nothing here knows how a worker is run. */
+export interface Isolation {
+  /** Learns the settings that a module takes, without running its code in this thread. */
+  describe(plugin: Plugin): Promise<z.ZodType>
+  /** Sets a module up in a worker, which the instance owns. Resolves with hooks that lead there. */
+  setUp(plugin: Plugin, instance: Instance, parts: ContextParts): Promise<ChainHooks>
+}
+
+/** Where a plugin runs: what the operator says, else its manifest. Areas and providers run in the process. */
+export function isolationOf({ manifest, setting }: Plugin): 'inproc' | 'worker' {
+  return manifest?.kind === 'module' ? (setting?.isolation ?? manifest.isolation) : 'inproc'
+}
