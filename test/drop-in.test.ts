@@ -74,7 +74,7 @@ export default defineModule({
     return {
       request(call: Call): undefined {
         if (settings.refuse) throw forbidden('Not with me.')
-        call.trail.header('x-typed', [said, typeof GatewayError, typeof findAll].join(' '))
+        call.trace.header('x-typed', [said, typeof GatewayError, typeof findAll].join(' '))
       },
     }
   },

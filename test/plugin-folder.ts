@@ -35,4 +35,4 @@ export default { settings, setup(ctx) { ${setup} } }
 
 /** Code of a module that says something in a header of every answer. */
 export const headerCode = (name: string, value: string): string =>
-  moduleCode(`return { request(call) { call.trail.header('${name}', ${JSON.stringify(value)}) } }`)
+  moduleCode(`return { request(call) { call.trace.header('${name}', ${JSON.stringify(value)}) } }`)

@@ -54,7 +54,7 @@ ${moduleCode(`
   ctx.on(ModuleChanged, () => {})
   ctx.route({ method: 'get', path: '/api/version', access: 'public', summary: 'Version', returns: z.object({ n: z.number(), setups: z.number() }), handle: () => ({ n, setups: state.setups }) })
   return {
-    request(call) { call.trail.header('x-version', String(n)) },
+    request(call) { call.trace.header('x-version', String(n)) },
     stream: () => ({
       push(chunk, out) {
         const [choice] = chunk.data.choices

@@ -42,7 +42,7 @@ export async function shoutPackage(
       id,
       kind: 'area',
       title: 'Shout',
-      api: options.api ?? '^2.0.0',
+      api: options.api ?? '^3.0.0',
       permissions: options.permissions ?? ['routes'],
       ...options.manifest,
     },

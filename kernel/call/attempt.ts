@@ -1,11 +1,11 @@
 import type { Target } from '../contract/provider.ts'
 import type { Call } from './call.ts'
-import type { Attempt } from './trail.ts'
+import type { Attempt } from './trace.ts'
 
-/** An attempt that is about to be made; the caller puts it on the trail once no module objects. */
+/** An attempt that is about to be made; the caller puts it on the trace once no module objects. */
 export function newAttempt(call: Call, { provider, model, key }: Target): Attempt {
   return {
-    n: call.trail.attempts.length + 1,
+    n: call.trace.attempts.length + 1,
     provider: provider.name,
     model,
     keyHint: key?.hint,

@@ -6,7 +6,7 @@ import { ClientGone, UpstreamError } from '../errors.ts'
 import { billed } from './bill.ts'
 import type { Completion } from './canonical.ts'
 import type { Counts, Ending, Served } from './outcome.ts'
-import type { Attempt } from './trail.ts'
+import type { Attempt } from './trace.ts'
 import { noUsage, type Usage } from './usage.ts'
 
 const prices = createPrices({
@@ -45,7 +45,7 @@ function bill(attempts: readonly Partial<Attempt>[], told: Told = {}) {
   const { ending = 'ok', stream = false, served, counts } = told
   const call = callWith({ stream, messages: [{ role: 'user', content: 'How many tokens are these?' }] })
   for (const [i, attempt] of attempts.entries()) {
-    call.trail.attempts.push({
+    call.trace.attempts.push({
       n: i + 1,
       provider: 'openai',
       model: 'cheap',

@@ -4,7 +4,7 @@ import type { Call } from './call.ts'
 import type { Completion } from './canonical.ts'
 import type { Counts, Ending, Rating, Served } from './outcome.ts'
 import { mapReplyTexts } from './texts.ts'
-import type { Attempt } from './trail.ts'
+import type { Attempt } from './trace.ts'
 import { addUsage, believedUsage, fromWireUsage, noUsage, type Usage } from './usage.ts'
 
 /**
@@ -21,7 +21,7 @@ export function billed(
   let usage = noUsage
   let cost: Cost | undefined
   let priced = true
-  for (const attempt of call.trail.attempts) {
+  for (const attempt of call.trace.attempts) {
     const answered = attempt.error === undefined && attempt.status !== undefined && attempt.status < 400
     const used =
       believedReport(attempt.usage) ??
@@ -30,11 +30,11 @@ export function billed(
     usage = addUsage(usage, used)
     const part =
       reported(() => reportedCost(attempt.costUsd?.())) ??
-      prices?.cost(attempt.provider, attempt.model, used, call.trail.startedAt)
+      prices?.cost(attempt.provider, attempt.model, used, call.trace.startedAt)
     if (part) cost = cost ? addCost(cost, part) : part
     else priced = false
   }
-  if (call.trail.attempts.length === 0) usage = wireUsageOf(served) ?? noUsage
+  if (call.trace.attempts.length === 0) usage = wireUsageOf(served) ?? noUsage
   return { usage, cost: priced ? cost : undefined }
 }
 
@@ -70,7 +70,7 @@ function estimated(
     return { ...noUsage, input: count.input, output, source: 'estimated' }
   }
   if (!tokens) return undefined
-  const request = call.trail.request ?? call.request
+  const request = call.trace.request ?? call.request
   return {
     ...noUsage,
     input: tokens.estimate({ ...request, model: attempt.model }).tokens,
@@ -99,9 +99,9 @@ function wireUsageOf({ body }: Served): Usage | undefined {
 /** What the answer from the cache would have cost at its provider. */
 export function saved(call: Call, served: Served, { prices }: Rating): Cost | undefined {
   const usage = wireUsageOf(served)
-  const origin = call.trail.cached?.origin
+  const origin = call.trace.cached?.origin
   return usage && origin
-    ? prices?.cost(origin.provider, origin.model, usage, call.trail.startedAt)
+    ? prices?.cost(origin.provider, origin.model, usage, call.trace.startedAt)
     : undefined
 }
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Cancel } from './cancel.ts'
 import type { ModelRequest, Operation } from './canonical.ts'
 import { withoutTexts } from './redacted.ts'
-import { Trail } from './trail.ts'
+import { Trace } from './trace.ts'
 
 /** Who calls. Admin keys have no user. */
 export interface Principal {
@@ -48,12 +48,12 @@ interface CallFields {
   readonly context: CallContext
   readonly timeouts?: Timeouts
   readonly cancel?: Cancel
-  readonly trail?: Trail
+  readonly trace?: Trace
 }
 
 /**
  * One request for a model, as the chain sees it. Immutable: who changes it passes on a copy made by `with`, so a
- * retry starts clean and an audit sees what was really sent. The trail and the cancel are shared by all copies.
+ * retry starts clean and an audit sees what was really sent. The trace and the cancel are shared by all copies.
  */
 export class Call {
   readonly id: string
@@ -67,7 +67,7 @@ export class Call {
   /** Ends the call early; a hedge or a race gives its attempts children of it. */
   readonly cancel: Cancel
   /** What has happened to this call so far. */
-  readonly trail: Trail
+  readonly trace: Trace
   #redacted: Call | undefined
 
   constructor(fields: CallFields) {
@@ -79,15 +79,15 @@ export class Call {
     this.context = fields.context
     this.timeouts = fields.timeouts ?? none
     this.cancel = fields.cancel ?? new Cancel()
-    this.trail = fields.trail ?? new Trail()
+    this.trace = fields.trace ?? new Trace()
   }
 
   /** A copy with other parts; what is not named stays. */
   with(change: Partial<Pick<CallFields, 'request' | 'context' | 'timeouts' | 'cancel'>>): Call {
-    const { id, operation, wire, principal, trail } = this
+    const { id, operation, wire, principal, trace } = this
     const { request = this.request, context = this.context } = change
     const { timeouts = this.timeouts, cancel = this.cancel } = change
-    return new Call({ id, operation, wire, principal, trail, request, context, timeouts, cancel })
+    return new Call({ id, operation, wire, principal, trace, request, context, timeouts, cancel })
   }
 
   /** A copy whose request has other fields; `undefined` removes one. */

@@ -5,7 +5,7 @@ import { UpstreamError } from '../errors.ts'
 import type { Call } from './call.ts'
 import type { Rating } from './outcome.ts'
 import { outcomeOf } from './settle.ts'
-import type { Attempt } from './trail.ts'
+import type { Attempt } from './trace.ts'
 import { noUsage } from './usage.ts'
 
 const unrated: Rating = { prices: undefined, tokens: undefined }
@@ -13,7 +13,7 @@ const unrated: Rating = { prices: undefined, tokens: undefined }
 const callOf = (attempts: readonly Partial<Attempt>[]): Call => {
   const call = callWith()
   for (const [i, attempt] of attempts.entries()) {
-    call.trail.attempts.push({
+    call.trace.attempts.push({
       n: i + 1,
       provider: 'openai',
       model: 'm',

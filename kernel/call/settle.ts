@@ -7,7 +7,7 @@ import type { Call } from './call.ts'
 import { over } from './cancel.ts'
 import type { Completion, FinishReason } from './canonical.ts'
 import { CallSettled, type Counts, type Ending, type Outcome, type Rating, type Served } from './outcome.ts'
-import type { Attempt } from './trail.ts'
+import type { Attempt } from './trace.ts'
 
 /** What settling calls takes. */
 export interface SettlementParts {
@@ -65,10 +65,10 @@ async function recounted(
  * outcome turned out to be an estimate.
  */
 async function countsOf(call: Call, served: Served, counter: TokenCounting): Promise<Counts> {
-  const models = [...new Set(call.trail.attempts.map(({ model }) => model))].filter((model) =>
+  const models = [...new Set(call.trace.attempts.map(({ model }) => model))].filter((model) =>
     counter.knows(model),
   )
-  const request = call.trail.request ?? call.request
+  const request = call.trace.request ?? call.request
   const texts = models.length === 0 ? [] : answerTexts(reported(served.body))
   const counted = models.map(async (model) => {
     const { input, output } = await counter.count({ ...request, model }, texts)
@@ -82,14 +82,14 @@ async function countsOf(call: Call, served: Served, counter: TokenCounting): Pro
  * reported is estimated, by counts where they are given.
  */
 export function outcomeOf(call: Call, served: Served, rating: Rating, counts?: Counts): Outcome {
-  const { trail } = call
+  const { trace } = call
   const now = performance.now()
   const error =
     served.error === undefined || served.error instanceof ClientGone
       ? undefined
       : toGatewayError(served.error)
   const ending = endingOf(served, error)
-  const last = trail.attempts.at(-1)
+  const last = trace.attempts.at(-1)
   const { usage, cost } = billed(call, served, ending, rating, counts)
   const { body, json } = served
   return {
@@ -98,13 +98,13 @@ export function outcomeOf(call: Call, served: Served, rating: Rating, counts?: C
     error,
     usage,
     cost,
-    saved: trail.cached ? saved(call, served, rating) : undefined,
+    saved: trace.cached ? saved(call, served, rating) : undefined,
     finishReason: wordOf(served.finishReason),
     provider: last?.provider,
     model: last?.model,
-    latencyMs: now - trail.started,
-    ttftMs: trail.firstContentAt === undefined ? undefined : trail.firstContentAt - trail.started,
-    upstreamMs: waitedMs(trail.attempts, now),
+    latencyMs: now - trace.started,
+    ttftMs: trace.firstContentAt === undefined ? undefined : trace.firstContentAt - trace.started,
+    upstreamMs: waitedMs(trace.attempts, now),
     body: () => body?.(),
     json: () => json?.() ?? written(body?.()),
   }

@@ -24,7 +24,7 @@ export interface Address {
 }
 
 /** Whose request it is, and the record that its call leaves. */
-export type Asking = Pick<Call, 'principal' | 'trail'>
+export type Asking = Pick<Call, 'principal' | 'trace'>
 
 /** One kind of event of a stream, for the documentation. */
 export interface EventShape {

@@ -42,8 +42,8 @@ export async function wrapped(entry: Entry, call: Call, next: Next): Promise<Rep
   }
   try {
     const answer = checkedReply(await time.bound(entry.hooks.around!(call, watched)))
-    if (!asked && !call.trail.notes.some(({ module }) => module === entry.id))
-      call.trail.note(entry.id, 'answered')
+    if (!asked && !call.trace.notes.some(({ module }) => module === entry.id))
+      call.trace.note(entry.id, 'answered')
     kept?.release()
     return answer
   } catch (error) {
@@ -109,6 +109,6 @@ class OwnTime {
     this.#countdown = undefined
     if (this.#inside === 0) this.#ms += performance.now() - this.#since
     meter.add('around', this.#ms)
-    call.trail.timings.push({ module: id, hook: 'around', ms: this.#ms })
+    call.trace.timings.push({ module: id, hook: 'around', ms: this.#ms })
   }
 }

@@ -1,5 +1,5 @@
 import type { Call } from '../call/call.ts'
-import type { Attempt } from '../call/trail.ts'
+import type { Attempt } from '../call/trace.ts'
 import { type Entry, failed } from './entry.ts'
 
 /** Runs something with one entry after the other; a promise only from where one of them takes its time. */

@@ -192,11 +192,11 @@ test('the request is recorded as the inspecting modules left it', async () => {
   )
   const early = entryOf('early', append(' masked'), { stage: 'inspect' })
   await expect(new Chain([early, refuses], echo).run(call)).rejects.toThrow()
-  expect(call.trail.request?.messages?.[0]?.content).toBe('hello masked')
+  expect(call.trace.request?.messages?.[0]?.content).toBe('hello masked')
 
   const before = callOf()
   await expect(new Chain([entryOf('limit', refuses.hooks), early], echo).run(before)).rejects.toThrow()
-  expect(before.trail.request).toBeUndefined()
+  expect(before.trace.request).toBeUndefined()
 })
 
 test('whether a module applies is decided once for a call, whatever others make of it', async () => {
@@ -223,8 +223,8 @@ test('a call keeps which modules it passed by, and what each of the others made 
   const skipped = entryOf('skipped', append('x'), { when: () => 'tags' })
   const chain = new Chain([renames, skipped, reroutes, entryOf('upper', suffix('!'))], echo)
   await chain.run(call)
-  expect(call.trail.skips).toEqual([{ module: 'skipped', condition: 'tags' }])
-  expect(call.trail.exchanged).toMatchObject([
+  expect(call.trace.skips).toEqual([{ module: 'skipped', condition: 'tags' }])
+  expect(call.trace.exchanged).toMatchObject([
     { module: 'renames', of: 'request', before: { model: 'm' }, after: { model: 'other' } },
     { module: 'reroutes', of: 'request', before: { model: 'other' }, after: { n: 2 } },
     { module: 'upper', of: 'reply' },
@@ -269,7 +269,7 @@ test('who wraps nothing of a call is not run, and what it does to answers stays 
   const call = callOf()
   expect(await textOf(await chain.run(call))).toBe('echo hello')
   expect(order).toEqual(['around always', 'last', 'always', 'broken', 'never', 'first'])
-  expect(call.trail.timings.filter(({ hook }) => hook === 'around').map(({ module }) => module)).toEqual([
+  expect(call.trace.timings.filter(({ hook }) => hook === 'around').map(({ module }) => module)).toEqual([
     'always',
   ])
   expect(broken.meter.errors).toBe(1)
@@ -279,7 +279,7 @@ test('who answers in the place of the provider is noted', async () => {
   const call = callOf()
   const cache = entryOf('cache', { around: async (call) => echo(call) })
   await new Chain([cache], echo).run(call)
-  expect(call.trail.notes).toEqual([{ module: 'cache', verdict: 'answered' }])
+  expect(call.trace.notes).toEqual([{ module: 'cache', verdict: 'answered' }])
 })
 
 test('everybody learns of the end, also when a neighbour fails at it', async () => {

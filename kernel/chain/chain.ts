@@ -1,7 +1,7 @@
 import type { Call } from '../call/call.ts'
 import type { Outcome } from '../call/outcome.ts'
 import type { Reply } from '../call/reply.ts'
-import type { Attempt } from '../call/trail.ts'
+import type { Attempt } from '../call/trace.ts'
 import { admitted, leftOut } from './admit.ts'
 import { wrapped } from './around.ts'
 import { inTurn, told, tried } from './attempts.ts'
@@ -112,12 +112,12 @@ export class Chain {
       rewritesWhole ||= segment.rewritesWhole
       for (let i = 0; i < segment.entries.length; i += 1) {
         const entry = segment.entries[i]!
-        if (i === segment.recordAt) call.trail.mayRecord(call.request)
+        if (i === segment.recordAt) call.trace.mayRecord(call.request)
         if (!engages(entry, call)) continue
         let result = asks(entry) ? inspected(entry, call, this.#detectsAfter) : undefined
         if (result instanceof Promise) result = await result
         if (result && 'kind' in result) {
-          call.trail.note(entry.id, 'answered')
+          call.trace.note(entry.id, 'answered')
           answer = result
           break
         }

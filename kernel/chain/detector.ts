@@ -44,7 +44,7 @@ export class Detector {
     )
   }
 
-  /** Tells the trail and the module of a finding. */
+  /** Tells the trace and the module of a finding. */
   report(span: Span, place: Place): void {
     const verdict = span.action === 'replace' ? (this.detection.verdict ?? 'redacted') : verdicts[span.action]
     count(this.#call, this.#entry.id, verdict, span.label, place.direction)
@@ -91,7 +91,7 @@ const counted = Symbol('findings')
 
 /** One note for each kind of finding, with how many there were: a call may have thousands. */
 function count(call: Call, module: string, verdict: string, label: string, direction: string): void {
-  const details = call.trail.slot(
+  const details = call.trace.slot(
     counted,
     () => new Map<string, { label: string; direction: string; count: number }>(),
   )
@@ -103,5 +103,5 @@ function count(call: Call, module: string, verdict: string, label: string, direc
   }
   const first = { label, direction, count: 1 }
   details.set(key, first)
-  call.trail.note(module, verdict, first)
+  call.trace.note(module, verdict, first)
 }

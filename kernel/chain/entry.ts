@@ -39,7 +39,7 @@ type Applies = boolean | 'tripped'
 function decision(entry: Entry, call: Call): Applies {
   const { circuit } = entry.meter
   if (!entry.when && !circuit.touched) return true
-  const decided = call.trail.slot(decisions, () => new Map<Entry, Applies>())
+  const decided = call.trace.slot(decisions, () => new Map<Entry, Applies>())
   const known = decided.get(entry)
   if (known !== undefined) return known
   const now = decide(entry, call)
@@ -50,11 +50,11 @@ function decision(entry: Entry, call: Call): Applies {
 function decide({ id, when, meter }: Entry, call: Call): Applies {
   const condition = when?.(call)
   if (condition !== undefined) {
-    call.trail.skips.push({ module: id, condition })
+    call.trace.skips.push({ module: id, condition })
     return false
   }
-  if (meter.circuit.admits(call.trail.started, (ended) => watchEnd(call, ended))) return true
-  call.trail.note(id, 'tripped', { reason: meter.circuit.reason ?? '' })
+  if (meter.circuit.admits(call.trace.started, (ended) => watchEnd(call, ended))) return true
+  call.trace.note(id, 'tripped', { reason: meter.circuit.reason ?? '' })
   return 'tripped'
 }
 
@@ -65,7 +65,7 @@ function watchEnd({ cancel }: Call, ended: (whole: boolean) => void): void {
 /** The refusal of a call by a module that is left out. */
 export function tripped({ id, meter }: Entry, call?: Call): GatewayError {
   meter.refusals += 1
-  call?.trail.note(id, 'refused', { code: 'circuit_open', status: 503 })
+  call?.trace.note(id, 'refused', { code: 'circuit_open', status: 503 })
   return circuitOpen(
     `The module ${id} keeps failing and is left out for now; its policy is to refuse calls then. An operator can ` +
       'reconfigure it or switch it off.',
@@ -80,7 +80,7 @@ export function tripped({ id, meter }: Entry, call?: Call): GatewayError {
 export function failed(entry: Entry, hook: string, error: unknown, call?: Call): void {
   if (isGatewayError(error)) throw refused(entry, error, call)
   entry.meter.fail(hook, error)
-  call?.trail.note(entry.id, 'failed', { hook })
+  call?.trace.note(entry.id, 'failed', { hook })
   if (entry.failure === 'closed') {
     throw internalError(`The module ${entry.id} failed, and its policy is to refuse then.`, {
       module: entry.id,
@@ -92,20 +92,20 @@ export function failed(entry: Entry, hook: string, error: unknown, call?: Call):
 /** Counts a run of a module's hook, and puts it into the call's trace. */
 export function ran({ id, meter }: Entry, hook: string, ms: number, call: Call): void {
   meter.run(hook, ms)
-  call.trail.timings.push({ module: id, hook, ms })
+  call.trace.timings.push({ module: id, hook, ms })
 }
 
 /** Keeps what a module made of a request, if it made anything of it. */
 export function exchanged({ id }: Entry, before: Call, after: Call): void {
   if (before.request === after.request) return
-  before.trail.exchanged.push({ module: id, of: 'request', before: before.request, after: after.request })
+  before.trace.exchanged.push({ module: id, of: 'request', before: before.request, after: after.request })
 }
 
 function refused(entry: Entry, error: GatewayError, call: Call | undefined): GatewayError {
   if (error.module === undefined) {
     error.module = entry.id
     entry.meter.refuse(error.code)
-    call?.trail.note(entry.id, 'refused', { code: error.code, status: error.status })
+    call?.trace.note(entry.id, 'refused', { code: error.code, status: error.status })
   }
   return error
 }

@@ -2,7 +2,7 @@ import type { Call, Principal } from '../call/call.ts'
 import type { Completion } from '../call/canonical.ts'
 import type { Outcome } from '../call/outcome.ts'
 import type { Reply } from '../call/reply.ts'
-import type { Attempt } from '../call/trail.ts'
+import type { Attempt } from '../call/trace.ts'
 import type { Detection } from '../detect/detect.ts'
 import type { Filter } from '../stream/filter.ts'
 

@@ -131,7 +131,7 @@ test('one call at a time tries it again, and a probe that succeeds restores it',
   await withModule(`const fail = ctx.memory('fail', () => ({ left: 4 }))
     return { request(call) {
       if (fail.left-- > 0) throw new Error('no')
-      call.trail.header('x-back', 'yes')
+      call.trace.header('x-back', 'yes')
     } }`)
   await calls(3)
   expect((await shown()).state).toBe('tripped')
@@ -149,7 +149,7 @@ test('one call at a time tries it again, and a probe that succeeds restores it',
 
 test('a change by the operator restores it at once', async () => {
   await withModule(
-    `return { request(call) { if (!ctx.settings.good) throw new Error('no'); call.trail.header('x-good', '1') } }`,
+    `return { request(call) { if (!ctx.settings.good) throw new Error('no'); call.trace.header('x-good', '1') } }`,
     {},
     { open: '1h' },
   )
@@ -201,7 +201,7 @@ test('runs over the budget count as failures, and the calls keep what they made'
     `return { request(call) {
       const until = performance.now() + 40
       while (performance.now() < until);
-      call.trail.header('x-slow', 'yes')
+      call.trace.header('x-slow', 'yes')
     } }`,
     {},
     { open: '1h' },

@@ -155,7 +155,7 @@ describe('a request with a finding that blocks', () => {
   test('may be recorded without any of its findings, those of later modules neither', () => {
     const refused = call()
     thrownBy(refused, guard(blocking), [guard(mail, 'mask')])
-    expect(refused.trail.request).toMatchObject({
+    expect(refused.trace.request).toMatchObject({
       messages: [
         { content: 'write to "mail"' },
         { content: '[blocked: k\\d{3}] and [blocked: k\\d{3}] here' },
@@ -175,7 +175,7 @@ describe('a request with a finding that blocks', () => {
     expect(thrownBy(refused, guard(blocking), [guard(broken, 'mask')])).toMatchObject({
       type: 'content_blocked',
     })
-    expect(refused.trail.request).toBeUndefined()
+    expect(refused.trace.request).toBeUndefined()
   })
 })
 

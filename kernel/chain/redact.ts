@@ -19,7 +19,7 @@ export function redactRequest(call: Call, entry: Entry, later: () => readonly En
     return marked(found)
   })
   if (blocked) {
-    call.trail.mayRecord(recordable(redacted, later()))
+    call.trace.mayRecord(recordable(redacted, later()))
     throw detector.refusal(blocked)
   }
   return redacted

@@ -45,8 +45,8 @@ export function checkedHooks(returned: unknown): Hooks {
 export function checkedStep(returned: unknown, call: Call): Call | Reply | undefined {
   if (returned === undefined || returned === null) return undefined
   if (isReply(returned)) return returned
-  const { trail, request } = returned as Partial<Call>
-  if (trail === call.trail && typeof request?.model === 'string') return returned as Call
+  const { trace, request } = returned as Partial<Call>
+  if (trace === call.trace && typeof request?.model === 'string') return returned as Call
   throw new HookFault(`expected a call, an answer or nothing, got ${nameOf(returned)}`)
 }
 

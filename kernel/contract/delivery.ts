@@ -1,6 +1,6 @@
 import type { Call } from '../call/call.ts'
 import type { Reply } from '../call/reply.ts'
-import type { Attempt } from '../call/trail.ts'
+import type { Attempt } from '../call/trace.ts'
 import { type Token, token } from '../container.ts'
 import type { Protocol, ProviderSpec } from './provider.ts'
 

@@ -159,7 +159,7 @@ export interface Protocol {
    * `response_format`. Without it a JSON Schema is native where that is listed, and JSON without a schema everywhere.
    */
   structuredOutput?(call: Call, target: Target, listed: boolean | undefined): StructuredOutput
-  /** The request as the provider wants it. What cannot be carried is refused or listed in the call's trail. */
+  /** The request as the provider wants it. What cannot be carried is refused or listed in the call's trace. */
   encode(call: Call, target: Target): UpstreamRequest | Promise<UpstreamRequest>
   /**
    * How many inputs a request for embeddings may have. For more, several requests are made and their answers put

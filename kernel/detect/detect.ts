@@ -51,7 +51,7 @@ export interface Detection {
   applies?(call: Call): boolean
   /** Told of each finding, once. */
   found?(span: Span, place: Place, call: Call): void
-  /** What the trail says of a replacement; `redacted` without it. */
+  /** What the trace says of a replacement; `redacted` without it. */
   readonly verdict?: string
   /** What a block tells the caller. */
   readonly refusal?: string

@@ -264,7 +264,7 @@ describe('a redacted stream', () => {
     const entry = entryOf('guard', { detect: { reply: key } })
     const chunks = [chunkOf({ index: 0, delta: { content: 'k123 k1234 ' }, finish_reason: 'stop' })]
     await passed(chunks, new Redaction([new Detector(entry, { ...key, verdict: 'masked' }, call)]))
-    expect(call.trail.notes).toEqual([
+    expect(call.trace.notes).toEqual([
       {
         module: 'guard',
         verdict: 'masked',
@@ -349,7 +349,7 @@ describe('a detection that fails', () => {
     const streamed = assembled(await passed(all, redaction))
     expect(streamed.choices?.[0]?.message?.content).toBe('one two! "mail" three')
     expect(entry.meter.errors).toBe(1)
-    expect(call.trail.notes).toContainEqual({
+    expect(call.trace.notes).toContainEqual({
       module: 'guard',
       verdict: 'failed',
       detail: { hook: 'detect' },

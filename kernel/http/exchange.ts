@@ -5,7 +5,7 @@ import type { Served } from '../call/outcome.ts'
 import { CallFirstContent, CallStarted } from '../call/outcome.ts'
 import type { StreamReply, WholeReply } from '../call/reply.ts'
 import { type SettlementParts, settle } from '../call/settle.ts'
-import { Trail } from '../call/trail.ts'
+import { Trace } from '../call/trace.ts'
 import type { Address, Wire } from '../call/wire.ts'
 import type { Cohort } from '../cohort.ts'
 import { tellContained } from '../contain.ts'
@@ -109,8 +109,8 @@ export class Exchange {
     }
     const bounds = this.#wire.operation === 'chat' ? bodyLimits : withTokens(bodyLimits)
     const body = parseJson(await readBody(this.#req, bodyLimits.bytes, cohort), bounds)
-    const trail = new Trail()
-    const decoded = this.#wire.decode(body, { principal, trail }, this.#address)
+    const trace = new Trace()
+    const decoded = this.#wire.decode(body, { principal, trace }, this.#address)
     const request = decoded instanceof Promise ? await decoded : decoded
     const call = new Call({
       id: this.#id,
@@ -119,7 +119,7 @@ export class Exchange {
       principal,
       request,
       context: callContextOf(this.#req.headers, ip, number),
-      trail,
+      trace,
     })
     // A client can leave while its wire looks something up.
     if (this.#res.destroyed) throw new ClientGone()
@@ -137,7 +137,7 @@ export class Exchange {
         ? reply.raw
         : Buffer.from(JSON.stringify(this.#wire.encode(reply.body, call.request, call)))
     this.#head(200, 'application/json', { 'content-length': bytes.length })
-    call.trail.firstContentAt = performance.now()
+    call.trace.firstContentAt = performance.now()
     if (bytes.length > largestCopy) this.#res.end(bytes)
     else this.#res.end(bytes.toString('latin1'), 'latin1')
   }
@@ -147,7 +147,7 @@ export class Exchange {
     const answer = new StreamedAnswer(this.#res, encoder, (hasContent) => {
       this.#head(200, encoder.contentType ?? 'text/event-stream; charset=utf-8', unbuffered)
       if (!hasContent) return
-      call.trail.firstContentAt = performance.now()
+      call.trace.firstContentAt = performance.now()
       this.#parts.events.emit(CallFirstContent, { call })
     })
     this.#streamed = answer
@@ -184,18 +184,18 @@ export class Exchange {
   }
 
   #head(status: number, type: string, about: Readonly<Record<string, string | number>>): void {
-    const trail = this.#call?.trail
+    const trace = this.#call?.trace
     const headers: Record<string, string | number> = {
       'content-type': type,
       'x-request-id': this.#id,
       'x-trace-id': this.#id,
-      ...trail?.headers,
+      ...trace?.headers,
       ...about,
     }
     if (this.#wire.idHeader !== undefined) headers[this.#wire.idHeader] = this.#id
-    if (trail && trail.paramsChanged.length > 0) {
-      trail.header('x-params-changed', trail.paramsChanged.join(', '))
-      headers['x-params-changed'] = trail.headers['x-params-changed']!
+    if (trace && trace.paramsChanged.length > 0) {
+      trace.header('x-params-changed', trace.paramsChanged.join(', '))
+      headers['x-params-changed'] = trace.headers['x-params-changed']!
     }
     this.#res.writeHead(status, headers)
   }
@@ -208,7 +208,7 @@ export class Exchange {
       error: failure,
       finishReason: this.#streamed?.finishReason ?? wholeFinish(answer),
       chunks: this.#streamed?.chunks ?? 0,
-      body: answer ? () => answer.body : call.trail.body,
+      body: answer ? () => answer.body : call.trace.body,
       json: answer && (() => answer.json),
     }
     return settle(call, served, this.#generation, this.#parts)
@@ -235,5 +235,5 @@ function wholeFinish(answer: WholeReply | undefined): FinishReason | undefined {
 }
 
 function warn(call: Call): void {
-  call.trail.header('x-service-warning', 'admin keys are not meant for model calls; use a user key')
+  call.trace.header('x-service-warning', 'admin keys are not meant for model calls; use a user key')
 }

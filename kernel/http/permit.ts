@@ -25,7 +25,7 @@ export interface Inquiry {
 
 /**
  * Asks who grants access and who limits whether a call might be made, and whether it might go where it would: whoever
- * refuses throws. To limits it is a call that used nothing. Resolves with the call that it would be, whose trail has the
+ * refuses throws. To limits it is a call that used nothing. Resolves with the call that it would be, whose trace has the
  * headers that they want on the answer.
  */
 export async function permit(inquiry: Inquiry, generation: Generation): Promise<Call> {
@@ -67,7 +67,7 @@ async function settle(entry: Entry, outcome: Outcome, call: Call): Promise<void>
   }
 }
 
-const unused = ({ trail }: Call): Outcome => ({
+const unused = ({ trace }: Call): Outcome => ({
   ending: 'ok',
   status: 200,
   error: undefined,
@@ -77,7 +77,7 @@ const unused = ({ trail }: Call): Outcome => ({
   finishReason: undefined,
   provider: undefined,
   model: undefined,
-  latencyMs: performance.now() - trail.started,
+  latencyMs: performance.now() - trace.started,
   ttftMs: undefined,
   upstreamMs: 0,
   body: () => undefined,

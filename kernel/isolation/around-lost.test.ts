@@ -106,7 +106,7 @@ test('after many losses nothing is left of them, and the module comes back', asy
   const setup = `return {
     async around(call, next) {
       if (call.request.user === 'harm') process.exit(1)
-      call.trail.header('x-far', 'yes')
+      call.trace.header('x-far', 'yes')
       return next(call)
     },
   }`

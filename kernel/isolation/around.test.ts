@@ -16,9 +16,9 @@ describe.each(places)('an around, %s', (place) => {
         const { user } = call.request
         if (user === 'own') return { kind: 'whole', body: { choices: [{ index: 0, message: { role: 'assistant', content: 'mine' }, finish_reason: 'stop' }] } }
         if (user === 'twice') {
-          call.trail.header('x-before', 'yes')
+          call.trace.header('x-before', 'yes')
           const first = await next(call.withRequest({ temperature: 0.1 }))
-          call.trail.header('x-said', first.body.choices[0].message.content)
+          call.trace.header('x-said', first.body.choices[0].message.content)
           return next(call.withRequest({ temperature: 0.2 }).with({ timeouts: { idleMs: 5_000 } }))
         }
         return next(call)
@@ -45,7 +45,7 @@ describe.each(places)('an around, %s', (place) => {
         try {
           return await next(call)
         } catch (error) {
-          const { attempts } = call.trail
+          const { attempts } = call.trace
           ctx.report('caught', [error.constructor.name, error.name, error.code, error.status, error.providerStatus,
             error.provider, error.retryable, attempts.length, attempts.at(-1).error === error].join(' '))
           attempts.at(-1).reasonNext = 'for fun'
@@ -171,7 +171,7 @@ describe.each(places)('an around, %s', (place) => {
         const slow = next(call.with({ cancel })).catch((error) => error)
         await new Promise((resolve) => setTimeout(resolve, 100))
         cancel.abort(Object.assign(new Error('too slow'), { name: 'TooSlow' }))
-        call.trail.header('x-slow', (await slow).name)
+        call.trace.header('x-slow', (await slow).name)
         release()
         return next(call)
       } }`,

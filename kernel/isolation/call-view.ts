@@ -3,7 +3,7 @@ import type { Completion, ModelRequest, Operation } from '../call/canonical.ts'
 import type { Outcome } from '../call/outcome.ts'
 import { isGatewayError } from '../errors.ts'
 import type { CrossedErrors, Thrown } from './thrown.ts'
-import type { TrailView } from './trail-view.ts'
+import type { TraceView } from './trace-view.ts'
 
 /** A call as it crosses. */
 export interface CallView {
@@ -17,7 +17,7 @@ export interface CallView {
   readonly request: ModelRequest | undefined
   /** Which of the call's cancels is this copy's; 0 is that of the call itself. */
   readonly cancel: number
-  readonly trail: TrailView | undefined
+  readonly trace: TraceView | undefined
 }
 
 /** What a hook did to a call. */

@@ -58,8 +58,8 @@ export class GuestAround {
   async #next(to: Call): Promise<Reply> {
     const { call, known, calls, asks } = this.#parts
     const change = calls.changeOf(call, to)
-    const trail = known.parts.next(false)
-    const given = (await asks.ask({ ask: 'next', run: this.#run, change, trail }, { known })) as Given
+    const trace = known.parts.next(false)
+    const given = (await asks.ask({ ask: 'next', run: this.#run, change, trace }, { known })) as Given
     const reply =
       'body' in given ? WholeReply.of(given.body) : new StreamReply(given.wire, this.#read(given.reply))
     this.#given.set(reply, given.reply)

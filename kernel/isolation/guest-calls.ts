@@ -1,23 +1,23 @@
 import { Call } from '../call/call.ts'
 import { Cancel, over } from '../call/cancel.ts'
 import type { ModelRequest } from '../call/canonical.ts'
-import { Trail } from '../call/trail.ts'
+import { Trace } from '../call/trace.ts'
 import type { CallChange, CallView } from './call-view.ts'
 import type { GuestAround } from './guest-around.ts'
 import type { ToHost } from './messages.ts'
 import { Numbered } from './numbered.ts'
 import { ShortLived } from './short-lived.ts'
 import { CrossedErrors, type Thrown } from './thrown.ts'
-import { TrailParts } from './trail-part.ts'
-import { TrailCopy, type TrailView } from './trail-view.ts'
+import { TraceParts } from './trace-part.ts'
+import { TraceCopy, type TraceView } from './trace-view.ts'
 
 /** A call that is under way, as its worker knows it. */
 export class GuestCall {
   readonly id: string
-  readonly trail = new Trail()
+  readonly trace = new Trace()
   readonly errors = new CrossedErrors('guest')
-  readonly copy = new TrailCopy(this.errors)
-  readonly parts = new TrailParts(this.trail)
+  readonly copy = new TraceCopy(this.errors)
+  readonly parts = new TraceParts(this.trace)
   /** Those of the call's copies; under 0 its own. */
   readonly cancels = new Numbered<Cancel>('guest')
   /** By number. */
@@ -29,8 +29,8 @@ export class GuestCall {
   }
 
   /** Takes over what happened to it. */
-  follow(news: TrailView): void {
-    this.copy.follow(this.trail, news)
+  follow(news: TraceView): void {
+    this.copy.follow(this.trace, news)
     this.parts.followed()
   }
 }
@@ -50,15 +50,15 @@ export class GuestCalls {
     return this.#known.get(id)
   }
 
-  /** The call of a view; all views of one call share a trail, and with it what modules keep for the call. */
-  callOf({ request, trail, cancel, ...view }: CallView): Call {
+  /** The call of a view; all views of one call share a trace, and with it what modules keep for the call. */
+  callOf({ request, trace, cancel, ...view }: CallView): Call {
     const known = this.#known.get(view.id) ?? this.#meet(view.id)
     if (request) known.request = request
-    if (trail) known.follow(trail)
+    if (trace) known.follow(trace)
     return new Call({
       ...view,
       request: known.request!,
-      trail: known.trail,
+      trace: known.trace,
       cancel: known.cancels.get(cancel) ?? this.#watched(known, cancel),
     })
   }

@@ -64,7 +64,7 @@ export function guestContext<S>(settings: S, parts: GuestParts): Context<S> {
     },
     slot<T>(create: () => T) {
       const key = Symbol(id)
-      return (call: Call) => call.trail.slot(key, create)
+      return (call: Call) => call.trace.slot(key, create)
     },
     every(ms: number, run: () => unknown, { inEachThread = false } = {}) {
       if (!data.isFirst && !inEachThread) return

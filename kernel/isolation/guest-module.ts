@@ -134,7 +134,7 @@ export class GuestModule {
     const value = await stream.push(batch, end)
     if (!value.over) return { value }
     this.#streams.take(pipe)
-    // What a stream adds to the trail it may still change until its end.
+    // What a stream adds to the trace it may still change until its end.
     return { value, known: this.#calls.find(of), isOver: true }
   }
 

@@ -101,23 +101,23 @@ class Guest {
   async #do(id: number, job: Job): Promise<void> {
     try {
       const { value, known, isOver = false } = await this.#run(job)
-      const trail = known?.parts.next(isOver)
+      const trace = known?.parts.next(isOver)
       this.#outbox.add({
         kind: 'done',
         id,
         value,
-        ...(trail && { trail }),
+        ...(trace && { trace }),
         faults: this.#module?.takeFaults() ?? [],
       })
     } catch (error) {
       const known = this.#calls.find('of' in job ? job.of : 'call' in job ? job.call.id : '')
-      const trail = known?.parts.next(false)
+      const trace = known?.parts.next(false)
       this.#outbox.add({
         kind: 'done',
         id,
         thrown: known ? known.errors.thrownOf(error) : thrownOf(error),
         refused: this.#module?.isRefusal(error) ?? false,
-        ...(trail && { trail }),
+        ...(trace && { trace }),
         faults: this.#module?.takeFaults() ?? [],
       })
     }

@@ -25,14 +25,14 @@ const patience = { timeout: 20_000 }
 /** The first look at a module in a worker starts another one, to learn its settings. */
 
 describe('a module in a worker', () => {
-  test('sees and changes calls, answers, streams and the trail, and remembers what it did for a call', async () => {
+  test('sees and changes calls, answers, streams and the trace, and remembers what it did for a call', async () => {
     await withModule(
       `const seen = ctx.slot(() => ({ n: 0 }))
       return {
         request(call) {
           seen(call).n += 1
-          call.trail.header('x-thread', String(globalThis.isGateway ?? 'none'))
-          call.trail.note('far', 'looked', { at: call.request.messages.length })
+          call.trace.header('x-thread', String(globalThis.isGateway ?? 'none'))
+          call.trace.note('far', 'looked', { at: call.request.messages.length })
           return call.withRequest({ max_tokens: 7, messages: [...call.request.messages, { role: 'user', content: 'more' }] })
         },
         reply(body, call) { return { ...body, choices: body.choices.map((choice) => ({ ...choice,
@@ -63,7 +63,7 @@ describe('a module in a worker', () => {
       for (const odd of [null, {}, 7, { kind: 'log', level: 'bogus' }, { kind: 'emit' }, { kind: 'abort' }])
         parentPort.postMessage([odd])
       parentPort.postMessage(7)
-      call.trail.header('x-far', 'here')
+      call.trace.header('x-far', 'here')
     } }))`)
     for (let n = 0; n < 2; n++) expect((await call()).headers.get('x-far')).toBe('here')
     expect(gateway.logged.join('')).toContain('something failed that nobody waits for')
@@ -87,7 +87,7 @@ describe('a module in a worker', () => {
 
   test('keeps what it remembers over a change of its settings', async () => {
     await withModule(`const count = ctx.memory('count', () => ({ n: 0 }))
-      return { request(call) { count.n += 1; call.trail.header('x-count', String(count.n)) } }`)
+      return { request(call) { count.n += 1; call.trace.header('x-count', String(count.n)) } }`)
     await call()
     await call()
     await gateway.module('far', { config: { again: true } })
@@ -116,7 +116,7 @@ describe('a module in a worker', () => {
     await withModule(
       `return { async request(call) {
         const { choices } = await ctx.complete({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: '?' }] }, { on: call })
-        call.trail.header('x-judge', choices[0].message.content)
+        call.trace.header('x-judge', choices[0].message.content)
       } }`,
       { permissions: ['body:read', 'models:1'] },
     )
@@ -168,7 +168,7 @@ describe('a module that goes wrong in its worker is tripped, the call goes on, a
   test.each(Object.entries(ways))('%s in a request', async (_, [code, reason]) => {
     await withModule(
       `return { request(call) {
-      if (call.request.user !== 'harm') { call.trail.header('x-far', 'yes'); return }
+      if (call.request.user !== 'harm') { call.trace.header('x-far', 'yes'); return }
       ${code}
     } }`,
       {},

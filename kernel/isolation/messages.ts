@@ -5,8 +5,8 @@ import type { StagedFolder } from '../plugin/staging/imports.ts'
 import type { CallChange, CallView, OutcomeView } from './call-view.ts'
 import type { ChunkBatch } from './chunk-view.ts'
 import type { Thrown } from './thrown.ts'
-import type { TrailPart } from './trail-part.ts'
-import type { AttemptView, TrailView } from './trail-view.ts'
+import type { TracePart } from './trace-part.ts'
+import type { AttemptView, TraceView } from './trace-view.ts'
 
 /** What a worker is started with. */
 export interface GuestData {
@@ -143,7 +143,7 @@ export type Ask =
       readonly ask: 'next'
       readonly run: number
       readonly change: CallChange
-      readonly trail: TrailPart | undefined
+      readonly trace: TracePart | undefined
     }
   /** The next batch of a stream that an `around` was given; or it does not want the rest. */
   | { readonly ask: 'pull' | 'release'; readonly run: number; readonly reply: number }
@@ -153,7 +153,7 @@ export interface Answer {
   readonly value?: unknown
   readonly thrown?: Thrown
   /** What happened to the call that it was asked for. */
-  readonly news?: TrailView
+  readonly news?: TraceView
 }
 
 /** One of a call's cancels was used. */
@@ -183,7 +183,7 @@ export type ToHost =
       readonly thrown?: Thrown
       /** With `thrown`: the module refused, it did not fail. */
       readonly refused?: boolean
-      readonly trail?: TrailPart
+      readonly trace?: TracePart
       readonly faults: readonly Fault[]
     }
   | { readonly kind: 'pong' }

@@ -14,12 +14,12 @@ describe.each(places)('%s', (place) => {
       `return {
         attempt(attempt, call, headers) {
           headers['x-try'] = attempt.n + ' ' + attempt.model
-          call.trail.header('x-known', Object.keys(headers).length)
+          call.trace.header('x-known', Object.keys(headers).length)
           if (call.request.user === 'no') throw Object.assign(new Error('not a word'), { secret: 1 })
         },
         attempted(attempt, call) {
           const { status, error, n } = attempt
-          const same = call.trail.attempts.find((one) => one.n === n) === attempt
+          const same = call.trace.attempts.find((one) => one.n === n) === attempt
           ctx.report('tried', [n, status, error?.code, error?.providerStatus, error?.retryable, same].join(' '))
         },
       }`,
@@ -75,7 +75,7 @@ describe.each(places)('%s', (place) => {
       return {
         request(call) {
           late(call).timer = setTimeout(() => call.cancel.abort(Object.assign(new Error('enough'), { name: 'Enough' })), 100)
-          late(call).started = call.trail.started
+          late(call).started = call.trace.started
         },
         settled({ ending, error }, call) {
           clearTimeout(late(call).timer)
@@ -132,14 +132,14 @@ describe.each(places)('%s', (place) => {
       place,
       `return {
         request(call) {
-          call.trail.header('x-far', 'first')
-          call.trail.facts.far = { n: 1 }
-          call.trail.decisions.push({ kind: 'far', chosen: 'a', reason: 'because' })
+          call.trace.header('x-far', 'first')
+          call.trace.facts.far = { n: 1 }
+          call.trace.decisions.push({ kind: 'far', chosen: 'a', reason: 'because' })
         },
-        reply(body, call) { call.trail.paramsChanged.push('-far') },
+        reply(body, call) { call.trace.paramsChanged.push('-far') },
         stream(call) {
           const said = []
-          call.trail.body = () => ({ choices: [{ index: 0, message: { role: 'assistant', content: said.join('') } }] })
+          call.trace.body = () => ({ choices: [{ index: 0, message: { role: 'assistant', content: said.join('') } }] })
           return { push(chunk, out) {
             said.push(chunk.data.choices[0]?.delta?.content?.toUpperCase() ?? '')
             out.emit(chunk)

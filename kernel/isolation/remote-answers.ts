@@ -96,7 +96,7 @@ export class RemoteAnswers {
   async #answered(ask: Exclude<Ask, Complete | Store>): Promise<Answer> {
     const around = this.#arounds.get(ask.run)
     if (!around) return { thrown: thrownOf(new HookFault('the call is over')) }
-    if (ask.ask === 'next') return around.next(ask.change, ask.trail)
+    if (ask.ask === 'next') return around.next(ask.change, ask.trace)
     const { errors } = around.known
     try {
       return { value: await around[ask.ask](ask.reply) }

@@ -9,8 +9,8 @@ import type { Answer, Given, Job, Made, Pulled } from './messages.ts'
 import type { KnownCall } from './remote-calls.ts'
 import { changedCall } from './remote-hooks.ts'
 import type { RemoteModule } from './remote-module.ts'
-import { addPart, type TrailPart } from './trail-part.ts'
-import type { TrailView } from './trail-view.ts'
+import { addPart, type TracePart } from './trace-part.ts'
+import type { TraceView } from './trace-view.ts'
 import { lostMidway } from './transit.ts'
 import { WorkerLost } from './worker-host.ts'
 
@@ -44,16 +44,16 @@ export class RemoteAround {
   }
 
   /** Makes a call that the module asks for; what the call has been through comes with its answer. */
-  async next(change: CallChange, part: TrailPart | undefined): Promise<Answer> {
-    const { trail } = this.#call
+  async next(change: CallChange, part: TracePart | undefined): Promise<Answer> {
+    const { trace } = this.#call
     const { errors, news } = this.known
-    if (part) addPart(trail, part)
+    if (part) addPart(trace, part)
     try {
       const reply = await this.#next(changedCall(this.#module, this.#call, change))
       const value = this.#give(reply)
-      return { value, ...newsOf(news.of(trail, errors)) }
+      return { value, ...newsOf(news.of(trace, errors)) }
     } catch (error) {
-      return { thrown: errors.thrownOf(error), ...newsOf(news.of(trail, errors)) }
+      return { thrown: errors.thrownOf(error), ...newsOf(news.of(trace, errors)) }
     }
   }
 
@@ -115,4 +115,4 @@ export class RemoteAround {
   }
 }
 
-const newsOf = (news: TrailView | undefined) => (news ? { news } : {})
+const newsOf = (news: TraceView | undefined) => (news ? { news } : {})

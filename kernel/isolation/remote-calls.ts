@@ -7,13 +7,13 @@ import type { ToGuest } from './messages.ts'
 import { Numbered } from './numbered.ts'
 import { ShortLived } from './short-lived.ts'
 import { CrossedErrors, type Thrown } from './thrown.ts'
-import { TrailNews } from './trail-view.ts'
+import { TraceNews } from './trace-view.ts'
 
 /** A call that a worker knows, and what of it has crossed. */
 export interface KnownCall {
   readonly call: Call
   readonly errors: CrossedErrors
-  readonly news: TrailNews
+  readonly news: TraceNews
   /** Cancels of copies of the call; 0 stands for its own. */
   readonly cancels: Numbered<Cancel>
   /** Takes the listeners off these cancels. */
@@ -74,7 +74,7 @@ export class RemoteCalls {
       timeouts,
       request: isSame ? undefined : request,
       cancel: this.#numberOf(call.cancel, known),
-      trail: known.news.of(call.trail, known.errors, isOver),
+      trace: known.news.of(call.trace, known.errors, isOver),
     }
   }
 
@@ -105,7 +105,7 @@ export class RemoteCalls {
     const known: KnownCall = {
       call,
       errors: new CrossedErrors('host'),
-      news: new TrailNews(),
+      news: new TraceNews(),
       cancels: new Numbered('host'),
       releases: [],
       request: undefined,

@@ -3,7 +3,7 @@ import type { Completion } from '../call/canonical.ts'
 import type { Outcome } from '../call/outcome.ts'
 import { mergeParameters } from '../call/redacted.ts'
 import type { Reply } from '../call/reply.ts'
-import type { Attempt } from '../call/trail.ts'
+import type { Attempt } from '../call/trace.ts'
 import { type ChainHooks, looksElsewhere } from '../chain/batches.ts'
 import type { Next } from '../chain/hooks.ts'
 import { isGatewayError } from '../errors.ts'
@@ -13,7 +13,7 @@ import type { Shape, Step } from './messages.ts'
 import type { RemoteModule } from './remote-module.ts'
 import { RemoteReveal } from './remote-reveal.ts'
 import { RemoteStream } from './remote-stream.ts'
-import { viewOfAttempt } from './trail-view.ts'
+import { viewOfAttempt } from './trace-view.ts'
 
 /** The hooks of a module in a worker, as the chain sees them: those that it has, and each leads there. */
 export function remoteHooks(module: RemoteModule, shape: Shape): ChainHooks {
@@ -74,7 +74,7 @@ async function requested(
     return 'body' in step ? replyWith(call, step.body) : changedCall(module, call, step.change)
   } catch (error) {
     // What was found is known over there alone: nothing of the request can be recorded.
-    if (detects && isGatewayError(error)) call.trail.mayRecord(undefined)
+    if (detects && isGatewayError(error)) call.trace.mayRecord(undefined)
     throw error
   }
 }

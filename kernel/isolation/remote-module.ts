@@ -17,7 +17,7 @@ import { type KnownCall, RemoteCalls } from './remote-calls.ts'
 import { RemoteEvents } from './remote-events.ts'
 import { RemotePipe } from './remote-pipe.ts'
 import { errorOf } from './thrown.ts'
-import { addPart } from './trail-part.ts'
+import { addPart } from './trace-part.ts'
 import { type Done, WorkerHost } from './worker-host.ts'
 
 type HostOptions = ConstructorParameters<typeof WorkerHost>[0]
@@ -164,12 +164,12 @@ export class RemoteModule {
   }
 
   /** Takes in what a job left behind; throws what it threw. */
-  #value({ value, thrown, refused, trail, faults }: Done, call?: Call, known?: KnownCall): unknown {
+  #value({ value, thrown, refused, trace, faults }: Done, call?: Call, known?: KnownCall): unknown {
     for (const fault of faults) this.#meter.fail(fault.hook, errorOf(fault.thrown))
-    if (trail && call) {
+    if (trace && call) {
       // A refusal is noted by who passes it on.
-      const notes = refused ? trail.notes.filter(({ verdict }) => verdict !== 'refused') : trail.notes
-      addPart(call.trail, { ...trail, notes })
+      const notes = refused ? trace.notes.filter(({ verdict }) => verdict !== 'refused') : trace.notes
+      addPart(call.trace, { ...trace, notes })
     }
     if (!thrown) return value
     const error = known ? known.errors.errorOf(thrown) : errorOf(thrown)

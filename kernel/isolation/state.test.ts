@@ -25,7 +25,7 @@ const storing = (body: string): string => `return (async () => {
 const asking = storing(`rows.watch(({ id, row }) => ctx.report('watched', id + ' ' + row?.n))
   return { async request(call) {
     const { user } = call.request
-    if (user === 'bad') return rows.put('bad', { n: 'one' }).catch((error) => { call.trail.header('x-error', error.name + ' ' + error.code) })
+    if (user === 'bad') return rows.put('bad', { n: 'one' }).catch((error) => { call.trace.header('x-error', error.name + ' ' + error.code) })
     const row = await rows.update('one', (row) => ({ n: (row?.n ?? 0) + 1, who: user }))
     counts.add('calls', 1)
     await counts.flush()
@@ -33,7 +33,7 @@ const asking = storing(`rows.watch(({ id, row }) => ctx.report('watched', id + '
     const { total, items } = await rows.list({ index: 'who', equals: user })
     const scanned = []
     for await (const [id, { n }] of rows.scan()) scanned.push(id + n)
-    call.trail.header('x-state', JSON.stringify([row, counts.get('calls'), made, total, items.length, scanned]))
+    call.trace.header('x-state', JSON.stringify([row, counts.get('calls'), made, total, items.length, scanned]))
   } }`)
 
 describe.each(places)('%s', (place) => {
@@ -167,7 +167,7 @@ test('what is no data is made anew by the next instance, the rest is remembered'
   const count = ctx.memory('count', () => new Map())
   return { request(call) {
     count.set('n', (count.get('n') ?? 0) + 1)
-    call.trail.header('x-memory', [cache instanceof Cache, count.get('n')].join(' '))
+    call.trace.header('x-memory', [cache instanceof Cache, count.get('n')].join(' '))
   } }`
   far = await startIsolated('worker', setup)
   expect((await far.call()).headers.get('x-memory')).toBe('true 1')

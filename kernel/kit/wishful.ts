@@ -15,7 +15,7 @@ export function wishfulHooks(
     request(call) {
       if (call.operation !== 'chat') return undefined
       Object.assign(wishesOf(call, protocol), own)
-      call.trail.facts[id] = own
+      call.trace.facts[id] = own
       return undefined
     },
   }

@@ -24,7 +24,7 @@ const counting = (version: string, then = '') =>
     ${then}
     const count = ctx.memory('count', () => ({ n: 0 }))
     const name = 'x-' + ctx.id.replace('/', '-')
-    return { request(call) { count.n += 1; call.trail.header(name, '${version} ' + count.n) } }
+    return { request(call) { count.n += 1; call.trace.header(name, '${version} ' + count.n) } }
   `)
 
 const put = (version: string, then?: string) =>

@@ -105,7 +105,7 @@ export function contextOf<S>(
     memory: (name, create) => memory.value(name, create),
     slot<T>(create: () => T) {
       const key = Symbol(id)
-      return (call: Call) => call.trail.slot(key, create)
+      return (call: Call) => call.trace.slot(key, create)
     },
     every(ms, run, { inEachThread = false } = {}) {
       if (!relay.isFirst && !inEachThread) return

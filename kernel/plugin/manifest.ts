@@ -10,7 +10,7 @@ import { permission } from './permissions.ts'
 import type { Staged } from './staging/stage.ts'
 
 /** Version of the contract that plugins are written against. */
-export const apiVersion = '2.6.0'
+export const apiVersion = '3.0.0'
 
 export const idPattern = /^[a-z][a-z0-9-]{0,63}$/
 const ids = z.array(z.string().regex(idPattern)).default([])
@@ -22,7 +22,7 @@ const shared = {
   api: z
     .string()
     .refine((range) => semver.validRange(range) !== null, 'must be a version range')
-    .default('^2.0.0'),
+    .default('^3.0.0'),
   title: z.string().min(1).max(80),
   description: z.string().min(1).max(400),
   /** Plugins that must be active first. */

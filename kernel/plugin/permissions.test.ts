@@ -231,7 +231,7 @@ describe('model calls of a plugin', () => {
   const asking = `return { async request(call) {
     if (call.request.user !== 'ask') return
     const answer = await ctx.complete({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'is it?' }] }, { on: call })
-    call.trail.header('x-judge', answer.choices[0].message.content)
+    call.trace.header('x-judge', answer.choices[0].message.content)
   } }`
   const price = { prices: { 'openai/gpt-4o-mini': { input_usd_per_m: 1000, output_usd_per_m: 1000 } } }
 
@@ -263,7 +263,7 @@ describe('model calls of a plugin', () => {
         met += 1
         if (met > 1) return
         await ctx.complete({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'is it?' }] }, { on: call })
-        call.trail.header('x-met', String(met))
+        call.trace.header('x-met', String(met))
       } }`,
       ['body:read', 'models:1'],
       price,

@@ -90,7 +90,7 @@ export class PluginCalls {
         lease.rating,
       )
       // What a plugin asks may hold texts as they were before the guards, which no trace may show.
-      call.trail.mayRecord(undefined)
+      call.trace.mayRecord(undefined)
       await chain.settled(outcome, call)
       events.emit(CallSettled, { outcome: withoutBody(outcome), call: call.redacted })
       return outcome
@@ -156,7 +156,7 @@ function callOf(
     },
     cancel: new Cancel(),
   })
-  if (on) call.trail.facts.parent_id = on.id
+  if (on) call.trace.facts.parent_id = on.id
   return call
 }
 

@@ -39,7 +39,7 @@ async function withPlugins(
 const settings = `{ safeParse: (value) => ({ success: true, data: value }), parse: (value) => value }`
 const code = (setup: string): string => `export default { settings: ${settings}, setup(ctx) { ${setup} } }`
 const header = (name: string, value: string): string =>
-  code(`return { request(call) { call.trail.header('${name}', '${value}') } }`)
+  code(`return { request(call) { call.trace.header('${name}', '${value}') } }`)
 
 const stateOf = (id: string) => {
   const { registry } = gateway!.kernel
@@ -130,7 +130,7 @@ test('a change whose setup fails leaves what ran before running, and says why', 
   await withPlugins({
     fussy: {
       code: code(`if (ctx.settings.bad) throw new Error('not like this')
-        return { request(call) { call.trail.header('x-fussy', String(ctx.settings.n ?? 0)) } }`),
+        return { request(call) { call.trace.header('x-fussy', String(ctx.settings.n ?? 0)) } }`),
     },
   })
   const { registry } = gateway!.kernel
@@ -147,7 +147,7 @@ test('changes asked for at the same time are made one after the other', async ()
   await withPlugins({
     slow: {
       code: code(`return new Promise((resolve) => setTimeout(() => resolve({
-        request(call) { call.trail.header('x-slow', String(ctx.settings.n)) } }), 20 - 5 * ctx.settings.n))`),
+        request(call) { call.trace.header('x-slow', String(ctx.settings.n)) } }), 20 - 5 * ctx.settings.n))`),
       manifest: { enabled: false },
     },
   })
@@ -163,7 +163,7 @@ test('memory outlives a reconfigure, timers and listeners do not', async () => {
     keeps: {
       code: code(`const seen = ctx.memory('seen', () => ({ setups: 0 }))
         seen.setups += 1
-        return { request(call) { call.trail.header('x-setups', String(seen.setups)) } }`),
+        return { request(call) { call.trace.header('x-setups', String(seen.setups)) } }`),
     },
   })
   const { registry } = gateway!.kernel

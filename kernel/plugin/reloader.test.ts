@@ -93,7 +93,7 @@ test('what it remembers, stored and was told survives a reload; timers and liste
         const seen = ctx.memory('seen', () => ({ setups: 0 }))
         seen.setups += 1
         ctx.every(60_000, () => {})
-        return { request(call) { call.trail.header('x-kept', [${n}, seen.setups, ctx.settings.word].join(' ')) } }`),
+        return { request(call) { call.trace.header('x-kept', [${n}, seen.setups, ctx.settings.word].join(' ')) } }`),
     },
   })
   await put('keeps', version(1))
@@ -130,7 +130,7 @@ test('nothing that a replaced version made is left: hooks, routes, services, lis
         ctx.store.collection('things', { schema: { parse: (row) => row, safeParse: (data) => ({ success: true, data, own }) } })
         ctx.route({ method: 'get', path: '/api/own', access: 'any', summary: 's', returns: 'text', handle: () => String(own.n) })
         return {
-          request(call) { slot(call); call.trail.header('x-own', String(own.n)) },
+          request(call) { slot(call); call.trace.header('x-own', String(own.n)) },
           stream: () => (own ? undefined : undefined),
           settled: () => void own,
         }`),

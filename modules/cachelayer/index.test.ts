@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Call } from '#kernel'
-import { Trail } from '../../kernel/call/trail.ts'
+import { Trace } from '../../kernel/call/trace.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 import { directivesOf } from './directives.ts'
@@ -215,7 +215,7 @@ describe('the key', () => {
       request,
       operation: 'chat',
       context: { project: 'p', headers: {} },
-      trail: new Trail(),
+      trace: new Trace(),
       principal: { keyId: 'k' },
     }) as unknown as Call
 

@@ -49,10 +49,10 @@ export default defineModule({
     every(minuteMs, () => entries.save(Date.now() - minuteMs), { inEachThread: true })
     every(minuteMs, () => entries.sweep())
 
-    const keep = (key: string, body: Completion, { trail }: Call, bytes: number | undefined): void => {
+    const keep = (key: string, body: Completion, { trace }: Call, bytes: number | undefined): void => {
       if (!storable(body, tool_calls)) return
       const now = Date.now()
-      const last = trail.attempts.at(-1)
+      const last = trace.attempts.at(-1)
       const origin = last && { provider: last.provider, model: last.model }
       entries.add(key, { body, stored_at: now, expires_at: now + ttl_s * 1000, origin }, bytes)
     }
@@ -65,7 +65,7 @@ export default defineModule({
         const looked = fresh ? undefined : entries.find(key)
         const found = looked instanceof Promise ? await looked : looked
         if (found && ageS(found) <= maxAgeS) return hit(call, found)
-        call.trail.header('x-cache', 'miss')
+        call.trace.header('x-cache', 'miss')
         return watched(await next(call), (body, bytes) => keep(key, body, call, bytes))
       },
     }
@@ -79,9 +79,9 @@ const ageS = ({ stored_at }: CacheEntry): number => (Date.now() - stored_at) / 1
 
 function hit(call: Call, found: CacheEntry): Reply {
   const age = Math.floor(ageS(found))
-  call.trail.cached = { kind: 'exact', ageS: age, origin: found.origin }
-  call.trail.header('x-cache', 'hit')
-  call.trail.header('age', age)
+  call.trace.cached = { kind: 'exact', ageS: age, origin: found.origin }
+  call.trace.header('x-cache', 'hit')
+  call.trace.header('age', age)
   return replyWith(call, found.body)
 }
 

@@ -16,7 +16,7 @@ export async function tryEach(models: readonly string[], call: Call, next: Next)
       if (!isGatewayError(error) || !mayMove(error, failures.length > 0)) throw error
       call.cancel.check()
       failures.push({ model, error })
-      const attempt = call.trail.attempts.find((one) => one.error === error)
+      const attempt = call.trace.attempts.find((one) => one.error === error)
       if (attempt && model !== models.at(-1)) attempt.reasonNext = 'another target'
     }
   }
@@ -40,7 +40,7 @@ function decide(
   considered: readonly string[],
 ): void {
   const reasons = failures.map(({ model, error }) => `${model}: ${reasonOf(error)}`)
-  call.trail.decisions.push({
+  call.trace.decisions.push({
     kind: 'target',
     chosen,
     reason: reasons.join(', ') || 'first of its chain',

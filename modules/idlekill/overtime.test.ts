@@ -3,11 +3,11 @@ import { expect, test } from 'vitest'
 import type { Call } from '#kernel'
 import { Overtime } from './overtime.ts'
 
-const callOf = (id: string) => ({ id, trail: { started: performance.now() } }) as Call
+const callOf = (id: string) => ({ id, trace: { started: performance.now() } }) as Call
 
 test('each call that takes too long is ended in its own time, and no call that is over', async () => {
   const ended = new Map<string, number>()
-  const overtime = new Overtime(100, (call) => ended.set(call.id, performance.now() - call.trail.started))
+  const overtime = new Overtime(100, (call) => ended.set(call.id, performance.now() - call.trace.started))
   for (const id of ['first', 'over', 'third', 'fourth']) {
     const call = callOf(id)
     overtime.begin(call)

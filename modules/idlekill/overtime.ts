@@ -60,7 +60,7 @@ export class Overtime {
     }
   }
 
-  #leftTo({ trail }: Call): number {
-    return trail.started + this.#ms - performance.now()
+  #leftTo({ trace }: Call): number {
+    return trace.started + this.#ms - performance.now()
   }
 }

@@ -54,7 +54,7 @@ export class SpendLimit implements Filter {
   }
 
   #nano(): number | undefined {
-    const attempt = this.#call.trail.attempts.at(-1)
+    const attempt = this.#call.trace.attempts.at(-1)
     if (!attempt) return undefined
     this.#input ??= this.#inputOf(attempt.model)
     const usage: Usage = {
@@ -67,8 +67,8 @@ export class SpendLimit implements Filter {
   }
 
   #inputOf(model: string): number {
-    const { trail, request } = this.#call
-    return this.#rating.tokens.estimate({ ...(trail.request ?? request), model }).tokens
+    const { trace, request } = this.#call
+    return this.#rating.tokens.estimate({ ...(trace.request ?? request), model }).tokens
   }
 
   #refusal() {
@@ -79,7 +79,7 @@ export class SpendLimit implements Filter {
   }
 }
 
-const modelOf = ({ trail, request }: Call): string => trail.attempts.at(-1)?.model ?? request.model
+const modelOf = ({ trace, request }: Call): string => trace.attempts.at(-1)?.model ?? request.model
 
 function tokensOf({ data }: Chunk, estimator: Estimator): number {
   let tokens = 0

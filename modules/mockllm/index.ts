@@ -31,7 +31,7 @@ export default defineModule({
         for (const fixture of fixtures) {
           const text = fixture.textFor(call)
           if (text === undefined) continue
-          call.trail.note(id, 'answered', { match: fixture.match })
+          call.trace.note(id, 'answered', { match: fixture.match })
           return answerOf(fixture, text, call)
         }
         return next(call)

@@ -69,9 +69,9 @@ export default defineModule({
 })
 
 function renamed(call: Call, { model, defaults }: Alias): Call {
-  const { request, trail } = call
+  const { request, trace } = call
   if (model !== request.model) {
-    trail.decisions.push({ kind: 'alias', chosen: model, reason: `${request.model} stands for it` })
+    trace.decisions.push({ kind: 'alias', chosen: model, reason: `${request.model} stands for it` })
   }
   const silent = Object.entries(defaults).filter(([name]) =>
     sameMeaning(name).every((field) => request[field] === undefined),

@@ -72,7 +72,7 @@ function clamped(call: Call, tokens: number, id: string): Call | undefined {
     own.length === 0 ? (['max_tokens'] as const) : own.filter((field) => call.request[field]! > tokens)
   if (over.length === 0) return undefined
   for (const field of over) {
-    call.trail.note(id, 'clamped', { field, from: call.request[field] ?? null, to: tokens })
+    call.trace.note(id, 'clamped', { field, from: call.request[field] ?? null, to: tokens })
   }
   return call.withRequest(Object.fromEntries(over.map((field) => [field, tokens])))
 }

@@ -64,7 +64,7 @@ export default defineModule({
       },
       settled({ usage }, call) {
         const { stay } = stays(call)
-        const used = call.trail.cached ? 0 : usage.input + usage.output
+        const used = call.trace.cached ? 0 : usage.input + usage.output
         return stay && leave({ stay, used })
       },
     }
@@ -72,7 +72,7 @@ export default defineModule({
     /** Nothing holds a call back while the module is being switched off. */
     function obey(call: Call, answered: Answered | undefined): undefined {
       if (!answered) return
-      for (const [name, value] of Object.entries(answered.headers)) call.trail.header(name, value)
+      for (const [name, value] of Object.entries(answered.headers)) call.trace.header(name, value)
       if (answered.refusal) throw errorOf(answered.refusal)
       stays(call).stay = answered.stay
     }

@@ -71,7 +71,7 @@ export default defineModule({
   },
 })
 
-function explain({ trail }: Call, error: UpstreamError, waitMs: number): void {
-  const attempt = trail.attempts.find((one) => one.error === error)
+function explain({ trace }: Call, error: UpstreamError, waitMs: number): void {
+  const attempt = trace.attempts.find((one) => one.error === error)
   if (attempt) attempt.reasonNext = `retry after ${Math.round(waitMs)} ms`
 }

@@ -22,15 +22,15 @@ export default defineModule({
         const snapshot = new Snapshot({
           maxBytes: settings.max_bytes,
           storeTimings: settings.store_chunks,
-          started: call.trail.started,
+          started: call.trace.started,
         })
         watched(call).snapshot = snapshot
-        call.trail.body = () => snapshot.completion()
+        call.trace.body = () => snapshot.completion()
         return snapshot
       },
       settled({ usage, ending }, call) {
         const { snapshot } = watched(call)
-        if (snapshot) call.trail.facts.stream = snapshot.facts(usage.output, ending === 'client_abort')
+        if (snapshot) call.trace.facts.stream = snapshot.facts(usage.output, ending === 'client_abort')
       },
     }
   },

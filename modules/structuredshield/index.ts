@@ -49,7 +49,7 @@ export default defineModule({
         const text = answerOf(choice)
         const problems = text === undefined ? [] : problemsAsItStands(text, validate)
         if (problems.length === 0) return undefined
-        call.trail.note(id, 'invalid', { problems: problems.length })
+        call.trace.note(id, 'invalid', { problems: problems.length })
         return policy === 'error' ? unfit(problems) : undefined
       }
       return reply.through(filterStream(reply.chunks, [watching(check)]))
@@ -64,13 +64,13 @@ export default defineModule({
         let asked = asking(call, wanted)
         for (let attempt = 0; ; attempt += 1) {
           const reply = await next(asked)
-          const isNative = call.trail.attempts.at(-1)?.structuredOutput === 'native'
+          const isNative = call.trace.attempts.at(-1)?.structuredOutput === 'native'
           if (isNative && wanted.isAny) return reply
           if (isNative && reply.kind === 'stream') return watched(reply, call, validate)
           const body = await collect(reply)
           const { fitted, answer, problems } = fit(body, validate)
           if (problems.length === 0) return unchanged(reply, body, fitted) ? reply : replyWith(call, fitted)
-          call.trail.note(id, 'invalid', { attempt: attempt + 1, problems: problems.length })
+          call.trace.note(id, 'invalid', { attempt: attempt + 1, problems: problems.length })
           if (attempt === retries) {
             if (policy === 'error') throw unfit(problems)
             return replyWith(call, body)

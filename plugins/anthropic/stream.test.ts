@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Call, Chunk, Target } from '#kernel'
 import { Assembler } from '#kit'
-import { Trail } from '../../kernel/call/trail.ts'
+import { Trace } from '../../kernel/call/trace.ts'
 import { anthropicProtocol } from './protocol.ts'
 
 const target = {
@@ -14,7 +14,7 @@ const call = (wire: string) =>
   ({
     wire,
     request: { model: 'claude-haiku-4-5', messages: [] },
-    trail: new Trail(),
+    trace: new Trace(),
   }) as unknown as Call
 const head = { status: 200, headers: {} }
 

@@ -26,7 +26,7 @@ const outcome = (fields: Partial<Outcome> = {}) =>
   ({ ending: 'ok', usage: { ...noUsage, input: 7, output: 3 }, cost: undefined, ...fields }) as Outcome
 
 const callOf = (userId: string | undefined, at: string) =>
-  ({ principal: { userId }, trail: { startedAt: Date.parse(at) } }) as Call
+  ({ principal: { userId }, trace: { startedAt: Date.parse(at) } }) as Call
 
 test('a call counts in the month it came in, by UTC', () => {
   meter.add(outcome(), callOf('usr_1', '2026-11-30T23:59:59.999Z'))

@@ -41,9 +41,9 @@ export class UsageMeter {
   }
 
   /** Counts a call, unless it is nobody's or was refused before it reached a provider. */
-  add({ ending, usage, cost }: Outcome, { principal, trail }: Call): void {
+  add({ ending, usage, cost }: Outcome, { principal, trace }: Call): void {
     if (principal.userId === undefined || ending === 'refused') return
-    const names = this.#namesOf(this.#periodAt(trail.startedAt), principal.userId)
+    const names = this.#namesOf(this.#periodAt(trace.startedAt), principal.userId)
     this.#counters.add(names.requests, 1)
     if (usage.input > 0) this.#counters.add(names.tokensIn, usage.input)
     if (usage.output > 0) this.#counters.add(names.tokensOut, usage.output)

@@ -92,7 +92,7 @@ it('whatever a client of OpenAI may ask is taken by the real service, or refused
         const { data, error } = converseBody.safeParse(body)
         expect(error).toBeUndefined()
         expect(conversationError(data!, asked.model)).toBeUndefined()
-        if (asked.unheard_of) expect(made.trail.paramsChanged).toContain('-unheard_of')
+        if (asked.unheard_of) expect(made.trace.paramsChanged).toContain('-unheard_of')
       } catch (error) {
         expect(error).toMatchObject({ status: 400, param: expect.any(String) })
       }

@@ -12,7 +12,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 /**
  * The body of a Converse request, streamed or not; `given` are its messages, with all files in them. What cannot be
- * carried is refused, or named in the call's trail.
+ * carried is refused, or named in the call's trace.
  */
 export function bodyOf(
   call: Call,

@@ -13,7 +13,7 @@ function encoded(fields: Record<string, unknown>) {
   const request = cohereProtocol.encode(call, target)
   if (request instanceof Promise) throw new Error('it takes no time')
   const { model: _, messages, stream, ...parameters } = JSON.parse(request.body!) as Record<string, unknown>
-  return { messages, stream, parameters, changes: call.trail.paramsChanged }
+  return { messages, stream, parameters, changes: call.trace.paramsChanged }
 }
 
 const f = { type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }

@@ -13,7 +13,7 @@ function encoded(fields: Record<string, unknown>, options: Record<string, unknow
   const request = geminiProtocol.encode(call, target)
   if (request instanceof Promise) throw new Error('it takes no time')
   const body = JSON.parse(request.body!) as Record<string, unknown>
-  return { body, url: request.url, changes: call.trail.paramsChanged }
+  return { body, url: request.url, changes: call.trace.paramsChanged }
 }
 
 const schema = { type: 'object', properties: { a: { type: 'string' } } }

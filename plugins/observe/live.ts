@@ -47,8 +47,8 @@ async function* happenings(ring: Ring, viewer: Viewer): AsyncGenerator<ServerEve
 }
 
 /** What is told of a call that has just been accepted; made when somebody looks, without holding on to the call. */
-export function startedOf({ id, trail, operation, wire, request, principal, context, stream }: Call) {
-  const { startedAt } = trail
+export function startedOf({ id, trace, operation, wire, request, principal, context, stream }: Call) {
+  const { startedAt } = trace
   const { source, project } = context
   const { model } = request
   const { userId = null, keyId } = principal
@@ -67,8 +67,8 @@ export function startedOf({ id, trail, operation, wire, request, principal, cont
 }
 
 /** What is told when the first content of a stream has left. */
-export function firstTokenOf({ id, trail }: Call) {
-  const ttft_ms = Math.round(((trail.firstContentAt ?? performance.now()) - trail.started) * 1000) / 1000
+export function firstTokenOf({ id, trace }: Call) {
+  const ttft_ms = Math.round(((trace.firstContentAt ?? performance.now()) - trace.started) * 1000) / 1000
   return () => ({ id, ttft_ms })
 }
 

@@ -22,10 +22,10 @@ export function record(
     traces.append(row)
     return row
   }
-  const { request } = call.trail
+  const { request } = call.trace
   const row = rowOf(outcome, call, request ? 'stored' : 'redacted')
   traces.append(row, () => {
-    const sides = { request: request && call.trail.json(request), response: storedAnswer(outcome) }
+    const sides = { request: request && call.trace.json(request), response: storedAnswer(outcome) }
     return bodiesText(sides, rules.maxBytes)
   })
   return row

@@ -14,15 +14,15 @@ const cut = (text: string, length: number): string => (text.length > length ? te
 
 /** The row of a call that has settled. */
 export function rowOf(outcome: Outcome, call: Call, bodies: TraceRow['bodies']): TraceRow {
-  const { trail, context, principal, request } = call
-  const { facts } = trail
+  const { trace, context, principal, request } = call
+  const { facts } = trace
   return {
     id: call.id,
     request_id: text(context.headers['x-request-id']),
     parent_id: text(facts.parent_id),
     session_id: context.sessionId,
     run_id: text(facts.run_id),
-    at: trail.startedAt,
+    at: trace.startedAt,
     source: context.source,
     operation: call.operation,
     wire: call.wire,
@@ -46,16 +46,16 @@ export function rowOf(outcome: Outcome, call: Call, bodies: TraceRow['bodies']):
     saved_nano: outcome.saved?.totalNano,
     saved_by_autopilot_nano: savedBy(facts.autopilot),
     finish_reason: outcome.finishReason,
-    cache: trail.cached && cacheOf(trail.cached),
-    attempts: trail.attempts.map(attemptOf),
-    timings: trail.timings.map(({ module, hook, ms }) => [module, hook, microseconds(ms)]),
-    notes: trail.notes.map(({ module, verdict, detail, mode }) =>
+    cache: trace.cached && cacheOf(trace.cached),
+    attempts: trace.attempts.map(attemptOf),
+    timings: trace.timings.map(({ module, hook, ms }) => [module, hook, microseconds(ms)]),
+    notes: trace.notes.map(({ module, verdict, detail, mode }) =>
       mode ? [module, verdict, detail, mode] : [module, verdict, detail],
     ),
-    ...(trail.shadows && { shadows: trail.shadows }),
-    ...passedBy(trail),
-    decisions: trail.decisions,
-    params_changed: trail.paramsChanged.slice(0, mostChanges).map((change) => cut(change, longest.word)),
+    ...(trace.shadows && { shadows: trace.shadows }),
+    ...passedBy(trace),
+    decisions: trace.decisions,
+    params_changed: trace.paramsChanged.slice(0, mostChanges).map((change) => cut(change, longest.word)),
     facts,
     generation: context.generation,
     bodies,
@@ -63,7 +63,7 @@ export function rowOf(outcome: Outcome, call: Call, bodies: TraceRow['bodies']):
 }
 
 /** What only some calls have: modules they passed by, and changes to them. */
-function passedBy({ skips, exchanged }: Call['trail']): Pick<TraceRow, 'skips' | 'changes'> | undefined {
+function passedBy({ skips, exchanged }: Call['trace']): Pick<TraceRow, 'skips' | 'changes'> | undefined {
   if (skips.length === 0 && exchanged.length === 0) return undefined
   return {
     ...(skips.length > 0 && { skips: skips.map(({ module, condition }) => [module, condition] as const) }),
@@ -82,11 +82,11 @@ function savedBy(fact: unknown): number | undefined {
 }
 
 /** How a call ended, in the words of a trace. */
-export function statusOf({ ending, error }: Pick<Outcome, 'ending' | 'error'>, { trail }: Call): Status {
+export function statusOf({ ending, error }: Pick<Outcome, 'ending' | 'error'>, { trace }: Call): Status {
   switch (ending) {
     case 'ok':
     case 'length':
-      return trail.cached ? 'cache_hit' : 'ok'
+      return trace.cached ? 'cache_hit' : 'ok'
     case 'blocked':
     case 'client_abort':
     case 'timeout':
@@ -100,8 +100,8 @@ export function statusOf({ ending, error }: Pick<Outcome, 'ending' | 'error'>, {
 }
 
 /** The model as it was asked for in the end, without the name of the provider before it. */
-function modelOf({ provider }: Outcome, { trail, request }: Call): string {
-  const { model } = trail.request ?? request
+function modelOf({ provider }: Outcome, { trace, request }: Call): string {
+  const { model } = trace.request ?? request
   return provider !== undefined && model.startsWith(`${provider}/`) ? model.slice(provider.length + 1) : model
 }
 
@@ -129,7 +129,7 @@ export function costOf(cost: NonNullable<Outcome['cost']>): RowCost {
   }
 }
 
-function cacheOf({ kind, ageS, similarity }: NonNullable<Call['trail']['cached']>): TraceRow['cache'] {
+function cacheOf({ kind, ageS, similarity }: NonNullable<Call['trace']['cached']>): TraceRow['cache'] {
   return similarity === undefined ? { kind, age_s: ageS } : { kind, age_s: ageS, similarity }
 }
 

@@ -51,8 +51,8 @@ export const openaiProtocol: Protocol = {
 }
 
 /** The body as text; the one of the request where it has the same fields. */
-function written(body: Readonly<Record<string, unknown>>, { request, trail }: Call): string {
-  return isSame(body, request) ? trail.json(request) : JSON.stringify(body)
+function written(body: Readonly<Record<string, unknown>>, { request, trace }: Call): string {
+  return isSame(body, request) ? trace.json(request) : JSON.stringify(body)
 }
 
 function isSame(a: Readonly<Record<string, unknown>>, b: Readonly<Record<string, unknown>>): boolean {

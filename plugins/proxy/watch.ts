@@ -89,7 +89,7 @@ export function watchProviders(
   })
 
   on(CallSettled, ({ call }) => {
-    for (const attempt of call.trail.attempts) {
+    for (const attempt of call.trace.attempts) {
       const seen = tryOf(attempt, call.id)
       if (seen) note(seen)
     }

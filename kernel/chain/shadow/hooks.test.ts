@@ -4,7 +4,7 @@ import type { Call } from '../../call/call.ts'
 import type { Completion } from '../../call/canonical.ts'
 import type { Outcome } from '../../call/outcome.ts'
 import { type Reply, StreamReply, WholeReply } from '../../call/reply.ts'
-import type { Attempt } from '../../call/trail.ts'
+import type { Attempt } from '../../call/trace.ts'
 import { contentBlocked, forbidden, UpstreamError } from '../../errors.ts'
 import type { Chunk } from '../../stream/chunk.ts'
 import { toChunks } from '../../stream/chunks.ts'
@@ -47,14 +47,14 @@ async function shadow(hooks: Hooks, { stream = false, next }: { stream?: boolean
     error = thrown
   }
   await chain.settled({ ending: 'ok' } as Outcome, call)
-  return { call, reply, came, error, asked, meter, notes: call.trail.notes }
+  return { call, reply, came, error, asked, meter, notes: call.trace.notes }
 }
 
 /** Every kind of change to a call that a module can make. */
 const meddler: Hooks = {
   request(call) {
-    call.trail.header('x-meddler', 'was here')
-    call.trail.facts.meddler = true
+    call.trace.header('x-meddler', 'was here')
+    call.trace.facts.meddler = true
     return call.withRequest({ model: 'other' }).with({ timeouts: { idleMs: 1 } })
   },
   around: (call, next) => next(call.withRequest({ n: 3 })),
@@ -70,7 +70,7 @@ test('a call is made as if the module were not there, and what it would have cha
   expect(asked[0]!.request).toEqual(callOf().request)
   expect(asked[0]!.timeouts).toEqual({})
   expect((reply as WholeReply).raw).toBe(bytes)
-  expect(call.trail).toMatchObject({ headers: {}, facts: {}, exchanged: [], shadows: ['m'] })
+  expect(call.trace).toMatchObject({ headers: {}, facts: {}, exchanged: [], shadows: ['m'] })
   expect(notes).toEqual(
     expect.arrayContaining([
       { module: 'm', verdict: 'changed', detail: { of: 'request', paths: ['model'] }, mode: 'shadow' },
@@ -170,7 +170,7 @@ test('a try at a provider is neither refused nor given headers', async () => {
   await chain.attempt({ n: 1, provider: 'p', model: 'm' } as Attempt, call, headers)
   await chain.settled({ ending: 'ok' } as Outcome, call)
   expect(headers).toEqual({})
-  expect(call.trail.notes).toMatchObject([
+  expect(call.trace.notes).toMatchObject([
     { module: 'm', verdict: 'changed', detail: { of: 'headers', paths: ['x'] } },
     { module: 'no', verdict: 'refused', detail: { status: 403 } },
   ])
@@ -239,7 +239,7 @@ test('the provider is asked once, however often a module would ask; its error is
 
 test('the attempts of a call can be read, and nothing is written on them', async () => {
   const next: Next = async (call) => {
-    call.trail.attempts.push({ n: 1, provider: 'p', reasonNext: undefined } as Attempt)
+    call.trace.attempts.push({ n: 1, provider: 'p', reasonNext: undefined } as Attempt)
     return provider()(call)
   }
   const read: unknown[] = []
@@ -247,7 +247,7 @@ test('the attempts of a call can be read, and nothing is written on them', async
     {
       around: async (call, next) => {
         const reply = await next(call)
-        for (const attempt of call.trail.attempts) {
+        for (const attempt of call.trace.attempts) {
           read.push(attempt.provider)
           attempt.reasonNext = 'to see'
         }
@@ -257,7 +257,7 @@ test('the attempts of a call can be read, and nothing is written on them', async
     { next },
   )
   expect(read).toEqual(['p'])
-  expect(call.trail.attempts[0]!.reasonNext).toBeUndefined()
+  expect(call.trace.attempts[0]!.reasonNext).toBeUndefined()
 })
 
 test('a call that the module would have ended goes on', async () => {
@@ -294,10 +294,10 @@ test('what a module keeps for a call is the same in all its hooks', async () => 
   const told: unknown[] = []
   await shadow({
     request(call) {
-      call.trail.slot(slot, () => ({ n: 1 })).n = 7
+      call.trace.slot(slot, () => ({ n: 1 })).n = 7
       return undefined
     },
-    settled: (_, call) => void told.push(call.trail.slot(slot, () => ({ n: 0 }))),
+    settled: (_, call) => void told.push(call.trace.slot(slot, () => ({ n: 0 }))),
   })
   expect(told).toEqual([{ n: 7 }])
 })

@@ -26,14 +26,14 @@ export function refuseShadow({ id, services, wires, protocols }: Instance): void
 
 /**
  * A module's place in the chain with hooks that do nothing and note what the module's own would have done. The module
- * gets copies: of the call with a trail of its own, of whole answers, of chunks. `reveal` is not run: without the module's
+ * gets copies: of the call with a trace of its own, of whole answers, of chunks. `reveal` is not run: without the module's
  * own changes there is nothing to reveal.
  */
 export function inShadow(entry: Entry): Entry {
   const inner: Entry = { ...entry, failure: 'open', when: undefined }
   const key = Symbol(entry.id)
   const runOf = (call: Call): ShadowRun | undefined => {
-    const run = call.trail.slot(key, () => new ShadowRun(entry.id, entry.meter, call))
+    const run = call.trace.slot(key, () => new ShadowRun(entry.id, entry.meter, call))
     return applies(inner, run.view(call)) ? run : undefined
   }
   const isIdle = hooksOf(entry.hooks).length === 0

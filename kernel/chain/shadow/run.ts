@@ -1,6 +1,6 @@
 import { Call } from '../../call/call.ts'
 import { type Cancel, over } from '../../call/cancel.ts'
-import type { Trail } from '../../call/trail.ts'
+import type { Trace } from '../../call/trace.ts'
 import { detach } from '../../contain.ts'
 import { isGatewayError } from '../../errors.ts'
 import { differences } from '../../kit/difference.ts'
@@ -11,13 +11,13 @@ import { BrokenOff, Feed } from './feed.ts'
 const patienceMs = 5000
 
 /**
- * One module in shadow on one call: with a trail and a cancel of its own, so that what it writes and ends is not the
+ * One module in shadow on one call: with a trace and a cancel of its own, so that what it writes and ends is not the
  * call's. Nobody waits for it before the client has its answer.
  */
 export class ShadowRun {
   readonly #id: string
   readonly #meter: Meter
-  readonly #trail: Trail
+  readonly #trace: Trace
   readonly #real: Call
   readonly #cancel: Cancel
   readonly #release: () => void
@@ -29,20 +29,20 @@ export class ShadowRun {
     this.#id = id
     this.#meter = meter
     this.#real = call
-    this.#trail = call.trail.aside()
+    this.#trace = call.trace.aside()
     const { cancel, release } = call.cancel.child()
     this.#cancel = cancel
     this.#release = release
-    call.trail.shadows ??= []
-    call.trail.shadows.push(id)
+    call.trace.shadows ??= []
+    call.trace.shadows.push(id)
   }
 
   /** The call as it is now, for the module to look at. */
   view(call: Call): Call {
-    const { firstContentAt, cached, request, body } = call.trail
-    Object.assign(this.#trail, { firstContentAt, cached, body })
-    this.#trail.mayRecord(request)
-    return new Call({ ...call, trail: this.#trail, cancel: this.#cancel })
+    const { firstContentAt, cached, request, body } = call.trace
+    Object.assign(this.#trace, { firstContentAt, cached, body })
+    this.#trace.mayRecord(request)
+    return new Call({ ...call, trace: this.#trace, cancel: this.#cancel })
   }
 
   /** Runs something of the module's, after its request hook; failures are the module's and go nowhere else. */
@@ -67,7 +67,7 @@ export class ShadowRun {
   }
 
   note(verdict: string, detail?: Readonly<Record<string, unknown>>): void {
-    this.#trail.note(this.#id, verdict, detail)
+    this.#trace.note(this.#id, verdict, detail)
   }
 
   /** Notes where the module would have changed something, if anywhere. */
@@ -89,19 +89,19 @@ export class ShadowRun {
     this.note('refused', { code: error.code, status: error.status })
   }
 
-  /** Ends what is still open, runs the module's last hook, and tells the call's trail what it would have done. */
+  /** Ends what is still open, runs the module's last hook, and tells the call's trace what it would have done. */
   async finish(last: () => unknown): Promise<void> {
     for (const feed of this.#feeds) feed.end(new BrokenOff())
     if (!(await inTime(this.#end(last)))) this.note('unfinished')
     this.#release()
-    const { trail, cancel } = this.#real
+    const { trace, cancel } = this.#real
     const { reason } = this.#cancel
     if (reason && reason !== cancel.reason)
       this.note('ended', isGatewayError(reason) ? { code: reason.code, status: reason.status } : {})
-    const { notes, decisions, headers } = this.#trail
+    const { notes, decisions, headers } = this.#trace
     for (const { kind, chosen } of decisions) this.note('decided', { kind, chosen })
     if (Object.keys(headers).length > 0) this.note('headers', { names: Object.keys(headers) })
-    for (const note of notes) trail.notes.push({ ...note, mode: 'shadow' })
+    for (const note of notes) trace.notes.push({ ...note, mode: 'shadow' })
     this.#cancel.abort(over)
   }
 

@@ -11,7 +11,7 @@ import {
   newId,
   notFound,
   type Principal,
-  Trail,
+  Trace,
 } from '#kernel'
 import { destinationOf, ProviderDirectory, ProviderKeys } from '#provider'
 import { priced } from './price.ts'
@@ -53,7 +53,7 @@ export async function explain(context: Context<unknown>, asked: Asked): Promise<
       modules: linksOf(registry, steps, asked.isAdmin),
       model_requested: call.request.model,
       model: last.request.model,
-      decisions: call.trail.decisions.map(({ kind, chosen, reason }) => ({ kind, chosen, reason })),
+      decisions: call.trace.decisions.map(({ kind, chosen, reason }) => ({ kind, chosen, reason })),
       ...routeShape(context, last, destination.chosen, asked.isAdmin),
       ...priced(context, last, destination.chosen && targetOf(destination.chosen)),
     }
@@ -73,15 +73,15 @@ async function callOf({ use }: Context<unknown>, { body, caller, ip }: Asked): P
   const headers = Object.fromEntries(
     Object.entries(body.headers).map(([name, value]) => [name.toLowerCase(), value]),
   )
-  const trail = new Trail()
+  const trace = new Trace()
   return new Call({
     id: newId('tr_'),
     operation: wire.operation,
     wire: wire.id,
     principal: caller,
-    request: await wire.decode(body.request, { principal: caller, trail }, { params, query: '' }),
+    request: await wire.decode(body.request, { principal: caller, trace }, { params, query: '' }),
     context: callContextOf(headers, ip, generation.number),
-    trail,
+    trace,
   })
 }
 

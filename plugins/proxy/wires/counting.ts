@@ -36,7 +36,7 @@ export async function countTokens(context: Context<unknown>, asking: Counting): 
   const { generation } = context.use(kernelServices.registry)
   const about = { wire, operation: 'chat', request, headers, ip, target } as const
   const call = await permit({ ...about, principal: principal! }, generation)
-  for (const [name, value] of Object.entries(call.trail.headers)) header(name, value)
+  for (const [name, value] of Object.entries(call.trace.headers)) header(name, value)
   const counted = isGuarded(context) ? undefined : await asked(context, call, target, signal)
   if (counted) {
     header('x-token-count', counted.exact ? 'provider' : 'estimated')

@@ -22,7 +22,7 @@ export function addGemini(context: Context<unknown>): void {
 
 const form = Symbol('form')
 
-const formFor = ({ trail }: Asking): Form => trail.slot<Form>(form, () => 'sse')
+const formFor = ({ trace }: Asking): Form => trace.slot<Form>(form, () => 'sse')
 
 const common = {
   id: 'gemini',
@@ -55,7 +55,7 @@ const streamWire: Wire = {
   events: answerEvents,
   decode(body, asking, address) {
     const asked = formOf(address)
-    asking.trail.slot<Form>(form, () => asked)
+    asking.trace.slot<Form>(form, () => asked)
     return {
       ...requestOf(checked(generateBody, body), modelOf(address.params.model!), asking),
       stream: true,

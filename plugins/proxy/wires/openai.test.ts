@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Chunk, type CompletionChunk, providerError, type StreamEncoder, Trail } from '#kernel'
+import { Chunk, type CompletionChunk, providerError, type StreamEncoder, Trace } from '#kernel'
 import { encodeEvent, eventData } from '#kit'
 import { chatWire } from './chat.ts'
 
@@ -31,7 +31,7 @@ const chunksOf = (list: readonly { raw: boolean; data: CompletionChunk }[]): Chu
 
 function encoderOf(include_usage: boolean): StreamEncoder {
   const request = { model: 'm', messages: [], stream_options: { include_usage } }
-  return chatWire.encoder('chat', request, { principal, trail: new Trail() })
+  return chatWire.encoder('chat', request, { principal, trace: new Trace() })
 }
 
 const principal = { type: 'user', keyId: 'key_1', userId: 'usr_1', plan: 'free' } as const

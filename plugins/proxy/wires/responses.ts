@@ -42,24 +42,24 @@ export function addResponses(context: Context<unknown>, limits: Limits): void {
 function responsesWire(stored: StoredResponses): Wire {
   const key = Symbol('asked')
 
-  const askedOf = ({ trail }: Asking): Asked =>
-    trail.slot<Asked>(key, () => {
+  const askedOf = ({ trace }: Asking): Asked =>
+    trace.slot<Asked>(key, () => {
       throw new Error('a response is written for a request that was not read')
     })
 
-  async function decode(value: unknown, { principal, trail }: Asking): Promise<ModelRequest> {
+  async function decode(value: unknown, { principal, trace }: Asking): Promise<ModelRequest> {
     const body = checked(responsesBody, value)
     const owner = ownerOf(principal)
     const previous = body.previous_response_id
     const turns = previous == null ? [] : await stored.conversation(owner, previous, 'previous_response_id')
     const input = await resolved(inputOf(body), owner, stored)
-    const changes = new Changes({ trail })
+    const changes = new Changes({ trace })
     const report = (change: string): void => changes.add(change)
     const { request, places, toolbox, freeText } = requestOf(body, itemsOf(turns), input, report)
-    if (Object.keys(freeText).length > 0) wishesOf({ trail }, 'openai').free_text_tools = freeText
+    if (Object.keys(freeText).length > 0) wishesOf({ trace }, 'openai').free_text_tools = freeText
     const store = body.store !== false && stored.enabled
     const id = newId('resp_')
-    trail.slot<Asked>(key, () => ({
+    trace.slot<Asked>(key, () => ({
       id,
       createdAt: Date.now(),
       model: body.model,

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Call } from '../../../kernel/call/call.ts'
 import type { Completion, CompletionChunk, ModelRequest } from '../../../kernel/call/canonical.ts'
 import type { Reply } from '../../../kernel/call/reply.ts'
-import type { Attempt } from '../../../kernel/call/trail.ts'
+import type { Attempt } from '../../../kernel/call/trace.ts'
 import type { Hooks } from '../../../kernel/chain/hooks.ts'
 import { Delivery } from '../../../kernel/contract/delivery.ts'
 import { type Protocol, providerSpec } from '../../../kernel/contract/provider.ts'
@@ -144,20 +144,20 @@ describe('an answer', () => {
     const call = callOf()
     const reply = await generationOf().chain.run(call)
     expect(textOf(await collect(reply))).toContain('hello')
-    const [attempt, ...others] = call.trail.attempts
+    const [attempt, ...others] = call.trace.attempts
     expect(others).toEqual([])
     expect(attempt).toMatchObject({ n: 1, provider: 'main', model: 'gpt-4o', status: 200, error: undefined })
     expect(attempt!.keyHint).toBe('ey-1')
     expect(attempt!.latencyMs).toBeGreaterThan(0)
     expect(attempt!.usage!()).toMatchObject({ source: 'provider' })
-    expect(call.trail.request).toBe(call.request)
+    expect(call.trace.request).toBe(call.request)
   })
 
   test('comes back streamed, with nothing lost and usage at the end', async () => {
     upstream.reply({ content: ['one ', 'two ', 'three'], splitBytes: 3 })
     const call = callOf({ stream: true })
     const reply = await generationOf().chain.run(call)
-    const [attempt] = call.trail.attempts
+    const [attempt] = call.trace.attempts
     expect(attempt).toMatchObject({ status: 200, latencyMs: undefined })
     expect(textOf(await collect(reply))).toBe('one two three')
     expect(attempt!.latencyMs).toBeGreaterThan(0)
@@ -201,7 +201,7 @@ describe('an answer', () => {
     expect(await batches.next()).toMatchObject({ done: true })
     await upstream.last().closed
     expect(upstream.last().aborted).toBe(true)
-    expect(call.trail.attempts[0]).toMatchObject({ error: undefined })
+    expect(call.trace.attempts[0]).toMatchObject({ error: undefined })
   })
 
   test('took as long as it was read, however late it is let go of', async () => {
@@ -210,10 +210,10 @@ describe('an answer', () => {
     if (reply.kind !== 'stream') throw new Error('it is no stream')
     const batches = reply.chunks[Symbol.asyncIterator]()
     while (!(await batches.next()).done);
-    const { latencyMs } = call.trail.attempts[0]!
+    const { latencyMs } = call.trace.attempts[0]!
     await sleep(5)
     await batches.return?.()
-    expect(call.trail.attempts[0]!.latencyMs).toBe(latencyMs)
+    expect(call.trace.attempts[0]!.latencyMs).toBe(latencyMs)
   })
 })
 
@@ -223,7 +223,7 @@ describe('the first content', () => {
     const call = callOf({ stream: true })
     const error = await failureOf(generationOf().chain.run(call))
     expect(error).toMatchObject({ fault: 'network', retryable: true })
-    expect(call.trail.attempts).toMatchObject([{ error, status: 200 }])
+    expect(call.trace.attempts).toMatchObject([{ error, status: 200 }])
   })
 
   test('decides: an error after it breaks the stream, and is the error of the attempt', async () => {
@@ -232,7 +232,7 @@ describe('the first content', () => {
     const { chunks, error } = await read(await generationOf().chain.run(call))
     expect(chunks.map(({ choices }) => choices[0]?.delta?.content).join('')).toBe('one two ')
     expect(error).toBeInstanceOf(UpstreamError)
-    expect(call.trail.attempts[0]!.error).toBe(error)
+    expect(call.trace.attempts[0]!.error).toBe(error)
   })
 
   test('is not an event without choices, nor a role', async () => {
@@ -342,7 +342,7 @@ describe('keys', () => {
         'hello',
       )
       expect(upstream.requests.map(({ key }) => key)).toEqual(['sk-pool-key-1', 'sk-pool-key-2'])
-      expect(call.trail.attempts).toMatchObject([
+      expect(call.trace.attempts).toMatchObject([
         { n: 1, status, reasonNext: 'another key' },
         { n: 2, status: 200 },
       ])
@@ -384,7 +384,7 @@ describe('keys', () => {
     }
     const call = callOf()
     expect(await failureOf(generationOf({ selector }).chain.run(call))).toBe(refusal)
-    expect([upstream.requests.length, call.trail.attempts.length]).toEqual([0, 0])
+    expect([upstream.requests.length, call.trace.attempts.length]).toEqual([0, 0])
   })
 
   test("a user's own one comes before the gateway's, and is the only one", async () => {
@@ -412,7 +412,7 @@ describe('keys', () => {
     })
     expect(error.message).toContain('PUBLIC_KEY')
     expect(error.message).toContain('/api/auth/me/providers/public')
-    expect(call.trail.attempts).toEqual([])
+    expect(call.trace.attempts).toEqual([])
   })
 })
 
@@ -449,7 +449,7 @@ describe('what is refused before anything is sent', () => {
     }
     const call = callOf()
     expect(await failureOf(generationOf({ hooks: { attempt } }).chain.run(call))).toBe(veto)
-    expect([upstream.requests.length, call.trail.attempts.length]).toEqual([0, 0])
+    expect([upstream.requests.length, call.trace.attempts.length]).toEqual([0, 0])
   })
 })
 
@@ -499,6 +499,6 @@ describe('modules', () => {
     call.cancel.abort(new ClientGone())
     await expect(running).rejects.toBeInstanceOf(ClientGone)
     expect(told).toEqual([])
-    expect(call.trail.attempts[0]!.latencyMs).toBeGreaterThan(0)
+    expect(call.trace.attempts[0]!.latencyMs).toBeGreaterThan(0)
   })
 })

@@ -58,7 +58,7 @@ export class Dispatcher {
   /** Resolves with a whole answer, or with a stream whose first content is there. */
   readonly deliver: Delivery = async (call, on) => {
     call.cancel.check()
-    call.trail.mayRecord(call.request)
+    call.trace.mayRecord(call.request)
     const parts = { directory: this.#directory, keys: this.#keys, on }
     const found = destinationOf(call, parts)
     const { route, keys, protocol } = found instanceof Promise ? await found : found
@@ -71,7 +71,7 @@ export class Dispatcher {
       const headers: Record<string, string> = {}
       const asked = on.attempts.before(attempt, call, headers)
       if (asked) await asked
-      call.trail.attempts.push(attempt)
+      call.trace.attempts.push(attempt)
       try {
         const reply = await this.#try({ call, target, protocol, attempt, on }, headers)
         const told = on.attempts.after(attempt, call)

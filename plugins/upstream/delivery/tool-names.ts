@@ -32,7 +32,7 @@ export interface Fitted {
 export function fitted(call: Call, { provider }: Target): Fitted {
   const names = fittingNames(call.request, takenBy(provider))
   if (!names.changed) return { call, names: undefined }
-  const { facts } = call.trail
+  const { facts } = call.trace
   const renamed = Object.fromEntries(names.renamed)
   facts.tool_names = { ...(facts.tool_names as object | undefined), [provider.name]: renamed }
   return {

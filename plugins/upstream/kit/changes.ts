@@ -4,8 +4,8 @@ import type { Call, Message } from '#kernel'
 export class Changes {
   readonly #told: string[]
 
-  constructor({ trail }: Pick<Call, 'trail'>) {
-    this.#told = trail.paramsChanged
+  constructor({ trace }: Pick<Call, 'trace'>) {
+    this.#told = trace.paramsChanged
   }
 
   add(change: string): void {

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Trail } from '../../../kernel/call/trail.ts'
+import { Trace } from '../../../kernel/call/trace.ts'
 import { Changes } from './changes.ts'
 import { callArguments } from './foreign-json.ts'
 
 const read = (json: string) => {
-  const trail = new Trail()
-  return { input: callArguments(json, new Changes({ trail })), changes: trail.paramsChanged }
+  const trace = new Trace()
+  return { input: callArguments(json, new Changes({ trace })), changes: trace.paramsChanged }
 }
 
 test('arguments that are an object are that, whatever is in them', () => {

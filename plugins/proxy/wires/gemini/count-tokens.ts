@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Context, Trail } from '#kernel'
+import { type Context, Trace } from '#kernel'
 import { countTokens } from '../counting.ts'
 import { checkAddress } from './address.ts'
 import { errorOf } from './errors.ts'
@@ -23,7 +23,7 @@ export function addGeminiCountRoute(context: Context<unknown>): void {
       async handle({ body: given, params, ...asking }) {
         const { generateContentRequest, ...bare } = checked(countBody, given)
         const body = checked(generateBody, generateContentRequest ?? bare)
-        const request = requestOf(body, modelOf(params.model), { trail: new Trail() })
+        const request = requestOf(body, modelOf(params.model), { trace: new Trace() })
         return { totalTokens: await countTokens(context, { ...asking, wire: 'gemini', request }) }
       },
     })

@@ -15,7 +15,7 @@ const known = new Set([
  * The canonical request. What it has no place for is kept beside it, as it came, for a provider that speaks this wire;
  * others are told its names.
  */
-export function requestOf(body: GenerateBody, model: string, asking: Pick<Asking, 'trail'>): ModelRequest {
+export function requestOf(body: GenerateBody, model: string, asking: Pick<Asking, 'trace'>): ModelRequest {
   const lost = new Set<string>()
   const lose = (field: string): void => void lost.add(field)
   for (const field in body) if (!known.has(field) && body[field] != null) lose(field)
@@ -47,7 +47,7 @@ export function modelOf(name: string): string {
 }
 
 /** Whether the client asked to see thoughts. */
-export function showsThoughts(asking: Pick<Asking, 'trail'>): boolean {
+export function showsThoughts(asking: Pick<Asking, 'trace'>): boolean {
   const { said } = wishesOf(asking, 'gemini') as { said?: { body?: GenerateBody } }
   return said?.body?.generationConfig?.thinkingConfig?.includeThoughts === true
 }

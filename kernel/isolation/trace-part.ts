@@ -1,9 +1,9 @@
 import type { Completion } from '../call/canonical.ts'
-import type { Cached, Decision, Note, Trail } from '../call/trail.ts'
-import { nameOf } from './trail-view.ts'
+import type { Cached, Decision, Note, Trace } from '../call/trace.ts'
+import { nameOf } from './trace-view.ts'
 
-/** What a module in a worker added to a call's trail. */
-export interface TrailPart {
+/** What a module in a worker added to a call's trace. */
+export interface TracePart {
   readonly notes: readonly Note[]
   readonly decisions: readonly Decision[]
   readonly paramsChanged: readonly string[]
@@ -15,9 +15,9 @@ export interface TrailPart {
   readonly body?: Completion
 }
 
-/** Tells what was added to a trail in a worker. */
-export class TrailParts {
-  readonly #trail: Trail
+/** Tells what was added to a trace in a worker. */
+export class TraceParts {
+  readonly #trace: Trace
   readonly #headers: Record<string, string> = {}
   readonly #reasons: Record<string, string> = {}
   #notes = 0
@@ -25,18 +25,18 @@ export class TrailParts {
   #paramsChanged = 0
   #cached: Cached | undefined
 
-  constructor(trail: Trail) {
-    this.#trail = trail
+  constructor(trace: Trace) {
+    this.#trace = trace
   }
 
   /** What is new since the last time; undefined when nothing is. `isOver`: the answer as it may be recorded is there. */
-  next(isOver: boolean): TrailPart | undefined {
-    const { notes, decisions, paramsChanged, facts, cached, body } = this.#trail
+  next(isOver: boolean): TracePart | undefined {
+    const { notes, decisions, paramsChanged, facts, cached, body } = this.#trace
     const part = {
       notes: notes.slice(this.#notes),
       decisions: decisions.slice(this.#decisions),
       paramsChanged: paramsChanged.slice(this.#paramsChanged),
-      headers: news(this.#trail.headers, this.#headers),
+      headers: news(this.#trace.headers, this.#headers),
       facts,
       reasons: news(this.#reasonsNext(), this.#reasons),
     }
@@ -51,22 +51,22 @@ export class TrailParts {
     return { ...part, ...(found && { cached: found }), ...(whole && { body: whole }) }
   }
 
-  /** What the trail took over from its counterpart is not told back. */
+  /** What the trace took over from its counterpart is not told back. */
   followed(): void {
     Object.assign(this.#reasons, this.#reasonsNext())
-    this.#cached = this.#trail.cached
+    this.#cached = this.#trace.cached
   }
 
   #reasonsNext(): Record<string, string> {
     const reasons: Record<string, string> = {}
-    for (const attempt of this.#trail.attempts)
+    for (const attempt of this.#trace.attempts)
       if (attempt.reasonNext !== undefined) reasons[nameOf(attempt)] = attempt.reasonNext
     return reasons
   }
 }
 
 /** What cannot be put together is not recorded. */
-function recorded(body: NonNullable<Trail['body']>): Completion | undefined {
+function recorded(body: NonNullable<Trace['body']>): Completion | undefined {
   try {
     return body()
   } catch {
@@ -82,16 +82,16 @@ function news(now: Readonly<Record<string, string>>, told: Record<string, string
   return fresh
 }
 
-/** Adds to a trail what was added to its counterpart. */
-export function addPart(trail: Trail, part: TrailPart): void {
-  trail.notes.push(...part.notes)
-  trail.decisions.push(...part.decisions)
-  trail.paramsChanged.push(...part.paramsChanged)
-  for (const [name, value] of Object.entries(part.headers)) trail.header(name, value)
-  Object.assign(trail.facts, part.facts)
-  for (const attempt of trail.attempts)
+/** Adds to a trace what was added to its counterpart. */
+export function addPart(trace: Trace, part: TracePart): void {
+  trace.notes.push(...part.notes)
+  trace.decisions.push(...part.decisions)
+  trace.paramsChanged.push(...part.paramsChanged)
+  for (const [name, value] of Object.entries(part.headers)) trace.header(name, value)
+  Object.assign(trace.facts, part.facts)
+  for (const attempt of trace.attempts)
     attempt.reasonNext = part.reasons[nameOf(attempt)] ?? attempt.reasonNext
   const { cached, body } = part
-  if (cached) trail.cached = cached
-  if (body) trail.body ??= () => body
+  if (cached) trace.cached = cached
+  if (body) trace.body ??= () => body
 }

@@ -1,4 +1,4 @@
-import type { Attempt, Cached, Trail } from '../call/trail.ts'
+import type { Attempt, Cached, Trace } from '../call/trace.ts'
 import type { Usage } from '../call/usage.ts'
 import type { CrossedErrors, Thrown } from './thrown.ts'
 
@@ -9,10 +9,10 @@ export type AttemptView = Omit<Attempt, 'error' | 'usage' | 'counted' | 'costUsd
   readonly costUsd: number | undefined
 }
 
-/** What is new of a call's trail, as far as the module in the worker gets to see it. */
-export interface TrailView {
+/** What is new of a call's trace, as far as the module in the worker gets to see it. */
+export interface TraceView {
   /** With the first view: when the call began. */
-  readonly began?: Pick<Trail, 'startedAt' | 'started'>
+  readonly began?: Pick<Trace, 'startedAt' | 'started'>
   readonly attempts?: readonly AttemptView[]
   readonly cached?: Cached
   readonly firstContentAt?: number
@@ -40,20 +40,20 @@ export function viewOfAttempt(attempt: Attempt, errors: CrossedErrors): AttemptV
   }
 }
 
-/** Tells what is new of one call's trail. */
-export class TrailNews {
+/** Tells what is new of one call's trace. */
+export class TraceNews {
   readonly #told = new Map<string, Pick<Attempt, 'status' | 'latencyMs' | 'error' | 'reasonNext'>>()
   #hasBegun = false
   #cached: Cached | undefined
   #firstContentAt: number | undefined
 
   /** Undefined when nothing is new. `isOver`: what attempts used is known by now. */
-  of(trail: Trail, errors: CrossedErrors, isOver = false): TrailView | undefined {
-    const attempts = trail.attempts
+  of(trace: Trace, errors: CrossedErrors, isOver = false): TraceView | undefined {
+    const attempts = trace.attempts
       .filter((attempt) => isOver || this.#isNew(attempt))
       .map((attempt) => viewOfAttempt(attempt, errors))
-    const { startedAt, started, cached, firstContentAt } = trail
-    const news: TrailView = {
+    const { startedAt, started, cached, firstContentAt } = trace
+    const news: TraceView = {
       ...(!this.#hasBegun && { began: { startedAt, started } }),
       ...(attempts.length > 0 && { attempts }),
       ...(cached !== undefined && cached !== this.#cached && { cached }),
@@ -80,8 +80,8 @@ export class TrailNews {
   }
 }
 
-/** A trail in a worker, which follows its counterpart. */
-export class TrailCopy {
+/** A trace in a worker, which follows its counterpart. */
+export class TraceCopy {
   readonly #attempts = new Map<string, Attempt>()
   readonly #errors: CrossedErrors
 
@@ -103,13 +103,13 @@ export class TrailCopy {
     return now
   }
 
-  follow(trail: Trail, { began, attempts = [], cached, firstContentAt }: TrailView): void {
-    if (began) Object.assign(trail, began)
+  follow(trace: Trace, { began, attempts = [], cached, firstContentAt }: TraceView): void {
+    if (began) Object.assign(trace, began)
     for (const view of attempts) {
       const attempt = this.attemptOf(view)
-      if (!trail.attempts.includes(attempt)) trail.attempts.push(attempt)
+      if (!trace.attempts.includes(attempt)) trace.attempts.push(attempt)
     }
-    if (cached) trail.cached = cached
-    if (firstContentAt !== undefined) trail.firstContentAt = firstContentAt
+    if (cached) trace.cached = cached
+    if (firstContentAt !== undefined) trace.firstContentAt = firstContentAt
   }
 }

@@ -77,7 +77,7 @@ export interface Cached {
 }
 
 /** The record a call leaves behind; shared by all its copies, written by the kernel and the modules. */
-export class Trail {
+export class Trace {
   readonly startedAt = Date.now()
   /** On the monotonic clock, milliseconds. */
   readonly started = performance.now()
@@ -108,10 +108,10 @@ export class Trail {
   shadows: string[] | undefined
 
   /** A record beside this one, of what would have been done: it knows what happened, and leaves nothing of itself here. */
-  aside(): Trail {
+  aside(): Trace {
     const { startedAt, started } = this
-    const trail = Object.assign(new Trail(), { startedAt, started })
-    return Object.defineProperty(trail, 'attempts', {
+    const trace = Object.assign(new Trace(), { startedAt, started })
+    return Object.defineProperty(trace, 'attempts', {
       get: () => this.attempts.map((attempt) => ({ ...attempt })),
     })
   }
