@@ -11,6 +11,7 @@ import {
 } from '#kernel'
 import type { Directory, Route } from '../directory.ts'
 import type { KeyStore } from '../keys/key-store.ts'
+import { keyAdvice } from '../kit/key-advice.ts'
 import { ModelAliases, type ModelNames } from '../kit/models.ts'
 
 interface Parts {
@@ -71,12 +72,12 @@ function protocolOf({ operation }: Call, { provider }: Route, { protocols }: Par
 }
 
 /** What a provider lacks, and how to give it that. */
-function adviceOf({ name, spec, baseUrl }: Provider): string {
+function adviceOf(provider: Provider): string {
+  const { name, spec, baseUrl } = provider
   const option = /\{(\w+)\}/.exec(baseUrl)?.[1]
   if (option !== undefined) {
     const variable = spec.option_env[option]?.[0]
     return `${name} needs an address: set ${variable ? `${variable} or ` : ''}providers.${name}.options.${option}.`
   }
-  const key = spec.key_env[0] ?? `providers.${name}.api_key`
-  return `There is no key for ${name}: set ${key}, or store your own with PUT /api/auth/me/providers/${name}.`
+  return `There is no key for ${name}: ${keyAdvice(provider)}.`
 }

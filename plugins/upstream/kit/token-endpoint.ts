@@ -1,5 +1,6 @@
 import { type Target, UpstreamError, type UpstreamFault } from '#kernel'
 import type { AccessToken } from './access-tokens.ts'
+import { refusedKey } from './key-advice.ts'
 
 const maxMs = 10_000
 /** What RFC 6749 recommends to say and nobody leaves out. */
@@ -49,11 +50,10 @@ export async function fetchToken(
   }
   const refuses = response.status >= 400 && response.status < 500 && response.status !== 429
   const native = typeof answer?.error === 'string' ? answer.error.slice(0, 100) : `status ${response.status}`
-  const whose = target.key?.owner === 'user' ? 'your own key' : "the gateway's key"
   throw failure(
     target,
     refuses
-      ? `The token endpoint of ${name} refused ${whose} (${native}).`
+      ? refusedKey(`The token endpoint of ${name}`, target, native)
       : `The token endpoint of ${name} gave no token (${native}).`,
     { fault: 'status', retryable: !refuses, providerStatus: refuses ? 401 : response.status, native },
   )

@@ -31,6 +31,17 @@ it.each([
   expect(error.message).not.toContain('sk-1')
 })
 
+it('whose key was refused is said, and that none was sent', () => {
+  const about = (key: typeof target.key, name = 'openai') =>
+    upstreamFailure({ status: 401 }, { ...target, key, provider: { ...target.provider, name } }).message
+  const key = { id: 'openai/1', secret: 'sk-1', hint: '', weight: 1, owner: 'global' as const }
+  expect(about(key)).toBe("openai refused the gateway's key (status 401).")
+  expect(about({ ...key, owner: 'user' })).toBe('openai refused your own key (status 401).')
+  expect(about(undefined)).toBe(
+    'openai wants a key, and the call was sent without one (status 401): set OPENAI_API_KEY, or store your own with PUT /api/auth/me/providers/openai.',
+  )
+})
+
 it('what no caller can change is not the caller’s mistake, and what is shown may be said', () => {
   expect(failure({ status: 400, notOfCaller: true })).toMatchObject({ status: 502, code: 'provider_error' })
   expect(failure({ status: 529, shown: 503 })).toMatchObject({ status: 503, providerStatus: 529 })

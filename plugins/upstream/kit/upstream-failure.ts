@@ -1,4 +1,5 @@
 import { type ErrorCode, type Target, UpstreamError, type UpstreamHead } from '#kernel'
+import { refusedKey } from './key-advice.ts'
 
 /** What a provider said when it refused or failed, taken out of its own form. */
 export interface UpstreamFailure {
@@ -35,12 +36,12 @@ const passing = new Set([408, 409, 424, 425, 429])
  */
 export function upstreamFailure(
   { status, headers = {}, native, message, ofKey, notOfCaller = false, ...said }: UpstreamFailure,
-  { provider, model, key }: Target,
+  target: Target,
 ): UpstreamError {
+  const { provider, model } = target
   const about = { provider: provider.name, model, fault: 'status', native } as const
   if (status === 401 || status === 403 || ofKey !== undefined) {
-    const whose = key?.owner === 'user' ? 'your own key' : "the gateway's key"
-    const why = `${provider.name} refused ${whose} for it (${native ?? `status ${status}`}).`
+    const why = refusedKey(provider.name, target, native ?? `status ${status}`)
     return new UpstreamError('provider_error', why, {
       ...about,
       providerStatus: ofKey ?? status,
