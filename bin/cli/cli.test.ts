@@ -4,9 +4,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import { Level } from 'level'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { mountSmallDisk } from '../../storage/conformance/small-disk.ts'
 import { openLevel } from '../../storage/level.ts'
 import { type Ended, runApart, runHere } from '../../test/commands.ts'
 import { type GatewayProcess, startProcess } from '../../test/process.ts'
@@ -134,6 +136,25 @@ describe('start', () => {
     expect(err).toContain('Another process has')
   })
 
+  it('says that its disk is read-only, and what to do', async ({ skip }) => {
+    await using disk = await mountSmallDisk(1)
+    if (!disk) return skip('mounting a disk is not allowed here')
+    await promisify(execFile)('mount', ['-o', 'remount,ro', disk.folder])
+    const data = path.join(disk.folder, 'data')
+    const { code, err } = await runAlone(['start'], { SERVICE_DATA_DIR: data })
+    expect([code, err.trim()]).toEqual([
+      1,
+      `The gateway could not start: ${data} cannot be made: ${disk.folder}: its disk is read-only. ` +
+        'Choose another folder with SERVICE_DATA_DIR or data_dir, or give this user the right to write.',
+    ])
+  })
+
+  it('warns of an admin key that can be guessed', async () => {
+    const gateway = await start({ SERVICE_ADMIN_KEY: 'hello' })
+    expect(gateway.output()).toContain('The admin key can be guessed')
+    expect(gateway.output()).not.toMatch(/"hello"|Bearer hello/)
+  })
+
   it('told to stop, lets a running stream end, sends new calls away, and exits with 0', async () => {
     upstream = await startUpstream()
     const words = Array.from({ length: 20 }, (_, n) => `w${n} `)
@@ -250,6 +271,18 @@ describe('doctor', () => {
     expect(of('port')).toMatchObject([
       { status: 'failed', message: expect.stringContaining('something else') },
     ])
+  })
+
+  it('finds the gateway of the data folder wherever it listens, and whatever key it alone has', async () => {
+    const gateway = await start({ SERVICE_ENCRYPTION_KEY: 'a long enough passphrase' })
+    const beside = await doctor([], { SERVICE_ADMIN_KEY: 'hello' })
+    expect([beside.code, beside.status]).toEqual([0, 'ok'])
+    expect(beside.of('port')).toMatchObject([{ message: expect.stringContaining(gateway.url) }])
+    expect(beside.of('store')).toMatchObject([{ message: 'The running gateway has it open.' }])
+    expect(beside.of('encryption key')).toMatchObject([{ status: 'warning' }])
+    expect(beside.of('admin key')).toMatchObject([{ status: 'warning' }])
+    await gateway.end('SIGKILL')
+    expect((await doctor()).of('port')).toMatchObject([{ message: expect.stringContaining('free') }])
   })
 
   it('names each problem of the configuration and exits with 78', async () => {

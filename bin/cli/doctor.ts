@@ -7,6 +7,7 @@ import type { Discovered } from '../../kernel/plugin/manifest.ts'
 import { sectionOwners } from '../../kernel/plugin/section-owners.ts'
 import type { SettingChange } from '../../kernel/plugin/setting.ts'
 import { Stage } from '../../kernel/plugin/staging/stage.ts'
+import { checkAdminKey } from './checks/admin-key.ts'
 import { checkData } from './checks/data.ts'
 import { checkPlugins } from './checks/plugins.ts'
 import { checkPort } from './checks/port.ts'
@@ -15,6 +16,7 @@ import { type Check, failed, ok } from './checks/result.ts'
 import { checkRuntime } from './checks/runtime.ts'
 import { checkTokenizers } from './checks/tokenizers.ts'
 import { badConfiguration } from './configuration.ts'
+import { findRunning } from './running.ts'
 
 interface DoctorOptions {
   readonly json?: boolean
@@ -46,11 +48,12 @@ export async function doctor(options: DoctorOptions): Promise<void> {
 async function examined({ checkProviders: ask = false, repair = false }: DoctorOptions): Promise<Check[]> {
   const config = loadConfig({ env: process.env, cwd: process.cwd() })
   const { found, configured, plugins } = await examinePlugins(config)
-  const port = await checkPort(config)
+  const running = await findRunning(config)
   return [
     ok('configuration', config.file ?? 'no service.yaml: the defaults and the environment'),
-    ...(await checkData(config, { running: port.running, repair })),
-    port.check,
+    ...checkAdminKey(config),
+    ...(await checkData(config, { running: running !== undefined, repair })),
+    await checkPort(config, running),
     ...plugins,
     ...checkProviders(configured, found, process.env),
     ...(await checkTokenizers(config, configured)),

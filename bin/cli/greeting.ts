@@ -17,7 +17,7 @@ export function greeting({ url, registry, newAdminKey, service }: Kernel, ms: nu
     providersOf(directory),
     ...broken.map(({ id, problem }) => `Not running: ${id}: ${problem}`),
     ...directory.unusable.map(
-      (name) => `Not used: providers.${name}: give it a type that says what it is like.`,
+      (name) => `Not used: providers.${name}: unknown provider. Set its type, for example openai.`,
     ),
     `Try: ${firstCall(url, newAdminKey ?? '<key>', modelFor(directory))}`,
   ].join('\n')
@@ -26,12 +26,12 @@ export function greeting({ url, registry, newAdminKey, service }: Kernel, ms: nu
 function providersOf(directory: Directory): string {
   const ready = inUse(directory)
   if (ready.length > 0) return `Providers in use: ${ready.map(({ name }) => name).join(', ')}.`
-  const stand = standIn(directory) ? 'a stand-in echoes what it is told' : 'model calls are refused'
+  const without = mockOf(directory) ? 'the built-in mock answers' : 'model calls are refused'
   const variables = native(directory).flatMap(({ spec }) => spec.key_env.slice(0, 1))
-  return `No provider has a key yet: ${stand}. Set ${variables.join(' or ')}, or another's, and start again.`
+  return `No provider has a key yet: ${without}. Set ${variables.join(' or ')}, or another's, and start again.`
 }
 
-/** A model that somebody answers for: one in use, else the stand-in's. */
+/** A model that a provider in use answers for, else one of the mock's. */
 function modelFor(directory: Directory): string {
   const ready = inUse(directory)
   for (const { name } of ready) {
@@ -39,12 +39,11 @@ function modelFor(directory: Directory): string {
     if (known !== undefined) return `${name}/${known}`
   }
   if (ready[0]) return `${ready[0].name}/<model>`
-  const { name } = standIn(directory) ?? {}
+  const { name } = mockOf(directory) ?? {}
   return (name && directory.namesOf(name)[0]) ?? 'any'
 }
 
-const standIn = ({ providers }: Directory): Provider | undefined =>
-  providers.find(({ spec }) => spec.fallback)
+const mockOf = ({ providers }: Directory): Provider | undefined => providers.find(({ spec }) => spec.fallback)
 
 const inUse = ({ providers }: Directory): Provider[] =>
   providers.filter(({ configured, spec }) => configured && !spec.fallback)

@@ -5,9 +5,12 @@ import { createLog } from '../../kernel/log.ts'
 import { explain } from '../../kernel/plugin/manifest.ts'
 import { outliveStrayErrors } from '../../kernel/stray-errors.ts'
 import { reserveYoungGeneration } from '../../kernel/threads/young-generation.ts'
+import { adminKeyProblem } from './checks/admin-key.ts'
 import { configuration, refuseConfiguration } from './configuration.ts'
+import { folderProblem } from './data-folder.ts'
 import { greeting } from './greeting.ts'
 import { tidyPackages } from './packages/upkeep.ts'
+import { forgetRunning, noteRunning } from './running.ts'
 
 /** Runs the gateway until it is told to stop. */
 export async function start(): Promise<void> {
@@ -17,11 +20,19 @@ export async function start(): Promise<void> {
   if (!config) return
   const log = createLog({ level: config.logLevel })
   let kernel: Kernel | undefined
-  const end = ender(() => kernel)
+  const end = ender(async () => {
+    await kernel?.close()
+    await forgetRunning(config.dataDir)
+  })
   outliveStrayErrors({ log, plugins: () => kernel?.registry.plugins ?? [], drain: () => end(1) })
   try {
+    const problem = await folderProblem(config.dataDir)
+    if (problem) throw new Error(problem)
+    const weak = adminKeyProblem(config)
+    if (weak) log.warn(weak)
     const upkeep: BootOptions['upkeep'] = (found, remains) => tidyPackages(config.dataDir, found, remains)
     kernel = await boot({ config, env: process.env, log, upkeep })
+    await noteRunning(config.dataDir, kernel.url)
     stopOnSignals(end)
     console.log(greeting(kernel, performance.now() - began))
   } catch (error) {
@@ -44,16 +55,13 @@ function reasonOf(error: unknown, { host, port }: Config): string {
   return explain(error)
 }
 
-/** Ends the process once running calls have ended; asked again, only waits for that. */
-function ender(kernelOf: () => Kernel | undefined): (code: number) => void {
+/** Ends the process once the gateway is closed; asked again, only waits for that. */
+function ender(close: () => Promise<void>): (code: number) => void {
   let isEnding = false
   return (code) => {
     if (isEnding) return
     isEnding = true
-    const kernel = kernelOf()
-    if (!kernel) process.exit(code)
-    kernel
-      .close()
+    close()
       .then(() => process.exit(code))
       .catch((error) => {
         console.error(`Closing failed: ${explain(error)}`)

@@ -1,8 +1,9 @@
-import { access, constants, mkdtemp, rm, stat, statfs } from 'node:fs/promises'
+import { mkdtemp, rm, statfs } from 'node:fs/promises'
 import path from 'node:path'
 import type { Config } from '../../../kernel/config.ts'
 import { explain } from '../../../kernel/plugin/manifest.ts'
 import { openSecrets } from '../../../kernel/secrets.ts'
+import { exists, folderProblem } from '../data-folder.ts'
 import { type Check, failed, ok, warning } from './result.ts'
 import { type Circumstances, checkStore } from './store.ts'
 
@@ -10,18 +11,14 @@ import { type Circumstances, checkStore } from './store.ts'
 export async function checkData(config: Config, circumstances: Circumstances): Promise<Check[]> {
   const { dataDir } = config
   if (!(await exists(dataDir))) {
-    const parent = await nearest(dataDir)
-    const writable = await access(parent, constants.W_OK).then(
-      () => true,
-      () => false,
-    )
-    if (!writable) return [failed('data folder', `${dataDir} cannot be made: ${parent} is not writable.`)]
+    const problem = await folderProblem(dataDir)
+    if (problem) return [failed('data folder', problem)]
     return [ok('data folder', `${dataDir} will be made at the first start, with its encryption key.`)]
   }
   const store = (await exists(path.join(dataDir, 'db')))
     ? await checkStore(dataDir, circumstances)
     : [ok('store', 'It will be made at the first start.')]
-  return [await checkFolder(config), ...store, await checkSecrets(config)]
+  return [await checkFolder(config), ...store, await checkSecrets(config, circumstances)]
 }
 
 async function checkFolder({ dataDir, storage }: Config): Promise<Check> {
@@ -37,12 +34,16 @@ async function checkFolder({ dataDir, storage }: Config): Promise<Check> {
   }
 }
 
-async function checkSecrets({ dataDir, encryptionKey }: Config): Promise<Check> {
+async function checkSecrets({ dataDir, encryptionKey }: Config, { running }: Circumstances): Promise<Check> {
   const folder = path.join(dataDir, 'secrets')
   const [key, salt] = await Promise.all(
     ['encryption.key', 'encryption.salt'].map((file) => exists(path.join(folder, file))),
   )
   if (!encryptionKey && !key && salt) {
+    if (running) {
+      const message = 'The running gateway has a SERVICE_ENCRYPTION_KEY; give it to doctor to have it tried.'
+      return warning('encryption key', message)
+    }
     const message =
       'Earlier starts had a SERVICE_ENCRYPTION_KEY; without it what they encrypted cannot be read.'
     return failed('encryption key', message)
@@ -59,16 +60,4 @@ async function checkSecrets({ dataDir, encryptionKey }: Config): Promise<Check> 
   } catch (error) {
     return failed('encryption key', explain(error))
   }
-}
-
-const exists = (file: string): Promise<boolean> =>
-  stat(file).then(
-    () => true,
-    () => false,
-  )
-
-/** The nearest folder above that exists. */
-async function nearest(folder: string): Promise<string> {
-  const parent = path.dirname(folder)
-  return parent === folder || (await exists(parent)) ? parent : nearest(parent)
 }

@@ -36,9 +36,9 @@ export function checkProviders(
   return [
     ready.length > 0
       ? ok('providers', names.join(', '))
-      : warning('providers', 'None has a key: the stand-in answers model calls.'),
+      : warning('providers', 'None has a key: the built-in mock answers model calls.'),
     ...directory.unusable.map((name) =>
-      failed('providers', `providers.${name}: nobody knows it; give it a type that says what it is like.`),
+      failed('providers', `providers.${name}: unknown provider. Set its type, for example openai.`),
     ),
     ...ready
       .filter(({ baseUrl }) => baseUrl === '')

@@ -7,8 +7,8 @@ import { Remains } from '../../../kernel/plugin/remains.ts'
 import { changed, storedSetting } from '../../../kernel/plugin/setting.ts'
 import type { StoredPart } from '../../../storage/index.ts'
 import { openLevel } from '../../../storage/level.ts'
-import { answers, urlOf } from '../checks/port.ts'
 import { dispose } from '../packages/removal.ts'
+import { answers, findRunning } from '../running.ts'
 
 export interface GatewayOptions {
   /** Where the gateway listens, when not where the configuration says. */
@@ -54,9 +54,10 @@ const shown = z.object({ state: z.string(), problem: z.string().nullable(), fold
  * when somebody else has it open.
  */
 export async function reachGateway(config: Config, options: GatewayOptions): Promise<Gateway> {
-  const url = options.url ?? (config.port === 0 ? undefined : urlOf(config))
-  if (url !== undefined && (await answers(url))) return runningGateway(url, options.key ?? config.adminKey)
-  if (options.url !== undefined) throw new Error(`no gateway answers on ${options.url}`)
+  if (options.url !== undefined && !(await answers(options.url)))
+    throw new Error(`no gateway answers on ${options.url}`)
+  const url = options.url ?? (await findRunning(config))
+  if (url !== undefined) return runningGateway(url, options.key ?? config.adminKey)
   return stoppedGateway(config.dataDir)
 }
 

@@ -1,0 +1,17 @@
+import type { Config } from '../../../kernel/config.ts'
+import { type Check, warning } from './result.ts'
+
+/** What keys that are brought must have, so that nobody finds them by trying. */
+const form = /^sy_admin_.{23,}$/
+
+/** What is wrong with the admin key of a configuration, for who runs it; says nothing of the key itself. */
+export const adminKeyProblem = ({ adminKey }: Pick<Config, 'adminKey'>): string | undefined =>
+  adminKey === undefined || form.test(adminKey)
+    ? undefined
+    : 'The admin key can be guessed: it should begin with sy_admin_ and have at least 32 characters. ' +
+      'Set SERVICE_ADMIN_KEY to what `echo sy_admin_$(openssl rand -hex 24)` prints, or leave it out to have one made.'
+
+export function checkAdminKey(config: Pick<Config, 'adminKey'>): Check[] {
+  const problem = adminKeyProblem(config)
+  return problem === undefined ? [] : [warning('admin key', problem)]
+}

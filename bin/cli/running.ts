@@ -1,0 +1,52 @@
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { z } from 'zod'
+import type { Config } from '../../kernel/config.ts'
+
+const note = z.object({ url: z.url() })
+
+const noteIn = (dataDir: string): string => path.join(dataDir, 'running.json')
+
+/** Writes down in a data folder where its gateway listens, for the commands that run beside it. */
+export function noteRunning(dataDir: string, url: string): Promise<void> {
+  return writeFile(noteIn(dataDir), `${JSON.stringify({ url: reachable(url) })}\n`, { mode: 0o600 })
+}
+
+export const forgetRunning = (dataDir: string): Promise<void> => rm(noteIn(dataDir), { force: true })
+
+/**
+ * Where the gateway of a configuration listens: where it has written down, or where the configuration says. Undefined when
+ * none answers; what a killed gateway has left behind counts for nothing.
+ */
+export async function findRunning(
+  config: Pick<Config, 'dataDir' | 'host' | 'port'>,
+): Promise<string | undefined> {
+  const noted = await readFile(noteIn(config.dataDir), 'utf8')
+    .then((text) => note.parse(JSON.parse(text)).url)
+    .catch(() => undefined)
+  const places = new Set([noted, config.port === 0 ? undefined : urlOf(config)])
+  for (const url of places) if (url !== undefined && (await answers(url))) return url
+  return undefined
+}
+
+/** Whether one of ours listens at a URL, one that drains included: its answers carry ids as ours do. */
+export async function answers(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/health`, { signal: AbortSignal.timeout(2000) })
+    await response.body?.cancel()
+    return response.headers.get('x-request-id')?.startsWith('req_') === true
+  } catch {
+    return false
+  }
+}
+
+/** Where a gateway with this configuration listens. */
+export const urlOf = ({ host, port }: Pick<Config, 'host' | 'port'>): string =>
+  reachable(`http://${host.includes(':') ? `[${host}]` : host}:${port}`)
+
+/** The same with an address that can be connected to, in the place of one that stands for all of a machine's. */
+function reachable(url: string): string {
+  const { hostname, port } = new URL(url)
+  const host = hostname === '0.0.0.0' || hostname === '[::]' ? 'localhost' : hostname
+  return `http://${host}:${port || 80}`
+}
