@@ -1,13 +1,16 @@
-import { type Credential, UpstreamError } from '#kernel'
-import type { KeySelector } from '#provider'
-import { type Rests, restOf } from './rests.ts'
+import type { Credential } from '#kernel'
+import { type Rest, type Rests, restOf } from './rests.ts'
 import { type Turns, takeTurns } from './turns.ts'
 
-type Destination = Parameters<KeySelector['order']>[0]
+interface Resting {
+  readonly key: Credential
+  readonly rest: Rest
+}
 
 /**
- * The keys to try for a model, best first: those that do not rest in turn, then the one whose rest is over first, for
- * it may be good again. Never one that rests by its provider's word; when that is all of them, there is none.
+ * The keys to try for a model, best first; there always is one. Those that do not rest come in turn, then one whose rest
+ * is only guessed. When all rest, the one whose rest is over first is tried, for it may be good again: a limited one
+ * before one that was refused.
  */
 export function keysToTry(
   keys: readonly Credential[],
@@ -17,26 +20,21 @@ export function keysToTry(
 ): readonly Credential[] {
   if (rests.size === 0) return takeTurns(keys, turns)
   const awake: Credential[] = []
-  let spare: { key: Credential; until: number } | undefined
+  const resting: Resting[] = []
   for (const key of keys) {
     const rest = restOf(rests, key, model, now)
-    if (!rest) awake.push(key)
-    else if (rest.reason !== 'told' && (!spare || rest.until < spare.until))
-      spare = { key, until: rest.until }
+    if (rest) resting.push({ key, rest })
+    else awake.push(key)
   }
-  return [...takeTurns(awake, turns), ...(spare ? [spare.key] : [])]
+  const spare = awake.length === 0 ? resting : resting.filter(({ rest }) => rest.reason === 'guessed')
+  return [
+    ...takeTurns(awake, turns),
+    ...spare
+      .toSorted(byPromise)
+      .slice(0, 1)
+      .map(({ key }) => key),
+  ]
 }
 
-/** What a call is told when there is no key to try: to come back when the first of them may be tried. */
-export function limited(
-  { provider, model }: Destination,
-  keys: readonly Credential[],
-  rests: Rests,
-  now: number,
-): UpstreamError {
-  const until = Math.min(...keys.map((key) => restOf(rests, key, model, now)?.until ?? now))
-  const retryAfterS = Math.max(1, Math.ceil((until - now) / 1000))
-  const message = `${provider.name} limits every key that the gateway has for it. Try again in ${retryAfterS} s.`
-  const about = { provider: provider.name, model, fault: 'status', retryable: true, retryAfterS } as const
-  return new UpstreamError('rate_limited', message, about)
-}
+const byPromise = ({ rest: a }: Resting, { rest: b }: Resting): number =>
+  Number(a.reason === 'refused') - Number(b.reason === 'refused') || a.until - b.until

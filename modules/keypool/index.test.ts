@@ -107,30 +107,62 @@ test('streams go on with another key as well', async () => {
   }
 })
 
-test('when every key was told to rest, the client learns when the first is back, and nothing is sent', async () => {
+test("the last key that can be used is tried by every call, and the client sees its provider's word", async () => {
   await start({ [one]: 1, [two]: 1 })
-  upstream.reply({ key: one }, { retryAfter: 40 })
-  upstream.reply({ key: two }, { retryAfter: 20 })
-  await failureOf(ask())
-  const error = await failureOf(ask())
-  expect(error).toBeInstanceOf(OpenAI.RateLimitError)
-  expect(error.headers?.get('retry-after')).toBe('20')
-  expect(upstream.requests).toHaveLength(2)
+  upstream.reply({ key: one }, { retryAfter: 40, times: always })
+  upstream.reply({ key: two }, { retryAfter: 20, times: always })
+  const first = await failureOf(ask())
+  const [last] = upstream.requests.slice(-1).map(({ key }) => key)
+  for (let n = 0; n < 3; n += 1) {
+    const error = await failureOf(ask())
+    expect(error).toBeInstanceOf(OpenAI.RateLimitError)
+    expect(error.headers?.get('retry-after')).toBe(first.headers?.get('retry-after'))
+  }
+  expect(upstream.requests.map(({ key }) => key).slice(2)).toEqual([last, last, last])
 })
 
-test('a limit is of a key for a model: others go on', async () => {
+test('one key rests for no limit: every call is tried, and nothing is said of a rest', async () => {
   await start({ [one]: 1 })
-  upstream.reply({ model: 'gpt-4o' }, { retryAfter: 30 })
-  await failureOf(ask('gpt-4o'))
-  await ask('gpt-4.1')
+  upstream.reply({ retryAfter: 30, times: 2 })
+  for (let n = 0; n < 2; n += 1) {
+    const error = await failureOf(ask())
+    expect([error.status, error.headers?.get('retry-after')]).toEqual([429, '30'])
+  }
+  upstream.reply({ status: 429 })
+  expect((await failureOf(ask())).status).toBe(429)
+  await ask()
+  expect(uses(one)).toBe(4)
+  expect(await reports()).toEqual([])
 })
 
-test('a rest that is only guessed refuses nobody: the key is tried when there is no other', async () => {
-  await start({ [one]: 1 }, { cooldown_s: 60 })
-  upstream.reply({ status: 429 })
+test('a key beside one that was refused is the last that can be used', async () => {
+  await start({ [one]: 1, [two]: 1 })
+  upstream.reply({ key: one }, { status: 401, times: always })
+  upstream.reply({ key: two }, { retryAfter: 30, times: always })
+  await failureOf(ask())
+  await failureOf(ask())
+  upstream.reset()
+  upstream.reply({ key: two }, { retryAfter: 30, times: always })
+  for (let n = 0; n < 2; n += 1) expect((await failureOf(ask())).headers?.get('retry-after')).toBe('30')
+  expect(uses(two)).toBe(2)
+})
+
+test('a key that rests is tried when the others are refused after it', async () => {
+  await start({ [one]: 1, [two]: 1 })
+  upstream.reply({ key: one }, { retryAfter: 30 })
+  upstream.reply({ key: two }, { status: 401, times: always })
   await failureOf(ask())
   await ask()
-  expect(uses(one)).toBe(2)
+  expect(upstream.requests.at(-1)?.key).toBe(one)
+})
+
+test('a limit is of a key for a model: with others it is used', async () => {
+  await start({ [one]: 1, [two]: 1 })
+  upstream.reply({ key: one, model: 'gpt-4o' }, { retryAfter: 30, times: always })
+  for (let n = 0; n < 4; n += 1) await ask('gpt-4o')
+  expect(uses(one)).toBe(1)
+  for (let n = 0; n < 4; n += 1) await ask('gpt-4.1')
+  expect(uses(one)).toBe(3)
 })
 
 test('a refused key is put aside, which is reported and told, and no call fails', async () => {
@@ -194,12 +226,12 @@ test("a user's own key is tried whatever it did, and the gateway's keys do not s
 })
 
 test('rests survive a change of the settings', async () => {
-  await start({ [one]: 1 })
-  upstream.reply({ retryAfter: 30 })
-  await failureOf(ask())
+  await start({ [one]: 1, [two]: 1 })
+  upstream.reply({ key: one }, { retryAfter: 30, times: always })
+  await askMany(2, 1)
   await gateway.module('keypool', { config: { quarantine_s: 5 } })
-  await failureOf(ask())
-  expect(upstream.requests).toHaveLength(1)
+  await askMany(4, 1)
+  expect(uses(one)).toBe(1)
 })
 
 test('no key shows anywhere: not in answers, errors, traces, reports, events or the log', async () => {
@@ -208,7 +240,7 @@ test('no key shows anywhere: not in answers, errors, traces, reports, events or 
     { key: one },
     { status: 401, error: { message: `Incorrect API key provided: ${one}` }, times: 2 },
   )
-  upstream.reply({ key: two }, { retryAfter: 30 })
+  upstream.reply({ key: two }, { retryAfter: 30, times: 2 })
   const seen: unknown[] = [await failureOf(ask()).then(({ error, message }) => [error, message])]
   seen.push(await failureOf(ask()).then(({ error, message }) => [error, message]))
   for (const at of [

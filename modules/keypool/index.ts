@@ -1,23 +1,23 @@
 import { z } from 'zod'
 import { type Credential, defineModule } from '#kernel'
 import { KeyQuarantined, KeySelection, type KeySelector } from '#provider'
-import { keysToTry, limited } from './choice.ts'
-import { noteFailure, noteSuccess, type Rest, type RestRules, type Rests } from './rests.ts'
+import { keysToTry } from './choice.ts'
+import { noteFailure, noteSuccess, type Rest, type RestRules, type Rests, restOf } from './rests.ts'
 import { newTurns, type Turns } from './turns.ts'
 
 const seconds = z.number().min(0).max(86_400)
 
 /**
- * A key that a provider limits (429) or refuses (401, 403) is left alone while another can be used. When none can,
- * only the provider's own word keeps a call back: with every key told when to come back, by `Retry-After`, the call
- * is refused until the first of these times. Otherwise the key whose rest is over first is tried, for it may be good
- * again. A user's own key is theirs alone, and always tried.
+ * A key that a provider limits (429) or refuses (401, 403) is left alone while another can be used, and no call is refused
+ * for it: a limit that one call met is no verdict on the next, and the client's own retry needs the provider's word. So the
+ * last key that can be used never rests for a limit. A user's own key is theirs alone, and always tried.
  */
 export default defineModule({
   settings: z.strictObject({
     cooldown_s: seconds.default(1).meta({
       title: 'Cooldown',
-      description: 'Seconds a key rests after a 429 without Retry-After; doubled each time it happens again.',
+      description:
+        'Seconds a key rests after a 429 without Retry-After, while another can be used; doubled each time it happens again.',
     }),
     max_cooldown_s: seconds.default(3600).meta({
       title: 'Longest cooldown',
@@ -64,15 +64,16 @@ export default defineModule({
     const selector: KeySelector = {
       order(to, keys) {
         if (keys[0]?.owner === 'user') return keys
-        const now = Date.now()
-        const chosen = keysToTry(keys, to.model, { rests, turns: turnsOf(to.provider.name) }, now)
-        if (chosen.length === 0) throw limited(to, keys, rests, now)
-        return chosen
+        return keysToTry(keys, to.model, { rests, turns: turnsOf(to.provider.name) }, Date.now())
       },
       report({ provider, model }, key, error) {
         if (key.owner === 'user') return
-        if (!error) return noteSuccess(rests, key, model, Date.now())
-        const rest = noteFailure(rests, key, error, rules, Date.now())
+        const now = Date.now()
+        if (!error) return noteSuccess(rests, key, model, now)
+        const canBeUsed = (other: Credential): boolean =>
+          other.id !== key.id && !restOf(rests, other, model, now)
+        if (error.providerStatus === 429 && !provider.keys.some(canBeUsed)) return
+        const rest = noteFailure(rests, key, error, rules, now)
         if (rest) tell(key, provider.name, model, rest)
       },
     }

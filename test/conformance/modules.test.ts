@@ -8,12 +8,23 @@ import { Subject } from './subject.ts'
 
 const found = await discover(path.resolve('modules'), 'builtin')
 
+/** A provider with two keys, of which the first is used first; for examples of what a pool of keys does. */
+const pool = (upstream: Upstream): object => ({
+  type: 'openai',
+  base_url: upstream.baseUrl(),
+  models: ['pooled-*'],
+  keys: [
+    { api_key: 'sk-first', weight: 2 },
+    { api_key: 'sk-second', weight: 1 },
+  ],
+})
+
 let upstream: Upstream
 let gateway: TestGateway
 
 beforeAll(async () => {
-  upstream = await startUpstream()
-  gateway = await startGateway({ upstream })
+  upstream = await startUpstream({ apiKey: ['sk-test', 'sk-first', 'sk-second'] })
+  gateway = await startGateway({ upstream, config: { providers: { pool: pool(upstream) } } })
   const sound = found.filter(({ problem }) => !problem)
   for (const { id } of sound) await gateway.kernel.registry.change(id, { enabled: false })
 })
