@@ -102,7 +102,11 @@ export async function boot({
       events,
       spent: await store.counters('plugin_spend'),
     })
-    const runtime = { version: packageVersion(), startedAt: thread?.startedAt ?? Date.now() }
+    const runtime = {
+      version: packageVersion(),
+      startedAt: thread?.startedAt ?? Date.now(),
+      isDraining: false,
+    }
     const { startedAt } = runtime
     const crew =
       first && new Crew({ config, env, log, events, startedAt, ...first, registry: () => registry })
@@ -176,7 +180,10 @@ export async function boot({
       adminProxy: config.auth.adminProxy,
     })
     const address = await server.listen(thread?.port ?? config.port, config.host, config.server.threads > 1)
-    scope.own(() => Promise.all([crew?.close(), server.close(config.drain)]))
+    scope.own(() => {
+      runtime.isDraining = true
+      return Promise.all([crew?.close(), server.close(config)])
+    })
     if (crew) {
       await crew.start(address.port, await server.listenInside())
       threads.join(crew)

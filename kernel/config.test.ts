@@ -47,6 +47,7 @@ describe('without a file', () => {
       dataDir: path.join(cwd, 'data'),
       logLevel: 'info',
       drain: 10_000,
+      drainDelay: 0,
       modules: {},
       moduleCircuit: { failures: 5, window: 60_000, open: 30_000, budget: 2000, timeout: 60_000 },
       workers: { memory: 128 * 1024 * 1024, hang: 5000 },

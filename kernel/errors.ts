@@ -141,6 +141,17 @@ export const isUpstreamError = (error: unknown): error is UpstreamError => error
 
 /** What sets a state of the gateway that will pass apart from its mistakes. */
 export const unavailable = { status: 503, type: 'unavailable' } as const
+/** Seconds after which a request that met a gateway about to stop may be tried again. */
+const drainRetryS = 5
+
+/** What everybody is told by a gateway that only lets running calls end. */
+export const draining = (): GatewayError =>
+  internalError('The gateway is draining: it stops once running calls have ended. Try again in a moment.', {
+    status: 503,
+    type: 'draining',
+    retryAfterS: drainRetryS,
+  })
+
 /** Seconds after which a change that the store refused may be tried again. */
 const storeRetryS = 5
 
@@ -149,7 +160,7 @@ const diskFull: readonly string[] = ['ENOSPC', 'EDQUOT', 'EROFS']
 
 /** Whether an error is a mistake of the gateway's own, for its log: not one of the state it is in. */
 export const isMistake = ({ code, type }: GatewayError): boolean =>
-  code === 'internal_error' && type !== unavailable.type
+  code === 'internal_error' && type !== unavailable.type && type !== 'draining'
 
 /** What any thrown thing is to a caller: itself when it has a code, else an internal error that says nothing more. */
 export function toGatewayError(error: unknown): GatewayError {

@@ -66,6 +66,7 @@ export {
   circuitOpen,
   conflict,
   contentBlocked,
+  draining,
   type ErrorCode,
   envelope,
   forbidden,

@@ -17,6 +17,8 @@ export interface Runtime {
   readonly version: string
   /** Milliseconds since the epoch. */
   readonly startedAt: number
+  /** Whether the gateway is about to stop, so that balancers should look elsewhere. */
+  readonly isDraining: boolean
 }
 
 /** The kernel's own services. Each asks for the permission `service:<name>`. */

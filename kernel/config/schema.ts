@@ -63,6 +63,9 @@ export const schema = section({
   drain: duration()
     .prefault('10s')
     .describe('How long running calls may take to end when the service stops.'),
+  drain_delay: duration()
+    .prefault('0s')
+    .describe('How long new calls are still answered before that, while the health checks say draining.'),
   modules: named(moduleEntry).prefault({}).describe('Modules of the chain, by name.'),
   module_circuit: section({
     failures: whole(0, 1_000_000)

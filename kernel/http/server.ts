@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { contain, tellContained } from '../contain.ts'
-import { badRequest, envelope, GatewayError } from '../errors.ts'
+import { badRequest, draining, envelope, type GatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
 import type { Generation } from '../plugin/generation.ts'
 import type { Inside } from '../threads/messages.ts'
@@ -29,7 +30,7 @@ export class HttpServer {
   #running = 0
   #waiting: (() => void)[] = []
   #inside: Server | undefined
-  #draining = false
+  #phase: 'open' | 'leaving' | 'draining' = 'open'
 
   constructor(parts: ServerParts) {
     this.#parts = parts
@@ -64,13 +65,16 @@ export class HttpServer {
   }
 
   /**
-   * Refuses new calls, waits for running ones up to the deadline, then closes what is left. It listens until then, so
-   * that a client on its way here is told to come back instead of finding nobody. What was cut off may settle; a route
-   * that never ends is waited for no longer.
+   * Answers for `drainDelay` milliseconds more, and closes the connection with each answer, so that a balancer has time
+   * to look elsewhere. Then refuses new requests, waits for running ones for `drain` milliseconds, and closes what is
+   * left. It listens until then, so that a client on its way here is told to come back. What was cut off may settle; a
+   * route that never ends is waited for no longer.
    */
-  async close(deadlineMs: number): Promise<void> {
-    this.#draining = true
-    await this.#quiet(deadlineMs)
+  async close({ drain, drainDelay }: { readonly drain: number; readonly drainDelay: number }): Promise<void> {
+    this.#phase = 'leaving'
+    if (drainDelay > 0) await sleep(drainDelay)
+    this.#phase = 'draining'
+    await this.#quiet(drain)
     const servers = this.#inside ? [this.#server, this.#inside] : [this.#server]
     const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
     for (const server of servers) server.closeAllConnections()
@@ -95,10 +99,11 @@ export class HttpServer {
       req.method === 'POST'
         ? this.#parts.generation().wires.find(end === -1 ? url : url.slice(0, end))
         : undefined
-    if (this.#draining && url !== '/health') {
-      refuse(res, shuttingDown())
+    if (this.#phase === 'draining') {
+      refuse(res, draining())
       return
     }
+    if (this.#phase === 'leaving') res.setHeader('connection', 'close')
     const generation = this.#parts.generation()
     const run = wire
       ? new Exchange(this.#parts, req, res, wire, generation).run()
@@ -142,13 +147,6 @@ const hostless = (): GatewayError =>
 
 const unexpected = (): GatewayError =>
   badRequest('Of what may be expected, only 100-continue is known here.', { status: 417, param: 'Expect' })
-
-const shuttingDown = (): GatewayError =>
-  new GatewayError('internal_error', 'The gateway is shutting down; try again in a moment.', {
-    status: 503,
-    type: 'shutting_down',
-    retryAfterS: 5,
-  })
 
 /** Refuses a request before anything has looked at it. */
 function refuse(res: ServerResponse, error: GatewayError): void {

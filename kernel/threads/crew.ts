@@ -91,8 +91,9 @@ export class Crew implements OtherThreads {
   async close(): Promise<void> {
     this.#isClosed = true
     for (const pause of this.#pauses) clearTimeout(pause)
+    const { drain, drainDelay } = this.#parts.config
     await this.#each(async (member) => {
-      await member.ask({ close: true }, this.#parts.config.drain + patienceMs).catch(() => {})
+      await member.ask({ close: true }, drainDelay + drain + patienceMs).catch(() => {})
       await member.end()
     })
   }

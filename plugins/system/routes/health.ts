@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Context, internalError, kernelServices, unavailable } from '#kernel'
+import { type Context, draining, internalError, kernelServices, unavailable } from '#kernel'
 
 const health = z.object({
   status: z.enum(['ok', 'degraded']),
@@ -12,14 +12,19 @@ export function addHealthRoutes(
   storeAnswers: () => Promise<boolean>,
 ): void {
   const state = use(kernelServices.storeState)
-  const present = (): z.infer<typeof health> =>
-    state.problem === undefined ? { status: 'ok' } : { status: 'degraded', reason: state.problem }
+  const runtime = use(kernelServices.runtime)
+  const present = (): z.infer<typeof health> => {
+    if (runtime.isDraining) throw draining()
+    return state.problem === undefined ? { status: 'ok' } : { status: 'degraded', reason: state.problem }
+  }
 
   route({
     method: 'get',
     path: '/health',
     access: 'public',
-    summary: 'Whether the process answers, and whether something keeps it from doing all it does',
+    summary:
+      'Whether the process answers, and whether something keeps it from doing all it does: 503 while it drains',
+    throws: [503],
     returns: health,
     handle: present,
   })
