@@ -1,0 +1,155 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ask, textOf } from './ask.ts'
+import { adminKey } from './harness.ts'
+import { type GatewayProcess, startProcess } from './process.ts'
+import { startUpstream, type Upstream } from './upstream/index.ts'
+
+/** The plugins that the pages for authors show run as they stand there, and do what the pages say. */
+
+const pages = path.resolve('docs/plugins')
+const folder = path.join(pages, 'examples')
+
+let home: string
+let gateway: GatewayProcess
+let upstream: Upstream
+const asked: { authorization: string | undefined; body: string }[] = []
+const moderation = createServer(async (request, response) => {
+  let body = ''
+  for await (const part of request) body += part
+  asked.push({ authorization: request.headers.authorization, body })
+  response.setHeader('content-type', 'application/json')
+  response.end(JSON.stringify({ allowed: !body.includes('forbidden') }))
+})
+
+beforeAll(async () => {
+  upstream = await startUpstream()
+  await new Promise<void>((resolve) => moderation.listen(0, '127.0.0.1', resolve))
+  home = await mkdtemp(path.join(tmpdir(), 'switchyard-documented-'))
+  const config = {
+    plugin_dirs: [folder],
+    providers: { openai: { base_url: upstream.baseUrl(), api_key: 'sk-test' } },
+    egress: { allow: ['127.0.0.1'] },
+    secrets: { MODERATION_KEY: 'key-of-the-service' },
+    workers: { hang: '500ms' },
+    auth: { admin_rpm: 100_000 },
+  }
+  await writeFile(path.join(home, 'service.yaml'), JSON.stringify(config))
+  gateway = await startProcess({ SERVICE_ADMIN_KEY: adminKey }, home)
+})
+
+afterAll(async () => {
+  await gateway.end('SIGTERM')
+  await upstream.close()
+  await new Promise((resolve) => moderation.close(resolve))
+  await rm(home, { recursive: true })
+})
+
+async function api(method: string, at: string, body: object): Promise<Record<string, unknown>> {
+  const response = await fetch(gateway.url + at, {
+    method,
+    headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const answer = (await response.json()) as Record<string, unknown>
+  expect([response.status, answer]).toEqual([expect.toBeOneOf([200, 201]), answer])
+  return answer
+}
+
+const change = (id: string, setting: object) => api('PUT', `/api/proxy/modules/${id}`, setting)
+
+/** Runs `during` with a plugin switched on. */
+async function withPlugin(id: string, config: object, during: () => Promise<void>): Promise<void> {
+  await change(id, { enabled: true, config })
+  try {
+    await during()
+  } finally {
+    await change(id, { enabled: false })
+  }
+}
+
+const say = (content: string, headers: Record<string, string> = {}, stream = false) =>
+  ask(
+    { url: gateway.url, adminKey },
+    { headers, body: { model: 'gpt-4o-mini', stream, messages: [{ role: 'user', content }] } },
+  )
+
+test('every plugin that a page shows is one of the examples, and every example is shown', async () => {
+  const ids = (await readdir(folder)).sort()
+  const code = new Map(
+    await Promise.all(
+      ids.map(async (id) => [id, await readFile(path.join(folder, id, 'index.ts'), 'utf8')] as const),
+    ),
+  )
+  const shown: (string | undefined)[] = []
+  for (const page of (await readdir(pages)).filter((name) => name.endsWith('.md'))) {
+    const text = await readFile(path.join(pages, page), 'utf8')
+    for (const [, block = ''] of text.matchAll(/^```ts\n(.*?)^```$/gms)) {
+      if (block.includes('export default')) shown.push(ids.find((id) => code.get(id) === block))
+    }
+  }
+  expect(shown.sort()).toEqual(ids)
+})
+
+test('teamtag refuses calls without the tag, in the error of their wire, and names the team of others', async () => {
+  await withPlugin('teamtag', {}, async () => {
+    const refused = await say('hello')
+    expect([refused.status, refused.body.error]).toMatchObject([400, { param: 'X-Service-Tags' }])
+    upstream.reply({ content: ['fine'] })
+    const passed = await say('hello', { 'X-Service-Tags': 'team=support' })
+    expect([passed.status, passed.headers.get('x-team')]).toEqual([200, 'support'])
+  })
+})
+
+test("dailyquota counts each user's calls, over reconfigurations", async () => {
+  const signUp = async (name: string) =>
+    (await api('POST', '/api/auth/signup', { email: `${name}@example.com`, name })).api_key
+  const [first, second] = [await signUp('first'), await signUp('second')]
+  const status = async (key: unknown) => {
+    return (await say('hello', { authorization: `Bearer ${key}` })).status
+  }
+  await withPlugin('dailyquota', { calls: 2 }, async () => {
+    expect([await status(first), await status(first), await status(first)]).toEqual([200, 200, 429])
+    expect(await status(second)).toBe(200)
+    await change('dailyquota', { config: { calls: 3 } })
+    expect([await status(first), await status(first)]).toEqual([200, 429])
+  })
+})
+
+test('hostveil replaces names in whole and in streamed answers, however they are cut', async () => {
+  await withPlugin('hostveil', {}, async () => {
+    for (const stream of [false, true]) {
+      upstream.reply({ content: ['ask db', '-1.cor', 'p.internal', ' or db.corp.internals'] })
+      const { body } = await say('where?', {}, stream)
+      expect(textOf(body)).toBe('ask [host] or db.corp.internals')
+    }
+  })
+})
+
+test('moderated asks the service with its secret, and refuses what the service refuses', async () => {
+  const { port } = moderation.address() as AddressInfo
+  await withPlugin('moderated', { url: `http://127.0.0.1:${port}/moderate` }, async () => {
+    upstream.reply({ content: ['fine'] })
+    expect((await say('allowed words')).status).toBe(200)
+    expect((await say('forbidden words')).status).toBe(400)
+    expect(asked).toEqual([
+      { authorization: 'Bearer key-of-the-service', body: '{"texts":["allowed words"]}' },
+      { authorization: 'Bearer key-of-the-service', body: '{"texts":["forbidden words"]}' },
+    ])
+  })
+})
+
+test('wordlist with a pattern that takes for ever costs the call that met it, and no other', async () => {
+  await withPlugin('wordlist', { pattern: '^(a+)+$' }, async () => {
+    expect((await say('aaa')).status).toBe(400)
+    const endless = say(`${'a'.repeat(64)}!`)
+    expect((await fetch(`${gateway.url}/health`)).status).toBe(200)
+    expect((await endless).status).toBe(500)
+  })
+  upstream.reply({ content: ['fine'] })
+  expect((await say('aaa')).status).toBe(200)
+})
