@@ -94,7 +94,7 @@ const budgets: Readonly<Record<string, number>> = {
   isolation: 3_000,
   kit: 740,
   log: 70,
-  plugin: 3_860,
+  plugin: 3_700,
   stream: 1_010,
   threads: 580,
 }

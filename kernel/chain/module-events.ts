@@ -5,6 +5,12 @@ import type { Discovered } from '../plugin/manifest.ts'
 import type { Meter } from './meter.ts'
 import type { CircuitChange } from './module-circuit.ts'
 
+export const ModuleChanged = defineEvent(
+  'module.changed',
+  z.object({ name: z.string(), enabled: z.boolean(), state: z.string(), generation: z.int() }),
+  { description: 'A plugin was toggled or reconfigured.' },
+)
+
 export const ModuleTripped = defineEvent(
   'module.tripped',
   z.object({

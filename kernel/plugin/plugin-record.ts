@@ -14,7 +14,10 @@ export interface Binding {
   readonly name: string
 }
 
-/** A plugin as the registry knows it, or one binding of a module, whose id is `module/name`. */
+/**
+ * A plugin as the registry knows it, or one binding of a module, whose id is `module/name`. A change puts another record
+ * in its place, so what a record says of settings and instance stays true for as long as the record stands.
+ */
 export interface Plugin {
   readonly id: string
   readonly found: Discovered
@@ -22,16 +25,32 @@ export interface Plugin {
   readonly meter: Meter
   readonly memory: Memory
   readonly binding?: Binding
-  stored: StoredSetting | undefined
-  setting: Setting | undefined
+  readonly stored: StoredSetting | undefined
+  readonly setting: Setting | undefined
+  readonly instance: Instance | undefined
+  /** Lets go of the staged copy it was found with. */
+  readonly release: (() => void) | undefined
+  /** Lines of the configuration that its setup has refused. */
+  readonly misconfigured?: readonly string[]
+  /** Its code, once it is imported. */
   definition: ModuleDefinition | PluginDefinition | undefined
   /** The settings that it takes, of one whose code is not imported here. */
   described?: z.ZodType
-  instance: Instance | undefined
-  /** Lets go of the staged copy it was found with. */
-  readonly release: (() => void) | undefined
   /** Why it does not run, or why the last change was not taken. */
   problem: string | undefined
-  /** Lines of the configuration that its setup has refused. */
-  misconfigured?: readonly string[]
+}
+
+/** Plugins and bindings by their ids. */
+export type Plugins = ReadonlyMap<string, Plugin>
+
+/** What a plugin needs and does not have. */
+export function missingOf(plugin: Plugin, plugins: Plugins): string[] {
+  return (plugin.manifest?.requires ?? []).filter((id) => !plugins.get(id)?.instance)
+}
+
+export function stateOf(plugin: Plugin, plugins: Plugins): PluginState {
+  if (plugin.instance) return plugin.meter.circuit.state === 'closed' ? 'active' : 'tripped'
+  if (!plugin.manifest || plugin.found.problem) return 'invalid'
+  if (!plugin.setting?.enabled) return 'disabled'
+  return missingOf(plugin, plugins).length > 0 ? 'waiting' : 'failed'
 }

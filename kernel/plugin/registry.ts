@@ -1,64 +1,60 @@
-import { conflict } from '../errors.ts'
-import type { PluginNews } from '../threads/messages.ts'
-import { Admission, type AdmissionParts, bindingId } from './admission.ts'
-import { Alterations } from './alterations.ts'
-import { Inventory } from './inventory.ts'
-import type { Actor } from './lockout.ts'
-import type { Discovered } from './manifest.ts'
-import type { Plugin } from './plugin-record.ts'
-import { replace } from './replacement.ts'
-import { refuseIfNeeded, startWaiting } from './requirements.ts'
-import { Roster, type RosterParts } from './roster.ts'
-import type { SettingChange } from './setting.ts'
+import { StoreError } from '../../storage/index.ts'
+import { ModuleChanged } from '../chain/module-events.ts'
+import { conflict, isGatewayError } from '../errors.ts'
+import type { Generation } from './generation.ts'
+import { type Actor, refuseLockout } from './lockout.ts'
+import { type Discovered, explain } from './manifest.ts'
+import type { Plugin, Plugins } from './plugin-record.ts'
+import { liveOf, PluginTable, type TableParts } from './plugin-table.ts'
+import { bindingId, type RecordParts, Records } from './records.ts'
+import { changed, type SettingChange, type StoredSetting } from './setting.ts'
 import { definitionOf, type SetupParts } from './setup.ts'
-import { Turns } from './turns.ts'
+import { type Change, type PluginNews, Transaction } from './transaction.ts'
 
 type Parts = SetupParts &
-  AdmissionParts & {
+  RecordParts & {
     /** Told of each change that was made, before the next one begins. */
     readonly told?: (news: PluginNews) => Promise<void>
   }
 
 /** All plugins, and the generation made of those that run. Changes happen one at a time, each wholly or not at all. */
-export class Registry extends Inventory {
+export class Registry extends PluginTable {
   readonly #parts: Parts
-  readonly #roster: Roster
-  readonly #plugins: Map<string, Plugin>
-  readonly #admission: Admission
-  readonly #alterations: Alterations
-  readonly #turns: Turns<PluginNews>
+  readonly #records: Records
+  /** The plugins as the change that is being made will leave them. */
+  #draft: Plugins | undefined
+  #last: Promise<unknown> = Promise.resolve()
 
-  constructor(given: Omit<Parts, 'service' | 'current'> & RosterParts) {
-    const { retireMs, firstNumber = 1, ...parts } = given
-    const roster = new Roster({ retireMs, firstNumber, log: parts.log })
-    super(roster, parts.isolation)
-    this.#roster = roster
-    this.#plugins = roster.plugins
+  constructor(given: Omit<Parts, 'service' | 'current'> & TableParts) {
+    super(given)
+    this.#records = new Records(given, (id) => this.find(id))
     this.#parts = {
-      ...parts,
-      service: (token) => this.#roster.service(token),
-      current: (instance) => this.#plugins.get(instance.id)?.instance === instance,
+      ...given,
+      service: (token) =>
+        this.generation.services.get(token) ??
+        liveOf(this.#draft ?? this.all)
+          .find(({ services }) => services.has(token))
+          ?.services.get(token),
+      current: (instance) =>
+        instance === (this.find(instance.id)?.instance ?? this.#draft?.get(instance.id)?.instance),
     }
-    this.#admission = new Admission(parts, this.#plugins)
-    this.#alterations = new Alterations(this.#parts, roster, this.#admission)
-    this.#turns = new Turns(parts.told)
   }
 
-  /** Takes in what was found and starts what is enabled. Whoever fails is recorded; the rest runs. */
+  /** Takes in what was found and starts what is enabled. One that fails is left with its problem; the rest runs. */
   async start(found: readonly Discovered[]): Promise<void> {
-    for (const item of found) this.#take(await this.#admitted(item))
-    const enabled = [...this.#plugins.values()].filter(
-      (plugin) => plugin.setting?.enabled && !plugin.found.problem,
+    const put: Plugin[] = []
+    for (const item of found) put.push(...(await this.#records.read(item)))
+    const enabled = put.filter(
+      ({ setting, found, binding }) => setting?.enabled && !found.problem && !binding,
     )
     await Promise.all(enabled.map((plugin) => definitionOf(plugin, this.#parts.setupMs).catch(() => {})))
-    await startWaiting(this.#plugins, this.#alterations.begin)
-    this.#roster.swap(this.#roster.arranged())
+    await this.#make({ put, start: 'some' })
   }
 
   /** What is wrong with the configuration, as plugins found when they were set up and find now that all have started. */
   verify(): string[] {
     const refused = this.plugins.flatMap(({ misconfigured = [] }) => misconfigured)
-    return [...refused, ...this.#roster.live.flatMap(({ checks }) => checks.flatMap((check) => check()))]
+    return [...refused, ...liveOf(this.all).flatMap(({ checks }) => checks.flatMap((check) => check()))]
   }
 
   /**
@@ -66,91 +62,88 @@ export class Registry extends Inventory {
    * nothing has changed and what ran before still runs. A change that would shut out its actor is refused.
    */
   change(id: string, change: SettingChange, actor?: Actor): Promise<Plugin> {
-    return this.#turns.take(() => this.#alterations.change(this.get(id), change, actor), { set: id })
-  }
-
-  /**
-   * Takes in a plugin that was found later, or other code for one that is there: its settings, what it remembers and
-   * what it stored stay. Wholly or not at all: when it rejects, what ran before still runs, and the plugin says why.
-   */
-  install(found: Discovered): Promise<Plugin> {
-    const install = async (): Promise<Plugin> => {
-      const next = await this.#admitted(found)
-      await replace(this.#roster, this.#parts, next)
-      return this.#alterations.settle(next[0]!)
-    }
-    return this.#turns.take(install, { installed: found.id })
+    return this.whileStill(() => this.#change(this.get(id), change, actor))
   }
 
   /** Adds a further configuration of a module, which acts beside the module's own; as `change` does, or not at all. */
   bind(module: string, name: string, change: SettingChange, actor?: Actor): Promise<Plugin> {
-    const id = bindingId(module, name)
-    const bind = async (): Promise<Plugin> => {
+    return this.whileStill(async () => {
       const owner = this.get(module, 'module')
       if (!owner.setting || owner.found.problem) throw conflict(`${module} cannot run: ${owner.problem}`)
-      if (this.#plugins.has(id))
+      if (this.find(bindingId(module, name)))
         throw conflict(`${module} has a binding called ${name} already.`, { param: 'name' })
-      const plugin = this.#admission.binding(owner, name, undefined)
-      this.#plugins.set(id, plugin)
-      try {
-        return await this.#alterations.change(plugin, change, actor)
-      } catch (error) {
-        this.#plugins.delete(id)
-        throw error
-      }
-    }
-    return this.#turns.take(bind, { set: id })
+      return this.#change(this.#records.binding(owner, name, undefined), change, actor)
+    })
   }
 
   /** Removes a binding and forgets its settings. One that stands in the configuration file can only be switched off. */
   unbind(module: string, name: string, actor?: Actor): Promise<void> {
-    const unbind = async (): Promise<void> => {
+    return this.whileStill(async () => {
       const plugin = this.binding(module, name)
-      if (this.#admission.isConfigured(plugin.id)) {
-        throw conflict(
-          `${plugin.id} stands in service.yaml: remove it there, or switch it off with enabled: false.`,
-        )
+      const { id } = plugin
+      if (this.#records.isConfigured(id))
+        throw conflict(`${id} stands in service.yaml: remove it there, or switch it off with enabled: false.`)
+      await this.#make({ remove: [plugin], rows: new Map([[id, undefined]]), actor, news: { set: id } })
+    })
+  }
+
+  /**
+   * Takes in a plugin that was found later, or other code for one that is there: its settings, what it remembers and
+   * what it stored stay. Wholly or not at all: when it rejects, what ran before still runs, and the plugin says why. Where
+   * nothing ran, a plugin that cannot start is taken with its problem.
+   */
+  install(found: Discovered): Promise<Plugin> {
+    return this.whileStill(async () => {
+      const put = await this.#records.read(found)
+      const old = this.find(found.id)
+      const ids = new Set(put.map(({ id }) => id))
+      const remove = this.bindings(found.id).filter(({ id }) => !ids.has(id))
+      const news = { installed: found.id }
+      try {
+        await this.#make({ put, remove, news })
+      } catch (error) {
+        if (old?.instance) {
+          put[0]!.release?.()
+          throw error
+        }
+        const problem = explain(error instanceof Error ? (error.cause ?? error) : error)
+        const [plugin, ...bindings] = put
+        await this.#make({ put: [{ ...plugin!, problem }, ...bindings], remove, start: 'none', news })
       }
-      await this.#alterations.drop(plugin, () => this.#parts.settings.delete(plugin.id), actor)
-    }
-    return this.#turns.take(unbind, { set: bindingId(module, name) })
+      return this.get(found.id)
+    })
   }
 
   /** Stops and forgets a plugin; its settings and what it stored stay. Refused while another one needs it. */
   remove(id: string): Promise<void> {
-    const remove = async (): Promise<void> => {
-      const plugin = this.get(id)
-      refuseIfNeeded(plugin, this.plugins)
-      for (const gone of [plugin, ...this.bindings(id)]) this.#plugins.delete(gone.id)
-      this.#roster.swap(this.#roster.arranged())
-      plugin.release?.()
-      this.#alterations.tell(id, false, 'removed')
-    }
-    return this.#turns.take(remove, { removed: id })
+    return this.whileStill(() =>
+      this.#make({ remove: [this.get(id), ...this.bindings(id)], news: { removed: id } }),
+    )
   }
 
   /** Takes over what was stored of a plugin or a binding by another thread, as if it had been changed here. */
   follow(id: string): Promise<void> {
-    return this.#turns.take(async () => {
+    return this.whileStill(async () => {
       const [module = '', name] = id.split('/')
       const stored = await this.#parts.settings.get(id)
-      if (name !== undefined && !stored && !this.#admission.isConfigured(id))
-        return this.#alterations.drop(this.get(id))
-      if (name !== undefined && !this.#plugins.has(id))
-        this.#plugins.set(id, this.#admission.binding(this.get(module, 'module'), name, stored))
-      await this.#alterations.apply(this.get(id), stored)
+      if (name !== undefined && !stored && !this.#records.isConfigured(id))
+        return this.#make({ remove: [this.get(id)], news: { set: id } })
+      const plugin = this.find(id) ?? this.#records.binding(this.get(module, 'module'), name!, stored)
+      return this.#make({ put: this.#withSettings(plugin, stored), news: { set: id } })
     })
   }
 
   /** Does something while nothing changes. */
   whileStill<T>(work: () => Promise<T>): Promise<T> {
-    return this.#turns.take(work)
+    const result = this.#last.then(work)
+    this.#last = result.catch(() => {})
+    return result
   }
 
   /** Does work about a plugin that is gone, while none of its name can come. Rejects with a conflict when it is there. */
   whileGone<T>(id: string, work: () => Promise<T>): Promise<T> {
-    return this.#turns.take(async () => {
-      if (!this.#plugins.has(id)) return work()
+    return this.whileStill(async () => {
+      if (!this.find(id)) return work()
       throw conflict(
         `${id} is still there: only what a plugin that is gone has left can be forgotten. Remove it first.`,
         { param: 'name' },
@@ -165,17 +158,84 @@ export class Registry extends Inventory {
 
   /** Ends every plugin; calls that still run lose theirs after the deadline. */
   async close(): Promise<void> {
-    await this.#turns.end()
-    await this.#roster.close()
+    await this.#last
+    await this.end()
   }
 
-  /** A plugin and its bindings, first the plugin. */
-  async #admitted(found: Discovered): Promise<Plugin[]> {
-    const plugin = await this.#admission.plugin(found)
-    return [plugin, ...(await this.#admission.bindings(plugin))]
+  /** Has a plugin, and the bindings of a module, go by other settings, and stores these. */
+  async #change(plugin: Plugin, change: SettingChange, actor: Actor | undefined): Promise<Plugin> {
+    const { id, manifest } = plugin
+    if (!manifest || plugin.found.problem) throw conflict(`${id} cannot run: ${plugin.problem}`)
+    const stored = changed(plugin.stored, change)
+    const put = this.#withSettings(plugin, stored)
+    await this.#make({ put, rows: new Map([[id, stored]]), actor, news: { set: id } })
+    return this.get(id)
   }
 
-  #take(plugins: readonly Plugin[]): void {
-    for (const plugin of plugins) this.#plugins.set(plugin.id, plugin)
+  /** The bindings that still run keep their instances. */
+  #withSettings(plugin: Plugin, stored: StoredSetting | undefined): Plugin[] {
+    const next = this.#records.withSettings(plugin, stored)
+    const bindings = plugin.binding ? [] : this.bindings(plugin.id)
+    const bound = bindings.map((binding) => {
+      const instance = next.setting?.enabled ? binding.instance : undefined
+      return { ...this.#records.withSettings(binding, binding.stored, next.setting), instance }
+    })
+    return [next, ...bound]
+  }
+
+  /** The one way in which plugins change. When it rejects, everything is as it was, and whose fault it is says why. */
+  async #make(change: Change): Promise<void> {
+    const made = new Transaction(this.all, this.#parts)
+    this.#draft = made.plugins
+    let next: Generation | undefined
+    try {
+      await made.make(change)
+      next = this.arrange(made.plugins)
+      if (change.actor) await refuseLockout(next.chain, change.actor)
+      for (const [id, row] of change.rows ?? []) await this.#write(id, row)
+      this.swap(made.plugins, next)
+    } catch (error) {
+      await next?.retire(0)
+      await made.undo()
+      throw this.#refused(error, made.at, change.news)
+    } finally {
+      this.#draft = undefined
+    }
+    made.settle()
+    if (change.news) await this.#tell(change.news)
+  }
+
+  async #write(id: string, row: StoredSetting | undefined): Promise<void> {
+    if (row) await this.#parts.settings.put(id, row)
+    else await this.#parts.settings.delete(id)
+  }
+
+  /** Notes and logs why a change was not made, and gives what is to be thrown. */
+  #refused(error: unknown, at: string | undefined, news: PluginNews | undefined): unknown {
+    const problem = explain(error)
+    const installed = news && 'installed' in news ? news.installed : undefined
+    for (const id of [at, installed]) {
+      const plugin = id === undefined ? undefined : this.find(id)
+      if (plugin) plugin.problem = problem
+    }
+    this.#parts.log.warn({ plugin: at, problem }, 'a change of plugins was refused')
+    if (error instanceof StoreError) return error
+    const isOwn = isGatewayError(error)
+    if (installed === undefined)
+      return isOwn ? error : conflict(`${at} could not be started: ${problem}`, { cause: error })
+    if (isOwn && error.status !== 400) return error
+    return conflict(`${installed} goes on with the version it has: ${problem}`, {
+      param: isOwn ? error.param : undefined,
+      cause: error,
+    })
+  }
+
+  async #tell(news: PluginNews): Promise<void> {
+    const [name = ''] = Object.values(news)
+    const plugin = this.find(name)
+    const enabled = plugin?.setting?.enabled ?? false
+    const state = plugin ? this.stateOf(plugin) : 'removed'
+    this.#parts.events.emit(ModuleChanged, { name, enabled, state, generation: this.generation.number })
+    await this.#parts.told?.(news)
   }
 }

@@ -1,7 +1,7 @@
 import { CallFirstContent, CallSettled, CallStarted } from '../call/outcome.ts'
+import { ModuleChanged } from '../chain/module-events.ts'
 import { contain } from '../contain.ts'
 import type { EventType } from '../events.ts'
-import { ModuleChanged } from './module-changed.ts'
 
 /** Something that can be called here, and what ends its being there. */
 export interface Bound<T, R> {

@@ -77,11 +77,11 @@ export async function setUp(plugin: Plugin, parts: SetupParts): Promise<Instance
       instance.hooks = grantedHooks(plugin.id, hooks, grantsOf(plugin.manifest!.permissions))
     }
     if (plugin.setting?.mode === 'shadow') refuseShadow(instance)
-    plugin.meter.circuit.renew(plugin.manifest!)
-    plugin.meter.deadlines.limitMs = plugin.meter.circuit.limits.timeout
     return instance
   } catch (error) {
-    await instance.scope.dispose()
+    await instance.scope
+      .dispose()
+      .catch((err) => parts.log.error({ plugin: plugin.id, err }, 'a plugin could not release everything'))
     throw plugin.found.entry ? await located(error, plugin.found.entry) : error
   }
 }

@@ -2,13 +2,8 @@ import type { MessagePort } from 'node:worker_threads'
 import type { MeterState } from '../chain/meter.ts'
 import type { Config } from '../config.ts'
 import type { Relayed } from '../plugin/relay.ts'
+import type { PluginNews } from '../plugin/transaction.ts'
 import type { QueueStatus } from '../queues.ts'
-
-/** What has changed about plugins: what holds for one, its code, or that it is gone. */
-export type PluginNews =
-  | { readonly set: string }
-  | { readonly installed: string }
-  | { readonly removed: string }
 
 /** Where the first thread answers what other threads hand on to it. */
 export interface Inside {

@@ -6,10 +6,11 @@ import { createLog } from '../log.ts'
 import { explain } from '../plugin/manifest.ts'
 import { type Relayed, ThreadRelay } from '../plugin/relay.ts'
 import type { Reloader } from '../plugin/reloader.ts'
+import type { PluginNews } from '../plugin/transaction.ts'
 import type { Queues } from '../queues.ts'
 import { kernelServices } from '../services.ts'
 import { outliveStrayErrors } from '../stray-errors.ts'
-import type { PluginNews, ThreadData, ToFirst, ToThread } from './messages.ts'
+import type { ThreadData, ToFirst, ToThread } from './messages.ts'
 
 /** A further thread of the gateway: the whole kernel, on the first thread's store and port. */
 const data = workerData as ThreadData

@@ -1,0 +1,113 @@
+import { z } from 'zod'
+import type { Collection } from '../../storage/index.ts'
+import { Meter } from '../chain/meter.ts'
+import { type CircuitLimits, ModuleCircuit } from '../chain/module-circuit.ts'
+import { announced } from '../chain/module-events.ts'
+import type { Events } from '../events.ts'
+import type { Log } from '../log.ts'
+import type { Discovered } from './manifest.ts'
+import { Memory } from './memory.ts'
+import type { Binding, Plugin } from './plugin-record.ts'
+import { effective, type Setting, type SettingChange, type StoredSetting } from './setting.ts'
+
+/** What is known of plugins before any of their code has run. */
+export interface RecordParts {
+  readonly events: Events
+  readonly log: Log
+  readonly settings: Collection<StoredSetting>
+  /** What the configuration file says; of a binding under `module/name`. */
+  readonly configured: Readonly<Record<string, SettingChange>>
+  /** When a module that keeps failing is left out. */
+  readonly circuit?: CircuitLimits
+}
+
+export const bindingName = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,63}$/, 'must be lower case letters, digits and dashes')
+
+export const bindingId = (module: string, name: string): string => `${module}/${name}`
+
+/** Makes the records of plugins and bindings from what was found, configured and stored. */
+export class Records {
+  readonly #parts: RecordParts
+  readonly #find: (id: string) => Plugin | undefined
+
+  constructor(parts: RecordParts, find: (id: string) => Plugin | undefined) {
+    this.#parts = parts
+    this.#find = find
+  }
+
+  /** The records of what was found and of its bindings, in the order of their names. */
+  async read(found: Discovered): Promise<Plugin[]> {
+    const { settings, configured } = this.#parts
+    const stored = found.manifest && (await settings.get(found.id))
+    const plugin = { ...this.#recordOf(found, found.id, stored), release: found.staged?.hold() }
+    if (found.manifest?.kind !== 'module' || found.problem) return [plugin]
+    const prefix = bindingId(found.id, '')
+    const ids = new Set(Object.keys(configured).filter((id) => id.startsWith(prefix)))
+    for await (const [id] of settings.scan()) if (id.startsWith(prefix)) ids.add(id)
+    const bindings = [...ids].sort().map(async (id) => {
+      return this.binding(plugin, id.slice(prefix.length), await settings.get(id))
+    })
+    return [plugin, ...(await Promise.all(bindings))]
+  }
+
+  /** The record of one binding. */
+  binding(module: Plugin, name: string, stored: StoredSetting | undefined): Plugin {
+    const id = bindingId(module.id, name)
+    return this.#recordOf(module.found, id, stored, { module: module.id, name }, module.setting)
+  }
+
+  /** A record with these settings, to be set up by them; a binding goes by those of its module, too. */
+  withSettings(plugin: Plugin, stored: StoredSetting | undefined, module?: Setting): Plugin {
+    return { ...plugin, stored, setting: this.#settingOf(plugin, stored, module), instance: undefined }
+  }
+
+  /** Whether a plugin or a binding stands in the configuration file. */
+  isConfigured(id: string): boolean {
+    return this.#parts.configured[id] !== undefined
+  }
+
+  /** What the one before remembers and was measured at goes on. */
+  #recordOf(
+    found: Discovered,
+    id: string,
+    stored: StoredSetting | undefined,
+    binding?: Binding,
+    module?: Setting,
+  ): Plugin {
+    const { manifest, problem } = found
+    const before = this.#find(id)
+    const kept = { memory: before?.memory ?? new Memory(), meter: before?.meter ?? this.#meter(id) }
+    const own = { definition: undefined, instance: undefined, release: undefined }
+    const base = { id, found, manifest, ...(binding && { binding }), stored, problem, ...kept, ...own }
+    const setting = manifest && this.#settingOf({ ...base, setting: undefined }, stored, module)
+    return { ...base, setting }
+  }
+
+  /**
+   * What holds for a plugin with this stored. A binding is on by default, runs only while its module does, and stands
+   * beside it unless it says otherwise.
+   */
+  #settingOf(
+    { id, manifest, found, binding }: Plugin,
+    stored: StoredSetting | undefined,
+    module: Setting | undefined,
+  ): Setting {
+    const file = this.#parts.configured[id]
+    if (!binding) return effective(manifest!, found.installed && { enabled: true }, file, stored)
+    const above = module ?? this.#find(binding.module)!.setting!
+    const said = effective({ enabled: true, order: above.order }, file, stored)
+    const isolation = said.isolation ?? above.isolation
+    return { ...said, enabled: said.enabled && above.enabled, ...(isolation && { isolation }) }
+  }
+
+  #meter(id: string): Meter {
+    const meter: Meter = new Meter(
+      new ModuleCircuit(this.#parts.circuit, (change) =>
+        announced(id, this.#find(id) ?? { manifest: undefined }, meter, change, this.#parts),
+      ),
+    )
+    return meter
+  }
+}

@@ -1,0 +1,173 @@
+import { isDeepStrictEqual } from 'node:util'
+import { ConfigError } from '../config.ts'
+import { conflict } from '../errors.ts'
+import { offersOf } from './generation.ts'
+import type { Instance } from './instance.ts'
+import type { Actor } from './lockout.ts'
+import { explain } from './manifest.ts'
+import { missingOf, type Plugin, type Plugins } from './plugin-record.ts'
+import { liveOf } from './plugin-table.ts'
+import type { StoredSetting } from './setting.ts'
+import { type SetupParts, settingsOf, setUp } from './setup.ts'
+
+/** What a change was about: the settings of a plugin, its code, or that it is gone. */
+export type PluginNews =
+  | { readonly set: string }
+  | { readonly installed: string }
+  | { readonly removed: string }
+
+/** What is to become of plugins and bindings: all of it, or nothing. */
+export interface Change {
+  /** Records for the places of those with their ids. One that has an instance keeps it. */
+  readonly put?: readonly Plugin[]
+  readonly remove?: readonly Plugin[]
+  /** Of what is put and switched on: all must start or nothing changes, or some may fail, or none is started. */
+  readonly start?: 'all' | 'some' | 'none'
+  /** Rows to write once everything stands ready; undefined deletes one. When that fails, nothing changes. */
+  readonly rows?: ReadonlyMap<string, StoredSetting | undefined>
+  /** Who asks for it: refused when it would shut them out. */
+  readonly actor?: Actor | undefined
+  /** What other threads and listeners are told. */
+  readonly news?: PluginNews
+}
+
+/** How long what a plugin remembers is kept once it is switched off, in milliseconds. */
+const memoryMs = 10 * 60_000
+
+/** The plugins as a change leaves them, made beside those that run: nothing else sees them until they are swapped in. */
+export class Transaction {
+  readonly plugins: Map<string, Plugin>
+  /** The plugin that is being made ready: the one to blame when the change fails. */
+  at: string | undefined
+  readonly #before: Plugins
+  readonly #parts: SetupParts
+  readonly #started = new Map<Instance, () => Promise<void>>()
+
+  constructor(before: Plugins, parts: SetupParts) {
+    this.plugins = new Map(before)
+    this.#before = before
+    this.#parts = parts
+  }
+
+  /** Makes everything ready. Throws when that cannot be; `undo` must follow then. */
+  async make({ put = [], remove = [], start = 'all' }: Change): Promise<void> {
+    for (const { id } of remove) this.plugins.delete(id)
+    for (const plugin of put) this.plugins.set(plugin.id, plugin)
+    for (const plugin of start === 'all' ? put : []) {
+      this.at = plugin.id
+      this.plugins.set(plugin.id, await this.#ready(plugin))
+    }
+    this.at = (put[0] ?? remove[0])?.id
+    this.#refuseIfNeeded()
+    const came = start === 'some' ? undefined : new Set(put.map(({ id }) => id))
+    // What the gateway's own plugins claim, no other can claim before them.
+    await this.#wake(({ found }) => found.source === 'builtin', came)
+    await this.#wake(() => true, came)
+  }
+
+  /** Gives back everything that was acquired for the change, last acquired first. */
+  async undo(): Promise<void> {
+    for (const undo of [...this.#started.values()].reverse()) await undo()
+  }
+
+  /** Once the change holds: has what is measured, remembered and kept on disk go by it. */
+  settle(): void {
+    const held = new Set([...this.plugins.values()].map(({ release }) => release))
+    for (const { release } of this.#before.values()) if (!held.has(release)) release?.()
+    for (const plugin of this.plugins.values()) {
+      const { id, instance, manifest, meter, memory, setting } = plugin
+      const before = this.#before.get(id)
+      if (instance && this.#started.has(instance)) {
+        meter.circuit.renew(manifest!)
+        meter.deadlines.limitMs = meter.circuit.limits.timeout
+      }
+      if (setting?.enabled) memory.keep()
+      else if (before?.setting?.enabled) memory.fade(memoryMs)
+    }
+  }
+
+  /** The record with its instance, or with the reason why it has none for now. */
+  async #ready(plugin: Plugin): Promise<Plugin> {
+    const { manifest, setting, found } = plugin
+    const before = this.#before.get(plugin.id)
+    if (!manifest || !setting || found.problem) throw new Error(found.problem ?? 'it has no manifest')
+    if (!setting.enabled) {
+      // Whatever is wrong with its settings, a plugin can be switched off.
+      const isSet = before?.found === found && !isDeepStrictEqual(before.setting?.config, setting.config)
+      if (isSet) await settingsOf(plugin, this.#parts.isolation)
+      return { ...plugin, instance: undefined, problem: undefined }
+    }
+    const missing = missingOf(plugin, this.plugins).join(', ')
+    if (missing && before?.instance) throw new Error(`it needs ${missing}`)
+    if (missing) return { ...plugin, problem: `waits for ${missing}` }
+    return plugin.instance ? plugin : this.#start(plugin)
+  }
+
+  async #start(plugin: Plugin): Promise<Plugin> {
+    const { id, memory } = plugin
+    const { source } = memory
+    const instance = await setUp(plugin, this.#parts)
+    this.#started.set(instance, async () => {
+      this.#started.delete(instance)
+      await instance.scope.dispose().catch((err: unknown) => {
+        this.#parts.log.error({ plugin: id, err }, 'a plugin could not release everything')
+      })
+      memory.source = source
+    })
+    return { ...plugin, instance, problem: undefined }
+  }
+
+  /** Throws a conflict when something that runs needs what does not run any more. */
+  #refuseIfNeeded(): void {
+    const running = [...this.plugins.values()].filter(({ binding, instance }) => !binding && instance)
+    const [gone] = running.flatMap((plugin) => missingOf(plugin, this.plugins))
+    if (gone === undefined) return
+    const dependants = running.filter(({ manifest }) => manifest?.requires.includes(gone))
+    throw conflict(`${gone} is needed by ${dependants.map(({ id }) => id).join(', ')}; disable those first.`)
+  }
+
+  /**
+   * Starts those that are switched on and have what they need, until none is left. With the ids of what has come, only
+   * those that need it, or one another: what failed for a reason of its own is left alone. One that fails is left with its
+   * problem.
+   */
+  async #wake(may: (plugin: Plugin) => boolean, came: Set<string> | undefined): Promise<void> {
+    const tried = new Set<string>()
+    const isWanted = ({ id, instance, setting, found, manifest }: Plugin): boolean =>
+      !instance &&
+      setting?.enabled === true &&
+      !found.problem &&
+      !tried.has(id) &&
+      (!came || (manifest?.requires.some((needed) => came.has(needed)) ?? false))
+    for (let progress = true; progress; ) {
+      progress = false
+      for (const plugin of [...this.plugins.values()].filter((one) => may(one) && isWanted(one))) {
+        const missing = missingOf(plugin, this.plugins).join(', ')
+        if (missing) this.plugins.set(plugin.id, { ...plugin, problem: `waits for ${missing}` })
+        if (missing) continue
+        tried.add(plugin.id)
+        this.plugins.set(plugin.id, await this.#tryStart(plugin))
+        came?.add(plugin.id)
+        progress = true
+      }
+    }
+  }
+
+  async #tryStart(plugin: Plugin): Promise<Plugin> {
+    let started: Plugin | undefined
+    try {
+      started = await this.#start(plugin)
+      offersOf([...liveOf(this.plugins), started.instance!])
+      return started
+    } catch (error) {
+      if (started?.instance) await this.#started.get(started.instance)?.()
+      const problem = explain(error)
+      this.#parts.log.error({ plugin: plugin.id, problem }, 'a plugin could not be started')
+      return {
+        ...plugin,
+        problem,
+        ...(error instanceof ConfigError && { misconfigured: error.problems }),
+      }
+    }
+  }
+}
