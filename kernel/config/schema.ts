@@ -83,7 +83,7 @@ export const schema = section({
   workers: section({
     memory: size()
       .prefault('128mb')
-      .describe('Memory for the objects of one module; who needs more is ended.'),
+      .describe('Memory for the objects of one module; a worker that needs more is ended.'),
     hang: duration(100)
       .prefault('5s')
       .describe('How long a worker may give no sign of life while something is asked of it.'),
@@ -107,7 +107,7 @@ export const schema = section({
   storage: storage.prefault({}).describe('The store.'),
   server: server.prefault({}).describe('The HTTP server.'),
   auth: section({
-    open_signup: flag().default(true).describe('Whether anybody may sign up.'),
+    open_signup: flag().default(true).describe('Whether users may sign up without an admin key.'),
     admin_proxy: flag().default(true).describe('Whether an admin key may make /v1 calls.'),
     admin_rpm: whole(1, 1_000_000).default(120).describe('Management requests a minute for each admin key.'),
     failed_keys_per_minute: whole(0, 1_000_000)
@@ -121,7 +121,7 @@ export const schema = section({
       .describe('Keys of one user that work at the same time; 0 for any number.'),
   })
     .prefault({})
-    .describe('Who gets in.'),
+    .describe('Accounts, keys and their limits.'),
   plans: section({
     enforce: flag().default(false).describe('Whether the limits and gates of plans act.'),
   })

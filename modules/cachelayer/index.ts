@@ -24,7 +24,7 @@ export default defineModule({
       .meta({ title: 'Most memory', description: 'Bytes of answers in memory at the most.' }),
     share: z.enum(['user', 'project', 'everyone']).default('user').meta({
       title: 'Sharing',
-      description: 'Who gets the same answer: one user, all users of a project, or everyone.',
+      description: 'Which callers share answers: one user, all users of a project, or everyone.',
     }),
     tool_calls: z.boolean().default(false).meta({
       title: 'Tool calls',

@@ -29,11 +29,11 @@ export default defineModule({
     ...lists,
     per_user: listsBy.meta({
       title: 'Per user',
-      description: 'Lists by user id. They narrow what is let in for everybody, and never widen it.',
+      description: 'Lists by user id. They narrow the general lists and never widen them.',
     }),
     per_key: listsBy.meta({
       title: 'Per key',
-      description: 'Lists by key id. They narrow what is let in for everybody, and never widen it.',
+      description: 'Lists by key id. They narrow the general lists and never widen them.',
     }),
     scope: z.enum(['proxy', 'all']).default('proxy').meta({
       title: 'Scope',

@@ -23,7 +23,7 @@ export function finishOf(
 ) {
   if (!native) throw protocolError(target, 'did not say why its answer ended', { retryable: true })
   if (native.startsWith('malformed_')) {
-    throw protocolError(target, `ended an answer that nobody can read (${native})`, {
+    throw protocolError(target, `ended an answer with an unknown reason (${native})`, {
       retryable: true,
       native,
     })

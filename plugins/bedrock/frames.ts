@@ -95,7 +95,7 @@ function headersIn(bytes: Buffer): Map<string, string> {
     const type = bytes.readUInt8(nameEnd)
     const fixed = fixedBytes.get(type)
     if (fixed === undefined && type !== textType && type !== 6)
-      throw new RangeError('a header has a type that nobody knows')
+      throw new RangeError('a header has an unknown type')
     const start = nameEnd + (fixed === undefined ? 3 : 1)
     at = start + (fixed ?? bytes.readUInt16BE(nameEnd + 1))
     if (at > bytes.length) throw new RangeError('a header ends beyond its place')

@@ -62,7 +62,7 @@ export class ConverseDecoder implements StreamDecoder {
       return this.#translation.translate(name, event).map((chunk) => Chunk.of(chunk))
     } catch (error) {
       // A field of another type than it is documented to have.
-      if (error instanceof TypeError) throw this.#broken('sent an event that nobody can read', error)
+      if (error instanceof TypeError) throw this.#broken('sent an event that cannot be read', error)
       throw error
     }
   }

@@ -14,7 +14,7 @@ export const sums = { requests: count, cost_usd: z.number(), tokens_in: count, t
 /** What was told with `POST /api/observe/traces`. */
 export const manual = z.object(sums).meta({
   description:
-    "Of traces that users told of. They are part of the figures of who told of them, and of nobody else's: those of everybody are without them.",
+    'The share of imported traces. They count in the figures of the user who sent them, and not in global figures.',
 })
 
 /** Says that figures are not all there. */

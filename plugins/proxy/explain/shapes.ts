@@ -40,7 +40,9 @@ export const explainBody = z.strictObject({
   caller: z
     .strictObject({ key_id: z.string().optional(), user_id: z.string().optional() })
     .optional()
-    .meta({ description: 'For admins: who would make the call; the caller of this route without it.' }),
+    .meta({
+      description: 'For admins: the caller of the explained call; by default the caller of this route.',
+    }),
   ip: z.string().optional().meta({ description: 'For admins: from which address.' }),
 })
 

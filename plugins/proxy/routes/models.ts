@@ -60,7 +60,7 @@ export function addModelRoutes(context: Context<unknown>): void {
     method: 'get',
     path: '/v1/models/{+id}',
     access: 'any',
-    summary: 'A model that this key may use, and who gets calls for it',
+    summary: 'A model that this key may use, and the provider that gets its calls',
     params: z.strictObject({ id: z.string() }),
     returns: z.union([modelShape, googleModel]),
     handle({ params, principal, headers }) {
