@@ -48,7 +48,7 @@ const mockOf = ({ providers }: Directory): Provider | undefined => providers.fin
 const inUse = ({ providers }: Directory): Provider[] =>
   providers.filter(({ configured, spec }) => configured && !spec.fallback)
 
-/** Those who speak a language of their own: the best known. */
+/** Providers with a protocol of their own: the best known. */
 const native = ({ providers }: Directory): Provider[] =>
   providers.filter(({ name, protocol, spec }) => name === protocol && !spec.fallback)
 

@@ -7,7 +7,7 @@ const entry = z.object({
   /** Milliseconds since the epoch. */
   stored_at: z.number(),
   expires_at: z.number(),
-  /** Who gave the answer, for what a hit saves. */
+  /** The provider of the answer, for what a hit saves. */
   origin: z.object({ provider: z.string(), model: z.string() }).optional(),
 })
 
@@ -30,7 +30,7 @@ const batch = 32
 
 /**
  * Answers in memory, and behind them in the store, where they survive a restart. They are written now and then, and
- * only those that are still kept: of thousands a second most would be deleted again before anybody asked for them.
+ * only those that are still kept: of thousands a second most would be deleted again before a call asked for them.
  */
 export class Entries {
   readonly #kept: Kept
@@ -56,7 +56,7 @@ export class Entries {
     })
   }
 
-  /** Reads which keys are in the store, so that nobody asks it in vain; until then every question goes there. */
+  /** Reads which keys are in the store, so that no call asks it in vain; until then every call asks it. */
   async load(): Promise<void> {
     if (this.#stored.keys) return
     const keys = new Set<string>()

@@ -12,7 +12,7 @@ const irrelevant = new Set([
   'safety_identifier',
 ])
 
-/** Whose entries a call may hit. */
+/** The circle of callers whose entries a call may hit. */
 export type Sharing = 'user' | 'project' | 'everyone'
 
 /**

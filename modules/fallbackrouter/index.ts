@@ -49,7 +49,7 @@ const settings = z.strictObject({
 
 type Settings = z.infer<typeof settings>
 
-/** Moves calls on when a target fails. What a caller did wrong stays where it is, and counts against nobody. */
+/** Moves calls on when a target fails. A caller's mistake moves nothing and counts against no target. */
 export default defineModule({
   settings,
 

@@ -7,7 +7,7 @@ interface Running {
 }
 
 /**
- * Calls under way, and the time that each may take. They all may take the same, so whoever began first is due first:
+ * Calls under way, and the time that each may take. They all may take the same, so the call that began first is due first:
  * one timer waits for that call, and not one for each.
  */
 export class Overtime {

@@ -21,7 +21,7 @@ const lists = {
 
 const listsBy = z.record(z.string(), z.strictObject(lists)).default({})
 
-/** Whoever runs the gateway by these must reach them from anywhere: kept out, they would take it for dead. */
+/** Balancers and monitors must reach these from anywhere: if refused, they would take the gateway for dead. */
 const healthChecks = new Set(['/health', '/api/health'])
 
 export default defineModule({

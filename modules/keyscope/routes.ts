@@ -24,7 +24,7 @@ const scopeChange = z
   })
   .partial()
 
-/** To read, set and remove the scope of a key. Whoever holds a key can read what its user's keys may do. */
+/** To read, set and remove the scope of a key. Any key of a user can read what that user's keys may do. */
 export function addRoutes({ route, use }: Context<unknown>, scopes: Scopes): void {
   async function keyOf(keyId: string): Promise<Key> {
     const key = await use(kernelServices.accounts).keys.find(keyId)

@@ -7,7 +7,7 @@ import { type Budget, countTry, newBudget, takeRetry } from './budget.ts'
 /**
  * Retries at the target the call is for; it runs inside the fallback router, so that a short failure is got over in
  * place, and what lasts is moved on. Only failures that say so are retried, and only before any content has come, so
- * a retry repeats nothing that anybody has seen.
+ * a retry repeats nothing that the client has seen.
  */
 export default defineModule({
   settings: z.strictObject({

@@ -2,7 +2,7 @@ import type { Chunk, Completion, CompletionChunk } from '#kernel'
 import { Assembler, ByteRun, ChunkReader } from '#kit'
 
 /**
- * A stream as it is kept until its end. What nobody has parsed stays bytes, neighbours in one piece, until somebody asks
+ * A stream as it is kept until its end. What is not parsed stays bytes, neighbours in one piece, until something asks
  * for the answer, which is after the client has it: many streams at once are then few objects that live long.
  */
 export class KeptStream {

@@ -47,7 +47,7 @@ export class MessageDecoder implements StreamDecoder {
     if (!isSound(native)) throw brokenProtocol('sent an event that makes no sense', this.#target)
     const chunks = this.#translation.translate(native)
     const begins = native.type === 'message_start'
-    // One that begins again: who speaks the protocol would take it for another message.
+    // One that begins again: a client of the protocol would take it for another message.
     if (begins && chunks.length === 0) return []
     const counted = begins ? this.#translation.counted : undefined
     if (!this.#native) return chunks.map((chunk) => Chunk.of(chunk, counted))

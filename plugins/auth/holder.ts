@@ -7,7 +7,7 @@ interface Asked {
   readonly params: { readonly id?: string | undefined }
 }
 
-/** Whose things a group of routes is about. The same routes exist for each holder, below another path. */
+/** The owner of the keys that a group of routes manages. The same routes exist for each holder, below another path. */
 export interface Holder {
   readonly path: string
   readonly access: 'user' | 'admin'
@@ -36,7 +36,7 @@ const paramsWith = <S extends z.ZodRawShape>(shape: S) => ({
 const unnamed: Params = paramsWith({})
 const named: Params = paramsWith({ id: idParam })
 
-/** The caller, a user that an admin names, and the operator, whose keys are no user's. */
+/** The caller, a user that an admin names, and the operator, who owns keys without a user. */
 export function holders({ use }: Context<unknown>): Record<'own' | 'user' | 'admin', Holder> {
   return {
     own: {

@@ -40,7 +40,7 @@ export class UsageMeter {
     this.#counters = counters
   }
 
-  /** Counts a call, unless it is nobody's or was refused before it reached a provider. */
+  /** Counts a call, unless it has no user or was refused before it reached a provider. */
   add({ ending, usage, cost }: Outcome, { principal, trace }: Call): void {
     if (principal.userId === undefined || ending === 'refused') return
     const names = this.#namesOf(this.#periodAt(trace.startedAt), principal.userId)

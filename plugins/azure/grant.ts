@@ -67,7 +67,7 @@ function signedBy(pem: string, clientId: string, audience: string, { provider }:
   }
 }
 
-/** Read each time: who put it there replaces it before it ends. */
+/** Read each time, because its issuer replaces it before it ends. */
 const contentOf = (path: string, { provider }: Target): Promise<string> =>
   readFile(path, 'utf8').catch((cause: unknown) => {
     throw internalError(`The key for ${provider.name} cannot be used: its file cannot be read.`, { cause })

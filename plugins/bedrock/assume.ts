@@ -13,7 +13,7 @@ interface Keys {
   readonly expiration?: Date
 }
 
-/** How long keys are kept that do not say when they end: whoever writes the files may have changed them. */
+/** How long keys without a stated end are kept: their file may have changed. */
 const usualMs = 15 * 60_000
 
 /**
@@ -37,7 +37,7 @@ export async function keysFor(
 }
 
 async function given(identity: AwsIdentity | undefined, options: Options, target: Target): Promise<Keys> {
-  // Loaded by the first who needs it: most installations never do.
+  // Loaded at first use: most installations never need it.
   const { fromIni, fromTemporaryCredentials, fromTokenFile } = await import('@aws-sdk/credential-providers')
   const { assume_role: role, region = 'us-east-1', sts_url: endpoint } = options
   const clientConfig = { region, ...(endpoint !== undefined && { endpoint }), maxAttempts: 2 }

@@ -94,7 +94,7 @@ async function dataUrl(
 ): Promise<string> {
   const refusal = (why: string): Error =>
     badRequest(`${at}: its file ${why}; send the content as a data: URL.`, { param: at })
-  // What is not reached is not told apart: who asks could look around where only the gateway gets.
+  // All failures look alike: else a caller could explore the network that only the gateway reaches.
   const response = await get(url).catch(() => undefined)
   if (!response) throw refusal('cannot be reached')
   if (!response.ok) throw refusal(`was answered with status ${response.status}`)

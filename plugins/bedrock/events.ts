@@ -38,7 +38,7 @@ export class Translation {
     }
   }
 
-  /** The chunks of one event; none for an event of a name that nobody knows yet. */
+  /** The chunks of one event; none for an event with an unknown name. */
   translate(name: string, event: EventPayload): CompletionChunk[] {
     switch (name) {
       case 'messageStart':

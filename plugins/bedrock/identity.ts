@@ -1,10 +1,10 @@
-/** What a key stands for that is none itself: AWS gives keys to whoever can show that he is it. */
+/** An identity that stands in place of a key: AWS gives keys to its holder. */
 export type AwsIdentity =
   /** The task, pod or instance that the gateway runs on. */
   | { readonly kind: 'machine' }
   /** A profile of AWS's own configuration files, single sign-on included. */
   | { readonly kind: 'profile'; readonly name: string }
-  /** A role for who holds a token of another issuer, as pods in EKS do. */
+  /** A role for the holder of another issuer's token, such as a pod in EKS. */
   | { readonly kind: 'web-identity'; readonly role: string; readonly file: string }
 
 export const roleForm = /^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/

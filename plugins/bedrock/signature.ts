@@ -43,7 +43,7 @@ export async function signed(
   keys: SigningKeys,
   region: string,
 ): Promise<UpstreamRequest> {
-  // Loaded by the first who needs it: most installations never do.
+  // Loaded at first use: most installations never need it.
   const { SignatureV4 } = await import('@smithy/signature-v4')
   const signer = new SignatureV4({
     service: 'bedrock',

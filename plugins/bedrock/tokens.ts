@@ -7,7 +7,7 @@ import { baseOf, factsOf } from './models.ts'
 
 /**
  * `CountTokens`, which some of Anthropic's models have: those that can be had without a profile. It is asked by the name
- * of the model itself, since it knows no profiles; what stands behind a profile of one's own nobody can tell.
+ * of the model itself, since it knows no profiles; the model behind an operator's own profile is not known.
  */
 export const tokenQuestion = (download: Download): TokenQuestion => ({
   exact: true,

@@ -6,7 +6,7 @@ import { partsOf, textOf } from './parts.ts'
 import { signedIn } from './reasoning.ts'
 import type { Content, Part } from './wire.ts'
 
-/** Stands for a signature that nobody has, such as of a call that another model made. */
+/** Stands for a missing signature, such as that of a call that another model made. */
 const unsigned = 'skip_thought_signature_validator'
 
 export interface Conversation {

@@ -130,7 +130,7 @@ export class AnswerReader {
     return state
   }
 
-  /** The first one says who speaks. */
+  /** The first one has the role. */
   #choice(
     state: State,
     index: number,

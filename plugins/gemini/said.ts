@@ -10,7 +10,7 @@ interface Body {
   readonly [field: string]: unknown
 }
 
-/** Parts of a request that go as the client said them for as long as nobody has changed them. */
+/** Parts of a request that go out as the client sent them while no module has changed them. */
 const parts = ['messages', 'tools', 'tool_choice', 'response_format', 'reasoning_effort'] as const
 
 type Part = (typeof parts)[number]
@@ -50,7 +50,7 @@ const formats = ['responseMimeType', 'responseSchema', 'responseJsonSchema'] as 
 /** Fields of a body that are made of others, or of the request. */
 const apart = new Set(['model', 'contents', 'systemInstruction', 'tools', 'toolConfig', 'generationConfig'])
 
-/** A body in the client's own words, wherever nobody has changed what they say. */
+/** A body in the client's own words, except where a module has changed it. */
 export class Said {
   readonly #heard: Heard
   readonly #isSame: Readonly<Record<Part, boolean>>

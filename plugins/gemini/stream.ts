@@ -39,7 +39,7 @@ export class AnswerDecoder implements StreamDecoder {
     for (const chunk of this.#reader.read(response)) yield Chunk.of(chunk, this.#reader.counted)
   }
 
-  /** For who speaks the protocol: each event with its bytes, and at the end what was used. */
+  /** For clients of this protocol: each event with its bytes, and the usage at the end. */
   *#asItCame(event: Buffer, response: object): Generator<Chunk> {
     const chunks: CompletionChunk[] = []
     let failure: unknown

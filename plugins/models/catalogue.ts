@@ -14,7 +14,7 @@ export interface CatalogueModel {
   readonly entry: ModelEntry
   /** Whether the operator has loaded it, and it did not come with the gateway. */
   readonly loaded: boolean
-  /** Whose data it is, and of which day. */
+  /** The publisher of the data and its date. */
   readonly origin: string
 }
 
@@ -84,7 +84,7 @@ export class Catalogue implements ModelCatalogue {
     return this.#problem
   }
 
-  /** Whose data is in use, the one that outweighs the others first. */
+  /** The sources in use, the overriding one first. */
   get origins(): readonly { readonly origin: string; readonly models: number }[] {
     return this.#sources.map(({ origin, models }) => ({ origin, models: models.size }))
   }

@@ -103,7 +103,7 @@ function namesOf(
   }
 }
 
-/** Reads the roll-up for one scope: a user's id, or everybody. */
+/** Reads the roll-up for one scope: a user's id, or all users. */
 export class Cells {
   readonly #log: RowLog<TraceRow>
   readonly #scope: string

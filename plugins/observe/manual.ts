@@ -31,7 +31,7 @@ const usage = z.strictObject({
   image_in: count.default(0),
 })
 
-/** A call that was made elsewhere, told by who made it. */
+/** A call that was made elsewhere, as its caller reports it. */
 export const manualTrace = z
   .strictObject({
     model: z.string().min(1).max(256),
@@ -103,7 +103,7 @@ export function beganAt({ timestamp, latency_ms }: Manual, keptDays: number, now
   return at
 }
 
-/** The row of a call made elsewhere. It belongs to who tells of it. */
+/** The row of a call made elsewhere. It belongs to the user who reports it. */
 export function manualRow(
   input: Manual,
   at: number,

@@ -31,7 +31,7 @@ export function record(
   return row
 }
 
-/** Escapes that JSON allows and ours has not: a text written so would not be found by those who search for it. */
+/** Escapes that JSON allows and this encoder never writes: a search would not find a text written with them. */
 const foreignEscape = /\\[u/]/
 
 /**

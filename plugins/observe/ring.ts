@@ -1,7 +1,7 @@
 /** Something that happened, for live views. */
 export interface Happening {
   readonly event: string
-  /** Whose it is; `null` for everybody's, undefined for what only admins see. */
+  /** The user who sees it; `null` for all users, undefined for admins only. */
   readonly userId: string | null | undefined
   /** Made when somebody looks. */
   readonly data: () => unknown
@@ -39,7 +39,7 @@ export const newRing = (size: number): Ring => ({
 })
 
 /**
- * Adds what happened; what is older than the ring is long is forgotten. While nobody looks, it is counted and not even
+ * Adds what happened; what is older than the ring is long is forgotten. While no client listens, it is counted and not even
  * made: some of it happens with every call.
  */
 export function publish(ring: Ring, make: () => Happening): void {

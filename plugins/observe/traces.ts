@@ -108,7 +108,7 @@ export class Traces {
     return { items, total, searched, complete: true }
   }
 
-  /** The sums of a user's traces, or of everybody's. */
+  /** The sums of a user's traces, or of all traces. */
   cells(userId: string | undefined): Cells {
     return new Cells(this.#log, userId ?? everybody)
   }

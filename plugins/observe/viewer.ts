@@ -1,6 +1,6 @@
 import { forbidden, type Principal } from '#kernel'
 
-/** Whose records a caller sees: an admin everybody's (undefined), a user's key its own. */
+/** The user whose records a caller sees: the key's own, or undefined for an admin, who sees all. */
 export function scopeOf(principal: Principal | undefined): string | undefined {
   if (principal?.type === 'admin') return undefined
   if (principal?.userId === undefined) throw forbidden('This key belongs to no user.')

@@ -6,7 +6,7 @@ import { isSpare, mergedDetails, quoted, type ReasoningDetail } from '#provider'
 type Fields = Readonly<Record<string, unknown>>
 type Report = (change: string) => void
 
-/** Parameters of the other wires that nobody else has. */
+/** Parameters that only one other wire has. */
 const dropped = [
   'cache_control',
   'container',
@@ -83,7 +83,7 @@ function thinkingOf(
 /** Longer names of users than this are refused here; Anthropic takes four times as much, and its clients use it. */
 const longestUser = 64
 
-/** Stands for a user whose name is too long: the same at every turn, and no other user's. */
+/** Stands for a user name that is too long: the same at every turn, and different for each user. */
 function userOf({ user }: ModelRequest, report: Report): Fields {
   if (typeof user !== 'string' || user.length <= longestUser) return {}
   report('user->sha256')

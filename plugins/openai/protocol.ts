@@ -12,7 +12,7 @@ import { costOf } from './usage.ts'
 const paths = { chat: '/chat/completions', completion: '/completions', embedding: '/embeddings' } as const
 const wires = { chat: 'chat', completion: 'completions', embedding: 'embeddings' } as const
 
-/** OpenAI's API, and the dialects of those who are compatible with it. */
+/** OpenAI's API and the dialects of compatible providers. */
 export const openaiProtocol: Protocol = {
   id: 'openai',
   options: optionsSchema,

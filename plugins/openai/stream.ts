@@ -15,7 +15,7 @@ import type { Quirks } from './quirks.ts'
 import { listsContent, withThoughtsApart } from './thoughts.ts'
 import { canonicalUsage } from './usage.ts'
 
-/** Usage, the end of a choice, or an error, told by an event that nobody has parsed; null tells nothing. */
+/** Usage, the end of a choice, or an error, from the bytes of an unparsed event; null if it has none. */
 const telling = /"(?:usage|finish_reason)"[ :]*[^ :n]|"error"/
 /** The same, or a part of a tool call; looked for where there are tools to call. */
 const tellingCalls = /"(?:(?:usage|finish_reason)"[ :]*[^ :n]|error"|tool_calls"[ :]*\[)/

@@ -100,7 +100,7 @@ export class Directory {
   /**
    * Where a model may go, best first. `provider/model` says it outright; then the table of routes; then the providers
    * that name the model, or else those that the catalogue lists it for, in both cases those with a key first. Throws a
-   * not found when nobody does, with near names: those of models, and those that `others` gives.
+   * not found when none does, with near names: those of models, and those that `others` gives.
    */
   resolve(
     model: string,
@@ -161,7 +161,7 @@ export class Directory {
     return this.providers.filter(({ name, priceId }) => catalogue?.lists(name, priceId, model))
   }
 
-  /** Who answers anything as long as nobody else was meant to: a broken entry is no reason to make answers up. */
+  /** The mock, while no other provider is configured: a broken entry is no reason to make answers up. */
   #fallbacks(): Provider[] {
     const others = this.providers.filter(({ spec }) => !spec.fallback)
     if (this.unusable.length > 0 || others.some(({ configured }) => configured)) return []

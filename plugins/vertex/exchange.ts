@@ -14,7 +14,7 @@ import { grantOf } from './grant.ts'
 import { type GoogleKey, isOfGateway, keyOf } from './key.ts'
 import { optionsOf, optionsSchema } from './options.ts'
 
-/** What goes with requests of a key, and whose project it is. */
+/** What is sent with requests of a key, and the key's project. */
 interface Pass {
   readonly headers: Readonly<Record<string, string>>
   readonly project?: string | undefined

@@ -3,7 +3,7 @@ import type { AccessToken } from '#provider'
 import { scope } from './grant.ts'
 import type { GoogleKey } from './key.ts'
 
-/** How long a token is kept whose end nobody told. */
+/** How long a token without a stated end is kept. */
 const usualMs = 15 * 60_000
 
 /**
@@ -15,7 +15,7 @@ export async function federatedToken(
   { configuration }: Extract<GoogleKey, { kind: 'federation' }>,
   target: Target,
 ): Promise<AccessToken<string>> {
-  // Loaded by the first who needs it: most installations never do.
+  // Loaded at first use: most installations never need it.
   const { ExternalAccountClient } = await import('google-auth-library')
   try {
     const options = { ...configuration, scopes: [scope] }

@@ -9,7 +9,7 @@ export const optionsSchema = z.object({
     .string()
     .regex(/^[a-z0-9-]+$/, 'expected a location, such as europe-west1 or global')
     .default('global'),
-  /** Where tokens come from; never what a key says itself, which anybody may have written. */
+  /** Where tokens come from; never an address in a key, because any user may have written it. */
   token_url: z.url().default('https://oauth2.googleapis.com/token'),
   /** Where the machine's own tokens come from. */
   metadata_url: z.url().default('http://metadata.google.internal'),

@@ -3,7 +3,7 @@ import { type Check, ok, warning } from './result.ts'
 
 /**
  * Whether every figure that is summed up in the store can be read. With `repair`, those that cannot begin anew. The folder is
- * that of a store which nobody has open.
+ * that of a store which no process has open.
  */
 export async function checkFigures(folder: string, repair: boolean): Promise<Check> {
   const odd = await checkSums(folder, { repair })

@@ -4,7 +4,7 @@ import { type Installed, packagesFolder, readInstalled } from '../../../kernel/p
 
 /**
  * Removes what the record of installed plugins does not name: versions that were replaced, and whatever commands that
- * were killed have left. Only for who has the turn. Removes nothing when the record cannot be read.
+ * were killed have left. Only for the holder of the lock. Removes nothing when the record cannot be read.
  */
 export async function removeLeftovers(dataDir: string): Promise<void> {
   const folder = packagesFolder(dataDir)

@@ -11,12 +11,12 @@ interface Turn {
   readonly waitMs?: number
 }
 
-/** How often somebody who waits looks whether it is its turn, in milliseconds. */
+/** How often a waiting command looks whether the lock is free, in milliseconds. */
 const lookMs = 100
 
 /**
- * Works on what is installed while nobody else does, in this process or another. Waits for its turn, and throws when
- * that is too long. Whoever is killed at work holds up nobody.
+ * Works on what is installed while no other command does, in this process or another. Waits for its turn, and throws when
+ * that is too long. A command that was killed holds up no other.
  */
 export async function alone<T>(
   dataDir: string,

@@ -4,7 +4,7 @@ import type { Remains } from '../../../kernel/plugin/remains.ts'
 /**
  * Ends removals that have begun, such as those of commands that were killed: `end` does for one plugin what is left to do,
  * and is called again another time when it throws. Returns the ids of those that have ended, and for the others why they
- * have not. Only for who has the turn.
+ * have not. Only for the holder of the lock.
  */
 export async function endRemovals(
   dataDir: string,

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 
-/** Shows what a plugin asks for and has somebody accept it. Throws when nobody does. */
+/** Shows what a plugin asks for and has the operator accept it. Throws when the operator does not. */
 export async function accept(id: string, asked: readonly string[], yes: boolean): Promise<void> {
   if (asked.length === 0 || yes) return
   const list = asked.join(', ')
@@ -9,7 +9,7 @@ export async function accept(id: string, asked: readonly string[], yes: boolean)
     throw new Error(`${id} was not allowed ${list}; nothing was changed`)
 }
 
-/** Has somebody agree that what a plugin stored is erased. Throws when nobody does. */
+/** Has the operator agree that what a plugin stored is erased. Throws when the operator does not. */
 export async function acceptErasure(id: string, yes: boolean): Promise<void> {
   if (yes) return
   if (!process.stdin.isTTY)

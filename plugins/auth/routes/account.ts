@@ -16,7 +16,7 @@ export async function createAccount(
 
 const hourMs = 3_600_000
 
-/** Signup, and who one is. */
+/** Signup and the caller's profile. */
 export function addAccountRoutes(context: Context<unknown>, signupPerHour: number): void {
   const { route, use, log } = context
   const signups = signupLimit(signupPerHour, log)

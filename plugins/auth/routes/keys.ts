@@ -141,7 +141,7 @@ export function addKeyRoutes({ route, use }: Context<unknown>, holder: Holder, q
   })
 }
 
-/** Whose an imported key becomes: its prefix says whether it is an admin's. */
+/** The type of an imported key, by its prefix. */
 function ownerOf(key: string, { type }: Holder, userId: string | undefined): KeyOwner {
   const isAdmin = key.startsWith('sy_admin_')
   if (type === 'admin' && !isAdmin) {

@@ -51,7 +51,7 @@ export type ModelEntry = z.output<typeof modelEntry>
 /** A catalogue as it is kept in a file. */
 export const catalogueFile = z.strictObject({
   format: z.literal('switchyard-catalogue/1'),
-  /** Whose data it is, and where it is published. */
+  /** The publisher of the data and where it is published. */
   source: z.string().min(1).max(500),
   /** The day the data is of. */
   date: z.iso.date(),

@@ -28,7 +28,7 @@ const ownWeight = 10_000
 /** A reason is told once in so many milliseconds: under load it may be that of every call. */
 const toldMs = 10_000
 
-/** How long a file that broke the thread is not used: whoever sends it such texts is not to keep the others waiting. */
+/** How long a file that broke the thread is not used, so that its callers do not hold up the others. */
 const restMs = 10 * 60_000
 
 /**

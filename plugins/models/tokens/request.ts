@@ -16,7 +16,7 @@ interface Tally {
 
 /**
  * Counts a request in the canonical form: texts with the model's tokenizer, put together by the template of its maker or
- * by OpenAI's rule, tools and images by the rules that are published for them. Parts that nobody has published a rule for,
+ * by OpenAI's rule, tools and images by the rules that are published for them. Parts without a published rule,
  * such as audio and files, are left out, which makes the whole an estimate.
  */
 export function countRequest(request: ModelRequest, tokenizer: Tokenizer): TokenCount {

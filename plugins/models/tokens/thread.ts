@@ -85,7 +85,7 @@ export class TokenThread {
     return promise as Promise<AnswerTo<T>>
   }
 
-  /** Ends the thread; those who wait get an error. The next task starts another. */
+  /** Ends the thread; waiting tasks fail. The next task starts another. */
   async close(): Promise<void> {
     const waiting = [...(this.#running ? [this.#running] : []), ...this.#queue]
     this.#queue = []

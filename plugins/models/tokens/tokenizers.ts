@@ -23,5 +23,5 @@ export class Tokenizers {
   }
 }
 
-/** The tokenizer of one model. Who needs several, or one again, keeps a `Tokenizers`: loading takes its time. */
+/** The tokenizer of one model. Keep a `Tokenizers` for several, or for one that is used again: loading takes time. */
 export const loadTokenizer = (model: string): Promise<Tokenizer> => new Tokenizers().load(model)

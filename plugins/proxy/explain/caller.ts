@@ -5,7 +5,7 @@ interface Wanted {
   readonly user_id?: string | undefined
 }
 
-/** Who would make the call. Only admins may ask for others; throws a not found for who is not there. */
+/** The caller to explain. Only admins may name another; throws a not found for an unknown one. */
 export async function callerOf(
   { use }: Context<unknown>,
   self: Principal,

@@ -4,7 +4,7 @@ import type { Explanation } from './shapes.ts'
 
 export type Chosen = Awaited<ReturnType<typeof destinationOf>>
 
-/** Where a call would go and by whose key, and who else was in question. */
+/** Where a call would go, with which key, and the other candidates. */
 export function routeShape(
   context: Context<unknown>,
   call: Call,

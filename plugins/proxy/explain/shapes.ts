@@ -37,12 +37,9 @@ export const explainBody = z.strictObject({
     .record(z.string(), z.string())
     .default({})
     .meta({ description: 'Headers a client would send, such as X-Project and X-Service-Tags.' }),
-  caller: z
-    .strictObject({ key_id: z.string().optional(), user_id: z.string().optional() })
-    .optional()
-    .meta({
-      description: 'For admins: the caller of the explained call; by default the caller of this route.',
-    }),
+  caller: z.strictObject({ key_id: z.string().optional(), user_id: z.string().optional() }).optional().meta({
+    description: 'For admins: the caller of the explained call; by default the caller of this route.',
+  }),
   ip: z.string().optional().meta({ description: 'For admins: from which address.' }),
 })
 

@@ -59,6 +59,6 @@ function stepOf(step: DryStep, { plugin }: Placement): Told {
   }
 }
 
-/** Whether chance decides: nobody knows the id that a call will have. */
+/** Whether chance decides: the id of a future call is not known. */
 const isShared = (when: When | undefined): when is When & { percent: number } =>
   when?.percent !== undefined && when.percent > 0 && when.percent < 100

@@ -20,7 +20,7 @@ const result = z.object({
   error: z.object({ code: z.string(), message: z.string() }).optional(),
 })
 
-/** Toggles several modules. Each of them changes wholly or not at all; who could not is in the results. */
+/** Toggles several modules. Each of them changes wholly or not at all; the results name those that could not. */
 export function addBulkRoute({ route, use }: Context<unknown>): void {
   route({
     method: 'post',

@@ -67,7 +67,7 @@ export const moduleDetail = moduleItem.extend({
 export type ModuleItem = z.infer<typeof moduleItem>
 export type ModuleDetail = z.infer<typeof moduleDetail>
 
-/** All modules in chain order; folders whose manifest cannot be read come last, so that somebody sees them. */
+/** All modules in chain order; folders whose manifest cannot be read come last, so that they are seen. */
 export function modulesOf(registry: Registry): Plugin[] {
   const unreadable = registry.plugins.filter(({ manifest }) => !manifest)
   const modules = registry.places.map(({ plugin }) => plugin)

@@ -13,7 +13,7 @@ const filter = listQuery.extend({
   limit: listQuery.shape.limit.default(200),
 })
 
-/** Of every route that changes modules: without it, nobody shuts out themselves. */
+/** For every route that changes modules: without it, a change that would lock out its caller is refused. */
 export const forceField = z
   .boolean()
   .optional()

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { EventShape } from '#kernel'
 
-/** The shapes of OpenAI's answers, as far as clients may rely on them whoever answers. */
+/** The shapes of OpenAI's answers, as far as clients may rely on them with every provider. */
 
 const usage = z.looseObject({ prompt_tokens: z.number(), total_tokens: z.number() }).nullish()
 const ended = z.string().nullish()

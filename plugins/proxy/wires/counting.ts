@@ -12,7 +12,7 @@ import { type ProviderCount, ProviderDirectory, ProviderKeys, TokenInquiries } f
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** Who asks how many tokens a request has. */
+/** The request to count tokens of, and its caller. */
 export interface Counting {
   /** The wire that the request came on. */
   readonly wire: string

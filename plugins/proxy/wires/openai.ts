@@ -64,7 +64,7 @@ class OpenaiEncoder implements StreamEncoder {
     this.#wantsUsage = wantsUsage
   }
 
-  /** Events that nobody changed go out as the bytes they came in, neighbours in one piece. */
+  /** Unchanged events go out as the bytes they came in, neighbours in one piece. */
   chunks(batch: readonly Chunk[]): Buffer | string {
     const runs: ByteRun[] = []
     for (const chunk of batch) {
@@ -92,6 +92,6 @@ class OpenaiEncoder implements StreamEncoder {
   }
 }
 
-/** Usage is asked for on every stream; who did not ask does not get the chunk that exists only for it. */
+/** The gateway asks for usage on every stream; a client that did not ask does not get the chunk that only carries it. */
 const reportsUsageOnly = (data: CompletionChunk | undefined): boolean =>
   !!data?.usage && data.choices.length === 0

@@ -8,8 +8,8 @@ import type { ProviderEntries } from '../sections.ts'
 type Running = Pick<Arrangement, 'protocols' | 'services'>
 
 /**
- * What is wrong with the `options` of providers' entries, a readable line for each mistake: names that nobody reads,
- * and values that those who read them do not take. Providers whose protocol is not switched on are not looked at.
+ * What is wrong with the `options` of providers' entries, a readable line for each mistake: unknown names,
+ * and values that their readers do not accept. Providers whose protocol is not switched on are not looked at.
  */
 export function optionProblems(entries: ProviderEntries, directory: Directory, running: Running): string[] {
   return Object.entries(entries).flatMap(([name, entry]) => {
@@ -34,7 +34,7 @@ function problemsOf(provider: Provider, written: readonly string[], running: Run
   return [...unknown, ...readers.flatMap((reader) => wrongValues(name, options, reader))]
 }
 
-/** Who reads options of a provider: its protocol, and what exchanges its keys. */
+/** The readers of a provider's options: its protocol and its key exchange. */
 function readersOf({ protocol, spec }: Provider, { protocols, services }: Running): z.ZodObject[] {
   const exchange =
     spec.key_exchange === undefined

@@ -20,7 +20,7 @@ const pauseMs = 15_000
 
 /**
  * Tokens by the keys they were made for. Each is fetched once however many ask at a time, and replaced before it ends
- * without anybody waiting; when that fails, the old one is used while it lasts. Gone with the key object.
+ * while no call waits; when that fails, the old one is used while it lasts. Gone with the key object.
  */
 export class AccessTokens<T> {
   readonly #held = new WeakMap<object, Held<T>>()

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type CircuitState, defineEvent, token } from '#kernel'
 
-/** Offered by who breaks circuits. */
+/** The service of the module that breaks circuits. */
 export interface CircuitReader {
   /** The circuit of one model at a provider; without a model, the worst of the provider's. */
   state(provider: string, model?: string): CircuitState

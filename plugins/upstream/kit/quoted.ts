@@ -3,7 +3,7 @@ import type { ContentPart, Message } from '#kernel'
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * A content whose parts only Anthropic knows are in the forms that everybody knows: documents and search results as
+ * A content whose parts only Anthropic knows are in common forms: documents and search results as
  * their texts and pictures, and no marks for Claude's cache, which `report` is told of. Parts that are only referred to
  * stay what they are. The same content when nothing had to change.
  */

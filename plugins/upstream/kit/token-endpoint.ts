@@ -3,7 +3,7 @@ import type { AccessToken } from './access-tokens.ts'
 import { refusedKey } from './key-advice.ts'
 
 const maxMs = 10_000
-/** What RFC 6749 recommends to say and nobody leaves out. */
+/** RFC 6749 recommends this member, and every service sends it. */
 const usualLifetimeS = 3600
 
 /** What a token is asked for with: a form to an endpoint, or headers to a machine's metadata service, which has no form. */

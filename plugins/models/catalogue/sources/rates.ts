@@ -20,7 +20,7 @@ export function tiered(
   return higher.length === 0 ? perMillion(first) : { base: perMillion(first), tiers: higher }
 }
 
-/** The rates that are known. A model whose every token is free has none: nobody knows whether that is meant. */
+/** The rates that are known. A model whose tokens are all free has none, because the zero may be a mistake. */
 export function usable(rates: Readonly<Record<string, RateValue | undefined>>): {
   usd_per_m?: Record<string, RateValue>
 } {

@@ -19,7 +19,7 @@ interface Holds {
   readonly isRefusal?: boolean
 }
 
-/** A candidate. Those who look for its text find a part, also where there is none to be said. */
+/** A candidate. It always has a part, because clients read the text of the first one. */
 export function candidateOf(
   { index, finish_reason: said, native_finish_reason: native, ...choice }: Choice | ChoiceDelta,
   parts: readonly AnswerPart[],

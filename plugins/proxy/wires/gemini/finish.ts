@@ -15,7 +15,7 @@ const reasons: Readonly<Record<FinishReason, string>> = {
   content_filter: 'SAFETY',
 }
 
-/** Why a candidate ended. The provider's own word counts where it is one of these, and nobody has changed its meaning. */
+/** Why a candidate ended. The provider's own word counts where it is one of these, and no module has changed its meaning. */
 export function finishOf(reason: FinishReason, native: unknown): string {
   if (typeof native !== 'string') return reasons[reason]
   const meant = meanings.get(native) ?? (imposed.test(native) ? 'content_filter' : undefined)

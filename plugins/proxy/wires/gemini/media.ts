@@ -4,7 +4,7 @@ import type { Part } from './schema.ts'
 /** Formats of sound as OpenAI calls them, where that is not what the MIME type says. */
 const sounds: Readonly<Record<string, string>> = { mpeg: 'mp3', 'x-wav': 'wav', wave: 'wav' }
 
-/** Bytes in the part that everybody has for their kind; texts as texts, so that modules read them. */
+/** Bytes in the common part for their kind; texts as texts, so that modules read them. */
 export function inlinePart({ mimeType, data, displayName }: NonNullable<Part['inlineData']>): ContentPart {
   const url = `data:${mimeType};base64,${data}`
   const [kind, format = ''] = mimeType.split(';')[0]!.split('/')

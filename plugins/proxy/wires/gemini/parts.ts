@@ -19,7 +19,7 @@ export function thoughtPart(detail: ReasoningDetail, shows: boolean): AnswerPart
   return [{ ...thought(shows ? text : ''), thoughtSignature: state }]
 }
 
-/** Thoughts that nobody signed. Those that the client did not ask to see are for the model to have back. */
+/** Unsigned thoughts. Those that the client did not ask for are only sent back to the model. */
 export const bareThought = (text: string, shows: boolean): AnswerPart[] =>
   thoughtPart({ type: 'reasoning.text', text }, shows)
 

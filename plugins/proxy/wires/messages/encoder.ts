@@ -28,7 +28,7 @@ interface PassedEvent {
 
 /**
  * Writes a stream of the wire: the start of the message, its blocks one after another, why it ended, its end. Events
- * of a provider that speaks the wire pass as they came for as long as nobody changes one; from then on everything is
+ * of a provider that speaks the wire pass as they came until a module changes one; from then on everything is
  * written anew, going on where they were.
  */
 export class MessagesEncoder implements StreamEncoder {

@@ -55,7 +55,7 @@ function userOf(metadata: MessagesBody['metadata']): Fields {
   return { ...(user_id && { user: user_id }), ...(Object.keys(own).length > 0 && { metadata: own }) }
 }
 
-/** What is wanted of the answer. A form in the field of the beta stays there too, for who knows that field. */
+/** What is wanted of the answer. A form in the field of the beta stays there too, for providers that know that field. */
 function outputOf({ output_config: config, output_format: older }: MessagesBody): Fields {
   const { format, ...own } = config ?? {}
   const known = hasSchema(format)

@@ -27,7 +27,7 @@ interface Holds {
   readonly refusal: boolean
 }
 
-/** Why an answer ended. The provider's own word counts as long as nobody has changed its meaning since. */
+/** Why an answer ended. The provider's own word counts while no module has changed its meaning since. */
 export function stopOf(
   {
     finish_reason: said,

@@ -4,7 +4,7 @@ import { itemsOf } from './items.ts'
 import { responseShape } from './shapes.ts'
 import type { StoredResponses } from './stored.ts'
 
-/** Whose responses a caller has: its user's; admin keys without one share theirs. */
+/** The owner of a caller's responses: its user; admin keys without one share theirs. */
 export const ownerOf = (principal: Principal | undefined): string => principal?.userId ?? operator
 
 const params = z.strictObject({ id: z.string() })
@@ -21,7 +21,7 @@ const page = z.strictObject({
   order: z.enum(['asc', 'desc']).default('desc'),
 })
 
-/** Stored responses, for whoever made them. */
+/** Stored responses, for their owner. */
 export function addResponseRoutes({ route }: Context<unknown>, stored: StoredResponses): void {
   route({
     method: 'get',

@@ -49,7 +49,7 @@ export class StoredResponses {
   readonly #parts: StoredParts
   readonly #rows: Collection<Row>
   readonly #writing = new Map<string, { readonly row: Row; readonly done: Promise<void> }>()
-  /** Users who may have too many. */
+  /** Users that may have too many. */
   readonly #grown = new Set<string>()
 
   constructor(parts: StoredParts) {

@@ -3,7 +3,7 @@ import { Assembler } from '#kit'
 import type { Fields } from './schema.ts'
 import { opened, type State, stateOf } from './state.ts'
 
-/** What an assistant thought, said and called before anybody else spoke, put together to one message. */
+/** An assistant's consecutive thoughts, texts and calls, joined into one message. */
 export class AssistantTurn {
   readonly #state = new Assembler()
   readonly #thoughts: string[] = []
