@@ -7,7 +7,7 @@ import { createRoot, type DependencyContainer, type Token } from './container.ts
 import { Events } from './events.ts'
 import { Callers } from './http/caller.ts'
 import { FailedKeys } from './http/failed-keys.ts'
-import { handOn } from './http/hand-on.ts'
+import { forwardTo } from './http/forward.ts'
 import { createManagement } from './http/management.ts'
 import { HttpServer } from './http/server.ts'
 import { isolationIn } from './isolation/isolate.ts'
@@ -18,7 +18,7 @@ import type { Discovered } from './plugin/manifest.ts'
 import { PluginCalls } from './plugin/plugin-calls.ts'
 import { watchPlugins } from './plugin/plugin-watch.ts'
 import { Registry } from './plugin/registry.ts'
-import { tellOnward } from './plugin/relay.ts'
+import { relayEvents } from './plugin/relay.ts'
 import { Reloader } from './plugin/reloader.ts'
 import { Remains, storeOfPlugins } from './plugin/remains.ts'
 import { Scope } from './plugin/scope.ts'
@@ -29,9 +29,9 @@ import type { PluginNews } from './plugin/transaction.ts'
 import { Queues } from './queues.ts'
 import { openSecrets } from './secrets.ts'
 import { kernelServices } from './services.ts'
-import { Crew } from './threads/crew.ts'
-import { groundOf, type ThreadPlace } from './threads/ground.ts'
-import { Threads } from './threads/sums.ts'
+import { type FurtherThread, openStore } from './threads/open-store.ts'
+import { ThreadPool } from './threads/thread-pool.ts'
+import { Threads } from './threads/threads.ts'
 import { packageVersion } from './version.ts'
 
 /** How long calls may go on with a generation that was replaced. */
@@ -57,8 +57,8 @@ export interface BootOptions {
   readonly log?: Log
   /** Runs before any plugin does, such as to end what a killed command had begun with installed packages. */
   readonly upkeep?: (found: readonly Discovered[], remains: Remains) => Promise<void>
-  /** Of a further thread, which answers model calls and hands on the rest. */
-  readonly thread?: ThreadPlace
+  /** Of a further thread, which answers model calls and forwards the rest. */
+  readonly thread?: FurtherThread
 }
 
 /** Each step owns what it opens; when one fails, the steps before it are undone in reverse. */
@@ -75,7 +75,7 @@ export async function boot({
   )
   try {
     const secrets = await openSecrets({ dataDir: config.dataDir, passphrase: config.encryptionKey })
-    const { engine, relay, first, staged, state } = await groundOf(config, thread, log, scope)
+    const { engine, relay, first, staged, state } = await openStore(config, thread, log, scope)
     const store = engine.namespace('kernel')
     const stage = await Stage.open(staged)
     scope.own(() => stage.close())
@@ -93,7 +93,7 @@ export async function boot({
     if (config.adminKey) accounts.adopt(config.adminKey)
 
     const onError = (error: unknown, event: string) => log.error({ err: error, event }, 'a listener failed')
-    const events = new Events(onError, thread && tellOnward(thread.relay))
+    const events = new Events(onError, thread && relayEvents(thread.relay))
     const container = createRoot()
     scope.own(() => container.dispose())
     const cohort = new Cohort()
@@ -108,8 +108,8 @@ export async function boot({
       isDraining: false,
     }
     const { startedAt } = runtime
-    const crew =
-      first && new Crew({ config, env, log, events, startedAt, ...first, registry: () => registry })
+    const pool =
+      first && new ThreadPool({ config, env, log, events, startedAt, ...first, registry: () => registry })
     const registry: Registry = new Registry({
       container,
       events,
@@ -124,7 +124,7 @@ export async function boot({
       retireMs,
       relay,
       ...(thread && { firstNumber: thread.generation }),
-      ...(crew && { told: (news: PluginNews) => crew.tell(news) }),
+      ...(pool && { told: (news: PluginNews) => pool.tell(news) }),
     })
     const reloader = new Reloader(registry, stage, (again) => discoverPlugins(config, stage, again))
     const queues = new Queues()
@@ -165,7 +165,7 @@ export async function boot({
     }
     const bounds = { depth: config.server.bodyDepth, nodes: config.server.bodyNodes }
     const management = thread
-      ? handOn(thread.inside)
+      ? forwardTo(thread.main)
       : createManagement({
           ...edge,
           corsOrigins: config.server.corsOrigins,
@@ -182,11 +182,11 @@ export async function boot({
     const address = await server.listen(thread?.port ?? config.port, config.host, config.server.threads > 1)
     scope.own(() => {
       runtime.isDraining = true
-      return Promise.all([crew?.close(), server.close(config)])
+      return Promise.all([pool?.close(), server.close(config)])
     })
-    if (crew) {
-      await crew.start(address.port, await server.listenInside())
-      threads.join(crew)
+    if (pool) {
+      await pool.start(address.port, await server.listenForwarded())
+      threads.join(pool)
     }
     if (config.plugins.watch && !thread) scope.own(watchPlugins(config.pluginDirs, reloader, log))
     // Last of all, so that a boot that fails has not made one nobody saw.

@@ -10,7 +10,7 @@ import type { Remains } from './plugin/remains.ts'
 import type { Queues } from './queues.ts'
 import type { Secrets } from './secrets.ts'
 import type { StoreState } from './store-state.ts'
-import type { Threads } from './threads/sums.ts'
+import type { Threads } from './threads/threads.ts'
 
 /** What the process is and how long it has been. */
 export interface Runtime {

@@ -3,9 +3,9 @@ import type { Engine, StoredPart, StoreProblem } from './index.ts'
 import { Gate } from './level/gate.ts'
 import { GuestStore } from './shared/guest-store.ts'
 import { HostStore } from './shared/host-store.ts'
-import type { StoreAsk, StoreNews } from './shared/messages.ts'
+import type { StoreAsk, StoreMethods, StoreNews, StoreNewsMethods } from './shared/messages.ts'
 import { Peers } from './shared/peers.ts'
-import { PortCalls } from './shared/port-calls.ts'
+import { RpcPort } from './shared/rpc-port.ts'
 
 /** An engine that other threads may use as if it were theirs. */
 export interface SharedEngine {
@@ -26,11 +26,13 @@ export function shareEngine(engine: Engine): SharedEngine {
   const peers = new Peers()
   return {
     async serve(port) {
-      const tell = (news: StoreNews): Promise<unknown> => calls.call(news)
+      const tell = (news: StoreNews): Promise<unknown> => thread.call('news', news)
       const host = new HostStore(() => engine, tell, peers)
-      const calls = new PortCalls(port, (ask) => answered(engine, host, peers, ask as StoreAsk))
+      const thread = new RpcPort<StoreNewsMethods, StoreMethods>(port, {
+        store: (ask) => answer(engine, host, peers, ask),
+      })
       peers.add(tell)
-      await calls.closed
+      await thread.closed
       peers.delete(tell)
       host.clear()
     },
@@ -42,13 +44,9 @@ export function shareEngine(engine: Engine): SharedEngine {
   }
 }
 
-async function answered(engine: Engine, host: HostStore, peers: Peers, ask: StoreAsk): Promise<unknown> {
-  if ('call' in ask) return host.call(ask.call)
-  if ('open' in ask) return host.open(ask.open)
-  if ('flush' in ask) {
-    await peers.tellAll({ wanted: ask.flush.join('/') })
-    return host.flush(ask.flush)
-  }
+async function answer(engine: Engine, host: HostStore, peers: Peers, ask: StoreAsk): Promise<unknown> {
+  if ('flush' in ask) await peers.tellAll({ wanted: ask.flush.join('/') })
+  if ('call' in ask || 'open' in ask || 'flush' in ask) return host.answer(ask)
   if ('contents' in ask) {
     await peers.tellAll({ wanted: '' })
     return engine.contents(ask.contents)
@@ -75,8 +73,8 @@ export function openShared(
   { report = () => {}, failed = () => {} }: SharedOptions = {},
 ): Engine {
   const gate = new Gate()
-  const calls = new PortCalls(port, (news) => guest.hear(news as StoreNews))
-  const send = (ask: StoreAsk): Promise<unknown> => calls.call(ask)
+  const owner = new RpcPort<StoreMethods, StoreNewsMethods>(port, { news: (news) => guest.hear(news) })
+  const send = (ask: StoreAsk): Promise<unknown> => owner.call('store', ask)
   const guest = new GuestStore({ send, failed, report, gate, crossMs })
   let closed: Promise<void> | undefined
   return {
@@ -97,7 +95,8 @@ export function openShared(
       await guest.cross('')
       await send({ flush: [] })
     } finally {
-      calls.close()
+      port.close()
+      owner.close()
     }
   }
 }

@@ -294,7 +294,7 @@ test('a thread that hangs is replaced', async () => {
     ),
   )
   const hung = () => gateway.output()
-  await expect.poll(hung, { timeout: 40_000 }).toContain('a thread hangs')
+  await expect.poll(hung, { timeout: 40_000 }).toContain('it gave no sign of life')
   expect(new Set(await Promise.all(ended))).toEqual(new Set(['answered', 'lost']))
   await expect.poll(() => gateway.output().match(/a thread was replaced/g)?.length).toBe(2)
   expect(said(await several(), 'x-thread')).toHaveLength(2)

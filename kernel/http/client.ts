@@ -3,8 +3,8 @@ import ipaddr from 'ipaddr.js'
 
 const peer = Symbol('peer')
 
-/** Says whose request it is that another thread has handed on. */
-export function handedOnFrom(req: IncomingMessage, address: string): void {
+/** Says whose request it is that another thread has forwarded. */
+export function markForwarded(req: IncomingMessage, address: string): void {
   Object.defineProperty(req, peer, { value: address })
 }
 

@@ -6,9 +6,8 @@ import { contain, tellContained } from '../contain.ts'
 import { badRequest, draining, envelope, type GatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
 import type { Generation } from '../plugin/generation.ts'
-import type { Inside } from '../threads/messages.ts'
 import { Exchange, type ExchangeParts } from './exchange.ts'
-import { newInsideSecret, takeOver } from './hand-on.ts'
+import { acceptForwarded, type MainEndpoint, newForwardSecret } from './forward.ts'
 import { refuseBytes } from './parser-error.ts'
 
 interface ServerParts extends ExchangeParts {
@@ -29,7 +28,7 @@ export class HttpServer {
   /** Requests that have not ended, and who waits until there are none. */
   #running = 0
   #waiting: (() => void)[] = []
-  #inside: Server | undefined
+  #forwarded: Server | undefined
   #phase: 'open' | 'leaving' | 'draining' = 'open'
 
   constructor(parts: ServerParts) {
@@ -52,16 +51,16 @@ export class HttpServer {
     return this.#server.address() as AddressInfo
   }
 
-  /** Also answers what other threads hand on; resolves with where they reach it. */
-  async listenInside(): Promise<Inside> {
-    const secret = newInsideSecret()
-    this.#inside = serve((req, res) => {
-      if (takeOver(req, secret)) this.#route(req, res)
+  /** Also answers what other threads forward; resolves with where they reach it. */
+  async listenForwarded(): Promise<MainEndpoint> {
+    const secret = newForwardSecret()
+    this.#forwarded = serve((req, res) => {
+      if (acceptForwarded(req, secret)) this.#route(req, res)
       else req.socket.destroy()
     })
-    this.#inside.listen({ port: 0, host: '127.0.0.1' })
-    await once(this.#inside, 'listening')
-    return { port: (this.#inside.address() as AddressInfo).port, secret }
+    this.#forwarded.listen({ port: 0, host: '127.0.0.1' })
+    await once(this.#forwarded, 'listening')
+    return { port: (this.#forwarded.address() as AddressInfo).port, secret }
   }
 
   /**
@@ -75,7 +74,7 @@ export class HttpServer {
     if (drainDelay > 0) await sleep(drainDelay)
     this.#phase = 'draining'
     await this.#quiet(drain)
-    const servers = this.#inside ? [this.#server, this.#inside] : [this.#server]
+    const servers = this.#forwarded ? [this.#server, this.#forwarded] : [this.#server]
     const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
     for (const server of servers) server.closeAllConnections()
     await Promise.all(closed)

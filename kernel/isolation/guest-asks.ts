@@ -1,7 +1,7 @@
+import { ShortLived } from '../../storage/shared/short-lived.ts'
 import { contain } from '../contain.ts'
 import type { GuestCall } from './guest-calls.ts'
 import type { Ask, ToGuest, ToHost } from './messages.ts'
-import { ShortLived } from './short-lived.ts'
 import { errorOf } from './thrown.ts'
 
 interface Waiting extends PromiseWithResolvers<unknown> {

@@ -1,3 +1,4 @@
+import { ShortLived } from '../../storage/shared/short-lived.ts'
 import type { Call } from '../call/call.ts'
 import { WholeReply } from '../call/reply.ts'
 import type { Entry } from '../chain/entry.ts'
@@ -16,7 +17,6 @@ import type { GuestCall, GuestCalls } from './guest-calls.ts'
 import { GuestMeter } from './guest-meter.ts'
 import { GuestStream } from './guest-stream.ts'
 import type { Fault, GuestData, Job, Shape, Step } from './messages.ts'
-import { ShortLived } from './short-lived.ts'
 
 /** What a job came to, and the call it was for. */
 export interface Ran {

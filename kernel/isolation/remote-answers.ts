@@ -1,11 +1,12 @@
 import type { HostStore } from '../../storage/shared/host-store.ts'
+import type { PartAsk } from '../../storage/shared/messages.ts'
+import { ShortLived } from '../../storage/shared/short-lived.ts'
 import type { Completion } from '../call/canonical.ts'
 import { HookFault } from '../hook-fault.ts'
 import type { Context } from '../plugin/plugin.ts'
 import type { Answer, Ask, ToGuest } from './messages.ts'
 import type { RemoteAround } from './remote-around.ts'
 import type { RemoteCalls } from './remote-calls.ts'
-import { ShortLived } from './short-lived.ts'
 import { thrownOf } from './thrown.ts'
 
 type Store = Extract<Ask, { ask: 'store' }>
@@ -66,10 +67,7 @@ export class RemoteAnswers {
 
   async #stored({ store }: Store): Promise<Answer> {
     try {
-      if ('call' in store) return { value: await this.#store.call(store.call) }
-      if ('open' in store) this.#store.open(store.open)
-      if ('flush' in store) await this.#store.flush(store.flush)
-      return {}
+      return { value: await this.#store.answer(store as PartAsk) }
     } catch (error) {
       return { thrown: thrownOf(error) }
     }

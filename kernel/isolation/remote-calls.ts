@@ -1,3 +1,4 @@
+import { ShortLived } from '../../storage/shared/short-lived.ts'
 import type { Call } from '../call/call.ts'
 import { type Cancel, over } from '../call/cancel.ts'
 import type { ModelRequest } from '../call/canonical.ts'
@@ -5,7 +6,6 @@ import { contain } from '../contain.ts'
 import type { CallView } from './call-view.ts'
 import type { ToGuest } from './messages.ts'
 import { Numbered } from './numbered.ts'
-import { ShortLived } from './short-lived.ts'
 import { CrossedErrors, type Thrown } from './thrown.ts'
 import { TraceNews } from './trace-view.ts'
 

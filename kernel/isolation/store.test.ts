@@ -8,7 +8,7 @@ import type { Engine } from '../../storage/index.ts'
 import { openLevel } from '../../storage/level.ts'
 import { GuestStore } from '../../storage/shared/guest-store.ts'
 import { HostStore } from '../../storage/shared/host-store.ts'
-import type { StoreAsk } from '../../storage/shared/messages.ts'
+import type { PartAsk } from '../../storage/shared/messages.ts'
 import { errorOf, thrownOf } from './thrown.ts'
 
 /** A store seen from a worker: everything that crosses is copied, and errors as they cross. */
@@ -19,16 +19,11 @@ async function openFar(folder: string): Promise<Engine> {
     () => engine,
     async (news) => structuredClone(await guest.hear(structuredClone(news))),
   )
-  const answered = async (ask: StoreAsk): Promise<unknown> => {
-    if ('call' in ask) return host.call(ask.call)
-    if ('open' in ask) return host.open(ask.open)
-    if ('flush' in ask) return host.flush(ask.flush)
-  }
   const guest = new GuestStore({
     failed,
     async send(ask) {
       try {
-        return structuredClone(await answered(structuredClone(ask)))
+        return structuredClone(await host.answer(structuredClone(ask) as PartAsk))
       } catch (error) {
         throw errorOf(structuredClone(thrownOf(error)))
       }

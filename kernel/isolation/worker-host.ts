@@ -1,13 +1,13 @@
 import { getCompileCacheDir } from 'node:module'
 import path from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { ShortLived } from '../../storage/shared/short-lived.ts'
 import { contain, detach } from '../contain.ts'
 import { badRequest } from '../errors.ts'
 import { HookFault } from '../hook-fault.ts'
 import type { GuestData, Job, Shape, ToGuest, ToHost } from './messages.ts'
 import { Outbox } from './outbox.ts'
 import { Pulse } from './pulse.ts'
-import { ShortLived } from './short-lived.ts'
 import { thrownOf } from './thrown.ts'
 
 /** Bounds of a worker. */

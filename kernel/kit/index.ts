@@ -1,4 +1,6 @@
-/** Pure helpers for plugins: nothing here holds state or does I/O. */
+/** Helpers for plugins: nothing here knows a gateway. */
+
+export { type Handlers, type Methods, RpcPort } from '../../storage/shared/rpc-port.ts'
 
 export { mapReplyTexts, mapRequestTexts, requestTexts } from '../call/texts.ts'
 export { compileGlobs } from '../chain/when.ts'
@@ -18,6 +20,8 @@ export { filterStream } from '../stream/filter.ts'
 export { joinChunks } from '../stream/join.ts'
 export { isSound, parseChunk } from '../stream/parse.ts'
 export { carriesData, EventRefused, EventSplitter, encodeEvent, eventData, isDone } from '../stream/sse.ts'
+export { SupervisedWorker } from '../workers/supervised-worker.ts'
+export { WorkerLost } from '../workers/supervision.ts'
 export {
   type CharacterClass,
   classes as characterClasses,

@@ -111,7 +111,7 @@ export class FirstRelay implements Relay {
 }
 
 /** Tells the first thread of what happens here and is heard there. */
-export const tellOnward =
+export const relayEvents =
   (relay: ThreadRelay) =>
   (type: EventType<unknown>, data: unknown): void => {
     if (isOfCall(type) || type.name === ModuleChanged.name) return

@@ -4,7 +4,7 @@ import { HostCollection } from './host-collection.ts'
 import { HostCounters } from './host-counters.ts'
 import { HostLog } from './host-log.ts'
 import { HostSequence } from './host-sequence.ts'
-import type { OpenPart, PartCall } from './messages.ts'
+import type { OpenPart, PartAsk, PartCall } from './messages.ts'
 import { Peers, type Tell } from './peers.ts'
 
 type Part = HostCollection | HostLog | HostSequence | HostCounters
@@ -23,25 +23,27 @@ export class HostStore {
     this.#peers = peers
   }
 
-  open(open: OpenPart): void {
+  /** Answers what the thread asks about parts. */
+  async answer(ask: PartAsk): Promise<unknown> {
+    if ('call' in ask) return this.#call(ask.call)
+    return 'open' in ask ? this.#open(ask.open) : this.#at(ask.flush).flush()
+  }
+
+  #open(open: OpenPart): void {
     const store = this.#at(open.path)
     const known = this.#parts.get(open.part)
     if (known) known.open(store, open)
     else this.#parts.set(open.part, this.#opened(store, open))
   }
 
-  /** Does something with a part; resolves with what comes of it. */
-  async call({ part, method, args }: PartCall): Promise<unknown> {
+  /** Does something with a part; returns what comes of it. */
+  #call({ part, method, args }: PartCall): unknown {
     const opened = this.#parts.get(part)
     // What a thread may ask for is a property of the part's own; what else it can do is on its prototype.
     if (!opened || !Object.hasOwn(opened, method))
       throw new StoreError('QUERY_INVALID', `The store has no ${method} here.`)
     const run = opened[method as keyof Part] as (...given: readonly unknown[]) => unknown
     return run(...args)
-  }
-
-  flush(path: readonly string[]): Promise<void> {
-    return this.#at(path).flush()
   }
 
   /** Gives back what is open: watches and listings. */

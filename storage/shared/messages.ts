@@ -29,11 +29,15 @@ export interface PartCall {
   readonly args: readonly unknown[]
 }
 
-/** What a thread asks of the one that has the store. */
-export type StoreAsk =
+/** What a thread asks about parts of the store. */
+export type PartAsk =
   | { readonly open: OpenPart }
   | { readonly call: PartCall }
   | { readonly flush: readonly string[] }
+
+/** What a thread asks of the one that has the store. */
+export type StoreAsk =
+  | PartAsk
   | { readonly contents: string }
   | { readonly erase: string }
   | { readonly compact: true }
@@ -72,3 +76,9 @@ export type StoreNews = PartNews | { readonly wanted: string } | { readonly eras
 export interface Indexed extends LogNames {
   readonly facts: readonly (RowFacts | undefined)[]
 }
+
+/** Answered by the thread that has the store. */
+export type StoreMethods = { store(ask: StoreAsk): unknown }
+
+/** Answered by a thread that uses it. */
+export type StoreNewsMethods = { news(news: StoreNews): unknown }

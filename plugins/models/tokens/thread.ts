@@ -1,7 +1,5 @@
-import path from 'node:path'
-import { Worker } from 'node:worker_threads'
 import type { ModelRequest, TokenCount } from '#kernel'
-import { contain, detach } from '#kit'
+import { contain, detach, SupervisedWorker, WorkerLost } from '#kit'
 import { reasonOf, type TokenizerFile } from './files/file.ts'
 import type { FileFacts } from './files/open.ts'
 
@@ -17,8 +15,6 @@ export interface OpenTask {
   readonly file: TokenizerFile
 }
 
-export type Task = CountTask | OpenTask
-
 export interface Counted {
   readonly input: TokenCount
   /** Tokens of the texts. */
@@ -32,19 +28,21 @@ export interface Failure {
   readonly broke: boolean
 }
 
-export type Answer = Counted | FileFacts | Failure
+/** What the thread answers. */
+export type TokenMethods = { count(task: CountTask): Counted; open(task: OpenTask): FileFacts }
 
+type Task = CountTask | OpenTask
+type Answer = Counted | FileFacts | Failure
 type AnswerTo<T extends Task> = (T extends CountTask ? Counted : FileFacts) | Failure
 
 interface Waiting {
   readonly task: Task
   readonly weight: number
-  resolve(answer: Answer): void
-  reject(error: Error): void
+  readonly answer: PromiseWithResolvers<Answer>
 }
 
 /** A vocabulary of 262,000 tokens takes 300 MB while it is read. */
-const limits = { maxOldGenerationSizeMb: 1024, maxYoungGenerationSizeMb: 24 }
+const heapMb = 1024
 
 /** A thread that has had nothing to count for so long ends, and its vocabularies with it. */
 const idleEndMs = 60_000
@@ -57,32 +55,38 @@ const idleEndMs = 60_000
 export class TokenThread {
   readonly #limitMs: number
   readonly #mostWeight: number
-  readonly #idleMs: number
+  readonly #worker: SupervisedWorker<TokenMethods>
   #queue: Waiting[] = []
   /** Of the tasks in the queue, together. */
   #weight = 0
   #running: Waiting | undefined
-  #worker: Worker | undefined
-  #timer: NodeJS.Timeout | undefined
 
   /** Tasks that wait are held in memory: those that would weigh more than `mostWeight` together fail at once. */
   constructor(limitMs: number, mostWeight: number, idleMs = idleEndMs) {
     this.#limitMs = limitMs
     this.#mostWeight = mostWeight
-    this.#idleMs = idleMs
+    this.#worker = new SupervisedWorker<TokenMethods>({
+      entry: ['./worker', import.meta.url],
+      execArgv: [],
+      limits: { heapMb, idleMs },
+      methods: {},
+      rpc: {
+        uncloneable: (cause) => new Error(`cannot be given to the thread that counts: ${reasonOf(cause)}`),
+      },
+    })
   }
 
   /** Resolves with what the thread says, or why it says nothing. Rejects when the thread is closed meanwhile. */
   ask<T extends Task>(task: T, weight = 0): Promise<AnswerTo<T>> {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+    const answer = Promise.withResolvers<Answer>()
     if (this.#queue.length > 0 && this.#weight + weight > this.#mostWeight) {
-      resolve({ problem: 'too much waits for the thread that counts', broke: false })
+      answer.resolve({ problem: 'too much waits for the thread that counts', broke: false })
     } else {
       this.#weight += weight
-      this.#queue.push({ task, weight, resolve, reject })
+      this.#queue.push({ task, weight, answer })
       this.#next()
     }
-    return promise as Promise<AnswerTo<T>>
+    return answer.promise as Promise<AnswerTo<T>>
   }
 
   /** Ends the thread; waiting tasks fail. The next task starts another. */
@@ -90,83 +94,44 @@ export class TokenThread {
     const waiting = [...(this.#running ? [this.#running] : []), ...this.#queue]
     this.#queue = []
     this.#weight = 0
-    const ended = this.#end()
-    for (const { reject } of waiting) reject(new Error('the gateway is closing'))
-    await ended
+    this.#running = undefined
+    for (const { answer } of waiting) answer.reject(new Error('the gateway is closing'))
+    await this.#worker.end('the gateway is closing')
   }
 
-  /** Gives the thread the next task that can be given; one that cannot fails alone, and at once. */
   #next(): void {
     if (this.#running) return
-    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
-      this.#weight -= next.weight
-      try {
-        this.#give(next)
-        return
-      } catch (error) {
-        next.resolve({
-          problem: `cannot be given to the thread that counts: ${reasonOf(error)}`,
-          broke: false,
-        })
-      }
-    }
-    this.#worker?.unref()
-    const idle = contain('the end of an idle thread that counts', () =>
-      detach('the end of the thread that counts', this.#end()),
-    )
-    this.#timer = setTimeout(idle, this.#idleMs).unref()
-  }
-
-  /** Throws when the task cannot be copied or no thread can be started; then it is as if it had not been tried. */
-  #give(next: Waiting): void {
-    clearTimeout(this.#timer)
-    this.#worker ??= this.#start()
-    this.#worker.postMessage(next.task)
-    this.#worker.ref()
+    const next = this.#queue.shift()
+    if (!next) return
+    this.#weight -= next.weight
     this.#running = next
-    const late = contain('a count of tokens', () => this.#broke(`took longer than ${this.#limitMs / 1000} s`))
-    this.#timer = setTimeout(late, this.#limitMs)
+    const settle = (answer: Answer): void => {
+      next.answer.resolve(answer)
+      if (this.#running !== next) return
+      this.#running = undefined
+      this.#next()
+    }
+    detach('a count of tokens', this.#do(next.task).then(settle))
   }
 
-  #start(): Worker {
-    const file = new URL(`./worker${path.extname(import.meta.url)}`, import.meta.url)
-    const worker = new Worker(file, { execArgv: [], resourceLimits: limits })
-    const settle = contain('a count of tokens', (answer: Answer) => {
-      if (this.#worker === worker) this.#settle(answer)
-    })
-    const broke = contain('the thread that counts', (problem: string) => {
-      if (this.#worker === worker) this.#broke(problem)
-    })
-    const failed = contain('the thread that counts', (error: unknown) =>
-      broke(`broke the thread that counts: ${reasonOf(error)}`),
-    )
-    worker.on('message', settle)
-    worker.on('messageerror', () => broke('gave an answer that cannot be read'))
-    worker.on('error', failed)
-    worker.on('exit', () => broke('ended the thread that counts'))
-    return worker
+  async #do(task: Task): Promise<Answer> {
+    const tooLong = `took longer than ${this.#limitMs / 1000} s`
+    const late = contain('a count of tokens', () => this.#worker.end(tooLong))
+    const timer = setTimeout(late, this.#limitMs)
+    try {
+      await this.#worker.start()
+      return await ('request' in task ? this.#worker.call('count', task) : this.#worker.call('open', task))
+    } catch (error) {
+      return failureOf(error)
+    } finally {
+      clearTimeout(timer)
+    }
   }
+}
 
-  #settle(answer: Answer): void {
-    const done = this.#running
-    clearTimeout(this.#timer)
-    this.#running = undefined
-    done?.resolve(answer)
-    this.#next()
-  }
-
-  #broke(problem: string): void {
-    const failed = this.#running
-    detach('the end of the thread that counts', this.#end())
-    failed?.resolve({ problem, broke: true })
-    this.#next()
-  }
-
-  #end(): Promise<unknown> {
-    const worker = this.#worker
-    clearTimeout(this.#timer)
-    this.#running = undefined
-    this.#worker = undefined
-    return Promise.resolve(worker?.terminate())
-  }
+function failureOf(error: unknown): Failure {
+  if (!(error instanceof WorkerLost)) return { problem: reasonOf(error), broke: false }
+  const { cause, reason } = error
+  const problem = cause === undefined ? reason : `broke the thread that counts: ${reasonOf(cause)}`
+  return { problem, broke: true }
 }

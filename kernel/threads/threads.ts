@@ -1,7 +1,13 @@
-import type { MeterState } from '../chain/meter.ts'
-import { Meter } from '../chain/meter.ts'
+import { z } from 'zod'
+import { Meter, type MeterState } from '../chain/meter.ts'
+import { defineEvent } from '../events.ts'
 import type { Plugin } from '../plugin/plugin-record.ts'
 import type { QueueStatus, Queues } from '../queues.ts'
+
+export const ThreadEnded = defineEvent('thread.ended', z.object({ thread: z.int() }), {
+  description:
+    'One of several threads ended; what ran in it is lost. Unless the gateway stops, another takes its place.',
+})
 
 /** Other threads, for who sums up what each of them has. */
 export interface OtherThreads {

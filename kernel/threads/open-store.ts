@@ -8,17 +8,17 @@ import type { Log } from '../log.ts'
 import { FirstRelay, oneThread, type Relay, type ThreadRelay } from '../plugin/relay.ts'
 import type { Scope } from '../plugin/scope.ts'
 import { StoreState } from '../store-state.ts'
-import type { ThreadData } from './messages.ts'
+import type { ThreadData } from './methods.ts'
 
 /** What a further thread of a gateway has from the first one. */
-export interface ThreadPlace
-  extends Pick<ThreadData, 'number' | 'port' | 'inside' | 'startedAt' | 'generation'> {
+export interface FurtherThread
+  extends Pick<ThreadData, 'number' | 'port' | 'main' | 'startedAt' | 'generation'> {
   readonly engine: Engine
   readonly relay: ThreadRelay
 }
 
-/** What a kernel stands on: its store, and its way to the first thread. */
-export interface Ground {
+/** The store of a kernel, and its way to the first thread. */
+export interface OpenedStore {
   readonly engine: Engine
   readonly relay: Relay
   /** In the first of several threads: what the others need of it. */
@@ -32,12 +32,12 @@ export interface Ground {
 const lookMs = 5_000
 
 /** Opens the store of this process, or takes what the first thread has given. */
-export async function groundOf(
+export async function openStore(
   { dataDir, server, storage }: Config,
-  thread: ThreadPlace | undefined,
+  thread: FurtherThread | undefined,
   log: Log,
   scope: Scope,
-): Promise<Ground> {
+): Promise<OpenedStore> {
   const state = new StoreState({ folder: dataDir, minFree: storage.minFree, log: thread ? undefined : log })
   await state.look()
   scope.own(

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 
 const flag = '--max-semi-space-size='
-const told = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)].find((option) =>
+const given = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)].find((option) =>
   option.startsWith(flag),
 )
 
@@ -14,11 +14,10 @@ const partsOfYoung = 3
  * `--max-semi-space-size`. Threads that are there already are not concerned.
  */
 export function reserveYoungGeneration(): void {
-  if (told) setFlagsFromString(`${flag}0`)
+  if (given) setFlagsFromString(`${flag}0`)
 }
 
-/** Limits that give a thread the young generation of the first one. */
-export function limitsOfCalls(): { readonly maxYoungGenerationSizeMb?: number } {
-  if (!told) return {}
-  return { maxYoungGenerationSizeMb: partsOfYoung * Number(told.slice(flag.length)) }
+/** MB that give a thread the young generation of the first one; undefined for that of Node. */
+export function youngMbOfCalls(): number | undefined {
+  return given === undefined ? undefined : partsOfYoung * Number(given.slice(flag.length))
 }

@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { clientAddress } from './client.ts'
-import { handOn, newInsideSecret, takeOver } from './hand-on.ts'
+import { acceptForwarded, forwardTo, newForwardSecret } from './forward.ts'
 
 const servers: Server[] = []
 
@@ -21,15 +21,15 @@ async function serve(listener: RequestListener): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-const secret = newInsideSecret()
+const secret = newForwardSecret()
 
 /** A server that hands everything on to another, which knows the secret. */
 async function between(answer: RequestListener): Promise<string> {
   const port = await serve((req, res) => {
-    if (takeOver(req, secret)) answer(req, res)
+    if (acceptForwarded(req, secret)) answer(req, res)
     else req.socket.destroy()
   })
-  const hand = handOn({ port, secret })
+  const hand = forwardTo({ port, secret })
   return `http://127.0.0.1:${await serve((req, res) => void hand(req, res))}`
 }
 
@@ -60,16 +60,16 @@ test('the client is who asked, and nothing of how it was handed on is seen', asy
       ]),
     )
   })
-  const headers = { 'x-handed-on-for': '8.8.8.8', 'x-handed-on-secret': 'guessed' }
+  const headers = { 'x-forward-for': '8.8.8.8', 'x-forward-secret': 'guessed' }
   expect(await (await fetch(url, { headers })).json()).toEqual(['127.0.0.1', []])
 })
 
 test('whoever does not know the secret is not answered', async () => {
   const port = await serve((req, res) => {
-    if (takeOver(req, secret)) res.end('in')
+    if (acceptForwarded(req, secret)) res.end('in')
     else req.socket.destroy()
   })
-  const headers = { 'x-handed-on-for': '8.8.8.8', 'x-handed-on-secret': newInsideSecret() }
+  const headers = { 'x-forward-for': '8.8.8.8', 'x-forward-secret': newForwardSecret() }
   await expect(fetch(`http://127.0.0.1:${port}`, { headers })).rejects.toThrow()
   await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow()
 })
@@ -90,7 +90,7 @@ test('an answer comes as it is written, and ends where it was made when the clie
 })
 
 test('says so when the first thread cannot be reached', async () => {
-  const hand = handOn({ port: 1, secret })
+  const hand = forwardTo({ port: 1, secret })
   const port = await serve((req, res) => void hand(req, res))
   const response = await fetch(`http://127.0.0.1:${port}`)
   expect(response.status).toBe(500)

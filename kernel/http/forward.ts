@@ -3,32 +3,37 @@ import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:
 import { contain } from '../contain.ts'
 import { envelope, internalError } from '../errors.ts'
 import { newId } from '../id.ts'
-import type { Inside } from '../threads/messages.ts'
-import { handedOnFrom } from './client.ts'
+import { markForwarded } from './client.ts'
 
 /** Of one connection, not of the request. */
 const ofConnection = new Set(['connection', 'keep-alive', 'proxy-connection', 'expect'])
-const secretHeader = 'x-handed-on-secret'
-const clientHeader = 'x-handed-on-for'
+const secretHeader = 'x-forward-secret'
+const clientHeader = 'x-forward-for'
 
-export const newInsideSecret = (): string => randomBytes(32).toString('base64url')
+/** Where the first thread answers what other threads forward to it. */
+export interface MainEndpoint {
+  readonly port: number
+  readonly secret: string
+}
 
-/** Whether a request was handed on by a thread of ours; then it is as if the client had sent it here. */
-export function takeOver(req: IncomingMessage, secret: string): boolean {
+export const newForwardSecret = (): string => randomBytes(32).toString('base64url')
+
+/** Whether a request was forwarded by a thread of ours; then it is as if the client had sent it here. */
+export function acceptForwarded(req: IncomingMessage, secret: string): boolean {
   const [given, client] = [Buffer.from(String(req.headers[secretHeader])), String(req.headers[clientHeader])]
   const expected = Buffer.from(secret)
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) return false
   delete req.headers[secretHeader]
   delete req.headers[clientHeader]
-  handedOnFrom(req, client)
+  markForwarded(req, client)
   return true
 }
 
-/** Hands requests on to the first thread, and its answers back as they come. Resolves when a request is over. */
-export function handOn({
+/** Forwards requests to the first thread, and its answers back as they come. Resolves when a request is over. */
+export function forwardTo({
   port,
   secret,
-}: Inside): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
+}: MainEndpoint): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
   const agent = new Agent({ keepAlive: true })
   return async (req, res) => {
     const headers = [

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 /** Starts a thread with these limits in a process with large young generations, and tells the MB that its one grew to. */
 const script = (limits: string) => `
   import { Worker } from 'node:worker_threads'
-  import { limitsOfCalls, reserveYoungGeneration } from ${JSON.stringify(new URL('./young-generation.ts', import.meta.url).href)}
+  import { reserveYoungGeneration, youngMbOfCalls } from ${JSON.stringify(new URL('./young-generation.ts', import.meta.url).href)}
   reserveYoungGeneration()
   const thread = \`
     const { getHeapSpaceStatistics } = require('node:v8')
@@ -22,6 +22,6 @@ const youngOf = (limits: string): number => {
 }
 
 test('threads that answer calls have the young generation of the first one, and no others', () => {
-  expect(youngOf('limitsOfCalls()')).toBe(64)
+  expect(youngOf('{ maxYoungGenerationSizeMb: youngMbOfCalls() }')).toBe(64)
   expect(youngOf('{ maxYoungGenerationSizeMb: 12 }')).toBeLessThanOrEqual(8)
 })

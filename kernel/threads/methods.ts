@@ -1,0 +1,43 @@
+import type { MessagePort } from 'node:worker_threads'
+import type { MeterState } from '../chain/meter.ts'
+import type { Config } from '../config.ts'
+import type { MainEndpoint } from '../http/forward.ts'
+import type { Relayed } from '../plugin/relay.ts'
+import type { PluginNews } from '../plugin/transaction.ts'
+import type { QueueStatus } from '../queues.ts'
+
+/** What a further thread is started with. */
+export interface ThreadData {
+  readonly config: Config
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** From 2. */
+  readonly number: number
+  readonly port: number
+  readonly main: MainEndpoint
+  readonly startedAt: number
+  /** Number of the first thread's generation. */
+  readonly generation: number
+  /** Leads to the store. */
+  readonly store: MessagePort
+}
+
+/** What the first thread asks of another. All but `boot` reject until the thread is ready. */
+export type ThreadMethods = {
+  /** Resolves when it answers requests. */
+  boot(): void
+  follow(news: PluginNews): void
+  /** Runs what is bound to a key. */
+  run(key: string): void
+  /** Undefined for a plugin that is not there. */
+  meter(id: string): MeterState | undefined
+  resetMeter(id: string): void
+  queues(): Record<string, QueueStatus>
+  /** Drains; resolves when all is given back. */
+  close(): void
+}
+
+/** What a thread asks of the first one. */
+export type FirstMethods = {
+  relay(relayed: readonly Relayed[]): void
+  ask(asked: { readonly key: string; readonly data: unknown }): unknown
+}

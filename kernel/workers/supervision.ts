@@ -1,0 +1,80 @@
+import type { ResourceLimits, Transferable } from 'node:worker_threads'
+import type { Handlers, Methods, RpcOptions, RpcPort } from '../../storage/shared/rpc-port.ts'
+import { HookFault } from '../hook-fault.ts'
+
+/** What was asked of a worker that is no more. */
+export class WorkerLost extends HookFault {
+  /** Why: in the kernel's words, without those of the code that ran there. */
+  readonly reason: string
+
+  /** `cause` is what was thrown there, if that is why. */
+  constructor(reason: string, cause?: unknown, what = 'its worker was lost') {
+    super(`${what}: ${reason}`)
+    this.reason = reason
+    this.cause = cause
+  }
+}
+
+/** Bounds of a worker, in milliseconds and MB. */
+export interface SupervisedLimits {
+  /** Until it is ready. */
+  readonly startMs?: number
+  /** Without a sign of life, until it is ended. */
+  readonly hangMs?: number
+  /** Without anything to do, until it is ended; the next call starts another. */
+  readonly idleMs?: number
+  /** Of JavaScript objects; a worker that needs more is ended. */
+  readonly heapMb?: number
+  /** Of the young generation, all of which a worker under load touches and keeps. */
+  readonly youngMb?: number | undefined
+}
+
+export interface SupervisedOptions<Theirs extends Methods, Ours extends Methods, Ready> {
+  /** The file it runs, without its ending, and the file that this is relative to, whose ending it has. */
+  readonly entry: readonly [file: string, from: string]
+  /** Told in the lists of threads of debuggers. */
+  readonly name?: string
+  /** What each worker is started with, and what changes hands with it. */
+  readonly data?: () => { readonly value: unknown; readonly transfer?: readonly Transferable[] }
+  readonly env?: NodeJS.ProcessEnv
+  /** Options of Node on the command line; those of this thread by default. */
+  readonly execArgv?: string[]
+  readonly limits: SupervisedLimits
+  /** Answers what the worker asks. */
+  readonly methods: Handlers<Ours>
+  readonly rpc?: RpcOptions
+  /** Asks the worker to begin; it is ready when this has resolved. Without it, a worker is ready at once. */
+  readonly begin?: (worker: RpcPort<Theirs, Ours>) => Promise<Ready>
+  /** Looks for signs of life also while nothing is asked of it. */
+  readonly works?: boolean
+  /** Told when a worker ended that was ready, although nobody asked it to; before its calls reject. */
+  readonly lost?: (lost: WorkerLost) => void
+  /** Starts another for one that was lost; else the next `start` does. */
+  readonly restart?: Restart
+}
+
+export interface Restart {
+  /** Milliseconds until another is started; twice as many after each start that fails, up to a minute. */
+  readonly pauseMs: number
+  /** Starts it, when that suits. */
+  readonly run: (start: () => Promise<unknown>) => Promise<void>
+}
+
+/** MB of a young generation: messages are small. */
+const youngMb = 24
+
+export function resourceLimitsOf({ heapMb, ...limits }: SupervisedLimits): ResourceLimits {
+  const young = 'youngMb' in limits ? limits.youngMb : youngMb
+  return {
+    ...(heapMb !== undefined && { maxOldGenerationSizeMb: heapMb }),
+    ...(young !== undefined && { maxYoungGenerationSizeMb: young }),
+  }
+}
+
+/** Why a worker ended that something was thrown in, without the words of what was. */
+export function reasonOf(error: unknown): string {
+  const { code, name } = (error ?? {}) as NodeJS.ErrnoException
+  return code === 'ERR_WORKER_OUT_OF_MEMORY'
+    ? 'it used more memory than it may'
+    : `${name ?? typeof error} was thrown in it`
+}
