@@ -47,6 +47,13 @@ export {
   type TokenCount,
   TokenCounting,
 } from './contract/models.ts'
+export {
+  type CompleteOptions,
+  type Context,
+  defineArea,
+  defineModule,
+  defineProvider,
+} from './contract/plugin.ts'
 export type {
   Credential,
   Protocol,
@@ -90,8 +97,6 @@ export type { Log } from './log.ts'
 export type { Arranged, Placement } from './plugin/arrangement.ts'
 export type { Generation } from './plugin/generation.ts'
 export type { Actor } from './plugin/lockout.ts'
-export { type Context, defineArea, defineModule, defineProvider } from './plugin/plugin.ts'
-export type { CompleteOptions } from './plugin/plugin-calls.ts'
 export type { Binding, Plugin, PluginState } from './plugin/plugin-record.ts'
 export { bindingName } from './plugin/records.ts'
 export type { Registry } from './plugin/registry.ts'

@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url'
-import type { ModuleDefinition, PluginDefinition } from './plugin.ts'
+import type { ModuleDefinition, PluginDefinition } from '../contract/plugin.ts'
 import { located } from './source-place.ts'
 
 /** Imports a plugin's code. Throws a readable error when that fails, or what it exports is no definition. */

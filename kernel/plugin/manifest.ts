@@ -5,8 +5,8 @@ import { z } from 'zod'
 import { stages } from '../chain/hooks.ts'
 import { kernelKeys } from '../config/schema.ts'
 import { providerSpec } from '../contract/provider.ts'
+import { permission } from '../permissions/permissions.ts'
 import { entryOf, readManifest } from './manifest-file.ts'
-import { permission } from './permissions.ts'
 import type { Staged } from './staging/stage.ts'
 
 /** Version of the contract that plugins are written against. */

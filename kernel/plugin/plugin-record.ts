@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import type { Meter } from '../chain/meter.ts'
+import type { ModuleDefinition, PluginDefinition } from '../contract/plugin.ts'
 import type { Instance } from './instance.ts'
 import type { Discovered, Manifest } from './manifest.ts'
 import type { Memory } from './memory.ts'
-import type { ModuleDefinition, PluginDefinition } from './plugin.ts'
 import type { Setting, StoredSetting } from './setting.ts'
 
 export type PluginState = 'active' | 'tripped' | 'disabled' | 'waiting' | 'failed' | 'invalid'

@@ -1,17 +1,32 @@
 import { type Agent, fetch, type RequestInit, type Response } from 'undici'
 import type { Completion, ModelRequest } from '../call/canonical.ts'
+import type { CompleteOptions } from '../contract/plugin.ts'
 import { HookFault } from '../hook-fault.ts'
+import type { Scope } from '../plugin/scope.ts'
 import { Egress } from './egress.ts'
 import { denied, type Grants } from './permissions.ts'
-import type { CompleteOptions, PluginCalls } from './plugin-calls.ts'
-import type { Scope } from './scope.ts'
+
+/** Carries the model calls that plugins make for themselves. */
+export interface ModelCalls {
+  /**
+   * Resolves with the whole answer. Rejects with an error without a code when the budget does not allow it or the model
+   * does not answer, so that what follows is the module's failure policy and not a refusal of the client.
+   */
+  complete(
+    plugin: string,
+    usdPerDay: number,
+    request: ModelRequest,
+    options: CompleteOptions,
+    signal: AbortSignal,
+  ): Promise<Completion>
+}
 
 /** What plugins reach the outside with. */
 export interface Outbound {
   readonly egress: Egress
   /** Of the configuration, by name. */
   readonly secrets: Readonly<Record<string, string>>
-  readonly models: PluginCalls | undefined
+  readonly models: ModelCalls | undefined
 }
 
 /** A gateway without secrets and models; to the public internet only. */

@@ -4,21 +4,15 @@ import { Cancel, over } from '../call/cancel.ts'
 import type { Completion, ModelRequest, Operation } from '../call/canonical.ts'
 import { CallSettled, CallStarted, type Outcome, withoutBody } from '../call/outcome.ts'
 import { outcomeOf } from '../call/settle.ts'
+import type { CompleteOptions } from '../contract/plugin.ts'
 import { isGatewayError } from '../errors.ts'
 import type { Events } from '../events.ts'
 import { HookFault } from '../hook-fault.ts'
 import { newId } from '../id.ts'
 import { nanoOf, usdOf } from '../money.ts'
+import type { Generation } from '../plugin/generation.ts'
 import { collect } from '../stream/collect.ts'
-import type { Generation } from './generation.ts'
-
-export interface CompleteOptions {
-  /** What this call is expected to cost at most: so much must be left of the day's budget. */
-  readonly budgetUsd?: number
-  /** The call on whose behalf it is made: it ends with that one, and is traced as its child. */
-  readonly on?: Call
-  readonly signal?: AbortSignal
-}
+import type { ModelCalls } from './outbound.ts'
 
 interface Parts {
   readonly generation: () => Generation
@@ -31,7 +25,7 @@ interface Parts {
  * Model calls that plugins make for themselves: through the stages that route and deliver, without the others, so that
  * no module meets itself. Traced and settled like any call, under the plugin's name, and bounded by its budget.
  */
-export class PluginCalls {
+export class PluginCalls implements ModelCalls {
   readonly #parts: Parts
   /** What calls under way may still cost, by plugin, in nano-dollars. */
   readonly #reserved = new Map<string, number>()
@@ -42,10 +36,6 @@ export class PluginCalls {
     this.#parts = parts
   }
 
-  /**
-   * Resolves with the whole answer. Rejects with an error without a code when the budget does not allow it or the model
-   * does not answer, so that what follows is the module's failure policy and not a refusal of the client.
-   */
   async complete(
     plugin: string,
     usdPerDay: number,

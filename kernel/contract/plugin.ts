@@ -6,11 +6,18 @@ import type { Completion, ModelRequest } from '../call/canonical.ts'
 import type { Wire } from '../call/wire.ts'
 import type { Awaitable, Hooks } from '../chain/hooks.ts'
 import type { Token } from '../container.ts'
-import type { Protocol } from '../contract/provider.ts'
 import type { EventType, Occurrence } from '../events.ts'
 import type { Log } from '../log.ts'
 import type { Route } from '../route.ts'
-import type { CompleteOptions } from './plugin-calls.ts'
+import type { Protocol } from './provider.ts'
+
+export interface CompleteOptions {
+  /** What this call is expected to cost at most: so much must be left of the day's budget. */
+  readonly budgetUsd?: number
+  /** The call on whose behalf it is made: it ends with that one, and is traced as its child. */
+  readonly on?: Call
+  readonly signal?: AbortSignal
+}
 
 /**
  * What a plugin is given. Everything acquired through it is given back when the instance goes: on disable, after a
