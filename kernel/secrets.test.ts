@@ -1,11 +1,11 @@
-import { randomBytes } from 'node:crypto'
-import { readdirSync, writeFileSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { randomBytes, scryptSync } from 'node:crypto'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { openSecrets, Secrets } from './secrets.ts'
 
 const codeOf = (action: () => unknown) => {
@@ -80,6 +80,9 @@ describe('Secrets', () => {
     'enc:AAAA',
     'enc:not base64 at all, but long enough to be one',
     'ENC:AAAA',
+    `key:${Buffer.alloc(40).toString('base64')}`,
+    `enc:${Buffer.alloc(40).toString('base64')}\n`,
+    `enc:${Buffer.alloc(40).toString('base64').replaceAll('=', '')}`,
   ])('does not take %j for an encrypted value', (text) => {
     expect(secrets.isEncrypted(text)).toBe(false)
     expect(codeOf(() => secrets.decrypt(text))).toBe('SECRET_MALFORMED')
@@ -153,10 +156,58 @@ describe('openSecrets', () => {
     expect((await openSecrets({ dataDir, passphrase: 'later' })).decrypt(sealed)).toBe('provider-key')
   })
 
-  it('refuses a damaged key file instead of replacing it', async () => {
+  it('derives the key in the one way that keeps what is stored readable', async () => {
+    const salt = randomBytes(32)
+    await mkdir(inSecrets())
+    await writeFile(inSecrets('encryption.salt'), `${salt.toString('base64')}\n`)
+    const key = scryptSync('c\u00e1se', salt, 32, { N: 32_768, r: 8, p: 3, maxmem: 2 ** 26 })
+    const stored = new Secrets(key).encrypt('stored')
+    // Systems compose letters in two ways, and the passphrase is the same.
+    for (const passphrase of ['c\u00e1se', 'ca\u0301se'])
+      expect((await openSecrets({ dataDir, passphrase })).decrypt(stored)).toBe('stored')
+  })
+
+  it('has the key on the disk, with its name, before anything is encrypted under it', async () => {
+    const handle = await open(dataDir)
+    const sync = vi.spyOn(Object.getPrototypeOf(handle) as typeof handle, 'sync')
+    onTestFinished(() => sync.mockRestore())
+    await handle.close()
+    await openSecrets({ dataDir })
+    expect(sync).toHaveBeenCalledTimes(2)
+    await openSecrets({ dataDir })
+    expect(sync).toHaveBeenCalledTimes(2)
+  })
+
+  it('says that a key cannot be put into place, and leaves nothing', async () => {
+    await mkdir(inSecrets())
+    const started = openSecrets({ dataDir })
+    const failed = expect(started).rejects.toMatchObject({
+      name: 'SecretsError',
+      code: 'SECRETS_STORAGE',
+      message: expect.stringContaining(', link '),
+      cause: expect.objectContaining({ code: 'ENOENT', syscall: 'link' }),
+    })
+    while (readdirSync(inSecrets()).length === 0) await nextTurn()
+    for (const name of readdirSync(inSecrets())) rmSync(inSecrets(name))
+    await failed
+    expect(await readdir(inSecrets())).toEqual([])
+  })
+
+  it('does not take a key that it cannot read for one that is not there', async () => {
+    await mkdir(inSecrets('encryption.key'), { recursive: true })
+    await expect(openSecrets({ dataDir })).rejects.toMatchObject({
+      code: 'SECRETS_STORAGE',
+      cause: expect.objectContaining({ code: 'EISDIR' }),
+    })
+  })
+
+  it('refuses a damaged key file instead of replacing it, and names it', async () => {
     await openSecrets({ dataDir })
     await writeFile(inSecrets('encryption.key'), 'short')
-    await expect(openSecrets({ dataDir })).rejects.toMatchObject({ code: 'SECRETS_STORAGE' })
+    const error = await openSecrets({ dataDir }).catch((thrown: Error) => thrown)
+    expect(error).toMatchObject({ code: 'SECRETS_STORAGE' })
+    expect((error as Error).message).toMatch(new RegExp(`^${inSecrets('encryption.key')} is damaged`))
+    expect(error).not.toHaveProperty('cause')
     expect(await readFile(inSecrets('encryption.key'), 'utf8')).toBe('short')
   })
 

@@ -136,7 +136,7 @@ async function read(file: string): Promise<Buffer | undefined> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw error
   }
-  const bytes = Buffer.from(text.trim(), 'base64')
+  const bytes = Buffer.from(text, 'base64')
   if (bytes.length === keyBytes) return bytes
   throw new SecretsError(
     'SECRETS_STORAGE',

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, getDefaultAutoSelectFamily, setDefaultAutoSelectFamily } from 'node:net'
 import { request } from 'undici'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { Egress, type Resolve } from './egress.ts'
 
 /** What names lead to, in the place of a name server. */
@@ -35,9 +35,13 @@ beforeEach(() => {
   met = 0
 })
 
-/** What a plugin that may reach every host gets from this one. */
-async function reached(host: string, allow: readonly string[] = []): Promise<string> {
-  const dispatcher = new Egress(allow, resolve).agent('asks', ['*'])
+/** What a plugin gets from this host, which may reach every host unless some are named. */
+async function reached(
+  host: string,
+  allow: readonly string[] = [],
+  hosts: readonly string[] = ['*'],
+): Promise<string> {
+  const dispatcher = new Egress(allow, resolve).agent('asks', hosts)
   try {
     return await (await request(`http://${host}:${port}/`, { dispatcher })).body.text()
   } finally {
@@ -64,6 +68,61 @@ describe('a name with several addresses', () => {
     expect(await reached('two.example', ['127.0.0.0/8'])).toBe('inside')
     expect(await reached('two.example', ['two.example'])).toBe('inside')
   })
+})
+
+test('a name at public addresses and allowed ones is reached', async () => {
+  names.set('two.example', ['127.0.0.1', '93.184.215.14', '2606:2800:21f::1'])
+  expect(await reached('two.example', ['127.0.0.1'])).toBe('inside')
+})
+
+test('an allowed name is reached however it is written, and no other name at its address', async () => {
+  names.set('one.example', ['127.0.0.1']).set('other.example', ['127.0.0.1'])
+  expect(await reached('One.example', ['ONE.example'])).toBe('inside')
+  await expect(reached('other.example', ['one.example'])).rejects.toThrow('is at 127.0.0.1 (loopback)')
+})
+
+test('an allowed address is that one alone, and a range is of its own kind', async () => {
+  names.set('six.example', ['fc00::2'])
+  await expect(reached('six.example', ['fc00::1'])).rejects.toThrow('six.example is at fc00::2')
+  await expect(reached('six.example', ['10.0.0.0/8', '127.0.0.1'])).rejects.toThrow('six.example is at fc00::2')
+  names.set('four.example', ['127.0.0.1'])
+  await expect(reached('four.example', ['::/0'])).rejects.toThrow('four.example is at 127.0.0.1')
+})
+
+test("the door to a cloud's inside is closed, though its range is a public one", async () => {
+  names.set('door.example', ['168.63.129.16'])
+  await expect(reached('door.example')).rejects.toThrow('is at 168.63.129.16 (metadata)')
+})
+
+test.each([
+  ['127.0.0.1', '127.0.0.1 (loopback)'],
+  ['[::1]', '::1 (loopback)'],
+  ['[::ffff:10.0.0.1]', '10.0.0.1 (private)'],
+  ['169.254.169.254', '169.254.169.254 (linkLocal)'],
+])('an address in the place of a name is looked at as well: %s', async (host, shown) => {
+  await expect(reached(host)).rejects.toThrow(`is at ${shown}`)
+  expect(met).toBe(0)
+})
+
+test('an address in the place of a name is reached when it is allowed', async () => {
+  expect(await reached('127.0.0.1', ['127.0.0.1'])).toBe('inside')
+})
+
+test('a plugin reaches the hosts that it has a permission for, and is told of the one that it lacks', async () => {
+  names.set('its.example', ['127.0.0.1']).set('other.example', ['127.0.0.1'])
+  const allow = ['127.0.0.1']
+  expect(await reached('ITS.example', allow, ['its.example'])).toBe('inside')
+  await expect(reached('other.example', allow, ['its.example'])).rejects.toThrow('network:other.example')
+  expect(met).toBe(1)
+})
+
+test('a name is looked at also where Node asks for one address alone', async () => {
+  const before = getDefaultAutoSelectFamily()
+  onTestFinished(() => setDefaultAutoSelectFamily(before))
+  setDefaultAutoSelectFamily(false)
+  names.set('one.example', ['127.0.0.1'])
+  expect(await reached('one.example', ['127.0.0.1'])).toBe('inside')
+  await expect(reached('one.example')).rejects.toThrow('is at 127.0.0.1')
 })
 
 test('a name that is nowhere is reached by nobody', async () => {

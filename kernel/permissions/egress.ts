@@ -31,11 +31,11 @@ export class Egress {
     this.allow = allow
     this.#resolve = resolve
     const isNetwork = (text: string): boolean => ipaddr.isValid(text) || ipaddr.isValidCIDR(text)
-    this.#hosts = new Set(allow.filter((text) => !isNetwork(text)).map((text) => text.toLowerCase()))
+    this.#hosts = new Set(allow.map((text) => text.toLowerCase()))
     this.#networks = allow.filter(isNetwork).map((text) => {
       if (text.includes('/')) return ipaddr.parseCIDR(text)
       const address = ipaddr.process(text)
-      return [address, address.kind() === 'ipv4' ? 32 : 128]
+      return [address, address.toByteArray().length * 8]
     })
   }
 

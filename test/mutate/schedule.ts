@@ -90,8 +90,7 @@ function runOf(file: string, seen: Seen, { id, file: source }: Mutant, isImporte
     mutant: id,
     tests: reaching.map((test) => test.id),
     hits: hits * 100 + 10_000,
-    // Others work on this machine as well, so that a test may take longer without hanging.
-    limits: Object.fromEntries(reaching.map((test) => [test.id, Math.round(test.ms * 6 + 3_000)])),
+    limits: Object.fromEntries(reaching.map((test) => [test.id, Math.round(test.ms * 5 + 2_000)])),
     ...(isImported ? { reload: path.resolve(source) } : {}),
   }
 }
