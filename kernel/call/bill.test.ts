@@ -3,7 +3,7 @@ import { createPrices } from '../../plugins/models/prices.ts'
 import { TokenCounter } from '../../plugins/models/tokens/counter.ts'
 import { callWith } from '../../test/chain.ts'
 import { ClientGone, UpstreamError } from '../errors.ts'
-import { billed } from './bill.ts'
+import { answerTexts, billed, reportedCost } from './bill.ts'
 import type { Completion } from './canonical.ts'
 import type { Counts, Ending, Served } from './outcome.ts'
 import type { Attempt } from './trace.ts'
@@ -100,6 +100,7 @@ describe('an attempt that failed', () => {
   test.each([
     ['with an error', { error: failure, status: 500 }],
     ['with a status', { status: 500 }],
+    ['with the least status of a failure', { status: 400 }],
     ['before there was a status', { status: undefined }],
     ['with an error after its status', { error: failure, status: 200 }],
   ])('%s is not billed without a report', (_, failed) => {
@@ -171,4 +172,17 @@ describe('an answer without a report', () => {
 test('an answer that no provider gave has the usage that it says, and no cost', () => {
   const usage = { prompt_tokens: 11, completion_tokens: 2, total_tokens: 13 }
   expect(bill([], { served: { body: () => ({ usage }) } })).toEqual({ usage: used(11, 2), cost: undefined })
+})
+
+test('the texts of an answer are counted once each, and nothing else', () => {
+  const message = { role: 'assistant', content: 'one' } as const
+  expect(answerTexts({ choices: [{ index: 0, message, finish_reason: 'stop' }] })).toEqual(['one'])
+  expect(answerTexts(undefined)).toEqual([])
+})
+
+test.each([0, 0.25, 100_000])('a provider is believed that says a call cost %d dollars', (usd) => {
+  const totalNano = usd * 1e9
+  const none = { inputNano: 0, outputNano: 0, cacheNano: 0 }
+  const names = { priceId: 'provider', source: 'provider' }
+  expect(reportedCost(usd)).toEqual({ ...none, ...names, totalNano, otherNano: totalNano })
 })

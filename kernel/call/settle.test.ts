@@ -1,10 +1,23 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { createPrices } from '../../plugins/models/prices.ts'
+import { TokenCounter } from '../../plugins/models/tokens/counter.ts'
 import { callWith } from '../../test/chain.ts'
-import { UpstreamError } from '../errors.ts'
+import {
+  badRequest,
+  ClientGone,
+  contentBlocked,
+  GatewayError,
+  internalError,
+  rateLimited,
+  UpstreamError,
+} from '../errors.ts'
+import { Events } from '../events.ts'
+import type { Log } from '../log.ts'
 import type { Call } from './call.ts'
-import type { Rating } from './outcome.ts'
-import { outcomeOf } from './settle.ts'
+import { over } from './cancel.ts'
+import type { Completion } from './canonical.ts'
+import { CallSettled, type Outcome, type Rating, type Served } from './outcome.ts'
+import { outcomeOf, settle } from './settle.ts'
 import type { Attempt } from './trace.ts'
 import { noUsage } from './usage.ts'
 
@@ -47,6 +60,7 @@ test('the time in which attempts race each other counts once', () => {
 test('the time of an attempt that was cut off counts up to the end of the call', () => {
   const startedAt = performance.now() - 1000
   expect(upstreamMs({ startedAt })).toBeGreaterThanOrEqual(1000)
+  expect(upstreamMs({ startedAt })).toBeLessThan(performance.now() - startedAt + 1)
 })
 
 test.each([
@@ -93,4 +107,190 @@ test('the cost of many dear attempts ends where whole numbers do', () => {
 test.each([[7], [{}], [''], ['x'.repeat(101)]])('an end of %j is none', (odd) => {
   const served = { ...answered, finishReason: odd as 'stop' }
   expect(outcomeOf(callOf([]), served, unrated).finishReason).toBeUndefined()
+})
+
+const ended = (served: Partial<Served>) => outcomeOf(callOf([]), { ...answered, ...served }, unrated)
+
+const upstream = { provider: 'openai', model: 'm', fault: 'status', retryable: false } as const
+
+test.each([
+  ['ok', { finishReason: 'stop' }],
+  ['length', { finishReason: 'length' }],
+  ['blocked', { finishReason: 'content_filter' }],
+  ['client_abort', { error: new ClientGone() }],
+  ['blocked', { error: contentBlocked('It holds a secret.') }],
+  ['timeout', { error: new GatewayError('provider_error', 'It took too long.', { type: 'timeout' }) }],
+  ['gateway_error', { error: badRequest('A guard failed.', { type: 'module_tripped' }) }],
+  ['gateway_error', { error: internalError('It broke.') }],
+  ['gateway_error', { error: new TypeError('a mistake of ours') }],
+  ['refused', { error: rateLimited('Too many.') }],
+  ['upstream_error', { error: new UpstreamError('rate_limited', 'Too many there.', upstream) }],
+  ['upstream_error', { error: new UpstreamError('bad_request', 'No such thing.', upstream) }],
+] as const)('the ending is %s after %j', (ending, served) => {
+  expect(ended(served).ending).toBe(ending)
+})
+
+test('only a client that left is no error', () => {
+  expect(ended({ error: new ClientGone() }).error).toBeUndefined()
+  expect(ended({ error: rateLimited('Too many.') }).error).toMatchObject({ code: 'rate_limited' })
+  expect(ended({}).error).toBeUndefined()
+})
+
+test('the provider and the model are those of the last attempt', () => {
+  const call = callOf([
+    { model: 'first' },
+    { provider: 'azure', model: 'last' },
+    { provider: 'groq', model: 'm3' },
+  ])
+  expect(outcomeOf(call, answered, unrated)).toMatchObject({ provider: 'groq', model: 'm3' })
+})
+
+test('the times are those since the call began', () => {
+  const call = callOf([])
+  const before = performance.now() - call.trace.started
+  call.trace.firstContentAt = call.trace.started + 3
+  const { latencyMs, ttftMs } = outcomeOf(call, answered, unrated)
+  expect(latencyMs).toBeGreaterThanOrEqual(before)
+  expect(latencyMs).toBeLessThanOrEqual(performance.now() - call.trace.started)
+  expect(ttftMs).toBe(3)
+})
+
+test('the body is read when somebody asks, and its JSON is that of the provider while there is one', () => {
+  const body: Completion = { id: 'c1', choices: [] }
+  let read = 0
+  const usage = { ...noUsage, input: 1, source: 'provider' } as const
+  const served = { ...answered, body: () => [body, read++][0] as Completion }
+  const outcome = outcomeOf(callOf([{ usage: () => usage }]), served, unrated)
+  expect(read).toBe(0)
+  expect(outcome.body()).toBe(body)
+  expect(outcome.json()).toBe(JSON.stringify(body))
+  expect(ended({ body: () => body, json: () => '{ "id": "c1" }' }).json()).toBe('{ "id": "c1" }')
+  expect(ended({ body: undefined }).json()).toBeUndefined()
+})
+
+test('a reason of a hundred letters is the longest that is one', () => {
+  expect(ended({ finishReason: 'x'.repeat(100) as 'stop' }).finishReason).toBe('x'.repeat(100))
+})
+
+describe('settling', () => {
+  /** Settles, and says what everybody was told. */
+  async function settled(
+    call: Call,
+    served: Served,
+    rating: Rating,
+    hook: (outcome: Outcome) => void | Promise<void> = () => {},
+  ) {
+    const logged: object[] = []
+    const emitted: Outcome[] = []
+    const hooks: Outcome[] = []
+    const events = new Events(() => {})
+    events.on(CallSettled, ({ outcome, call: about }) => {
+      expect(about).toBe(call)
+      emitted.push(outcome)
+    })
+    const log = {
+      error: (about: object, message: string) => logged.push({ ...about, message }),
+    } as unknown as Log
+    const chain = {
+      settled: (outcome: Outcome) => {
+        hooks.push(outcome)
+        return hook(outcome)
+      },
+    }
+    await settle(call, served, { chain, rating }, { events, log })
+    expect(call.cancel.reason).toBe(over)
+    return { logged, emitted, hooks }
+  }
+
+  const counter = new TokenCounter()
+  const left: Served = { ...answered, error: new ClientGone(), chunks: 3 }
+
+  test('tells the chain, waits for it, and then everybody else', async () => {
+    const order: string[] = []
+    const { emitted, hooks, logged } = await settled(callOf([]), answered, unrated, async () => {
+      await Promise.resolve()
+      order.push('chain')
+    })
+    expect(order).toEqual(['chain'])
+    expect(emitted).toEqual(hooks)
+    expect(hooks).toHaveLength(1)
+    expect(logged).toEqual([])
+  })
+
+  test('ends the call also when a module fails at it, which is logged under the call', async () => {
+    const failure = new Error('a full disk')
+    for (const fail of [
+      () => Promise.reject(failure),
+      () => {
+        throw failure
+      },
+    ]) {
+      const { emitted, logged } = await settled(callOf([]), answered, unrated, fail)
+      expect(emitted).toEqual([])
+      expect(logged).toEqual([expect.objectContaining({ err: failure, request_id: 'tr_1' })])
+    }
+  })
+
+  test('counts what was estimated by the tokenizers of those models that have one', async () => {
+    const counted: string[] = []
+    const tokens = {
+      knows: (model: string) => model === 'known',
+      count: async (request: { model: string }, texts: readonly string[]) => {
+        counted.push(`${request.model}: ${texts.join()}`)
+        return { input: { tokens: 41 }, output: 17 }
+      },
+      estimate: counter.estimate.bind(counter),
+      estimator: counter.estimator.bind(counter),
+    } as unknown as NonNullable<Rating['tokens']>
+    const message = { role: 'assistant', content: 'an answer' } as const
+    const body = (): Completion => ({ choices: [{ index: 0, message, finish_reason: 'stop' }] })
+    const call = callOf([{ model: 'known' }, { model: 'other' }, { model: 'known' }])
+    const { hooks } = await settled(call, { ...left, body }, { prices: undefined, tokens })
+    expect(counted).toEqual(['known: an answer'])
+    const other = outcomeOf(callOf([{ model: 'other' }]), { ...left, body }, { prices: undefined, tokens })
+    expect(hooks[0]!.usage).toMatchObject({
+      input: 41 + 41 + other.usage.input,
+      output: 17 + 17 + other.usage.output,
+      source: 'estimated',
+    })
+  })
+
+  test('leaves a report as it is, and an estimate where no tokenizer is there or one fails', async () => {
+    const tokens = {
+      knows: (model: string) => model !== 'other',
+      count: () => Promise.reject(new Error('no such file')),
+      estimate: counter.estimate.bind(counter),
+      estimator: counter.estimator.bind(counter),
+    } as unknown as NonNullable<Rating['tokens']>
+    const rating = { prices: undefined, tokens }
+    const estimate = (model: string) => outcomeOf(callOf([{ model }]), left, rating).usage
+    const unknown = await settled(callOf([{ model: 'other' }]), left, rating)
+    expect(unknown.hooks[0]!.usage).toEqual(estimate('other'))
+    expect(unknown.logged).toEqual([])
+    const failed = await settled(callOf([{ model: 'known' }]), left, rating)
+    expect(failed.hooks[0]!.usage).toEqual(estimate('known'))
+    expect(failed.logged).toEqual([expect.objectContaining({ request_id: 'tr_1' })])
+    const usage = { ...noUsage, input: 5, output: 6, source: 'provider' } as const
+    const reported = await settled(callOf([{ usage: () => usage }]), answered, rating)
+    expect(reported.hooks[0]!.usage).toEqual(usage)
+    expect(reported.logged).toEqual([])
+  })
+
+  test('estimates what was sent, and not what the client asked for', async () => {
+    const call = callOf([{ model: 'known' }])
+    const asked: unknown[] = []
+    const tokens = {
+      knows: () => true,
+      count: async (request: { messages: unknown }) => {
+        asked.push(request.messages)
+        return { input: { tokens: 1 }, output: 1 }
+      },
+      estimate: counter.estimate.bind(counter),
+      estimator: counter.estimator.bind(counter),
+    } as unknown as NonNullable<Rating['tokens']>
+    const messages = [{ role: 'user', content: 'masked' }] as const
+    call.trace.mayRecord({ model: 'm', messages })
+    await settled(call, left, { prices: undefined, tokens })
+    expect(asked).toEqual([messages])
+  })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import { believedUsage, fromWireUsage, mostTokens, noUsage, type Usage } from './usage.ts'
+import { addUsage, believedUsage, fromWireUsage, mostTokens, noUsage, type Usage } from './usage.ts'
 
 const anything = fc.oneof(fc.double(), fc.integer(), fc.nat(2 * mostTokens), fc.anything())
 const classes = ['cachedRead', 'cacheWrite5m', 'cacheWrite1h', 'reasoning', 'audioIn', 'audioOut', 'imageIn']
@@ -33,6 +33,45 @@ test('a report that can be is believed as it is', () => {
     source: 'provider',
   }
   expect(believedUsage(report)).toEqual(report)
+})
+
+test('a report of a prompt or an answer alone is believed, also when it says null of the other', () => {
+  const tokens = (value: null | undefined): never => value as never
+  for (const none of [null, undefined]) {
+    expect(fromWireUsage({ prompt_tokens: tokens(none), completion_tokens: 5, total_tokens: 5 })).toEqual({
+      ...noUsage,
+      output: 5,
+      source: 'provider',
+    })
+  }
+})
+
+describe('a sum', () => {
+  const known = fc.record({
+    ...Object.fromEntries(names.map((name) => [name, fc.nat(mostTokens)])),
+    source: fc.constantFrom('provider', 'estimated'),
+  }) as unknown as fc.Arbitrary<Usage>
+  const usages = fc.oneof(known, fc.constant(noUsage))
+
+  test('has the tokens of both in every class', () => {
+    fc.assert(
+      fc.property(usages, usages, (a, b) => {
+        const sum = addUsage(a, b)
+        for (const name of names as (keyof Usage)[])
+          expect(sum[name]).toBe((a[name] as number) + (b[name] as number))
+      }),
+    )
+  })
+
+  test('is an estimate when a part is, and nothing when both are', () => {
+    fc.assert(
+      fc.property(usages, usages, (a, b) => {
+        const sources = [a.source, b.source]
+        const source = ['estimated', 'provider', 'none'].find((one) => sources.includes(one as 'none'))
+        expect(addUsage(a, b).source).toBe(source)
+      }),
+    )
+  })
 })
 
 describe('not believed', () => {

@@ -97,7 +97,6 @@ export function believedUsage(report: Usage | undefined): Usage | undefined {
 /** The sum of two; a part that was estimated makes the sum an estimate. */
 export function addUsage(a: Usage, b: Usage): Usage {
   if (a.source === 'none') return b
-  if (b.source === 'none') return a
   return {
     input: a.input + b.input,
     output: a.output + b.output,

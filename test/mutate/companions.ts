@@ -1,5 +1,22 @@
 /** Tests that stand elsewhere than what they test, by the folder or file. */
-export const companions: readonly (readonly [string, readonly string[]])[] = []
+export const companions: readonly (readonly [string, readonly string[]])[] = [
+  [
+    'kernel/call',
+    [
+      'kernel/chain',
+      'kernel/stream',
+      'kernel/detect',
+      'kernel/http',
+      'plugins/upstream/delivery',
+      'kernel/money.test.ts',
+    ],
+  ],
+  ['kernel/stream', ['kernel/detect', 'plugins/upstream/delivery', 'kernel/http/streamed-answer.test.ts']],
+  ['kernel/chain', ['kernel/call', 'kernel/detect', 'modules/outputcap', 'modules/retrypilot']],
+  ['kernel/accounts', ['kernel/accounts.test.ts', 'plugins/auth']],
+  ['kernel/accounts.ts', ['plugins/auth']],
+  ['storage', ['storage']],
+]
 
 /** Files in the folders of the code that are only for tests. */
 export const notCode: readonly RegExp[] = [/-child\.ts$/, /-parts\.ts$/, /^storage\/conformance/]
