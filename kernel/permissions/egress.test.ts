@@ -84,7 +84,9 @@ test('an allowed name is reached however it is written, and no other name at its
 test('an allowed address is that one alone, and a range is of its own kind', async () => {
   names.set('six.example', ['fc00::2'])
   await expect(reached('six.example', ['fc00::1'])).rejects.toThrow('six.example is at fc00::2')
-  await expect(reached('six.example', ['10.0.0.0/8', '127.0.0.1'])).rejects.toThrow('six.example is at fc00::2')
+  await expect(reached('six.example', ['10.0.0.0/8', '127.0.0.1'])).rejects.toThrow(
+    'six.example is at fc00::2',
+  )
   names.set('four.example', ['127.0.0.1'])
   await expect(reached('four.example', ['::/0'])).rejects.toThrow('four.example is at 127.0.0.1')
 })
