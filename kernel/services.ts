@@ -33,7 +33,7 @@ export const kernelServices = {
   remains: guardedToken<Remains>('remains'),
   runtime: guardedToken<Runtime>('runtime'),
   secrets: guardedToken<Secrets>('secrets'),
-  storage: guardedToken<Pick<Engine, 'compact'>>('storage'),
+  storage: guardedToken<Pick<Engine, 'compact' | 'copyTo'>>('storage'),
   storeState: guardedToken<StoreState>('store-state'),
   threads: guardedToken<Threads>('threads'),
 } as const

@@ -113,6 +113,12 @@ export interface Engine extends Store {
   erase(prefix: string): Promise<void>
   /** Rewrites the data on disk, so that the bytes of deleted and replaced rows leave it. Reads and writes all of it. */
   compact(): Promise<void>
+  /**
+   * Writes what the store holds at one moment into a store of its own, in a folder that has none yet, while reading and
+   * writing go on. All that was acknowledged before is in it; of what comes later all up to some moment, and nothing
+   * behind it. Rejects, and leaves a part of it in the folder, when the store is closed or opened again in between.
+   */
+  copyTo(folder: string): Promise<void>
   /** Flushes and closes; further writes reject. */
   close(): Promise<void>
 }

@@ -2,6 +2,7 @@ import { Level } from 'level'
 import { StoreError } from './errors.ts'
 import type { Disagreement, Engine, StoreHealth, StoreProblem } from './index.ts'
 import { compare } from './level/consistency.ts'
+import { copyDatabase } from './level/copy.ts'
 import { damaged, isCorruption, locked } from './level/damage.ts'
 import { isBeheaded } from './level/files/examine.ts'
 import { mendWriteAhead } from './level/files/repair.ts'
@@ -46,6 +47,10 @@ export async function openLevel(folder: string, options: LevelOptions = {}): Pro
     contents: (prefix) => parts.contents(prefix),
     erase: (prefix) => parts.erase(prefix),
     compact: () => backing.gate.run(() => backing.writer.compact({ gte: '\0', lt: '\uffff' })),
+    async copyTo(folder) {
+      await parts.flush('')
+      await copyDatabase(backing, folder)
+    },
     close() {
       closed ??= parts.close(() => recovery.end())
       return closed

@@ -52,6 +52,10 @@ async function answer(engine: Engine, host: HostStore, peers: Peers, ask: StoreA
     return engine.contents(ask.contents)
   }
   if ('compact' in ask) return engine.compact()
+  if ('copyTo' in ask) {
+    await peers.tellAll({ wanted: '' })
+    return engine.copyTo(ask.copyTo)
+  }
   await peers.tellAll({ erased: ask.erase })
   return engine.erase(ask.erase)
 }
@@ -83,6 +87,7 @@ export function openShared(
     contents: (prefix) => gate.run(() => send({ contents: prefix }) as Promise<StoredPart[]>),
     erase: (prefix) => gate.run(async () => void (await send({ erase: prefix }))),
     compact: () => gate.run(async () => void (await send({ compact: true }))),
+    copyTo: (folder) => gate.run(async () => void (await send({ copyTo: folder }))),
     close() {
       closed ??= closeEnd()
       return closed

@@ -1,9 +1,11 @@
 import { Command } from 'commander'
 import { packageVersion } from '../../kernel/version.ts'
+import { backup } from './backup.ts'
 import { updateCatalogue } from './catalogue.ts'
 import { doctor } from './doctor.ts'
 import { modules } from './modules.ts'
 import { pluginCommand } from './plugin/command.ts'
+import { restore } from './restore.ts'
 import { start } from './start.ts'
 
 /** The command line: terminal output is for people, `--json` for programs. */
@@ -20,6 +22,21 @@ export function createCli(): Command {
     .option('--repair', 'mend what is damaged in the data folder; stop the gateway first')
     .option('--json', 'for programs')
     .action(doctor)
+  cli
+    .command('backup')
+    .argument('<folder>', 'where the copy goes; it must not be there yet')
+    .description('copy the data folder as it is at one moment, also while the gateway runs')
+    .option('--no-encryption-key', 'leave the encryption key out')
+    .option('--url <url>', 'where the gateway listens, when it is not found by itself')
+    .option('--key <key>', 'an admin key of the running gateway; SERVICE_ADMIN_KEY without it')
+    .option('--json', 'for programs')
+    .action(backup)
+  cli
+    .command('restore')
+    .argument('<folder>', 'what backup has made')
+    .description('put a backup into the data folder; stop the gateway first')
+    .option('--json', 'for programs')
+    .action(restore)
   cli.command('modules').description('list the modules').option('--json', 'for programs').action(modules)
   const catalogue = cli.command('catalogue').description('the models that are known, their limits and prices')
   catalogue

@@ -1,5 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { Agent, request } from 'undici'
 import { z } from 'zod'
 import type { Config } from '../../kernel/config.ts'
 
@@ -49,4 +50,35 @@ function reachable(url: string): string {
   const { hostname, port } = new URL(url)
   const host = hostname === '0.0.0.0' || hostname === '[::]' ? 'localhost' : hostname
   return `http://${host}:${port || 80}`
+}
+
+const failure = z.object({ error: z.object({ message: z.string() }) })
+
+/** Sends a management request to a running gateway, however long it takes. Throws what it says when it refuses. */
+export async function askRunning(
+  url: string,
+  key: string | undefined,
+  method: 'GET' | 'POST',
+  at: string,
+  body: unknown,
+): Promise<unknown> {
+  if (!key) {
+    throw new Error(
+      `a gateway runs on ${url}: give an admin key of it with --key or SERVICE_ADMIN_KEY, or stop it first`,
+    )
+  }
+  const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0 })
+  try {
+    const response = await request(url + at, {
+      method,
+      dispatcher: patient,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    const answer: unknown = await response.body.json()
+    if (response.statusCode < 300) return answer
+    throw new Error(failure.safeParse(answer).data?.error.message ?? `${url} answered ${response.statusCode}`)
+  } finally {
+    await patient.close()
+  }
 }

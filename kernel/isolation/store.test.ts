@@ -36,6 +36,7 @@ async function openFar(folder: string): Promise<Engine> {
     contents: (prefix) => engine.contents(prefix),
     erase: (prefix) => engine.erase(prefix),
     compact: () => engine.compact(),
+    copyTo: (folder) => engine.copyTo(folder),
     async close() {
       // What was told before crosses before.
       await new Promise((resolve) => setImmediate(resolve))

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { CallSettled, defineArea } from '#kernel'
+import { addBackupRoutes } from './routes/backups.ts'
 import { addCatalogueRoutes } from './routes/catalogue.ts'
 import { addHealthRoutes } from './routes/health.ts'
 import { addOpenapiRoute } from './routes/openapi.ts'
@@ -21,6 +22,7 @@ export default defineArea({
     addHealthRoutes(context, answers)
     addStatusRoute(context, traffic, answers)
     addCatalogueRoutes(context)
+    addBackupRoutes(context)
     addOpenapiRoute(context)
   },
 })

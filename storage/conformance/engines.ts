@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { collect, type OpenEngine, withEngine } from './harness.ts'
@@ -91,6 +92,53 @@ export function engineConformance(open: OpenEngine): void {
         expect(await again.contents('all/')).toEqual(contents('a-b'))
         await again.erase('all/a-')
         expect(await again.contents('')).toEqual([])
+      }))
+
+    test('has a copy made of one moment, while it goes on', () =>
+      withEngine(open, async ({ engine, folder }) => {
+        const schema = { schema: Row, indexes: { n: ({ n }: { n: number }) => n % 3 } }
+        const rows = engine.collection('rows', schema)
+        const sequence = engine.sequence('sequence', Row)
+        const log = engine.log('log', { ...logOptions, flushMs: 60_000 })
+        const counters = await engine.counters('counters')
+        let written = 0
+        /** Each is acknowledged before the next is begun. */
+        const write = async (): Promise<void> => {
+          written += 1
+          const n = written
+          await rows.put(`row-${n}`, { n })
+          await sequence.append((last) => ({ n: (last?.n ?? 0) + 1 }))
+        }
+        for (let n = 0; n < 20; n++) await write()
+        for (let n = 0; n < 5000; n++) log.append({ id: `id${n}` }, () => `body ${n}`)
+        counters.add('c', 3)
+        const at = join(folder, 'copy')
+        let isCopying = true
+        const copied = engine.copyTo(at).finally(() => {
+          isCopying = false
+        })
+        while (isCopying) await write()
+        await copied
+        const later = written
+        await expect(engine.copyTo(at)).rejects.toThrow()
+
+        const copy = await open(at)
+        try {
+          const count = await copy.collection('rows', schema).count()
+          expect(count).toBeGreaterThanOrEqual(20)
+          expect(count).toBeLessThanOrEqual(later)
+          const ids = (await collect(copy.collection('rows', schema).scan())).map(([id]) => id)
+          expect(ids.sort()).toEqual(Array.from({ length: count }, (_, n) => `row-${n + 1}`).sort())
+          const last = await copy.sequence('sequence', Row).last()
+          expect(count - last).toBeLessThanOrEqual(1)
+          expect(count - last).toBeGreaterThanOrEqual(0)
+          const page = await copy.log('log', logOptions).list({ limit: 1 })
+          expect(page.total).toBe(5000)
+          expect(await copy.log('log', logOptions).body('id4999')).toBe('body 4999')
+          expect((await copy.counters('counters')).get('c')).toBe(3)
+        } finally {
+          await copy.close()
+        }
       }))
 
     test('flushes what is below a namespace', () =>

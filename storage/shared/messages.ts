@@ -41,6 +41,7 @@ export type StoreAsk =
   | { readonly contents: string }
   | { readonly erase: string }
   | { readonly compact: true }
+  | { readonly copyTo: string }
 
 /** Rows of a listing that is read on: some of them, and whether there are more. */
 export interface Batch {

@@ -1,0 +1,86 @@
+import { cp, rename, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { z } from 'zod'
+import type { Config } from '../../kernel/config.ts'
+import { packageVersion } from '../../kernel/version.ts'
+import { type BackupNote, makeBackup } from '../../plugins/system/backup/backup.ts'
+import { openLevel } from '../../storage/level.ts'
+import { exists } from './data-folder.ts'
+import type { GatewayOptions } from './plugin/gateway.ts'
+import { type OutputOptions, report } from './plugin/session.ts'
+import { askRunning, findRunning } from './running.ts'
+
+type BackupOptions = OutputOptions &
+  GatewayOptions & {
+    /** False leaves the encryption key out; `--key` is an admin key. */
+    readonly encryptionKey?: boolean
+  }
+
+const made = z.looseObject({ folder: z.string() })
+
+/**
+ * `switchyard backup`: copies the data folder as it is at one moment, through the gateway while one runs, into a folder that
+ * is not there yet. The copy is a data folder itself.
+ */
+export function backup(folder: string, options: BackupOptions): Promise<void> {
+  const target = path.resolve(folder)
+  return report(
+    options,
+    async (config) => {
+      if (await exists(target)) throw new Error(`${target} is there already: name a folder that is not`)
+      const withKey = options.encryptionKey !== false
+      const url = options.url ?? (await findRunning(config))
+      if (url === undefined) return { folder: target, ...(await copyOfStopped(config, target, withKey)) }
+      return { ...(await copyOfRunning(url, config, target, withKey, options.key)), folder: target }
+    },
+    ({ folder, has_key, bytes }) =>
+      [
+        `${folder} holds a backup of ${Math.ceil(bytes / 2 ** 20)} MB.`,
+        has_key
+          ? 'The encryption key is in it, if there is one in the data folder: guard it as you guard that.'
+          : 'The encryption key is not in it: keep the folder secrets of the data folder apart from it.',
+      ].join(' '),
+  )
+}
+
+async function copyOfStopped({ dataDir }: Config, target: string, withKey: boolean): Promise<BackupNote> {
+  const store = path.join(dataDir, 'db')
+  if (!(await exists(store)))
+    throw new Error(`there is no store in ${dataDir}, so there is nothing to back up`)
+  const engine = await openLevel(store)
+  try {
+    const copyStore = (at: string): Promise<void> => engine.copyTo(at)
+    return await makeBackup(target, { dataDir, copyStore, version: packageVersion(), withKey })
+  } finally {
+    await engine.close()
+  }
+}
+
+/** The gateway makes it in its data folder, from where it is moved. */
+async function copyOfRunning(
+  url: string,
+  { dataDir, adminKey }: Config,
+  target: string,
+  withKey: boolean,
+  key = adminKey,
+): Promise<BackupNote> {
+  const note = (await askRunning(url, key, 'POST', '/api/backups', { key: withKey })) as BackupNote
+  const { folder } = made.parse(note)
+  if (path.relative(dataDir, folder).startsWith('..') || !(await exists(folder)))
+    throw new Error(
+      `the gateway on ${url} has another data folder than ${dataDir}; its backup lies in ${folder}`,
+    )
+  await move(folder, target)
+  return note
+}
+
+/** Also to another disk. */
+async function move(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
+    await cp(from, to, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true })
+    await rm(from, { recursive: true })
+  }
+}

@@ -1,0 +1,85 @@
+import { mkdir, readdir, rename, rmdir } from 'node:fs/promises'
+import path from 'node:path'
+import type { Config } from '../../kernel/config.ts'
+import { readBackup } from '../../plugins/system/backup/backup.ts'
+import { copyFiles, dataFiles } from '../../plugins/system/backup/data-files.ts'
+import { examine, isLocked } from '../../storage/level.ts'
+import { checkData } from './checks/data.ts'
+import { exists } from './data-folder.ts'
+import { type OutputOptions, report } from './plugin/session.ts'
+import { findRunning } from './running.ts'
+
+/** What stays where it is when a backup takes the place of the rest. */
+const staying = /^(backups|before-restore-.*|\.restore-.*|lost\+found)$/
+
+/**
+ * `switchyard restore`: puts a backup into the data folder of a gateway that does not run. What was there before is moved aside, and
+ * stays. A backup without the encryption key leaves the present one in place.
+ */
+export function restore(folder: string, options: OutputOptions): Promise<void> {
+  const source = path.resolve(folder)
+  return report(
+    options,
+    async (config) => {
+      const { dataDir } = config
+      await demandBackup(source)
+      await demandStopped(config)
+      const at = new Date().toISOString().toLowerCase().replaceAll(/[:.]/g, '-')
+      const incoming = path.join(dataDir, `.restore-${at}`)
+      await mkdir(incoming, { recursive: true, mode: 0o700 })
+      for (const name of ['db', ...(await dataFiles(source))])
+        await copyFiles(path.join(source, name), path.join(incoming, name))
+      const before = await putAside(dataDir, path.join(dataDir, `before-restore-${at}`))
+      if (before && !(await exists(path.join(incoming, 'secrets'))))
+        await copyFiles(path.join(before, 'secrets'), path.join(incoming, 'secrets')).catch(ifMissing)
+      for (const name of await readdir(incoming))
+        await rename(path.join(incoming, name), path.join(dataDir, name))
+      await rmdir(incoming)
+      const checks = await checkData(config, { running: false, repair: false })
+      return {
+        restored: dataDir,
+        from: source,
+        before,
+        checks: checks.filter(({ status }) => status !== 'ok'),
+      }
+    },
+    ({ restored, from, before, checks }) =>
+      [
+        `${restored} is what ${from} holds.`,
+        ...(before === undefined
+          ? []
+          : [`What was there before is in ${before}; delete it when all is well.`]),
+        ...checks.map(({ name, message }) => `${name}: ${message}`),
+      ].join('\n'),
+  )
+}
+
+async function demandBackup(folder: string): Promise<void> {
+  if (!(await readBackup(folder)))
+    throw new Error(`${folder} is no backup: it has no backup.json that can be read`)
+  const damage = await examine(path.join(folder, 'db'))
+  if (damage.length === 0) return
+  const list = damage.map(({ file, found }) => `${file}: ${found}`).join('. ')
+  throw new Error(`the backup is damaged, and nothing was changed: ${list}`)
+}
+
+async function demandStopped(config: Config): Promise<void> {
+  const url = await findRunning(config)
+  if (url !== undefined) throw new Error(`a gateway runs on ${url}: stop it first`)
+  const store = path.join(config.dataDir, 'db')
+  if ((await exists(store)) && (await isLocked(store)))
+    throw new Error(`another process has the store in ${config.dataDir} open: stop it first`)
+}
+
+/** Moves what a data folder holds into a folder inside it; undefined where there was nothing. */
+async function putAside(dataDir: string, aside: string): Promise<string | undefined> {
+  const names = (await readdir(dataDir)).filter((name) => !staying.test(name))
+  if (names.length === 0) return undefined
+  await mkdir(aside, { mode: 0o700 })
+  for (const name of names) await rename(path.join(dataDir, name), path.join(aside, name))
+  return aside
+}
+
+function ifMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error
+}
