@@ -57,6 +57,8 @@ export interface BootOptions {
   readonly log?: Log
   /** Runs before any plugin does, such as to end what a killed command had begun with installed packages. */
   readonly upkeep?: (found: readonly Discovered[], remains: Remains) => Promise<void>
+  /** Whether the gateway's own modules, too, are handed what they cannot write into; with `plugins.watch` they are. */
+  readonly freezeAll?: boolean
   /** Of a further thread, which answers model calls and forwards the rest. */
   readonly thread?: FurtherThread
 }
@@ -67,6 +69,7 @@ export async function boot({
   env,
   log = createLog({ level: config.logLevel }),
   upkeep,
+  freezeAll = config.plugins.watch,
   thread,
 }: BootOptions): Promise<Kernel> {
   const scope = new Scope('kernel')
@@ -123,6 +126,7 @@ export async function boot({
       isolation: isolationIn(config.workers),
       retireMs,
       relay,
+      freezeAll,
       ...(thread && { firstNumber: thread.generation }),
       ...(pool && { told: (news: PluginNews) => pool.tell(news) }),
     })

@@ -9,8 +9,14 @@ export class HookFault extends Error {
   }
 }
 
+/** How V8 says that something cannot be written to: frozen, or read only. */
+const writes =
+  /^Cannot (?:assign to read only|add|delete|define|set) property|^'\w+' on proxy: trap returned falsish|object is not extensible$/
+
 /** What may be told of anything that a hook threw. */
 export function faultOf(error: unknown): string {
   if (error instanceof HookFault) return error.message
+  if (error instanceof TypeError && writes.test(error.message))
+    return 'wrote into what it was handed, which is read only: a change is a copy with other fields'
   return error instanceof Error ? error.name : typeof error
 }

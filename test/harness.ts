@@ -44,6 +44,8 @@ export interface GatewayOptions {
   readonly env?: Record<string, string>
   /** A data folder to use, and to leave in place. */
   readonly dataDir?: string
+  /** Holds the gateway's own modules to what they are handed, too, as the conformance kit does. */
+  readonly freezeAll?: boolean
   /** Folders of plugins that the gateway is to know beside its own. */
   readonly plugins?: readonly string[]
 }
@@ -79,6 +81,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     env,
     log,
     upkeep: (found, remains) => tidyPackages(dataDir, found, remains),
+    ...(options.freezeAll !== undefined && { freezeAll: options.freezeAll }),
   })
 
   const api: TestGateway['api'] = async (method, at, body, key = adminKey) => {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Cancel } from './cancel.ts'
 import type { ModelRequest, Operation } from './canonical.ts'
+import { deepFreeze } from './read-only.ts'
 import { withoutTexts } from './redacted.ts'
 import { Trace } from './trace.ts'
 
@@ -69,6 +70,7 @@ export class Call {
   /** What has happened to this call so far. */
   readonly trace: Trace
   #redacted: Call | undefined
+  #readOnly: Call | undefined
 
   constructor(fields: CallFields) {
     this.id = fields.id
@@ -101,6 +103,19 @@ export class Call {
   get redacted(): Call {
     this.#redacted ??= this.with({ request: withoutTexts(this.request) })
     return this.#redacted
+  }
+
+  /**
+   * The call as plugins from outside are handed it: nothing of it can be written to, and its trace only added to. Its parts
+   * are the call's own, frozen in place.
+   */
+  get readOnly(): Call {
+    if (this.#readOnly) return this.#readOnly
+    deepFreeze([this.request, this.principal, this.context, this.timeouts])
+    const call = new Call({ ...this, trace: this.trace.readOnly })
+    Object.freeze(call)
+    this.#readOnly = call
+    return call
   }
 
   get stream(): boolean {

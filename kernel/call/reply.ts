@@ -1,18 +1,20 @@
 import type { Chunk } from '../stream/chunk.ts'
 import type { Completion } from './canonical.ts'
+import { deepFreeze } from './read-only.ts'
 
 /** A plain answer. While nobody changes it, the provider's bytes stay as they are; they are parsed when asked for. */
 export class WholeReply {
   readonly kind = 'whole'
   /** The wire that `raw` is written in; empty when there are no bytes. */
   readonly wire: string
-  readonly raw: Buffer | undefined
+  readonly #raw: Buffer | undefined
   #text: string | undefined
   #body: Completion | undefined
+  #isSealed = false
 
   private constructor(wire: string, raw: Buffer | undefined, body: Completion | undefined) {
     this.wire = wire
-    this.raw = raw
+    this.#raw = raw
     this.#body = body
   }
 
@@ -25,18 +27,30 @@ export class WholeReply {
     return new WholeReply('', undefined, body)
   }
 
+  /** Nothing of it can be written to from now on: its body is frozen, and of its bytes everybody gets a copy. */
+  seal(): this {
+    this.#isSealed = true
+    deepFreeze(this.#body)
+    return Object.freeze(this)
+  }
+
+  get raw(): Buffer | undefined {
+    return this.#isSealed && this.#raw ? Buffer.from(this.#raw) : this.#raw
+  }
+
   /** Throws a SyntaxError when the provider's bytes are not JSON. */
   get body(): Completion {
     if (!this.#body) {
-      this.#text = this.raw!.toString('utf8')
+      this.#text = this.#raw!.toString('utf8')
       this.#body = JSON.parse(this.#text) as Completion
+      if (this.#isSealed) deepFreeze(this.#body)
     }
     return this.#body
   }
 
   /** The body as it came, where it came in the canonical form. Throws a SyntaxError when that is not JSON. */
   get json(): string | undefined {
-    return this.raw && this.body ? this.#text : undefined
+    return this.#raw && this.body ? this.#text : undefined
   }
 }
 

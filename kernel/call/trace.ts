@@ -1,6 +1,7 @@
 import type { Condition } from '../chain/when.ts'
 import type { UpstreamError } from '../errors.ts'
 import type { Completion, ModelRequest, StructuredOutput } from './canonical.ts'
+import { readOnlyTrace } from './read-only.ts'
 import type { Usage } from './usage.ts'
 
 /** One try at one provider with one key. */
@@ -84,19 +85,19 @@ export class Trace {
   /** Headers for the answer, by `header`. */
   readonly headers: Record<string, string> = {}
   readonly attempts: Attempt[] = []
-  readonly notes: Note[] = []
-  readonly decisions: Decision[] = []
   readonly timings: Timing[] = []
   readonly skips: Skip[] = []
   readonly exchanged: Exchanged[] = []
-  /** Parameters that were changed or dropped: `max_tokens->max_completion_tokens`, `-seed`. */
-  readonly paramsChanged: string[] = []
   /** When the first content left for the client, on the monotonic clock. */
   firstContentAt: number | undefined
   /** Set by who answers without an attempt. */
   cached: Cached | undefined
   /** Facts of modules for the trace, by name: `template`, `experiment`, `stream` … */
   readonly facts: Record<string, unknown> = {}
+  readonly #notes: Note[] = []
+  readonly #decisions: Decision[] = []
+  readonly #paramsChanged: string[] = []
+  #readOnly: Trace | undefined
   #request: ModelRequest | undefined
   #slots: Map<symbol, unknown> | undefined
   #written: { readonly request: ModelRequest; readonly json: string } | undefined
@@ -114,6 +115,12 @@ export class Trace {
     return Object.defineProperty(trace, 'attempts', {
       get: () => this.attempts.map((attempt) => ({ ...attempt })),
     })
+  }
+
+  /** The same trace for plugins from outside: they add to it by its methods, and change nothing of what is there. */
+  get readOnly(): Trace {
+    this.#readOnly ??= readOnlyTrace(this)
+    return this.#readOnly
   }
 
   /** The request as it may be recorded; undefined while nothing of it may be. */
@@ -136,9 +143,36 @@ export class Trace {
     this.headers[name.toLowerCase()] = String(value).replace(/[^\t\x20-\x7e]/g, '')
   }
 
+  get notes(): readonly Note[] {
+    return this.#notes
+  }
+
   /** Notes what a module did. */
   note(module: string, verdict: string, detail?: Readonly<Record<string, unknown>>): void {
-    this.notes.push(detail === undefined ? { module, verdict } : { module, verdict, detail })
+    this.addNote(detail === undefined ? { module, verdict } : { module, verdict, detail })
+  }
+
+  addNote(note: Note): void {
+    this.#notes.push(note)
+  }
+
+  get decisions(): readonly Decision[] {
+    return this.#decisions
+  }
+
+  /** Says which of several ways was taken, and why. */
+  decide(decision: Decision): void {
+    this.#decisions.push(decision)
+  }
+
+  /** Parameters that were changed or dropped: `max_tokens->max_completion_tokens`, `-seed`. */
+  get paramsChanged(): readonly string[] {
+    return this.#paramsChanged
+  }
+
+  /** Names a parameter that was changed or dropped, once however often it is said. */
+  changeParam(change: string): void {
+    if (!this.#paramsChanged.includes(change)) this.#paramsChanged.push(change)
   }
 
   /** A request as JSON. Who asks for the same one next gets the same text: long prompts are written once. */

@@ -13,7 +13,9 @@ export interface DryStep {
   readonly module: string
   /** What it does under its settings. */
   readonly hooks: ChainHooks
-  readonly outcome: 'runs' | 'skipped' | 'tripped' | 'refuses' | 'answers' | 'not_reached'
+  readonly outcome: 'runs' | 'fails' | 'skipped' | 'tripped' | 'refuses' | 'answers' | 'not_reached'
+  /** With `fails`: how, where calls pass without it then. */
+  readonly fault?: string
   /** With `skipped`: the first condition of its `when` that is not met. */
   readonly condition?: Condition
   /** Whether its request hooks were run: what it would do to the request is known then, and only then. */
@@ -58,7 +60,10 @@ async function stepAt(entry: Entry, call: Call): Promise<DryStep> {
   if (!request && !detect?.request) return { ...same, outcome: 'runs', known: true }
   if (!pure) return { ...same, outcome: 'runs', known: false }
   try {
-    const result = await inspected({ ...entry, meter: new Meter() }, call, () => [])
+    const meter = new Meter()
+    const result = await inspected({ ...entry, meter }, call, () => [])
+    const [failure] = meter.events
+    if (failure) return { ...same, outcome: 'fails', known: true, fault: failure.detail }
     if (result && 'kind' in result) return { ...same, outcome: 'answers', known: true }
     return { ...same, outcome: 'runs', known: true, after: result ?? call }
   } catch (error) {

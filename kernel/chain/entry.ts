@@ -102,7 +102,7 @@ export function exchanged({ id }: Entry, before: Call, after: Call): void {
 }
 
 function refused(entry: Entry, error: GatewayError, call: Call | undefined): GatewayError {
-  if (error.module === undefined) {
+  if (error.module === undefined && !Object.isFrozen(error)) {
     error.module = entry.id
     entry.meter.refuse(error.code)
     call?.trace.note(entry.id, 'refused', { code: error.code, status: error.status })

@@ -4,6 +4,7 @@ import { WholeReply } from '../call/reply.ts'
 import type { Entry } from '../chain/entry.ts'
 import type { Hooks } from '../chain/hooks.ts'
 import { inspected, asks as looks } from '../chain/inspect.ts'
+import { readOnlyHooks } from '../chain/read-only.ts'
 import { revealed, rewritten } from '../chain/rewrite.ts'
 import { isGatewayError } from '../errors.ts'
 import { HookFault } from '../hook-fault.ts'
@@ -37,7 +38,7 @@ export class GuestModule {
   /** Throws when a hook is not granted. */
   constructor(data: GuestData, hooks: Hooks, calls: GuestCalls, asks: GuestAsks) {
     const { id, stage, failure, permissions } = data
-    const granted = grantedHooks(id, hooks, grantsOf(permissions))
+    const granted = grantedHooks(id, readOnlyHooks(hooks), grantsOf(permissions))
     this.#entry = { id, stage, failure, when: undefined, meter: this.#meter, hooks: granted }
     this.#calls = calls
     this.#asks = asks

@@ -134,9 +134,9 @@ describe.each(places)('%s', (place) => {
         request(call) {
           call.trace.header('x-far', 'first')
           call.trace.facts.far = { n: 1 }
-          call.trace.decisions.push({ kind: 'far', chosen: 'a', reason: 'because' })
+          call.trace.decide({ kind: 'far', chosen: 'a', reason: 'because' })
         },
-        reply(body, call) { call.trace.paramsChanged.push('-far') },
+        reply(body, call) { call.trace.changeParam('-far') },
         stream(call) {
           const said = []
           call.trace.body = () => ({ choices: [{ index: 0, message: { role: 'assistant', content: said.join('') } }] })

@@ -84,9 +84,9 @@ function news(now: Readonly<Record<string, string>>, told: Record<string, string
 
 /** Adds to a trace what was added to its counterpart. */
 export function addPart(trace: Trace, part: TracePart): void {
-  trace.notes.push(...part.notes)
-  trace.decisions.push(...part.decisions)
-  trace.paramsChanged.push(...part.paramsChanged)
+  for (const note of part.notes) trace.addNote(note)
+  for (const decision of part.decisions) trace.decide(decision)
+  for (const change of part.paramsChanged) trace.changeParam(change)
   for (const [name, value] of Object.entries(part.headers)) trace.header(name, value)
   Object.assign(trace.facts, part.facts)
   for (const attempt of trace.attempts)

@@ -4,10 +4,11 @@ import { repeat } from '../call/repeat.ts'
 import type { Wire } from '../call/wire.ts'
 import type { ChainHooks } from '../chain/batches.ts'
 import type { Meter } from '../chain/meter.ts'
+import type { EventBus } from '../chain/read-only.ts'
 import { type DependencyContainer, permissionOf, type Token } from '../container.ts'
 import type { Context } from '../contract/plugin.ts'
 import type { Protocol } from '../contract/provider.ts'
-import type { Events, EventType, Occurrence } from '../events.ts'
+import type { EventType, Occurrence } from '../events.ts'
 import type { Log } from '../log.ts'
 import { noOutbound, type Outbound, outboundOf } from '../permissions/outbound.ts'
 import { denied, grantsOf } from '../permissions/permissions.ts'
@@ -52,7 +53,7 @@ export const emptyInstance = (id: string): Instance => ({
 /** What contexts are made from. */
 export interface ContextParts {
   readonly container: DependencyContainer
-  readonly events: Events
+  readonly events: EventBus
   readonly store: Store
   readonly log: Log
   /** How long an import or a setup may take, in milliseconds. */
@@ -61,6 +62,8 @@ export interface ContextParts {
   readonly service: (token: Token<unknown>) => unknown
   /** Whether this instance is the plugin's latest, and not one that only lasts until its calls have ended. */
   readonly current: (instance: Instance) => boolean
+  /** Whether the gateway's own modules, too, are handed what they cannot write into: to develop and to test them. */
+  readonly freezeAll?: boolean
   /** What leads to the first thread; by default there is no other. */
   readonly relay?: Relay
   /** What leads outside; by default nothing but the public internet. */

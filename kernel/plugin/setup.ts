@@ -1,4 +1,6 @@
 import type { z } from 'zod'
+import { deepFreeze } from '../call/read-only.ts'
+import { readOnlyEvents, readOnlyHooks } from '../chain/read-only.ts'
 import { checkedHooks } from '../chain/returned.ts'
 import { refuseShadow } from '../chain/shadow/hooks.ts'
 import type { ModuleDefinition, PluginDefinition } from '../contract/plugin.ts'
@@ -70,11 +72,14 @@ export async function setUp(plugin: Plugin, parts: SetupParts): Promise<Instance
       instance.hooks = await parts.isolation.setUp(plugin, instance, parts)
     else if (plugin.found.entry) {
       await definitionOf(plugin, setupMs)
-      const settings = await settingsOf(plugin, parts.isolation)
+      const settings = deepFreeze(await settingsOf(plugin, parts.isolation))
       const { setup } = await definitionOf(plugin)
-      const context = contextOf(parts, plugin.manifest!, instance, settings, plugin.memory, plugin.meter)
+      const isSafe = parts.freezeAll || plugin.found.source !== 'builtin'
+      const own = isSafe ? { ...parts, events: readOnlyEvents(parts.events) } : parts
+      const context = contextOf(own, plugin.manifest!, instance, settings, plugin.memory, plugin.meter)
       const hooks = checkedHooks(await inTime(setup(context), setupMs, 'its setup'))
-      instance.hooks = grantedHooks(plugin.id, hooks, grantsOf(plugin.manifest!.permissions))
+      const safe = isSafe ? readOnlyHooks(hooks) : hooks
+      instance.hooks = grantedHooks(plugin.id, safe, grantsOf(plugin.manifest!.permissions))
     }
     if (plugin.setting?.mode === 'shadow') refuseShadow(instance)
     return instance

@@ -1,4 +1,5 @@
 import type { ChoiceDelta, CompletionChunk, FinishReason, WireUsage } from '../call/canonical.ts'
+import { deepFreeze } from '../call/read-only.ts'
 import type { ChunkReader } from './chunk-reader.ts'
 import { parseChunk } from './parse.ts'
 
@@ -7,12 +8,11 @@ import { parseChunk } from './parse.ts'
  * changing one means making another, which has no bytes and is serialised on its way out.
  */
 export class Chunk {
-  /** The event as it came, its blank line included. */
-  readonly raw: Buffer | undefined
-  /** What the provider had counted so far: for the books alone, should the answer not come to its end. */
-  readonly counted: WireUsage | undefined
+  readonly #raw: Buffer | undefined
+  readonly #counted: WireUsage | undefined
   readonly #reader: ChunkReader | undefined
   #data: CompletionChunk | undefined
+  #isSealed = false
 
   private constructor(
     raw: Buffer | undefined,
@@ -20,8 +20,8 @@ export class Chunk {
     counted: WireUsage | undefined,
     reader: ChunkReader | undefined,
   ) {
-    this.raw = raw
-    this.counted = counted
+    this.#raw = raw
+    this.#counted = counted
     this.#data = data
     this.#reader = reader
   }
@@ -40,9 +40,22 @@ export class Chunk {
     return new Chunk(raw, undefined, undefined, reader)
   }
 
-  /** The same event, of which nothing is shared that somebody could change. */
-  copy(): Chunk {
-    return new Chunk(this.raw, this.#data && structuredClone(this.#data), this.counted, this.#reader)
+  /** Nothing of it can be written to from now on: its data are frozen, and of its bytes everybody gets a copy. */
+  seal(): this {
+    if (this.#isSealed) return this
+    this.#isSealed = true
+    deepFreeze(this.#data)
+    return this
+  }
+
+  /** The event as it came, its blank line included. */
+  get raw(): Buffer | undefined {
+    return this.#isSealed && this.#raw ? Buffer.from(this.#raw) : this.#raw
+  }
+
+  /** What the provider had counted so far: for the books alone, should the answer not come to its end. */
+  get counted(): WireUsage | undefined {
+    return this.#counted
   }
 
   /** The data, if somebody parsed or made it already. */
@@ -52,7 +65,10 @@ export class Chunk {
 
   /** Throws a coded error when the provider's event is not the JSON of a chunk. */
   get data(): CompletionChunk {
-    this.#data ??= this.#reader ? this.#reader.read(this.raw!) : parseChunk(this.raw!.toString())
+    if (!this.#data) {
+      this.#data = this.#reader ? this.#reader.read(this.#raw!) : parseChunk(this.#raw!.toString())
+      if (this.#isSealed) deepFreeze(this.#data)
+    }
     return this.#data
   }
 }

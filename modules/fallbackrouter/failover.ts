@@ -40,7 +40,7 @@ function decide(
   considered: readonly string[],
 ): void {
   const reasons = failures.map(({ model, error }) => `${model}: ${reasonOf(error)}`)
-  call.trace.decisions.push({
+  call.trace.decide({
     kind: 'target',
     chosen,
     reason: reasons.join(', ') || 'first of its chain',

@@ -56,7 +56,7 @@ export default defineModule({
         const { request, changes } = normalise(call.request, familiesOf(call.request.model))
         if (changes.length === 0) return undefined
         if (settings.strict) throw refusal(changes, call.request.model)
-        call.trace.paramsChanged.push(...changes)
+        for (const change of changes) call.trace.changeParam(change)
         return call.with({ request })
       },
     }

@@ -5,7 +5,7 @@ import type { Wanted } from './schema.ts'
 export function asking(call: Call, { format }: Wanted): Call {
   const { response_format: own } = call.request
   if (own === format) return call
-  if (own) call.trace.paramsChanged.push('response_format')
+  if (own) call.trace.changeParam('response_format')
   return call.withRequest({ response_format: format })
 }
 

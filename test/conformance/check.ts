@@ -27,7 +27,7 @@ export async function checkPlugin(folder: string): Promise<CheckResult[]> {
   if (!there?.isDirectory())
     return [{ check: 'is a folder', ok: false, problem: `there is no folder ${folder}` }]
   await using upstream = await startUpstream()
-  const gateway = await startGateway({ upstream, plugins: [folder] })
+  const gateway = await startGateway({ upstream, plugins: [folder], freezeAll: true })
   try {
     const { registry } = gateway.kernel
     const at = path.dirname(gateway.dataDir)

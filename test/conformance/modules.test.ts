@@ -24,7 +24,7 @@ let gateway: TestGateway
 
 beforeAll(async () => {
   upstream = await startUpstream({ apiKey: ['sk-test', 'sk-first', 'sk-second'] })
-  gateway = await startGateway({ upstream, config: { providers: { pool: pool(upstream) } } })
+  gateway = await startGateway({ upstream, freezeAll: true, config: { providers: { pool: pool(upstream) } } })
   const sound = found.filter(({ problem }) => !problem)
   for (const { id } of sound) await gateway.kernel.registry.change(id, { enabled: false })
 })

@@ -4,7 +4,7 @@ import type { Chunk } from '../../stream/chunk.ts'
 import { type Filter, filterStream } from '../../stream/filter.ts'
 import type { Next } from '../hooks.ts'
 import type { Feed } from './feed.ts'
-import { compareReplies, copyOf, kept } from './reply.ts'
+import { compareReplies, kept } from './reply.ts'
 import type { ShadowRun } from './run.ts'
 
 type Around = (call: Call, next: Next) => Promise<Reply>
@@ -28,7 +28,7 @@ export async function aroundAside(run: ShadowRun, around: Around, call: Call, ne
   try {
     const reply = await next(call)
     if (reply.kind === 'whole') {
-      given.resolve(copyOf(reply.body))
+      given.resolve(reply)
       return reply
     }
     const feed = run.feed()
@@ -40,12 +40,12 @@ export async function aroundAside(run: ShadowRun, around: Around, call: Call, ne
   }
 }
 
-/** A filter that passes everything on and gives a copy of it to a feed. */
+/** A filter that passes everything on, and to a feed. */
 export function tapInto(feed: Feed): Filter {
   return {
     push(chunk: Chunk, out) {
       out.emit(chunk)
-      feed.push(chunk.copy())
+      feed.push(chunk)
     },
     end: () => feed.end(),
   }

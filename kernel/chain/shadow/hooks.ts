@@ -1,5 +1,5 @@
 import type { Call } from '../../call/call.ts'
-import { type Reply, StreamReply } from '../../call/reply.ts'
+import { type Reply, StreamReply, WholeReply } from '../../call/reply.ts'
 import { conflict, isGatewayError } from '../../errors.ts'
 import type { Instance } from '../../plugin/instance.ts'
 import { applies, type Entry } from '../entry.ts'
@@ -7,7 +7,7 @@ import { type Hooks, hooksOf } from '../hooks.ts'
 import { inspected } from '../inspect.ts'
 import { Meter } from '../meter.ts'
 import { aroundAside, tapInto } from './around.ts'
-import { copyOf, rewriteAside } from './reply.ts'
+import { rewriteAside } from './reply.ts'
 import { ShadowRun } from './run.ts'
 
 /** Throws a conflict for an instance whose effect does not go through hooks, and so cannot be held back. */
@@ -26,8 +26,8 @@ export function refuseShadow({ id, services, wires, protocols }: Instance): void
 
 /**
  * A module's place in the chain with hooks that do nothing and note what the module's own would have done. The module
- * gets copies: of the call with a trace of its own, of whole answers, of chunks. `reveal` is not run: without the module's
- * own changes there is nothing to reveal.
+ * gets the call with a trace of its own, and answers as they are, which it cannot write into. `reveal` is not run: without
+ * the module's own changes there is nothing to reveal.
  */
 export function inShadow(entry: Entry): Entry {
   const inner: Entry = { ...entry, failure: 'open', when: undefined }
@@ -95,7 +95,7 @@ function hooksAside(inner: Entry, runOf: RunOf): Hooks {
     ...(rewrites && {
       reply(body, call) {
         const run = runOf(call)
-        run?.run('reply', () => rewriteAside(run, inner, copyOf(body), run.view(call)))
+        run?.run('reply', () => rewriteAside(run, inner, WholeReply.of(body), run.view(call)))
         return undefined
       },
       stream(call) {

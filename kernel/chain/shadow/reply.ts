@@ -1,5 +1,5 @@
 import type { Call } from '../../call/call.ts'
-import { type Reply, StreamReply, WholeReply } from '../../call/reply.ts'
+import { type Reply, StreamReply } from '../../call/reply.ts'
 import type { Chunk } from '../../stream/chunk.ts'
 import { collect } from '../../stream/collect.ts'
 import type { Entry } from '../entry.ts'
@@ -52,6 +52,3 @@ function streamOf(chunks: readonly Chunk[]): StreamReply {
   }
   return new StreamReply('', once())
 }
-
-/** A whole answer that may be changed without harm. */
-export const copyOf = (body: WholeReply['body']): WholeReply => WholeReply.of(structuredClone(body))

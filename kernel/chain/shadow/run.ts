@@ -101,7 +101,7 @@ export class ShadowRun {
     const { notes, decisions, headers } = this.#trace
     for (const { kind, chosen } of decisions) this.note('decided', { kind, chosen })
     if (Object.keys(headers).length > 0) this.note('headers', { names: Object.keys(headers) })
-    for (const note of notes) trace.notes.push({ ...note, mode: 'shadow' })
+    for (const note of notes) trace.addNote({ ...note, mode: 'shadow' })
     this.#cancel.abort(over)
   }
 

@@ -32,9 +32,10 @@ function offOf({ plugin }: Placement, state: string, isAdmin: boolean): Told {
 }
 
 function stepOf(step: DryStep, { plugin }: Placement): Told {
-  const { outcome, condition, error, hooks, before, after, known } = step
+  const { outcome, condition, error, fault, hooks, before, after, known } = step
   const when = plugin.setting?.when
   if (outcome === 'not_reached') return plain('not_reached', 'a module before it ends the call')
+  if (outcome === 'fails') return plain('broken', `it fails over this call (${fault}); calls pass without it`)
   if (outcome === 'tripped')
     return plain('broken', 'it keeps failing and is left out for now; calls pass without it')
   if (outcome === 'refuses')

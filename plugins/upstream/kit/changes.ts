@@ -2,14 +2,14 @@ import type { Call, Message } from '#kernel'
 
 /** What had to be changed of a request, for the caller to know: `a->b`, `-a`. Each change is told once. */
 export class Changes {
-  readonly #told: string[]
+  readonly #trace: Call['trace']
 
   constructor({ trace }: Pick<Call, 'trace'>) {
-    this.#told = trace.paramsChanged
+    this.#trace = trace
   }
 
   add(change: string): void {
-    if (!this.#told.includes(change)) this.#told.push(change)
+    this.#trace.changeParam(change)
   }
 
   /** Tells which of these fields a message, or one of its tool calls, has something in: it is not carried. */

@@ -1,0 +1,70 @@
+import type { Attempt, Trace } from './trace.ts'
+
+/**
+ * Freezes data in place, all that hangs on it included: a write throws then. Instances of classes and bytes stay as they
+ * are. It walks all of it each time, since what somebody froze may hold what nobody has.
+ */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) for (const item of value) deepFreeze(item)
+  else if (isPlain(value)) for (const field in value) deepFreeze(value[field])
+  else return value instanceof Error ? Object.freeze(value) : value
+  return Object.freeze(value)
+}
+
+function isPlain(value: object): value is Record<string, unknown> {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+const refuse = (): boolean => false
+const refuseAll: ProxyHandler<object> = {
+  set: refuse,
+  defineProperty: refuse,
+  deleteProperty: refuse,
+  setPrototypeOf: refuse,
+}
+
+/** What a module may set on an attempt and on a trace. */
+const settable: ReadonlySet<unknown> = new Set<keyof Attempt | keyof Trace>(['reasonNext', 'cached', 'body'])
+
+const setSome: ProxyHandler<object>['set'] = (target, field, value) =>
+  settable.has(field) && Reflect.set(target, field, value)
+
+const attemptHandler: ProxyHandler<Attempt> = {
+  ...refuseAll,
+  set: setSome,
+  get: (attempt, field: keyof Attempt) => deepFreeze(attempt[field]),
+}
+
+/** One view of each attempt, so that a plugin finds the one it was handed among those of the trace. */
+const views = new WeakMap<Attempt, Attempt>()
+
+/** An attempt as it is at any time, of which nothing can be set but why another one followed. */
+export function readOnlyAttempt(attempt: Attempt): Attempt {
+  const view = views.get(attempt) ?? new Proxy(attempt, attemptHandler)
+  views.set(attempt, view)
+  return view
+}
+
+const traceHandler: ProxyHandler<Trace> = {
+  ...refuseAll,
+  set: setSome,
+  get(trace, field: keyof Trace) {
+    const value: unknown = trace[field]
+    if (field === 'mayRecord') return readOnly
+    if (field === 'attempts') return Object.freeze(trace.attempts.map(readOnlyAttempt))
+    if (field === 'facts') return value
+    if (typeof value === 'function') return value.bind(trace)
+    // The kernel goes on writing these, so a plugin gets them as they are now.
+    if (Array.isArray(value)) return deepFreeze(field === 'exchanged' ? [...value] : structuredClone(value))
+    return deepFreeze(field === 'headers' ? { ...trace.headers } : value)
+  },
+}
+
+function readOnly(): never {
+  throw new TypeError('Cannot assign to read only property')
+}
+
+/** A trace that can be added to by its methods, and of which nothing that is there can be changed. */
+export const readOnlyTrace = (trace: Trace): Trace => new Proxy(trace, traceHandler)

@@ -1,0 +1,136 @@
+import { Call } from '../call/call.ts'
+import type { Outcome } from '../call/outcome.ts'
+import { deepFreeze, readOnlyAttempt } from '../call/read-only.ts'
+import { type Reply, WholeReply } from '../call/reply.ts'
+import type { Detection } from '../detect/detect.ts'
+import type { Events, Occurrence } from '../events.ts'
+import { type Filter, filterStream } from '../stream/filter.ts'
+import type { Hooks, Next } from './hooks.ts'
+import { checkedFilter } from './returned.ts'
+
+/**
+ * Hooks that cannot write into what they are handed: for plugins from outside, which would change calls unseen, past
+ * their permissions and in shadow. What is handed to them is frozen in place and not copied, once for all of them; a
+ * write throws, and so is a failure of the hook.
+ */
+export function readOnlyHooks(hooks: Hooks): Hooks {
+  const { admit, request, around, wraps, detect, attempt, attempted, reveal, settled, reply, stream } = hooks
+  return {
+    ...hooks,
+    ...(admit && { admit: (visit) => admit(deepFreeze(visit)) }),
+    ...(request && {
+      request(call) {
+        const step = request(call.readOnly)
+        return step instanceof Promise ? step.then((made) => taken(made, call)) : taken(step, call)
+      },
+    }),
+    ...(around && { around: (call, next) => aroundReadOnly(around, call, next) }),
+    ...(wraps && { wraps: (call) => wraps(call.readOnly) }),
+    ...(detect && {
+      detect: {
+        ...(detect.request && { request: readOnlyDetection(detect.request) }),
+        ...(detect.reply && { reply: readOnlyDetection(detect.reply) }),
+      },
+    }),
+    ...(reveal && { reveal: readOnlyDetection(reveal) }),
+    ...(attempt && {
+      attempt: (made, call, headers) => attempt(readOnlyAttempt(made), call.readOnly, headers),
+    }),
+    ...(attempted && { attempted: (made, call) => attempted(readOnlyAttempt(made), call.readOnly) }),
+    ...(settled && { settled: (outcome, call) => settled(readOnlyOutcome(outcome), call.readOnly) }),
+    ...(reply && { reply: (body, call) => reply(deepFreeze(body), call.readOnly) }),
+    ...(typeof stream === 'function' && {
+      stream(call) {
+        const filter = checkedFilter(stream(call.readOnly))
+        return filter && readOnlyFilter(filter)
+      },
+    }),
+  } as Hooks
+}
+
+/** What a hook made of a call, as the chain has it: with the trace that the kernel writes to. */
+function taken<T>(made: T, call: Call): T | Call {
+  if (made === call.readOnly) return call
+  if (made instanceof WholeReply) return made.seal()
+  return made instanceof Call && made.trace === call.readOnly.trace
+    ? new Call({ ...made, trace: call.trace })
+    : made
+}
+
+async function aroundReadOnly(around: NonNullable<Hooks['around']>, call: Call, next: Next): Promise<Reply> {
+  const given = new Map<unknown, Reply>()
+  const asked: Next = async (to) => {
+    try {
+      const reply = await next(taken(to, call))
+      const shown = readOnlyReply(reply)
+      given.set(shown, reply)
+      return shown
+    } catch (error) {
+      throw deepFreeze(error)
+    }
+  }
+  const made = await around(call.readOnly, asked)
+  return given.get(made) ?? (made instanceof WholeReply ? made.seal() : made)
+}
+
+function readOnlyReply(reply: Reply): Reply {
+  if (reply.kind === 'whole') return reply.seal()
+  const sealed = filterStream(reply.chunks, [{ push: (chunk, out) => out.emit(chunk.seal()) }])
+  return Object.freeze(reply.through(sealed))
+}
+
+const readOnlyFilter = (filter: Filter): Filter => ({
+  push: (chunk, out) => filter.push(chunk.seal(), out),
+  end: (out) => filter.end?.(out),
+})
+
+const readOnlyOutcome = (outcome: Outcome): Outcome =>
+  deepFreeze({ ...outcome, body: () => deepFreeze(outcome.body()) })
+
+function readOnlyDetection(detection: Detection): Detection {
+  const { reach, context, verdict, refusal } = detection
+  return {
+    reach,
+    ...(context !== undefined && { context }),
+    ...(verdict !== undefined && { verdict }),
+    ...(refusal !== undefined && { refusal }),
+    scan: (text, place, call, from) => detection.scan(text, deepFreeze(place), call.readOnly, from),
+    ...(detection.open && { open: (text, call, from) => detection.open!(text, call.readOnly, from) }),
+    ...(detection.applies && { applies: (call) => detection.applies!(call.readOnly) }),
+    ...(detection.found && {
+      found: (span, place, call) => detection.found!(Object.freeze(span), deepFreeze(place), call.readOnly),
+    }),
+  }
+}
+
+/** Events whose listeners cannot write into what they are told. */
+export function readOnlyEvents(events: EventBus): EventBus {
+  const told = <T>({ type, timestamp, data }: Occurrence<T>): Occurrence<T> =>
+    Object.freeze({ type, timestamp, data: readOnlyData(data) })
+  return {
+    emit: (type, data) => events.emit(type, data),
+    on: (type, listener) =>
+      events.on(type, (_, occurrence) => {
+        const seen = told(occurrence)
+        return listener(seen.data, seen)
+      }),
+    onAny: (listener) =>
+      events.onAny((_, occurrence) => {
+        const seen = told(occurrence)
+        return listener(seen.data, seen)
+      }),
+  }
+}
+
+export type EventBus = Pick<Events, 'emit' | 'on' | 'onAny'>
+
+/** Data of an event; those of calls are made anew, since the kernel goes on with what is in them. */
+function readOnlyData<T>(data: T): T {
+  const { call, outcome } = (data ?? {}) as { readonly call?: unknown; readonly outcome?: Outcome }
+  if (!(call instanceof Call)) return deepFreeze(data)
+  return Object.freeze({
+    ...data,
+    call: call.readOnly,
+    ...(outcome && { outcome: readOnlyOutcome(outcome) }),
+  })
+}
