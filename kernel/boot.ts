@@ -14,7 +14,7 @@ import { isolationIn } from './isolation/isolate.ts'
 import { createLog, type Log } from './log.ts'
 import { Egress } from './permissions/egress.ts'
 import { PluginCalls } from './permissions/plugin-calls.ts'
-import { configuredPlugins, discoverPlugins } from './plugin/discovery.ts'
+import { configuredPlugins, discoverPlugins, missingFolders } from './plugin/discovery.ts'
 import type { Discovered } from './plugin/manifest.ts'
 import { watchPlugins } from './plugin/plugin-watch.ts'
 import { Registry } from './plugin/registry.ts'
@@ -83,6 +83,8 @@ export async function boot({
     const stage = await Stage.open(staged)
     scope.own(() => stage.close())
     const found = await discoverPlugins(config, stage)
+    for (const folder of thread ? [] : await missingFolders(config.pluginDirs))
+      log.warn({ folder }, 'a folder of plugin_dirs is not there')
     const settings = store.collection('settings', { schema: storedSetting })
     const remains = new Remains(engine, settings)
     if (!thread) await upkeep?.(found, remains)

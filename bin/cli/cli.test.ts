@@ -191,6 +191,16 @@ describe('doctor', () => {
     return { code, status, checks, of }
   }
 
+  it('warns of folders of plugins that are not there', async () => {
+    await writeFile(path.join(folder, 'service.yaml'), 'plugin_dirs: [nowhere]\n')
+    const { of } = await doctor()
+    expect(of('plugins')).toContainEqual({
+      name: 'plugins',
+      status: 'warning',
+      message: `plugin_dirs: there is no folder ${path.join(folder, 'nowhere')}.`,
+    })
+  })
+
   it('says what is damaged in the store and what is lost, and repairs it with a copy kept', async () => {
     const store = path.join(folder, 'data', 'db')
     const options = { schema: z.object({ n: z.int() }), indexes: { n: (row: { n: number }) => row.n % 5 } }

@@ -73,7 +73,7 @@ async function examinePlugins(config: Config): Promise<{
     const found = await discoverPlugins(config, stage)
     const owners = await sectionOwners(found, config.plugins.setupTimeout)
     const configured = configuredPlugins(config, found, owners)
-    return { found, configured, plugins: await checkPlugins(found, configured) }
+    return { found, configured, plugins: await checkPlugins(found, configured, config.pluginDirs) }
   } finally {
     await stage.close()
     await rm(folder, { recursive: true, force: true })

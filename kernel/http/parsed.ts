@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { badRequest } from '../errors.ts'
-import { problemOf } from '../kit/problem-of.ts'
+import { nearestKeys, problemOf } from '../kit/problem-of.ts'
 
 /** What a schema makes of a part of a request, which `where` names; throws a bad request that lists what is wrong. */
 export function parsed(schema: z.ZodType | undefined, value: unknown, where: string): unknown {
@@ -10,7 +10,7 @@ export function parsed(schema: z.ZodType | undefined, value: unknown, where: str
   const issue = result.error.issues[0]!
   const unknown = issue.code === 'unrecognized_keys' ? issue.keys : []
   const param = [...issue.path, ...unknown.slice(0, 1)].join('.') || where
-  throw badRequest(`${where} ${param}: ${problemOf(issue)}.`, {
+  throw badRequest(`${where} ${param}: ${problemOf(issue)}${nearestKeys(schema, [issue])}.`, {
     param,
     details: {
       problems: result.error.issues

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { closest } from 'fastest-levenshtein'
@@ -58,6 +59,12 @@ function withoutClashes(found: readonly Discovered[]): Discovered[] {
     const problem = `there is a plugin called ${item.id} already: ${whose}; rename the folder and its id`
     return { ...item, id: `${item.id}~${same.length + 1}`, manifest: undefined, problem }
   })
+}
+
+/** Those that are not there. */
+export async function missingFolders(folders: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(folders.map((folder) => stat(folder).catch(() => undefined)))
+  return folders.filter((_, n) => !found[n]?.isDirectory())
 }
 
 /**

@@ -50,7 +50,7 @@ export class Generation implements Arrangement {
     this.#instances = instances
     this.#onError = onError
     const { wires, protocols, services, routes } = offersOf(instances)
-    this.wires = new WireTable(wires.values())
+    this.wires = wires
     this.protocols = protocols
     this.services = services
     this.routes = routes
@@ -136,10 +136,17 @@ export function offersOf(instances: readonly Instance[]) {
   const routes = unique(instances, 'route', ({ routes }) =>
     routes.map((route) => [`${route.method} ${route.path.replaceAll(/\{[^}]*\}/g, '{}')}`, route]),
   )
+  const paths = unique(instances, 'path', ({ wires }) =>
+    wires.flatMap((wire) => pathsOf(wire).map((path) => [path, wire] as const)),
+  )
+  const wires = new WireTable(paths.values())
+  for (const { method, path, plugin } of routes.values()) {
+    const taken = method === 'post' ? wires.covering(path) : undefined
+    if (taken !== undefined)
+      throw new Error(`${plugin} claims the route POST ${path}, which the wire at ${taken} answers`)
+  }
   return {
-    wires: unique(instances, 'path', ({ wires }) =>
-      wires.flatMap((wire) => pathsOf(wire).map((path) => [path, wire] as const)),
-    ),
+    wires,
     protocols: unique(instances, 'protocol', ({ protocols }) =>
       protocols.map((protocol) => [protocol.id, protocol]),
     ),

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { detach } from '../contain.ts'
 import { notFound } from '../errors.ts'
+import { nearest } from '../kit/nearest.ts'
 import type { Log } from '../log.ts'
 import { type Arranged, arrangedOf, entryOf, type Placement, placesOf, providersOf } from './arrangement.ts'
 import { Generation } from './generation.ts'
@@ -81,7 +82,13 @@ export class PluginTable {
     const plugin = this.find(id)
     const isKind = !kind || ((plugin?.manifest?.kind === kind || !plugin?.manifest) && !plugin?.binding)
     if (plugin && isKind) return plugin
-    throw notFound(`There is no ${kind ?? 'plugin'} called ${id}.`, { param: 'name' })
+    const named = this.plugins.filter(({ manifest }) => !kind || manifest?.kind === kind)
+    const [near] = nearest(
+      id,
+      named.map((one) => one.id),
+    )
+    const hint = near === undefined ? '' : ` The nearest is ${near}.`
+    throw notFound(`There is no ${kind ?? 'plugin'} called ${id}.${hint}`, { param: 'name' })
   }
 
   stateOf(plugin: Plugin): PluginState {

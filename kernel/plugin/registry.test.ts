@@ -91,6 +91,37 @@ test('two plugins that claim the same route: the first keeps it, the second says
   expect(await (await fetch(`${gateway!.url}/api/mine`)).text()).toBe('me')
 })
 
+test.each([
+  ['the path of a wire', '/v1/chat/completions', '/v1/chat/completions'],
+  [
+    'a path with the parameters of a wire',
+    '/v1beta/models/{name}:generateContent',
+    '/v1beta/models/{+model}:generateContent',
+  ],
+  [
+    'a path that fits the parameters of a wire',
+    '/v1beta/models/mine:generateContent',
+    '/v1beta/models/{+model}:generateContent',
+  ],
+])('an area that claims %s never would be asked, and does not start', async (_, at, taken) => {
+  const area = { kind: 'area', permissions: ['routes'], stage: undefined, failure: undefined }
+  const route = (method: string, path: string): string =>
+    `ctx.route({ method: '${method}', path: '${path}', access: 'public', summary: 's', returns: 'text', handle: () => 'me' })`
+  await withPlugins({
+    claims: { code: code(route('post', at)), manifest: area },
+    reads: { code: code(route('get', at)), manifest: area },
+    broader: { code: code(route('post', '/v1/{+rest}')), manifest: area },
+  })
+  expect(stateOf('claims')).toEqual({
+    state: 'failed',
+    problem: expect.stringContaining(`the route POST ${at}, which the wire at ${taken} answers`),
+  })
+  expect(stateOf('reads').state).toBe('active')
+  expect(stateOf('broader').state).toBe('active')
+  const response = await fetch(`${gateway!.url}/v1/anything`, { method: 'POST' })
+  expect(await response.text()).toBe('me')
+})
+
 test('a plugin that asks for more than its manifest says does not start', async () => {
   const route = code(
     `ctx.route({ method: 'get', path: '/api/mine', access: 'public', summary: 's', returns: 'text', handle: () => '' })`,

@@ -151,9 +151,9 @@ export class Registry extends PluginTable {
     })
   }
 
-  /** Notes on a plugin why it is not as it should be, without a change to what runs. */
+  /** Notes on a plugin and its bindings why they are not as they should be, or that they are. What runs stays. */
   note(id: string, problem: string | undefined): void {
-    this.get(id).problem = problem
+    for (const plugin of [this.get(id), ...this.bindings(id)]) plugin.problem = problem
   }
 
   /** Ends every plugin; calls that still run lose theirs after the deadline. */
@@ -166,7 +166,7 @@ export class Registry extends PluginTable {
   async #change(plugin: Plugin, change: SettingChange, actor: Actor | undefined): Promise<Plugin> {
     const { id, manifest } = plugin
     if (!manifest || plugin.found.problem) throw conflict(`${id} cannot run: ${plugin.problem}`)
-    const stored = changed(plugin.stored, change)
+    const stored = changed(plugin.stored, change, plugin.setting)
     const put = this.#withSettings(plugin, stored)
     await this.#make({ put, rows: new Map([[id, stored]]), actor, news: { set: id } })
     return this.get(id)
@@ -185,7 +185,8 @@ export class Registry extends PluginTable {
 
   /** The one way in which plugins change. When it rejects, everything is as it was, and whose fault it is says why. */
   async #make(change: Change): Promise<void> {
-    const made = new Transaction(this.all, this.#parts)
+    const before = this.all
+    const made = new Transaction(before, this.#parts)
     this.#draft = made.plugins
     let next: Generation | undefined
     try {
@@ -202,7 +203,7 @@ export class Registry extends PluginTable {
       this.#draft = undefined
     }
     made.settle()
-    if (change.news) await this.#tell(change.news)
+    if (change.news) await this.#tell(change.news, before)
   }
 
   async #write(id: string, row: StoredSetting | undefined): Promise<void> {
@@ -230,9 +231,15 @@ export class Registry extends PluginTable {
     })
   }
 
-  async #tell(news: PluginNews): Promise<void> {
+  async #tell(news: PluginNews, before: Plugins): Promise<void> {
     const [name = ''] = Object.values(news)
     const plugin = this.find(name)
+    const { log, relay } = this.#parts
+    if (!('set' in news) && (relay?.isFirst ?? true)) {
+      const { manifest, found } = plugin ?? before.get(name)!
+      const what = plugin ? (before.has(name) ? 'has other code' : 'was added') : 'was removed'
+      log.info({ plugin: name, version: manifest?.version, source: found.source }, `a plugin ${what}`)
+    }
     const enabled = plugin?.setting?.enabled ?? false
     const state = plugin ? this.stateOf(plugin) : 'removed'
     this.#parts.events.emit(ModuleChanged, { name, enabled, state, generation: this.generation.number })

@@ -309,3 +309,51 @@ test('a manifest that changed is honoured: its stage, and whether it runs', asyn
   expect((await reload('moves')).body).toMatchObject({ state: 'disabled' })
   expect(await heard('x-v')).toBeNull()
 })
+
+test('what was broken and is again what runs has no problem any more, whoever looks', async () => {
+  const sound: PluginFiles = { files: { 'index.js': headerCode('x-v', '1') } }
+  const broken: PluginFiles = { files: { 'index.js': 'export default {' } }
+  await put('mended', sound)
+  await start()
+  for (const look of [rescan, () => reload('mended')]) {
+    await put('mended', broken)
+    await rescan()
+    expect(await plugin('mended')).toMatchObject({ state: 'active', problem: expect.any(String) })
+    await put('mended', sound)
+    await look()
+    expect(await plugin('mended')).toMatchObject({ state: 'active', problem: null })
+  }
+})
+
+test('what comes, changes, goes and is not taken is logged, a refusal as a warning with its reason', async () => {
+  await start()
+  const said = () =>
+    gateway.logged
+      .map((line) => JSON.parse(line))
+      .filter(({ plugin }) => plugin === 'told')
+      .map(({ level, msg, version, problem }) => [level, msg, version ?? problem])
+  const files = { 'index.js': headerCode('x-v', '1') }
+  await put('told', { files })
+  await rescan()
+  await put('told', { manifest: { version: '1.1.0' }, files })
+  await reload('told')
+  await put('told', { files: { 'index.js': moduleCode(`throw new Error('no setup')`) } })
+  expect((await reload('told')).status).toBe(409)
+  await rm(path.join(folder, 'told'), { recursive: true })
+  await rescan()
+  expect(said()).toEqual([
+    ['info', 'a plugin was added', '1.0.0'],
+    ['info', 'a plugin has other code', '1.1.0'],
+    ['warn', 'a change of plugins was refused', expect.stringContaining('no setup')],
+    ['info', 'a plugin was removed', '1.1.0'],
+  ])
+})
+
+test('a folder of plugins that is not there is told at the start, and stops nothing', async () => {
+  await put('good', { files: { 'index.js': headerCode('x-good', 'yes') } })
+  const missing = path.join(folder, 'nowhere')
+  gateway = await startGateway({ config: { plugin_dirs: [folder, missing] } })
+  expect(await heard('x-good')).toBe('yes')
+  const lines = gateway.logged.map((line) => JSON.parse(line)).filter(({ level }) => level === 'warn')
+  expect(lines).toMatchObject([{ folder: missing, msg: expect.stringContaining('plugin_dirs') }])
+})

@@ -47,7 +47,7 @@ export class Reloader {
         const plugin = known.get(item.id)
         if (plugin && isSame(plugin.found, item)) {
           unchanged += 1
-          if (plugin.instance && plugin.problem === goneProblem) this.#registry.note(plugin.id, undefined)
+          if (plugin.instance) this.#registry.note(plugin.id, undefined)
         } else await this.#install(item, plugin, result)
       }
       return { ...result, unchanged }
@@ -67,7 +67,10 @@ export class Reloader {
       const found = (await this.#find(id)).find((item) => item.id === id)
       if (!found) throw notFound(`The folder of ${id} is gone; rescan to remove it.`, { param: 'name' })
       const runs = this.#registry.stateOf(before) === 'active' || !before.setting?.enabled
-      if (runs && isSame(before.found, found)) return { plugin: before, reloaded: false }
+      if (runs && isSame(before.found, found)) {
+        if (before.instance) this.#registry.note(id, undefined)
+        return { plugin: before, reloaded: false }
+      }
       const plugin = await this.#registry.install(found)
       const state = this.#registry.stateOf(plugin)
       if (state === 'failed' || state === 'invalid')

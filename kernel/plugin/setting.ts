@@ -6,7 +6,7 @@ import type { Manifest } from './manifest.ts'
 /** What an operator can say about any plugin, apart from the plugin's own settings. */
 export const settingFields = {
   enabled: z.boolean().optional(),
-  config: z.record(z.string(), z.unknown()).optional(),
+  config: z.record(z.string(), z.unknown()).nullable().optional(),
   when: whenSchema.nullable().optional(),
   isolation: z.enum(['inproc', 'worker']).nullable().optional(),
   order: z.int().min(-1000).max(1000).nullable().optional(),
@@ -18,7 +18,11 @@ export const settingChange = z.strictObject(settingFields)
 export type SettingChange = z.infer<typeof settingChange>
 
 /** A runtime change as stored: it outweighs the configuration file for what it names. */
-export const storedSetting = z.object({ ...settingFields, updated_at: z.string() })
+export const storedSetting = z.object({
+  ...settingFields,
+  config: z.record(z.string(), z.unknown()).optional(),
+  updated_at: z.string(),
+})
 export type StoredSetting = z.infer<typeof storedSetting>
 
 /** What holds for a plugin, all sources taken together. */
@@ -60,13 +64,19 @@ export function effective(defaults: Defaults, ...layers: readonly (SettingChange
   }
 }
 
-/** A stored setting with a change on top. */
-export function changed(stored: StoredSetting | undefined, change: SettingChange): StoredSetting {
+/** A stored setting with a change on top. `setting` is what holds until then: all that it says is cleared with `config: null`. */
+export function changed(
+  stored: StoredSetting | undefined,
+  change: SettingChange,
+  setting?: Setting,
+): StoredSetting {
   const { config, ...rest } = change
   const next: StoredSetting = { ...stored, updated_at: new Date().toISOString() }
   for (const [key, value] of Object.entries(rest))
     if (value !== undefined) Object.assign(next, { [key]: value })
-  if (config) next.config = { ...stored?.config, ...config }
+  const had = { ...setting?.config, ...stored?.config }
+  if (config === null) next.config = Object.fromEntries(Object.keys(had).map((key) => [key, null]))
+  else if (config) next.config = { ...stored?.config, ...config }
   return next
 }
 

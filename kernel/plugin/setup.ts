@@ -6,6 +6,7 @@ import { refuseShadow } from '../chain/shadow/hooks.ts'
 import type { ModuleDefinition, PluginDefinition } from '../contract/plugin.ts'
 import { badRequest } from '../errors.ts'
 import { HookFault } from '../hook-fault.ts'
+import { nearestKeys } from '../kit/problem-of.ts'
 import { grantedHooks } from '../permissions/granted.ts'
 import { grantsOf } from '../permissions/permissions.ts'
 import { inTime, setupLimit } from './in-time.ts'
@@ -52,12 +53,16 @@ export async function schemaOf(plugin: Plugin, isolation: Isolation): Promise<z.
 
 /** A plugin's settings, parsed. Throws a bad request that names the field. */
 export async function settingsOf(plugin: Plugin, isolation: Isolation): Promise<unknown> {
-  const parsed = (await schemaOf(plugin, isolation))?.safeParse(plugin.setting!.config)
+  const schema = await schemaOf(plugin, isolation)
+  const parsed = schema?.safeParse(plugin.setting!.config)
   if (parsed && !parsed.success) {
     const path = parsed.error.issues[0]?.path.join('.')
-    throw badRequest(`The configuration of ${plugin.id} is not valid: ${explain(parsed.error)}`, {
-      param: path ? `config.${path}` : 'config',
-    })
+    throw badRequest(
+      `The configuration of ${plugin.id} is not valid: ${explain(parsed.error)}${nearestKeys(schema!, parsed.error.issues)}`,
+      {
+        param: path ? `config.${path}` : 'config',
+      },
+    )
   }
   return parsed?.data
 }

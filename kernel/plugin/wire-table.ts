@@ -13,14 +13,19 @@ export const pathsOf = ({ path, aliases = [] }: Wire): readonly string[] => [pat
 /** The wires of a generation by their paths, all of them POST. One without parameters is found at once. */
 export class WireTable {
   readonly #exact = new Map<string, FoundWire>()
-  readonly #formed: { readonly wire: Wire; match(path: string): Params | undefined }[] = []
+  readonly #formed: {
+    readonly wire: Wire
+    readonly start: string
+    match(path: string): Params | undefined
+  }[] = []
   readonly #all: readonly Wire[]
 
   constructor(wires: Iterable<Wire>) {
     this.#all = [...new Set(wires)]
     for (const wire of this.#all) {
       for (const path of pathsOf(wire)) {
-        if (hasParameters(path)) this.#formed.push({ wire, match: pathMatcher(path) })
+        const start = path.slice(0, path.indexOf('{'))
+        if (hasParameters(path)) this.#formed.push({ wire, start, match: pathMatcher(path) })
         else this.#exact.set(path, { wire, params: {} })
       }
     }
@@ -29,11 +34,18 @@ export class WireTable {
   find(path: string): FoundWire | undefined {
     const known = this.#exact.get(path)
     if (known) return known
-    for (const { wire, match } of this.#formed) {
-      const params = match(path)
+    for (const { wire, start, match } of this.#formed) {
+      const params = path.startsWith(start) ? match(path) : undefined
       if (params) return { wire, params }
     }
     return undefined
+  }
+
+  /** The path of a wire that answers every POST to paths of this form, if there is one. */
+  covering(form: string): string | undefined {
+    const path = form.replaceAll(/\{\+\w+\}/g, 'x/x').replaceAll(/\{\w+\}/g, 'x')
+    const found = this.find(path)
+    return found && pathsOf(found.wire).find((own) => own === path || pathMatcher(own)(path))
   }
 
   /** All paths as the wires write them, sorted. */

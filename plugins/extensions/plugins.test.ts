@@ -63,6 +63,35 @@ test('a change here is the change that the modules have, of every kind', async (
   })
 })
 
+test('a name that is not known is answered with the nearest one: of a plugin, of a setting, of a field', async () => {
+  const put = (name: string, body: object) => gateway.api('PUT', `/api/plugins/${name}`, body)
+  const messageOf = async (answer: ReturnType<typeof put>) => (await answer).body.error.message
+  expect(await messageOf(put('outputcup', { enabled: true }))).toBe(
+    'There is no plugin called outputcup. The nearest is outputcap.',
+  )
+  expect(await messageOf(gateway.api('GET', '/api/proxy/modules/outputkap'))).toContain(
+    'nearest is outputcap',
+  )
+  expect(await messageOf(gateway.api('GET', '/api/plugins/zzzzzzzzz'))).not.toContain('nearest')
+  expect(await messageOf(put('outputcap', { config: { default_max_token: 5 } }))).toContain(
+    'the nearest known is default_max_tokens',
+  )
+  expect(await messageOf(put('outputcap', { enable: true }))).toContain('the nearest known is enabled')
+})
+
+test('null clears all settings to their defaults, those of service.yaml too', async () => {
+  const modules = { outputcap: { config: { default_max_tokens: 7 } } }
+  const own = await startGateway({ config: { modules } })
+  try {
+    const put = (config: object | null) => own.api('PUT', '/api/plugins/outputcap', { config })
+    expect((await put({ rules: [] })).body.config).toEqual({ default_max_tokens: 7, rules: [] })
+    expect(await put(null)).toMatchObject({ status: 200, body: { config: {} } })
+    expect((await put({ rules: [] })).body.config).toEqual({ rules: [] })
+  } finally {
+    await own.close()
+  }
+})
+
 test('settings of what is gone are forgotten, those of its bindings too, and of what is there never', async () => {
   const { folder, remove } = await writeDropins({
     gone: { setup: 'return {}' },

@@ -8,8 +8,7 @@ import {
   type Provider,
   type ProviderSpec,
 } from '#kernel'
-import { compileGlobs } from '#kit'
-import { nearest } from './directory/nearest.ts'
+import { compileGlobs, nearest } from '#kit'
 import { providerOf } from './directory/provider.ts'
 import type { RouteTable } from './directory/route-table.ts'
 import type { ProviderEntries } from './sections.ts'

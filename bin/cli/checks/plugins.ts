@@ -1,12 +1,14 @@
+import { missingFolders } from '../../../kernel/plugin/discovery.ts'
 import { load } from '../../../kernel/plugin/loader.ts'
 import { type Discovered, explain } from '../../../kernel/plugin/manifest.ts'
 import { effective, type SettingChange } from '../../../kernel/plugin/setting.ts'
-import { type Check, failed, ok } from './result.ts'
+import { type Check, failed, ok, warning } from './result.ts'
 
-/** Whether every plugin can be read and loaded, and takes the settings that the file has for it. */
+/** Whether the folders of plugins are there, and every plugin can be read and loaded, and takes the file's settings. */
 export async function checkPlugins(
   found: readonly Discovered[],
   configured: Readonly<Record<string, SettingChange>>,
+  folders: readonly string[],
 ): Promise<Check[]> {
   const problems = await Promise.all(found.map((item) => problemOf(item, configured[item.id])))
   const broken = problems.flatMap((problem, i) =>
@@ -14,7 +16,10 @@ export async function checkPlugins(
   )
   const count = (kind: string): number => found.filter(({ manifest }) => manifest?.kind === kind).length
   const summary = `${count('module')} modules, ${count('provider')} providers, ${count('area')} areas found.`
-  return [ok('plugins', summary), ...broken]
+  const missing = (await missingFolders(folders)).map((folder) =>
+    warning('plugins', `plugin_dirs: there is no folder ${folder}.`),
+  )
+  return [ok('plugins', summary), ...missing, ...broken]
 }
 
 async function problemOf(item: Discovered, change: SettingChange | undefined): Promise<string | undefined> {

@@ -8,7 +8,11 @@ const bulkBody = z
     modules: z.array(z.string()).min(1).max(500).optional().meta({ description: 'Names of modules.' }),
     category: z.string().optional().meta({ description: 'Or a stage: all of its modules.' }),
     enabled: z.boolean(),
-    config: z.record(z.string(), z.unknown()).optional().meta({ description: 'Settings for each of them.' }),
+    config: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .optional()
+      .meta({ description: 'Settings for each of them; null clears all.' }),
     force: forceField,
   })
   .meta({ oneOf: [{ required: ['modules'] }, { required: ['category'] }] })
@@ -40,7 +44,9 @@ export function addBulkRoute({ route, use }: Context<unknown>): void {
       const actor = { ip, principal, force }
       const results: z.infer<typeof result>[] = []
       for (const name of namesOf(body, registry)) {
-        results.push(await changed(registry, name, config ? { enabled, config } : { enabled }, actor))
+        results.push(
+          await changed(registry, name, config === undefined ? { enabled } : { enabled, config }, actor),
+        )
       }
       const affected = results.filter(({ status }) => status === 'ok').length
       const status = affected === results.length ? 'ok' : affected > 0 ? 'partial' : 'failed'
