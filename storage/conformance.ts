@@ -5,6 +5,7 @@ import type { OpenEngine } from './conformance/harness.ts'
 import { logConformance } from './conformance/logs.ts'
 import { migrationConformance } from './conformance/migrations.ts'
 import { sequenceConformance } from './conformance/sequences.ts'
+import { transactionConformance } from './conformance/transactions.ts'
 
 /**
  * The suite that every engine must pass, to be called inside a test file. `open` is given a folder of its own for each
@@ -17,4 +18,5 @@ export function storeConformance(open: OpenEngine): void {
   logConformance(open)
   sequenceConformance(open)
   counterConformance(open)
+  transactionConformance(open)
 }

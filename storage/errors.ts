@@ -8,6 +8,8 @@ export type StoreErrorCode =
   | 'ID_INVALID'
   | 'ROW_INVALID'
   | 'ROW_UNREADABLE'
+  | 'ROW_EXISTS'
+  | 'REQUIREMENT_FAILED'
   | 'INDEX_UNKNOWN'
   | 'QUERY_INVALID'
   | 'AMOUNT_INVALID'

@@ -2,10 +2,12 @@ import type { z } from 'zod'
 import type { Collection, CollectionOptions } from './collection.ts'
 import type { StoreErrorCode } from './errors.ts'
 import type { Log, LogOptions } from './log.ts'
+import type { Transaction } from './transaction.ts'
 
 export type * from './collection.ts'
 export { StoreError, type StoreErrorCode } from './errors.ts'
 export type * from './log.ts'
+export type * from './transaction.ts'
 
 /** A gap-free, serialised sequence: each entry is made from the one before it. For ledgers. */
 export interface Sequence<T> {
@@ -64,6 +66,14 @@ export interface Store {
   /** Ready when it resolves: all values are in memory. */
   counters(name: string): Promise<Counters>
   namespace(name: string): Store
+  /**
+   * Makes changes of several collections and sequences of this store's engine, whatever their namespaces, in one batch with
+   * one fsync: all of them are on disk when it resolves with what `write` returned, and none is made when it rejects. Nobody
+   * else's change comes between what `write` reads and what it writes. Those who watch are told of each row that it changed
+   * once, as it is in the end, when all of it is on disk. `write` is called again when a collection was not ready, and in
+   * threads without the store when another one has written in between, so it may do nothing else; it may not be asynchronous.
+   */
+  transaction<R>(write: (transaction: Transaction) => R): Promise<R>
   /** Flushes every queue below this part; resolves when all is on disk. */
   flush(): Promise<void>
 }

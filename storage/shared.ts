@@ -45,8 +45,6 @@ export function shareEngine(engine: Engine): SharedEngine {
 }
 
 async function answer(engine: Engine, host: HostStore, peers: Peers, ask: StoreAsk): Promise<unknown> {
-  if ('flush' in ask) await peers.tellAll({ wanted: ask.flush.join('/') })
-  if ('call' in ask || 'open' in ask || 'flush' in ask) return host.answer(ask)
   if ('contents' in ask) {
     await peers.tellAll({ wanted: '' })
     return engine.contents(ask.contents)
@@ -56,8 +54,12 @@ async function answer(engine: Engine, host: HostStore, peers: Peers, ask: StoreA
     await peers.tellAll({ wanted: '' })
     return engine.copyTo(ask.copyTo)
   }
-  await peers.tellAll({ erased: ask.erase })
-  return engine.erase(ask.erase)
+  if ('erase' in ask) {
+    await peers.tellAll({ erased: ask.erase })
+    return engine.erase(ask.erase)
+  }
+  if ('flush' in ask) await peers.tellAll({ wanted: ask.flush.join('/') })
+  return host.answer(ask)
 }
 
 export interface SharedOptions {

@@ -7,10 +7,16 @@ import { newId } from '../id.ts'
 import { Claims } from './claims.ts'
 import { hashOf, isMadeHere, Keys } from './keys.ts'
 import { cameFrom, type Known, KnownKeys, noteAddress } from './known-keys.ts'
-import { keyStatus, type User, userRecord } from './records.ts'
+import { type IssuedKey, type KeyOptions, keyStatus, type User, userRecord } from './records.ts'
 
 export { type Keys, operator } from './keys.ts'
 export { type IssuedKey, type Key, type KeyOwner, keyStatus, type User } from './records.ts'
+
+interface NewUser {
+  readonly email: string
+  readonly name?: string | undefined
+  readonly plan: string
+}
 
 /** A key's use is noted this often at the most. */
 const noteEveryMs = 60_000
@@ -18,8 +24,9 @@ const noteEveryMs = 60_000
 /** Users and their keys. Keys are found by hash, and a change to one holds for the next request. */
 export class Accounts {
   readonly keys: Keys
+  readonly #store: Store
   readonly #users: Collection<User>
-  readonly #emails: Claims
+  readonly #emails: Claims<User>
   #adopted: { readonly digest: string; readonly known: Known } | undefined
   readonly #known = new KnownKeys()
   readonly #clearing = new Set<(id: string) => Awaitable<void>>()
@@ -32,8 +39,9 @@ export class Accounts {
 
   private constructor(store: Store, keys: Keys) {
     this.keys = keys
+    this.#store = store
     this.#users = store.collection('users', { schema: userRecord })
-    this.#emails = new Claims(store, 'emails', async (id) => (await this.#users.get(id)) !== undefined)
+    this.#emails = new Claims(store, 'emails', this.#users)
     this.#users.watch(({ id }) => {
       this.#changes += 1
       this.#known.deleteOf(id)
@@ -125,23 +133,18 @@ export class Accounts {
     this.#adopted = { digest, known }
   }
 
-  /** Refuses an address that has an account already, in any spelling of its letters. */
-  async createUser(input: { email: string; name?: string | undefined; plan: string }): Promise<User> {
+  /** A user and a first key: both or neither. Refuses an address that has an account, in any spelling of its letters. */
+  signUp({ email, name, plan }: NewUser, firstKey: KeyOptions = {}): Promise<IssuedKey & { user: User }> {
     const at = new Date().toISOString()
-    const { email, name, plan } = input
-    const user: User = {
-      id: newId('usr_'),
-      email,
-      ...(name !== undefined && { name }),
-      plan,
-      created_at: at,
-      updated_at: at,
-    }
-    if (!(await this.#emails.take(email.toLowerCase(), user.id))) {
-      throw conflict('There is an account with this email address already.', { param: 'email' })
-    }
-    await this.#users.put(user.id, user)
-    return user
+    const named = name === undefined ? {} : { name }
+    const user: User = { id: newId('usr_'), email, ...named, plan, created_at: at, updated_at: at }
+    return this.#store.transaction((transaction) => {
+      if (!this.#emails.take(transaction, email.toLowerCase(), user.id)) {
+        throw conflict('There is an account with this email address already.', { param: 'email' })
+      }
+      transaction.create(this.#users, user.id, user)
+      return { user, ...this.keys.issueIn(transaction, { type: 'user', userId: user.id }, firstKey) }
+    })
   }
 
   async user(id: string): Promise<User> {
@@ -171,14 +174,16 @@ export class Accounts {
     return () => this.#clearing.delete(clear)
   }
 
-  /** Deletes a user and all keys. The user goes first, so that no key works while the rest is cleared away. */
+  /** Deletes a user with all keys and what else is kept of it. A user that is gone already is refused when all that is done. */
   async deleteUser(id: string): Promise<void> {
-    const user = await this.#users.get(id)
-    await this.#users.delete(id)
-    await this.keys.deleteOf(id)
+    const user = await this.keys.delete(await this.keys.allOf(id), (transaction) => {
+      const user = transaction.get(this.#users, id)
+      if (user) this.#emails.release(transaction, user.email.toLowerCase(), id)
+      transaction.delete(this.#users, id)
+      return user
+    })
     for (const clear of this.#clearing) await clear(id)
     if (!user) throw noUser(id)
-    await this.#emails.release(user.email.toLowerCase(), id)
   }
 }
 

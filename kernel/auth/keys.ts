@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Collection, Counters, Page, Store } from '../../storage/index.ts'
+import type { Collection, Counters, Page, Store, Transaction } from '../../storage/index.ts'
 import { conflict, notFound } from '../errors.ts'
 import { newId, secretToken } from '../id.ts'
 import { Claims } from './claims.ts'
@@ -19,9 +19,10 @@ export const isMadeHere = (secret: string): boolean => /^sy_(admin|live)_[0-9A-Z
 
 /** Keys, stored as hashes: their making, rotation and end. */
 export class Keys {
+  readonly #store: Store
   readonly #rows: Collection<Key>
   /** Hashes of imported keys: unlike the random ones made here, one key can be brought twice. */
-  readonly #imported: Claims
+  readonly #imported: Claims<Key>
   /** When each key was last used, in milliseconds since the epoch. */
   readonly #uses: Counters
 
@@ -30,15 +31,12 @@ export class Keys {
   }
 
   private constructor(store: Store, uses: Counters) {
+    this.#store = store
     this.#rows = store.collection('keys', {
       schema: keyRecord,
       indexes: { hash: (key) => key.hash, holder: holderOf, type: (key) => key.type },
     })
-    this.#imported = new Claims(
-      store,
-      'imported_keys',
-      async (id) => (await this.#rows.get(id)) !== undefined,
-    )
+    this.#imported = new Claims(store, 'imported_keys', this.#rows)
     this.#uses = uses
   }
 
@@ -49,20 +47,27 @@ export class Keys {
 
   /** A new key of 256 random bits. */
   async issue(owner: KeyOwner, options: KeyOptions = {}): Promise<IssuedKey> {
+    const issued = await this.#store.transaction((transaction) => this.issueIn(transaction, owner, options))
+    await this.#forgetEnded(holderOf(issued.key))
+    return issued
+  }
+
+  /** As `issue`, with the other changes of a transaction. */
+  issueIn(transaction: Transaction, owner: KeyOwner, options: KeyOptions = {}): IssuedKey {
     const secret = `${owner.type === 'admin' ? 'sy_admin_' : 'sy_live_'}${secretToken()}`
     const key = keyOf(secret, owner, options)
-    await this.#rows.put(key.id, key)
-    await this.#forgetEnded(holderOf(key))
+    transaction.create(this.#rows, key.id, key)
     return { key, secret }
   }
 
   /** Takes in a key that exists elsewhere. Refuses one that is known here already, revoked or not. */
   async import(secret: string, owner: KeyOwner, options: KeyOptions = {}): Promise<Key> {
     const key = keyOf(secret, owner, options)
-    if ((await this.byHash(key.hash)) || !(await this.#imported.take(key.hash, key.id))) {
-      throw conflict('This key is known here already; a key can be added once.', { param: 'key' })
-    }
-    await this.#rows.put(key.id, key)
+    if (await this.byHash(key.hash)) throw known()
+    await this.#store.transaction((transaction) => {
+      if (!this.#imported.take(transaction, key.hash, key.id)) throw known()
+      transaction.create(this.#rows, key.id, key)
+    })
     await this.#forgetEnded(holderOf(key))
     return key
   }
@@ -75,7 +80,7 @@ export class Keys {
   /** A holder's key; throws a not found, also for another holder's. */
   async get(holder: string, keyId: string): Promise<Key> {
     const key = await this.#rows.get(keyId)
-    if (!key || holderOf(key) !== holder) throw notFound(`There is no key ${keyId}.`, { param: 'keyId' })
+    if (!key || holderOf(key) !== holder) throw noKey(keyId)
     return key
   }
 
@@ -91,18 +96,14 @@ export class Keys {
   /** How many of a holder's keys work: those that are current, and those that were replaced and have a grace. */
   async working(holder: string): Promise<{ current: number; replaced: number }> {
     const working = { current: 0, replaced: 0 }
-    for await (const [, key] of this.#rows.scan({ index: 'holder', equals: holder })) {
+    for (const key of await this.allOf(holder))
       if (keyStatus(key) === 'active') working[isCurrent(key) ? 'current' : 'replaced'] += 1
-    }
     return working
   }
 
   /** Whether some admin key works. */
   async hasAdmin(): Promise<boolean> {
-    for await (const [, key] of this.#rows.scan({ index: 'type', equals: 'admin' })) {
-      if (keyStatus(key) === 'active') return true
-    }
-    return false
+    return (await this.#all('type', 'admin')).some((key) => keyStatus(key) === 'active')
   }
 
   async revoke(holder: string, keyId: string): Promise<Key> {
@@ -119,37 +120,46 @@ export class Keys {
    * rotations at the same time one succeeds.
    */
   async rotate(holder: string, keyId: string, graceSeconds = 0): Promise<IssuedKey> {
-    const old = await this.get(holder, keyId)
-    refuseUnlessCurrent(old)
-    const { type, user_id: userId, name, expires_at: expiresAt } = old
-    const issued = await this.issue({ type, userId }, { name, expiresAt })
-    const retired = await this.#rows.update(keyId, (key) =>
-      key && isCurrent(key) ? replaced(key, issued.key.id, graceSeconds) : undefined,
-    )
-    if (!retired) {
-      await this.#rows.delete(issued.key.id)
-      refuseUnlessCurrent(await this.get(holder, keyId))
-    }
+    const issued = await this.#store.transaction((transaction) => {
+      const old = transaction.get(this.#rows, keyId)
+      if (!old || holderOf(old) !== holder) throw noKey(keyId)
+      refuseUnlessCurrent(old)
+      const { type, user_id: userId, name, expires_at: expiresAt } = old
+      const issued = this.issueIn(transaction, { type, userId }, { name, expiresAt })
+      transaction.put(this.#rows, keyId, replaced(old, issued.key.id, graceSeconds))
+      return issued
+    })
+    await this.#forgetEnded(holder)
     return issued
   }
 
-  /** Deletes all keys of a user. */
-  async deleteOf(userId: string): Promise<void> {
-    for await (const [, key] of this.#rows.scan({ index: 'holder', equals: userId })) await this.#forget(key)
+  /** All keys that a holder has or had, oldest first. */
+  allOf(holder: string): Promise<Key[]> {
+    return this.#all('holder', holder)
+  }
+
+  /** Deletes keys, and what `also` deletes, in one transaction. */
+  async delete<R>(keys: readonly Key[], also?: (transaction: Transaction) => R): Promise<R | undefined> {
+    const result = await this.#store.transaction((transaction) => {
+      for (const { id, hash } of keys) {
+        transaction.delete(this.#rows, id)
+        this.#imported.release(transaction, hash, id)
+      }
+      return also?.(transaction)
+    })
+    for (const { id } of keys) this.#uses.clear(id)
+    return result
   }
 
   async #forgetEnded(holder: string): Promise<void> {
-    const ended: Key[] = []
-    for await (const [, key] of this.#rows.scan({ index: 'holder', equals: holder })) {
-      if (keyStatus(key) !== 'active') ended.push(key)
-    }
-    for (const key of ended.slice(0, -endedKept)) await this.#forget(key)
+    const ended = (await this.allOf(holder)).filter((key) => keyStatus(key) !== 'active')
+    if (ended.length > endedKept) await this.delete(ended.slice(0, -endedKept))
   }
 
-  async #forget({ id, hash }: Key): Promise<void> {
-    await this.#rows.delete(id)
-    await this.#imported.release(hash, id)
-    this.#uses.clear(id)
+  async #all(index: 'holder' | 'type', equals: string): Promise<Key[]> {
+    const all: Key[] = []
+    for await (const [, key] of this.#rows.scan({ index, equals })) all.push(key)
+    return all
   }
 
   /** Notes that a key was used; in memory at once, on disk soon after. */
@@ -183,6 +193,10 @@ function keyOf(secret: string, owner: KeyOwner, { name, expiresAt }: KeyOptions)
     updated_at: at,
   }
 }
+
+const noKey = (id: string) => notFound(`There is no key ${id}.`, { param: 'keyId' })
+
+const known = () => conflict('This key is known here already; a key can be added once.', { param: 'key' })
 
 const isCurrent = (key: Key): boolean => keyStatus(key) === 'active' && key.replaced_by === undefined
 

@@ -1,4 +1,4 @@
-import type { StoreAsk, StoreNews } from '../../storage/shared/messages.ts'
+import type { PartAsk, StoreNews } from '../../storage/shared/messages.ts'
 import type { Completion, CompletionChunk, ModelRequest } from '../call/canonical.ts'
 import type { Stage, Visit } from '../chain/hooks.ts'
 import type { StagedFolder } from '../plugin/staging/imports.ts'
@@ -137,7 +137,7 @@ export type Ask =
       readonly on: string | undefined
       readonly budgetUsd: number | undefined
     }
-  | { readonly ask: 'store'; readonly store: StoreAsk }
+  | { readonly ask: 'store'; readonly store: PartAsk }
   /** What is inside an `around`. */
   | {
       readonly ask: 'next'

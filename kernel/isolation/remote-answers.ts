@@ -1,5 +1,4 @@
 import type { HostStore } from '../../storage/shared/host-store.ts'
-import type { PartAsk } from '../../storage/shared/messages.ts'
 import { ShortLived } from '../../storage/shared/short-lived.ts'
 import type { Completion } from '../call/canonical.ts'
 import type { Context } from '../contract/plugin.ts'
@@ -67,7 +66,7 @@ export class RemoteAnswers {
 
   async #stored({ store }: Store): Promise<Answer> {
     try {
-      return { value: await this.#store.answer(store as PartAsk) }
+      return { value: await this.#store.answer(store) }
     } catch (error) {
       return { thrown: thrownOf(error) }
     }

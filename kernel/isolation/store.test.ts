@@ -4,6 +4,7 @@ import { collectionConformance } from '../../storage/conformance/collections.ts'
 import { counterConformance } from '../../storage/conformance/counters.ts'
 import { migrationConformance } from '../../storage/conformance/migrations.ts'
 import { sequenceConformance } from '../../storage/conformance/sequences.ts'
+import { transactionConformance } from '../../storage/conformance/transactions.ts'
 import type { Engine } from '../../storage/index.ts'
 import { openLevel } from '../../storage/level.ts'
 import { GuestStore } from '../../storage/shared/guest-store.ts'
@@ -51,6 +52,7 @@ describe('the store of a worker', () => {
   migrationConformance(openFar)
   sequenceConformance(openFar)
   counterConformance(openFar)
+  transactionConformance(openFar)
 })
 
 test('a watch that cannot be set up is told of: nothing would ever be heard', async () => {

@@ -111,8 +111,7 @@ test('whoever is kept out learns nothing about keys', async () => {
 
 test('lists of a user and of a key narrow what is let in for everybody', async () => {
   const accounts = gateway.kernel.container.resolve<Accounts>(kernelServices.accounts)
-  const user = await accounts.createUser({ email: 'ada@example.com', plan: 'free' })
-  const key = await accounts.keys.issue({ type: 'user', userId: user.id })
+  const { user, ...key } = await accounts.signUp({ email: 'ada@example.com', plan: 'free' })
   const other = await accounts.keys.issue({ type: 'user', userId: user.id })
   await change(gateway, {
     allow: ['192.0.2.0/24'],

@@ -27,7 +27,7 @@ beforeAll(async () => {
     },
   })
   accounts = gateway.kernel.container.resolve<Accounts>(kernelServices.accounts)
-  userId = (await accounts.createUser({ email: 'ada@example.com', plan: 'free' })).id
+  userId = (await accounts.signUp({ email: 'ada@example.com', plan: 'free' })).user.id
 })
 
 afterAll(async () => {
@@ -204,8 +204,7 @@ test('a scope is read, changed field by field, and removed; each holds for the n
 })
 
 test('only admins limit keys, only keys that exist, and never the keys of admins', async () => {
-  const other = await accounts.createUser({ email: `${key.id}@example.com`, plan: 'free' })
-  const stranger = await accounts.keys.issue({ type: 'user', userId: other.id })
+  const stranger = await accounts.signUp({ email: `${key.id}@example.com`, plan: 'free' })
   await scope({ max_tokens: 5 })
   expect((await gateway.api('PUT', pathOf(key.id), { max_tokens: null }, key.secret)).status).toBe(403)
   expect((await gateway.api('GET', pathOf(key.id), undefined, stranger.secret)).status).toBe(404)
@@ -232,8 +231,7 @@ test('scopes survive a restart', async () => {
   try {
     const before = await startGateway({ upstream, dataDir })
     const known = before.kernel.container.resolve<Accounts>(kernelServices.accounts)
-    const user = await known.createUser({ email: 'eve@example.com', plan: 'free' })
-    const limited = await known.keys.issue({ type: 'user', userId: user.id })
+    const limited = await known.signUp({ email: 'eve@example.com', plan: 'free' })
     await before.api('PUT', pathOf(limited.key.id), { models: ['gpt-4o-mini*'] })
     await before.close()
 

@@ -24,7 +24,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   upstream.reset()
-  const user = await accounts.createUser({ email: `${crypto.randomUUID()}@example.com`, plan: 'free' })
+  const { user } = await accounts.signUp({ email: `${crypto.randomUUID()}@example.com`, plan: 'free' })
   caller = { userId: user.id, ...(await issue(user.id)) }
 })
 

@@ -6,60 +6,60 @@ import { Listeners } from './listeners.ts'
 import { entryPages, type ListingPlan, planListing } from './listing.ts'
 import { migrateRows } from './migrations.ts'
 import { readingOn } from './reading-on.ts'
-import { CollectionKeys, entriesOf, repairEntries, writeRow } from './row-writer.ts'
-import { type Shape, shapeOf } from './shape.ts'
-import { decodeRow, jsonOfVersion } from './stored-row.ts'
+import { Rows } from './rows.ts'
+import { shapeOf } from './shape.ts'
 
 /**
  * A collection in LevelDB. Every write reads, decides and joins the waiting group within one turn of the event loop,
  * which is what serialises writes; only the wait for the disk is asynchronous. Reads see what is on disk.
  */
 export class LevelCollection<T> implements Collection<T> {
-  readonly #backing: Backing
+  readonly backing: Backing
+  /** For who is inside the gate, when the collection is ready. */
+  readonly rows: Rows<T>
   readonly #path: string
-  readonly #keys: CollectionKeys
   readonly #listeners: Listeners<T>
-  #shape: Shape<T>
   #ready: Promise<void>
+  #isReady = false
 
   constructor(backing: Backing, path: string, options: CollectionOptions<T>) {
-    this.#backing = backing
+    this.backing = backing
     this.#path = path
-    this.#keys = new CollectionKeys(path)
+    this.rows = new Rows(backing, path, options)
     this.#listeners = new Listeners(path, backing.report)
-    this.#shape = shapeOf(options)
     this.#ready = this.#prepare(Promise.resolve())
   }
 
   /** Takes over the options of a handle that was made later. */
   reshape(options: CollectionOptions<T>): void {
-    this.#shape = shapeOf(options)
+    this.rows.shape = shapeOf(options)
+    this.#isReady = false
     this.#ready = this.#prepare(this.#ready.catch(() => {}))
   }
 
   get(id: string): Promise<T | undefined> {
-    return this.#run(() => {
+    return this.run(() => {
       if (!isId(id)) return undefined
-      const text = this.#backing.database.getSync(this.#keys.row(id))
-      return text === undefined ? undefined : this.#readOrThrow(id, text)
+      const text = this.backing.database.getSync(this.rows.keys.row(id))
+      return text === undefined ? undefined : this.rows.decodeOrThrow(id, text)
     })
   }
 
   put(id: string, row: T): Promise<void> {
-    return this.#run(async () => {
+    return this.run(async () => {
       checkId(id)
-      const parsed = this.#shape.parse(row)
-      if (this.#isDamaged(id)) await repairEntries(this.#backing, this.#keys, id)
+      const parsed = this.rows.shape.parse(row)
+      if (this.rows.isDamaged(id)) await this.rows.mend(id)
       await this.#write(id, parsed)
     })
   }
 
   create(id: string, row: T): Promise<boolean> {
-    return this.#run(async () => {
+    return this.run(async () => {
       checkId(id)
-      const parsed = this.#shape.parse(row)
-      if (this.#backing.writer.read(this.#keys.row(id)) !== undefined) {
-        await this.#backing.writer.settled(this.#keys.row(id))
+      const parsed = this.rows.shape.parse(row)
+      if (this.rows.has(id)) {
+        await this.rows.settled(id)
         return false
       }
       await this.#write(id, parsed)
@@ -68,26 +68,25 @@ export class LevelCollection<T> implements Collection<T> {
   }
 
   update(id: string, change: (row: T | undefined) => T | undefined): Promise<T | undefined> {
-    return this.#run(async () => {
+    return this.run(async () => {
       checkId(id)
-      const text = this.#backing.writer.read(this.#keys.row(id))
-      const next = change(text === undefined ? undefined : this.#readOrThrow(id, text))
+      const next = change(this.rows.read(id))
       if (next === undefined) {
-        await this.#backing.writer.settled(this.#keys.row(id))
+        await this.rows.settled(id)
         return undefined
       }
-      const parsed = this.#shape.parse(next)
+      const parsed = this.rows.shape.parse(next)
       await this.#write(id, parsed)
       return parsed
     })
   }
 
   delete(id: string): Promise<boolean> {
-    return this.#run(async () => {
+    return this.run(async () => {
       if (!isId(id)) return false
-      if (this.#isDamaged(id)) await repairEntries(this.#backing, this.#keys, id)
-      if (this.#backing.writer.read(this.#keys.row(id)) === undefined) {
-        await this.#backing.writer.settled(this.#keys.row(id))
+      if (this.rows.isDamaged(id)) await this.rows.mend(id)
+      if (!this.rows.has(id)) {
+        await this.rows.settled(id)
         return false
       }
       await this.#write(id, undefined)
@@ -96,14 +95,14 @@ export class LevelCollection<T> implements Collection<T> {
   }
 
   list(options: ListOptions = {}): Promise<Page<T>> {
-    return this.#run(async () => {
-      const plan = planListing(this.#keys, this.#shape.indexes, options)
-      const snapshot = this.#backing.database.snapshot()
+    return this.run(async () => {
+      const plan = planListing(this.rows.keys, this.rows.shape.indexes, options)
+      const snapshot = this.backing.database.snapshot()
       try {
-        const total = Number(this.#backing.database.getSync(plan.countKey, { snapshot }) ?? 0)
+        const total = Number(this.backing.database.getSync(plan.countKey, { snapshot }) ?? 0)
         const items: T[] = []
         let unreadable = 0
-        for await (const [, row] of this.#rows(plan, snapshot)) {
+        for await (const [, row] of this.#read(plan, snapshot)) {
           if (row === undefined) unreadable++
           else items.push(row)
         }
@@ -115,11 +114,11 @@ export class LevelCollection<T> implements Collection<T> {
   }
 
   async *scan(options: ListOptions = {}): AsyncIterable<[id: string, row: T]> {
-    await this.#run(() => {})
-    const plan = planListing(this.#keys, this.#shape.indexes, options)
-    const snapshot = this.#backing.database.snapshot()
+    await this.run(() => {})
+    const plan = planListing(this.rows.keys, this.rows.shape.indexes, options)
+    const snapshot = this.backing.database.snapshot()
     try {
-      for await (const [id, row] of readingOn(this.#backing.gate, this.#rows(plan, snapshot)))
+      for await (const [id, row] of readingOn(this.backing.gate, this.#read(plan, snapshot)))
         if (row !== undefined) yield [id, row]
     } finally {
       await snapshot.close()
@@ -127,9 +126,9 @@ export class LevelCollection<T> implements Collection<T> {
   }
 
   count(options: Pick<ListOptions, 'index' | 'equals'> = {}): Promise<number> {
-    return this.#run(() => {
-      const { countKey } = planListing(this.#keys, this.#shape.indexes, options)
-      return Number(this.#backing.database.getSync(countKey) ?? 0)
+    return this.run(() => {
+      const { countKey } = planListing(this.rows.keys, this.rows.shape.indexes, options)
+      return Number(this.backing.database.getSync(countKey) ?? 0)
     })
   }
 
@@ -137,8 +136,19 @@ export class LevelCollection<T> implements Collection<T> {
     return this.#listeners.add(listener)
   }
 
-  #run<R>(operation: () => R | Promise<R>): Promise<R> {
-    return this.#backing.gate.run(async () => {
+  /** Whether the rows are of the current shape: in this turn, not only when it was waited for. */
+  get isReady(): boolean {
+    return this.#isReady
+  }
+
+  /** Tells who watches of a row that was written. */
+  announce(id: string, row: T | undefined): void {
+    this.#listeners.announce({ id, row })
+  }
+
+  /** Does something inside the gate when the collection is ready. */
+  run<R>(operation: () => R | Promise<R>): Promise<R> {
+    return this.backing.gate.run(async () => {
       const ready = this.#ready
       await ready.catch((error) => this.#prepareAgain(error, ready))
       return operation()
@@ -146,11 +156,16 @@ export class LevelCollection<T> implements Collection<T> {
   }
 
   #prepare(before: Promise<void>): Promise<void> {
-    const ready = this.#backing.gate.run(async () => {
+    const ready: Promise<void> = this.backing.gate.run(async () => {
       await before
       await this.#migrate()
     })
-    ready.catch(() => {})
+    ready.then(
+      () => {
+        this.#isReady = this.#ready === ready
+      },
+      () => {},
+    )
     return ready
   }
 
@@ -158,51 +173,24 @@ export class LevelCollection<T> implements Collection<T> {
   async #prepareAgain(error: unknown, failed: Promise<void>): Promise<void> {
     if (!(error instanceof StoreError) || error.code !== 'STORE_FAILED') throw error
     if (this.#ready === failed) this.#ready = this.#migrate()
-    await this.#ready
+    const ready = this.#ready
+    await ready
+    this.#isReady = this.#ready === ready
   }
 
   #migrate(): Promise<void> {
-    return migrateRows(this.#backing, this.#keys, this.#path, this.#shape)
+    return migrateRows(this.backing, this.rows.keys, this.#path, this.rows.shape)
   }
 
   async #write(id: string, row: T | undefined): Promise<void> {
-    const { writer } = this.#backing
-    const { version, indexes } = this.#shape
-    const next = row === undefined ? undefined : { version, entries: entriesOf(indexes, row), row }
-    writeRow(this.#backing, this.#keys, id, next)
-    await writer.commit()
-    this.#listeners.announce({ id, row })
+    this.rows.write(id, row === undefined ? undefined : this.rows.encode(row))
+    await this.backing.writer.commit()
+    this.announce(id, row)
   }
 
-  #isDamaged(id: string): boolean {
-    const text = this.#backing.writer.read(this.#keys.row(id))
-    return text !== undefined && decodeRow(text) === undefined
-  }
-
-  async *#rows(plan: ListingPlan, snapshot: Snapshot): AsyncIterable<[id: string, row: T | undefined]> {
-    for await (const entries of entryPages(this.#backing.database, this.#keys, plan, snapshot)) {
-      for (const [id, text] of entries) yield [id, this.#read(id, text)]
+  async *#read(plan: ListingPlan, snapshot: Snapshot): AsyncIterable<[id: string, row: T | undefined]> {
+    for await (const entries of entryPages(this.backing.database, this.rows.keys, plan, snapshot)) {
+      for (const [id, text] of entries) yield [id, this.rows.decode(id, text)]
     }
-  }
-
-  #read(id: string, text: string): T | undefined {
-    try {
-      const json = jsonOfVersion(text, this.#shape.version)
-      if (json !== undefined) return JSON.parse(json)
-    } catch {}
-    const message = 'A stored row cannot be read. Replace or delete it.'
-    this.#backing.report({ code: 'ROW_UNREADABLE', part: this.#path, id, message })
-    return undefined
-  }
-
-  #readOrThrow(id: string, text: string): T {
-    const row = this.#read(id, text)
-    if (row === undefined) {
-      throw new StoreError(
-        'ROW_UNREADABLE',
-        `Row ${id} of ${this.#path} cannot be read. Replace or delete it.`,
-      )
-    }
-    return row
   }
 }

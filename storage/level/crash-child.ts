@@ -49,6 +49,29 @@ async function writeEvents(): Promise<void> {
   }
 }
 
+/** Moves between accounts, each time with a row of its own and two links, or is refused with all of them. */
+async function writeTransactions(writer: number): Promise<void> {
+  const accounts = engine.collection('accounts', accountOptions)
+  const moves = engine.collection('moves', accountOptions)
+  const links = engine.namespace('moved').sequence('links', Link)
+  for (let n = 0; ; n++) {
+    const id = `${run}-${writer}-${n}`
+    const moved = engine.transaction((tx) => {
+      tx.update(accounts, 'giver', (row) => ({ owner: 'all', balance: (row?.balance ?? 0) - 1 }))
+      tx.append(links, linkAfter)
+      tx.create(moves, id, { owner: `o${n % 5}`, balance: n })
+      tx.update(accounts, 'taker', (row) => ({ owner: 'all', balance: (row?.balance ?? 0) + 1 }))
+      tx.append(links, linkAfter)
+      tx.require(moves, id, () => n % 7 !== 3)
+    })
+    const word = await moved.then(
+      () => 'moved',
+      () => 'refused',
+    )
+    say(word, id)
+  }
+}
+
 /** Fills a disk that has no room, shows what still works, and goes on when it has room again. */
 async function fillDisk(): Promise<void> {
   const accounts = engine.collection('accounts', accountOptions)
@@ -100,5 +123,6 @@ if (task === 'fill') {
   })
 } else {
   const chains = Array.from({ length: 3 }, writeLinks)
-  await Promise.all([...[0, 1, 2, 3].map(writeAccounts), ...chains, writeEvents()])
+  const transactions = [0, 1].map(writeTransactions)
+  await Promise.all([...[0, 1, 2, 3].map(writeAccounts), ...chains, ...transactions, writeEvents()])
 }

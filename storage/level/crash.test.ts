@@ -50,6 +50,21 @@ async function expectConsistentCounts<T>(rows: Collection<T>, index: string, own
   }
 }
 
+/** What was moved is there with all that belongs to it, also what was not acknowledged any more; what was refused is not. */
+async function expectWholeTransactions(engine: Engine, moved: readonly string[], refused: readonly string[]) {
+  const accounts = engine.collection('accounts', accountOptions)
+  const moves = engine.collection('moves', accountOptions)
+  const ids = new Set((await collect(moves.scan())).map(([id]) => id))
+  expect(moved.length).toBeGreaterThan(0)
+  expect(moved.filter((id) => !ids.has(id))).toEqual([])
+  expect(refused.filter((id) => ids.has(id))).toEqual([])
+  await expectConsistentCounts(moves, 'owner', ({ owner }) => owner)
+  expect((await accounts.get('giver'))?.balance).toBe(-ids.size)
+  expect((await accounts.get('taker'))?.balance).toBe(ids.size)
+  const links = await collect(engine.namespace('moved').sequence('links', Link).scan())
+  expect(links).toEqual(Array.from({ length: 2 * ids.size }, (_, at) => ({ seq: at + 1, after: at })))
+}
+
 test('what was acknowledged before a kill -9 is there after it, and all counts are right', async () => {
   const said: string[][] = []
   for (let run = 0; run < 3; run++) {
@@ -66,6 +81,8 @@ test('what was acknowledged before a kill -9 is there after it, and all counts a
     expect(missing).toEqual([])
     expect((await accounts.get('shared'))?.balance).toBeGreaterThanOrEqual(words('updated').length)
     await expectConsistentCounts(accounts, 'owner', ({ owner }) => owner)
+
+    await expectWholeTransactions(engine, words('moved'), words('refused'))
 
     const links = await collect(engine.sequence('chain', Link).scan())
     expect(links).toEqual(links.map((_, at) => ({ seq: at + 1, after: at })))

@@ -49,6 +49,16 @@ const acknowledged: Readonly<Record<string, () => Promise<unknown>>> = {
   'a row that is new': () =>
     engine.collection('accounts', accountOptions).create('id', { owner: 'o', balance: 1 }),
   'an entry of a sequence': () => engine.sequence('chain', Link).append(linkAfter),
+  'a transaction, in one batch': async () => {
+    const accounts = engine.collection('accounts', accountOptions)
+    await accounts.count()
+    synced = []
+    await engine.transaction((tx) => {
+      for (let n = 0; n < 10; n++) tx.put(accounts, `id${n}`, { owner: 'o', balance: n })
+      for (let n = 0; n < 10; n++) tx.append(engine.sequence('chain', Link), linkAfter)
+    })
+    expect(synced).toHaveLength(1)
+  },
   'the flush of a log': () => append(engine).flush(),
   'the flush of a log that a query had written': async () => {
     const log = append(engine)

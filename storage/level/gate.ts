@@ -34,6 +34,12 @@ export class Gate {
       await hold.promise
       this.check()
     }
+    return this.within(operation)
+  }
+
+  /** As `run`, for who is inside the outer gate already: enters in this turn, also while the gates are held. */
+  async within<T>(operation: () => T | Promise<T>): Promise<T> {
+    this.check()
     this.#enter()
     try {
       return await operation()

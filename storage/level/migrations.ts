@@ -2,7 +2,7 @@ import { StoreError } from '../errors.ts'
 import type { OlderRow } from '../index.ts'
 import type { Backing } from './backing.ts'
 import { prefixRange } from './keys.ts'
-import { type CollectionKeys, entriesOf, repairEntries, writeRow } from './row-writer.ts'
+import { type CollectionKeys, encode, repairEntries, writeRow } from './row-writer.ts'
 import type { Shape } from './shape.ts'
 import { decodeRow } from './stored-row.ts'
 
@@ -108,7 +108,7 @@ function migrateRow<T>(
   try {
     const { version, indexes } = shape
     const row = shape.parse(older.version === version ? older.row : shape.migrate(older.row, older.version))
-    writeRow(backing, keys, id, { version, entries: entriesOf(indexes, row), row })
+    writeRow(backing, keys, id, encode(version, indexes, row))
     return true
   } catch {
     return false

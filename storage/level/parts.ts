@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { CollectionOptions, Counters, LogOptions, Store, StoredPart } from '../index.ts'
+import type { CollectionOptions, Counters, LogOptions, Store, StoredPart, Transaction } from '../index.ts'
 import { joinName } from '../names.ts'
 import type { Backing } from './backing.ts'
 import { LevelCollection } from './collection.ts'
@@ -9,6 +9,7 @@ import { Gate } from './gate.ts'
 import { LevelLog } from './log.ts'
 import type { LogFormat } from './log-blocks.ts'
 import { LevelSequence } from './sequence.ts'
+import { Transactions } from './transactions.ts'
 
 /** Is there while a database is open, and stays when it was not closed. */
 export const openKey = '!open'
@@ -24,9 +25,11 @@ export class Parts {
   readonly #counters = new Map<string, Promise<LevelCounters>>()
   /** Those of them that hold something. */
   readonly #loaded = new Map<string, LevelCounters>()
+  readonly #transactions: Transactions
 
   constructor(backing: Backing, logFormat: LogFormat) {
     this.#backing = backing
+    this.#transactions = new Transactions(backing)
     this.#logFormat = logFormat
   }
 
@@ -58,6 +61,10 @@ export class Parts {
     const known = this.#counters.get(path) ?? this.#loadCounters(path)
     this.#counters.set(path, known)
     return known
+  }
+
+  transaction<R>(write: (transaction: Transaction) => R): Promise<R> {
+    return this.#transactions.run(write)
   }
 
   /** Writes what waits in this path and below it; fsynced when it resolves. */
@@ -147,6 +154,7 @@ export function storeAt(parts: Parts, path: string): Store {
     sequence: (name, schema) => parts.sequence(joinName(path, name), schema),
     counters: async (name) => parts.counters(joinName(path, name)),
     namespace: (name) => storeAt(parts, joinName(path, name)),
+    transaction: (write) => parts.transaction(write),
     flush: () => parts.flush(path),
   }
 }

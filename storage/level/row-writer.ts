@@ -54,14 +54,26 @@ export function entriesOf<T>(indexes: Indexes<T>, row: T): IndexEntries {
   return entries
 }
 
+/** A row as it is to be written, and the encoded values that indexes list it under. */
+export interface EncodedRow {
+  readonly text: string
+  readonly entries: IndexEntries
+}
+
+/** Throws what an index function throws, and for what is not JSON. */
+export function encode<T>(version: number, indexes: Indexes<T>, row: T): EncodedRow {
+  const entries = entriesOf(indexes, row)
+  return { text: encodeRow(version, entries, row), entries }
+}
+
 /** Puts a row, its index entries and the counts into the group that is waiting, all in one turn. */
 export function writeRow(
   { writer }: Pick<Backing, 'writer'>,
   keys: CollectionKeys,
   id: string,
-  next: { version: number; entries: IndexEntries; row: unknown } | undefined,
+  next: EncodedRow | undefined,
 ): void {
-  const text = next && encodeRow(next.version, next.entries, next.row)
+  const text = next?.text
   const before = writer.read(keys.row(id))
   const was = before === undefined ? {} : (decodeRow(before)?.entries ?? {})
   const is = next?.entries ?? {}

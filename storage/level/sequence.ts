@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { StoreError } from '../errors.ts'
-import type { Sequence } from '../index.ts'
+import type { Sequence, SequenceEnd } from '../index.ts'
 import type { Backing } from './backing.ts'
 import { sortableInteger } from './keys.ts'
 import { readingOn } from './reading-on.ts'
@@ -10,13 +10,13 @@ import { readingOn } from './reading-on.ts'
  * append reads it, makes the entry and joins the waiting group within one turn, so none can come in between.
  */
 export class LevelSequence<T> implements Sequence<T> {
-  readonly #backing: Backing
+  readonly backing: Backing
   readonly #path: string
   readonly #lastKey: string
   #schema: z.ZodType<T>
 
   constructor(backing: Backing, path: string, schema: z.ZodType<T>) {
-    this.#backing = backing
+    this.backing = backing
     this.#path = path
     this.#lastKey = `s/${path}!n`
     this.#schema = schema
@@ -28,44 +28,62 @@ export class LevelSequence<T> implements Sequence<T> {
   }
 
   append(make: (previous: T | undefined, seq: number) => T): Promise<T> {
-    return this.#backing.gate.run(async () => {
-      const { writer } = this.#backing
-      const last = Number(writer.read(this.#lastKey) ?? 0)
-      const text = writer.read(this.#entryKey(last))
-      const previous: T | undefined = text === undefined ? undefined : this.#decode(last, text)
-      const made = this.#schema.safeParse(make(previous, last + 1))
-      if (!made.success) {
-        throw new StoreError('ROW_INVALID', 'The entry does not fit the schema of its sequence.', made.error)
-      }
-      const json = JSON.stringify(made.data)
-      writer.put(this.#entryKey(last + 1), json)
-      writer.put(this.#lastKey, String(last + 1))
-      await writer.commit()
-      return made.data
+    return this.backing.gate.run(async () => {
+      const { seq, entry } = this.end()
+      const made = this.parse(make(entry, seq + 1))
+      this.write(seq, [made])
+      await this.backing.writer.commit()
+      return made
     })
   }
 
   get(seq: number): Promise<T | undefined> {
-    return this.#backing.gate.run(() => {
+    return this.backing.gate.run(() => {
       if (!Number.isSafeInteger(seq) || seq < 1) return undefined
-      const text = this.#backing.database.getSync(this.#entryKey(seq))
+      const text = this.backing.database.getSync(this.#entryKey(seq))
       return text === undefined ? undefined : this.#decode(seq, text)
     })
   }
 
   async *scan(from = 1, to = Number.POSITIVE_INFINITY): AsyncIterable<T> {
-    this.#backing.gate.check()
+    this.backing.gate.check()
     const first = Math.max(1, Math.ceil(from))
     const end = Math.min(Math.ceil(to), (await this.last()) + 1)
     if (!(first < end)) return
     const range = { gte: this.#entryKey(first), lt: this.#entryKey(end) }
     let seq = first
-    const texts = readingOn(this.#backing.gate, this.#backing.database.values(range))
+    const texts = readingOn(this.backing.gate, this.backing.database.values(range))
     for await (const text of texts) yield this.#decode(seq++, text)
   }
 
   last(): Promise<number> {
-    return this.#backing.gate.run(() => Number(this.#backing.database.getSync(this.#lastKey) ?? 0))
+    return this.backing.gate.run(() => Number(this.backing.database.getSync(this.#lastKey) ?? 0))
+  }
+
+  /** Where it ends in this turn, on disk or about to be. */
+  end(): SequenceEnd<T> {
+    const seq = Number(this.backing.writer.read(this.#lastKey) ?? 0)
+    const text = this.backing.writer.read(this.#entryKey(seq))
+    return { seq, entry: text === undefined ? undefined : this.#decode(seq, text) }
+  }
+
+  /** Throws `ROW_INVALID`. */
+  parse(entry: unknown): T {
+    const parsed = this.#schema.safeParse(entry)
+    if (parsed.success) return parsed.data
+    throw new StoreError('ROW_INVALID', 'The entry does not fit the schema of its sequence.', parsed.error)
+  }
+
+  /** Has entries written behind this one, with the group that is waiting. */
+  write(after: number, entries: readonly T[]): void {
+    const texts = entries.map((entry) => JSON.stringify(entry))
+    for (const [at, text] of texts.entries()) this.backing.writer.put(this.#entryKey(after + 1 + at), text)
+    this.backing.writer.put(this.#lastKey, String(after + entries.length))
+  }
+
+  /** Resolves when no new entry waits any more. */
+  settled(): Promise<void> {
+    return this.backing.writer.settled(this.#lastKey)
   }
 
   #entryKey(seq: number): string {

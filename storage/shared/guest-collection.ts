@@ -7,7 +7,7 @@ import type { PartNews } from './messages.ts'
 
 /** A collection as a thread has it that has not the store: rows are checked here, and kept on the other side. */
 export class GuestCollection<T> implements Collection<T> {
-  readonly #parts: GuestParts
+  readonly parts: GuestParts
   readonly #listeners = new Set<(change: Change<T>) => void>()
   /** The write of each id that was called last. */
   readonly #writing = new Map<string, Promise<unknown>>()
@@ -16,7 +16,7 @@ export class GuestCollection<T> implements Collection<T> {
   /** Throws `NAME_INVALID` for names of indexes that cannot be. */
   constructor(options: CollectionOptions<T>, parts: GuestParts) {
     this.#shape = shapeOf(options)
-    this.#parts = parts
+    this.parts = parts
   }
 
   /** Takes over the options of a handle that was made later. */
@@ -30,12 +30,12 @@ export class GuestCollection<T> implements Collection<T> {
 
   async put(id: string, row: T): Promise<void> {
     const checked = this.#checked(row)
-    await this.#inTurn(id, () => this.#parts.ask('put', id, checked))
+    await this.#inTurn(id, () => this.parts.ask('put', id, checked))
   }
 
   async create(id: string, row: T): Promise<boolean> {
     const checked = this.#checked(row)
-    return (await this.#inTurn(id, () => this.#parts.ask('create', id, checked))) as boolean
+    return (await this.#inTurn(id, () => this.parts.ask('create', id, checked))) as boolean
   }
 
   /** `change` is called again when somebody else has written in between. */
@@ -44,17 +44,17 @@ export class GuestCollection<T> implements Collection<T> {
   }
 
   delete(id: string): Promise<boolean> {
-    return this.#inTurn(id, () => this.#parts.ask('delete', id)) as Promise<boolean>
+    return this.#inTurn(id, () => this.parts.ask('delete', id)) as Promise<boolean>
   }
 
   async #updated(id: string, change: (row: T | undefined) => T | undefined): Promise<T | undefined> {
     for (;;) {
-      const before = (await this.#parts.ask('peek', id)) as T | undefined
+      const before = (await this.parts.ask('peek', id)) as T | undefined
       // What `change` does to the row it is given must not pass for what is stored.
       const next = change(structuredClone(before))
       if (next === undefined) return undefined
       const checked = this.#checked(next)
-      if (await this.#parts.ask('swap', id, before, checked)) return checked.row as T
+      if (await this.parts.ask('swap', id, before, checked)) return checked.row as T
     }
   }
 
@@ -63,7 +63,7 @@ export class GuestCollection<T> implements Collection<T> {
   }
 
   scan(options: ListOptions = {}): AsyncIterable<[id: string, row: T]> {
-    return readOn(this.#parts, options) as AsyncIterable<[id: string, row: T]>
+    return readOn(this.parts, options) as AsyncIterable<[id: string, row: T]>
   }
 
   count(options: Pick<ListOptions, 'index' | 'equals'> = {}): Promise<number> {
@@ -73,10 +73,9 @@ export class GuestCollection<T> implements Collection<T> {
   watch(listener: (change: Change<T>) => void): () => void {
     const own = (change: Change<T>): void => listener(change)
     this.#listeners.add(own)
-    if (this.#listeners.size === 1) this.#parts.ask('watch').catch(this.#parts.failed)
+    if (this.#listeners.size === 1) this.parts.ask('watch').catch(this.parts.failed)
     return () => {
-      if (this.#listeners.delete(own) && this.#listeners.size === 0)
-        this.#parts.ask('unwatch').catch(() => {})
+      if (this.#listeners.delete(own) && this.#listeners.size === 0) this.parts.ask('unwatch').catch(() => {})
     }
   }
 
@@ -95,17 +94,17 @@ export class GuestCollection<T> implements Collection<T> {
     try {
       await listener(change)
     } catch (error) {
-      this.#parts.failed(error)
+      this.parts.failed(error)
     }
   }
 
   #ask(method: string, ...args: readonly unknown[]): Promise<unknown> {
-    return this.#parts.gate.run(() => this.#parts.ask(method, ...args))
+    return this.parts.gate.run(() => this.parts.ask(method, ...args))
   }
 
   /** Writes to one id happen in the order in which they were called, also those that take several steps. */
   #inTurn<R>(id: string, write: () => Promise<R>): Promise<R> {
-    return this.#parts.gate.run(() => this.#afterOthers(id, write))
+    return this.parts.gate.run(() => this.#afterOthers(id, write))
   }
 
   async #afterOthers<R>(id: string, write: () => Promise<R>): Promise<R> {
@@ -128,7 +127,16 @@ export class GuestCollection<T> implements Collection<T> {
   }
 
   #checked(given: unknown): CheckedRow {
-    const row = this.#shape.parse(given)
+    return this.checkedOf(this.parse(given))
+  }
+
+  /** Throws `ROW_INVALID`. */
+  parse(row: unknown): T {
+    return this.#shape.parse(row)
+  }
+
+  /** A row that went through the schema, as it crosses. Throws what an index function throws. */
+  checkedOf(row: T): CheckedRow {
     const { indexes } = this.#shape
     if (indexes.length > 0 && typeof row !== 'object')
       throw new StoreError(

@@ -8,6 +8,10 @@ export type Ask = (method: string, ...args: readonly unknown[]) => Promise<unkno
 
 /** What a part of the store works with in a thread that has not the store. */
 export interface GuestParts {
+  /** The store it is of. */
+  readonly owner: object
+  /** Its number on the other side. */
+  readonly part: number
   readonly path: string
   readonly ask: Ask
   readonly gate: Gate

@@ -10,14 +10,14 @@ interface Waiting<T> {
 
 /** A sequence as a thread has it that has not the store. Entries that wait are made together, and cross together. */
 export class GuestSequence<T> implements Sequence<T> {
-  readonly #parts: GuestParts
+  readonly parts: GuestParts
   #schema: z.ZodType<T>
   #waiting: Waiting<T>[] = []
   #appending: Promise<void> | undefined
 
   constructor(schema: z.ZodType<T>, parts: GuestParts) {
     this.#schema = schema
-    this.#parts = parts
+    this.parts = parts
   }
 
   /** Takes over the schema of a handle that was made later. */
@@ -27,7 +27,7 @@ export class GuestSequence<T> implements Sequence<T> {
 
   /** `make` is called again when somebody else has appended in between. */
   append(make: (previous: T | undefined, seq: number) => T): Promise<T> {
-    return this.#parts.gate.run(() => {
+    return this.parts.gate.run(() => {
       const done = Promise.withResolvers<T>()
       this.#waiting.push({ make, done })
       this.#appending ??= this.#appendAll()
@@ -36,15 +36,15 @@ export class GuestSequence<T> implements Sequence<T> {
   }
 
   get(seq: number): Promise<T | undefined> {
-    return this.#parts.gate.run(() => this.#parts.ask('get', seq)) as Promise<T | undefined>
+    return this.parts.gate.run(() => this.parts.ask('get', seq)) as Promise<T | undefined>
   }
 
   scan(from?: number, to?: number): AsyncIterable<T> {
-    return readOn(this.#parts, from, to) as AsyncIterable<T>
+    return readOn(this.parts, from, to) as AsyncIterable<T>
   }
 
   last(): Promise<number> {
-    return this.#parts.gate.run(() => this.#parts.ask('last')) as Promise<number>
+    return this.parts.gate.run(() => this.parts.ask('last')) as Promise<number>
   }
 
   async #appendAll(): Promise<void> {
@@ -62,7 +62,7 @@ export class GuestSequence<T> implements Sequence<T> {
 
   async #append(waiting: readonly Waiting<T>[]): Promise<void> {
     for (;;) {
-      const { previous, seq } = (await this.#parts.ask('peek')) as { previous: T | undefined; seq: number }
+      const { previous, seq } = (await this.parts.ask('peek')) as { previous: T | undefined; seq: number }
       const made: [Waiting<T>, T][] = []
       const refused: [Waiting<T>, unknown][] = []
       for (const one of waiting) {
@@ -73,7 +73,7 @@ export class GuestSequence<T> implements Sequence<T> {
         }
       }
       const entries = made.map(([, entry]) => entry)
-      if (entries.length > 0 && !(await this.#parts.ask('append', seq, entries))) continue
+      if (entries.length > 0 && !(await this.parts.ask('append', seq, entries))) continue
       for (const [{ done }, error] of refused) done.reject(error)
       for (const [{ done }, entry] of made) done.resolve(entry)
       return
@@ -82,8 +82,13 @@ export class GuestSequence<T> implements Sequence<T> {
 
   #made({ make }: Waiting<T>, previous: T | undefined, seq: number): T {
     // What `make` does to the entry it is given must not pass for what is stored.
-    const made = this.#schema.safeParse(make(structuredClone(previous), seq))
-    if (made.success) return made.data
-    throw new StoreError('ROW_INVALID', 'The entry does not fit the schema of its sequence.', made.error)
+    return this.parse(make(structuredClone(previous), seq))
+  }
+
+  /** Throws `ROW_INVALID`. */
+  parse(entry: unknown): T {
+    const parsed = this.#schema.safeParse(entry)
+    if (parsed.success) return parsed.data
+    throw new StoreError('ROW_INVALID', 'The entry does not fit the schema of its sequence.', parsed.error)
   }
 }

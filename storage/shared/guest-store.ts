@@ -7,10 +7,11 @@ import { GuestCounters } from './guest-counters.ts'
 import { GuestLog, namesOf } from './guest-log.ts'
 import { type GuestParts, isRefusal } from './guest-part.ts'
 import { GuestSequence } from './guest-sequence.ts'
-import type { OpenPart, PartNews, StoreAsk, StoreNews } from './messages.ts'
+import { GuestTransactions } from './guest-transaction.ts'
+import type { OpenPart, PartAsk, PartNews, StoreNews } from './messages.ts'
 
 export interface GuestOptions {
-  readonly send: (ask: StoreAsk) => Promise<unknown>
+  readonly send: (ask: PartAsk) => Promise<unknown>
   /** Told what goes wrong that nobody waits for. */
   readonly failed: (error: unknown) => void
   readonly report?: (problem: StoreProblem) => void
@@ -37,10 +38,12 @@ export class GuestStore {
   readonly #gate: Gate
   /** By kind and path. */
   readonly #parts = new Map<string, Opened<Kept>>()
+  readonly #transactions: GuestTransactions
   #count = 0
 
   constructor(options: GuestOptions) {
     this.#options = options
+    this.#transactions = new GuestTransactions(this, options.send)
     this.#gate = options.gate ?? new Gate()
   }
 
@@ -56,6 +59,7 @@ export class GuestStore {
         joined(name)
         return this.at([...path, name])
       },
+      transaction: (write) => this.#gate.run(() => this.#transactions.run(write)),
       flush: () =>
         this.#gate.run(async () => {
           await this.cross(path.join('/'))
@@ -147,7 +151,11 @@ export class GuestStore {
     const { send, failed, report = () => {}, crossMs = 0 } = this.#options
     const gate = new Gate(this.#gate)
     const ask = (method: string, ...args: readonly unknown[]) => send({ call: { part, method, args } })
-    const opened = { part, gate, is: make({ path, ask, gate, failed, report, crossMs }, part) }
+    const opened = {
+      part,
+      gate,
+      is: make({ owner: this, part, path, ask, gate, failed, report, crossMs }, part),
+    }
     this.#parts.set(key, opened as Opened<unknown> as Opened<Kept>)
     return { ...opened, isNew: true }
   }

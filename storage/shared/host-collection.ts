@@ -81,6 +81,17 @@ export class HostCollection {
     this.#unwatch = undefined
   }
 
+  // What follows is for the side that has the store: a thread may ask for properties only, not for what is on the prototype.
+
+  get rows(): Collection<unknown> {
+    return this.#rows
+  }
+
+  /** Resolves when all who watch have heard of a write to this row. */
+  heard(id: string): Promise<void> {
+    return this.#peers.heard(this.#keyOf(id))
+  }
+
   async close(): Promise<void> {
     await this.unwatch()
     await this.#cursors.closeAll()
@@ -93,7 +104,7 @@ export class HostCollection {
   /** What a write comes to, when all who watch have heard of it. */
   async #written<R>(id: string, write: Promise<R>): Promise<R> {
     const result = await write
-    await this.#peers.heard(this.#keyOf(id))
+    await this.heard(id)
     return result
   }
 

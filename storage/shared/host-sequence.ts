@@ -56,6 +56,11 @@ export class HostSequence {
     return seen
   }
 
+  /** For the side that has the store. */
+  get entries(): Sequence<unknown> {
+    return this.#entries
+  }
+
   close(): Promise<void> {
     return this.#cursors.closeAll()
   }

@@ -4,7 +4,8 @@ import { HostCollection } from './host-collection.ts'
 import { HostCounters } from './host-counters.ts'
 import { HostLog } from './host-log.ts'
 import { HostSequence } from './host-sequence.ts'
-import type { OpenPart, PartAsk, PartCall } from './messages.ts'
+import { applied } from './host-transaction.ts'
+import type { CrossingTransaction, OpenPart, PartAsk, PartCall, Refreshed } from './messages.ts'
 import { Peers, type Tell } from './peers.ts'
 
 type Part = HostCollection | HostLog | HostSequence | HostCounters
@@ -23,10 +24,12 @@ export class HostStore {
     this.#peers = peers
   }
 
-  /** Answers what the thread asks about parts. */
+  /** Does what a thread asks of its parts; resolves with what comes of it. */
   async answer(ask: PartAsk): Promise<unknown> {
     if ('call' in ask) return this.#call(ask.call)
-    return 'open' in ask ? this.#open(ask.open) : this.#at(ask.flush).flush()
+    if ('open' in ask) return this.#open(ask.open)
+    if ('transact' in ask) return this.#transact(ask.transact)
+    return this.#at(ask.flush).flush()
   }
 
   #open(open: OpenPart): void {
@@ -36,8 +39,7 @@ export class HostStore {
     else this.#parts.set(open.part, this.#opened(store, open))
   }
 
-  /** Does something with a part; returns what comes of it. */
-  #call({ part, method, args }: PartCall): unknown {
+  async #call({ part, method, args }: PartCall): Promise<unknown> {
     const opened = this.#parts.get(part)
     // What a thread may ask for is a property of the part's own; what else it can do is on its prototype.
     if (!opened || !Object.hasOwn(opened, method))
@@ -46,11 +48,25 @@ export class HostStore {
     return run(...args)
   }
 
+  /** Makes the changes of a transaction whose function ran in the thread, unless what it read is not so any more. */
+  #transact(transaction: CrossingTransaction): Promise<Refreshed | undefined> {
+    return applied(this.#store(), transaction, {
+      collection: (part) => this.#part(part, HostCollection),
+      sequence: (part) => this.#part(part, HostSequence),
+    })
+  }
+
   /** Gives back what is open: watches and listings. */
   clear(): void {
     const parts = [...this.#parts.values()]
     this.#parts.clear()
     for (const part of parts) part.close().catch(() => {})
+  }
+
+  #part<P extends Part>(part: number, kind: abstract new (...given: never[]) => P): P {
+    const opened = this.#parts.get(part)
+    if (opened instanceof kind) return opened
+    throw new StoreError('QUERY_INVALID', 'The store has no such part here.')
   }
 
   #at(path: readonly string[]): Store {

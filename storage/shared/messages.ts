@@ -1,6 +1,7 @@
-import type { Change, OlderRow } from '../index.ts'
+import type { Change, OlderRow, SequenceEnd } from '../index.ts'
 import type { RowFacts } from '../level/block.ts'
 import type { Sum } from '../level/queued-row.ts'
+import type { CheckedRow } from './checked-row.ts'
 
 /** A part of the store that a thread opens, under a number. */
 export interface OpenPart {
@@ -29,10 +30,42 @@ export interface PartCall {
   readonly args: readonly unknown[]
 }
 
-/** What a thread asks about parts of the store. */
+/** A row that a transaction of a thread has read, or has to read: then it is not known. */
+export interface ReadRow {
+  readonly part: number
+  readonly id: string
+  readonly isKnown: boolean
+  readonly row: unknown
+}
+
+/** The end of a sequence that it has read, or has to read. */
+export interface ReadEnd {
+  readonly part: number
+  readonly isKnown: boolean
+  readonly end: SequenceEnd<unknown>
+}
+
+/** What a transaction read in a thread, and what it changes if all of that still is so; else nothing. */
+export interface CrossingTransaction {
+  readonly rows: readonly ReadRow[]
+  readonly ends: readonly ReadEnd[]
+  /** Without a row, it is deleted. */
+  readonly writes: readonly { readonly part: number; readonly id: string; readonly checked?: CheckedRow }[]
+  /** Entries behind the ends that were read. */
+  readonly entries: readonly { readonly part: number; readonly entries: readonly unknown[] }[]
+}
+
+/** What it read, as all of that is at one moment; undefined when the transaction is done. */
+export interface Refreshed {
+  readonly rows: readonly unknown[]
+  readonly ends: readonly SequenceEnd<unknown>[]
+}
+
+/** What a thread asks of its parts of the store. */
 export type PartAsk =
   | { readonly open: OpenPart }
   | { readonly call: PartCall }
+  | { readonly transact: CrossingTransaction }
   | { readonly flush: readonly string[] }
 
 /** What a thread asks of the one that has the store. */

@@ -14,6 +14,18 @@ const jobs: Record<string, (times: number) => Promise<unknown>> = {
     const add = () => collection.update('one', (row) => ({ n: (row?.n ?? 0) + 1 }))
     await Promise.all(Array.from({ length: times }, add))
   },
+  async move(times) {
+    const moves = engine.namespace('deep').collection('moves', { schema: Counter })
+    const ledger = engine.sequence('moved', Entry)
+    const move = (n: number) =>
+      engine.transaction((tx) => {
+        tx.update(collection, 'giver', (row) => ({ n: (row?.n ?? 0) - 1 }))
+        tx.update(collection, 'taker', (row) => ({ n: (row?.n ?? 0) + 1 }))
+        tx.create(moves, `${name}${n}`, { n })
+        tx.append(ledger, next)
+      })
+    await Promise.all(Array.from({ length: times }, (_, n) => move(n)))
+  },
   async append(times) {
     const ledger = engine.sequence('ledger', Entry)
     await Promise.all(Array.from({ length: times }, () => ledger.append(next)))

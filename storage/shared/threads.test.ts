@@ -87,6 +87,16 @@ test('updates of one row from two threads are all there', () =>
     expect(await engine.collection('rows', { schema: Counter }).get('one')).toEqual({ n: 400 })
   }))
 
+test('transactions of two threads at the same rows are all there, each as a whole', () =>
+  withThreads(async ({ engine, threads: [a, b] }) => {
+    await Promise.all([a.do('move', 60), b.do('move', 60)])
+    const rows = engine.collection('rows', { schema: Counter })
+    expect([await rows.get('giver'), await rows.get('taker')]).toEqual([{ n: -120 }, { n: 120 }])
+    expect(await engine.namespace('deep').collection('moves', { schema: Counter }).count()).toBe(120)
+    const entries = await collect(engine.sequence('moved', Entry).scan())
+    expect(entries).toEqual(Array.from({ length: 120 }, (_, n) => ({ seq: n + 1, after: n })))
+  }))
+
 test('a sequence that two threads append to has no gap and no fork', () =>
   withThreads(async ({ engine, threads }) => {
     await Promise.all(threads.map((thread) => thread.do('append', 150)))

@@ -9,8 +9,10 @@ export async function createAccount(
   input: { email: string; name?: string | undefined; plan?: string | undefined },
 ): Promise<z.infer<typeof newAccount>> {
   const accounts = use(kernelServices.accounts)
-  const user = await accounts.createUser({ ...input, plan: input.plan ?? 'free' })
-  const { secret } = await accounts.keys.issue({ type: 'user', userId: user.id }, { name: 'first key' })
+  const { user, secret } = await accounts.signUp(
+    { ...input, plan: input.plan ?? 'free' },
+    { name: 'first key' },
+  )
   return { ...profileOf(user), api_key: secret }
 }
 
