@@ -27,6 +27,7 @@ import { storedSetting } from './plugin/setting.ts'
 import { Stage } from './plugin/staging/stage.ts'
 import type { PluginNews } from './plugin/transaction.ts'
 import { Queues } from './queues.ts'
+import { Refusals } from './refusals.ts'
 import { openSecrets } from './secrets.ts'
 import { kernelServices } from './services.ts'
 import { type FurtherThread, openStore } from './threads/open-store.ts'
@@ -134,6 +135,7 @@ export async function boot({
     })
     const reloader = new Reloader(registry, stage, (again) => discoverPlugins(config, stage, again))
     const queues = new Queues()
+    const refusals = new Refusals()
     const threads = new Threads(queues)
     const services = {
       accounts,
@@ -141,6 +143,7 @@ export async function boot({
       config,
       environment: env,
       queues,
+      refusals,
       registry,
       reloader,
       remains,
@@ -161,7 +164,7 @@ export async function boot({
     const wrong = registry.verify()
     if (wrong.length > 0) throw new ConfigError(wrong)
 
-    const failed = new FailedKeys({ limit: config.auth.failedKeysPerMinute, relay, log })
+    const failed = new FailedKeys({ limit: config.auth.failedKeysPerMinute, relay, refusals, log })
     const edge = {
       callers: new Callers(accounts, failed),
       events,

@@ -8,6 +8,7 @@ import type { Registry } from './plugin/registry.ts'
 import type { Reloader } from './plugin/reloader.ts'
 import type { Remains } from './plugin/remains.ts'
 import type { Queues } from './queues.ts'
+import type { Refusals } from './refusals.ts'
 import type { Secrets } from './secrets.ts'
 import type { StoreState } from './store-state.ts'
 import type { Threads } from './threads/threads.ts'
@@ -28,6 +29,7 @@ export const kernelServices = {
   config: guardedToken<Config>('config'),
   environment: guardedToken<Environment>('environment'),
   queues: guardedToken<Queues>('queues'),
+  refusals: guardedToken<Refusals>('refusals'),
   registry: guardedToken<Registry>('registry'),
   reloader: guardedToken<Reloader>('reloader'),
   remains: guardedToken<Remains>('remains'),

@@ -19,6 +19,8 @@ export class StoreState {
   readonly #options: StoreStateOptions
   #health: StoreHealth = { state: 'healthy' }
   #hasRoom = true
+  /** Whether the gateway was killed before this start, so that sums may be behind what they sum up. */
+  endedUncleanly = false
 
   constructor(options: StoreStateOptions) {
     this.#options = options

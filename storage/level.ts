@@ -22,6 +22,8 @@ export interface LevelOptions {
   readonly report?: (problem: StoreProblem) => void
   /** Told when the store begins to refuse writes, why it still does, and when it takes them again. */
   readonly changed?: (health: StoreHealth) => void
+  /** Told when the last end was no close, after what is kept twice was put right. */
+  readonly unclean?: () => void
   /** Rows a chunk and rows a block, a multiple of it and at most 65,536, of logs that do not exist yet. */
   readonly logFormat?: LogFormat
 }
@@ -32,8 +34,8 @@ const problemsKept = 1000
 
 /** Opens, or makes, the LevelDB in this folder. One process at a time can have it open: `STORE_LOCKED` for others. */
 export async function openLevel(folder: string, options: LevelOptions = {}): Promise<Engine> {
-  const { report: tell = () => {}, logFormat: format = defaultFormat } = options
-  const database = await openDatabase(folder, format, tell)
+  const { report: tell = () => {}, unclean = () => {}, logFormat: format = defaultFormat } = options
+  const database = await openDatabase(folder, { format, report: tell, unclean })
   const report = once(tell)
   const gate = new Gate()
   const writer = new GroupCommit(database, (failure) => recovery.begin(failure))
@@ -77,11 +79,14 @@ export async function checkAgreement(
   }
 }
 
-async function openDatabase(
-  folder: string,
-  format: LogFormat,
-  report: (problem: StoreProblem) => void,
-): Promise<Database> {
+interface Opening {
+  readonly format: LogFormat
+  readonly report: (problem: StoreProblem) => void
+  readonly unclean: () => void
+}
+
+async function openDatabase(folder: string, opening: Opening): Promise<Database> {
+  const { report } = opening
   if (await isBeheaded(folder)) throw damaged(`The database in ${folder}`, new Error('CURRENT is missing'))
   for (const { file, found, lost } of await mendWriteAhead(folder)) {
     const message = `In a write-ahead file ${found}. Lost: ${lost}. A copy of the file is in lost.`
@@ -90,7 +95,7 @@ async function openDatabase(
   const database: Database = new Level<string, string>(folder, tuning)
   try {
     await database.open()
-    await settle(database, format, report)
+    await settle(database, opening)
     return database
   } catch (cause) {
     await database.close().catch(() => {})
@@ -99,11 +104,7 @@ async function openDatabase(
 }
 
 /** After an end that was no close, puts right what disagrees, and says so. From now on, such an end is noticed. */
-async function settle(
-  database: Database,
-  format: LogFormat,
-  report: (problem: StoreProblem) => void,
-): Promise<void> {
+async function settle(database: Database, { format, report, unclean }: Opening): Promise<void> {
   if ((await database.get(openKey)) !== undefined) {
     for (const { part, found, canBeMended } of await compare(database, format, { repair: true })) {
       const message = canBeMended
@@ -111,6 +112,7 @@ async function settle(
         : `After an unclean end: ${found}. It cannot be put right.`
       report({ code: 'STORE_DAMAGED', part, message })
     }
+    unclean()
   }
   await database.put(openKey, '', { sync: true })
 }

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createLog } from '../log.ts'
 import { FirstRelay, oneThread, type Relay, ThreadRelay } from '../plugin/relay.ts'
+import { Refusals } from '../refusals.ts'
 import { FailedKeys } from './failed-keys.ts'
 
 let logged: string[]
@@ -14,10 +15,11 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-const failedKeys = (limit: number, relay: Relay = oneThread) =>
+const failedKeys = (limit: number, relay: Relay = oneThread, refusals = new Refusals()) =>
   new FailedKeys({
     limit,
     relay,
+    refusals,
     log: createLog({ level: 'warn', stream: { write: (line: string) => void logged.push(line) } }),
   })
 
@@ -66,7 +68,8 @@ test('without a limit nobody waits', async () => {
 
 test('all threads count together, and each waits from its first failure beyond', async () => {
   const relay = new FirstRelay()
-  const first = failedKeys(4, relay)
+  const refusals = new Refusals()
+  const first = failedKeys(4, relay, refusals)
   const others = [2, 3].map((thread) => {
     const ask = async (key: string, data: unknown): Promise<unknown> => relay.answer(key, data, thread)
     return failedKeys(4, new ThreadRelay({ ask, tell: () => {} }))
@@ -77,6 +80,7 @@ test('all threads count together, and each waits from its first failure beyond',
   expect([first, second, third].map((failed) => failed.waitS('192.0.2.1'))).toEqual([0, 60, 0])
   expect(await waits(third, '192.0.2.1', 1)).toEqual([60])
   expect(third.waitS('192.0.2.1')).toBe(60)
+  expect(refusals.failedKeys).toBe(5)
   expect(logged).toHaveLength(1)
 })
 

@@ -2,12 +2,15 @@ import { LRUCache } from 'lru-cache'
 import { WindowCounts } from '../kit/window-counts.ts'
 import type { Log } from '../log.ts'
 import type { Bound, Relay } from '../plugin/relay.ts'
+import type { Refusals } from '../refusals.ts'
 import { networkOf } from './client.ts'
 
 interface FailedKeysParts {
   /** Failures a minute from one address after which it has to wait; 0 for never. */
   readonly limit: number
   readonly relay: Relay
+  /** Of the first thread. */
+  readonly refusals: Refusals
   readonly log: Log
 }
 
@@ -29,11 +32,12 @@ export class FailedKeys {
   /** Until when an address has to wait, in milliseconds since the epoch. */
   readonly #waits = new LRUCache<string, number>({ max: mostAddresses })
 
-  constructor({ limit, relay, log }: FailedKeysParts) {
+  constructor({ limit, relay, refusals, log }: FailedKeysParts) {
     const failures = new WindowCounts(windowMs)
     this.#limit = limit
     this.#count = relay.bindAnswer('kernel/failed-keys', (network: string) => {
       const counted = failures.add(network)
+      refusals.failedKeys += 1
       if (counted.count === limit) log.warn({ address: network }, 'keys keep failing from an address')
       return counted
     })

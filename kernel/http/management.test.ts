@@ -13,6 +13,7 @@ import { createLog } from '../log.ts'
 import { Generation } from '../plugin/generation.ts'
 import { emptyInstance } from '../plugin/instance.ts'
 import { oneThread } from '../plugin/relay.ts'
+import { Refusals } from '../refusals.ts'
 import type { ServerEvent } from '../route.ts'
 import { Callers } from './caller.ts'
 import { FailedKeys } from './failed-keys.ts'
@@ -90,7 +91,10 @@ beforeAll(async () => {
   const accounts = await Accounts.open(engine)
   for (const name of ['one', 'two']) await accounts.keys.import(`sy_admin_${name}`, { type: 'admin' })
   const app = createManagement({
-    callers: new Callers(accounts, new FailedKeys({ limit: 20, relay: oneThread, log })),
+    callers: new Callers(
+      accounts,
+      new FailedKeys({ limit: 20, relay: oneThread, refusals: new Refusals(), log }),
+    ),
     log,
     generation: () => generation,
     trustedProxies: [],

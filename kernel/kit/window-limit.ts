@@ -8,8 +8,8 @@ export interface WindowLimitOptions {
   readonly windowMs: number
   /** What whoever is refused is told. */
   readonly refusal: (limit: number, leftS: number) => string
-  /** Told of a name when it is refused first in a window. */
-  readonly exceeded?: (name: string) => void
+  /** Told of a name when it is refused, and whether that is the first time in a window. */
+  readonly exceeded?: (name: string, isFirst: boolean) => void
 }
 
 /** How often something may happen under each name, told in headers on every answer. It is forgotten at a restart. */
@@ -30,7 +30,7 @@ export class WindowLimit {
     header('x-ratelimit-remaining', String(Math.max(0, limit - count)))
     header('x-ratelimit-reset', String(leftS))
     if (count <= limit) return
-    if (count === limit + 1) exceeded?.(name)
+    exceeded?.(name, count === limit + 1)
     throw rateLimited(refusal(limit, leftS), { retryAfterS: leftS })
   }
 }

@@ -59,6 +59,9 @@ export async function openStore(
   const level = await openLevel(path.join(dataDir, 'db'), {
     report,
     changed: (health) => state.take(health),
+    unclean: () => {
+      state.endedUncleanly = true
+    },
   })
   scope.own(() => level.close())
   if (server.threads === 1) return { engine: level, relay: oneThread, first: undefined, staged, state }

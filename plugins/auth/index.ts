@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { CallSettled, defineArea, kernelServices } from '#kernel'
+import { CallSettled, defineArea, kernelServices, UsageRecords } from '#kernel'
 import { holders } from './holder.ts'
 import { KeyQuota } from './key-quota.ts'
 import { UsageMeter } from './meter.ts'
+import { raiseAll } from './raise.ts'
 import { addAccountRoutes } from './routes/account.ts'
 import { addKeyRoutes } from './routes/keys.ts'
 import { addPlanRoutes } from './routes/plans.ts'
@@ -23,6 +24,9 @@ export default defineArea({
   async setup(context) {
     const meter = new UsageMeter(await context.store.counters('usage'))
     context.on(CallSettled, ({ outcome, call }) => meter.add(outcome, call))
+    context.provide(UsageRecords, {
+      raise: (period, sums) => raiseAll(meter, context.use(kernelServices.accounts), period, sums),
+    })
     const prune = () => meter.prune(context.settings.usage_months, new Date())
     prune()
     context.every(dayMs, prune)

@@ -33,6 +33,12 @@ async function from(address: string, method: string, path: string, key?: string,
   return { status, headers, body: (await response.json()) as { error: { code: string; type: string } } }
 }
 
+/** How many strangers were refused so far, as the status tells. */
+const refused = async () => {
+  const { body } = await gateway.api('GET', '/api/status')
+  return body.refused as { failed_keys: number; signups: number }
+}
+
 describe('signups', () => {
   const signUp = (address: string, name: string, key?: string) =>
     from(address, 'POST', '/api/auth/signup', key, { email: `${name}@example.com` })
@@ -42,6 +48,7 @@ describe('signups', () => {
     expect((await signUp('192.0.2.1', 'not an address')).status).toBe(400)
     expect((await signUp('192.0.2.1', 'one')).status).toBe(409)
     expect((await signUp('spoofed, 192.0.2.1', 'two', user.key)).status).toBe(201)
+    const before = await refused()
     const { status, headers, body } = await signUp('192.0.2.1', 'three')
     expect([status, body.error.code]).toEqual([429, 'rate_limited'])
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(3500)
@@ -51,6 +58,7 @@ describe('signups', () => {
     await signUp('192.0.2.1', 'four')
     const lines = gateway.logged.filter((line) => line.includes('too many signups'))
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ address: '192.0.2.1', level: 'warn' }])
+    expect(await refused()).toEqual({ ...before, signups: before.signups + 2 })
   })
 
   test('by an admin are any number', async () => {
@@ -118,7 +126,9 @@ describe('an address from which keys fail', () => {
   }
 
   test('has to wait, for every kind of request and in the words of each wire', async () => {
+    const before = await refused()
     await fail('198.51.100.1')
+    expect(await refused()).toEqual({ ...before, failed_keys: before.failed_keys + 5 })
     const paths = [
       ['GET', '/api/auth/me', 'rate_limit_error'],
       ['POST', '/api/auth/signup', 'rate_limit_error'],

@@ -1,4 +1,4 @@
-import type { Call, Counters, Outcome } from '#kernel'
+import type { Call, Counters, Outcome, UsedSums } from '#kernel'
 import { usdOf } from '#kit'
 
 /** What a user used in a month. */
@@ -60,6 +60,19 @@ export class UsageMeter {
       tokens_out: this.#counters.get(names.tokensOut),
       cost_usd: usdOf(this.#counters.get(names.costNano)),
     }
+  }
+
+  /** Raises a user's sums of a month that are less than these; whether any was. */
+  raise(userId: string, period: string, { tokensIn, tokensOut, costNano }: UsedSums): boolean {
+    const names = namesOf(period, userId)
+    const least = [
+      [names.tokensIn, tokensIn],
+      [names.tokensOut, tokensOut],
+      [names.costNano, costNano],
+    ] as const
+    const behind = least.filter(([name, sum]) => this.#counters.get(name) < sum)
+    for (const [name, sum] of behind) this.#counters.set(name, sum)
+    return behind.length > 0
   }
 
   /** Forgets a user. */

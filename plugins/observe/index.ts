@@ -7,8 +7,10 @@ import {
   kernelServices,
   ModuleChanged,
   token,
+  UsageRecords,
 } from '#kernel'
 import { Arrangements } from './arrangements.ts'
+import { raiseUsage } from './behind.ts'
 import { firstTokenOf, startedOf } from './live.ts'
 import { liveFor } from './publishing.ts'
 import { type BodyRules, record } from './recorder.ts'
@@ -26,6 +28,11 @@ import { itemOf } from './view.ts'
 const flushMs = 250
 const liveEvents = 2000
 const hourMs = 3_600_000
+/** After a start, in milliseconds. */
+const soonMs = 1000
+
+const wasBehind =
+  'after an unclean end, what users have used was behind their traces, and was raised to what these say'
 
 const days = z.number().min(0.01).max(36_500)
 
@@ -65,8 +72,19 @@ export default defineArea({
       context.use(kernelServices.runtime).startedAt,
       (generation) => context.use(kernelServices.registry).arrangement(generation),
     )
-    const ring = context.memory('live', () => newRing(liveEvents))
     const state = context.use(kernelServices.storeState)
+    if (state.endedUncleanly) {
+      let isCompared = false
+      // Once all plugins have started: who has the usage may start after this one.
+      context.every(soonMs, async () => {
+        const records = context.find(UsageRecords)
+        if (isCompared || !records) return
+        const users = await raiseUsage(traces, records, new Date())
+        isCompared = true
+        if (users > 0) context.log.warn({ users }, wasBehind)
+      })
+    }
+    const ring = context.memory('live', () => newRing(liveEvents))
     const rules: BodyRules = {
       get store() {
         return settings.bodies === 'full' && state.hasRoom

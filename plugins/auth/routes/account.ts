@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { badRequest, type Context, forbidden, kernelServices, type Log } from '#kernel'
+import { badRequest, type Context, forbidden, kernelServices, type Log, type Refusals } from '#kernel'
 import { networkOf, WindowLimit } from '#kit'
 import { email, name, newAccount, plan, profile, profileOf } from '../shapes.ts'
 
@@ -21,7 +21,7 @@ const hourMs = 3_600_000
 /** Signup and the caller's profile. */
 export function addAccountRoutes(context: Context<unknown>, signupPerHour: number): void {
   const { route, use, log } = context
-  const signups = signupLimit(signupPerHour, log)
+  const signups = signupLimit(signupPerHour, use(kernelServices.refusals), log)
 
   route({
     method: 'post',
@@ -66,11 +66,14 @@ export function addAccountRoutes(context: Context<unknown>, signupPerHour: numbe
   })
 }
 
-const signupLimit = (limit: number, log: Log): WindowLimit =>
+const signupLimit = (limit: number, refusals: Refusals, log: Log): WindowLimit =>
   new WindowLimit({
     limit,
     windowMs: hourMs,
     refusal: (limit, leftS) =>
       `More than ${limit} signups from your address in an hour; try again in ${Math.ceil(leftS / 60)} min.`,
-    exceeded: (address) => log.warn({ address }, 'too many signups from an address'),
+    exceeded(address, isFirst) {
+      refusals.signups += 1
+      if (isFirst) log.warn({ address }, 'too many signups from an address')
+    },
   })

@@ -26,6 +26,12 @@ const status = z.object({
   queues: z.record(z.string(), z.object({ depth: z.int(), bytes: z.int(), dropped: z.int() })).meta({
     description: 'What waits to be written: how many rows, their size, and how many had to be dropped.',
   }),
+  refused: z
+    .object({
+      failed_keys: z.int().meta(sinceStart('Keys that failed, while auth.failed_keys_per_minute is set')),
+      signups: z.int().meta(sinceStart('Signups beyond auth.signup_per_hour of their address')),
+    })
+    .meta({ description: 'Strangers who were refused: many are an attack, or a client with an old key.' }),
   components: z.record(z.string(), z.object({ status: level, detail: z.string() })),
 })
 
@@ -45,6 +51,7 @@ export function addStatusRoute(
     async handle() {
       const { version, startedAt } = use(kernelServices.runtime)
       const components = await componentsOf(context, storeAnswers)
+      const { failedKeys, signups } = use(kernelServices.refusals)
       const { rss, heapUsed } = process.memoryUsage()
       return {
         status: worst(components),
@@ -57,6 +64,7 @@ export function addStatusRoute(
         overhead_p99_ms: overheadMs(traffic, 0.99),
         memory: { rss, heap: heapUsed },
         queues: await use(kernelServices.threads).queues(),
+        refused: { failed_keys: failedKeys, signups },
         components,
       }
     },

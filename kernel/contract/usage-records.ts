@@ -1,0 +1,21 @@
+import { token } from '../container.ts'
+
+/** What a user has used and paid for. */
+export interface UsedSums {
+  readonly tokensIn: number
+  readonly tokensOut: number
+  /** Nano-dollars. */
+  readonly costNano: number
+}
+
+/** The sums by user and month that usage is shown by. */
+export interface UsageRecords {
+  /**
+   * Raises the sums of a month (`2026-11`, UTC) that are less than these, by user, and says of how many users some were. Users
+   * who are not there any more are passed by.
+   */
+  raise(period: string, sums: ReadonlyMap<string, UsedSums>): Promise<number>
+}
+
+/** Asked by who keeps calls one by one, after an unclean end. */
+export const UsageRecords = token<UsageRecords>('usage-records')
