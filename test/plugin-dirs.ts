@@ -9,13 +9,7 @@ export function dropIn(plugins: readonly string[], root: string): Promise<string
   return Promise.all(
     plugins.map(async (plugin, n) => {
       const folder = path.resolve(plugin)
-      let dir = path.join(root, `plugins-${n}`)
-      await mkdir(dir)
-      for (const packages of await packagesAround(folder)) {
-        dir = path.join(dir, 'in')
-        await mkdir(dir)
-        await symlink(packages, path.join(dir, 'node_modules'), 'dir')
-      }
+      const dir = await reachingPackages(folder, path.join(root, `plugins-${n}`))
       await cp(folder, path.join(dir, await idOf(folder)), {
         recursive: true,
         verbatimSymlinks: true,
@@ -27,6 +21,26 @@ export function dropIn(plugins: readonly string[], root: string): Promise<string
   )
 }
 
+/** The same for one folder, which is linked and not copied: what is saved in it is there at the next look. */
+export async function linkIn(plugin: string, root: string): Promise<{ id: string; dir: string }> {
+  const folder = path.resolve(plugin)
+  const [id, dir] = [await idOf(folder), await reachingPackages(folder, root)]
+  await symlink(folder, path.join(dir, id), 'dir')
+  return { id, dir }
+}
+
+/** Makes a folder whose content has the packages within reach that a plugin has where it lies. */
+async function reachingPackages(folder: string, root: string): Promise<string> {
+  let dir = root
+  await mkdir(dir)
+  for (const packages of await packagesAround(folder)) {
+    dir = path.join(dir, 'in')
+    await mkdir(dir)
+    await symlink(packages, path.join(dir, 'node_modules'), 'dir')
+  }
+  return dir
+}
+
 /** Every `node_modules` that code in this folder can import from, the outermost first. */
 async function packagesAround(folder: string): Promise<string[]> {
   const above = path.dirname(folder)
@@ -36,7 +50,7 @@ async function packagesAround(folder: string): Promise<string[]> {
 }
 
 /** As the manifest has it; the folder's name when it says none, for the gateway to tell what is wrong. */
-async function idOf(folder: string): Promise<string> {
+export async function idOf(folder: string): Promise<string> {
   const json = async (name: string): Promise<Record<string, unknown>> =>
     JSON.parse(await readFile(path.join(folder, name), 'utf8').catch(() => '{}'))
   try {

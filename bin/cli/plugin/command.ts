@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import { check } from './check.ts'
+import { dev } from './dev.ts'
 import { add, info, list, rollback, update } from './installed.ts'
 import { create } from './new.ts'
 import { erase, remove } from './removed.ts'
@@ -28,6 +29,10 @@ export function pluginCommand(): Command {
   printing(plugin.command('check <folder>'))
     .description('run the plugin in a folder through the conformance kit')
     .action(check)
+  printing(plugin.command('dev [folder]'))
+    .description('show what the plugin in a folder does to a call, again at every save')
+    .option('--once', 'show it once, run the checks, and end: exit code 1 when something is wrong')
+    .action(dev)
   taking(plugin.command('add <package>'))
     .description('install a package (name, archive or folder) without running its scripts, and switch it on')
     .action(add)

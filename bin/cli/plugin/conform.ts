@@ -12,18 +12,19 @@ const limitMs = 10 * 60_000
 
 /**
  * Runs the conformance kit on the plugin in a folder, in a process that knows nothing of this gateway's secrets.
- * Resolves with what was checked; throws when the kit itself gives no answer.
+ * Resolves with what was checked; throws when the kit itself gives no answer, or the signal ends it.
  */
-export async function conform(folder: string, cwd: string): Promise<Conformance> {
+export async function conform(folder: string, cwd: string, signal?: AbortSignal): Promise<Conformance> {
   const { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE } = process.env
   const env = { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE }
-  const options = { cwd, env, timeout: limitMs, maxBuffer: 2 ** 24 }
+  const options = { cwd, env, timeout: limitMs, maxBuffer: 2 ** 24, ...(signal && { signal }) }
   const args = [process.argv[1]!, 'plugin', 'check', folder, '--json']
   const { out, err, late } = await new Promise<{ out: string; err: string; late: boolean }>((resolve) => {
     execFile(process.execPath, args, options, (error, out, err) =>
       resolve({ out, err, late: error?.killed === true }),
     )
   })
+  signal?.throwIfAborted()
   if (late) throw new Error(`the conformance kit took longer than ${limitMs / 60_000} minutes`)
   try {
     return report.parse(JSON.parse(afterPrints(out))).checks
