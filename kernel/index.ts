@@ -30,6 +30,19 @@ export { Cohort } from './cohort.ts'
 export type { Environment } from './config/references.ts'
 export { type Config, ConfigError } from './config.ts'
 export { guardedToken, type Token, token } from './container.ts'
+export {
+  type Budget,
+  type Claim,
+  Counting,
+  type Held,
+  type Left,
+  type Limit,
+  type Refusal,
+  type SharedWindows,
+  type WindowOptions,
+  type WindowSum,
+  type Windows,
+} from './contract/counting.ts'
 export { type Arrangement, type AttemptHooks, Delivery } from './contract/delivery.ts'
 export {
   type Amounts,

@@ -89,7 +89,7 @@ const budgets: Readonly<Record<string, number>> = {
   call: 1_640,
   chain: 2_440,
   config: 700,
-  contract: 533,
+  contract: 655,
   detect: 600,
   http: 1_400,
   isolation: 2_970,
@@ -173,10 +173,16 @@ test('only definitions of plugins are default exports', () => {
   expect(wrong.map(({ file }) => file)).toEqual([])
 })
 
+const declareServices = [
+  'kernel/services.ts',
+  'kernel/contract/counting.ts',
+  'plugins/upstream/kit/services.ts',
+]
+
 test('each plugin has the permission for each guarded service that it uses, and for no other', () => {
   const names = new Map<string, string>()
   for (const { file, text } of own)
-    if (file === 'kernel/services.ts' || file === 'plugins/upstream/kit/services.ts')
+    if (declareServices.includes(file))
       for (const [, name, service] of text.matchAll(/(\w+)(?:: | = )guardedToken<.*>\('([a-z-]+)'\)/g))
         names.set(name!, `service:${service}`)
   expect(names.size).toBeGreaterThan(10)

@@ -120,6 +120,18 @@ test("dailyquota counts each user's calls, over reconfigurations", async () => {
   })
 })
 
+test('tokenbudget reserves what a call may use, and counts what it has used', async () => {
+  const tokens = { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 }
+  await withPlugin('tokenbudget', { tokens: 1040 }, async () => {
+    for (const status of [200, 200, 429]) {
+      if (status === 200) upstream.reply({ usage: tokens })
+      const answer = await say('hello')
+      expect(answer.status).toBe(status)
+      if (status === 429) expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+    }
+  })
+})
+
 test('hostveil replaces names in whole and in streamed answers, however they are cut', async () => {
   await withPlugin('hostveil', {}, async () => {
     for (const stream of [false, true]) {

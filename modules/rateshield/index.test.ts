@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Accounts } from '../../kernel/auth/accounts.ts'
@@ -312,4 +315,37 @@ test('a limit that is reached is told once, however many calls it refuses', asyn
 test('a rule that limits nothing, and a burst of nothing, are refused', async () => {
   await expect(limit({ per: 'key' })).rejects.toThrow('needs at least one of rpm, tpm and concurrency')
   await expect(limit({ per: 'key', tpm: 5, burst: 2 })).rejects.toThrow('burst needs rpm')
+})
+
+test('limits hold over a restart, and what ran when it came is given back', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'switchyard-rateshield-'))
+  const config = {
+    modules: {
+      rateshield: {
+        enabled: true,
+        config: { rules: [{ per: 'key', rpm: 1, burst: 2, tpm: 1000, concurrency: 1 }] },
+      },
+    },
+  }
+  const start = () => startGateway({ upstream, dataDir: folder, config })
+  let other = await start()
+  const call = (max_tokens: number) =>
+    other.api('POST', '/v1/chat/completions', { model: 'gpt-4o-mini', messages, max_tokens })
+  try {
+    upstream.reply({ usage: { prompt_tokens: 10, completion_tokens: 390, total_tokens: 400 } })
+    expect((await call(10)).status).toBe(200)
+    await other.close()
+    other = await start()
+    const second = await call(10)
+    expect([second.status, second.headers.get('x-ratelimit-remaining')]).toEqual([200, '0'])
+    expect(await call(10)).toMatchObject({
+      status: 429,
+      body: { error: { details: { measure: 'requests' } } },
+    })
+    await other.module('rateshield', { config: { rules: [{ per: 'key', tpm: 1000 }] } })
+    expect(Number((await call(1)).headers.get('x-ratelimit-remaining'))).toBeLessThan(600)
+  } finally {
+    await other.close()
+    await rm(folder, { recursive: true, force: true })
+  }
 })

@@ -1,13 +1,9 @@
 import { z } from 'zod'
-import { type Call, defineModule, ThreadEnded } from '#kernel'
-import { errorOf, type Refusal } from './claims.ts'
-import { estimate } from './estimate.ts'
-import { type Answered, type Asked, Gate, nobodyHeld, type Stay } from './gate.ts'
-import { hitOf, RateLimitHit } from './hit.ts'
-import { emptyState, sweep } from './limits.ts'
+import { type Awaitable, type Call, Counting, defineModule, type Held, type Refusal } from '#kernel'
+import { detach } from '#kit'
+import { errorOf, headersOf, type Ruled, tightest } from './claims.ts'
+import { hitOf, RateLimitHit, toTellOf } from './hit.ts'
 import { compileRules, ruleSchema } from './rules.ts'
-
-const minuteMs = 60_000
 
 export default defineModule({
   settings: z.strictObject({
@@ -18,63 +14,53 @@ export default defineModule({
     }),
   }),
 
-  setup({ settings, memory, slot, every, on, emit, report, askFirstThread }) {
+  setup({ id, settings, slot, emit, report, use }) {
     if (settings.rules.length === 0) return {}
 
-    const state = memory('state', emptyState)
-    const gate = new Gate(state, memory('held', nobodyHeld))
-    /** When each limit that was reached was last told of. */
-    const told = memory('told', () => new Map<string, number>())
+    const budget = () => use(Counting).budget(id)
     const claimsOn = compileRules(settings.rules)
-    const stays = slot<{ stay: Stay | undefined }>(() => ({ stay: undefined }))
+    const stays = slot<{ answer?: Awaitable<Held | Refusal> }>(() => ({}))
 
-    every(minuteMs, () => {
-      const now = performance.now()
-      sweep(state, now)
-      for (const [name, at] of told) if (now - at >= minuteMs) told.delete(name)
-    })
-    on(ThreadEnded, ({ thread }) => gate.lose(thread))
-
-    function tell(refusal: Refusal): void {
-      const { limit, scope, subject, bucket } = refusal.claim
-      const now = performance.now()
-      const name = `${limit.measure} ${bucket}`
-      if (now - (told.get(name) ?? -minuteMs) < minuteMs) return
-      told.set(name, now)
-      report('limit_reached', `${limit.measure} of ${scope} ${subject}`)
-      emit(RateLimitHit, hitOf(refusal))
+    /** Once a minute for each limit. */
+    async function tell(claim: Ruled, retryS: number): Promise<void> {
+      const told = await budget().reserve([toTellOf(claim)])
+      if (!told.granted) return
+      report('limit_reached', `${claim.unit} of ${claim.scope} ${claim.subject}`)
+      emit(RateLimitHit, hitOf(claim, retryS))
+      await budget().settle(told, {})
     }
 
-    const enter = askFirstThread('enter', (asked: Asked, thread) => {
-      const answered = gate.enter(asked, thread)
-      if (answered.refusal) tell(answered.refusal)
-      return answered
-    })
-    const leave = askFirstThread('leave', ({ stay, used }: { stay: Stay; used: number }) =>
-      gate.leave(stay, used),
-    )
+    function obey(call: Call, claims: readonly Ruled[], answer: Held | Refusal): undefined {
+      const index = answer.granted ? tightest(claims, answer.left) : answer.claim
+      const claim = claims[index]!
+      for (const [name, value] of Object.entries(headersOf(claim, answer.left[index]!)))
+        call.trace.header(name, value)
+      if (answer.granted) return
+      const retryS = Math.ceil((answer.retryMs ?? 0) / 1000)
+      detach('a limit that was reached', tell(claim, retryS))
+      throw errorOf(claim, retryS)
+    }
+
+    async function leave(answer: Awaitable<Held | Refusal>, tokens: number): Promise<void> {
+      const held = await answer
+      if (held.granted) await budget().settle(held, { tokens })
+    }
 
     return {
       request(call) {
         const claims = claimsOn(call)
         if (claims.length === 0) return undefined
-        const isCounted = claims.some(({ limit }) => limit.measure === 'tokens')
-        const answered = enter({ claims, tokens: isCounted ? estimate(call) : 0 })
-        return answered instanceof Promise ? answered.then((late) => obey(call, late)) : obey(call, answered)
+        const answer = budget().reserve(claims)
+        // Also for a call that ends before the answer is there.
+        stays(call).answer = answer
+        return answer instanceof Promise
+          ? answer.then((late) => obey(call, claims, late))
+          : obey(call, claims, answer)
       },
       settled({ usage }, call) {
-        const { stay } = stays(call)
-        const used = call.trace.cached ? 0 : usage.input + usage.output
-        return stay && leave({ stay, used })
+        const { answer } = stays(call)
+        return answer && leave(answer, call.trace.cached ? 0 : usage.input + usage.output)
       },
-    }
-
-    /** Nothing holds a call back while the module is being switched off. */
-    function obey(call: Call, answered: Answered | undefined): undefined {
-      if (!answered) return
-      for (const [name, value] of Object.entries(answered.headers)) call.trace.header(name, value)
-      if (answered.refusal) throw errorOf(answered.refusal)
-      stays(call).stay = answered.stay
     }
   },
 })

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { Call } from '#kernel'
+import type { Call, Limit } from '#kernel'
 import { compileGlobs } from '#kit'
-import type { Claim, Scope } from './claims.ts'
-import type { Bound } from './limits.ts'
+import type { Measure, Ruled, Scope } from './claims.ts'
+import { estimate } from './estimate.ts'
 
 /** The most specific first. */
 const scopes = ['key', 'user', 'project', 'model', 'global'] as const satisfies readonly Scope[]
@@ -42,35 +42,47 @@ export const ruleSchema = z
 
 export type Rule = z.infer<typeof ruleSchema>
 
+const windowMs = 60_000
+
 /**
  * The limits that hold for a call: for each scope those of its most specific rule, from the key to all calls together.
- * Buckets are named by their subject alone, so that a change of the rules refills none.
+ * They are counted by their subject alone, so that a change of the rules refills none. A call that may need more tokens
+ * than a minute has goes when none are taken, and takes all.
  */
-export function compileRules(rules: readonly Rule[]): (call: Call) => Claim[] {
+export function compileRules(rules: readonly Rule[]): (call: Call) => Ruled[] {
   const groups = scopes.flatMap((scope) => {
     const group = rules.filter(({ per }) => per === scope).toSorted(bySpecificity)
     const compiled = group.map((rule) => ({
       matches: compileGlobs([rule.match]),
-      limits: boundsOf(rule),
+      limits: limitsOf(rule),
     }))
     return compiled.length > 0 ? [{ scope, compiled }] : []
   })
-  return (call) =>
-    groups.flatMap(({ scope, compiled }) => {
+  return (call) => {
+    let tokens: number | undefined
+    const amountOf = (unit: Measure, { most }: Limit): number => {
+      if (unit !== 'tokens') return 1
+      tokens ??= estimate(call)
+      return Math.min(tokens, most)
+    }
+    return groups.flatMap(({ scope, compiled }) => {
       const subject = subjectOf(scope, call)
       const rule = subject === undefined ? undefined : compiled.find(({ matches }) => matches(subject))
       if (subject === undefined || !rule) return []
-      const bucket = `${scope}:${subject}`
-      return rule.limits.map((limit) => ({ limit, scope, subject, bucket }))
+      const name = `${scope}:${subject}`
+      return rule.limits.map(([unit, limit]) => {
+        return { scope, subject, name, unit, limit, amount: amountOf(unit, limit) }
+      })
     })
+  }
 }
 
-function boundsOf({ rpm, burst, tpm, concurrency }: Rule): Bound[] {
-  return [
-    ...(rpm === undefined ? [] : [{ measure: 'requests' as const, most: rpm, burst: burst ?? rpm }]),
-    ...(tpm === undefined ? [] : [{ measure: 'tokens' as const, most: tpm }]),
-    ...(concurrency === undefined ? [] : [{ measure: 'concurrency' as const, most: concurrency }]),
-  ]
+function limitsOf({ rpm, burst, tpm, concurrency }: Rule): [Measure, Limit][] {
+  const limits: [Measure, Limit][] = []
+  if (rpm) limits.push(['requests', { kind: 'bucket', most: rpm, windowMs, burst: burst ?? rpm }])
+  if (tpm) limits.push(['tokens', { kind: 'sliding', most: tpm, windowMs }])
+  if (concurrency) limits.push(['concurrency', { kind: 'concurrency', most: concurrency }])
+  return limits
 }
 
 /** A name before a pattern, a pattern with more letters before one with fewer; equals stay in the order they came in. */

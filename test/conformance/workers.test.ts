@@ -12,6 +12,7 @@ const bound: Readonly<Record<string, string>> = {
   keypool: 'offers a service, which is asked without waiting',
   keyscope: 'adds routes and offers a service',
   modelalias: 'offers a service, which is asked without waiting',
+  rateshield: 'counts with a service, which it asks',
 }
 
 /** A module of many examples starts many workers. */

@@ -1,0 +1,33 @@
+import { createHash } from 'node:crypto'
+import type { Claim } from '#kernel'
+import { kinds } from './limits/kinds.ts'
+
+export type KeyedClaim = Omit<Claim, 'name'> & { readonly key: string }
+
+/** A claim by the key of its count. Throws when it is none. */
+export function keyed(budget: string, claim: Claim): KeyedClaim {
+  check(claim)
+  const { name, unit, limit, amount } = claim
+  const key = `${budget} ${unit} ${limit.kind} ${kinds[limit.kind].key(limit)} ${short(name)}`
+  return { key, unit, limit, amount }
+}
+
+/** Names that clients choose may be as long as a body, and hold what no id may. */
+const plain = /^[ -~]{1,200}$/
+
+const short = (name: string): string =>
+  plain.test(name) ? name : createHash('sha256').update(name).digest('base64url')
+
+function check({ amount, limit }: Claim): void {
+  checkAmount(amount)
+  checkAmount(limit.most)
+  if ('windowMs' in limit && !(limit.windowMs >= 1)) throw new TypeError('A window is a millisecond at least')
+  if (limit.kind !== 'bucket') return
+  checkAmount(limit.burst)
+  if (limit.most === 0) throw new TypeError('A bucket that nothing flows into is no limit')
+}
+
+export function checkAmount(amount: number): void {
+  if (!Number.isSafeInteger(amount) || amount < 0)
+    throw new TypeError(`Amounts are whole numbers from 0, and ${amount} is none`)
+}

@@ -1,0 +1,26 @@
+import type { Limit } from '#kernel'
+import type { Kind } from './kind.ts'
+
+type Concurrency = Extract<Limit, { kind: 'concurrency' }>
+
+/** How long something may take is not known; whoever finds no room is told to come back in a second. */
+const aSecondMs = 1000
+
+export const concurrency: Kind<Concurrency, { running: number }> = {
+  key: () => '',
+  fresh: () => ({ running: 0 }),
+  look({ running }, { most }, amount) {
+    const remaining = Math.max(0, most - running)
+    const retryMs = amount <= remaining ? 0 : amount <= most ? aSecondMs : undefined
+    return { used: running, remaining, resetMs: running > 0 ? aSecondMs : 0, retryMs }
+  },
+  take(count, _, amount) {
+    count.running += amount
+  },
+  settle(count, _, { amount }) {
+    count.running = Math.max(0, count.running - amount)
+  },
+  isIdle: ({ running }) => running === 0,
+  pack: () => undefined,
+  unpack: () => ({ running: 0 }),
+}
