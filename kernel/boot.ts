@@ -10,7 +10,7 @@ import { FailedKeys } from './http/failed-keys.ts'
 import { forwardTo } from './http/forward.ts'
 import { createManagement } from './http/management.ts'
 import { HttpServer } from './http/server.ts'
-import { isolationIn } from './isolation/isolate.ts'
+import { isolateWithin } from './isolation/isolate.ts'
 import { createLog, type Log } from './log.ts'
 import { Egress } from './permissions/egress.ts'
 import { PluginCalls } from './permissions/plugin-calls.ts'
@@ -126,7 +126,7 @@ export async function boot({
       circuit: config.moduleCircuit,
       setupMs: config.plugins.setupTimeout,
       outbound: { egress: new Egress(config.egress.allow), secrets: config.secrets, models },
-      isolation: isolationIn(config.workers),
+      isolation: isolateWithin(config.workers),
       retireMs,
       relay,
       freezeAll,

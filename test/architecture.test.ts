@@ -92,7 +92,7 @@ const budgets: Readonly<Record<string, number>> = {
   contract: 655,
   detect: 600,
   http: 1_400,
-  isolation: 2_970,
+  isolation: 2_430,
   kit: 750,
   log: 70,
   permissions: 560,

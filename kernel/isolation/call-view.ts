@@ -3,7 +3,7 @@ import type { Completion, ModelRequest, Operation } from '../call/canonical.ts'
 import type { Outcome } from '../call/outcome.ts'
 import { isGatewayError } from '../errors.ts'
 import type { CrossedErrors, Thrown } from './thrown.ts'
-import type { TraceView } from './trace-view.ts'
+import type { TraceView } from './trace-sync.ts'
 
 /** A call as it crosses. */
 export interface CallView {

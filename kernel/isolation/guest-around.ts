@@ -3,24 +3,22 @@ import { type Reply, StreamReply, WholeReply } from '../call/reply.ts'
 import type { Hooks } from '../chain/hooks.ts'
 import { checkedReply } from '../chain/returned.ts'
 import type { Chunk } from '../stream/chunk.ts'
-import type { ChunkBatch } from './chunk-view.ts'
-import type { GuestAsks } from './guest-asks.ts'
-import type { GuestCall, GuestCalls } from './guest-calls.ts'
-import { Arrivals } from './guest-stream.ts'
-import type { Given, Made, Pulled } from './messages.ts'
+import { ChunkArrivals } from './chunk-transit.ts'
+import type { GuestCall, GuestCalls, Host } from './guest-calls.ts'
+import type { Answered, AroundRun, Made, Pulled } from './protocol.ts'
 
 interface Parts {
   readonly call: Call
   readonly known: GuestCall
   readonly calls: GuestCalls
-  readonly asks: GuestAsks
+  readonly host: Host
 }
 
 /** One run of a module's `around`: what is inside it is asked for, and streams cross as they are read. */
 export class GuestAround {
-  readonly #run: number
+  readonly #at: AroundRun
   readonly #parts: Parts
-  readonly #arrivals = new Arrivals()
+  readonly #arrivals = new ChunkArrivals()
   /** Answers that came from inside, by the number that they have there. */
   readonly #given = new Map<Reply, number>()
   readonly #begun = new Set<Reply>()
@@ -28,7 +26,7 @@ export class GuestAround {
   readonly #made: AsyncIterator<readonly Chunk[]>[] = []
 
   constructor(run: number, parts: Parts) {
-    this.#run = run
+    this.#at = { of: parts.call.id, run }
     this.#parts = parts
   }
 
@@ -44,10 +42,9 @@ export class GuestAround {
 
   /** The next batch of a stream that the module answers with. */
   async pull(stream: number): Promise<Pulled> {
-    const step = await this.#made[stream]!.next()
-    return step.done
-      ? { chunks: [], isOver: true }
-      : { chunks: step.value.map((chunk) => this.#arrivals.leaving(chunk)), isOver: false }
+    const { done, value } = await this.#made[stream]!.next()
+    if (done) return { chunks: [], isOver: true }
+    return { chunks: value.map((chunk) => this.#arrivals.leave(chunk)), isOver: false }
   }
 
   /** Nobody wants the rest of such a stream. */
@@ -56,34 +53,40 @@ export class GuestAround {
   }
 
   async #next(to: Call): Promise<Reply> {
-    const { call, known, calls, asks } = this.#parts
-    const change = calls.changeOf(call, to)
-    const trace = known.parts.next(false)
-    const given = (await asks.ask({ ask: 'next', run: this.#run, change, trace }, { known })) as Given
+    const { call, known, calls, host } = this.#parts
+    const asked = { ...this.#at, change: calls.changeOf(call, to), trace: known.copy.next(false) }
+    const given = this.#answer(await host.call('next', asked))!
     const reply =
       'body' in given ? WholeReply.of(given.body) : new StreamReply(given.wire, this.#read(given.reply))
     this.#given.set(reply, given.reply)
     return reply
   }
 
+  /** What was answered; what happened to the call is taken over first. */
+  #answer<T>({ value, thrown, news }: Answered<T>): T | undefined {
+    const { known } = this.#parts
+    if (news) known.copy.follow(news)
+    if (thrown) throw known.errors.errorOf(thrown)
+    return value
+  }
+
   /** A stream from inside, asked for batch by batch. */
-  #read(reply: number): AsyncIterable<readonly Chunk[]> {
-    const { asks, known } = this.#parts
-    const ask = (what: 'pull' | 'release') => asks.ask({ ask: what, run: this.#run, reply }, { known })
+  #read(stream: number): AsyncIterable<readonly Chunk[]> {
+    const { host } = this.#parts
+    const at = { ...this.#at, stream }
     const iterator: AsyncIterator<readonly Chunk[]> = {
       next: async () => {
-        const batch = (await ask('pull')) as ChunkBatch | undefined
-        if (!batch) return { done: true, value: undefined }
-        return { done: false, value: this.#arrivals.arrived(batch) }
+        const batch = this.#answer(await host.call('pull', at))
+        return batch ? { done: false, value: this.#arrivals.enter(batch) } : { done: true, value: undefined }
       },
       return: async () => {
-        await ask('release')
+        this.#answer(await host.call('release', at))
         return { done: true, value: undefined }
       },
     }
     return {
       [Symbol.asyncIterator]: () => {
-        for (const [given, number] of this.#given) if (number === reply) this.#begun.add(given)
+        for (const [given, number] of this.#given) if (number === stream) this.#begun.add(given)
         return iterator
       },
     }

@@ -1,17 +1,16 @@
 import type { GuestStore } from '../../storage/shared/guest-store.ts'
-import type { Call } from '../call/call.ts'
-import type { Completion, ModelRequest } from '../call/canonical.ts'
-import { repeat } from '../call/repeat.ts'
-import type { CompleteOptions, Context } from '../contract/plugin.ts'
+import { createRoot } from '../container.ts'
+import type { Context } from '../contract/plugin.ts'
 import { HookFault } from '../hook-fault.ts'
+import type { Log } from '../log.ts'
 import { Egress } from '../permissions/egress.ts'
-import { outboundOf } from '../permissions/outbound.ts'
-import { denied, grantsOf } from '../permissions/permissions.ts'
-import type { Scope } from '../plugin/scope.ts'
-import type { GuestAsks } from './guest-asks.ts'
+import { contextOf, type Instance } from '../plugin/instance.ts'
+import type { Memory } from '../plugin/memory.ts'
+import { oneThread, type Relay } from '../plugin/relay.ts'
+import type { Host } from './guest-calls.ts'
 import type { GuestEvents } from './guest-events.ts'
-import { guestLog } from './guest-log.ts'
-import type { GuestData, ToHost } from './messages.ts'
+import type { GuestMeter } from './guest-meter.ts'
+import type { GuestData, SetupData } from './protocol.ts'
 
 /** What of a context a worker does without, and why nothing stands in for it. */
 const absent = {
@@ -21,74 +20,56 @@ const absent = {
   route: 'routes',
   wire: 'wires',
   protocol: 'protocols',
+  verify: 'checks of the configuration',
 } as const
-
-const firstThread = 'what runs in the first of several threads'
-
-const cannotCross = (id: string, what: string): HookFault =>
-  new HookFault(`${id} runs in a worker, where it cannot have ${what}: give it "isolation": "inproc"`)
 
 export interface GuestParts {
   readonly data: GuestData
-  readonly scope: Scope
-  readonly memory: Map<string, unknown>
-  readonly tell: (message: ToHost) => void
-  readonly asks: GuestAsks
+  readonly instance: Instance
+  readonly memory: Memory
+  readonly host: Host
+  readonly log: Log
   readonly store: GuestStore
   readonly events: GuestEvents
+  readonly meter: GuestMeter
 }
 
-/** The context of a plugin in its worker: what it can have there is the same, the rest says that it cannot cross. */
-export function guestContext<S>(settings: S, parts: GuestParts): Context<S> {
-  const { data, scope, memory, tell, asks, events } = parts
+/**
+ * The context of a module in its worker: the one that it has in the process, made from the worker's ends of what it leads to.
+ * What cannot cross says so.
+ */
+export function guestContext<S>(settings: S, given: SetupData, parts: GuestParts): Context<S> {
+  const { data, instance, memory, host, log, store, events, meter } = parts
   const { id } = data
-  const log = guestLog(tell)
-  const grants = grantsOf(data.permissions)
-  const outbound = { egress: new Egress(data.egressAllow), secrets: data.secrets, models: undefined }
-  const context = {
-    ...outboundOf(id, grants, scope, outbound),
-    async complete(
-      request: ModelRequest,
-      { on, budgetUsd, signal }: CompleteOptions = {},
-    ): Promise<Completion> {
-      return (await asks.ask({ ask: 'complete', request, on: on?.id, budgetUsd }, { signal })) as Completion
+  const context = contextOf(
+    {
+      container: createRoot(),
+      events,
+      store: { namespace: () => store.at([]) },
+      // The plugin's name is added where the lines are written.
+      log: { ...log, child: () => log },
+      service: () => undefined,
+      current: () => true,
+      relay: given.isOnly ? oneThread : severalThreads(id, given.isFirst),
+      outbound: {
+        egress: new Egress(given.egressAllow),
+        secrets: given.secrets,
+        models: {
+          complete: (_, __, request, { on, budgetUsd, signal }) =>
+            host.call(
+              'complete',
+              { request, ...(on && { on: on.id }), ...(budgetUsd !== undefined && { budgetUsd }) },
+              { signal },
+            ),
+        },
+      },
     },
-    id,
+    data,
+    instance,
     settings,
-    log,
-    signal: scope.signal,
-    memory<T>(name: string, create: () => T): T {
-      if (!memory.has(name)) memory.set(name, create())
-      return memory.get(name) as T
-    },
-    slot<T>(create: () => T) {
-      const key = Symbol(id)
-      return (call: Call) => call.trace.slot(key, create)
-    },
-    every(ms: number, run: () => unknown, { inEachThread = false } = {}) {
-      if (!data.isFirst && !inEachThread) return
-      scope.own(repeat(ms, run, (error) => log.error({ err: error }, 'a periodic task failed')))
-    },
-    inFirstThread(_: string, run: (given: unknown) => void) {
-      if (!data.isOnly) throw cannotCross(id, firstThread)
-      return run
-    },
-    askFirstThread(_: string, answer: (given: unknown, from: number) => unknown) {
-      if (!data.isOnly) throw cannotCross(id, firstThread)
-      return (given: unknown) => answer(given, 1)
-    },
-    own: (release: () => unknown) => scope.own(release),
-    on: events.on.bind(events),
-    onAny: events.onAny.bind(events),
-    emit: events.emit.bind(events),
-    report: (what: string, detail: string) => tell({ kind: 'report', what, detail }),
-  }
-  Object.defineProperty(context, 'store', {
-    get() {
-      if (!grants.has('store')) throw denied(id, 'uses the store', 'store')
-      return parts.store.at([])
-    },
-  })
+    memory,
+    meter,
+  )
   for (const [name, what] of Object.entries(absent)) {
     Object.defineProperty(context, name, {
       get() {
@@ -96,5 +77,16 @@ export function guestContext<S>(settings: S, parts: GuestParts): Context<S> {
       },
     })
   }
-  return context as unknown as Context<S>
+  return context
+}
+
+const cannotCross = (id: string, what: string): HookFault =>
+  new HookFault(`${id} runs in a worker, where it cannot have ${what}: give it "isolation": "inproc"`)
+
+/** The way to other threads of the gateway, which a worker has not. */
+function severalThreads(id: string, isFirst: boolean): Relay {
+  const refuse = (): never => {
+    throw cannotCross(id, 'what runs in another of several threads')
+  }
+  return { isFirst, isOnly: false, bind: refuse, bindAnswer: refuse, bindEach: refuse }
 }

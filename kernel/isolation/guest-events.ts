@@ -1,50 +1,47 @@
 import { z } from 'zod'
+import type { EventBus } from '../chain/read-only.ts'
 import { Events, type EventType, type Occurrence } from '../events.ts'
-import type { Scope } from '../plugin/scope.ts'
+import type { Log } from '../log.ts'
 import { outcomeOf } from './call-view.ts'
-import type { GuestCalls } from './guest-calls.ts'
-import type { Job, ToHost } from './messages.ts'
+import type { GuestCall, Host } from './guest-calls.ts'
+import type { CallHooks, EventView } from './protocol.ts'
 
-/** Events as a module in a worker has them: what it listens to is told to the other side, which passes it on. */
-export class GuestEvents {
-  readonly #events: Events
-  readonly #scope: Scope
-  readonly #calls: GuestCalls
-  readonly #tell: (message: ToHost) => void
+type Listener<T> = (data: T, occurrence: Occurrence<T>) => unknown
 
-  constructor(
-    scope: Scope,
-    calls: GuestCalls,
-    tell: (message: ToHost) => void,
-    onError: (error: unknown, event: string) => void,
-  ) {
-    this.#events = new Events(onError)
-    this.#scope = scope
-    this.#calls = calls
-    this.#tell = tell
+/** Events as a module in a worker has them: what it listens to is told to the gateway, which passes it on. */
+export class GuestEvents implements EventBus {
+  readonly #heard: Events
+  readonly #host: () => Host
+  readonly #log: Log
+
+  constructor(host: () => Host, log: Log) {
+    this.#heard = new Events((err, event) => log.error({ err, event }, 'a listener failed'))
+    this.#host = host
+    this.#log = log
   }
 
-  on<T>(type: EventType<T>, listener: (data: T, occurrence: Occurrence<T>) => unknown): void {
-    this.#scope.own(this.#events.on(type, listener))
-    this.#tell({ kind: 'listen', name: type.name })
+  on<T>(type: EventType<T>, listener: Listener<T>): () => void {
+    this.#host().notify('listen', type.name)
+    return this.#heard.on(type, listener)
   }
 
-  onAny(listener: (data: unknown, occurrence: Occurrence) => unknown): void {
-    this.#scope.own(this.#events.onAny(listener))
-    this.#tell({ kind: 'listen', name: undefined })
+  onAny(listener: Listener<unknown>): () => void {
+    this.#host().notify('listen', undefined)
+    return this.#heard.onAny(listener)
   }
 
   emit<T>({ name, alias, description }: EventType<T>, data: T): void {
-    this.#tell({ kind: 'emit', event: { name, alias, description, data } })
+    const emitted = this.#host().call('emit', { name, alias, description, data })
+    emitted.catch((err) => this.#log.error({ err, event: name }, 'an event cannot cross from a worker'))
   }
 
-  hear({ event, call, outcome }: Extract<Job, { do: 'event' }>): void {
-    const { data, ...type } = event
-    const seen = call && this.#calls.callOf(call)
-    const known = seen && this.#calls.find(seen.id)
-    const all = known
-      ? { ...(data as object), call: seen, ...(outcome && { outcome: outcomeOf(outcome, known.errors) }) }
-      : data
-    this.#events.emit({ ...type, schema: z.unknown() }, all)
+  hear({ data, ...type }: EventView): void {
+    this.#heard.emit({ ...type, schema: z.unknown() }, data)
+  }
+
+  /** Hears an event about a call, which was left out of its data. */
+  hearOf(call: unknown, { event, outcome }: Parameters<CallHooks['event']>[0], { errors }: GuestCall): void {
+    const about = { call, ...(outcome && { outcome: outcomeOf(outcome, errors) }) }
+    this.hear({ ...event, data: { ...(event.data as object), ...about } })
   }
 }

@@ -1,23 +1,40 @@
 import { Meter } from '../chain/meter.ts'
 import { faultOf, HookFault } from '../hook-fault.ts'
-import type { Fault } from './messages.ts'
+import type { Host } from './guest-calls.ts'
+import type { Done } from './protocol.ts'
 import { thrownOf } from './thrown.ts'
 
-/** Counts nothing: what failed is told to the other side, which counts. */
+/** Counts nothing: what failed, and what the module reports, is told to the other side, which counts. */
 export class GuestMeter extends Meter {
-  /** What failed and has not been told. */
-  readonly faults: Fault[] = []
+  readonly #host: () => Host
+  #faults: Done<unknown>['faults'] = []
   readonly #failed = new WeakSet<object>()
+
+  constructor(host: () => Host) {
+    super()
+    this.#host = host
+  }
 
   override fail(hook: string, error: unknown): void {
     const fault = error instanceof HookFault ? error : new HookFault(faultOf(error))
-    this.faults.push({ hook, thrown: thrownOf(fault) })
+    this.#faults = [...this.#faults, { hook, thrown: thrownOf(fault) }]
     if (typeof error === 'object' && error !== null) this.#failed.add(error)
+  }
+
+  /** What failed and was let pass, since this was last asked. */
+  takeFaults(): Done<unknown>['faults'] {
+    const faults = this.#faults
+    this.#faults = []
+    return faults
   }
 
   /** Whether this was thrown by a hook that failed; what is no error, always was. */
   hasFailed(cause: unknown): boolean {
     return typeof cause === 'object' && cause !== null ? this.#failed.has(cause) : cause !== undefined
+  }
+
+  override event(kind: string, detail: string): void {
+    this.#host().notify('report', { kind, detail })
   }
 
   override run(): void {}

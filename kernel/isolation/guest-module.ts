@@ -1,8 +1,9 @@
+import type { Handlers } from '../../storage/shared/rpc-port.ts'
 import { ShortLived } from '../../storage/shared/short-lived.ts'
 import type { Call } from '../call/call.ts'
-import { WholeReply } from '../call/reply.ts'
+import { type Reply, WholeReply } from '../call/reply.ts'
 import type { Entry } from '../chain/entry.ts'
-import type { Hooks } from '../chain/hooks.ts'
+import type { Awaitable, Hooks } from '../chain/hooks.ts'
 import { inspected, asks as looks } from '../chain/inspect.ts'
 import { readOnlyHooks } from '../chain/read-only.ts'
 import { revealed, rewritten } from '../chain/rewrite.ts'
@@ -13,136 +14,172 @@ import { grantsOf } from '../permissions/permissions.ts'
 import { collect } from '../stream/collect.ts'
 import { type CallView, outcomeOf } from './call-view.ts'
 import { GuestAround } from './guest-around.ts'
-import type { GuestAsks } from './guest-asks.ts'
-import type { GuestCall, GuestCalls } from './guest-calls.ts'
-import { GuestMeter } from './guest-meter.ts'
+import type { GuestCall, GuestCalls, Host } from './guest-calls.ts'
+import type { GuestEvents } from './guest-events.ts'
+import type { GuestMeter } from './guest-meter.ts'
 import { GuestStream } from './guest-stream.ts'
-import type { Fault, GuestData, Job, Shape, Step } from './messages.ts'
+import type {
+  AroundRun,
+  CallHooks,
+  Done,
+  GuestData,
+  GuestMethods,
+  Passed,
+  Shape,
+  Step,
+  StreamStep,
+} from './protocol.ts'
+import { thrownOf } from './thrown.ts'
 
-/** What a job came to, and the call it was for. */
-export interface Ran {
-  readonly value?: unknown
-  readonly known?: GuestCall | undefined
-  /** Whether the answer as it may be recorded is there. */
-  readonly isOver?: boolean
+interface Parts {
+  readonly calls: GuestCalls
+  readonly events: GuestEvents
+  readonly meter: GuestMeter
+  readonly host: () => Host
 }
+
+type ModuleMethods = keyof CallHooks | 'admit' | 'stream' | 'drop' | 'pull' | 'release'
 
 /** A module in its worker: runs its hooks with the kernel's own code, as a chain of one. */
 export class GuestModule {
-  readonly #entry: Entry
-  readonly #meter = new GuestMeter()
-  readonly #calls: GuestCalls
-  readonly #asks: GuestAsks
+  readonly #data: GuestData
+  readonly #parts: Parts
   readonly #streams = new ShortLived<number, GuestStream>()
+  #entry: Entry
 
-  /** Throws when a hook is not granted. */
-  constructor(data: GuestData, hooks: Hooks, calls: GuestCalls, asks: GuestAsks) {
-    const { id, stage, failure, permissions } = data
-    const granted = grantedHooks(id, readOnlyHooks(hooks), grantsOf(permissions))
-    this.#entry = { id, stage, failure, when: undefined, meter: this.#meter, hooks: granted }
-    this.#calls = calls
-    this.#asks = asks
+  constructor(data: GuestData, parts: Parts) {
+    const { id, stage, failure } = data
+    this.#data = data
+    this.#parts = parts
+    this.#entry = { id, stage, failure, when: undefined, meter: parts.meter, hooks: {} }
   }
 
-  get shape(): Shape {
-    const { hooks } = this.#entry
-    const { reply, stream, detect } = hooks
+  /** Takes over what its setup has returned. Throws when a hook is not granted. */
+  begin(returned: Hooks): Shape {
+    const { id, permissions } = this.#data
+    const hooks = grantedHooks(id, readOnlyHooks(returned), grantsOf(permissions))
+    this.#entry = { ...this.#entry, hooks }
+    const { admit, pure, around, attempt, attempted, reply, stream, detect, reveal, settled } = hooks
     return {
-      admits: hooks.admit !== undefined,
-      requests: looks(this.#entry),
-      pure: hooks.pure === true,
+      admit: admit !== undefined,
+      request: looks(this.#entry),
+      pure: pure === true,
       detects: detect?.request !== undefined,
-      arounds: hooks.around !== undefined,
-      attempt: hooks.attempt !== undefined,
-      attempted: hooks.attempted !== undefined,
-      replies: (reply ?? detect?.reply) !== undefined,
-      streams: (reply ?? stream ?? detect?.reply) !== undefined,
-      reveals: hooks.reveal !== undefined,
-      settles: hooks.settled !== undefined,
+      around: around !== undefined,
+      attempt: attempt !== undefined,
+      attempted: attempted !== undefined,
+      reply: (reply ?? detect?.reply) !== undefined,
+      stream: (reply ?? stream ?? detect?.reply) !== undefined,
+      reveal: reveal !== undefined,
+      settled: settled !== undefined,
     }
   }
 
-  /** What failed and was let pass, since this was last asked. */
-  takeFaults(): Fault[] {
-    return this.#meter.faults.splice(0)
-  }
-
-  /** Whether an error that a job ended with is the module's word, and not its failure. */
-  isRefusal(error: unknown): boolean {
-    return isGatewayError(error) && !this.#meter.hasFailed(error.cause)
-  }
-
-  /** Does what is asked; rejects with what the hook threw when that is not to be let pass. */
-  async run(job: Exclude<Job, { do: 'leave' | 'remember' | 'event' | 'news' }>): Promise<Ran> {
-    const { hooks } = this.#entry
-    if (job.do === 'admit') return { value: await hooks.admit!(job.visit) }
-    if ('of' in job) return this.#streamed(job)
-    const call = this.#calls.callOf(job.call)
-    const known = this.#calls.find(call.id)!
-    switch (job.do) {
-      case 'request':
-        return { value: await this.#request(call), known }
-      case 'around': {
-        const around = new GuestAround(job.run, { call, known, calls: this.#calls, asks: this.#asks })
-        known.arounds.set(job.run, around)
-        return { value: await around.reply(hooks.around!), known }
-      }
-      case 'attempt': {
-        const headers = { ...job.headers }
-        await hooks.attempt!(known.copy.attemptOf(job.attempt), call, headers)
-        return { value: headers, known }
-      }
-      case 'attempted':
-        await hooks.attempted!(known.copy.attemptOf(job.attempt), call)
-        return { known }
-      case 'reply':
-      case 'reveal': {
-        const reply = WholeReply.of(job.body)
-        const step = job.do === 'reply' ? rewritten : revealed
-        const after = await step(reply, [this.#entry], call)
-        return { value: after === reply ? undefined : await collect(after), known }
-      }
-      case 'settled':
-        await hooks.settled!(outcomeOf(job.outcome, known.errors), call)
-        return { known }
+  /** What the gateway may ask of it. */
+  get methods(): Pick<Handlers<GuestMethods>, ModuleMethods> {
+    return {
+      admit: (visit) => this.#do('', () => this.#entry.hooks.admit!(visit)),
+      request: this.#forCall((call) => this.#request(call)),
+      around: this.#forCall((call, { run }, known) => {
+        const { calls, host } = this.#parts
+        const around = new GuestAround(run, { call, known, calls, host: host() })
+        known.arounds.set(run, around)
+        return around.reply(this.#entry.hooks.around!)
+      }),
+      attempt: this.#forCall(async (call, { attempt, headers }, { copy }) => {
+        const added = { ...headers }
+        await this.#entry.hooks.attempt!(copy.attemptOf(attempt), call, added)
+        return added
+      }),
+      attempted: this.#forCall((call, { attempt }, { copy }) =>
+        this.#entry.hooks.attempted!(copy.attemptOf(attempt), call),
+      ),
+      reply: this.#forCall((call, { body }) => this.#rewrite(rewritten, body, call)),
+      reveal: this.#forCall((call, { body }) => this.#rewrite(revealed, body, call)),
+      settled: this.#forCall((call, { outcome }, { errors }) =>
+        this.#entry.hooks.settled!(outcomeOf(outcome, errors), call),
+      ),
+      event: this.#forCall((call, given, known) => this.#parts.events.hearOf(call, given, known)),
+      stream: (step) =>
+        this.#do(
+          step.of,
+          () => this.#stream(step),
+          ({ over }) => over !== undefined,
+        ),
+      drop: ({ of, pipe }) =>
+        this.#do(
+          of,
+          () => this.#streams.take(pipe)?.drop(),
+          () => true,
+        ),
+      pull: ({ stream, ...at }) =>
+        this.#do(
+          at.of,
+          () => this.#aroundOf(at).pull(stream),
+          ({ isOver }) => isOver,
+        ),
+      release: ({ stream, ...at }) => this.#do(at.of, () => this.#aroundOf(at).release(stream)),
     }
   }
 
-  /** Goes on with a stream, or does not. */
-  async #streamed(job: Extract<Job, { of: string }>): Promise<Ran> {
-    if (job.do === 'stream') return this.#stream(job)
-    const known = this.#calls.find(job.of)
-    if (job.do === 'drop') {
-      this.#streams.take(job.pipe)?.drop()
-      return { known, isOver: true }
+  #forCall<G, T>(run: (call: Call, given: G, known: GuestCall) => Awaitable<T>) {
+    return (given: G & { readonly call: CallView }): Promise<Done<T>> => {
+      const { calls } = this.#parts
+      const call = calls.callOf(given.call)
+      return this.#do(call.id, () => run(call, given, calls.find(call.id)!))
     }
-    const around = known?.arounds.get(job.run)
-    if (!around) throw new HookFault('the call is over')
-    if (job.do === 'release') return { value: await around.release(job.stream), known }
-    const value = await around.pull(job.stream)
-    return value.isOver ? { value, known, isOver: true } : { value }
+  }
+
+  /** Runs something for a call. `isLast`: of a stream, whose trace may change until its end. */
+  async #do<T>(of: string, run: () => Awaitable<T>, isLast?: (value: T) => boolean): Promise<Done<T>> {
+    const { calls, meter } = this.#parts
+    try {
+      const value = await run()
+      const isOver = isLast?.(value)
+      const trace = isOver === false ? undefined : calls.find(of)?.copy.next(isOver ?? false)
+      return { value, trace, faults: meter.takeFaults() }
+    } catch (error) {
+      const known = calls.find(of)
+      return {
+        thrown: known ? known.errors.thrownOf(error) : thrownOf(error),
+        // The module's word, and not its failure.
+        refused: isGatewayError(error) && !meter.hasFailed(error.cause),
+        trace: known?.copy.next(false),
+        faults: meter.takeFaults(),
+      }
+    }
   }
 
   async #request(call: Call): Promise<Step> {
     const step = await inspected(this.#entry, call, () => [])
     if (step === undefined) return undefined
-    return 'kind' in step ? { body: await collect(step) } : { change: this.#calls.changeOf(call, step) }
+    return 'kind' in step ? { body: await collect(step) } : { change: this.#parts.calls.changeOf(call, step) }
   }
 
-  async #stream({ of, call, pipe, reveals, batch, end }: Extract<Job, { do: 'stream' }>): Promise<Ran> {
-    const stream = this.#streams.get(pipe) ?? (await this.#begin(call, reveals))
-    this.#streams.set(pipe, stream)
-    const value = await stream.push(batch, end)
-    if (!value.over) return { value }
-    this.#streams.take(pipe)
-    // What a stream adds to the trace it may still change until its end.
-    return { value, known: this.#calls.find(of), isOver: true }
+  /** A whole answer as the module leaves it; undefined when it leaves it alone. */
+  async #rewrite(step: typeof rewritten | typeof revealed, body: WholeReply['body'], call: Call) {
+    const before: Reply = WholeReply.of(body)
+    const after = await step(before, [this.#entry], call)
+    return after === before ? undefined : collect(after)
   }
 
-  async #begin(view: CallView | undefined, reveals: boolean): Promise<GuestStream> {
-    if (!view) throw new HookFault('the stream is over')
-    const call = this.#calls.callOf(view)
-    const step = reveals ? revealed : rewritten
-    return GuestStream.begin((reply) => step(reply, [this.#entry], call))
+  async #stream({ pipe, batch, end, begin }: StreamStep): Promise<Passed> {
+    let stream = this.#streams.get(pipe)
+    if (!stream) {
+      if (!begin) throw new HookFault('the stream is over')
+      const call = this.#parts.calls.callOf(begin.call)
+      const step = begin.reveals ? revealed : rewritten
+      stream = await GuestStream.begin((reply) => step(reply, [this.#entry], call))
+      this.#streams.set(pipe, stream)
+    }
+    const passed = await stream.push(batch, end)
+    if (passed.over) this.#streams.take(pipe)
+    return passed
+  }
+
+  #aroundOf({ of, run }: AroundRun): GuestAround {
+    const around = this.#parts.calls.find(of)?.arounds.get(run)
+    if (!around) throw new HookFault('the call is over')
+    return around
   }
 }

@@ -2,36 +2,16 @@ import type { CompletionChunk } from '../call/canonical.ts'
 import { type Reply, StreamReply } from '../call/reply.ts'
 import { detach } from '../contain.ts'
 import type { Chunk } from '../stream/chunk.ts'
-import { type ChunkBatch, chunkOf } from './chunk-view.ts'
-import type { Passed } from './messages.ts'
+import { ChunkArrivals, type ChunkBatch } from './chunk-transit.ts'
+import type { Passed } from './protocol.ts'
 import { thrownOf } from './thrown.ts'
-
-/** Chunks that came into a worker, by the numbers that they have on the other side. */
-export class Arrivals {
-  readonly #numbers = new WeakMap<Chunk, number>()
-
-  arrived({ first, chunks }: ChunkBatch): Chunk[] {
-    return chunks.map((view, i) => {
-      const chunk = chunkOf(view)
-      this.#numbers.set(chunk, first + i)
-      return chunk
-    })
-  }
-
-  /** A chunk as it leaves: its number, the first time that one leaves which came. */
-  leaving(chunk: Chunk): number | CompletionChunk {
-    const number = this.#numbers.get(chunk)
-    this.#numbers.delete(chunk)
-    return number ?? chunk.data
-  }
-}
 
 /**
  * A streamed answer passing through a module, batch by batch. The module's side pulls: when it asks for more than has
  * come, what it let go of until then is the answer to the batch.
  */
 export class GuestStream {
-  readonly #arrivals = new Arrivals()
+  readonly #arrivals = new ChunkArrivals()
   #next: PromiseWithResolvers<readonly Chunk[] | undefined> | undefined
   #starved = Promise.withResolvers<void>()
   #passed: (number | CompletionChunk)[] = []
@@ -52,7 +32,7 @@ export class GuestStream {
   async push(batch: ChunkBatch, end: boolean): Promise<Passed> {
     if (this.#over !== 'untouched') {
       await this.#starved.promise
-      if (batch.chunks.length > 0) await this.#feed(this.#arrivals.arrived(batch))
+      if (batch.chunks.length > 0) await this.#feed(this.#arrivals.enter(batch))
       if (end) await this.#feed(undefined)
     }
     const passed = {
@@ -89,7 +69,7 @@ export class GuestStream {
   async #pump({ chunks }: StreamReply): Promise<void> {
     try {
       for await (const batch of chunks)
-        for (const chunk of batch) this.#passed.push(this.#arrivals.leaving(chunk))
+        for (const chunk of batch) this.#passed.push(this.#arrivals.leave(chunk))
     } catch (error) {
       this.#thrown = thrownOf(error)
     }

@@ -1,3 +1,5 @@
+import { getCompileCacheDir } from 'node:module'
+import path from 'node:path'
 import { z } from 'zod'
 import type { ChainHooks } from '../chain/batches.ts'
 import { noOutbound } from '../permissions/outbound.ts'
@@ -6,17 +8,25 @@ import { type ContextParts, contextOf, type Instance } from '../plugin/instance.
 import type { Isolation } from '../plugin/isolation.ts'
 import type { ModuleManifest } from '../plugin/manifest.ts'
 import type { Plugin } from '../plugin/plugin-record.ts'
-import { describeInWorker } from './describe.ts'
-import type { GuestData } from './messages.ts'
+import { SupervisedWorker } from '../workers/supervised-worker.ts'
+import type { GuestData, GuestMethods, Remembered } from './protocol.ts'
 import { remoteHooks } from './remote-hooks.ts'
-import { RemoteModule } from './remote-module.ts'
-import { defaultWorkerLimits, type WorkerLimits } from './worker-host.ts'
+import { RemoteModule, rpc, type WorkerStart } from './remote-module.ts'
 
-type Limits = Omit<WorkerLimits, 'start'>
+/** Bounds of a worker. */
+interface WorkerLimits {
+  /** Bytes of JavaScript objects; a worker that needs more is ended. */
+  readonly memory: number
+  /** Milliseconds without a sign of life while something is asked of it, until it is ended. */
+  readonly hang: number
+}
 
-/** Runs modules in workers with these bounds. */
-export const isolationIn = (limits: Partial<Limits>): Isolation => ({
-  describe: describedSettings,
+/** Milliseconds until a worker is set up, unless the configuration says otherwise. */
+const defaultStartMs = 30_000
+
+/** Runs modules in workers within these bounds. */
+export const isolateWithin = (limits: WorkerLimits): Isolation => ({
+  describe: (plugin) => describeInWorker(plugin, limits),
   setUp: (plugin, instance, parts) => setUpInWorker(plugin, instance, parts, limits),
 })
 
@@ -24,22 +34,21 @@ async function setUpInWorker(
   plugin: Plugin,
   instance: Instance,
   parts: ContextParts,
-  bounds: Partial<Limits>,
+  limits: WorkerLimits,
 ): Promise<ChainHooks> {
-  const manifest = plugin.manifest!
+  const manifest = plugin.manifest as ModuleManifest
   const { memory, meter } = plugin
-  const context = contextOf(parts, manifest, instance, plugin.setting!.config, memory, meter)
+  const { config } = plugin.setting!
+  const context = contextOf(parts, manifest, instance, config, memory, meter)
   await memory.recall()
   const { secrets, egress } = parts.outbound ?? noOutbound()
   const grants = grantsOf(manifest.permissions)
   const granted = Object.entries(secrets).filter(([name]) => grants.secrets.has(name))
-  const { failure } = manifest as ModuleManifest
   const module = new RemoteModule(context, grants, meter, {
-    failure,
-    limits: { ...defaultWorkerLimits, ...bounds, ...(parts.setupMs && { start: parts.setupMs }) },
-    data: () => ({
-      ...guestOf(plugin),
-      config: plugin.setting!.config,
+    start: startOf(plugin, limits, parts.setupMs),
+    failure: manifest.failure,
+    given: () => ({
+      config,
       memory: memory.values,
       secrets: Object.fromEntries(granted),
       egressAllow: egress.allow,
@@ -47,26 +56,50 @@ async function setUpInWorker(
       isOnly: parts.relay?.isOnly ?? true,
     }),
   })
-  const remember = (): ReturnType<RemoteModule['remembered']> => module.remembered()
+  const remember = (): Promise<Remembered> => module.remembered()
   context.own(async () => memory.returned(remember, await module.close()))
   const shape = await module.start()
   memory.source = remember
   return remoteHooks(module, shape)
 }
 
-async function describedSettings(plugin: Plugin): Promise<z.ZodType> {
-  const schema = await describeInWorker(guestOf(plugin))
-  if (!schema) return z.record(z.string(), z.unknown())
-  const settings = z.fromJSONSchema(schema)
-  settings._zod.toJSONSchema = () => schema
-  return settings
+/** Starts a worker only to learn which settings its module takes. */
+async function describeInWorker(plugin: Plugin, limits: WorkerLimits): Promise<z.ZodType> {
+  const worker = new SupervisedWorker<GuestMethods>({
+    ...startOf(plugin, limits),
+    methods: {},
+    rpc,
+    begin: (guest) => guest.call('describe', undefined),
+  })
+  try {
+    const schema = (await worker.start()) as Record<string, unknown> | undefined
+    if (!schema) return z.record(z.string(), z.unknown())
+    const settings = z.fromJSONSchema(schema)
+    settings._zod.toJSONSchema = () => schema
+    return settings
+  } finally {
+    await worker.end('nobody needs it any more')
+  }
 }
 
-function guestOf({ id, manifest, found }: Plugin): GuestData {
-  const { stage, failure } = manifest as ModuleManifest
-  const { permissions } = manifest!
-  const nothing = { config: undefined, memory: {}, secrets: {}, egressAllow: [], isFirst: true, isOnly: true }
+function startOf(plugin: Plugin, { memory, hang }: WorkerLimits, startMs = defaultStartMs): WorkerStart {
+  const { id, manifest, found } = plugin
+  const { stage, failure, permissions } = manifest as ModuleManifest
   const { root, lookups } = found.staged ?? {}
   const staged = root !== undefined && lookups ? { root, lookups } : undefined
-  return { ...nothing, entry: found.entry!, staged, id, stage, failure, permissions }
+  const data: GuestData = { entry: found.entry!, staged, id, stage, failure, permissions }
+  return {
+    entry: ['./guest', import.meta.url],
+    name: id,
+    data: () => ({ value: data }),
+    env: compileCache(),
+    execArgv: [],
+    limits: { startMs, hangMs: hang, heapMb: Math.ceil(memory / 2 ** 20) },
+  }
+}
+
+/** Nothing of our environment but where compiled code is kept, if that is anywhere: the runtime reads it as it begins. */
+function compileCache(): NodeJS.ProcessEnv {
+  const inUse = getCompileCacheDir()
+  return inUse === undefined ? {} : { NODE_COMPILE_CACHE: path.dirname(inUse) }
 }

@@ -60,7 +60,7 @@ describe('a module in a worker', () => {
 
   test('that says what makes no sense harms nobody, and goes on', async () => {
     await withModule(`return import('node:worker_threads').then(({ parentPort }) => ({ request(call) {
-      for (const odd of [null, {}, 7, { kind: 'log', level: 'bogus' }, { kind: 'emit' }, { kind: 'abort' }])
+      for (const odd of [null, {}, 7, { notify: 'log', argument: { level: 'bogus' } }, { notify: 'emit' }, { notify: 'abort' }, { call: 1, method: 'nothing' }])
         parentPort.postMessage([odd])
       parentPort.postMessage(7)
       call.trace.header('x-far', 'here')

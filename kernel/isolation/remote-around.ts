@@ -2,91 +2,89 @@ import type { Call } from '../call/call.ts'
 import { type Reply, StreamReply, WholeReply } from '../call/reply.ts'
 import type { Next } from '../chain/hooks.ts'
 import type { Chunk } from '../stream/chunk.ts'
+import { WorkerLost } from '../workers/supervision.ts'
 import type { CallChange } from './call-view.ts'
-import type { ChunkBatch } from './chunk-view.ts'
-import { LentStreams } from './lent-streams.ts'
-import type { Answer, Given, Job, Made, Pulled } from './messages.ts'
-import type { KnownCall } from './remote-calls.ts'
-import { changedCall } from './remote-hooks.ts'
+import { type ChunkBatch, lostMidway } from './chunk-transit.ts'
+import type { Answered, Done, Given } from './protocol.ts'
+import type { RemoteCall } from './remote-calls.ts'
 import type { RemoteModule } from './remote-module.ts'
-import { addPart, type TracePart } from './trace-part.ts'
-import type { TraceView } from './trace-view.ts'
-import { lostMidway } from './transit.ts'
-import { WorkerLost } from './worker-host.ts'
+import { StreamHandles } from './stream-handles.ts'
+import { addPart, type TracePart } from './trace-sync.ts'
 
 /** One run of an `around` in a worker: makes the calls that it asks for, and reads streams for it as it reads them. */
 export class RemoteAround {
-  readonly known: KnownCall
   readonly #module: RemoteModule
+  readonly #known: RemoteCall
   readonly #run: number
   readonly #call: Call
   readonly #next: Next
   readonly #given: Reply[] = []
-  readonly #streams = new LentStreams()
-  readonly #born: number
+  readonly #streams = new StreamHandles()
+  /** Which of the module's workers it runs in. */
+  readonly #worker: number
 
-  constructor(module: RemoteModule, run: number, known: KnownCall, call: Call, next: Next) {
+  constructor(module: RemoteModule, known: RemoteCall, call: Call, next: Next) {
     this.#module = module
-    this.#run = run
-    this.known = known
+    this.#known = known
     this.#call = call
     this.#next = next
-    this.#born = module.born
+    this.#worker = module.worker.starts
+    this.#run = known.arounds.size + 1
+    known.arounds.set(this.#run, this)
   }
 
   /** Resolves with what the module answers; rejects with what it throws. */
   async reply(): Promise<Reply> {
-    const made = (await this.#module.run(this.#call, (view) => {
-      return { do: 'around', call: view, run: this.#run }
-    })) as Made
+    const made = await this.#module.run('around', this.#call, () => ({ run: this.#run }))
     if ('given' in made) return this.#given[made.given]!
     return 'body' in made ? WholeReply.of(made.body) : new StreamReply(made.wire, this.#read(made.stream))
   }
 
   /** Makes a call that the module asks for; what the call has been through comes with its answer. */
-  async next(change: CallChange, part: TracePart | undefined): Promise<Answer> {
+  async next(change: CallChange, part: TracePart | undefined): Promise<Answered<Given>> {
     const { trace } = this.#call
-    const { errors, news } = this.known
+    const { errors, news } = this.#known
     if (part) addPart(trace, part)
     try {
-      const reply = await this.#next(changedCall(this.#module, this.#call, change))
-      const value = this.#give(reply)
-      return { value, ...newsOf(news.of(trace, errors)) }
+      const reply = await this.#next(this.#module.calls.changed(this.#call, change))
+      const number = this.#given.push(reply) - 1
+      const value =
+        reply.kind === 'whole' ? { reply: number, body: reply.body } : { reply: number, wire: reply.wire }
+      return { value, news: news.next(trace, errors) }
     } catch (error) {
-      return { thrown: errors.thrownOf(error), ...newsOf(news.of(trace, errors)) }
+      return { thrown: errors.thrownOf(error), news: news.next(trace, errors) }
     }
   }
 
   /** The next batch of a stream that the module was given; undefined at its end. */
-  pull(reply: number): Promise<ChunkBatch | undefined> {
-    return this.#streams.read(this.#given[reply] as StreamReply)
+  pull(stream: number): Promise<Answered<ChunkBatch | undefined>> {
+    return this.#answer(() => this.#streams.read(this.#given[stream] as StreamReply))
   }
 
   /** The module does not want the rest of such a stream. */
-  release(reply: number): Promise<void> {
-    return this.#streams.leave(this.#given[reply] as StreamReply)
+  release(stream: number): Promise<Answered<void>> {
+    return this.#answer(() => this.#streams.release(this.#given[stream] as StreamReply))
   }
 
-  #give(reply: Reply): Given {
-    const number = this.#given.push(reply) - 1
-    return reply.kind === 'whole' ? { reply: number, body: reply.body } : { reply: number, wire: reply.wire }
+  async #answer<T>(read: () => Promise<T>): Promise<Answered<T>> {
+    try {
+      return { value: await read() }
+    } catch (error) {
+      return { thrown: this.#known.errors.thrownOf(error) }
+    }
   }
 
   /** A stream that the module answers with. When its worker is lost the stream goes on without it, if that can be. */
   async *#read(stream: number): AsyncGenerator<readonly Chunk[]> {
-    const { calls } = this.#module
+    const { calls, worker } = this.#module
     const known = calls.enter(this.#call)
+    const at = { of: known.id, run: this.#run, stream }
     let isOpen = true
     try {
       for (;;) {
-        const { chunks, isOver } = (await this.#ask({
-          do: 'pull',
-          of: known.call.id,
-          run: this.#run,
-          stream,
-        })) as Pulled
+        const { chunks, isOver } = await this.#ask(() => worker.call('pull', at))
         isOpen = !isOver
-        const out = this.#streams.back(chunks)
+        const out = this.#streams.leave(chunks)
         if (out.length > 0) yield out
         if (isOver) return
       }
@@ -95,16 +93,14 @@ export class RemoteAround {
       if (!(error instanceof WorkerLost)) throw error
       yield* await this.#rest()
     } finally {
-      if (isOpen)
-        await this.#ask({ do: 'release', of: known.call.id, run: this.#run, stream }).catch(() => {})
+      if (isOpen) await this.#ask(() => worker.call('release', at)).catch(() => {})
       calls.leave(known)
     }
   }
 
-  #ask(job: Job): Promise<unknown> {
-    if (this.#born !== this.#module.born)
-      throw new WorkerLost('its worker was lost in the middle of a stream')
-    return this.#module.send(this.#call, () => job)
+  #ask<T>(ask: () => Promise<Done<T>>): Promise<T> {
+    if (this.#worker !== this.#module.worker.starts) throw new WorkerLost('in the middle of a stream')
+    return this.#module.ask(this.#call, ask)
   }
 
   async #rest(): Promise<AsyncIterable<readonly Chunk[]>> {
@@ -114,5 +110,3 @@ export class RemoteAround {
     throw lostMidway(id)
   }
 }
-
-const newsOf = (news: TraceView | undefined) => (news ? { news } : {})

@@ -1,68 +1,72 @@
 import { ShortLived } from '../../storage/shared/short-lived.ts'
 import type { Call } from '../call/call.ts'
-import { type Cancel, over } from '../call/cancel.ts'
+import { over } from '../call/cancel.ts'
 import type { ModelRequest } from '../call/canonical.ts'
+import { mergeParameters } from '../call/redacted.ts'
 import { contain } from '../contain.ts'
-import type { CallView } from './call-view.ts'
-import type { ToGuest } from './messages.ts'
-import { Numbered } from './numbered.ts'
-import { CrossedErrors, type Thrown } from './thrown.ts'
-import { TraceNews } from './trace-view.ts'
+import type { CallChange, CallView } from './call-view.ts'
+import { CrossingCall } from './crossing-call.ts'
+import type { Abort } from './protocol.ts'
+import type { RemoteAround } from './remote-around.ts'
+import { TraceNews } from './trace-sync.ts'
 
 /** A call that a worker knows, and what of it has crossed. */
-export interface KnownCall {
+export class RemoteCall extends CrossingCall {
   readonly call: Call
-  readonly errors: CrossedErrors
-  readonly news: TraceNews
-  /** Cancels of copies of the call; 0 stands for its own. */
-  readonly cancels: Numbered<Cancel>
-  /** Takes the listeners off these cancels. */
-  readonly releases: (() => void)[]
+  readonly news = new TraceNews()
+  /** By number. */
+  readonly arounds = new Map<number, RemoteAround>()
   request: ModelRequest | undefined
   /** Hooks and streams that are in the worker. */
-  running: number
+  running = 0
   /** Whether nothing more follows: the last hook has run, or the module has none. */
   isSettled: boolean
+
+  constructor(call: Call, isSettled: boolean, tell: (abort: Abort) => void) {
+    super(call.id, 'host', call.cancel, tell)
+    this.call = call
+    this.isSettled = isSettled
+  }
+}
+
+interface Worker {
+  notify(method: 'abort', abort: Abort): void
+  notify(method: 'over', call: string): void
 }
 
 /** The calls that a worker knows: from the first hook of each until it is over and nothing of it runs there any more. */
 export class RemoteCalls {
-  readonly #known = new ShortLived<string, KnownCall>()
-  readonly #post: (message: ToGuest) => void
+  readonly #known = new ShortLived<string, RemoteCall>()
+  readonly #worker: () => Worker
   readonly #reads: boolean
   /** Whether the module wants to know how calls ended. */
   settles = false
 
   /** Without `reads`, no texts cross. */
-  constructor(post: (message: ToGuest) => void, reads: boolean) {
-    this.#post = post
+  constructor(worker: () => Worker, reads: boolean) {
+    this.#worker = worker
     this.#reads = reads
   }
 
-  find(id: string | undefined): KnownCall | undefined {
+  find(id: string | undefined): RemoteCall | undefined {
     return id === undefined ? undefined : this.#known.get(id)
   }
 
   /** Something of the call goes on in the worker, until `leave`. */
-  enter(call: Call): KnownCall {
+  enter(call: Call): RemoteCall {
     const known = this.#known.get(call.id) ?? this.#meet(call)
     known.running += 1
     return known
   }
 
-  leave(known: KnownCall): void {
+  leave(known: RemoteCall): void {
     known.running -= 1
     if (known.call.cancel.aborted) this.#forget(known)
   }
 
-  /** The call as the module may see it. */
-  seen(call: Call): Call {
-    return this.#reads ? call : call.redacted
-  }
-
   /** The call as it crosses now. */
-  view(call: Call, known: KnownCall, isOver = false): CallView {
-    const { id, operation, wire, principal, context, timeouts, request } = this.seen(call)
+  view(call: Call, known: RemoteCall, isOver = false): CallView {
+    const { id, operation, wire, principal, context, timeouts, request } = this.#seen(call)
     const isSame = known.request === request
     known.request = request
     return {
@@ -73,80 +77,68 @@ export class RemoteCalls {
       context,
       timeouts,
       request: isSame ? undefined : request,
-      cancel: this.#numberOf(call.cancel, known),
-      trace: known.news.of(call.trace, known.errors, isOver),
+      cancel: known.numberOf(call.cancel),
+      trace: known.news.next(call.trace, known.errors, isOver),
     }
   }
 
-  /** The module ended a call, or a part of one. */
-  abort(id: string, cancel: number, reason: Thrown): void {
-    const known = this.#known.get(id)
-    if (!known) return
-    const ended = cancel === 0 ? known.call.cancel : known.cancels.get(cancel)
-    ended?.abort(known.errors.errorOf(reason) as Error)
+  /** The call with what the module changed of it. */
+  changed(call: Call, { fields, context, timeouts, cancel }: CallChange): Call {
+    const seen = this.#seen(call)
+    const known = this.find(call.id)
+    let changed = Object.keys(fields).length === 0 ? seen : seen.withRequest(fields)
+    if (context || timeouts || (cancel !== undefined && known)) {
+      changed = changed.with({
+        ...(context && { context }),
+        ...(timeouts && { timeouts }),
+        ...(cancel !== undefined && known && { cancel: known.cancelOf(cancel, () => partOf(known)) }),
+      })
+    }
+    return seen === call ? changed : mergeParameters(call, seen, changed)
   }
 
-  /** A part of a call that the module can end alone, under the number that it has there. */
-  part(known: KnownCall, cancel: number): Cancel {
-    const there = known.cancels.get(cancel)
-    if (there) return there
-    const part = known.call.cancel.child()
-    known.cancels.set(cancel, part.cancel)
-    known.releases.push(part.release)
-    return part.cancel
+  /** The module ended a call, or a part of one. */
+  abort({ call, cancel, reason }: Abort): void {
+    this.#known.get(call)?.abort(cancel, reason)
   }
 
   /** The worker is lost, and with it all that it knew. */
   clear(): void {
-    for (const known of this.#known.takeAll()) release(known)
+    for (const known of this.#known.takeAll()) known.release()
   }
 
-  #meet(call: Call): KnownCall {
-    const known: KnownCall = {
-      call,
-      errors: new CrossedErrors('host'),
-      news: new TraceNews(),
-      cancels: new Numbered('host'),
-      releases: [],
-      request: undefined,
-      running: 0,
-      isSettled: !this.settles,
-    }
+  /** The call as the module may see it. */
+  #seen(call: Call): Call {
+    return this.#reads ? call : call.redacted
+  }
+
+  #meet(call: Call): RemoteCall {
+    const known = new RemoteCall(call, !this.settles, (abort) => this.#worker().notify('abort', abort))
     this.#known.set(call.id, known)
     const ended = contain('the end of a call', (reason: Error): void => {
       if (reason === over) known.isSettled = true
-      if (!this.#forget(known)) this.#tell(known, 0, reason)
+      if (!this.#forget(known)) known.tell(0, reason)
     })
     // A call that has ended is told of first, and then that it has.
     if (call.cancel.aborted) queueMicrotask(() => ended(call.cancel.reason!))
-    else known.releases.push(call.cancel.onAbort(ended))
+    else known.own(call.cancel.onAbort(ended))
     return known
   }
 
-  #numberOf(cancel: Cancel, known: KnownCall): number {
-    if (cancel === known.call.cancel) return 0
-    if (known.cancels.has(cancel)) return known.cancels.numberOf(cancel)
-    const number = known.cancels.numberOf(cancel)
-    known.releases.push(cancel.onAbort((reason) => this.#tell(known, number, reason)))
-    return number
-  }
-
-  #tell({ call, errors }: KnownCall, cancel: number, reason: Error): void {
-    this.#post({ kind: 'abort', call: call.id, cancel, reason: errors.thrownOf(reason) })
-  }
-
-  #forget(known: KnownCall): boolean {
-    const { id } = known.call
+  #forget(known: RemoteCall): boolean {
     if (known.running > 0 || !known.isSettled) return false
-    if (this.#known.get(id) === known) {
-      this.#known.take(id)
-      this.#post({ kind: 'over', call: id })
-      release(known)
+    if (this.#known.get(known.id) === known) {
+      this.#known.take(known.id)
+      this.#worker().notify('over', known.id)
+      known.release()
     }
     return true
   }
 }
 
-function release({ releases }: KnownCall): void {
-  for (const free of releases.splice(0)) free()
+/** A part of a call that the module can end alone. */
+function partOf(known: RemoteCall) {
+  const { cancel, release } = known.call.cancel.child()
+  known.own(release)
+  return cancel
 }

@@ -4,7 +4,8 @@ import type { Outcome } from '../call/outcome.ts'
 import type { Context } from '../contract/plugin.ts'
 import type { EventType, Occurrence } from '../events.ts'
 import { viewOfOutcome } from './call-view.ts'
-import type { EventView } from './messages.ts'
+import type { EventView } from './protocol.ts'
+import type { RemoteCall } from './remote-calls.ts'
 import type { RemoteModule } from './remote-module.ts'
 
 /** Events on their way to and from a module in a worker. */
@@ -46,18 +47,14 @@ export class RemoteEvents {
     if (name !== undefined && this.#wanted.has(undefined)) return
     const { alias, description } = type
     const { call, outcome, ...rest } = (data ?? {}) as { call?: unknown; outcome?: Outcome }
-    const event: EventView = { name: type.name, alias, description, data }
-    if (!(call instanceof Call)) {
-      await this.#module.tell({ do: 'event', event })
-      return
-    }
-    const { calls, grants } = this.#module
-    await this.#module.send(call, (known) => ({
-      do: 'event',
-      event: { ...event, data: rest },
-      call: calls.view(call, known, outcome !== undefined),
-      ...(outcome && { outcome: viewOfOutcome(outcome, known.errors, grants.reads) }),
-    }))
+    const event: EventView = { name: type.name, alias, description, data: rest }
+    const { grants, worker } = this.#module
+    if (!(call instanceof Call)) return worker.call('hear', { ...event, data })
+    const about = ({ errors }: RemoteCall) => ({
+      event,
+      ...(outcome && { outcome: viewOfOutcome(outcome, errors, grants.reads) }),
+    })
+    await this.#module.run('event', call, about, outcome !== undefined)
   }
 }
 

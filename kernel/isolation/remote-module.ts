@@ -1,103 +1,121 @@
 import { HostStore } from '../../storage/shared/host-store.ts'
+import type { Argument, Handlers, Result, RpcOptions } from '../../storage/shared/rpc-port.ts'
 import type { Call } from '../call/call.ts'
-import type { Completion } from '../call/canonical.ts'
+import type { Outcome } from '../call/outcome.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Entry } from '../chain/entry.ts'
 import type { Next, Visit } from '../chain/hooks.ts'
 import type { Meter } from '../chain/meter.ts'
-import { detach } from '../contain.ts'
+import { tellContained } from '../contain.ts'
 import type { Context } from '../contract/plugin.ts'
 import { isGatewayError } from '../errors.ts'
+import { HookFault } from '../hook-fault.ts'
 import type { Grants } from '../permissions/permissions.ts'
-import type { CallView } from './call-view.ts'
-import type { Job, Shape, ToHost } from './messages.ts'
-import { RemoteAnswers } from './remote-answers.ts'
+import { SupervisedWorker } from '../workers/supervised-worker.ts'
+import type { SupervisedOptions } from '../workers/supervision.ts'
+import { viewOfOutcome } from './call-view.ts'
+import type {
+  Answered,
+  AroundRun,
+  CallHooks,
+  Done,
+  GuestMethods,
+  HostMethods,
+  Remembered,
+  SetupData,
+  Shape,
+} from './protocol.ts'
 import { RemoteAround } from './remote-around.ts'
-import { type KnownCall, RemoteCalls } from './remote-calls.ts'
+import { type RemoteCall, RemoteCalls } from './remote-calls.ts'
 import { RemoteEvents } from './remote-events.ts'
-import { RemotePipe } from './remote-pipe.ts'
-import { errorOf } from './thrown.ts'
-import { addPart } from './trace-part.ts'
-import { type Done, WorkerHost } from './worker-host.ts'
+import { errorOf, type Thrown, thrownOf } from './thrown.ts'
+import { addPart } from './trace-sync.ts'
 
-type HostOptions = ConstructorParameters<typeof WorkerHost>[0]
+type WorkerOptions = SupervisedOptions<GuestMethods, HostMethods, Shape>
+
+/** How a worker of this table is started; what it is for, `methods` and `begin` say. */
+export type WorkerStart = Omit<WorkerOptions, 'methods' | 'begin' | 'lost' | 'rpc'>
+
+/** How what modules and the gateway say to each other crosses. */
+export const rpc: RpcOptions = {
+  gathers: true,
+  errors: { encode: thrownOf, decode: errorOf },
+  uncloneable: () => new HookFault('what it is to be given cannot cross to a worker'),
+  failed: (error) => tellContained('what a module says', error),
+}
+
+/** Milliseconds for a module to give back what it holds. */
+const leaveMs = 1_000
+
+interface Options {
+  readonly start: WorkerStart
+  readonly failure: Entry['failure']
+  readonly given: () => SetupData
+}
 
 /** A module that is in a worker: has it run its hooks, and takes in what it did. */
 export class RemoteModule {
-  readonly calls: RemoteCalls
   readonly id: string
-  readonly failure: 'open' | 'closed'
+  readonly failure: Entry['failure']
   readonly grants: Grants
+  readonly calls: RemoteCalls
+  readonly worker: SupervisedWorker<GuestMethods, HostMethods, Shape>
   readonly #context: Context<unknown>
   readonly #meter: Meter
-  readonly #host: WorkerHost
-  readonly #answers: RemoteAnswers
   readonly #events: RemoteEvents
+  readonly #store: HostStore
   #pipes = 0
-  #arounds = 0
 
-  constructor(
-    context: Context<unknown>,
-    grants: Grants,
-    meter: Meter,
-    { data, limits, failure }: Pick<HostOptions, 'data' | 'limits'> & Pick<Entry, 'failure'>,
-  ) {
+  constructor(context: Context<unknown>, grants: Grants, meter: Meter, { start, failure, given }: Options) {
     this.id = context.id
     this.failure = failure
-    this.#context = context
     this.grants = grants
+    this.calls = new RemoteCalls(() => this.worker, grants.reads)
+    this.#context = context
     this.#meter = meter
-    this.#host = new WorkerHost({
-      data,
-      limits,
-      heard: (message) => this.#heard(message),
-      down: (reason) => {
-        this.calls.clear()
-        this.#answers.clear()
+    this.#events = new RemoteEvents(context, this)
+    this.#store = new HostStore(
+      () => context.store,
+      (news) => this.worker.call('news', news),
+    )
+    this.worker = new SupervisedWorker({
+      ...start,
+      methods: this.#methods(),
+      rpc,
+      begin: (worker) => worker.call('setUp', given()),
+      lost: ({ message }) => {
+        this.#clear()
         this.#events.clear()
-        meter.circuit.trip(reason)
+        meter.circuit.trip(message)
       },
     })
-    const post: WorkerHost['post'] = (message) => this.#host.post(message)
-    this.calls = new RemoteCalls(post, grants.reads)
-    this.#events = new RemoteEvents(context, this)
-    const store = new HostStore(
-      () => context.store,
-      (news) => this.tell({ do: 'news', news }),
-    )
-    this.#answers = new RemoteAnswers(context, this.calls, store, post)
   }
 
   /** Resolves with what it does, when it is set up. */
   async start(): Promise<Shape> {
-    const shape = await this.#host.start()
-    this.calls.settles = shape.settles
+    const shape = await this.worker.start()
+    this.calls.settles = shape.settled
     return shape
   }
 
   /** What it remembers so far. */
-  async remembered(): Promise<Readonly<Record<string, unknown>>> {
-    const { value } = await this.#host.run({ do: 'remember' })
-    return value as Readonly<Record<string, unknown>>
+  async remembered(): Promise<Remembered> {
+    if (!this.worker.isReady) await this.worker.start()
+    return this.worker.call('remember', undefined)
   }
 
-  async close(): Promise<Readonly<Record<string, unknown>> | undefined> {
-    const remembered = await this.#host.close()
-    this.calls.clear()
-    this.#answers.clear()
+  /** Ends its worker; resolves with what it wants remembered. */
+  async close(): Promise<Remembered | undefined> {
+    const remembered = await this.worker.close((worker) => worker.call('leave', undefined), leaveMs)
+    this.#clear()
     return remembered
-  }
-
-  /** Counts the workers there were: what one held, the next does not know. */
-  get born(): number {
-    return this.#host.born
   }
 
   /** Waits for the worker to be there; to start one takes longer than a hook may. */
   async started(): Promise<void> {
-    if (this.#host.isReady) return
+    if (this.worker.isReady) return
     const since = performance.now()
-    await this.#host.start()
+    await this.worker.start()
     const ms = performance.now() - since
     if (ms > 1) this.#meter.pardon(ms)
   }
@@ -115,76 +133,112 @@ export class RemoteModule {
   }
 
   async admit(visit: Visit): Promise<void> {
-    this.#value(await this.#host.run({ do: 'admit', visit }))
+    if (!this.worker.isReady) await this.worker.start()
+    this.#take(await this.worker.call('admit', visit))
   }
 
-  reveal(body: Completion, call: Call): Promise<unknown> {
-    return this.run(call, (view) => ({ do: 'reveal', call: view, body }))
-  }
-
-  openPipe(call: Call, reveals: boolean): RemotePipe {
-    this.#pipes += 1
-    return new RemotePipe(this, call, this.#pipes, reveals)
-  }
-
-  /** Has the worker that there is take note of something. */
-  async tell(job: Job): Promise<unknown> {
-    return this.#value(await this.#host.now(job))
-  }
-
-  /** Has it do something for a call, which it is shown as it is now. `isOver`: the call has ended. */
-  run(call: Call, job: (view: CallView, known: KnownCall) => Job, isOver = false): Promise<unknown> {
-    return this.send(call, (known) => job(this.calls.view(call, known, isOver), known))
-  }
-
-  /** Like `run`, for a call that it has been shown. */
-  async send(call: Call, job: (known: KnownCall) => Job): Promise<unknown> {
-    // Nothing may come between when nothing has to be waited for: the call may be over in the next turn.
-    if (!this.#host.isReady) await this.started()
-    const known = this.calls.enter(call)
-    try {
-      return this.#value(await this.#host.run(job(known)), call, known)
-    } finally {
-      this.calls.leave(known)
+  settled(outcome: Outcome, call: Call): Promise<void> {
+    const given = (known: RemoteCall) => {
+      known.isSettled = true
+      return { outcome: viewOfOutcome(outcome, known.errors, this.grants.reads) }
     }
+    return this.run('settled', call, given, true)
   }
 
   /** Has it wrap what is inside. */
   async around(call: Call, next: Next): Promise<Reply> {
-    if (!this.#host.isReady) await this.started()
+    if (!this.worker.isReady) await this.started()
     const known = this.calls.enter(call)
     try {
-      this.#arounds += 1
-      const around = new RemoteAround(this, this.#arounds, known, call, next)
-      this.#answers.add(this.#arounds, around)
-      return await around.reply()
+      return await new RemoteAround(this, known, call, next).reply()
     } finally {
       this.calls.leave(known)
     }
   }
 
-  /** Takes in what a job left behind; throws what it threw. */
-  #value({ value, thrown, refused, trace, faults }: Done, call?: Call, known?: KnownCall): unknown {
+  /** A number for a stream. */
+  nextPipe(): number {
+    this.#pipes += 1
+    return this.#pipes
+  }
+
+  /** Has it do something for a call, which it is shown as it is now. `isOver`: the call has ended. */
+  run<K extends keyof CallHooks>(
+    hook: K,
+    call: Call,
+    given: (known: RemoteCall) => Argument<CallHooks[K]>,
+    isOver = false,
+  ): Promise<Result<CallHooks[K]>> {
+    type Ask = (hook: K, given: unknown) => Promise<Done<Result<CallHooks[K]>>>
+    const ask = this.worker.call.bind(this.worker) as unknown as Ask
+    return this.ask(call, (known) => {
+      const view = this.calls.view(call, known, isOver)
+      return ask(hook, { ...given(known), call: view })
+    })
+  }
+
+  /** Asks it something for a call that it has been shown, or is shown now. */
+  async ask<T>(call: Call, ask: (known: RemoteCall) => Promise<Done<T>>): Promise<T> {
+    // Nothing may come between when nothing has to be waited for: the call may be over in the next turn.
+    if (!this.worker.isReady) await this.started()
+    const known = this.calls.enter(call)
+    try {
+      return this.#take(await ask(known), known)
+    } finally {
+      this.calls.leave(known)
+    }
+  }
+
+  /** Takes in what something left behind; throws what it threw. */
+  #take<T>({ value, thrown, refused, trace, faults }: Done<T>, known?: RemoteCall): T {
     for (const fault of faults) this.#meter.fail(fault.hook, errorOf(fault.thrown))
-    if (trace && call) {
+    if (trace && known) {
       // A refusal is noted by who passes it on.
       const notes = refused ? trace.notes.filter(({ verdict }) => verdict !== 'refused') : trace.notes
-      addPart(call.trace, { ...trace, notes })
+      addPart(known.call.trace, { ...trace, notes })
     }
-    if (!thrown) return value
+    if (!thrown) return value as T
     const error = known ? known.errors.errorOf(thrown) : errorOf(thrown)
     if (refused && isGatewayError(error) && !known?.errors.isOwn(thrown)) error.module = undefined
     throw error
   }
 
-  #heard(message: ToHost): void {
-    if (message.kind === 'report') this.#context.report(message.what, message.detail)
-    else if (message.kind === 'log') this.#context.log[message.level](message.facts, message.message)
-    else if (message.kind === 'abort') this.calls.abort(message.call, message.cancel, message.reason)
-    else if (message.kind === 'listen') this.#events.listen(message.name)
-    else if (message.kind === 'emit') this.#events.emit(message.event)
-    else if (message.kind === 'ask')
-      detach('an answer to a module', this.#answers.answer(message.id, message.ask))
-    else if (message.kind === 'withdraw') this.#answers.withdraw(message.id)
+  /** What the worker may ask. */
+  #methods(): Handlers<HostMethods> {
+    const context = this.#context
+    return {
+      complete: ({ request, on, budgetUsd }, { signal }) => {
+        const call = this.calls.find(on)?.call
+        return context.complete(request, {
+          signal,
+          ...(call && { on: call }),
+          ...(budgetUsd !== undefined && { budgetUsd }),
+        })
+      },
+      store: (ask) => this.#store.answer(ask),
+      next: ({ change, trace, ...at }) => this.#inside(at, (around) => around.next(change, trace)),
+      pull: ({ stream, ...at }) => this.#inside(at, (around) => around.pull(stream)),
+      release: ({ stream, ...at }) => this.#inside(at, (around) => around.release(stream)),
+      abort: (abort) => this.calls.abort(abort),
+      listen: (name) => this.#events.listen(name),
+      emit: (event) => this.#events.emit(event),
+      report: ({ kind, detail }) => context.report(kind, detail),
+      log: ({ level, facts, message }) => context.log[level](facts, message),
+    }
+  }
+
+  async #inside<T>(
+    { of, run }: AroundRun,
+    ask: (around: RemoteAround) => Promise<Answered<T>>,
+  ): Promise<Answered<T>> {
+    const around = this.calls.find(of)?.arounds.get(run)
+    if (around) return ask(around)
+    const thrown: Thrown = thrownOf(new HookFault('the call is over'))
+    return { thrown }
+  }
+
+  #clear(): void {
+    this.calls.clear()
+    this.#store.clear()
   }
 }

@@ -1,18 +1,28 @@
 import type { Call } from '../call/call.ts'
-import { BatchFilter } from '../chain/batches.ts'
+import { type Reply, WholeReply } from '../call/reply.ts'
+import { BatchFilter, BatchReveal } from '../chain/batches.ts'
 import { type Entry, failed, ran } from '../chain/entry.ts'
+import { checkedBody } from '../chain/returned.ts'
 import type { Chunk } from '../stream/chunk.ts'
-import type { Passed } from './messages.ts'
+import { WorkerLost } from '../workers/supervision.ts'
+import { type ChunkBatch, ChunkTransit, lostMidway } from './chunk-transit.ts'
+import type { Passed } from './protocol.ts'
 import type { RemoteModule } from './remote-module.ts'
 import { errorOf } from './thrown.ts'
-import { lostMidway, Transit } from './transit.ts'
 
-/** A filter that is in a worker: takes whole batches, one at a time. */
+/** A filter that is in a worker: takes the whole batches of one answer, one at a time. */
 export class RemoteStream extends BatchFilter {
   readonly #module: RemoteModule
   readonly #call: Call
   readonly #reveals: boolean
-  readonly #transit = new Transit()
+  readonly #hook: string
+  readonly #pipe: number
+  readonly #transit = new ChunkTransit()
+  /** Which of the module's workers it goes through, and no other: what a lost one held, the next does not know. */
+  #worker: number | undefined
+  /** Whether the worker waits for more. */
+  #isOpen = true
+  #ms = 0
 
   /** `reveals`: it shows the client what everybody else does not get to see. */
   constructor(module: RemoteModule, call: Call, reveals = false) {
@@ -20,6 +30,8 @@ export class RemoteStream extends BatchFilter {
     this.#module = module
     this.#call = call
     this.#reveals = reveals
+    this.#hook = reveals ? 'reveal' : 'stream'
+    this.#pipe = module.nextPipe()
   }
 
   /**
@@ -27,53 +39,93 @@ export class RemoteStream extends BatchFilter {
    * that was taken out can still be put back; else it ends with an error.
    */
   async *through(chunks: AsyncIterable<readonly Chunk[]>, entry: Entry): AsyncGenerator<readonly Chunk[]> {
-    const hook = this.#reveals ? 'reveal' : 'stream'
-    const pipe = this.#module.openPipe(this.#call, this.#reveals)
-    let ms = 0
-    let isOpen = true
-    const pass = async (batch: readonly Chunk[], end: boolean): Promise<Passed | undefined> => {
-      const started = performance.now()
-      try {
-        return await entry.meter.deadlines.within(pipe.pass(this.#transit.enter(batch), end))
-      } catch (error) {
-        failed(entry, hook, error, this.#call)
-        return undefined
-      } finally {
-        ms += performance.now() - started
-      }
-    }
-    const fail = ({ thrown }: Passed): void => {
-      if (thrown) failed(entry, hook, errorOf(thrown), this.#call)
-    }
+    const { calls } = this.#module
+    const known = calls.enter(this.#call)
     try {
       for await (const batch of chunks) {
-        if (!isOpen) {
-          yield batch
-          continue
-        }
-        const passed = await pass(batch, false)
-        isOpen = passed !== undefined && passed.over === undefined
-        const out =
-          passed && passed.over !== 'untouched' ? this.#transit.leave(passed.chunks) : this.#putBack(entry)
-        if (out.length > 0) yield out
-        if (passed) fail(passed)
-        if (passed?.over === 'ended') return
+        if (!this.#isOpen) yield batch
+        else if (yield* this.#pass(batch, false, entry)) return
       }
-      if (!isOpen) return
-      const passed = await pass([], true)
-      isOpen = false
-      const out = passed ? this.#transit.leave(passed.chunks) : this.#putBack(entry)
-      if (out.length > 0) yield out
-      if (passed) fail(passed)
+      if (this.#isOpen) yield* this.#pass([], true, entry)
     } finally {
-      await pipe.close(isOpen)
-      ran(entry, hook, ms, this.#call)
+      await this.#drop()
+      calls.leave(known)
+      ran(entry, this.#hook, this.#ms, this.#call)
     }
   }
 
-  #putBack({ id }: Entry): Chunk[] {
-    const back = this.#transit.putBack()
-    if (back) return back
-    throw lostMidway(id)
+  /** Lets the module see a batch, and what it lets go leave; without the module, what it has held. Whether it ended the answer. */
+  async *#pass(
+    batch: readonly Chunk[],
+    end: boolean,
+    entry: Entry,
+  ): AsyncGenerator<readonly Chunk[], boolean> {
+    let passed: Passed | undefined
+    const started = performance.now()
+    try {
+      passed = await entry.meter.deadlines.within(this.#ask(this.#transit.enter(batch), end))
+    } catch (error) {
+      failed(entry, this.#hook, error, this.#call)
+    } finally {
+      this.#ms += performance.now() - started
+    }
+    this.#isOpen = !end && passed !== undefined && passed.over === undefined
+    const isPassed = passed !== undefined && passed.over !== 'untouched'
+    const out = isPassed ? this.#transit.leave(passed!.chunks) : this.#transit.putBack()
+    if (!out) throw lostMidway(entry.id)
+    if (out.length > 0) yield out
+    if (passed?.thrown) failed(entry, this.#hook, errorOf(passed.thrown), this.#call)
+    return passed?.over === 'ended'
+  }
+
+  async #ask(batch: ChunkBatch, end: boolean): Promise<Passed> {
+    if (this.#isLost) throw new WorkerLost('in the middle of a stream')
+    const { calls, worker } = this.#module
+    await this.#module.started()
+    const isFirst = this.#worker === undefined
+    this.#worker = worker.starts
+    return this.#module.ask(this.#call, (known) => {
+      const begin = isFirst ? { call: calls.view(this.#call, known), reveals: this.#reveals } : undefined
+      return worker.call('stream', { of: known.id, pipe: this.#pipe, batch, end, begin })
+    })
+  }
+
+  /** Tells the worker that nobody wants the rest that it waits for. Never rejects. */
+  async #drop(): Promise<void> {
+    if (!this.#isOpen || this.#worker === undefined || this.#isLost) return
+    const { worker } = this.#module
+    const at = { of: this.#call.id, pipe: this.#pipe }
+    await this.#module.ask(this.#call, () => worker.call('drop', at)).catch(() => {})
+  }
+
+  get #isLost(): boolean {
+    return this.#worker !== undefined && this.#worker !== this.#module.worker.starts
+  }
+}
+
+/** A detection that is in a worker: takes whole answers and whole batches. */
+export class RemoteReveal extends BatchReveal {
+  readonly #module: RemoteModule
+
+  constructor(module: RemoteModule) {
+    super()
+    this.#module = module
+  }
+
+  /** The answer with what the module reveals. */
+  async through(reply: Reply, entry: Entry, call: Call): Promise<Reply> {
+    if (reply.kind === 'stream')
+      return reply.through(new RemoteStream(this.#module, call, true).through(reply.chunks, entry))
+    const { body } = reply
+    const started = performance.now()
+    try {
+      const shown = await entry.meter.deadlines.within(this.#module.run('reveal', call, () => ({ body })))
+      return shown === undefined ? reply : WholeReply.of(checkedBody(shown, body))
+    } catch (error) {
+      failed(entry, 'reveal', error, call)
+      return reply
+    } finally {
+      ran(entry, 'reveal', performance.now() - started, call)
+    }
   }
 }

@@ -13,7 +13,6 @@ import type { Log } from '../log.ts'
 import { noOutbound, type Outbound, outboundOf } from '../permissions/outbound.ts'
 import { denied, grantsOf } from '../permissions/permissions.ts'
 import type { LiveRoute } from '../route.ts'
-import type { Manifest } from './manifest.ts'
 import type { Memory } from './memory.ts'
 import { checkRoute, checkWire } from './offered.ts'
 import { isOfCall, oneThread, type Relay } from './relay.ts'
@@ -54,7 +53,7 @@ export const emptyInstance = (id: string): Instance => ({
 export interface ContextParts {
   readonly container: DependencyContainer
   readonly events: EventBus
-  readonly store: Store
+  readonly store: Pick<Store, 'namespace'>
   readonly log: Log
   /** How long an import or a setup may take, in milliseconds. */
   readonly setupMs?: number
@@ -73,7 +72,7 @@ export interface ContextParts {
 /** The context of one instance. `memory` is the plugin's, kept by the registry. */
 export function contextOf<S>(
   parts: ContextParts,
-  manifest: Manifest,
+  manifest: { readonly permissions: readonly string[] },
   instance: Instance,
   settings: S,
   memory: Memory,

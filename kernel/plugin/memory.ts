@@ -5,10 +5,14 @@ type Source = () => Promise<Readonly<Record<string, unknown>>>
  * not at once: switching a limit off and on again must not refill it.
  */
 export class Memory {
-  readonly #values = new Map<string, unknown>()
+  readonly #values: Map<string, unknown>
   /** Asks who has the values at present, where that is somebody else. */
   source: Source | undefined
   #fading: NodeJS.Timeout | undefined
+
+  constructor(values: Readonly<Record<string, unknown>> = {}) {
+    this.#values = new Map(Object.entries(values))
+  }
 
   /** The value of this name, made when there is none. */
   value<T>(name: string, create: () => T): T {

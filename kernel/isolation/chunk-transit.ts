@@ -1,14 +1,26 @@
 import type { CompletionChunk } from '../call/canonical.ts'
 import { type GatewayError, internalError } from '../errors.ts'
 import { Chunk } from '../stream/chunk.ts'
-import { type ChunkBatch, viewOfChunk } from './chunk-view.ts'
+
+/** A chunk as it crosses: a provider's event is parsed over there, unless somebody did it before. */
+interface ChunkView {
+  /** The event's bytes, one a character: so they cross as one copy, whatever buffer they are a part of. */
+  readonly raw?: string
+  readonly data?: CompletionChunk
+}
+
+/** Chunks that follow each other, and the number of the first. */
+export interface ChunkBatch {
+  readonly first: number
+  readonly chunks: readonly ChunkView[]
+}
 
 /** An answer cannot go on without the module that was changing it. */
 export const lostMidway = (module: string): GatewayError =>
   internalError(`The module ${module} was lost in the middle of an answer that it was changing.`, { module })
 
 /** The chunks of an answer that are in a worker: those that come back as they went keep their bytes. */
-export class Transit {
+export class ChunkTransit {
   /** By number, in the order in which they went. */
   readonly #held = new Map<number, Chunk>()
   #count = 0
@@ -18,12 +30,12 @@ export class Transit {
   /** Takes a batch to the worker, which knows its chunks by their numbers. */
   enter(batch: readonly Chunk[]): ChunkBatch {
     const first = this.#count
-    const chunks = batch.map((chunk) => {
-      this.#held.set(this.#count, chunk)
-      this.#count += 1
-      return viewOfChunk(chunk)
+    for (const chunk of batch) this.#held.set(this.#count++, chunk)
+    const viewOf = ({ raw, seen }: Chunk): ChunkView => ({
+      ...(raw && { raw: raw.toString('latin1') }),
+      ...(seen && { data: seen }),
     })
-    return { first, chunks }
+    return { first, chunks: batch.map(viewOf) }
   }
 
   /** What came back: chunks by number, and new ones. */
@@ -49,5 +61,25 @@ export class Transit {
     const back = [...this.#held.values()]
     this.#held.clear()
     return back
+  }
+}
+
+/** The other end of a transit, in the worker. */
+export class ChunkArrivals {
+  readonly #numbers = new WeakMap<Chunk, number>()
+
+  enter({ first, chunks }: ChunkBatch): Chunk[] {
+    return chunks.map(({ raw, data }, i) => {
+      const chunk = raw === undefined ? Chunk.of(data!) : Chunk.fromBytes(Buffer.from(raw, 'latin1'), data)
+      this.#numbers.set(chunk, first + i)
+      return chunk
+    })
+  }
+
+  /** A chunk as it leaves: its number, the first time that one leaves which came. */
+  leave(chunk: Chunk): number | CompletionChunk {
+    const number = this.#numbers.get(chunk)
+    this.#numbers.delete(chunk)
+    return number ?? chunk.data
   }
 }

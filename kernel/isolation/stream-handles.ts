@@ -1,11 +1,10 @@
 import type { CompletionChunk } from '../call/canonical.ts'
 import type { StreamReply } from '../call/reply.ts'
 import type { Chunk } from '../stream/chunk.ts'
-import type { ChunkBatch } from './chunk-view.ts'
-import { Transit } from './transit.ts'
+import { type ChunkBatch, ChunkTransit } from './chunk-transit.ts'
 
 /** A stream as far as it has been read. */
-interface Lent {
+interface Handle {
   readonly batches: AsyncIterator<readonly Chunk[]>
   /** The batch that was asked for last. */
   reading: Promise<unknown>
@@ -13,31 +12,31 @@ interface Lent {
 }
 
 /** Streams that were given to a module in a worker, which reads them from there. */
-export class LentStreams {
-  readonly #lent = new Map<StreamReply, Lent>()
-  readonly #transit = new Transit()
+export class StreamHandles {
+  readonly #handles = new Map<StreamReply, Handle>()
+  readonly #transit = new ChunkTransit()
 
   /** The next batch, as it crosses; undefined at the end. */
   read(reply: StreamReply): Promise<ChunkBatch | undefined> {
-    const lent = this.#lentOf(reply)
-    const reading = lent.batches.next().then((step) => {
+    const handle = this.#handleOf(reply)
+    const reading = handle.batches.next().then((step) => {
       if (!step.done) return this.#transit.enter(step.value)
-      lent.isOver = true
+      handle.isOver = true
       return undefined
     })
-    lent.reading = reading
+    handle.reading = reading
     return reading
   }
 
   /** The module does not want the rest. */
-  async leave(reply: StreamReply): Promise<void> {
-    const lent = this.#lentOf(reply)
-    lent.isOver = true
-    await lent.batches.return?.()
+  async release(reply: StreamReply): Promise<void> {
+    const handle = this.#handleOf(reply)
+    handle.isOver = true
+    await handle.batches.return?.()
   }
 
   /** What came back of what was read. */
-  back(items: readonly (number | CompletionChunk)[]): Chunk[] {
+  leave(items: readonly (number | CompletionChunk)[]): Chunk[] {
     return this.#transit.leave(items)
   }
 
@@ -46,24 +45,27 @@ export class LentStreams {
    * or when nobody can say what is missing.
    */
   async rest(): Promise<AsyncIterable<readonly Chunk[]> | undefined> {
-    const [lent, ...others] = this.#lent.values()
-    if (!lent || others.length > 0) return undefined
-    await lent.reading
+    const [handle, ...others] = this.#handles.values()
+    if (!handle || others.length > 0) return undefined
+    await handle.reading
     const back = this.#transit.putBack()
-    return back && resumed(back, lent)
+    return back && resumed(back, handle)
   }
 
-  #lentOf(reply: StreamReply): Lent {
-    const known = this.#lent.get(reply)
+  #handleOf(reply: StreamReply): Handle {
+    const known = this.#handles.get(reply)
     if (known) return known
     const batches = reply.chunks[Symbol.asyncIterator]()
-    const lent = { batches, reading: Promise.resolve(), isOver: false }
-    this.#lent.set(reply, lent)
-    return lent
+    const handle = { batches, reading: Promise.resolve(), isOver: false }
+    this.#handles.set(reply, handle)
+    return handle
   }
 }
 
-async function* resumed(back: readonly Chunk[], { batches, isOver }: Lent): AsyncGenerator<readonly Chunk[]> {
+async function* resumed(
+  back: readonly Chunk[],
+  { batches, isOver }: Handle,
+): AsyncGenerator<readonly Chunk[]> {
   if (back.length > 0) yield back
   if (!isOver) yield* { [Symbol.asyncIterator]: () => batches }
 }

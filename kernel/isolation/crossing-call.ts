@@ -1,0 +1,74 @@
+import type { Cancel } from '../call/cancel.ts'
+import { Numbered, type Side } from './numbered.ts'
+import type { Abort } from './protocol.ts'
+import { CrossedErrors, type Thrown } from './thrown.ts'
+
+/** What both sides know of a call that is under way: its errors and cancels, by number. */
+export class CrossingCall {
+  readonly id: string
+  readonly errors: CrossedErrors
+  readonly #cancels: Numbered<Cancel>
+  readonly #tell: (abort: Abort) => void
+  readonly #releases: (() => void)[] = []
+  /** The cancel that is being used because the other side has used it. */
+  #followed: number | 'all' | undefined
+
+  /** `own` is the call's own cancel, number 0; those of its copies are numbered as they come. */
+  constructor(id: string, side: Side, own: Cancel, tell: (abort: Abort) => void) {
+    this.id = id
+    this.errors = new CrossedErrors(side)
+    this.#cancels = new Numbered(side)
+    this.#cancels.set(0, own)
+    this.#tell = tell
+  }
+
+  /** The number of a cancel; the other side is told when one is used that has none yet. */
+  numberOf(cancel: Cancel): number {
+    const isNew = !this.#cancels.has(cancel)
+    const number = this.#cancels.numberOf(cancel)
+    if (isNew) this.watch(cancel, number)
+    return number
+  }
+
+  /** The cancel of a number, made when the other side has numbered one that is not known here. */
+  cancelOf(number: number, make: () => Cancel): Cancel {
+    const known = this.#cancels.get(number)
+    if (known) return known
+    const cancel = make()
+    this.#cancels.set(number, cancel)
+    return cancel
+  }
+
+  /** From now on the other side is told when this cancel is used. */
+  watch(cancel: Cancel, number: number): Cancel {
+    this.own(cancel.onAbort((reason) => this.tell(number, reason)))
+    return cancel
+  }
+
+  tell(cancel: number, reason: Error): void {
+    if (this.#followed === cancel || this.#followed === 'all') return
+    this.#tell({ call: this.id, cancel, reason: this.errors.thrownOf(reason) })
+  }
+
+  /** Uses the cancel that the other side has used. */
+  abort(cancel: number, reason: Thrown): void {
+    this.#followed = cancel
+    this.#cancels.get(cancel)?.abort(this.errors.errorOf(reason) as Error)
+    this.#followed = undefined
+  }
+
+  /** Uses all cancels, and tells nobody. */
+  abortAll(reason: Error): void {
+    this.#followed = 'all'
+    for (const cancel of this.#cancels.values()) cancel.abort(reason)
+  }
+
+  /** Takes over something to be released when the call is forgotten. */
+  own(release: () => void): void {
+    this.#releases.push(release)
+  }
+
+  release(): void {
+    for (const release of this.#releases.splice(0)) release()
+  }
+}

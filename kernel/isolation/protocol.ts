@@ -1,0 +1,198 @@
+import type { PartAsk, StoreNews } from '../../storage/shared/messages.ts'
+import type { Argument, Result } from '../../storage/shared/rpc-port.ts'
+import type { Completion, CompletionChunk, ModelRequest } from '../call/canonical.ts'
+import type { Stage, Visit } from '../chain/hooks.ts'
+import type { MeterEvent } from '../chain/meter.ts'
+import type { StagedFolder } from '../plugin/staging/imports.ts'
+import type { CallChange, CallView, OutcomeView } from './call-view.ts'
+import type { ChunkBatch } from './chunk-transit.ts'
+import type { Thrown } from './thrown.ts'
+import type { AttemptView, TracePart, TraceView } from './trace-sync.ts'
+
+/** What a worker is started with. */
+export interface GuestData {
+  readonly entry: string
+  /** Where the entry and its packages are, for code that is imported from a copy. */
+  readonly staged: StagedFolder | undefined
+  readonly id: string
+  readonly stage: Stage
+  readonly failure: 'open' | 'closed'
+  readonly permissions: readonly string[]
+}
+
+/** What a module is set up with. */
+export interface SetupData {
+  /** The settings as the operator gave them. */
+  readonly config: Readonly<Record<string, unknown>>
+  readonly memory: Remembered
+  readonly secrets: Readonly<Record<string, string>>
+  readonly egressAllow: readonly string[]
+  /** Whether this thread of the gateway is its first one. */
+  readonly isFirst: boolean
+  /** Whether it has no other. */
+  readonly isOnly: boolean
+}
+
+export type Remembered = Readonly<Record<string, unknown>>
+
+/** The hooks that a module has, whichever of its own they come from. */
+export interface Shape extends Readonly<Record<HookName, boolean>> {
+  /** Whether it looks for something in requests: what it would have hidden cannot be recorded without asking it. */
+  readonly detects: boolean
+}
+
+export type HookName =
+  | ('admit' | 'request' | 'pure' | 'around' | 'attempt' | 'attempted')
+  | ('reply' | 'stream' | 'reveal' | 'settled')
+
+/** What came of something that the module was asked. */
+export interface Done<T> {
+  readonly value?: T
+  readonly thrown?: Thrown
+  /** With `thrown`: the module refused, it did not fail. */
+  readonly refused?: boolean
+  readonly trace?: TracePart | undefined
+  /** Failures that the module's policy let pass. */
+  readonly faults: readonly { readonly hook: string; readonly thrown: Thrown }[]
+}
+
+type Headers = Readonly<Record<string, string>>
+
+/** What a module does for a call, by what it is given beside the call. */
+export type CallHooks = {
+  request(_: object): Step
+  around(given: { readonly run: number }): Made
+  attempt(given: { readonly attempt: AttemptView; readonly headers: Headers }): Headers
+  attempted(given: { readonly attempt: AttemptView }): void
+  reply(given: { readonly body: Completion }): Completion | undefined
+  reveal(given: { readonly body: Completion }): Completion | undefined
+  settled(given: { readonly outcome: OutcomeView }): void
+  /** Of an event about the call, which is left out of its data. */
+  event(given: { readonly event: EventView; readonly outcome?: OutcomeView }): void
+}
+
+type CallMethods = {
+  [K in keyof CallHooks]: (
+    given: Argument<CallHooks[K]> & { readonly call: CallView },
+  ) => Done<Result<CallHooks[K]>>
+}
+
+/** A run of an `around`, by the id of its call and its number there; and a stream that it was given or answers with. */
+export interface AroundRun {
+  readonly of: string
+  readonly run: number
+}
+type AroundStream = AroundRun & { readonly stream: number }
+
+/** The next batch of a stream for a filter. */
+export interface StreamStep {
+  readonly of: string
+  readonly pipe: number
+  readonly batch: ChunkBatch
+  readonly end: boolean
+  /** With the first batch; whether it is to reveal, which comes after everything else. */
+  readonly begin: { readonly call: CallView; readonly reveals: boolean } | undefined
+}
+
+/** What the gateway asks of a worker, and tells it. */
+export type GuestMethods = CallMethods & {
+  /** The settings that its plugin takes, as a JSON Schema. */
+  describe(_: undefined): Readonly<Record<string, unknown>> | undefined
+  setUp(given: SetupData): Shape
+  admit(visit: Visit): Done<void>
+  stream(step: StreamStep): Done<Passed>
+  /** Nobody wants the rest of such a stream. */
+  drop(stream: Pick<StreamStep, 'of' | 'pipe'>): Done<void>
+  /** The next batch of a stream that an `around` answered with; or nobody wants the rest of it. */
+  pull(stream: AroundStream): Done<Pulled>
+  release(stream: AroundStream): Done<void>
+  /** An event about no call. */
+  hear(event: EventView): void
+  /** What is new in the store. */
+  news(news: StoreNews): unknown
+  /** Tell what is to be remembered; `leave` gives everything back before. */
+  remember(_: undefined): Remembered
+  leave(_: undefined): Remembered
+  abort(abort: Abort): void
+  /** The call is forgotten. */
+  over(call: string): void
+}
+
+/** What a worker asks of the gateway, and tells it. */
+export type HostMethods = {
+  complete(given: {
+    readonly request: ModelRequest
+    readonly on?: string
+    readonly budgetUsd?: number
+  }): Completion
+  store(ask: PartAsk): unknown
+  /** What is inside an `around`. */
+  next(
+    given: AroundRun & { readonly change: CallChange; readonly trace: TracePart | undefined },
+  ): Answered<Given>
+  /** The next batch of a stream that an `around` was given; or it does not want the rest. */
+  pull(stream: AroundStream): Answered<ChunkBatch | undefined>
+  release(stream: AroundStream): Answered<void>
+  abort(abort: Abort): void
+  /** It wants to hear events of this name, or all. */
+  listen(name: string | undefined): void
+  emit(event: EventView): void
+  report(event: Pick<MeterEvent, 'kind' | 'detail'>): void
+  log(line: LogLine): void
+}
+
+/** What came of something that was asked for a call; and what happened to the call meanwhile. */
+export interface Answered<T> {
+  readonly value?: T
+  readonly thrown?: Thrown
+  readonly news?: TraceView | undefined
+}
+
+/** What came of a hook that is asked for requests. */
+export type Step = { readonly change: CallChange } | { readonly body: Completion } | undefined
+
+/** What may leave of a stream: chunks that came, by their number, and others. */
+export interface Passed {
+  readonly chunks: readonly (number | CompletionChunk)[]
+  /** Nothing more is wanted: the module has no business with this answer, or has ended it. */
+  readonly over?: 'untouched' | 'ended'
+  readonly thrown?: Thrown
+}
+
+/** What came from inside to an `around`: an answer and its number, the stream of one to be asked for. */
+export type Given =
+  | { readonly reply: number; readonly body: Completion }
+  | { readonly reply: number; readonly wire: string }
+
+/** What an `around` answers: what it was given, or something of its own. */
+export type Made =
+  | { readonly given: number }
+  | { readonly body: Completion }
+  | { readonly stream: number; readonly wire: string }
+
+/** A batch of a stream that an `around` answered with: chunks that came, by their number, and others. */
+export interface Pulled {
+  readonly chunks: readonly (number | CompletionChunk)[]
+  readonly isOver: boolean
+}
+
+/** An event, of whose kind the schema stays where it is. */
+export interface EventView {
+  readonly name: string
+  readonly alias: string | undefined
+  readonly description: string
+  readonly data: unknown
+}
+
+/** One of a call's cancels was used. */
+export interface Abort {
+  readonly call: string
+  readonly cancel: number
+  readonly reason: Thrown
+}
+
+export interface LogLine {
+  readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'
+  readonly facts: Readonly<Record<string, unknown>>
+  readonly message: string
+}
