@@ -29,7 +29,8 @@ export class Detector {
 
   /** Findings that start at `from` or later. Throws only coded errors. */
   scan(text: string, place: Place, from: number): readonly Span[] {
-    return this.#guarded(() => checkedSpans(this.detection.scan(text, place, this.#call, from))) ?? []
+    const found = () => checkedSpans(this.detection.scan(text, place, this.#call, from), text.length, from)
+    return this.#guarded(found) ?? []
   }
 
   /** The index up to which text may leave; at most `reach` characters are held back. */

@@ -72,18 +72,31 @@ export function checkedFilter(returned: unknown): Filter | undefined {
 
 const actions: ReadonlySet<unknown> = new Set(['replace', 'block', 'note'])
 
-export function checkedSpans(returned: unknown): readonly Span[] {
+/** The findings in a text from an index on, if all of them are some: a guard that says nonsense has not looked. */
+export function checkedSpans(returned: unknown, length: number, from: number): readonly Span[] {
   if (!Array.isArray(returned)) throw new HookFault(`expected a list of findings, got ${nameOf(returned)}`)
+  let at = from
   for (const span of returned) {
     if (!Number.isInteger(span?.start) || !Number.isInteger(span.end) || !actions.has(span.action))
       throw new HookFault('expected findings with start, end and action')
+    const { start, end, replacement } = span as Span
+    if (end <= start) throw new HookFault(`a finding ends at ${end}, where it starts or before (${start})`)
+    if (start < at || end > length) {
+      throw new HookFault(
+        `a finding lies at ${start} to ${end}: expected those between ${at} and ${length}, in order and apart`,
+      )
+    }
+    if (replacement !== undefined && typeof replacement !== 'string')
+      throw new HookFault(`expected a text as replacement, got ${nameOf(replacement)}`)
+    at = end
   }
   return returned
 }
 
-/** An index into a text, if it is one. */
+/** An index into a text or one past its ends, if it is one. */
 export function checkedIndex(returned: unknown): number {
-  if (typeof returned === 'number' && !Number.isNaN(returned)) return returned
+  if (Number.isInteger(returned) || Math.abs(Number(returned)) === Number.POSITIVE_INFINITY)
+    return returned as number
   throw new HookFault(`expected an index, got ${nameOf(returned)}`)
 }
 

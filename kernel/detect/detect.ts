@@ -35,7 +35,8 @@ export interface Span {
 export interface Detection {
   /**
    * Findings that start at `from` or later, in order: the first, then the first after its end, and so on. The text
-   * before `from` has left already and is there to look back at. `findAll` of the kit does this for several patterns.
+   * before `from` has left already and is there to look back at. `findAll` of the kit does this for several patterns. A
+   * finding that is none (empty, outside of the text, over another one) is a failure of the hook.
    */
   scan(text: string, place: Place, call: Call, from: number): readonly Span[]
   /** Longest finding with all that it looks ahead for, in characters: so much is held back at the most. */

@@ -89,7 +89,6 @@ export class Window {
       const from = this.#from[i]!
       let end = limit
       for (const span of from < limit ? detector.scan(this.#written.text, this.#place, from) : []) {
-        if (span.start < from || span.end <= span.start) continue
         if (span.start >= limit) break
         all.push({ ...span, detector })
         end = Math.max(end, span.end)
