@@ -87,7 +87,7 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_860,
   auth: 600,
   call: 1_640,
-  chain: 2_440,
+  chain: 2_450,
   config: 700,
   contract: 655,
   detect: 600,
