@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -21,6 +21,12 @@ export interface Outside {
   run(command: readonly [string, ...string[]], below?: string): Promise<Ended>
   /** The same; rejects when it fails. */
   succeed(command: readonly [string, ...string[]], below?: string): Promise<string>
+  /** Starts a program in a folder below, in a process group of its own. */
+  spawn(
+    command: readonly [string, ...string[]],
+    below: string,
+    env?: Readonly<Record<string, string>>,
+  ): ChildProcess
   /** Runs `npx switchyard start` in a folder below, on a free port; resolves when it listens. */
   start(below: string, env?: Readonly<Record<string, string>>): Promise<GatewayProcess>
   remove(): Promise<void>
@@ -49,18 +55,21 @@ export async function installOutside(): Promise<Outside> {
   await dependencies.lay(folder)
   await succeed(['npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', `./${tarball}`, 'zod'])
   await dependencies.keep(folder)
-  const start: Outside['start'] = (below, env) => {
-    const child = spawn('npx', ['switchyard', 'start'], {
+  const launch: Outside['spawn'] = ([program, ...args], below, env) =>
+    spawn(program, args, {
       cwd: path.resolve(folder, below),
-      env: { ...environment(folder), SERVICE_PORT: '0', ...env },
+      env: { ...environment(folder), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       // A group of its own, so that a signal reaches what npx has started.
       detached: true,
     })
+  const start: Outside['start'] = (below, env) => {
+    const child = launch(['npx', 'switchyard', 'start'], below, { SERVICE_PORT: '0', ...env })
     return listening(child, (signal) => process.kill(-child.pid!, signal))
   }
   return {
     folder,
+    spawn: launch,
     start,
     packed: packed.map((name) => name.replace(/^package\//, '')),
     run,

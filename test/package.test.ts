@@ -1,13 +1,13 @@
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adminKey } from './harness.ts'
 import { installOutside, type Outside } from './outside.ts'
 import type { GatewayProcess } from './process.ts'
+import { followPage } from './tutorial.ts'
 import { startUpstream, type Upstream } from './upstream/index.ts'
 
 const minutes = 60_000
-const patient = { timeout: 20_000, interval: 200 }
 
 let outside: Outside
 
@@ -80,43 +80,21 @@ describe.each(['turnlimit', 'ticketveil', 'acmemodels'])('the example %s', (name
   })
 })
 
-test('every command of the tutorial works, in its order', { timeout: 3 * minutes }, async () => {
-  const text = await readFile('docs/plugins/tutorial.md', 'utf8')
-  const blocks = [...text.matchAll(/```(sh|yaml)\n([^`]*)```/g)].map(([, kind, body]) => ({
-    kind,
-    body: body!,
-  }))
-  const site = path.join(outside.folder, 'tutorial')
-  const env = { SERVICE_ADMIN_KEY: adminKey }
-  let gateway: GatewayProcess | undefined
-  const run = async (command: string): Promise<string> => {
-    const at = gateway ? command.replaceAll('http://127.0.0.1:4200', gateway.url) : command
-    const told = gateway && command.includes(' plugin add ') ? `${at} --url ${gateway.url}` : at
-    return outside.succeed(['sh', '-c', `export SERVICE_ADMIN_KEY=${adminKey}; ${told}`], site)
-  }
-  const answers: string[] = []
-  await mkdir(site)
+test('the tutorial leads to an installed package, step by step', { timeout: 5 * minutes }, async () => {
+  const page = await readFile('docs/plugins/tutorial.md', 'utf8')
+  const { steps, last, gateway } = await followPage(page, outside, 'tutorial', {
+    SERVICE_ADMIN_KEY: adminKey,
+  })
   try {
-    for (const { kind, body } of blocks) {
-      if (kind === 'yaml') await writeFile(path.join(site, 'service.yaml'), body)
-      else if (body.includes('switchyard start')) gateway = await outside.start('tutorial', env)
-      else
-        for (const command of body.trim().split('\n'))
-          if (command !== 'npm install switchyard zod') answers.push(await run(command))
-      if (!body.includes('/v1/chat/completions')) continue
-      const tokens = () => JSON.parse(answers.at(-1)!).usage.prompt_tokens
-      const before = tokens()
-      const file = path.join(site, 'plugins/shortly/index.ts')
-      const code = await readFile(file, 'utf8')
-      await writeFile(file, code.replace('Answer in one sentence.', 'Answer in one sentence. '.repeat(9)))
-      const ask = body.trim().split('\n').at(-1)!
-      await expect.poll(async () => answers.push(await run(ask)) && tokens(), patient).toBeGreaterThan(before)
-      await writeFile(file, code)
-    }
-    expect(answers.at(-1)).toContain('shortly 0.1.0 is added and switched on')
+    expect(last).toContain('shortly 0.1.0 from switchyard-shortly')
+    const response = await fetch(`${gateway.url}/api/plugins/shortly`, {
+      headers: { authorization: `Bearer ${adminKey}` },
+    })
+    expect(await response.json()).toMatchObject({ state: 'active', source: 'package' })
   } finally {
-    await gateway?.end('SIGTERM')
+    await gateway.end('SIGTERM')
   }
+  console.info(steps.map(({ what, seconds }) => `${seconds.toFixed(1).padStart(6)} s  ${what}`).join('\n'))
 })
 
 describe('a gateway that runs from the package', () => {

@@ -24,6 +24,7 @@ export async function create(id: string, { kind, dir }: NewOptions): Promise<voi
   console.log(
     [
       `${shown} holds one ${kind} that works. Its tests: cd ${shown} && node --test`,
+      `See it at work: switchyard plugin dev ${shown}`,
       `What every plugin owes: switchyard plugin check ${shown}`,
     ].join('\n'),
   )
