@@ -29,7 +29,8 @@ export class StreamedAnswer {
       for await (const batch of batches) {
         cancel.check()
         last = batch
-        await this.#write(batch)
+        const room = this.#write(batch)
+        if (room) await room
       }
       cancel.check()
     } catch (error) {

@@ -1,11 +1,4 @@
-import {
-  type Attempt,
-  type Chunk,
-  isUpstreamError,
-  type Protocol,
-  type Target,
-  type UpstreamError,
-} from '#kernel'
+import type { Attempt, Protocol, Target, UpstreamError } from '#kernel'
 
 /** Has the attempt tell usage and cost from what is reported or counted so far, once that is read. */
 export function account(
@@ -47,81 +40,4 @@ export function fail(attempt: Attempt, error: UpstreamError, target: Target): vo
   attempt.latencyMs = performance.now() - attempt.startedAt
   attempt.status ??= error.providerStatus
   attempt.error = error
-}
-
-interface Watched {
-  readonly attempt: Attempt
-  readonly protocol: Protocol
-  readonly target: Target
-  /** Called after the stream broke, whether its first content had come or not. */
-  failed(): void
-}
-
-/** Watches a stream for what it reports, without looking into chunks that nobody parsed. */
-export function noted(chunks: Batches, watched: Watched): Batches {
-  return { [Symbol.asyncIterator]: () => new Noting(chunks[Symbol.asyncIterator](), watched) }
-}
-
-type Batches = AsyncIterable<readonly Chunk[]>
-type Step = IteratorResult<readonly Chunk[], unknown>
-
-class Noting implements AsyncIterator<readonly Chunk[], unknown> {
-  readonly #source: AsyncIterator<readonly Chunk[]>
-  readonly #watched: Watched
-  #reported: unknown
-  #counted: unknown
-  #isOver = false
-
-  constructor(source: AsyncIterator<readonly Chunk[]>, watched: Watched) {
-    this.#source = source
-    this.#watched = watched
-    const { attempt, protocol, target } = watched
-    account(
-      attempt,
-      protocol,
-      target,
-      () => this.#reported,
-      () => this.#counted,
-    )
-  }
-
-  next(): Promise<Step> {
-    return this.#source.next().then(this.#took, this.#broke)
-  }
-
-  async return(): Promise<Step> {
-    this.#end()
-    await this.#source.return?.()
-    return { done: true, value: undefined }
-  }
-
-  readonly #took = (step: Step): Step => {
-    if (step.done) {
-      this.#watched.attempt.status ??= 200
-      this.#end()
-      return step
-    }
-    for (const chunk of step.value) {
-      if (chunk.seen?.usage) this.#reported = chunk.seen.usage
-      if (chunk.counted) this.#counted = chunk.counted
-    }
-    return step
-  }
-
-  readonly #broke = (error: unknown): never => {
-    const { attempt, target, failed } = this.#watched
-    if (isUpstreamError(error)) {
-      fail(attempt, error, target)
-      failed()
-    }
-    this.#end()
-    throw error
-  }
-
-  #end(): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    const { attempt } = this.#watched
-    attempt.latencyMs = performance.now() - attempt.startedAt
-  }
 }

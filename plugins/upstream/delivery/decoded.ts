@@ -14,6 +14,7 @@ import {
 import { EventRefused, isTooDeep } from '#kit'
 import { protocolError } from '../kit/provider-facts.ts'
 import type { UpstreamAnswer } from '../transport/upstream-answer.ts'
+import type { ChunkSource } from './attempt-stream.ts'
 import type { ToolNames } from './tool-names.ts'
 
 /** What it takes to read an answer. */
@@ -64,14 +65,9 @@ function flawIn(reply: WholeReply, call: Call): string | undefined {
 
 /**
  * The chunks of an answer, batch by batch as its bytes come; those before an error are given before it is thrown.
- * Leaving it early closes the connection. To be read once.
+ * Leaving it early closes the connection.
  */
-export function decodedChunks(answer: UpstreamAnswer, reading: Reading): AsyncIterable<readonly Chunk[]> {
-  return { [Symbol.asyncIterator]: () => new Decoding(answer, reading) }
-}
-
-/** By hand and not a generator: every event of every stream passes here, and a generator waits three times for each. */
-class Decoding implements AsyncIterator<readonly Chunk[], undefined> {
+export class DecodedChunks implements ChunkSource {
   readonly #answer: UpstreamAnswer
   readonly #reading: Reading
   #decoder: StreamDecoder | undefined
@@ -84,28 +80,41 @@ class Decoding implements AsyncIterator<readonly Chunk[], undefined> {
     this.#reading = reading
   }
 
-  async next(): Promise<Step> {
+  /** A promise only while bytes must be waited for. */
+  read(): Awaitable<readonly Chunk[] | undefined> {
     try {
       while (!this.#isRead && this.#failure === undefined) {
-        const read = this.#answer.read()
-        const chunks = this.#decoded(read instanceof Promise ? await read : read)
-        if (chunks.length > 0) return { done: false, value: chunks }
+        const bytes = this.#answer.read()
+        if (bytes instanceof Promise) return bytes.then(this.#goOn, this.#break)
+        const chunks = this.#decoded(bytes)
+        if (chunks.length > 0) return chunks
       }
       if (this.#failure !== undefined) throw this.#failure
     } catch (error) {
-      // Who leaves while the next bytes are waited for does not want to hear that they did not come.
-      if (!this.#isLeft) {
-        this.#leave()
-        throw error
-      }
+      return this.#break(error)
     }
-    this.#leave()
-    return over
+    this.leave()
+    return undefined
   }
 
-  async return(): Promise<Step> {
-    this.#leave()
-    return over
+  leave(): void {
+    this.#isLeft = true
+    this.#isRead = true
+    this.#failure = undefined
+    this.#answer.cancel()
+  }
+
+  readonly #goOn = (bytes: readonly Buffer[] | undefined): Awaitable<readonly Chunk[] | undefined> => {
+    if (this.#isLeft) return undefined
+    const chunks = this.#decoded(bytes)
+    return chunks.length > 0 ? chunks : this.read()
+  }
+
+  /** Who leaves while the next bytes are waited for does not want to hear that they did not come. */
+  readonly #break = (error: unknown): undefined => {
+    if (this.#isLeft) return undefined
+    this.leave()
+    throw error
   }
 
   #decoded(bytes: readonly Buffer[] | undefined): Chunk[] {
@@ -126,18 +135,7 @@ class Decoding implements AsyncIterator<readonly Chunk[], undefined> {
     }
     return chunks
   }
-
-  #leave(): void {
-    this.#isLeft = true
-    this.#isRead = true
-    this.#failure = undefined
-    this.#answer.cancel()
-  }
 }
-
-type Step = IteratorResult<readonly Chunk[], undefined>
-
-const over: Step = { done: true, value: undefined }
 
 /** Takes what a decoder gives, up to the error that it ends with, which is returned. */
 function failureOf(give: () => Iterable<Chunk>, chunks: Chunk[], reading: Reading): unknown {

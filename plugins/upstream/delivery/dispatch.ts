@@ -24,9 +24,9 @@ import { forgetKey, readyTarget } from '../kit/key-exchange.ts'
 import { type Destination, KeySelection, type KeySelector } from '../kit/key-selection.ts'
 import type { Transport } from '../transport/transport.ts'
 import type { UpstreamAnswer } from '../transport/upstream-answer.ts'
-import { account, fail, noted } from './attempt.ts'
-import { committed } from './commit.ts'
-import { decodedChunks, decodedWhole } from './decoded.ts'
+import { account, fail } from './attempt.ts'
+import { AttemptStream, type ChunkSource, sourceOf } from './attempt-stream.ts'
+import { DecodedChunks, decodedWhole } from './decoded.ts'
 import { destinationOf } from './destination.ts'
 import { forEachPart, joined, partsOf } from './parts.ts'
 import { formed } from './structured-output.ts'
@@ -124,7 +124,7 @@ export class Dispatcher {
         : finishedWhole(one, whole)
     }
     const wire = names ? '' : protocol.wires[call.operation]!
-    return await begun(one, new StreamReply(wire, decodedChunks(answer, reading)))
+    return await begun(one, wire, new DecodedChunks(answer, reading))
   }
 
   /** Sends a request; resolves with an answer that is no error. */
@@ -148,7 +148,7 @@ export class Dispatcher {
 
 /** An answer that is there, or a stream that has begun; usage is noted whichever way it is reported. */
 const finished = (one: Try, reply: Reply): Awaitable<Reply> =>
-  reply.kind === 'whole' ? finishedWhole(one, reply) : begun(one, reply)
+  reply.kind === 'whole' ? finishedWhole(one, reply) : begun(one, reply.wire, sourceOf(reply.chunks))
 
 function finishedWhole({ target, protocol, attempt }: Try, reply: WholeReply): Reply {
   attempt.latencyMs = performance.now() - attempt.startedAt
@@ -158,7 +158,11 @@ function finishedWhole({ target, protocol, attempt }: Try, reply: WholeReply): R
 }
 
 /** Waits for a stream's first content. */
-async function begun({ call, target, protocol, attempt, on }: Try, reply: StreamReply): Promise<Reply> {
+async function begun(
+  { call, target, protocol, attempt, on }: Try,
+  wire: string,
+  source: ChunkSource,
+): Promise<Reply> {
   const failed = (): void => {
     const told = on.attempts.after(attempt, call)
     if (told) detach('what follows an attempt', told)
@@ -169,8 +173,9 @@ async function begun({ call, target, protocol, attempt, on }: Try, reply: Stream
       retryable: true,
       cause,
     })
-  const chunks = noted(reply.chunks, { attempt, protocol, target, failed })
-  return reply.through(await committed(chunks, unreadable))
+  const stream = new AttemptStream(source, { attempt, protocol, target, failed })
+  await stream.begin(unreadable)
+  return new StreamReply(wire, { [Symbol.asyncIterator]: () => stream })
 }
 
 /** The request with what modules add to its headers, which is seldom anything. */
