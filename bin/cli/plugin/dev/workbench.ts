@@ -1,5 +1,6 @@
 import { explain, type Manifest } from '../../../../kernel/plugin/manifest.ts'
 import type { Mode } from '../../../../test/conformance/example.ts'
+import { idOf } from '../../../../test/plugin-dirs.ts'
 import { startUpstream, type Upstream } from '../../../../test/upstream/index.ts'
 import type { News } from './news.ts'
 import { firstSample, modelFor, type Sample, typedSample } from './sample.ts'
@@ -50,8 +51,7 @@ export class Workbench {
   /** Takes in what lies in the folder and tries the last call on it; whether it runs. */
   async load(): Promise<boolean> {
     const began = performance.now()
-    const { requires } = this.#manifest
-    const problem = (await this.#with.load(requires)) ?? (await this.#measured.load(requires))
+    const problem = (await this.#renamed()) ?? (await this.#taken())
     if (problem !== undefined) {
       this.#tell({ event: 'refused', problem, runs_on: this.#hasLoaded })
       return false
@@ -62,6 +62,19 @@ export class Workbench {
     const isTyped = this.#sample !== undefined && this.#sample.config === undefined
     await this.#try(isTyped ? this.#sample! : await firstSample(this.#folder, model))
     return true
+  }
+
+  async #taken(): Promise<string | undefined> {
+    const { requires } = this.#manifest
+    return (await this.#with.load(requires)) ?? (await this.#measured.load(requires))
+  }
+
+  /** A plugin is known by its id, under which it was linked. */
+  async #renamed(): Promise<string | undefined> {
+    const id = await idOf(this.#folder)
+    return id === this.#manifest.id
+      ? undefined
+      : `its id was ${this.#manifest.id} and is ${id} now: end this and start it again`
   }
 
   /** Tries a message, or a request as JSON, that somebody has typed. */
