@@ -156,6 +156,13 @@ describe('a window', () => {
     expect([window.push('a sec'), window.push('ret b'), window.end()].join('')).toBe('a [secret] b')
     expect(window.replaced).toEqual([{ start: 2, end: 8 }])
   })
+
+  test('takes away what is found without a replacement', () => {
+    const named = { ...detectionOf([{ pattern: /secret/, replacement: '' }], { reach: 6 }) }
+    const scan: Detection['scan'] = (...asked) =>
+      named.scan(...asked).map(({ replacement: _, ...span }) => span)
+    expect(piecesThrough(['a sec', 'ret b'], [{ ...named, scan }]).join('')).toBe('a  b')
+  })
 })
 
 describe('a window on the arguments of a tool', () => {
@@ -195,6 +202,52 @@ describe('a window on the arguments of a tool', () => {
       }),
       runs(2000),
     )
+  })
+
+  test('gives the same for every way of cutting JSON much longer than what it remembers', () => {
+    const long = fc
+      .array(values, { minLength: 80, maxLength: 120, size: 'max' })
+      .map((all) => JSON.stringify(all).replaceAll('é', '\\u00e9'))
+    fc.assert(
+      fc.property(long, fc.integer({ min: 1, max: 60 }), (json, size) => {
+        const places = Array.from({ length: Math.floor(json.length / size) }, (_, i) => (i + 1) * size)
+        const chosen = [names, digits]
+        const whole = new Window(detectorsOf(chosen), toolArguments, () => '').whole(json)
+        expect(piecesThrough(cut(json, places), chosen, toolArguments).join('')).toBe(whole)
+        expect(() => JSON.parse(whole)).not.toThrow()
+      }),
+    )
+  })
+
+  test('remembers no more of long arguments than of other texts', () => {
+    let most = 0
+    const watching: Detection = {
+      reach: 10,
+      scan(text) {
+        most = Math.max(most, text.length)
+        return []
+      },
+    }
+    const window = new Window(detectorsOf([watching]), toolArguments, () => '')
+    for (let i = 0; i < 2000; i += 1) window.push('"w\\u00f6rd", ')
+    expect(most).toBeLessThan(400)
+  })
+
+  test.each([
+    ['no digit', '"\\u00xyJoe"', '"\\u00xya \\"b\\"\\n\\\\"'],
+    ['an end', '"\\u00', '"\\u00'],
+    ['a letter', '"\\qJoe"', '"\\qa \\"b\\"\\n\\\\"'],
+  ])('takes an escape with %s for what it is written as', (_, json, left) => {
+    for (const parts of [[json], [...json]])
+      expect(piecesThrough(parts, [names], toolArguments).join('')).toBe(left)
+  })
+
+  test('puts what it puts in once, however many strings a finding runs over', () => {
+    const across = detectionOf([{ pattern: /b","c","d/, replacement: 'R' }], { reach: 12 })
+    const text = piecesThrough(['["ab","c","de"]'], [across], toolArguments).join('')
+    expect(text).toBe('["aR","","e"]')
+    const literals = detectionOf([{ pattern: /1, "a", 2/, replacement: 'R' }], { reach: 12 })
+    expect(piecesThrough(['[1, "a", 2]'], [literals], toolArguments).join('')).toBe('[1, "R", 2]')
   })
 
   test('finds what is written with escapes, and writes what is put in with them', () => {

@@ -13,8 +13,8 @@ export const companions: readonly (readonly [string, readonly string[]])[] = [
   ],
   ['kernel/stream', ['kernel/detect', 'plugins/upstream/delivery', 'kernel/http/streamed-answer.test.ts']],
   ['kernel/chain', ['kernel/call', 'kernel/detect', 'modules/outputcap', 'modules/retrypilot']],
-  ['kernel/accounts', ['kernel/accounts.test.ts', 'plugins/auth']],
-  ['kernel/accounts.ts', ['plugins/auth']],
+  ['kernel/auth', ['plugins/auth', 'kernel/http/failed-keys.test.ts']],
+  ['plugins/models/prices', ['plugins/models/prices.test.ts', 'kernel/call/bill.test.ts']],
   ['storage', ['storage']],
 ]
 
