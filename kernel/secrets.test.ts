@@ -99,6 +99,16 @@ describe('openSecrets', () => {
   })
   const inSecrets = (name = '') => path.join(dataDir, 'secrets', name)
 
+  /** Waits until a start has begun to write, or is over. */
+  async function begun(started: Promise<Secrets>): Promise<void> {
+    let isOver = false
+    const end = (): void => {
+      isOver = true
+    }
+    started.then(end, end)
+    while (!isOver && readdirSync(inSecrets()).length === 0) await nextTurn()
+  }
+
   it('makes a 32-byte key at the first start that the next start uses', async () => {
     const sealed = (await openSecrets({ dataDir })).encrypt('provider-key')
     expect(Buffer.from(await readFile(inSecrets('encryption.key'), 'utf8'), 'base64')).toHaveLength(32)
@@ -122,7 +132,7 @@ describe('openSecrets', () => {
   it('takes the key of a start that was faster, and leaves it as it is', async () => {
     await mkdir(inSecrets())
     const started = openSecrets({ dataDir })
-    while (readdirSync(inSecrets()).length === 0) await nextTurn()
+    await begun(started)
     const first = randomBytes(32)
     writeFileSync(inSecrets('encryption.key'), first.toString('base64'))
     const sealed = (await started).encrypt('x')
@@ -187,7 +197,7 @@ describe('openSecrets', () => {
       message: expect.stringContaining(', link '),
       cause: expect.objectContaining({ code: 'ENOENT', syscall: 'link' }),
     })
-    while (readdirSync(inSecrets()).length === 0) await nextTurn()
+    await begun(started)
     for (const name of readdirSync(inSecrets())) rmSync(inSecrets(name))
     await failed
     expect(await readdir(inSecrets())).toEqual([])

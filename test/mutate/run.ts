@@ -68,11 +68,16 @@ function say(text: string): void {
   process.stderr.write(`${isTerminal ? '\r\x1b[K' : ''}${text}\n`)
 }
 
+let told = 0
+
 /** On a terminal one line that changes, elsewhere a line for each hundred runs. */
 function progress({ runs, of, killed }: { runs: number; of: number; killed: number }): void {
   const text = `${runs} of ${of} runs, ${killed} killed`
   if (isTerminal) process.stderr.write(`\r\x1b[K${text}`)
-  else if (runs % 100 === 0) process.stderr.write(`${text}\n`)
+  else if (Math.floor(runs / 100) > told) {
+    told = Math.floor(runs / 100)
+    process.stderr.write(`${text}\n`)
+  }
 }
 
 const [folder] = positionals

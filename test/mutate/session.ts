@@ -26,7 +26,7 @@ class AsGiven {
 }
 
 /** Milliseconds that a run may take beyond its tests' limits: for imports and hooks. */
-const grace = 30_000
+const grace = 15_000
 
 export async function startSession(sources: readonly Source[]): Promise<Session> {
   const folder = await mkdtemp(path.join(tmpdir(), 'switchyard-mutate-'))
@@ -46,7 +46,8 @@ export async function startSession(sources: readonly Source[]): Promise<Session>
       isolate: false,
       runner: path.join(import.meta.dirname, 'runner.ts'),
       sequence: { sequencer: AsGiven as never },
-      env: { MUTATE_PLAN: plan },
+      // Properties are tried a quarter as often, which a mutant seldom survives that the whole number would kill.
+      env: { MUTATE_PLAN: plan, PROPERTY_RUNS: process.env.PROPERTY_RUNS ?? '0.25' },
       // What never comes is not waited for as long as on a machine that is only slow.
       expect: { poll: { timeout: 3_000 } },
     },
@@ -119,7 +120,7 @@ async function attempt(
     await look()
     if (running === undefined || pid === undefined) return
     const { limits } = runs[running]!
-    const most = limits ? Math.max(0, ...Object.values(limits)) * 2 + grace : grace * 10
+    const most = limits ? Math.max(0, ...Object.values(limits)) * 2 + grace : grace * 20
     if (performance.now() - since < most) return
     try {
       process.kill(pid, 'SIGKILL')
