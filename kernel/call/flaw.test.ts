@@ -32,22 +32,27 @@ describe('a chat', () => {
     expect(flaw(saying({ content: 'Hello' }, message))).toBeUndefined()
   })
 
-  test.each([
-    ...noObjects.map((message) => [message]),
-    [{ content: 7 }],
-    [{ content: {} }],
-    [{ content: true }],
-    [{ content: ['text'] }],
-    [{ content: [{ type: 'text' }, null] }],
-    [{ tool_calls: {} }],
-    [{ tool_calls: 'none' }],
-    [{ content: null, tool_calls: [{ id: 'call_1' }, 7] }],
-  ])('may not answer with %j, nor one of its choices', (message) => {
-    const what = 'answered with a choice that has no message'
-    expect(flaw(saying(message))).toBe(what)
-    expect(flaw(saying({ content: 'Hello' }, message))).toBe(what)
-    expect(flaw(saying(message, { content: 'Hello' }))).toBe(what)
-  })
+  const noMessages: readonly unknown[] = [
+    ...noObjects,
+    { content: 7 },
+    { content: {} },
+    { content: true },
+    { content: ['text'] },
+    { content: [{ type: 'text' }, null] },
+    { tool_calls: {} },
+    { tool_calls: 'none' },
+    { content: null, tool_calls: [{ id: 'call_1' }, 7] },
+  ]
+
+  test.each(noMessages.map((one) => [one] as const))(
+    'may not answer with %j, nor one of its choices',
+    (message) => {
+      const what = 'answered with a choice that has no message'
+      expect(flaw(saying(message))).toBe(what)
+      expect(flaw(saying({ content: 'Hello' }, message))).toBe(what)
+      expect(flaw(saying(message, { content: 'Hello' }))).toBe(what)
+    },
+  )
 
   test.each([{}, { choices: [] }, { choices: null }, { choices: { message: {} } }])(
     'may not answer without a choice, as in %j',
@@ -97,15 +102,14 @@ describe('an embedding', () => {
     expect(flaw({ data }, 'embedding', { input: 'one' })).toBe('answered with embeddings that are none')
   })
 
-  test.each([...noObjects.map((one) => [one]), [{}], [{ embedding: 7 }], [{ embedding: {} }]])(
-    'may not be %j, nor one of them',
-    (one) => {
-      const input = ['one', 'two']
-      for (const data of [
-        [one, { embedding: [1] }],
-        [{ embedding: [1] }, one],
-      ])
-        expect(flaw({ data }, 'embedding', { input })).toBe('answered with embeddings that are none')
-    },
-  )
+  const noVectors: readonly unknown[] = [...noObjects, {}, { embedding: 7 }, { embedding: {} }]
+
+  test.each(noVectors.map((one) => [one] as const))('may not be %j, nor one of them', (one) => {
+    const input = ['one', 'two']
+    for (const data of [
+      [one, { embedding: [1] }],
+      [{ embedding: [1] }, one],
+    ])
+      expect(flaw({ data }, 'embedding', { input })).toBe('answered with embeddings that are none')
+  })
 })

@@ -53,7 +53,7 @@ export class Egress {
     })
     return new Agent({
       connect: (options, callback) => {
-        const host = options.hostname.replace(/^\[|\]$/g, '').toLowerCase()
+        const host = options.hostname.toLowerCase()
         const refusal = matchesHost(hosts, host)
           ? ipaddr.isValid(host) && this.#refusalOf(host, [{ address: host, family: 0 }])
           : new HookFault(

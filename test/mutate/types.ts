@@ -14,6 +14,7 @@ export async function refusedByTypes(
   mutants: readonly Mutant[],
 ): Promise<string[]> {
   await rm(folder, { recursive: true, force: true })
+  if (mutants.length === 0) return []
   const files = await Promise.all(
     mutants.map(async (mutant) => {
       const file = path.join(folder, mutant.id, mutant.file)
