@@ -25,7 +25,7 @@ function joined(
       delta[field] = known + value
     else if (Array.isArray(known) && Array.isArray(value))
       delta[field] = [...(known as unknown[]), ...(value as unknown[])]
-    else if (value !== null && value !== undefined) delta[field] = value
+    else delta[field] = value ?? known ?? null
   }
   const finish_reason = after.finish_reason ?? before.finish_reason
   return { ...before, ...after, delta, ...(finish_reason !== undefined && { finish_reason }) }

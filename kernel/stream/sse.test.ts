@@ -93,6 +93,23 @@ describe('the splitter', () => {
     expect(() => splitter.push(Buffer.from('data: 12345'))).toThrow(RangeError)
   })
 
+  test('takes an event of just its limit, and refuses one byte more of it', () => {
+    const splitter = new EventSplitter(10)
+    expect(splitter.push(Buffer.from('data: a\n\ndata: 1234'))).toHaveLength(1)
+    expect(splitter.push(Buffer.alloc(0))).toEqual([])
+    expect(() => splitter.push(Buffer.from('5'))).toThrow(RangeError)
+    expect(new EventSplitter(10).push(Buffer.from('data: 1234'))).toEqual([])
+    expect(() => new EventSplitter(10).push(Buffer.from('data: 12345'))).toThrow(RangeError)
+  })
+
+  test.each(['data: a\nx\ndata: b\n\n', 'data: a\n\rx\n\n', 'data: a\nx\r\n\r\n'])(
+    'takes no line of a letter, and no carriage return alone, for a blank line: %j',
+    (text) => {
+      expect(split([Buffer.from(text)])).toEqual([text])
+      expect(split(Array.from(Buffer.from(text), (byte) => Buffer.of(byte)))).toEqual([text])
+    },
+  )
+
   test('gives the events before one that is over its limit first', () => {
     for (const next of ['more', '\n\n', undefined]) {
       const splitter = new EventSplitter(10)
@@ -102,6 +119,44 @@ describe('the splitter', () => {
       )
     }
   })
+})
+
+test.each([
+  ['data: [DONE]\n\n', true],
+  ['data:[DONE]\r\n\r\n', true],
+  ['data:  [DONE] \n\n', true],
+  ['data: [DONE]', true],
+  ['id: 1\ndata: [DONE]\n\n', true],
+  ['data: {"text":"[DONE]"}\n\n', false],
+  ['data:{"text":"[DONE]"}\n\n', false],
+  ['data: "[DONE]"\n\n', false],
+  ['data: [DONE]x\n\n', false],
+  ['data: x\ndata: [DONE]\n\n', false],
+  ['event: [DONE]\n\n', false],
+  [': [DONE]\n\n', false],
+  ['datum: [DONE]\n\n', false],
+])('%j is the end of a stream: %s', (event, isEnd) => {
+  expect(isDone(Buffer.from(event))).toBe(isEnd)
+})
+
+test.each([
+  ['data: a\n\n', 'a', true],
+  ['data: a\n', 'a', true],
+  ['data: a\nid: 3\n\n', 'a', true],
+  ['data: a\ndata: b\n\n', 'a\nb', true],
+  ['data: a\rdata: b\r\r', 'a\nb', true],
+  ['data:a\n\n', 'a', true],
+  ['id: 3\ndata: a\n\n', 'a', true],
+  ['date: a\n\n', '', false],
+  ['id: data: a\n\n', '', false],
+])('%j says %j', (event, data, carries) => {
+  expect(eventData(Buffer.from(event))).toBe(data)
+  expect(carriesData(Buffer.from(event))).toBe(carries)
+})
+
+test('an event is written with its name where it has one', () => {
+  expect(encodeEvent({ a: 1 })).toBe('data: {"a":1}\n\n')
+  expect(encodeEvent({ a: 1 }, 'ping')).toBe('event: ping\ndata: {"a":1}\n\n')
 })
 
 describe('an event', () => {

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { callWith } from '../../test/chain.ts'
+import { type StreamReply, WholeReply } from '../call/reply.ts'
+import { Chunk } from './chunk.ts'
+import { toChunks } from './chunks.ts'
+import { collect, lazily, replyWith } from './collect.ts'
+
+const message = { role: 'assistant', content: 'one two', refusal: null } as const
+const body = {
+  id: 'c1',
+  object: 'chat.completion',
+  model: 'm',
+  created: 1,
+  choices: [{ index: 0, message, finish_reason: 'stop' }],
+} as const
+
+test('an answer is whole or streamed as the call asked, and says the same', async () => {
+  const whole = replyWith(callWith(), body)
+  const streamed = replyWith(callWith({ stream: true }), body)
+  expect([whole.kind, streamed.kind]).toEqual([WholeReply.of(body).kind, 'stream'])
+  expect(await collect(whole)).toBe(body)
+  expect(await collect(streamed)).toMatchObject({
+    id: 'c1',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'one two' }, finish_reason: 'stop' }],
+  })
+})
+
+test('a stream of an answer comes chunk by chunk', async () => {
+  const batches: number[] = []
+  const { chunks } = replyWith(callWith({ stream: true }), body) as StreamReply
+  for await (const batch of chunks) batches.push(batch.length)
+  expect(batches).toEqual(toChunks(body).map(() => 1))
+})
+
+test('what is made lazily is made when it is asked for, once', async () => {
+  let made = 0
+  const chunk = Chunk.of({ choices: [] })
+  const stream = lazily(async () => {
+    made += 1
+    return [chunk]
+  })
+  expect(made).toBe(0)
+  expect(await Array.fromAsync(stream)).toEqual([[chunk]])
+  expect(made).toBe(1)
+})

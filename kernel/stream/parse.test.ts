@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { parseChunk } from './parse.ts'
+
+const parsed = (data: unknown) => parseChunk(`data: ${JSON.stringify(data)}\n\n`)
+const chunk = (...choices: unknown[]) => ({ id: 'c1', choices })
+
+test.each([
+  [chunk({ index: 0, delta: { content: 'a' } })],
+  [chunk({ index: 0 }, { index: 1, delta: {} })],
+  [chunk({ index: 0, delta: { tool_calls: null } })],
+  [chunk({ index: 0, delta: { tool_calls: [] } })],
+  [chunk({ index: 0, delta: { tool_calls: [{ index: 0 }, { index: 1 }] } })],
+  [chunk()],
+])('%j means what it says', (data) => {
+  expect(parsed(data)).toEqual(data)
+})
+
+test.each([
+  [{ id: 'c1' }],
+  [{ choices: null }],
+  [{ choices: { index: 0 } }],
+  [{ error: 'x', choices: 'none' }],
+])('%j has no choices', (data) => {
+  expect(parsed(data)).toEqual({ ...data, choices: [] })
+})
+
+test.each([[null], [7], ['text']])('%j is an event without choices', (data) => {
+  expect(parsed(data).choices).toEqual([])
+})
+
+test.each([
+  [chunk(null)],
+  [chunk('text')],
+  [chunk(7)],
+  [chunk({ index: 0 }, null)],
+  [chunk({ index: 0, delta: { tool_calls: {} } })],
+  [chunk({ index: 0, delta: { tool_calls: 'none' } })],
+  [chunk({ index: 0, delta: { tool_calls: [null] } })],
+  [chunk({ index: 0, delta: { tool_calls: ['a'] } })],
+  [chunk({ index: 0, delta: { tool_calls: [{ index: 0 }, null] } })],
+  [chunk({ index: 0, delta: { tool_calls: null } }, { index: 1, delta: { tool_calls: [7] } })],
+])('%j makes no sense', (data) => {
+  expect(() => parsed(data)).toThrow(expect.objectContaining({ code: 'provider_error' }))
+  expect(() => parsed(data)).toThrow('makes no sense')
+})
+
+test('what is not JSON is refused with the reason', () => {
+  expect(() => parseChunk('data: {"choices":\n\n')).toThrow(
+    expect.objectContaining({ code: 'provider_error', cause: expect.any(SyntaxError) }),
+  )
+})
