@@ -7,17 +7,19 @@ export function repeat(
   onError: (error: unknown) => void,
 ): () => Promise<void> {
   let running: Promise<void> | undefined
+  const attempt = async (): Promise<void> => {
+    try {
+      await run()
+    } catch (error) {
+      onError(error)
+    }
+  }
   const tick = contain('a periodic task', () => {
     if (running) return undefined
-    running = (async () => {
-      try {
-        await run()
-      } catch (error) {
-        onError(error)
-      } finally {
-        running = undefined
-      }
-    })()
+    // Cleared a turn later at the earliest: a run that throws at once must not be taken for one that goes on.
+    running = attempt().finally(() => {
+      running = undefined
+    })
     return running
   })
   const timer = setInterval(tick, ms)
