@@ -10,7 +10,7 @@ import { NodeProcess, SERVER_CORE } from './process.ts'
 import { origin, type Target } from './target.ts'
 
 /** The checkout that this benchmark is part of. */
-const OWN_CHECKOUT = new URL('..', import.meta.url).pathname
+export const OWN_CHECKOUT = new URL('..', import.meta.url).pathname
 const BOOT_MS = 30_000
 
 /** The gateway under test, with its admin's key. */

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
@@ -26,6 +26,31 @@ export function pinSelf(): void {
   if (canPin()) execFileSync('taskset', ['-acp', String(LOAD_CORE), String(process.pid)], { stdio: 'ignore' })
 }
 
+/** Starts a command, bound to a core where processes can be. */
+export function spawnOn(
+  core: number,
+  command: string,
+  args: readonly string[],
+  options: SpawnOptions,
+): ChildProcess {
+  return canPin()
+    ? spawn('taskset', ['-c', String(core), command, ...args], options)
+    : spawn(command, args, options)
+}
+
+/** Microseconds of CPU, user and system, of all threads of a process so far. */
+export function cpuMicrosOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return ((Number(fields[11]) + Number(fields[12])) * 1_000_000) / TICKS_PER_SECOND
+}
+
+/** Resident memory of a process in megabytes. */
+export function rssMbOf(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1')
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1024
+}
+
 export interface StartOptions {
   readonly file: string
   /** Options of Node's own. */
@@ -45,10 +70,7 @@ export class NodeProcess {
 
   constructor(options: StartOptions) {
     const node = [...(options.flags ?? []), options.file, ...(options.args ?? [])]
-    const [command, args] = canPin()
-      ? ['taskset', ['-c', String(options.core), process.execPath, ...node]]
-      : [process.execPath, node]
-    this.#child = spawn(command, args, {
+    this.#child = spawnOn(options.core, process.execPath, node, {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: { ...process.env, NODE_ENV: 'production', ...options.env },
       ...(options.cwd !== undefined && { cwd: options.cwd }),
@@ -105,15 +127,12 @@ export class NodeProcess {
 
   /** Microseconds of CPU, user and system, of all its threads so far. */
   cpuMicros(): number {
-    const stat = readFileSync(`/proc/${this.pid}/stat`, 'latin1')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return ((Number(fields[11]) + Number(fields[12])) * 1_000_000) / TICKS_PER_SECOND
+    return cpuMicrosOf(this.pid)
   }
 
   /** Resident memory in megabytes. */
   rssMb(): number {
-    const status = readFileSync(`/proc/${this.pid}/status`, 'latin1')
-    return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1024
+    return rssMbOf(this.pid)
   }
 
   async stop(): Promise<void> {

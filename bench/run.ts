@@ -8,6 +8,7 @@ import { type Chapter, chapterText, saveChapter } from './results.ts'
 import { measureCold } from './scenarios/cold.ts'
 import { measureModules } from './scenarios/modules.ts'
 import { measurePlain } from './scenarios/plain.ts'
+import { measureStart } from './scenarios/start.ts'
 import { measureStore } from './scenarios/store.ts'
 import { measureBursts, measurePaced } from './scenarios/streams.ts'
 import { measureWires } from './scenarios/wires.ts'
@@ -51,6 +52,7 @@ async function* run(settings: Settings): AsyncGenerator<Chapter> {
     for (const target of targets) await target.stop()
     yield chapter('Gateway and baselines', tables)
   }
+  if (wants('start') && hasGateway()) yield chapter('Start', [await measureStart(settings, report)])
   if (wants('modules') && hasGateway()) {
     yield chapter('Module chain', [await measureModules(upstream, port, settings, report)])
   }

@@ -28,7 +28,8 @@ export interface LevelOptions {
   readonly logFormat?: LogFormat
 }
 
-const tuning = { writeBufferSize: 16 * 1024 * 1024, cacheSize: 16 * 1024 * 1024 }
+/** Two write buffers are in memory while one is written out. Smaller ones make the engine slow writers down sooner. */
+const tuning = { writeBufferSize: 4 * 1024 * 1024, cacheSize: 8 * 1024 * 1024 }
 const defaultFormat: LogFormat = { chunkRows: 32, blockRows: 2048 }
 const problemsKept = 1000
 

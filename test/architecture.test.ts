@@ -88,7 +88,7 @@ const budgets: Readonly<Record<string, number>> = {
   auth: 600,
   call: 1_640,
   chain: 2_450,
-  config: 700,
+  config: 705,
   contract: 655,
   detect: 600,
   http: 1_400,

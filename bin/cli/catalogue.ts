@@ -30,7 +30,7 @@ export async function updateCatalogue(file: string, options: UpdateOptions): Pro
   const target = options.out ? path.resolve(options.out) : catalogueFileOf(config.dataDir)
   try {
     const next = await read(file, options)
-    const shipped = await shippedCatalogue()
+    const shipped = shippedCatalogue()
     const last = (await existing(target)) ?? (options.out ? shipped : undefined)
     if (!options.force && last) refuseLoss(last, next)
     const difference = options.out

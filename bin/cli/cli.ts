@@ -1,12 +1,7 @@
 import { Command } from 'commander'
 import { packageVersion } from '../../kernel/version.ts'
-import { backup } from './backup.ts'
-import { updateCatalogue } from './catalogue.ts'
-import { doctor } from './doctor.ts'
-import { modules } from './modules.ts'
+import { later } from './later.ts'
 import { pluginCommand } from './plugin/command.ts'
-import { restore } from './restore.ts'
-import { start } from './start.ts'
 
 /** The command line: terminal output is for people, `--json` for programs. */
 export function createCli(): Command {
@@ -14,14 +9,17 @@ export function createCli(): Command {
     .description('A self-hosted, multi-user LLM gateway.')
     .version(packageVersion())
     .showHelpAfterError()
-  cli.command('start', { isDefault: true }).description('run the gateway').action(start)
+  cli
+    .command('start', { isDefault: true })
+    .description('run the gateway')
+    .action(later(async () => (await import('./start.ts')).start))
   cli
     .command('doctor')
     .description('look at everything a start needs and say what is wrong')
     .option('--check-providers', 'really ask the providers that have keys')
     .option('--repair', 'mend what is damaged in the data folder; stop the gateway first')
     .option('--json', 'for programs')
-    .action(doctor)
+    .action(later(async () => (await import('./doctor.ts')).doctor))
   cli
     .command('backup')
     .argument('<folder>', 'where the copy goes; it must not be there yet')
@@ -30,14 +28,18 @@ export function createCli(): Command {
     .option('--url <url>', 'where the gateway listens, when it is not found by itself')
     .option('--key <key>', 'an admin key of the running gateway; SERVICE_ADMIN_KEY without it')
     .option('--json', 'for programs')
-    .action(backup)
+    .action(later(async () => (await import('./backup.ts')).backup))
   cli
     .command('restore')
     .argument('<folder>', 'what backup has made')
     .description('put a backup into the data folder; stop the gateway first')
     .option('--json', 'for programs')
-    .action(restore)
-  cli.command('modules').description('list the modules').option('--json', 'for programs').action(modules)
+    .action(later(async () => (await import('./restore.ts')).restore))
+  cli
+    .command('modules')
+    .description('list the modules')
+    .option('--json', 'for programs')
+    .action(later(async () => (await import('./modules.ts')).modules))
   const catalogue = cli.command('catalogue').description('the models that are known, their limits and prices')
   catalogue
     .command('update')
@@ -49,7 +51,7 @@ export function createCli(): Command {
     .option('--source <text>', 'whose data it is, instead of the name of the publisher')
     .option('--out <file>', 'where to write it, instead of the data folder')
     .option('--json', 'for programs')
-    .action(updateCatalogue)
+    .action(later(async () => (await import('./catalogue.ts')).updateCatalogue))
   cli.addCommand(pluginCommand())
   return cli
 }

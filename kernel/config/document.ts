@@ -1,4 +1,5 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import { createRequire } from 'node:module'
+import type { Node } from 'yaml'
 import { fromText } from './coerce.ts'
 import { type SchemaNode, schemaAt } from './keys.ts'
 import { type Environment, expand } from './references.ts'
@@ -36,8 +37,10 @@ export const pathKey = (path: Path) => path.join('\0')
  * holds, it cannot become a key, a list or anything else than the value of that one key.
  */
 export function readDocument(yaml: string, env: Environment, schema: SchemaNode): SourceDocument {
-  const lines = new LineCounter()
-  const document = parseDocument(yaml, { lineCounter: lines, prettyErrors: false })
+  if (yaml === '') return { value: {}, positions: new Map(), problems: [] }
+  const parser: typeof import('yaml') = createRequire(import.meta.url)('yaml')
+  const lines = new parser.LineCounter()
+  const document = parser.parseDocument(yaml, { lineCounter: lines, prettyErrors: false })
   const positions = new Map<string, Position>()
   const problems: Problem[] = document.errors.map((error) => ({
     path: [],
@@ -60,17 +63,17 @@ export function readDocument(yaml: string, env: Environment, schema: SchemaNode)
       problems.push({ path, message: 'the file is nested too deeply or too large' })
       return undefined
     }
-    if (isAlias(node)) return read(node.resolve(document), path)
-    if (isMap(node)) return readMap(node.items, path)
-    if (isSeq(node)) return readList(node.items, path)
-    if (isScalar(node)) return readScalar(node.value, path)
+    if (parser.isAlias(node)) return read(node.resolve(document), path)
+    if (parser.isMap(node)) return readMap(node.items, path)
+    if (parser.isSeq(node)) return readList(node.items, path)
+    if (parser.isScalar(node)) return readScalar(node.value, path)
     return undefined
   }
 
   const readMap = (items: readonly { key: unknown; value: unknown }[], path: Path) => {
     const entries: [string, unknown][] = []
     for (const { key, value } of items) {
-      if (!isScalar(key) || key.value === '__proto__') {
+      if (!parser.isScalar(key) || key.value === '__proto__') {
         problems.push({ path, message: 'expected a plain name as key', line: lineOf(key) })
         continue
       }

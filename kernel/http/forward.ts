@@ -1,9 +1,10 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { contain } from '../contain.ts'
 import { envelope, internalError } from '../errors.ts'
 import { newId } from '../id.ts'
 import { markForwarded } from './client.ts'
+import { Agent, request } from './node-http.ts'
 
 /** Of one connection, not of the request. */
 const ofConnection = new Set(['connection', 'keep-alive', 'proxy-connection', 'expect'])

@@ -1,8 +1,9 @@
-import { maxHeaderSize, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Countdown } from '../countdown.ts'
 import { badRequest, envelope, type GatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
+import { maxHeaderSize, STATUS_CODES } from './node-http.ts'
 
 /** How long a client that sent no request may take to read why, in milliseconds. */
 const lingerMs = 2_000

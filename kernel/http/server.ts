@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { contain, tellContained } from '../contain.ts'
@@ -8,6 +8,7 @@ import { newId } from '../id.ts'
 import type { Generation } from '../plugin/generation.ts'
 import { Exchange, type ExchangeParts } from './exchange.ts'
 import { acceptForwarded, type MainEndpoint, newForwardSecret } from './forward.ts'
+import { createServer } from './node-http.ts'
 import { refuseBytes } from './parser-error.ts'
 
 interface ServerParts extends ExchangeParts {

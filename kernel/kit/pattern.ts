@@ -1,10 +1,13 @@
-import { RE2JS } from 're2js'
+import { createRequire } from 'node:module'
 import type { Finder } from '../detect/detect.ts'
+
+/** Loaded with the first pattern: a gateway without any starts without it. */
+const load = (): typeof import('re2js') => createRequire(import.meta.url)('re2js')
 
 /** Whether a text is a regular expression in RE2 syntax. */
 export function isPattern(source: string): boolean {
   try {
-    RE2JS.compile(source)
+    load().RE2JS.compile(source)
     return true
   } catch {
     return false
@@ -16,7 +19,7 @@ export function isPattern(source: string): boolean {
  * characters count, and whether there is one is decided by the text up to there, so that findings are local.
  */
 export function patternFinder(source: string, longest: number): Finder {
-  const pattern = RE2JS.compile(source)
+  const pattern = load().RE2JS.compile(source)
   const match = (text: string, from: number, to: number) => {
     const matcher = pattern.matcher(to < text.length ? text.slice(0, to) : text)
     return matcher.find(from) ? { start: matcher.start(), end: matcher.end() } : undefined

@@ -1,6 +1,7 @@
 import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns'
+import { createRequire } from 'node:module'
 import ipaddr from 'ipaddr.js'
-import { Agent, buildConnector } from 'undici'
+import type { Agent } from 'undici'
 import { HookFault } from '../hook-fault.ts'
 import { matchesHost } from './permissions.ts'
 
@@ -41,6 +42,7 @@ export class Egress {
 
   /** Connections of one plugin to the hosts that it may reach. The caller closes it. */
   agent(plugin: string, hosts: readonly string[]): Agent {
+    const { Agent, buildConnector } = createRequire(import.meta.url)('undici') as typeof import('undici')
     const connect = buildConnector({
       timeout: connectMs,
       lookup: (name, options, callback) =>

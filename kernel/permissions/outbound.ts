@@ -1,4 +1,4 @@
-import { type Agent, fetch, type RequestInit, type Response } from 'undici'
+import type { Agent, RequestInit, Response } from 'undici'
 import type { Completion, ModelRequest } from '../call/canonical.ts'
 import type { CompleteOptions } from '../contract/plugin.ts'
 import { HookFault } from '../hook-fault.ts'
@@ -51,6 +51,7 @@ export function outboundOf(id: string, grants: Grants, scope: Scope, { egress, s
         throw new HookFault(`${id} fetches by ${url.protocol} and not by http`)
       const signal = init.signal ? AbortSignal.any([init.signal, scope.signal]) : scope.signal
       try {
+        const { fetch } = await import('undici')
         return await fetch(url, { ...init, signal, dispatcher: agentOf() })
       } catch (error) {
         throw causeOf(error)

@@ -1,6 +1,8 @@
 import { readdir } from 'node:fs/promises'
 import path from 'node:path'
-import semver from 'semver'
+import satisfies from 'semver/functions/satisfies.js'
+import valid from 'semver/functions/valid.js'
+import validRange from 'semver/ranges/valid.js'
 import { z } from 'zod'
 import { stages } from '../chain/hooks.ts'
 import { kernelKeys } from '../config/schema.ts'
@@ -17,11 +19,11 @@ const ids = z.array(z.string().regex(idPattern)).default([])
 
 const shared = {
   id: z.string().regex(idPattern, 'must be lower case letters, digits and dashes'),
-  version: z.string().refine((v) => semver.valid(v) !== null, 'must be a semantic version'),
+  version: z.string().refine((v) => valid(v) !== null, 'must be a semantic version'),
   /** Range of contract versions it runs with. */
   api: z
     .string()
-    .refine((range) => semver.validRange(range) !== null, 'must be a version range')
+    .refine((range) => validRange(range) !== null, 'must be a version range')
     .default('^3.0.0'),
   title: z.string().min(1).max(80),
   description: z.string().min(1).max(400),
@@ -116,7 +118,7 @@ function mismatch(
   { id, entry }: { id: string; entry: string | undefined },
 ): string | undefined {
   if (manifest.id !== id) return `manifest.json: id is "${manifest.id}" but the folder is "${id}"`
-  if (!semver.satisfies(apiVersion, manifest.api)) {
+  if (!satisfies(apiVersion, manifest.api)) {
     return `manifest.json: written for contract ${manifest.api}, this gateway has ${apiVersion}`
   }
   if (!entry && !(manifest.kind === 'provider' && manifest.provider))

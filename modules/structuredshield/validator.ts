@@ -1,8 +1,17 @@
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import addFormats from 'ajv-formats'
+import { createRequire } from 'node:module'
+import type { ErrorObject, ValidateFunction } from 'ajv'
 import { LRUCache } from 'lru-cache'
-import { RE2JS } from 're2js'
+import type { RE2JS } from 're2js'
 import { badRequest, type JsonObject } from '#kernel'
+
+const require = createRequire(import.meta.url)
+
+/** Loaded with the first schema: most gateways never see one. */
+const load = () => ({
+  ...(require('ajv') as typeof import('ajv')),
+  addFormats: require('ajv-formats') as typeof import('ajv-formats')['default'],
+  ...(require('re2js') as typeof import('re2js')),
+})
 
 /** Whether a value fits, or what is wrong with it, one line each. */
 export type Validate = (value: unknown) => { readonly value: unknown; readonly problems: readonly string[] }
@@ -44,12 +53,13 @@ function isSame(value: unknown, coerced: unknown): boolean {
 
 /** With coercion, `"36"` becomes `36` in the value where a number is asked for. */
 function compiled(schema: JsonObject, coerceTypes: boolean): ValidateFunction {
+  const { Ajv, addFormats, RE2JS } = load()
   const ajv = new Ajv({
     allErrors: true,
     strict: false,
     coerceTypes,
     logger: false,
-    code: { regExp: linear },
+    code: { regExp: linear(RE2JS) },
   })
   addFormats.default(ajv)
   const { $schema: _, ...rest } = schema
@@ -64,13 +74,14 @@ function compiled(schema: JsonObject, coerceTypes: boolean): ValidateFunction {
 }
 
 /** Ajv's way to bring one's own regular expressions: no backtracking. */
-const linear = Object.assign(
-  (pattern: string) => {
-    const expression = RE2JS.compile(pattern)
-    return { test: (text: string) => expression.matcher(text).find() }
-  },
-  { code: 'linear' },
-)
+const linear = (engine: typeof RE2JS) =>
+  Object.assign(
+    (pattern: string) => {
+      const expression = engine.compile(pattern)
+      return { test: (text: string) => expression.matcher(text).find() }
+    },
+    { code: 'linear' },
+  )
 
 const describe = ({ instancePath, message }: ErrorObject): string =>
   `${instancePath || '/'} ${message ?? 'is wrong'}`

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { Capability, Log, ModelCatalogue, ModelDescription } from '#kernel'
@@ -34,8 +35,8 @@ export const catalogueFileOf = (dataDir: string): string => path.join(dataDir, '
 const shippedFile = new URL('./catalogue/shipped/models.json', import.meta.url)
 
 /** The catalogue that came with this version. */
-export async function shippedCatalogue(): Promise<CatalogueFile> {
-  return JSON.parse(await readFile(shippedFile, 'utf8')) as CatalogueFile
+export function shippedCatalogue(): CatalogueFile {
+  return JSON.parse(readFileSync(shippedFile, 'utf8')) as CatalogueFile
 }
 
 interface Source {
@@ -50,7 +51,8 @@ export class Catalogue implements ModelCatalogue {
   readonly #overrideOf: (name: string) => { value: ModelEntries[string] } | undefined
   readonly #priceId: (provider: string) => string
   readonly #log: Pick<Log, 'error' | 'warn'> | undefined
-  #sources: readonly Source[] = []
+  #own: CatalogueFile | undefined
+  #found: readonly Source[] | undefined
   #edition = 0
   #problem: string | undefined
 
@@ -94,17 +96,27 @@ export class Catalogue implements ModelCatalogue {
 
   /** A loaded file that is broken is left out, with its reason in the log and in `problem`. */
   async #read(): Promise<void> {
-    const loaded = await this.#loaded()
-    const shipped = await shippedCatalogue()
-    if (loaded && loaded.date < shipped.date) {
+    this.#own = await this.#loaded()
+    this.#found = undefined
+    this.#edition += 1
+    if (!this.#own) return
+    const { date } = shippedCatalogue()
+    if (this.#own.date < date) {
       this.#log?.warn(
-        { loaded: loaded.date, shipped: shipped.date },
+        { loaded: this.#own.date, shipped: date },
         'the loaded catalogue is older than the one of this version, and outweighs it: run catalogue update again, or ' +
           'remove catalogue.json from the data folder',
       )
     }
-    this.#sources = [...(loaded ? [sourceOf(loaded, true)] : []), sourceOf(shipped, false)]
-    this.#edition += 1
+  }
+
+  /**
+   * The overriding one first. They become tables when a model is first asked for: an idle gateway does without the
+   * one that came with it.
+   */
+  get #sources(): readonly Source[] {
+    this.#found ??= [...(this.#own ? [sourceOf(this.#own, true)] : []), sourceOf(shippedCatalogue(), false)]
+    return this.#found
   }
 
   /** A model by the provider's name here, else by the one under which the price data knows it. */

@@ -1,9 +1,5 @@
 import { Command, Option } from 'commander'
-import { check } from './check.ts'
-import { dev } from './dev.ts'
-import { add, info, list, rollback, update } from './installed.ts'
-import { create } from './new.ts'
-import { erase, remove } from './removed.ts'
+import { later } from '../later.ts'
 
 /** `switchyard plugin …`: what is done with plugins from outside a gateway. */
 export function pluginCommand(): Command {
@@ -25,21 +21,23 @@ export function pluginCommand(): Command {
       new Option('--kind <kind>', 'what it is').choices(['module', 'area', 'provider']).default('module'),
     )
     .option('--dir <folder>', 'where its folder goes', '.')
-    .action(create)
+    .action(later(async () => (await import('./new.ts')).create))
   printing(plugin.command('check <folder>'))
     .description('run the plugin in a folder through the conformance kit')
-    .action(check)
+    .action(later(async () => (await import('./check.ts')).check))
   printing(plugin.command('dev [folder]'))
     .description('show what the plugin in a folder does to a call, again at every save')
     .option('--once', 'show it once, run the checks, and end: exit code 1 when something is wrong')
-    .action(dev)
+    .action(later(async () => (await import('./dev.ts')).dev))
   taking(plugin.command('add <package>'))
     .description('install a package (name, archive or folder) without running its scripts, and switch it on')
-    .action(add)
+    .action(later(async () => (await import('./installed.ts')).add))
   taking(plugin.command('update <name> [package]'))
     .description('take the newest version of an installed plugin, or the one that is named')
-    .action(update)
-  changing(plugin.command('rollback <name>')).description('go back to the version before').action(rollback)
+    .action(later(async () => (await import('./installed.ts')).update))
+  changing(plugin.command('rollback <name>'))
+    .description('go back to the version before')
+    .action(later(async () => (await import('./installed.ts')).rollback))
   changing(plugin.command('remove <name>'))
     .description('stop an installed plugin, remove its files and forget its settings')
     .addOption(
@@ -47,14 +45,16 @@ export function pluginCommand(): Command {
     )
     .option('--erase', 'erase what it stored as well: collections, logs, sequences and counters')
     .option('--yes', 'erase without asking')
-    .action(remove)
+    .action(later(async () => (await import('./removed.ts')).remove))
   changing(plugin.command('erase <name>'))
     .description('erase what a plugin that is gone has stored, and forget its settings')
     .option('--yes', 'erase without asking')
-    .action(erase)
-  printing(plugin.command('list')).description('what was installed').action(list)
+    .action(later(async () => (await import('./removed.ts')).erase))
+  printing(plugin.command('list'))
+    .description('what was installed')
+    .action(later(async () => (await import('./installed.ts')).list))
   printing(plugin.command('info <name>'))
     .description('one installed plugin: version, integrity, permissions, what was there before')
-    .action(info)
+    .action(later(async () => (await import('./installed.ts')).info))
   return plugin
 }

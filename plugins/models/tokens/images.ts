@@ -1,4 +1,7 @@
-import { imageSize } from 'image-size'
+import { createRequire } from 'node:module'
+
+/** Loaded with the first image. */
+const load = (): typeof import('image-size') => createRequire(import.meta.url)('image-size')
 
 interface Size {
   readonly width: number
@@ -70,7 +73,7 @@ function sizeOf(url: unknown): Size | undefined {
   try {
     const start = data[0].length
     const head = new Uint8Array(Buffer.from(url.slice(start, start + headBytes), 'base64'))
-    const { width, height } = imageSize(head)
+    const { width, height } = load().imageSize(head)
     return width > 0 && height > 0 ? { width, height } : undefined
   } catch {
     return undefined
