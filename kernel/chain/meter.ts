@@ -35,6 +35,8 @@ export class Meter {
   calls = 0
   errors = 0
   refusals = 0
+  /** Told of what hooks throw, which may hold contents of calls: for who writes the module. */
+  onFailure: ((hook: string, error: unknown) => void) | undefined
   readonly hooks = new Map<string, { calls: number; totalMs: number }>()
   #histogram = new Uint32Array(buckets)
   #events: MeterEvent[] = []
@@ -78,6 +80,7 @@ export class Meter {
   fail(hook: string, error: unknown): void {
     this.errors += 1
     const what = faultOf(error)
+    this.onFailure?.(hook, error)
     this.event('failed', `${hook}: ${what}`)
     this.circuit.failed(hook, this.hooks.get(hook)?.calls ?? 0, what)
   }

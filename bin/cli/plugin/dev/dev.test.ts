@@ -109,6 +109,16 @@ test('a module is shown at work again at every save, and calls that are typed ar
     problem: expect.stringMatching(/index\.ts:\d+: .*reach: = word/),
     runs_on: true,
   })
+  await writeFile(
+    file,
+    sound.replace('const start', 'if (text) throw new Error("no ink")\n        const start'),
+  )
+  await session.next('loaded')
+  const failing = await session.next('call')
+  expect(failing.modes.plain).toMatchObject({
+    answer: { after: { status: 500 } },
+    failures: [expect.stringMatching(/no ink \(index\.ts:12\)$/)],
+  })
   await writeFile(file, sound)
   await session.next('loaded')
   await session.next('call')

@@ -49,7 +49,7 @@ async function work(
   isOnce: boolean,
 ): Promise<number> {
   const bench = await Workbench.start(folder, manifest, tell)
-  const verdicts = new Verdicts(folder, tell)
+  const verdicts = await Verdicts.start(folder, tell)
   const ended = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')])
   try {
     if (isOnce) return (await bench.load()) && (await verdicts.look()) ? 0 : 1
@@ -71,13 +71,13 @@ async function work(
     )
     load()
     await ended
+    const closed = verdicts.close()
     stopWatching()
     input.close()
-    verdicts.close()
-    await turn
+    await Promise.all([turn, closed])
     return 0
   } finally {
-    verdicts.close()
+    await verdicts.close()
     await bench.close()
   }
 }

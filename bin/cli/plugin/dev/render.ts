@@ -43,6 +43,10 @@ function renderCall({ title, modes, routes }: Extract<News, { event: 'call' }>):
       union(trials, ({ headers }) => Object.entries(headers).map(([name, value]) => `${name}: ${value}`)),
     ),
     ...part(
+      'Failures',
+      union(trials, ({ failures }) => failures),
+    ),
+    ...part(
       'Hooks',
       union(trials, ({ hooks }) => hooks),
     ),

@@ -11,6 +11,8 @@ export interface Trial {
   readonly headers: Readonly<Record<string, string>>
   /** The plugin's hooks that ran. */
   readonly hooks: readonly string[]
+  /** What they threw or gave that they may not, and where. */
+  readonly failures: readonly string[]
   /** What it says that it found or did. */
   readonly findings: readonly { readonly verdict: string; readonly detail: unknown }[]
   readonly cost: Cost
@@ -47,6 +49,7 @@ export async function tryOut(gateways: Gateways, sample: Sample, mode: Mode): Pr
     answer: { before: shownOf(before), after: shownOf(after) },
     headers: newHeaders(before.headers, after.headers),
     hooks: [...new Set(ofPlugin(gateways.id, after.trace?.timings).map(({ hook }) => hook))],
+    failures: after.failures,
     findings: ofPlugin(gateways.id, after.trace?.notes).map(({ verdict, detail }) => ({ verdict, detail })),
     cost: await costOf(gateways, sample, mode, after.status),
   }

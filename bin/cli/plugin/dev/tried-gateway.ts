@@ -4,6 +4,8 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CallSettled } from '../../../../kernel/call/outcome.ts'
 import type { Trace } from '../../../../kernel/call/trace.ts'
+import { explain } from '../../../../kernel/plugin/manifest.ts'
+import { located } from '../../../../kernel/plugin/source-place.ts'
 import { ask } from '../../../../test/ask.ts'
 import { bareChain } from '../../../../test/bare.ts'
 import { callsTo, type Mode } from '../../../../test/conformance/example.ts'
@@ -21,6 +23,8 @@ export interface Tried {
   readonly sent: unknown
   /** Undefined for calls that ended before they were any. */
   readonly trace: Trace | undefined
+  /** What the plugin's hooks threw, and where. */
+  readonly failures: readonly string[]
 }
 
 /** How long a trace may come after its answer, in milliseconds. */
@@ -32,6 +36,7 @@ export class TriedGateway {
   readonly #upstream: Upstream
   readonly #folder: string
   readonly #id: string | undefined
+  #thrown: { readonly hook: string; readonly error: unknown }[] = []
 
   static async start(upstream: Upstream, plugin?: string, isProvider = false): Promise<TriedGateway> {
     const folder = await mkdtemp(path.join(tmpdir(), 'switchyard-dev-'))
@@ -79,6 +84,10 @@ export class TriedGateway {
   }
 
   async ask(sample: Sample, mode: Mode): Promise<Tried> {
+    const { registry } = this.#gateway.kernel
+    const plugin = this.#id === undefined ? undefined : registry.find(this.#id)
+    this.#thrown = []
+    if (plugin) plugin.meter.onFailure = (hook, error) => void this.#thrown.push({ hook, error })
     this.#upstream.reset()
     for (const script of sample.scripts) this.#upstream.reply(script)
     const settled = Promise.withResolvers<Trace>()
@@ -87,7 +96,16 @@ export class TriedGateway {
       const { path, headers } = sample
       const answer = await ask(this.#gateway, { path, headers, body: sample.body(mode) })
       const trace = await Promise.race([settled.promise, sleep(answer.status < 400 ? traceMs : traceMs / 10)])
-      return { ...answer, sent: callsTo(this.#upstream).at(-1)?.body, trace: trace ?? undefined }
+      const failures = this.#thrown.map(async ({ hook, error }) => {
+        const told = plugin?.found.entry ? await located(error, plugin.found.entry) : error
+        return `${hook}: ${explain(told)}`
+      })
+      return {
+        ...answer,
+        sent: callsTo(this.#upstream).at(-1)?.body,
+        trace: trace ?? undefined,
+        failures: await Promise.all(failures),
+      }
     } finally {
       leave()
     }

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { explain } from '../../../../kernel/plugin/manifest.ts'
 import { type Conformance, conform } from '../conform.ts'
 import type { News } from './news.ts'
@@ -7,20 +10,40 @@ export class Verdicts {
   readonly #folder: string
   readonly #tell: (news: News) => void
   #last: Conformance = []
+  readonly #temporary: string
   #run: AbortController | undefined
+  #ended: Promise<unknown> = Promise.resolve()
 
-  constructor(folder: string, tell: (news: News) => void) {
+  static async start(folder: string, tell: (news: News) => void): Promise<Verdicts> {
+    return new Verdicts(folder, tell, await mkdtemp(path.join(tmpdir(), 'switchyard-dev-kit-')))
+  }
+
+  private constructor(folder: string, tell: (news: News) => void, temporary: string) {
     this.#folder = folder
     this.#tell = tell
+    this.#temporary = temporary
   }
 
   /** Resolves with whether the plugin keeps to everything; undefined when another look, or the end, came first. */
-  async look(): Promise<boolean | undefined> {
-    this.close()
+  look(): Promise<boolean | undefined> {
+    this.#run?.abort()
     const run = new AbortController()
     this.#run = run
+    const verdict = this.#ended.then(() => (run.signal.aborted ? undefined : this.#examine(run.signal)))
+    this.#ended = verdict
+    return verdict
+  }
+
+  /** Ends a run that is under way; resolves when nothing of it is left. */
+  async close(): Promise<void> {
+    this.#run?.abort()
+    await this.#ended
+    await rm(this.#temporary, { recursive: true, force: true })
+  }
+
+  async #examine(signal: AbortSignal): Promise<boolean | undefined> {
     try {
-      const checks = await conform(this.#folder, process.cwd(), run.signal)
+      const checks = await conform(this.#folder, process.cwd(), { signal, temporary: this.#temporary })
       const before = new Map(this.#last.map(({ check, ok }) => [check, ok]))
       const changed = checks.filter(({ check, ok }) => before.get(check) !== ok).map(({ check }) => check)
       this.#last = checks
@@ -28,14 +51,9 @@ export class Verdicts {
       this.#tell({ event: 'checks', ok, checks, changed })
       return ok
     } catch (error) {
-      if (run.signal.aborted) return undefined
+      if (signal.aborted) return undefined
       this.#tell({ event: 'problem', problem: explain(error) })
       return false
     }
-  }
-
-  /** Ends a run that is under way. */
-  close(): void {
-    this.#run?.abort()
   }
 }
