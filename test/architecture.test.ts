@@ -96,7 +96,7 @@ const budgets: Readonly<Record<string, number>> = {
   kit: 750,
   log: 70,
   permissions: 560,
-  plugin: 3_110,
+  plugin: 3_190,
   stream: 1_010,
   threads: 440,
   workers: 330,

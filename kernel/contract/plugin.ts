@@ -102,15 +102,27 @@ export interface Context<S> {
 
 type Settings<C> = C extends z.ZodType<infer S> ? S : never
 
+/**
+ * Carries settings over that another version of the plugin left: what was set at runtime, without what service.yaml says.
+ * What it returns is checked against the schema and stored in their place. Runs once for each change of the version;
+ * when it throws, the version that runs stays. `from` is `0.0.0` where the version was not kept yet.
+ */
+type Migrate = (
+  settings: Readonly<Record<string, unknown>>,
+  from: string,
+) => Awaitable<Readonly<Record<string, unknown>>>
+
 /** A module of the chain. `settings` must accept `{}`; `setup` may only define and acquire through the context. */
 export interface ModuleDefinition<C extends z.ZodType = z.ZodType> {
   readonly settings: C
+  readonly migrate?: Migrate
   setup(context: Context<Settings<C>>): Awaitable<Hooks>
 }
 
 /** An area or a provider: routes, wires, protocols and services. */
 export interface PluginDefinition<C extends z.ZodType = z.ZodType> {
   readonly settings: C
+  readonly migrate?: Migrate
   setup(context: Context<Settings<C>>): Awaitable<void>
 }
 

@@ -4,6 +4,7 @@ import { conflict, isGatewayError } from '../errors.ts'
 import type { Generation } from './generation.ts'
 import { type Actor, refuseLockout } from './lockout.ts'
 import { type Discovered, explain } from './manifest.ts'
+import { migrate } from './migration.ts'
 import type { Plugin, Plugins } from './plugin-record.ts'
 import { liveOf, PluginTable, type TableParts } from './plugin-table.ts'
 import { bindingId, type RecordParts, Records } from './records.ts'
@@ -166,7 +167,11 @@ export class Registry extends PluginTable {
   async #change(plugin: Plugin, change: SettingChange, actor: Actor | undefined): Promise<Plugin> {
     const { id, manifest } = plugin
     if (!manifest || plugin.found.problem) throw conflict(`${id} cannot run: ${plugin.problem}`)
-    const stored = changed(plugin.stored, change, plugin.setting)
+    const refuse = (error: unknown): never => {
+      throw this.#refused(error, id, undefined)
+    }
+    const had = change.config ? await migrate(plugin).catch(refuse) : plugin.stored
+    const stored = changed(had, change, { setting: plugin.setting, version: manifest.version })
     const put = this.#withSettings(plugin, stored)
     await this.#make({ put, rows: new Map([[id, stored]]), actor, news: { set: id } })
     return this.get(id)
@@ -186,14 +191,14 @@ export class Registry extends PluginTable {
   /** The one way in which plugins change. When it rejects, everything is as it was, and whose fault it is says why. */
   async #make(change: Change): Promise<void> {
     const before = this.all
-    const made = new Transaction(before, this.#parts)
+    const made = new Transaction(before, this.#parts, this.#records)
     this.#draft = made.plugins
     let next: Generation | undefined
     try {
       await made.make(change)
       next = this.arrange(made.plugins)
       if (change.actor) await refuseLockout(next.chain, change.actor)
-      for (const [id, row] of change.rows ?? []) await this.#write(id, row)
+      await this.#write(new Map([...(change.rows ?? []), ...made.rows]))
       this.swap(made.plugins, next)
     } catch (error) {
       await next?.retire(0)
@@ -206,9 +211,16 @@ export class Registry extends PluginTable {
     if (change.news) await this.#tell(change.news, before)
   }
 
-  async #write(id: string, row: StoredSetting | undefined): Promise<void> {
-    if (row) await this.#parts.settings.put(id, row)
-    else await this.#parts.settings.delete(id)
+  /** Writes all rows in one batch. */
+  async #write(rows: ReadonlyMap<string, StoredSetting | undefined>): Promise<void> {
+    const { settings, store } = this.#parts
+    if (rows.size === 0) return
+    await store.transaction((batch) => {
+      for (const [id, row] of rows) {
+        if (row) batch.put(settings, id, row)
+        else batch.delete(settings, id)
+      }
+    })
   }
 
   /** Notes and logs why a change was not made, and gives what is to be thrown. */

@@ -21,6 +21,10 @@ export type SettingChange = z.infer<typeof settingChange>
 export const storedSetting = z.object({
   ...settingFields,
   config: z.record(z.string(), z.unknown()).optional(),
+  /** Of the plugin, when its `config` was stored. */
+  version: z.string().optional(),
+  /** The `config` that the present one was carried over from, for the day its version comes back. */
+  before: z.object({ version: z.string(), config: z.record(z.string(), z.unknown()) }).optional(),
   updated_at: z.string(),
 })
 export type StoredSetting = z.infer<typeof storedSetting>
@@ -64,11 +68,14 @@ export function effective(defaults: Defaults, ...layers: readonly (SettingChange
   }
 }
 
-/** A stored setting with a change on top. `setting` is what holds until then: all that it says is cleared with `config: null`. */
+/** A stored setting with a change on top. `setting` is what holds until then, which `config: null` clears; `version` the plugin's. */
 export function changed(
   stored: StoredSetting | undefined,
   change: SettingChange,
-  setting?: Setting,
+  {
+    setting,
+    version,
+  }: { readonly setting?: Setting | undefined; readonly version?: string | undefined } = {},
 ): StoredSetting {
   const { config, ...rest } = change
   const next: StoredSetting = { ...stored, updated_at: new Date().toISOString() }
@@ -77,6 +84,7 @@ export function changed(
   const had = { ...setting?.config, ...stored?.config }
   if (config === null) next.config = Object.fromEntries(Object.keys(had).map((key) => [key, null]))
   else if (config) next.config = { ...stored?.config, ...config }
+  if (config !== undefined && version !== undefined) next.version = version
   return next
 }
 

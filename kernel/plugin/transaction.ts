@@ -5,8 +5,10 @@ import { offersOf } from './generation.ts'
 import type { Instance } from './instance.ts'
 import type { Actor } from './lockout.ts'
 import { explain } from './manifest.ts'
+import { migrate } from './migration.ts'
 import { missingOf, type Plugin, type Plugins } from './plugin-record.ts'
 import { liveOf } from './plugin-table.ts'
+import type { Records } from './records.ts'
 import type { StoredSetting } from './setting.ts'
 import { type SetupParts, settingsOf, setUp } from './setup.ts'
 
@@ -39,14 +41,18 @@ export class Transaction {
   readonly plugins: Map<string, Plugin>
   /** The plugin that is being made ready: the one to blame when the change fails. */
   at: string | undefined
+  /** Settings that were carried over to another version, to be written with the change. */
+  readonly rows = new Map<string, StoredSetting>()
   readonly #before: Plugins
   readonly #parts: SetupParts
+  readonly #records: Records
   readonly #started = new Map<Instance, () => Promise<void>>()
 
-  constructor(before: Plugins, parts: SetupParts) {
+  constructor(before: Plugins, parts: SetupParts, records: Records) {
     this.plugins = new Map(before)
     this.#before = before
     this.#parts = parts
+    this.#records = records
   }
 
   /** Makes everything ready. Throws when that cannot be; `undo` must follow then. */
@@ -74,6 +80,11 @@ export class Transaction {
   settle(): void {
     const held = new Set([...this.plugins.values()].map(({ release }) => release))
     for (const { release } of this.#before.values()) if (!held.has(release)) release?.()
+    for (const [plugin, { version }] of this.rows) {
+      const facts = { plugin, from: this.plugins.get(plugin)?.stored?.before?.version, to: version }
+      this.#parts.log.info(facts, 'settings of a plugin were carried over to another version')
+      this.plugins.get(plugin)?.meter.event('migrated', `settings of ${facts.from ?? 'before'} to ${version}`)
+    }
     for (const plugin of this.plugins.values()) {
       const { id, instance, manifest, meter, memory, setting } = plugin
       const before = this.#before.get(id)
@@ -103,7 +114,9 @@ export class Transaction {
     return plugin.instance ? plugin : this.#start(plugin)
   }
 
-  async #start(plugin: Plugin): Promise<Plugin> {
+  async #start(given: Plugin): Promise<Plugin> {
+    const stored = await migrate(given)
+    const plugin = stored === given.stored ? given : this.#withStored(given, stored)
     const { id, memory } = plugin
     const { source } = memory
     const instance = await setUp(plugin, this.#parts)
@@ -114,7 +127,13 @@ export class Transaction {
       })
       memory.source = source
     })
+    if (stored && plugin !== given) this.rows.set(id, stored)
     return { ...plugin, instance, problem: undefined }
+  }
+
+  #withStored(plugin: Plugin, stored: StoredSetting | undefined): Plugin {
+    const module = plugin.binding && this.plugins.get(plugin.binding.module)?.setting
+    return this.#records.withSettings(plugin, stored, module)
   }
 
   /** Throws a conflict when something that runs needs what does not run any more. */

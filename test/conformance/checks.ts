@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { z } from 'zod'
 import type { Manifest } from '../../kernel/plugin/manifest.ts'
+import { carriesSettingsOver } from './migrations.ts'
 import { moduleChecks } from './module-checks.ts'
 import { pluginChecks } from './plugin-checks.ts'
 import { undescribed } from './schema.ts'
@@ -42,6 +43,7 @@ const checks: readonly Check[] = [
       assert.deepEqual(silent, [], `without a description: ${silent.join(', ')}`)
     },
   },
+  { name: 'carries settings over as its migrations say', run: carriesSettingsOver },
 ]
 
 /** The checks for plugins of this kind, in the order to run them; without a kind, which is in the manifest, the first. */

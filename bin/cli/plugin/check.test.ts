@@ -13,9 +13,11 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }))
 
-const check = (): Promise<{ code: number; ok: boolean; problems: string[] }> =>
+const check = (
+  plugin = path.join(folder, 'inker'),
+): Promise<{ code: number; ok: boolean; problems: string[] }> =>
   new Promise((resolve) => {
-    const args = ['bin/main.ts', 'plugin', 'check', path.join(folder, 'inker'), '--json']
+    const args = ['bin/main.ts', 'plugin', 'check', plugin, '--json']
     execFile(process.execPath, args, (error, out) => {
       const { ok, checks } = JSON.parse(out) as { ok: boolean; checks: { check: string; problem?: string }[] }
       const problems = checks.flatMap(({ check, problem }) => (problem ? [`${check}: ${problem}`] : []))
@@ -28,8 +30,9 @@ const change = async (file: string, from: string, to: string): Promise<void> => 
   await writeFile(at, (await readFile(at, 'utf8')).replace(from, to))
 }
 
-test('a plugin from outside that keeps to everything passes', async () => {
+test('a plugin from outside that keeps to everything passes, its migrations too', async () => {
   expect(await check()).toEqual({ code: 0, ok: true, problems: [] })
+  expect(await check('docs/plugins/examples/shorttalk')).toEqual({ code: 0, ok: true, problems: [] })
 })
 
 test('what a plugin does not keep to is named, and the exit code says so', async () => {

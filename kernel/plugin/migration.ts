@@ -1,0 +1,41 @@
+import { inTime, setupLimit } from './in-time.ts'
+import { isolationOf } from './isolation.ts'
+import { explain } from './manifest.ts'
+import type { Plugin } from './plugin-record.ts'
+import type { StoredSetting } from './setting.ts'
+import { definitionOf } from './setup.ts'
+import { located } from './source-place.ts'
+
+/** The version of a row that was written before rows had one. */
+const unknownVersion = '0.0.0'
+
+/**
+ * What is stored of a plugin in the form that its present version takes: its definition carries over what another version
+ * stored. Going back to the version before gives what that one had stored. The same row where there is nothing to do;
+ * throws a readable error when it cannot be carried over.
+ */
+export async function migrate(plugin: Plugin): Promise<StoredSetting | undefined> {
+  const { stored, manifest, found } = plugin
+  const { version: from = unknownVersion, before, ...row } = stored ?? {}
+  const had = Object.entries(stored?.config ?? {}).filter(([, value]) => value !== null)
+  if (!stored || !manifest || !found.entry || from === manifest.version || had.length === 0) return stored
+  const next = { ...row, updated_at: new Date().toISOString(), version: manifest.version }
+  if (before?.version === manifest.version) return { ...next, config: before.config }
+  if (isolationOf(plugin) === 'worker') return stored
+  const definition = await definitionOf(plugin)
+  if (!definition.migrate) return stored
+  try {
+    const settings = structuredClone(Object.fromEntries(had))
+    const config: unknown = await inTime(definition.migrate(settings, from), setupLimit(found), 'migrate')
+    if (typeof config !== 'object' || config === null || Array.isArray(config))
+      throw new Error('migrate must return an object')
+    const cleared = Object.entries(stored.config!).filter(([, value]) => value === null)
+    const carried = { ...Object.fromEntries(cleared), ...structuredClone(config) }
+    return { ...next, config: carried, before: { version: from, config: stored.config! } }
+  } catch (error) {
+    const why = explain(await located(error, found.entry))
+    throw new Error(`the settings that its version ${from} had stored could not be carried over: ${why}`, {
+      cause: error,
+    })
+  }
+}
