@@ -49,6 +49,8 @@ const host: Host = new RpcPort<HostMethods, GuestMethods>(
   {
     ...module.methods,
     describe: () => begin(async (definition) => jsonSchemaOf(definition.settings)),
+    migrate: ({ settings, from }) =>
+      begin(async ({ migrate }) => migrate && { settings: await migrate(settings, from) }),
     setUp: (given) => begin((definition) => setUp(definition, given)),
     hear: (event) => events.hear(event),
     news: (news) => store.hear(news),

@@ -1,6 +1,7 @@
 import { getCompileCacheDir } from 'node:module'
 import path from 'node:path'
 import { z } from 'zod'
+import type { Argument, Methods, Result } from '../../storage/shared/rpc-port.ts'
 import type { ChainHooks } from '../chain/batches.ts'
 import { noOutbound } from '../permissions/outbound.ts'
 import { grantsOf } from '../permissions/permissions.ts'
@@ -27,6 +28,7 @@ const defaultStartMs = 30_000
 /** Runs modules in workers within these bounds. */
 export const isolateWithin = (limits: WorkerLimits): Isolation => ({
   describe: (plugin) => describeInWorker(plugin, limits),
+  migrate: (plugin, older) => askInWorker(plugin, limits, 'migrate', older),
   setUp: (plugin, instance, parts) => setUpInWorker(plugin, instance, parts, limits),
 })
 
@@ -57,7 +59,7 @@ async function setUpInWorker(
     }),
   })
   const remember = (): Promise<Remembered> => module.remembered()
-  context.own(async () => memory.returned(remember, await module.close()))
+  context.own(() => memory.returned(remember, module.close()))
   const shape = await module.start()
   memory.source = remember
   return remoteHooks(module, shape)
@@ -65,18 +67,28 @@ async function setUpInWorker(
 
 /** Starts a worker only to learn which settings its module takes. */
 async function describeInWorker(plugin: Plugin, limits: WorkerLimits): Promise<z.ZodType> {
-  const worker = new SupervisedWorker<GuestMethods>({
+  const schema = await askInWorker(plugin, limits, 'describe', undefined)
+  if (!schema) return z.record(z.string(), z.unknown())
+  const settings = z.fromJSONSchema(schema)
+  settings._zod.toJSONSchema = () => schema
+  return settings
+}
+
+/** Starts a worker only to ask it one thing. */
+async function askInWorker<K extends 'describe' | 'migrate'>(
+  plugin: Plugin,
+  limits: WorkerLimits,
+  method: K,
+  argument: Argument<GuestMethods[K]>,
+): Promise<Result<GuestMethods[K]>> {
+  const worker = new SupervisedWorker<GuestMethods, Methods, Result<GuestMethods[K]>>({
     ...startOf(plugin, limits),
     methods: {},
     rpc,
-    begin: (guest) => guest.call('describe', undefined),
+    begin: (guest) => guest.call(method, argument),
   })
   try {
-    const schema = (await worker.start()) as Record<string, unknown> | undefined
-    if (!schema) return z.record(z.string(), z.unknown())
-    const settings = z.fromJSONSchema(schema)
-    settings._zod.toJSONSchema = () => schema
-    return settings
+    return await worker.start()
   } finally {
     await worker.end('nobody needs it any more')
   }

@@ -3,6 +3,7 @@ import type { Argument, Result } from '../../storage/shared/rpc-port.ts'
 import type { Completion, CompletionChunk, ModelRequest } from '../call/canonical.ts'
 import type { Stage, Visit } from '../chain/hooks.ts'
 import type { MeterEvent } from '../chain/meter.ts'
+import type { Migrated, OlderSettings } from '../plugin/isolation.ts'
 import type { StagedFolder } from '../plugin/staging/imports.ts'
 import type { CallChange, CallView, OutcomeView } from './call-view.ts'
 import type { ChunkBatch } from './chunk-transit.ts'
@@ -98,6 +99,7 @@ export interface StreamStep {
 export type GuestMethods = CallMethods & {
   /** The settings that its plugin takes, as a JSON Schema. */
   describe(_: undefined): Readonly<Record<string, unknown>> | undefined
+  migrate(given: OlderSettings): Migrated | undefined
   setUp(given: SetupData): Shape
   admit(visit: Visit): Done<void>
   stream(step: StreamStep): Done<Passed>

@@ -3,10 +3,23 @@ import type { ChainHooks } from '../chain/batches.ts'
 import type { ContextParts, Instance } from './instance.ts'
 import type { Plugin } from './plugin-record.ts'
 
+/** Settings that another version of a module stored. */
+export interface OlderSettings {
+  readonly settings: Readonly<Record<string, unknown>>
+  readonly from: string
+}
+
+/** What a module's `migrate` made of them. */
+export interface Migrated {
+  readonly settings: unknown
+}
+
 /** Runs modules in workers of their own. Boot hands it in: nothing here knows how a worker is run. */
 export interface Isolation {
   /** Learns the settings that a module takes, without running its code in this thread. */
   describe(plugin: Plugin): Promise<z.ZodType>
+  /** Has a module carry settings over; undefined when it has no `migrate`. */
+  migrate(plugin: Plugin, older: OlderSettings): Promise<Migrated | undefined>
   /** Sets a module up in a worker, which the instance owns. Resolves with hooks that lead there. */
   setUp(plugin: Plugin, instance: Instance, parts: ContextParts): Promise<ChainHooks>
 }

@@ -1,4 +1,5 @@
-type Source = () => Promise<Readonly<Record<string, unknown>>>
+type Values = Readonly<Record<string, unknown>>
+type Source = () => Promise<Values>
 
 /**
  * What a plugin remembers from one instance to the next. A plugin that is switched off is forgotten after a while,
@@ -30,11 +31,14 @@ export class Memory {
     for (const [name, value] of Object.entries(values ?? {})) this.#values.set(name, value)
   }
 
-  /** Takes back the values of a source that ends, unless another has taken its place. */
-  returned(source: Source, values: Readonly<Record<string, unknown>> | undefined): void {
-    if (this.source !== source) return
-    this.source = undefined
-    for (const [name, value] of Object.entries(values ?? {})) this.#values.set(name, value)
+  /** Takes back the values of a source that ends, unless another has its place. Who asks meanwhile waits for them. */
+  async returned(source: Source, ending: Promise<Values | undefined>): Promise<void> {
+    if (this.source !== source) return void (await ending)
+    const last: Source = async () => (await ending) ?? {}
+    this.source = last
+    const values = await last()
+    if (this.source === last) this.source = undefined
+    for (const [name, value] of Object.entries(values)) this.#values.set(name, value)
   }
 
   /** Forgets everything in so many milliseconds, unless `keep` comes first. */

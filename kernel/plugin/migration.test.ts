@@ -155,6 +155,21 @@ test('what is switched off is not asked before it is switched on or set, and wha
   expect(await settings()).toEqual({ max_items: 3 })
 })
 
+test('a module in a worker carries over there, and is refused as in the process', async () => {
+  await one()
+  await start()
+  await set({ limit: 3 }, { isolation: 'worker' })
+  await two(`() => { throw new Error('no way') }`)
+  expect(await reload()).toMatchObject({
+    status: 409,
+    body: { error: { message: expect.stringContaining('no way') } },
+  })
+  expect(await settings()).toEqual({ limit: 3 })
+  await two(rename)
+  expect((await reload()).status).toBe(200)
+  expect(await settings()).toEqual({ max_items: 3 })
+})
+
 test('the kit holds a plugin to what its migrations say', async () => {
   const at = await two(rename)
   await start()

@@ -1,5 +1,5 @@
 import { inTime, setupLimit } from './in-time.ts'
-import { isolationOf } from './isolation.ts'
+import { type Isolation, isolationOf, type Migrated, type OlderSettings } from './isolation.ts'
 import { explain } from './manifest.ts'
 import type { Plugin } from './plugin-record.ts'
 import type { StoredSetting } from './setting.ts'
@@ -14,19 +14,19 @@ const unknownVersion = '0.0.0'
  * stored. Going back to the version before gives what that one had stored. The same row where there is nothing to do;
  * throws a readable error when it cannot be carried over.
  */
-export async function migrate(plugin: Plugin): Promise<StoredSetting | undefined> {
+export async function migrate(plugin: Plugin, isolation: Isolation): Promise<StoredSetting | undefined> {
   const { stored, manifest, found } = plugin
   const { version: from = unknownVersion, before, ...row } = stored ?? {}
   const had = Object.entries(stored?.config ?? {}).filter(([, value]) => value !== null)
   if (!stored || !manifest || !found.entry || from === manifest.version || had.length === 0) return stored
   const next = { ...row, updated_at: new Date().toISOString(), version: manifest.version }
   if (before?.version === manifest.version) return { ...next, config: before.config }
-  if (isolationOf(plugin) === 'worker') return stored
-  const definition = await definitionOf(plugin)
-  if (!definition.migrate) return stored
+  if (isolationOf(plugin) === 'inproc') await definitionOf(plugin)
   try {
-    const settings = structuredClone(Object.fromEntries(had))
-    const config: unknown = await inTime(definition.migrate(settings, from), setupLimit(found), 'migrate')
+    const older = { settings: structuredClone(Object.fromEntries(had)), from }
+    const migrated = await inTime(askFor(plugin, older, isolation), setupLimit(found), 'migrate')
+    if (!migrated) return stored
+    const config = migrated.settings
     if (typeof config !== 'object' || config === null || Array.isArray(config))
       throw new Error('migrate must return an object')
     const cleared = Object.entries(stored.config!).filter(([, value]) => value === null)
@@ -38,4 +38,14 @@ export async function migrate(plugin: Plugin): Promise<StoredSetting | undefined
       cause: error,
     })
   }
+}
+
+async function askFor(
+  plugin: Plugin,
+  older: OlderSettings,
+  isolation: Isolation,
+): Promise<Migrated | undefined> {
+  if (isolationOf(plugin) === 'worker') return isolation.migrate(plugin, older)
+  const { migrate } = await definitionOf(plugin)
+  return migrate && { settings: await migrate(older.settings, older.from) }
 }

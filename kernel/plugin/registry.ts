@@ -1,4 +1,4 @@
-import { StoreError } from '../../storage/index.ts'
+import { type Store, StoreError } from '../../storage/index.ts'
 import { ModuleChanged } from '../chain/module-events.ts'
 import { conflict, isGatewayError } from '../errors.ts'
 import type { Generation } from './generation.ts'
@@ -14,6 +14,7 @@ import { type Change, type PluginNews, Transaction } from './transaction.ts'
 
 type Parts = SetupParts &
   RecordParts & {
+    readonly store: Store
     /** Told of each change that was made, before the next one begins. */
     readonly told?: (news: PluginNews) => Promise<void>
   }
@@ -170,7 +171,7 @@ export class Registry extends PluginTable {
     const refuse = (error: unknown): never => {
       throw this.#refused(error, id, undefined)
     }
-    const had = change.config ? await migrate(plugin).catch(refuse) : plugin.stored
+    const had = change.config ? await migrate(plugin, this.#parts.isolation).catch(refuse) : plugin.stored
     const stored = changed(had, change, { setting: plugin.setting, version: manifest.version })
     const put = this.#withSettings(plugin, stored)
     await this.#make({ put, rows: new Map([[id, stored]]), actor, news: { set: id } })

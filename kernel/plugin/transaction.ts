@@ -115,7 +115,7 @@ export class Transaction {
   }
 
   async #start(given: Plugin): Promise<Plugin> {
-    const stored = await migrate(given)
+    const stored = await migrate(given, this.#parts.isolation)
     const plugin = stored === given.stored ? given : this.#withStored(given, stored)
     const { id, memory } = plugin
     const { source } = memory
