@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import type { Engine } from '../../storage/index.ts'
 import { openLevel } from '../../storage/level.ts'
+import { shareEngine } from '../../storage/shared.ts'
 import { Accounts } from './accounts.ts'
 import { Claims } from './claims.ts'
 
@@ -32,6 +33,20 @@ test('a known key is answered without a promise', async () => {
   const principal = { type: 'user', keyId: key.id, userId: user.id, plan: 'free' }
   expect(await accounts.authenticate(secret)).toEqual(principal)
   expect(accounts.authenticate(secret)).toEqual(principal)
+})
+
+test('accounts and keys are made, rotated and deleted from any thread', async () => {
+  const shared = shareEngine(engine)
+  const ends = [shared.open(), shared.open()] as const
+  const [near, far] = await Promise.all([Accounts.open(ends[0]), Accounts.open(ends[1])])
+  const { user, secret } = await far.signUp({ email: 'bob@example.com', plan: 'free' })
+  expect(await near.authenticate(secret)).toMatchObject({ userId: user.id })
+  const { key } = await far.keys.issue({ type: 'user', userId: user.id })
+  const rotated = await far.keys.rotate(user.id, key.id)
+  expect(await near.authenticate(rotated.secret)).toMatchObject({ keyId: rotated.key.id })
+  await far.deleteUser(user.id)
+  expect(await near.authenticate(rotated.secret)).toBeUndefined()
+  for (const end of ends) await end.close()
 })
 
 test('the key of the configuration is an admin, and is stored nowhere', async () => {

@@ -5,7 +5,7 @@ import type { Awaitable } from '../chain/hooks.ts'
 import { conflict, notFound } from '../errors.ts'
 import { newId } from '../id.ts'
 import { Claims } from './claims.ts'
-import { hashOf, isMadeHere, Keys } from './keys.ts'
+import { hashOf, isMadeHere, Keys, newSecret } from './keys.ts'
 import { cameFrom, type Known, KnownKeys, noteAddress } from './known-keys.ts'
 import { type IssuedKey, type KeyOptions, keyStatus, type User, userRecord } from './records.ts'
 
@@ -138,12 +138,13 @@ export class Accounts {
     const at = new Date().toISOString()
     const named = name === undefined ? {} : { name }
     const user: User = { id: newId('usr_'), email, ...named, plan, created_at: at, updated_at: at }
+    const made = newSecret()
     return this.#store.transaction((transaction) => {
       if (!this.#emails.take(transaction, email.toLowerCase(), user.id)) {
         throw conflict('There is an account with this email address already.', { param: 'email' })
       }
       transaction.create(this.#users, user.id, user)
-      return { user, ...this.keys.issueIn(transaction, { type: 'user', userId: user.id }, firstKey) }
+      return { user, ...this.keys.issueIn(transaction, made, { type: 'user', userId: user.id }, firstKey) }
     })
   }
 

@@ -17,6 +17,10 @@ export const hashOf = (secret: string): string => hash('sha256', secret, 'base64
 /** Whether a key has the form of those made here, which nobody can guess. */
 export const isMadeHere = (secret: string): boolean => /^sy_(admin|live)_[0-9A-Za-z]{43}$/.test(secret)
 
+/** What is random of a key. It is made before a transaction, which may run again and has to write the same row then. */
+export const newSecret = () => ({ id: newId('key_'), token: secretToken() })
+type NewSecret = ReturnType<typeof newSecret>
+
 /** Keys, stored as hashes: their making, rotation and end. */
 export class Keys {
   readonly #store: Store
@@ -47,22 +51,23 @@ export class Keys {
 
   /** A new key of 256 random bits. */
   async issue(owner: KeyOwner, options: KeyOptions = {}): Promise<IssuedKey> {
-    const issued = await this.#store.transaction((transaction) => this.issueIn(transaction, owner, options))
+    const made = newSecret()
+    const issued = await this.#store.transaction((tx) => this.issueIn(tx, made, owner, options))
     await this.#forgetEnded(holderOf(issued.key))
     return issued
   }
 
   /** As `issue`, with the other changes of a transaction. */
-  issueIn(transaction: Transaction, owner: KeyOwner, options: KeyOptions = {}): IssuedKey {
-    const secret = `${owner.type === 'admin' ? 'sy_admin_' : 'sy_live_'}${secretToken()}`
-    const key = keyOf(secret, owner, options)
+  issueIn(transaction: Transaction, made: NewSecret, owner: KeyOwner, options: KeyOptions = {}): IssuedKey {
+    const secret = `${owner.type === 'admin' ? 'sy_admin_' : 'sy_live_'}${made.token}`
+    const key = keyOf(made.id, secret, owner, options)
     transaction.create(this.#rows, key.id, key)
     return { key, secret }
   }
 
   /** Takes in a key that exists elsewhere. Refuses one that is known here already, revoked or not. */
   async import(secret: string, owner: KeyOwner, options: KeyOptions = {}): Promise<Key> {
-    const key = keyOf(secret, owner, options)
+    const key = keyOf(newId('key_'), secret, owner, options)
     if (await this.byHash(key.hash)) throw known()
     await this.#store.transaction((transaction) => {
       if (!this.#imported.take(transaction, key.hash, key.id)) throw known()
@@ -120,12 +125,13 @@ export class Keys {
    * rotations at the same time one succeeds.
    */
   async rotate(holder: string, keyId: string, graceSeconds = 0): Promise<IssuedKey> {
+    const made = newSecret()
     const issued = await this.#store.transaction((transaction) => {
       const old = transaction.get(this.#rows, keyId)
       if (!old || holderOf(old) !== holder) throw noKey(keyId)
       refuseUnlessCurrent(old)
       const { type, user_id: userId, name, expires_at: expiresAt } = old
-      const issued = this.issueIn(transaction, { type, userId }, { name, expiresAt })
+      const issued = this.issueIn(transaction, made, { type, userId }, { name, expiresAt })
       transaction.put(this.#rows, keyId, replaced(old, issued.key.id, graceSeconds))
       return issued
     })
@@ -177,10 +183,10 @@ const holderOf = ({ user_id }: Key): string => user_id ?? operator
 
 const now = (): string => new Date().toISOString()
 
-function keyOf(secret: string, owner: KeyOwner, { name, expiresAt }: KeyOptions): Key {
+function keyOf(id: string, secret: string, owner: KeyOwner, { name, expiresAt }: KeyOptions): Key {
   const at = now()
   return {
-    id: newId('key_'),
+    id,
     hash: hashOf(secret),
     prefix: secret.slice(0, 12),
     last_four: secret.slice(-4),
