@@ -89,3 +89,20 @@ test('a child of what is over is over', () => {
   whole.abort(over)
   expect(whole.child().cancel.reason).toBe(over)
 })
+
+test('there is one signal, whoever asks for it', () => {
+  const cancel = new Cancel()
+  expect(cancel.signal).toBe(cancel.signal)
+})
+
+test('who stops listening twice, or too late, takes nobody else along', () => {
+  const cancel = new Cancel()
+  const heard: string[] = []
+  const forget = cancel.onAbort(() => heard.push('first'))
+  cancel.onAbort(() => heard.push('second'))
+  forget()
+  forget()
+  cancel.abort(over)
+  forget()
+  expect(heard).toEqual(['second'])
+})

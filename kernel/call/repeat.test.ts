@@ -38,6 +38,7 @@ test('it runs after each interval, never twice at a time, and not any more once 
   expect([runs, hasEnded]).toEqual([3, false])
   done.resolve()
   await ended
+  await vi.advanceTimersByTimeAsync(500)
   expect(runs).toBe(3)
 })
 

@@ -227,11 +227,22 @@ describe('a part of a streamed message', () => {
   })
 
   test('comes whole where it does not grow, so it has no lane', () => {
-    const delta = { annotations: [{ index: 1, title: 'whole', text: 'grows' }] } as unknown as Delta
+    const annotation = { index: 1, title: 'whole', subtext: 'whole', texture: 'whole', text: 'grows' }
+    const delta = { annotations: [annotation] } as unknown as Delta
     expect(said(delta).map(([text, { lane }]) => [text, lane])).toEqual([
+      ['whole', undefined],
+      ['whole', undefined],
       ['whole', undefined],
       ['grows', 'annotations.1.text'],
     ])
+  })
+
+  test('is written alone with what tells it apart, and nothing else', () => {
+    const written = (part: object): Delta => said({ parts: [part] } as unknown as Delta)[0]![1].wrap('y')
+    expect(written({ index: 1, type: 'note', text: 'x', more: 7 })).toStrictEqual({
+      parts: [{ index: 1, type: 'note', text: 'y' }],
+    })
+    expect(written({ text: 'x' })).toStrictEqual({ parts: [{ text: 'y' }] })
   })
 
   test('has no texts in names, ids and what is empty', () => {
