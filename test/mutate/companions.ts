@@ -1,13 +1,13 @@
 /** Tests that stand elsewhere than what they test, by the folder or file. */
 export const companions: readonly (readonly [string, readonly string[]])[] = [
   ['kernel/call', ['kernel/money.test.ts', 'test/read-only.test.ts']],
-  ['kernel/stream', ['kernel/detect', 'plugins/upstream/delivery', 'kernel/http/streamed-answer.test.ts']],
+  ['kernel/stream', ['kernel/detect/redaction.test.ts']],
   ['kernel/chain', ['kernel/call', 'kernel/detect', 'modules/outputcap', 'modules/retrypilot']],
   ['kernel/auth', ['plugins/auth', 'kernel/http/failed-keys.test.ts']],
   ['plugins/models/prices', ['plugins/models/prices.test.ts', 'kernel/call/bill.test.ts']],
   ['modules/rateshield', ['plugins/counting']],
   ['plugins/counting', ['modules/rateshield']],
-  ['storage/level', ['storage/level.test.ts', 'storage/level']],
+  ['storage/level', ['storage/level.test.ts']],
 ]
 
 /** Files in the folders of the code that are only for tests. */

@@ -28,7 +28,7 @@ const write = (line: Line): void => appendFileSync(plan.out, `${JSON.stringify(l
 const tickMs = 100
 
 /** Milliseconds for a hook beside a mutant. */
-const hookLimit = 10_000
+const hookLimit = 30_000
 
 /**
  * Runs the files of a plan one after the other in one process, each with its mutant switched on: what they import stays

@@ -62,3 +62,18 @@ test('each token is on one item only, at its own price', () => {
 test('what has no price has no items', () => {
   expect(itemsOf({ input: 2 }, { ...noUsage, output: 5, source: 'provider' })).toEqual([])
 })
+
+test('only tokens that there are need a price', () => {
+  const usage = { ...noUsage, input: 3, output: 5, source: 'provider' } as const
+  expect(amountsOf({ output: 8 }, { ...usage, input: 0 })?.totalNano).toBe(40_000)
+  expect(amountsOf({ input: 2 }, { ...usage, output: 0 })?.totalNano).toBe(6_000)
+  expect(amountsOf({ output: 8 }, usage)).toBeUndefined()
+  expect(amountsOf({ input: 2 }, usage)).toBeUndefined()
+})
+
+test('a tier is for prompts that are longer than its start', () => {
+  const rates: Rates = { input: { base: 2, tiers: [{ start: 100, price: 7 }] }, output: 8 }
+  const of = (input: number) => itemsOf(rates, { ...noUsage, input, source: 'provider' })
+  expect(of(100)).toEqual([{ class: 'input', tokens: 100, costNano: 200_000, usdPerM: 2 }])
+  expect(of(101)).toEqual([{ class: 'input', tokens: 101, costNano: 707_000, usdPerM: 7 }])
+})
