@@ -3,11 +3,14 @@
 export type {
   Collection,
   Counters,
+  ListOptions,
   Log as RowLog,
   LogQuery,
   Page,
+  PageOptions,
   Sequence,
   Store,
+  Transaction,
 } from '../storage/index.ts'
 export { type Accounts, type Key, type KeyOwner, keyStatus, operator, type User } from './auth/accounts.ts'
 export { newAttempt } from './call/attempt.ts'

@@ -3,6 +3,15 @@ import type { z } from 'zod'
 /** A value that an index can hold; `undefined` leaves the row out of the index. */
 export type IndexValue = string | number | boolean | undefined
 
+/** A value that an index holds. */
+export type FieldValue = Exclude<IndexValue, undefined>
+
+/**
+ * What an index says of a row: one value, or several in an array. A value that is an array itself is a compound one, such as
+ * `[[row.user, row.at]]`, which sorts by its first value, then by its second; it is none when one of its values is none.
+ */
+export type IndexAnswer = IndexValue | readonly (IndexValue | readonly IndexValue[])[]
+
 /**
  * What a collection is made of. The schema is applied to every write, and what it returns is stored; rows of the
  * same version come back as they were stored. So a change of the rows' shape, or of what an index function answers
@@ -11,7 +20,7 @@ export type IndexValue = string | number | boolean | undefined
 export interface CollectionOptions<T> {
   readonly schema: z.ZodType<T>
   /** Secondary indexes: an array puts the row under each of its values. NaN counts as no value. */
-  readonly indexes?: Readonly<Record<string, (row: T) => IndexValue | readonly IndexValue[]>>
+  readonly indexes?: Readonly<Record<string, (row: T) => IndexAnswer>>
   /**
    * Version of the rows' shape, 1 by default. Rows of an older version go through `migrate`, then the schema, once,
    * at open. A row that fails either stays as it is, unreadable, and is tried again at the next open. Rows of a
@@ -39,18 +48,41 @@ export interface OlderRow {
  */
 export interface ListOptions {
   readonly index?: string
-  /** Rows whose index value is this one; without it, all rows in the order of the index. */
-  readonly equals?: Exclude<IndexValue, undefined>
+  /**
+   * Rows whose index value is this one, or, in an array, whose compound value begins with these; without it, all rows in the
+   * order of the index.
+   */
+  readonly equals?: FieldValue | readonly FieldValue[]
+  /**
+   * Rows whose value is this or more, and of its kind: the id without `index`, the index value, or the value that comes next in
+   * a compound index after those of `equals`; one that has none there is refused as soon as a row shows it. The rows of a range
+   * are counted by passing over its keys.
+   */
+  readonly from?: FieldValue
+  /** As `from`: rows whose value is less. */
+  readonly to?: FieldValue
+  /**
+   * Rows that come after those of another page, by its `next`, in the same order. Rows that are added or deleted meanwhile
+   * make no other row come twice or never. Throws `QUERY_INVALID` for what is no place in this listing.
+   */
+  readonly after?: string
   readonly limit?: number
   readonly offset?: number
   /** Newest (largest) first. */
   readonly reverse?: boolean
 }
 
+/** Which part of a listing. */
+export type PageOptions = Pick<ListOptions, 'after' | 'limit' | 'offset'>
+
+export type CountOptions = Pick<ListOptions, 'index' | 'equals' | 'from' | 'to'>
+
 export interface Page<T> {
   readonly items: T[]
-  /** How many rows match in all; kept as a count, not found by a scan. */
+  /** How many rows match in all, on whatever page; kept as a count, not found by a scan, except for a range. */
   readonly total: number
+  /** Where the next page begins, for `after`; absent on the last one. */
+  readonly next?: string
   /** Rows of this page that could not be read and were left out; absent when there were none. */
   readonly unreadable?: number
 }
@@ -82,7 +114,7 @@ export interface Collection<T> {
   list(options?: ListOptions): Promise<Page<T>>
   /** All rows of a listing, one at a time, from one snapshot. */
   scan(options?: ListOptions): AsyncIterable<[id: string, row: T]>
-  count(options?: Pick<ListOptions, 'index' | 'equals'>): Promise<number>
+  count(options?: CountOptions): Promise<number>
   /**
    * Called after each acknowledged write of this process (and, with engines that share, of others). Who writes in another
    * thread is told that it is written when the listeners have done with it, and what they returned is settled.

@@ -50,6 +50,11 @@ export interface LogQuery {
   readonly to?: number
   /** A test on the row itself, for what no index answers; the total then counts by reading rows. */
   readonly filter?: (row: never) => boolean
+  /**
+   * Rows that come after those of another page, by its `next`, in the same order. Rows that are appended or deleted meanwhile
+   * make no other row come twice or never. Throws `QUERY_INVALID` for what is no place in a log.
+   */
+  readonly after?: string
   readonly limit?: number
   readonly offset?: number
   /** Newest first unless false. */
@@ -93,7 +98,12 @@ export interface Log<T> {
   /** The row of this id, the newest when there are several. */
   get(id: string): Promise<T | undefined>
   body(id: string): Promise<string | undefined>
-  /** Rows in the order they were appended, newest first; one without a `limit` holds every matching row. */
+  /** The place behind the newest row of this id, for `after`; undefined when there is no such row. */
+  placeOf(id: string): Promise<string | undefined>
+  /**
+   * Rows in the order they were appended, newest first; one without a `limit` holds every matching row. Pages of queries with a
+   * `filter` have no `next`.
+   */
   list(query?: LogQuery): Promise<Page<T>>
   /** Rows of a query, newest first unless `reverse: false`, read block by block. */
   scan(query?: LogQuery): AsyncIterable<T>

@@ -93,7 +93,7 @@ const budgets: Readonly<Record<string, number>> = {
   detect: 600,
   http: 1_400,
   isolation: 2_450,
-  kit: 750,
+  kit: 860,
   log: 70,
   permissions: 560,
   plugin: 3_220,

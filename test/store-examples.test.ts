@@ -18,6 +18,7 @@ const outcomes: Readonly<Record<string, (store: Store, returned: unknown) => Pro
       { seq: 1, from: 'ada', to: 'bob', amount: 4 },
     ])
   },
+  'Rows by range, and page by page': async (_, returned) => expect(returned).toEqual([10, 20, 30]),
 }
 
 const sections = (await readFile('docs/plugins/contract.md', 'utf8')).split(/^## /m).slice(1)

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Collection, Page, Store } from '../../storage/index.ts'
+import type { Collection, Page, PageOptions, Store } from '../../storage/index.ts'
 import type { Principal } from '../call/call.ts'
 import type { Awaitable } from '../chain/hooks.ts'
 import { conflict, notFound } from '../errors.ts'
@@ -155,7 +155,7 @@ export class Accounts {
   }
 
   /** Users, oldest first. */
-  users(page: { limit: number; offset: number }): Promise<Page<User>> {
+  users(page: PageOptions): Promise<Page<User>> {
     return this.#users.list(page)
   }
 

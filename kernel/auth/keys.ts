@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Collection, Counters, Page, Store, Transaction } from '../../storage/index.ts'
+import type { Collection, Counters, Page, PageOptions, Store, Transaction } from '../../storage/index.ts'
 import { conflict, notFound } from '../errors.ts'
 import { newId, secretToken } from '../id.ts'
 import { Claims } from './claims.ts'
@@ -78,7 +78,7 @@ export class Keys {
   }
 
   /** The keys of a user, or of the operator, oldest first. */
-  of(holder: string, page: { limit: number; offset: number }): Promise<Page<Key>> {
+  of(holder: string, page: PageOptions): Promise<Page<Key>> {
     return this.#rows.list({ index: 'holder', equals: holder, ...page })
   }
 

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import type { Collection, Completion, Store } from '#kernel'
+import type { Collection, Completion, ListOptions, Store } from '#kernel'
 
 const entry = z.object({
   body: z.custom<Completion>((value) => typeof value === 'object' && value !== null),
@@ -44,7 +44,7 @@ export class Entries {
     this.#maxEntries = maxEntries
     this.#rows = store.collection('answers', {
       schema: entry,
-      indexes: { stored_at: (row) => row.stored_at },
+      indexes: { stored_at: (row) => row.stored_at, expires_at: (row) => row.expires_at },
     })
   }
 
@@ -97,13 +97,16 @@ export class Entries {
 
   /** Deletes what has expired, and the oldest beyond the limit. */
   async sweep(): Promise<void> {
+    await this.#deleteAll({ index: 'expires_at', to: Date.now() + 1 })
+    const excess = (await this.#rows.count()) - this.#maxEntries
+    if (excess > 0) await this.#deleteAll({ index: 'stored_at', limit: excess })
+  }
+
+  async #deleteAll(which: ListOptions): Promise<void> {
     const { answers } = this.#kept
-    let excess = (await this.#rows.count()) - this.#maxEntries
-    for await (const [key, row] of this.#rows.scan({ index: 'stored_at' })) {
-      if (excess <= 0 && row.expires_at > Date.now()) continue
+    for await (const [key, row] of this.#rows.scan(which)) {
       await this.#rows.delete(key)
       if (answers.peek(key)?.stored_at === row.stored_at) answers.delete(key)
-      excess -= 1
     }
   }
 

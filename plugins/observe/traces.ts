@@ -1,4 +1,4 @@
-import type { LogQuery, Page, RowLog, Store } from '#kernel'
+import type { LogQuery, Page, PageOptions, RowLog, Store } from '#kernel'
 import { nanoOf } from '#kit'
 import { type Bodies, parseBodies } from './body.ts'
 import { Cells, createRollUp, everybody, minutesBefore } from './cells.ts'
@@ -26,11 +26,6 @@ export interface TraceFilter {
   readonly min_cost?: number | undefined
   /** In milliseconds. */
   readonly min_latency?: number | undefined
-}
-
-interface Window {
-  readonly limit: number
-  readonly offset: number
 }
 
 /** A page of a search through bodies, which ends when its time is over. */
@@ -78,34 +73,50 @@ export class Traces {
   }
 
   /** A page, newest first, with the total. */
-  list(filter: TraceFilter, window: Window): Promise<Page<TraceRow>> {
-    return this.#log.list({ ...queryOf(filter), ...window })
+  list(filter: TraceFilter, page: PageOptions): Promise<Page<TraceRow>> {
+    return this.#log.list({ ...queryOf(filter), ...page })
   }
 
   /** Every trace that passes, newest first. */
-  scan(filter: TraceFilter): AsyncIterable<TraceRow> {
-    return this.#log.scan(queryOf(filter))
+  scan(filter: TraceFilter, { after }: Pick<PageOptions, 'after'> = {}): AsyncIterable<TraceRow> {
+    return this.#log.scan({ ...queryOf(filter), ...(after !== undefined && { after }) })
   }
 
   /**
    * Traces whose stored bodies hold a text, whatever its case. There is no index of texts: bodies are read newest
-   * first until the time is over, and the page says how far that was.
+   * first until the time is over, and the page says how far that was. The next one goes on from there.
    */
-  async search(filter: TraceFilter, text: string, window: Window, budgetMs: number): Promise<SearchPage> {
+  async search(
+    filter: TraceFilter,
+    text: string,
+    { limit = Number.POSITIVE_INFINITY, offset = 0, ...page }: PageOptions,
+    budgetMs: number,
+  ): Promise<SearchPage> {
     const wanted = JSON.stringify(text).slice(1, -1).toLowerCase()
     const ends = performance.now() + budgetMs
     const items: TraceRow[] = []
     let total = 0
     let searched = 0
-    for await (const row of this.scan(filter)) {
-      if (performance.now() > ends) return { items, total, searched, complete: false }
+    let last: TraceRow | undefined
+    for await (const row of this.scan(filter, page)) {
+      if (performance.now() > ends) {
+        const place = items.length < limit ? last : items.at(-1)
+        return { items, total, searched, complete: false, ...(await this.#nextAfter(place)) }
+      }
       searched += 1
+      last = row
       const body = row.bodies === 'stored' ? await this.#log.body(row.id) : undefined
       if (!body?.toLowerCase().includes(wanted)) continue
-      if (total >= window.offset && items.length < window.limit) items.push(row)
+      if (total >= offset && items.length < limit) items.push(row)
       total += 1
     }
-    return { items, total, searched, complete: true }
+    const next = total > offset + items.length ? await this.#nextAfter(items.at(-1)) : {}
+    return { items, total, searched, complete: true, ...next }
+  }
+
+  async #nextAfter(row: TraceRow | undefined): Promise<Pick<Page<TraceRow>, 'next'>> {
+    const next = row && (await this.#log.placeOf(row.id))
+    return next === undefined ? {} : { next }
   }
 
   /** The sums of a user's traces, or of all traces. */

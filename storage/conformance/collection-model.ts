@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
 import { z } from 'zod'
-import type { Collection, CollectionOptions, IndexValue, ListOptions } from '../index.ts'
+import type { Collection, CollectionOptions, IndexAnswer, IndexValue, ListOptions } from '../index.ts'
 import { collect, compareText } from './harness.ts'
 
 export const Item = z.object({
@@ -23,15 +23,28 @@ export const itemOptions = {
     size: (item) => item.size,
     tag: (item) => item.tags,
     any: (item) => [item.label, item.size, item.on],
+    pair: (item) => [[item.label, item.size]],
+    triple: (item) => item.tags.map((tag) => [tag, item.on, item.label]),
   },
 } satisfies CollectionOptions<Item>
 
 type IndexName = keyof typeof itemOptions.indexes
-type Entry = readonly [value: Exclude<IndexValue, undefined>, id: string]
+type Value = Exclude<IndexValue, undefined>
+type Entry = readonly [values: readonly Value[], id: string]
+/** Which rows, whatever the page. */
+type Which = Pick<ListOptions, 'equals' | 'from' | 'to'> & { readonly index?: IndexName }
 
 const rank = { boolean: 0, number: 1, string: 2 }
 
-function compareValues(a: Entry[0], b: Entry[0]): number {
+function compareEntries([a, idA]: Entry, [b, idB]: Entry): number {
+  for (const [at, value] of a.entries()) {
+    const order = compareValues(value, b[at]!)
+    if (order !== 0) return order
+  }
+  return compareText(idA, idB)
+}
+
+function compareValues(a: Value, b: Value): number {
   if (typeof a === 'string' && typeof b === 'string') return compareText(a, b)
   if (typeof a === typeof b) return Number(a) - Number(b)
   return rank[typeof a as keyof typeof rank] - rank[typeof b as keyof typeof rank]
@@ -41,42 +54,74 @@ function compareValues(a: Entry[0], b: Entry[0]): number {
 export class CollectionModel {
   readonly rows = new Map<string, Item>()
 
-  ids(index?: IndexName, equals?: Entry[0]): string[] {
-    if (index === undefined) return [...this.rows.keys()].sort(compareText)
-    const entries: Entry[] = []
-    for (const [id, row] of this.rows) {
-      const given: IndexValue | readonly IndexValue[] = itemOptions.indexes[index](row)
-      const values = new Set(typeof given === 'object' ? given : [given])
-      for (const value of values) if (value !== undefined) entries.push([value, id])
+  ids({ index, equals, from, to }: Which): string[] {
+    const entries = (index === undefined ? this.#rowEntries() : this.#indexEntries(index)).sort(
+      compareEntries,
+    )
+    const first = equals === undefined ? [] : [equals].flat()
+    const isIn = ([values]: Entry) => {
+      if (!first.every((value, at) => values[at] === value)) return false
+      const value = values[first.length]
+      return (
+        [from, to].every((bound) => bound === undefined || typeof bound === typeof value) &&
+        (from === undefined || compareValues(value!, from) >= 0) &&
+        (to === undefined || compareValues(value!, to) < 0)
+      )
     }
-    entries.sort((a, b) => compareValues(a[0], b[0]) || compareText(a[1], b[1]))
-    return entries.filter(([value]) => equals === undefined || value === equals).map(([, id]) => id)
+    return entries.filter(isIn).map(([, id]) => id)
+  }
+
+  #rowEntries(): Entry[] {
+    return Array.from(this.rows.keys(), (id) => [[id], id])
+  }
+
+  #indexEntries(index: IndexName): Entry[] {
+    const entries = new Map<string, Entry>()
+    for (const [id, row] of this.rows) {
+      const given: IndexAnswer = itemOptions.indexes[index](row)
+      for (const one of typeof given === 'object' ? given : [given]) {
+        const values = [one].flat() as readonly IndexValue[]
+        if (values.every((value) => value !== undefined))
+          entries.set(JSON.stringify([values, id]), [values as readonly Value[], id])
+      }
+    }
+    return [...entries.values()]
   }
 
   /** Every listing, count and row of the collection is what the model says. */
   async check(collection: Collection<Item>): Promise<void> {
-    await this.#checkListing(collection, {})
-    for (const index of Object.keys(itemOptions.indexes) as IndexName[]) {
-      await this.#checkListing(collection, { index })
-      const values = new Set([...this.rows.values()].flatMap((row) => itemOptions.indexes[index](row)))
-      for (const equals of values) {
-        if (equals !== undefined) await this.#checkListing(collection, { index, equals })
-      }
-    }
+    for (const which of this.#listings()) await this.#checkListing(collection, which)
     for (const [id, row] of this.rows) expect(await collection.get(id)).toEqual(row)
   }
 
-  async #checkListing(
-    collection: Collection<Item>,
-    options: { index?: IndexName; equals?: Entry[0] },
-  ): Promise<void> {
-    const ids = this.ids(options.index, options.equals)
+  #listings(): Which[] {
+    const [someId = 'a'] = this.rows.keys()
+    const listings: Which[] = [{}, { from: someId }, { to: someId }, { from: 'A', to: 'ab' }]
+    for (const index of Object.keys(itemOptions.indexes) as IndexName[]) {
+      listings.push({ index })
+      const entries = this.#indexEntries(index).map(([values]) => values)
+      for (const values of entries) listings.push({ index, equals: values })
+      for (const [value] of entries.slice(0, 2)) {
+        listings.push({ index, equals: value! }, { index, from: value! }, { index, to: value! })
+      }
+      const [low, high] = [entries[0], entries.find((values) => values.length > 1)]
+      if (high)
+        listings.push({ index, equals: high[0]!, from: high[1]! }, { index, equals: high[0]!, to: high[1]! })
+      if (low && typeof low[0] === 'string') listings.push({ index, from: low[0], to: '\uFFFF' })
+    }
+    return listings
+  }
+
+  async #checkListing(collection: Collection<Item>, options: Which): Promise<void> {
+    const ids = this.ids(options)
     expect(await collection.count(options)).toBe(ids.length)
     for (const paging of [{}, { limit: 2 }, { offset: 1, limit: 2, reverse: true }] satisfies ListOptions[]) {
       const wanted = page(ids, paging)
-      const { items, total } = await collection.list({ ...options, ...paging })
+      const { items, total, next } = await collection.list({ ...options, ...paging })
       expect(total).toBe(ids.length)
       expect(items).toEqual(wanted.map((id) => this.rows.get(id)))
+      const behind = ids.length - (paging.offset ?? 0) - wanted.length
+      expect(next !== undefined).toBe(behind > 0)
       const scanned = await collect(collection.scan({ ...options, ...paging }))
       expect(
         isDeepStrictEqual(
@@ -84,6 +129,13 @@ export class CollectionModel {
           wanted,
         ),
       ).toBe(true)
+      if (next === undefined) continue
+      const rest = await collect(
+        collection.scan({ ...options, reverse: paging.reverse ?? false, after: next }),
+      )
+      expect(rest.map(([id]) => id)).toEqual(
+        page(ids, { ...paging, offset: (paging.offset ?? 0) + 2, limit: behind }),
+      )
     }
   }
 }

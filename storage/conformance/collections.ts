@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Change } from '../index.ts'
 import { collectionHistories } from './collection-histories.ts'
 import { Counter, type Item, itemOptions } from './collection-model.ts'
+import { collectionPages } from './collection-pages.ts'
 import { collectionRaces } from './collection-races.ts'
 import { collect, type OpenEngine, withEngine } from './harness.ts'
 
@@ -9,6 +10,7 @@ import { collect, type OpenEngine, withEngine } from './harness.ts'
 export function collectionConformance(open: OpenEngine): void {
   collectionHistories(open)
   collectionRaces(open)
+  collectionPages(open)
   describe('a collection', () => {
     test('stores what the schema returns and refuses what it refuses', () =>
       withEngine(open, async ({ engine }) => {
@@ -51,7 +53,7 @@ export function collectionConformance(open: OpenEngine): void {
         const items = engine.collection('items', itemOptions)
         await expect(items.list({ index: 'colour' })).rejects.toMatchObject({
           code: 'INDEX_UNKNOWN',
-          message: expect.stringContaining('label, size, tag, any'),
+          message: expect.stringContaining('label, size, tag, any, pair, triple'),
         })
         await expect(items.list({ equals: 'x' })).rejects.toMatchObject({ code: 'QUERY_INVALID' })
         await expect(items.list({ limit: -1 })).rejects.toMatchObject({ code: 'QUERY_INVALID' })

@@ -104,8 +104,16 @@ export class LogModel {
     const { offset = 0, limit = Infinity } = query
     const all = this.select(query)
     const items = all.slice(offset, offset + limit)
-    expect(await log.list(query)).toEqual({ items, total: all.length })
+    const { next, ...page } = await log.list(query)
+    expect(page).toEqual({ items, total: all.length })
     expect(await collect(log.scan(query))).toEqual(items)
+    const rest = query.filter || limit === 0 ? [] : all.slice(offset + items.length)
+    expect(next !== undefined).toBe(rest.length > 0)
+    if (next === undefined) return
+    const { offset: _, ...behind } = query
+    expect(await collect(log.scan({ ...behind, after: next, limit: rest.length }))).toEqual(rest)
+    const last = await log.list({ ...behind, after: next, limit: rest.length })
+    expect(last).toEqual({ items: rest, total: all.length })
   }
 
   /** Every row, body and total of the log is what the model says. */

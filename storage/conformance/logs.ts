@@ -197,6 +197,39 @@ export function logConformance(open: OpenEngine): void {
       60_000,
     )
 
+    test.each([true, false])(
+      'gives each row that stays once on its pages, whatever comes and goes (%s)',
+      (reverse) =>
+        withEngine(open, async ({ engine }) => {
+          const log = engine.log('calls', callOptions)
+          for (let n = 0; n < 200; n++)
+            log.append({ ...callOf(n), tags: n % 3 ? ['stays'] : ['goes', 'stays'] })
+          for (const where of [{}, { tag: 'stays' }, { status: [200, 500], tag: 'stays' }]) {
+            const all = (await log.list({ where, reverse })).items.filter(
+              ({ tags }) => !tags.includes('goes'),
+            )
+            const found: string[] = []
+            let after: string | undefined
+            for (let page = 0; page === 0 || after !== undefined; page++) {
+              const { items, next } = await log.list({ where, reverse, limit: 7, ...(after && { after }) })
+              found.push(...items.map(({ id }) => id))
+              after = next
+              if (page > 3) continue
+              for (let n = 0; n < 10; n++) log.append({ ...callOf(1000 + n), tags: ['stays', 'goes'] })
+              await log.erase(({ at, tags }) => tags.includes('goes') && at % 4 === page)
+            }
+            const ids = new Set(all.map(({ id }) => id))
+            expect(found.filter((id) => ids.has(id))).toEqual(all.map(({ id }) => id))
+          }
+          const place = await log.placeOf('call50')
+          const [behind] = (await log.list({ after: place!, reverse, limit: 1 })).items
+          expect(behind?.at).toBe(reverse ? 49 : 52)
+          expect(await log.placeOf('nobody')).toBeUndefined()
+          await expect(log.list({ after: 'nonsense' })).rejects.toMatchObject({ code: 'QUERY_INVALID' })
+          await expect(log.list({ after: '' })).rejects.toMatchObject({ code: 'QUERY_INVALID' })
+        }),
+    )
+
     test('refuses a field it does not have and negative limits', () =>
       withEngine(open, async ({ engine }) => {
         const log = engine.log('calls', callOptions)

@@ -1,9 +1,10 @@
 import { StoreError } from '../errors.ts'
-import type { Change, Collection, CollectionOptions, ListOptions, Page } from '../index.ts'
+import type { Change, Collection, CollectionOptions, CountOptions, ListOptions, Page } from '../index.ts'
 import { checkId, isId } from '../names.ts'
 import type { Backing, Snapshot } from './backing.ts'
 import { Listeners } from './listeners.ts'
-import { entryPages, type ListingPlan, planListing } from './listing.ts'
+import { type ListedRow, rowPages, totalOf } from './listing.ts'
+import { cursorOf, type ListingPlan, planListing } from './listing-plan.ts'
 import { migrateRows } from './migrations.ts'
 import { readingOn } from './reading-on.ts'
 import { Rows } from './rows.ts'
@@ -96,17 +97,11 @@ export class LevelCollection<T> implements Collection<T> {
 
   list(options: ListOptions = {}): Promise<Page<T>> {
     return this.run(async () => {
-      const plan = planListing(this.rows.keys, this.rows.shape.indexes, options)
+      const plan = this.#plan(options)
       const snapshot = this.backing.database.snapshot()
       try {
-        const total = Number(this.backing.database.getSync(plan.countKey, { snapshot }) ?? 0)
-        const items: T[] = []
-        let unreadable = 0
-        for await (const [, row] of this.#read(plan, snapshot)) {
-          if (row === undefined) unreadable++
-          else items.push(row)
-        }
-        return unreadable === 0 ? { items, total } : { items, total, unreadable }
+        const total = await totalOf(this.backing.database, plan, snapshot)
+        return await this.#page(plan, total, snapshot)
       } finally {
         await snapshot.close()
       }
@@ -115,20 +110,26 @@ export class LevelCollection<T> implements Collection<T> {
 
   async *scan(options: ListOptions = {}): AsyncIterable<[id: string, row: T]> {
     await this.run(() => {})
-    const plan = planListing(this.rows.keys, this.rows.shape.indexes, options)
+    const plan = this.#plan(options)
     const snapshot = this.backing.database.snapshot()
     try {
-      for await (const [id, row] of readingOn(this.backing.gate, this.#read(plan, snapshot)))
+      for await (const { id, text } of readingOn(this.backing.gate, this.#listed(plan, snapshot))) {
+        const row = this.rows.decode(id, text)
         if (row !== undefined) yield [id, row]
+      }
     } finally {
       await snapshot.close()
     }
   }
 
-  count(options: Pick<ListOptions, 'index' | 'equals'> = {}): Promise<number> {
-    return this.run(() => {
-      const { countKey } = planListing(this.rows.keys, this.rows.shape.indexes, options)
-      return Number(this.backing.database.getSync(countKey) ?? 0)
+  count(options: CountOptions = {}): Promise<number> {
+    return this.run(async () => {
+      const snapshot = this.backing.database.snapshot()
+      try {
+        return await totalOf(this.backing.database, this.#plan(options), snapshot)
+      } finally {
+        await snapshot.close()
+      }
     })
   }
 
@@ -188,9 +189,36 @@ export class LevelCollection<T> implements Collection<T> {
     this.announce(id, row)
   }
 
-  async *#read(plan: ListingPlan, snapshot: Snapshot): AsyncIterable<[id: string, row: T | undefined]> {
-    for await (const entries of entryPages(this.backing.database, this.rows.keys, plan, snapshot)) {
-      for (const [id, text] of entries) yield [id, this.rows.decode(id, text)]
+  #plan(options: ListOptions): ListingPlan {
+    return planListing(this.rows.keys, this.rows.shape.indexes, options)
+  }
+
+  /** One row more than the page has is looked for: whether there is another page. */
+  async #page(plan: ListingPlan, total: number, snapshot: Snapshot): Promise<Page<T>> {
+    const items: T[] = []
+    let read = 0
+    let last: string | undefined
+    let next: string | undefined
+    for await (const { key, id, text } of this.#listed({ ...plan, limit: plan.limit + 1 }, snapshot)) {
+      if (read === plan.limit) {
+        next = last === undefined ? undefined : cursorOf(plan, last)
+        break
+      }
+      read += 1
+      last = key
+      const row = this.rows.decode(id, text)
+      if (row !== undefined) items.push(row)
     }
+    const unreadable = read - items.length
+    return {
+      items,
+      total,
+      ...(next !== undefined && { next }),
+      ...(unreadable > 0 && { unreadable }),
+    }
+  }
+
+  async *#listed(plan: ListingPlan, snapshot: Snapshot): AsyncIterable<ListedRow> {
+    for await (const page of rowPages(this.backing.database, this.rows.keys, plan, snapshot)) yield* page
   }
 }

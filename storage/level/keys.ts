@@ -4,7 +4,7 @@ import type { IndexValue } from '../index.ts'
 const longestText = 256
 
 /** The values that an index function gave for one row. */
-export function listOf(values: IndexValue | readonly IndexValue[]): readonly IndexValue[] {
+export function listOf<T>(values: IndexValue | readonly T[]): readonly (IndexValue | T)[] {
   return typeof values === 'object' ? values : [values]
 }
 
@@ -42,6 +42,21 @@ export function sortableValue(value: IndexValue): string | undefined {
     default:
       return undefined
   }
+}
+
+/** A value, or the values of a compound one, as `sortableValue`; undefined when one of them is no value. */
+export function sortableEntry(value: IndexValue | readonly IndexValue[]): string | undefined {
+  if (typeof value !== 'object') return sortableValue(value)
+  const parts = value.map(sortableValue)
+  return parts.length === 0 || parts.includes(undefined) ? undefined : parts.join(terminator)
+}
+
+/** A compound value, and all that begins it. */
+export function beginningsOf(entry: string): string[] {
+  const beginnings: string[] = []
+  for (let end = entry.indexOf(terminator); end >= 0; end = entry.indexOf(terminator, end + 1))
+    beginnings.push(entry.slice(0, end))
+  return [...beginnings, entry]
 }
 
 /** IEEE 754 bits with the sign flipped, or all bits flipped below zero, sort as unsigned integers do. */

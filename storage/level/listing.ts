@@ -1,85 +1,90 @@
-import { StoreError } from '../errors.ts'
-import type { ListOptions } from '../index.ts'
 import type { Snapshot } from './backing.ts'
 import type { Database } from './group-commit.ts'
-import { prefixRange, sortableValue } from './keys.ts'
+import { terminator } from './keys.ts'
+import { invalid, type ListingPlan } from './listing-plan.ts'
 import type { CollectionKeys } from './row-writer.ts'
 
 const rowsPerPage = 256
+const keysAtOnce = 4096
 const highWaterMarkBytes = 256 * 1024
 
-/** A listing as a range of keys: of the rows themselves, or of index entries that name them. */
-export interface ListingPlan {
-  readonly range: { gte: string; lt: string }
-  readonly ofEntries: boolean
-  readonly countKey: string
-  readonly offset: number
-  readonly limit: number
-  readonly reverse: boolean
+/** A row of a listing, and the key that it is listed by. */
+export interface ListedRow {
+  readonly key: string
+  readonly id: string
+  readonly text: string
 }
 
-/** Throws `INDEX_UNKNOWN` or `QUERY_INVALID`. */
-export function planListing(
-  keys: CollectionKeys,
-  indexes: readonly (readonly [name: string, unknown])[],
-  options: ListOptions,
-): ListingPlan {
-  const { index, equals, offset = 0, limit = Number.POSITIVE_INFINITY, reverse = false } = options
-  if (!(offset >= 0) || !(limit >= 0))
-    throw new StoreError('QUERY_INVALID', 'limit and offset may not be negative.')
-  if (index === undefined) {
-    if (equals !== undefined) throw new StoreError('QUERY_INVALID', 'equals needs the index it applies to.')
-    return { range: prefixRange(keys.rows), ofEntries: false, countKey: keys.count, offset, limit, reverse }
-  }
-  if (!indexes.some(([name]) => name === index)) {
-    const known = indexes.map(([name]) => name).join(', ') || 'none'
-    throw new StoreError('INDEX_UNKNOWN', `There is no index "${index}". The indexes here: ${known}.`)
-  }
-  const value = equals === undefined ? undefined : sortableValue(equals)
-  if (equals !== undefined && value === undefined)
-    throw new StoreError('QUERY_INVALID', 'NaN is not an index value.')
-  const range = prefixRange(keys.entries(index, value))
-  return { range, ofEntries: true, countKey: keys.countOf(index, value), offset, limit, reverse }
-}
-
-/** The ids and stored texts of a listing, in pages, as of the snapshot. */
-export async function* entryPages(
+/** The rows of a listing, in pages, as of the snapshot. Throws `QUERY_INVALID` where an index has no value to range over. */
+export async function* rowPages(
   database: Database,
   keys: CollectionKeys,
   plan: ListingPlan,
   snapshot: Snapshot,
-): AsyncIterable<[id: string, text: string][]> {
+): AsyncIterable<ListedRow[]> {
   let left = plan.limit
   if (left === 0) return
   const range = await skip(database, plan, snapshot)
   if (!range) return
   const options = { ...range, reverse: plan.reverse, snapshot, highWaterMarkBytes }
-  const iterator = plan.ofEntries ? database.keys(options) : database.iterator(options)
+  const iterator = plan.index === undefined ? database.iterator(options) : database.keys(options)
   try {
     while (left > 0) {
       const found = await iterator.nextv(Math.min(left, rowsPerPage))
       if (found.length === 0) return
       left -= found.length
-      yield await withTexts(database, keys, found, snapshot)
+      yield await withTexts(database, keys, plan, found, snapshot)
     }
   } finally {
     await iterator.close()
   }
 }
 
-/** The range without its first `offset` keys, which are passed over without reading rows. */
-async function skip(database: Database, plan: ListingPlan, snapshot: Snapshot) {
-  const { range, reverse } = plan
+/** How many rows a listing has in all. Those of a range are counted by passing over their keys. */
+export async function totalOf(database: Database, plan: ListingPlan, snapshot: Snapshot): Promise<number> {
+  const { countKey, range } = plan
+  if (countKey !== undefined) return Number(database.getSync(countKey, { snapshot }) ?? 0)
+  const iterator = database.keys({ ...range, snapshot, highWaterMarkBytes })
+  let total = 0
+  try {
+    for (;;) {
+      const found = await iterator.nextv(keysAtOnce)
+      if (found.length === 0) return total
+      for (const key of found) checkValues(plan, key)
+      total += found.length
+    }
+  } finally {
+    await iterator.close()
+  }
+}
+
+interface Bounds {
+  readonly gt?: string
+  readonly gte?: string
+  readonly lt?: string
+  readonly lte?: string
+}
+
+/** The range behind the place where it goes on. */
+function rest({ range: { gte, lt }, after, reverse }: ListingPlan): Bounds {
+  if (after === undefined) return { gte, lt }
+  return reverse ? { gte, lt: after } : { gt: after, lt }
+}
+
+/** The rest without its first `offset` keys, which are passed over without reading rows. */
+async function skip(database: Database, plan: ListingPlan, snapshot: Snapshot): Promise<Bounds | undefined> {
+  const range = rest(plan)
+  const { reverse } = plan
   if (plan.offset === 0) return range
   const iterator = database.keys({ ...range, reverse, snapshot, highWaterMarkBytes })
   try {
     let left = plan.offset + 1
     for (;;) {
-      const found = await iterator.nextv(Math.min(left, 4096))
+      const found = await iterator.nextv(Math.min(left, keysAtOnce))
       left -= found.length
       const last = found.at(-1)
       if (last === undefined) return undefined
-      if (left === 0) return reverse ? { gte: range.gte, lte: last } : { gte: last, lt: range.lt }
+      if (left === 0) return reverse ? { gte: plan.range.gte, lte: last } : { gte: last, lt: plan.range.lt }
     }
   } finally {
     await iterator.close()
@@ -89,18 +94,30 @@ async function skip(database: Database, plan: ListingPlan, snapshot: Snapshot) {
 async function withTexts(
   database: Database,
   keys: CollectionKeys,
+  plan: ListingPlan,
   found: readonly (string | [string, string])[],
   snapshot: Snapshot,
-): Promise<[id: string, text: string][]> {
-  const ids = found.filter((entry) => typeof entry === 'string').map((key) => keys.idOfEntry(key))
-  if (ids.length === 0) {
+): Promise<ListedRow[]> {
+  const entries = found.filter((entry) => typeof entry === 'string')
+  if (entries.length === 0) {
     return found
       .filter((entry) => typeof entry !== 'string')
-      .map(([key, text]) => [key.slice(keys.rows.length), text])
+      .map(([key, text]) => ({ key, id: key.slice(keys.rows.length), text }))
   }
+  for (const key of entries) checkValues(plan, key)
+  const ids = entries.map((key) => keys.idOfEntry(key))
   const texts = await database.getMany(
     ids.map((id) => keys.row(id)),
     { snapshot },
   )
-  return ids.map((id, at) => [id, texts[at] ?? ''])
+  return entries.map((key, at) => ({ key, id: ids[at]!, text: texts[at] ?? '' }))
+}
+
+/** An id must not pass for the next value of a compound index that has none. */
+function checkValues({ index, prefix, values }: ListingPlan, key: string): void {
+  let at = prefix.length
+  for (let left = values; left > 0; left -= 1) {
+    at = key.indexOf(terminator, at) + 1
+    if (at === 0) throw invalid(`The index "${index}" has no value behind those of equals to range over.`)
+  }
 }

@@ -1,9 +1,9 @@
 import { StoreError } from '../errors.ts'
-import type { LogQuery } from '../index.ts'
+import type { FieldValue, LogQuery } from '../index.ts'
 import { type BlockHeader, decodeNumbers } from './block.ts'
 import { listOf } from './keys.ts'
 import type { LogBlocks, LogView } from './log-blocks.ts'
-import { type FieldValue, findPosting, type Posting } from './postings.ts'
+import { findPosting, type Posting } from './postings.ts'
 
 const blocksAtOnce = 32
 

@@ -1,3 +1,4 @@
+import { StoreError } from '../errors.ts'
 import type { LogQuery, Page } from '../index.ts'
 import { findId } from './block.ts'
 import { apart, decodeBodies, decodeLines } from './chunk.ts'
@@ -21,19 +22,32 @@ export class LogReader<T> {
     const { offset = 0, limit = Number.POSITIVE_INFINITY } = query
     if (query.filter) return this.#listFiltered(query, offset, limit)
     const conditions = conditionsOf(query, this.#blocks)
+    const after = placeOf(query.after)
     const numbers: number[] = []
     let total = 0
+    let behind = 0
     for await (const selection of selectRows(this.#blocks, this.#view, conditions, query)) {
-      const from = Math.max(0, offset - total)
-      const wanted = Math.min(limit - numbers.length, selection.count - from)
-      if (wanted > 0)
-        for (const row of inOrder(selection, query).slice(from, from + wanted)) numbers.push(row)
       total += selection.count
+      if (numbers.length > limit) continue
+      const rest = restOf(selection, query, after)
+      const from = Math.max(0, offset - behind)
+      // One more than the page has: whether there is another page.
+      const wanted = Math.min(limit + 1 - numbers.length, rest.count - from)
+      if (wanted > 0) for (const row of inOrder(rest, query).slice(from, from + wanted)) numbers.push(row)
+      behind += rest.count
     }
+    const hasNext = numbers.length > limit
+    if (hasNext) numbers.pop()
+    const next = hasNext && numbers.length > 0 ? cursorOf(numbers.at(-1)!) : undefined
     const items: T[] = []
     for await (const rows of this.#rows(numbers)) items.push(...rows)
     const unreadable = numbers.length - items.length
-    return unreadable === 0 ? { items, total } : { items, total, unreadable }
+    return {
+      items,
+      total,
+      ...(next !== undefined && { next }),
+      ...(unreadable > 0 && { unreadable }),
+    }
   }
 
   async *scan(query: LogQuery): AsyncIterable<T> {
@@ -53,6 +67,11 @@ export class LogReader<T> {
     if (number === undefined) return undefined
     for await (const [row] of this.#rows([number])) return row
     return undefined
+  }
+
+  async place(id: string): Promise<string | undefined> {
+    const number = await this.#find(id)
+    return number === undefined ? undefined : cursorOf(number)
   }
 
   async body(id: string): Promise<string | undefined> {
@@ -83,8 +102,9 @@ export class LogReader<T> {
   async *#matching(query: LogQuery): AsyncIterable<T> {
     const conditions = conditionsOf(query, this.#blocks)
     const filter = query.filter as ((row: T) => boolean) | undefined
+    const after = placeOf(query.after)
     for await (const selection of selectRows(this.#blocks, this.#view, conditions, query)) {
-      for await (const rows of this.#rows(inOrder(selection, query))) {
+      for await (const rows of this.#rows(inOrder(restOf(selection, query, after), query))) {
         yield* filter ? rows.filter(filter) : rows
       }
     }
@@ -144,4 +164,30 @@ export class LogReader<T> {
 function inOrder({ first, rows }: Selection, { reverse = true }: LogQuery): number[] {
   const numbers = Array.from(rows(), (row) => first + row)
   return reverse ? numbers.reverse() : numbers
+}
+
+/** The rows of a selection that come behind the row of this number, in the order of the query. */
+function restOf(
+  selection: Selection,
+  { reverse = true }: LogQuery,
+  after: number | undefined,
+): Pick<Selection, 'first' | 'count' | 'rows'> {
+  if (after === undefined) return selection
+  const { first } = selection
+  const place = after - first
+  if (reverse ? place <= 0 : place < 0) return reverse ? none : selection
+  const rows = Array.from(selection.rows()).filter((row) => (reverse ? row < place : row > place))
+  return { first, count: rows.length, rows: () => rows }
+}
+
+const none = { first: 0, count: 0, rows: () => [] }
+
+/** The place of a row, as `after` takes it: rows keep their numbers. */
+const cursorOf = (number: number): string => Buffer.from(`${number}`).toString('base64url')
+
+function placeOf(cursor: string | undefined): number | undefined {
+  if (cursor === undefined) return undefined
+  const text = Buffer.from(cursor, 'base64url').toString()
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new StoreError('QUERY_INVALID', 'after is no place in a log.')
 }

@@ -112,6 +112,10 @@ export class LevelLog<T> implements Log<T> {
     return this.#views.read({}, (reader) => reader.body(id))
   }
 
+  placeOf(id: string): Promise<string | undefined> {
+    return this.#views.read({}, (reader) => reader.place(id))
+  }
+
   list(query: LogQuery = {}): Promise<Page<T>> {
     return this.#views.read(query, (reader) => reader.list(query))
   }

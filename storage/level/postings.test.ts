@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { encodePostings, type FieldValue, findPosting, type PostingMap } from './postings.ts'
+import type { FieldValue } from '../index.ts'
+import { encodePostings, findPosting, type PostingMap } from './postings.ts'
 
 const aValue: fc.Arbitrary<FieldValue> = fc.oneof(
   fc.string({ unit: fc.constantFrom('a', '"', '\0', '\n', ' ', '1', 'é') }),

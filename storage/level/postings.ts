@@ -1,6 +1,4 @@
-import type { IndexValue } from '../index.ts'
-
-export type FieldValue = Exclude<IndexValue, undefined>
+import type { FieldValue } from '../index.ts'
 
 /** Rows by value, each list ascending. */
 export type PostingMap = Map<FieldValue, number[]>

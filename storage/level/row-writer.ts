@@ -1,12 +1,9 @@
-import type { IndexValue } from '../index.ts'
+import type { IndexAnswer } from '../index.ts'
 import type { Backing } from './backing.ts'
-import { listOf, prefixRange, sortableValue, terminator } from './keys.ts'
+import { beginningsOf, listOf, prefixRange, sortableEntry, terminator } from './keys.ts'
 import { decodeRow, encodeRow, type IndexEntries } from './stored-row.ts'
 
-export type Indexes<T> = readonly (readonly [
-  name: string,
-  values: (row: T) => IndexValue | readonly IndexValue[],
-])[]
+export type Indexes<T> = readonly (readonly [name: string, values: (row: T) => IndexAnswer])[]
 
 /** Where the rows, index entries and counts of one collection lie. */
 export class CollectionKeys {
@@ -35,6 +32,11 @@ export class CollectionKeys {
     return `${this.count}${index}!${value}`
   }
 
+  /** The counts that an entry is in. */
+  countsOf(index: string, value: string): string[] {
+    return ['', ...beginningsOf(value)].map((beginning) => this.countOf(index, beginning))
+  }
+
   idOfEntry(key: string): string {
     return key.slice(key.lastIndexOf(terminator) + 1)
   }
@@ -48,7 +50,7 @@ export class CollectionKeys {
 export function entriesOf<T>(indexes: Indexes<T>, row: T): IndexEntries {
   const entries: Record<string, string[]> = {}
   for (const [name, valuesOf] of indexes) {
-    const values = listOf(valuesOf(row)).map(sortableValue)
+    const values = listOf(valuesOf(row)).map(sortableEntry)
     entries[name] = [...new Set(values.filter((value) => value !== undefined))]
   }
   return entries
@@ -77,20 +79,21 @@ export function writeRow(
   const before = writer.read(keys.row(id))
   const was = before === undefined ? {} : (decodeRow(before)?.entries ?? {})
   const is = next?.entries ?? {}
+  const count = (index: string, value: string, amount: number): void => {
+    for (const key of keys.countsOf(index, value)) writer.add(key, amount)
+  }
   for (const [index, values] of Object.entries(was)) {
     for (const value of values) {
       if (is[index]?.includes(value)) continue
       writer.delete(keys.entries(index, value) + id)
-      writer.add(keys.countOf(index), -1)
-      writer.add(keys.countOf(index, value), -1)
+      count(index, value, -1)
     }
   }
   for (const [index, values] of Object.entries(is)) {
     for (const value of values) {
       if (was[index]?.includes(value)) continue
       writer.put(keys.entries(index, value) + id, '')
-      writer.add(keys.countOf(index), 1)
-      writer.add(keys.countOf(index, value), 1)
+      count(index, value, 1)
     }
   }
   if (text !== undefined) writer.put(keys.row(id), text)

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { IndexValue } from '../index.ts'
+import type { IndexAnswer } from '../index.ts'
 
 /** The values under which each index has a row, by index. */
-export type IndexValues = Readonly<Record<string, IndexValue | readonly IndexValue[]>>
+export type IndexValues = Readonly<Record<string, IndexAnswer>>
 
 /** A row that went through its schema in a thread, and what the functions of its collection say of it there. */
 export interface CheckedRow {
@@ -32,5 +32,4 @@ export const checkedSchema = (isNeeded: boolean): z.ZodType<unknown> =>
     return row
   })
 
-export const valuesOf = (row: unknown, index: string): IndexValue | readonly IndexValue[] =>
-  checkedOf(row)?.values[index]
+export const valuesOf = (row: unknown, index: string): IndexAnswer => checkedOf(row)?.values[index]

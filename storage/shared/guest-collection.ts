@@ -1,5 +1,13 @@
 import { StoreError } from '../errors.ts'
-import type { Change, Collection, CollectionOptions, ListOptions, OlderRow, Page } from '../index.ts'
+import type {
+  Change,
+  Collection,
+  CollectionOptions,
+  CountOptions,
+  ListOptions,
+  OlderRow,
+  Page,
+} from '../index.ts'
 import { type Shape, shapeOf } from '../level/shape.ts'
 import type { CheckedRow } from './checked-row.ts'
 import { type GuestParts, readOn } from './guest-part.ts'
@@ -66,7 +74,7 @@ export class GuestCollection<T> implements Collection<T> {
     return readOn(this.parts, options) as AsyncIterable<[id: string, row: T]>
   }
 
-  count(options: Pick<ListOptions, 'index' | 'equals'> = {}): Promise<number> {
+  count(options: CountOptions = {}): Promise<number> {
     return this.#ask('count', options) as Promise<number>
   }
 

@@ -52,6 +52,10 @@ export class GuestLog<T> implements Log<T> {
     return this.#ask('body', id) as Promise<string | undefined>
   }
 
+  placeOf(id: string): Promise<string | undefined> {
+    return this.#ask('placeOf', id) as Promise<string | undefined>
+  }
+
   list(query: LogQuery = {}): Promise<Page<T>> {
     if (query.filter) return this.#parts.gate.run(() => this.#listFiltered(query))
     return this.#ask('list', query) as Promise<Page<T>>

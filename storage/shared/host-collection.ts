@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Collection, ListOptions, OlderRow, Store } from '../index.ts'
+import type { Collection, CountOptions, ListOptions, OlderRow, Store } from '../index.ts'
 import { type CheckedRow, checkedSchema, marked, valuesOf } from './checked-row.ts'
 import { Cursors } from './cursors.ts'
 import type { OpenPart } from './messages.ts'
@@ -44,7 +44,7 @@ export class HostCollection {
     this.#written(id, this.#rows.create(id, marked(row, { row, values })))
   delete = (id: string) => this.#written(id, this.#rows.delete(id))
   list = (options: ListOptions) => this.#rows.list(options)
-  count = (options: ListOptions) => this.#rows.count(options)
+  count = (options: CountOptions) => this.#rows.count(options)
   scan = (options: ListOptions) => this.#cursors.open(this.#rows.scan(options))
   more = (cursor: number) => this.#cursors.more(cursor)
   done = (cursor: number) => this.#cursors.close(cursor)

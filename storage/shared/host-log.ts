@@ -47,6 +47,7 @@ export class HostLog {
   prepare = () => this.#log.prepare()
   get = (id: string) => this.#withAll(() => this.#log.get(id))
   body = (id: string) => this.#withAll(() => this.#log.body(id))
+  placeOf = (id: string) => this.#withAll(() => this.#log.placeOf(id))
   list = (query: LogQuery) => this.#withAll(() => this.#log.list(query))
   scan = (query: LogQuery) => this.#withAll(() => this.#cursors.open(this.#log.scan(query)))
   more = (cursor: number) => this.#cursors.more(cursor)

@@ -9,7 +9,7 @@ import {
   kernelServices,
   type Principal,
 } from '#kernel'
-import { listed, listOf, listQuery, shown } from '#kit'
+import { listed, listOf, listQuery, shown, storedPage } from '#kit'
 import type { Holder } from '../holder.ts'
 import type { KeyQuota, Working } from '../key-quota.ts'
 import { keyItem, keyItemOf, name } from '../shapes.ts'
@@ -74,7 +74,8 @@ export function addKeyRoutes({ route, use }: Context<unknown>, holder: Holder, q
     query: listQuery,
     returns: listOf('keys', keyItem),
     async handle(input) {
-      const page = await keys().of(await holder.id(input), input.query)
+      const id = await holder.id(input)
+      const page = await storedPage(input.query, (window) => keys().of(id, window))
       return listed('keys', shown(page, itemOf), input.query)
     },
   })

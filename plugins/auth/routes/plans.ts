@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Context, kernelServices } from '#kernel'
-import { listed, listOf, listQuery } from '#kit'
+import { listed, listOf, listQuery, pageOf } from '#kit'
 import { plans } from '../plans.ts'
 
 const planItem = z.object({
@@ -29,10 +29,12 @@ export function addPlanRoutes({ route, use }: Context<unknown>): void {
     summary: 'The plans an account may be on',
     query: listQuery,
     returns: listOf('plans', planItem),
-    handle({ query }) {
-      const items = plans.slice(query.offset, query.offset + query.limit)
-      return listed('plans', { items, total: plans.length }, query)
-    },
+    handle: ({ query }) =>
+      listed(
+        'plans',
+        pageOf(plans, query, ({ id }) => id),
+        query,
+      ),
   })
 
   route({

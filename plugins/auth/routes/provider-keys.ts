@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { badRequest, type Context, kernelServices, notFound, type Provider } from '#kernel'
-import { listed, listOf, listQuery, shown } from '#kit'
+import { listed, listOf, listQuery, shown, storedPage } from '#kit'
 import { keyProblem, ProviderDirectory, ProviderKeys, ProviderProber } from '#provider'
 import type { Holder } from '../holder.ts'
 import { providerKeyItem } from '../shapes.ts'
@@ -63,7 +63,8 @@ export function addProviderKeyRoutes({ route, use }: Context<unknown>, holder: H
     query: listQuery,
     returns: listOf('providers', providerKeyItem),
     async handle(input) {
-      const page = await stored().list(await holder.id(input), input.query)
+      const id = await holder.id(input)
+      const page = await storedPage(input.query, (window) => stored().list(id, window))
       return listed('providers', shown(page, itemOf), input.query)
     },
   })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Context, kernelServices } from '#kernel'
-import { listed, listOf, listQuery, shown } from '#kit'
+import { listed, listOf, listQuery, shown, storedPage } from '#kit'
 import { ProviderKeys } from '#provider'
 import type { UsageMeter } from '../meter.ts'
 import { email, idParam, name, newAccount, plan, profile, profileOf } from '../shapes.ts'
@@ -20,7 +20,8 @@ export function addUserRoutes(context: Context<unknown>, meter: UsageMeter): voi
     query: listQuery,
     returns: listOf('users', profile),
     async handle({ query }) {
-      return listed('users', shown(await use(kernelServices.accounts).users(query), profileOf), query)
+      const page = await storedPage(query, (window) => use(kernelServices.accounts).users(window))
+      return listed('users', shown(page, profileOf), query)
     },
   })
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { badRequest, type Context, kernelServices, notFound, settingChange } from '#kernel'
-import { listed, listOf, listQuery } from '#kit'
+import { listed, listOf, listQuery, pageOf } from '#kit'
 import { detailOf, itemOf, pluginDetail, pluginItem, pluginParams } from '../shapes.ts'
 
 const filter = listQuery.extend({
@@ -39,8 +39,8 @@ export function addPluginRoutes({ route, use }: Context<unknown>): void {
             (query.kind ?? kind) === kind &&
             (query.state ?? state) === state,
         )
-      const items = matching.slice(query.offset, query.offset + query.limit)
-      return listed('plugins', { items, total: matching.length }, query)
+      const page = pageOf(matching, query, ({ name }) => name)
+      return listed('plugins', page, query)
     },
   })
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Context, notFound, Pricing, type Principal } from '#kernel'
-import { listed, listOf, listQuery, shown } from '#kit'
+import { listed, listOf, listQuery, shown, storedPage } from '#kit'
 import type { Arrangements } from '../arrangements.ts'
 import { bodiesText } from '../body.ts'
 import { explained } from '../explain/explain.ts'
@@ -71,14 +71,17 @@ export function traceRoutes(context: Context<unknown>, { traces, rules, keptDays
     query,
     returns: listing,
     throws: [403],
-    async handle({ query: { q, limit, offset, ...given }, principal }) {
+    async handle({ query: { q, limit, offset, cursor, ...given }, principal }) {
       const filter = { ...given, user_id: forbidOthers(principal, given.user_id) }
-      const window = { limit, offset }
+      const query = { limit, offset, cursor }
       if (q === undefined) {
-        return listed('traces', shown(await traces.list(filter, window), itemOf), window)
+        const page = await storedPage(query, (page) => traces.list(filter, page))
+        return listed('traces', shown(page, itemOf), query)
       }
-      const { searched, complete, ...found } = await traces.search(filter, q, window, searchMs)
-      return { ...listed('traces', shown(found, itemOf), window), search: { searched, complete } }
+      const { searched, complete, ...found } = await storedPage(query, (page) =>
+        traces.search(filter, q, page, searchMs),
+      )
+      return { ...listed('traces', shown(found, itemOf), query), search: { searched, complete } }
     },
   })
 

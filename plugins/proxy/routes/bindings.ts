@@ -8,8 +8,8 @@ import {
   type Registry,
   settingChange,
 } from '#kernel'
-import { listed, listOf, listQuery } from '#kit'
-import { event } from './module-insight.ts'
+import { listed, listOf, listQuery, pageOf } from '#kit'
+import { event, eventName } from './module-insight.ts'
 import { statsOf, statsShape } from './module-item.ts'
 import { forceField, moduleParams, refuseNothing } from './modules.ts'
 
@@ -51,8 +51,8 @@ export function addBindingRoutes({ route, use }: Context<unknown>): void {
       const all = registry
         .bindings(registry.get(params.name, 'module').id)
         .map((one) => itemOf(registry, one))
-      const items = all.slice(query.offset, query.offset + query.limit)
-      return listed('bindings', { items, total: all.length }, query)
+      const page = pageOf(all, query, ({ name }) => name)
+      return listed('bindings', page, query)
     },
   })
 
@@ -113,8 +113,7 @@ export function addBindingRoutes({ route, use }: Context<unknown>): void {
     async handle({ params, query }) {
       const binding = use(kernelServices.registry).binding(params.name, params.binding)
       const { events } = await use(kernelServices.threads).meterOf(binding)
-      const items = events.slice(query.offset, query.offset + query.limit)
-      return listed('events', { items, total: events.length }, query)
+      return listed('events', pageOf(events, query, eventName), query)
     },
   })
 

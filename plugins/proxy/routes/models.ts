@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Context, kernelServices, ModelCatalogue } from '#kernel'
-import { listed, listOf, listQuery } from '#kit'
+import { listed, listOf, listQuery, pageOf } from '#kit'
 import { googleModel, googleModelOf, googlePage } from '../wires/gemini/models.ts'
 import { factsOf, modelFacts } from './model-item.ts'
 import { createModelList, type Listed } from './model-list.ts'
@@ -84,8 +84,8 @@ export function addModelRoutes(context: Context<unknown>): void {
         .filter(({ provider }) => query.provider === undefined || provider === query.provider)
         .map((entry) => ({ ...entry, ...factsOf(context, entry.provider, entry.model) }))
         .filter(({ capabilities }) => query.capability === undefined || capabilities[query.capability])
-      const items = all.slice(query.offset, query.offset + query.limit)
-      return { ...listed('models', { items, total: all.length }, query), catalogue: state() }
+      const page = pageOf(all, query, ({ id, provider }) => `${id} ${provider}`)
+      return { ...listed('models', page, query), catalogue: state() }
     },
   })
 

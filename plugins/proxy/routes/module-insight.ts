@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Context, conflict, kernelServices, type Plugin } from '#kernel'
-import { jsonSchemaOf, listed, listOf, listQuery } from '#kit'
+import { jsonSchemaOf, listed, listOf, listQuery, pageOf } from '#kit'
 import { moduleParams } from './modules.ts'
 
 const stats = z.object({
@@ -15,6 +15,9 @@ const stats = z.object({
 
 /** One thing that a module reported. */
 export const event = z.object({ at: z.string(), kind: z.string(), detail: z.string() })
+
+/** What tells events apart. */
+export const eventName = ({ at, kind, detail }: z.infer<typeof event>): string => `${at} ${kind} ${detail}`
 
 /** What a module takes and how it is doing. */
 export function addInsightRoutes({ route, use }: Context<unknown>): void {
@@ -59,8 +62,7 @@ export function addInsightRoutes({ route, use }: Context<unknown>): void {
     returns: listOf('events', event),
     async handle({ params, query }) {
       const { events } = await use(kernelServices.threads).meterOf(find(params.name))
-      const items = events.slice(query.offset, query.offset + query.limit)
-      return listed('events', { items, total: events.length }, query)
+      return listed('events', pageOf(events, query, eventName), query)
     },
   })
 

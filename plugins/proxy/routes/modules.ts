@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { badRequest, type Context, kernelServices, settingChange } from '#kernel'
-import { listed, listOf, listQuery } from '#kit'
+import { listed, listOf, listQuery, pageOf } from '#kit'
 import { detailOf, itemsOf, moduleDetail, moduleItem, modulesOf } from './module-item.ts'
 
 /** Path parameter of every route about one module. */
@@ -48,9 +48,12 @@ export function addModuleRoutes({ route, use }: Context<unknown>): void {
           (query.category === undefined || item.category === query.category) &&
           (query.enabled === undefined || String(item.enabled) === query.enabled),
       )
-      const items = matching.slice(query.offset, query.offset + query.limit)
       return {
-        ...listed('modules', { items, total: matching.length }, query),
+        ...listed(
+          'modules',
+          pageOf(matching, query, ({ name }) => name),
+          query,
+        ),
         enabled: matching.filter(({ enabled }) => enabled).length,
       }
     },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Context, notFound, type Provider } from '#kernel'
-import { listed, listOf, listQuery } from '#kit'
+import { listed, listOf, listQuery, pageOf } from '#kit'
 import { Circuits, ProviderDirectory, ProviderProber } from '#provider'
 import type { Watch } from '../watch.ts'
 
@@ -55,9 +55,9 @@ export function addProviderRoutes(context: Context<unknown>, watch: Watch): void
     handle({ query, principal }) {
       const { providers } = use(ProviderDirectory)
       const sorted = providers.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-      const page = sorted.slice(query.offset, query.offset + query.limit)
-      const items = page.map((provider) => itemOf(provider, principal?.type === 'admin'))
-      return listed('providers', { items, total: sorted.length }, query)
+      const page = pageOf(sorted, query, ({ name }) => name)
+      const items = page.items.map((provider) => itemOf(provider, principal?.type === 'admin'))
+      return listed('providers', { ...page, items }, query)
     },
   })
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { badRequest, type Context } from '#kernel'
-import { listed, listOf, listQuery } from '#kit'
+import { listed, listOf, listQuery, type PageQuery, pageOf } from '#kit'
 import { ProviderDirectory, type RouteRule, RouteRules, routeRule } from '#provider'
 import { RoutesChanged } from '../events.ts'
 
@@ -13,12 +13,10 @@ const rule = routeRule.extend({
 
 /** Which provider gets which model, as far as the operator said so. */
 export function addRuleRoutes({ route, use, emit }: Context<unknown>): void {
-  const page = (query: { limit: number; offset: number }) => {
+  const page = (query: PageQuery) => {
     const { rules, source } = use(RouteRules)
-    const items = rules
-      .map((item, i) => ({ ...item, order: i + 1, source }))
-      .slice(query.offset, query.offset + query.limit)
-    return listed('routes', { items, total: rules.length }, query)
+    const all = rules.map((item, i) => ({ ...item, order: i + 1, source }))
+    return listed('routes', pageOf(all, query, nameOf), query)
   }
 
   /** A rule that leads nowhere would turn every call it matches away. */
@@ -61,3 +59,7 @@ export function addRuleRoutes({ route, use, emit }: Context<unknown>): void {
     },
   })
 }
+
+/** What a rule says, wherever it stands. */
+const nameOf = ({ match, provider, model, priority }: RouteRule): string =>
+  JSON.stringify([match, provider, model, priority])

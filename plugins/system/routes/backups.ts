@@ -2,7 +2,7 @@ import { readdir, rm, statfs } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
 import { type Context, conflict, internalError, kernelServices, notFound, unavailable } from '#kernel'
-import { listed, listOf, listQuery } from '#kit'
+import { listed, listOf, listQuery, pageOf } from '#kit'
 import { backupNote, makeBackup, readBackup } from '../backup/backup.ts'
 import { sizeOf } from '../backup/data-files.ts'
 
@@ -75,8 +75,11 @@ export function addBackupRoutes({ route, use }: Context<unknown>): void {
       const names = await readdir(all).catch(() => [])
       const found = await Promise.all(names.sort().reverse().map(find))
       const items = found.filter((one) => one !== undefined)
-      const page = items.slice(query.offset, query.offset + query.limit)
-      return listed('backups', { items: page, total: items.length }, query)
+      return listed(
+        'backups',
+        pageOf(items, query, ({ id }) => id),
+        query,
+      )
     },
   })
 

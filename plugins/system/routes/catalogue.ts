@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Context, kernelServices } from '#kernel'
-import { listed, listOf, listQuery } from '#kit'
+import { listed, listOf, listQuery, pageOf } from '#kit'
 import { ProviderDirectory } from '#provider'
 import { appsOf, productsOf } from '../catalogue.ts'
 
@@ -33,7 +33,11 @@ export function addCatalogueRoutes({ route, use }: Context<unknown>): void {
     returns: listOf('apps', app),
     handle({ query }) {
       const all = appsOf(use(kernelServices.registry))
-      return listed('apps', pageOf(all, query), query)
+      return listed(
+        'apps',
+        pageOf(all, query, ({ name }) => name),
+        query,
+      )
     },
   })
 
@@ -46,12 +50,11 @@ export function addCatalogueRoutes({ route, use }: Context<unknown>): void {
     returns: listOf('products', product),
     handle({ query }) {
       const all = productsOf(use(kernelServices.registry), use(ProviderDirectory).providers)
-      return listed('products', pageOf(all, query), query)
+      return listed(
+        'products',
+        pageOf(all, query, ({ kind, id }) => `${kind} ${id}`),
+        query,
+      )
     },
   })
 }
-
-const pageOf = <T>(all: readonly T[], { limit, offset }: { limit: number; offset: number }) => ({
-  items: all.slice(offset, offset + limit),
-  total: all.length,
-})

@@ -6,6 +6,7 @@ import {
   hintOf,
   type Log,
   type Page,
+  type PageOptions,
   type Secrets,
   type Store,
 } from '#kernel'
@@ -84,7 +85,7 @@ export class KeyStore {
   }
 
   /** A user's keys, by the names of their providers. */
-  async list(userId: string, page: { limit: number; offset: number }): Promise<Page<ProviderKeyView>> {
+  async list(userId: string, page: PageOptions): Promise<Page<ProviderKeyView>> {
     const found = await this.#rows.list({ index: 'user', equals: userId, ...page })
     return { ...found, items: found.items.map(view) }
   }

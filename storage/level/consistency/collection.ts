@@ -67,7 +67,5 @@ async function expectedOf(database: Database, keys: CollectionKeys): Promise<Exp
 function countEntry(keys: CollectionKeys, entry: string, count: (key: string) => void): void {
   const place = entry.slice(keys.allEntries.length, entry.lastIndexOf(terminator))
   const end = place.indexOf('!')
-  const index = place.slice(0, end)
-  count(keys.countOf(index))
-  count(keys.countOf(index, place.slice(end + 1)))
+  for (const key of keys.countsOf(place.slice(0, end), place.slice(end + 1))) count(key)
 }

@@ -56,7 +56,7 @@ export class StoredResponses {
     this.#parts = parts
     this.#rows = parts.store.collection('responses', {
       schema: row,
-      indexes: { owner: ({ owner }) => owner, created: ({ created }) => created },
+      indexes: { owned: ({ owner, created }) => [[owner, created]], created: ({ created }) => created },
     })
   }
 
@@ -106,20 +106,18 @@ export class StoredResponses {
   /** Deletes everything of a user. */
   async forget(owner: string): Promise<void> {
     await this.#written()
-    for await (const [id] of this.#rows.scan({ index: 'owner', equals: owner })) await this.#rows.delete(id)
+    for await (const [id] of this.#rows.scan({ index: 'owned', equals: owner })) await this.#rows.delete(id)
   }
 
   /** Deletes what is too old, and what users have too many of. */
   async sweep(now = Date.now()): Promise<void> {
     const { days, perUser } = this.#parts.limits
-    for await (const [id, { created }] of this.#rows.scan({ index: 'created' })) {
-      if (created > now - days * dayMs) break
-      await this.#rows.delete(id)
-    }
+    const tooOld = { index: 'created', to: now - days * dayMs + 1 }
+    for await (const [id] of this.#rows.scan(tooOld)) await this.#rows.delete(id)
     const owners = [...this.#grown]
     this.#grown.clear()
     for (const equals of owners) {
-      const own = { index: 'owner', equals }
+      const own = { index: 'owned', equals }
       const surplus = (await this.#rows.count(own)) - perUser
       if (surplus <= 0) continue
       for await (const [id] of this.#rows.scan({ ...own, limit: surplus })) await this.#rows.delete(id)

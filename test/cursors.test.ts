@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { startGateway, type TestGateway } from './harness.ts'
+
+/** A list of the API, where its rows are, and what comes and goes while it is walked; all of it begins with `goes`. */
+interface List {
+  readonly path: string
+  readonly plural: string
+  readonly nameOf: (item: Record<string, unknown>) => unknown
+  /** Adds rows and deletes some; called after each page with its number. */
+  readonly change: (page: number) => Promise<void>
+}
+
+let gateway: TestGateway
+let ada: { userId: string; key: string }
+const added: string[] = []
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  ada = await gateway.signUp('ada')
+  for (let n = 0; n < 7; n += 1) {
+    await made('POST', '/api/auth/users', { email: `stays${n}@example.com`, name: `stays ${n}` })
+    await made('POST', `/api/auth/users/${ada.userId}/keys`, { name: `stays ${n}` })
+    await made('POST', '/api/observe/traces', traceOf(`stays ${n}`))
+    await made('POST', '/api/proxy/modules/rateshield/bindings', { name: `stays-${n}` })
+  }
+})
+
+afterAll(() => gateway.close())
+
+async function made(method: string, path: string, body: object): Promise<Record<string, string>> {
+  const answer = await gateway.api(method, path, body)
+  expect([answer.status, answer.body]).toEqual([201, answer.body])
+  return answer.body
+}
+
+const traceOf = (project: string) => ({
+  model: 'gpt-4o',
+  provider: 'elsewhere',
+  project,
+  request: { messages: [{ role: 'user', content: `A question of ${project}` }] },
+})
+
+const named = ({ name }: Record<string, unknown>) => name
+const ofProject = ({ project }: Record<string, unknown>) => project
+
+const lists: Readonly<Record<string, () => List>> = {
+  users: () => ({
+    path: '/api/auth/users',
+    plural: 'users',
+    nameOf: named,
+    async change(page) {
+      const user = await made('POST', '/api/auth/users', {
+        email: `goes${page}@example.com`,
+        name: `goes ${page}`,
+      })
+      added.push(user.user_id!)
+      if (page % 2 === 1) await gateway.api('DELETE', `/api/auth/users/${added.shift()}`)
+    },
+  }),
+  keys: () => ({
+    path: `/api/auth/users/${ada.userId}/keys`,
+    plural: 'keys',
+    nameOf: named,
+    async change(page) {
+      const path = `/api/auth/users/${ada.userId}/keys`
+      const { id } = await made('POST', path, { name: `goes ${page}` })
+      if (page % 2 === 1) await gateway.api('POST', `${path}/${id}/rotate`, {})
+    },
+  }),
+  traces: () => ({
+    path: '/api/observe/traces',
+    plural: 'traces',
+    nameOf: ofProject,
+    change: async (page) => void (await made('POST', '/api/observe/traces', traceOf(`goes ${page}`))),
+  }),
+  'traces that are searched': () => ({
+    path: '/api/observe/traces?q=question',
+    plural: 'traces',
+    nameOf: ofProject,
+    change: async (page) => void (await made('POST', '/api/observe/traces', traceOf(`goes ${page}`))),
+  }),
+  bindings: () => ({
+    path: '/api/proxy/modules/rateshield/bindings',
+    plural: 'bindings',
+    nameOf: named,
+    async change(page) {
+      const path = '/api/proxy/modules/rateshield/bindings'
+      await made('POST', path, { name: `goes-${page}` })
+      if (page > 0) expect((await gateway.api('DELETE', `${path}/goes-${page - 1}`)).status).toBe(200)
+    },
+  }),
+}
+
+describe.each(Object.entries(lists))('a walk over the pages of %s', (_, listOf) => {
+  test('gives each row that stays once, while others come and go', async () => {
+    const { path, plural, nameOf, change } = listOf()
+    const names = async (query: string) => {
+      const { status, body } = await gateway.api('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`)
+      expect([status, body]).toEqual([200, body])
+      return { ...body, names: body[plural].map(nameOf) }
+    }
+    const isStaying = (name: unknown) => String(name).startsWith('stays')
+    const whole = (await names('limit=500')).names.filter(isStaying)
+    expect(whole).toHaveLength(7)
+    const found: unknown[] = []
+    let cursor = ''
+    for (let page = 0; page === 0 || cursor !== ''; page += 1) {
+      const answer = await names(`limit=2${cursor && `&cursor=${cursor}`}`)
+      expect(answer.has_more).toBe(answer.next_cursor !== undefined)
+      found.push(...answer.names)
+      cursor = answer.next_cursor ?? ''
+      if (page < 6) await change(page)
+    }
+    expect(found.filter(isStaying)).toEqual(whole)
+  })
+})
+
+const listings = () =>
+  gateway.kernel.registry.generation.routes.filter(
+    ({ query, method }) => method === 'get' && query && 'cursor' in (query as { shape?: object }).shape!,
+  )
+
+test('every list has a cursor, and refuses one that is none of its own, naming it', async () => {
+  const withLimit = gateway.kernel.registry.generation.routes.filter(
+    ({ query }) => query && 'offset' in ((query as { shape?: object }).shape ?? {}),
+  )
+  expect(listings().length).toBeGreaterThan(15)
+  expect(withLimit.map(({ path }) => path)).toEqual(listings().map(({ path }) => path))
+  const places: Readonly<Record<string, string>> = { id: ada.userId, name: 'rateshield', binding: 'stays-0' }
+  for (const { path } of listings()) {
+    const at = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => places[name]!)
+    const key = path.startsWith('/api/auth/me') ? ada.key : gateway.adminKey
+    const { status, body } = await gateway.api('GET', `${at}?cursor=nonsense!`, undefined, key)
+    expect([path, status, body.error?.param]).toEqual([path, 400, 'cursor'])
+  }
+})
+
+test('all pages by cursor are the whole list, on every list', async () => {
+  const places: Readonly<Record<string, string>> = { id: ada.userId, name: 'rateshield', binding: 'stays-0' }
+  for (const { path } of listings()) {
+    const at = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => places[name]!)
+    const key = path.startsWith('/api/auth/me') ? ada.key : gateway.adminKey
+    const page = async (query: string) => (await gateway.api('GET', `${at}?${query}`, undefined, key)).body
+    const whole = await page('limit=500')
+    const [plural] = Object.keys(whole).filter((name) => Array.isArray(whole[name]))
+    const limit = Math.max(1, Math.ceil(whole.total / 3))
+    const found: unknown[] = []
+    let cursor = ''
+    do {
+      const body = await page(`limit=${limit}${cursor && `&cursor=${cursor}`}`)
+      found.push(...body[plural!])
+      cursor = body.next_cursor ?? ''
+    } while (cursor !== '')
+    expect([path, found.length]).toEqual([path, whole.total])
+    const idsOf = (items: unknown[]) =>
+      items.map((item) => Object.values(item as object).find((value) => typeof value === 'string'))
+    expect([path, idsOf(found)]).toEqual([path, idsOf(whole[plural!])])
+  }
+})
