@@ -292,6 +292,21 @@ test('a call that runs while the module is switched off and on again keeps its p
   await expect.poll(async () => (await ask()).status).toBe(200)
 })
 
+test('what counts cannot go while it is needed, and knows what runs when it comes back', async () => {
+  await limit({ per: 'key', concurrency: 1 })
+  const running = hold(1)
+  await upstream.received(1)
+  const { registry } = gateway.kernel
+  await expect(registry.change('counting', { enabled: false })).rejects.toThrow(/needed by .*rateshield/)
+  await gateway.module('rateshield', { enabled: false })
+  await registry.change('counting', { enabled: false })
+  await registry.change('counting', { enabled: true })
+  await limit({ per: 'key', concurrency: 1 })
+  expect((await ask()).status).toBe(429)
+  await running.leave()
+  await expect.poll(async () => (await ask()).status).toBe(200)
+})
+
 test('a limit that is reached is told once, however many calls it refuses', async () => {
   const told: unknown[] = []
   const end = gateway.kernel.events.onAny((data, { type }) => {

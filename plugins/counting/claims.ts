@@ -4,12 +4,11 @@ import { kinds } from './limits/kinds.ts'
 
 export type KeyedClaim = Omit<Claim, 'name'> & { readonly key: string }
 
-/** A claim by the key of its count. Throws when it is none. */
-export function keyed(budget: string, claim: Claim): KeyedClaim {
+/** The key of a claim's count. Throws when it is no claim. */
+export function keyOf(budget: string, claim: Claim): string {
   check(claim)
-  const { name, unit, limit, amount } = claim
-  const key = `${budget} ${unit} ${limit.kind} ${kinds[limit.kind].key(limit)} ${short(name)}`
-  return { key, unit, limit, amount }
+  const { name, unit, limit } = claim
+  return `${budget} ${unit} ${limit.kind} ${kinds[limit.kind].key(limit)} ${short(name)}`
 }
 
 /** Names that clients choose may be as long as a body, and hold what no id may. */

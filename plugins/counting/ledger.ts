@@ -1,5 +1,5 @@
 import type { Claim, Held, Left, Limit, Refusal } from '#kernel'
-import { checkAmount, type KeyedClaim, keyed } from './claims.ts'
+import { checkAmount, type KeyedClaim, keyOf } from './claims.ts'
 import type { Count, Hold, LedgerState } from './ledger-state.ts'
 import type { Now, Taken } from './limits/kind.ts'
 import { kinds } from './limits/kinds.ts'
@@ -43,8 +43,7 @@ export class Ledger {
     this.#state.lastId += 1
     const id = `${name}-${this.#state.lastId}`
     owners.set(owner, thread)
-    const held = wanted.map(({ key, unit, limit, amount }) => ({ key, unit, limit, amount }))
-    holds.set(id, { at: now.at, wall: now.wall, owner, claims: held, due })
+    holds.set(id, { at: now.at, wall: now.wall, owner, claims: wanted, due })
     return { granted: true, id, left: look(wanted, now) }
   }
 
@@ -143,9 +142,10 @@ export class Ledger {
   #wanted(budget: string, claims: readonly Claim[], now: Now): Wanted[] {
     const wanted: Wanted[] = []
     for (const claim of claims) {
-      const one = keyed(budget, claim)
-      const same = wanted.find(({ key }) => key === one.key)
-      wanted.push({ ...one, count: same?.count ?? this.#count(one.key, one.limit, now) })
+      const { unit, limit, amount } = claim
+      const key = keyOf(budget, claim)
+      const same = wanted.find((other) => other.key === key)
+      wanted.push({ key, unit, limit, amount, count: same?.count ?? this.#count(key, limit, now) })
     }
     return wanted
   }
