@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startGateway, type TestGateway } from './harness.ts'
 import { headerCode, moduleCode, type PluginFiles, writePlugin } from './plugin-folder.ts'
 import { startUpstream, type Upstream } from './upstream/index.ts'
@@ -15,12 +15,18 @@ let folder: string
 let gateway: TestGateway
 let upstream: Upstream
 
-beforeEach(async () => {
+beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'switchyard-misbehaving-'))
   upstream = await startUpstream()
+  const second = path.join(folder, '.second')
+  await put('good', { files: { 'index.js': headerCode('x-good', 'yes') } })
+  await writePlugin(second, 'good', { files: { 'index.js': headerCode('x-good', 'no') } })
+  for (const { id, files } of broken) await put(id, files)
+  const config = { plugin_dirs: [folder, second], plugins: { setup_timeout: '3s' }, drain: '100ms' }
+  gateway = await startGateway({ upstream, config })
 })
 
-afterEach(async () => {
+afterAll(async () => {
   await gateway.close()
   await upstream.close()
   await rm(folder, { recursive: true, force: true })
@@ -28,14 +34,12 @@ afterEach(async () => {
 
 const put = (id: string, plugin: PluginFiles): Promise<string> => writePlugin(folder, id, plugin)
 
-async function start(others: readonly string[] = []): Promise<void> {
-  await put('good', { files: { 'index.js': headerCode('x-good', 'yes') } })
-  const config = {
-    plugin_dirs: [folder, ...others],
-    plugins: { setup_timeout: '3s' },
-    drain: '100ms',
-  }
-  gateway = await startGateway({ upstream, config })
+const rescan = async () => (await gateway.api('POST', '/api/plugins/rescan')).body
+
+/** Takes a plugin away again, so that the next one finds the gateway as it was. */
+async function remove(id: string): Promise<void> {
+  await rm(path.join(folder, id), { recursive: true })
+  expect(await rescan()).toMatchObject({ removed: [id], failed: [] })
 }
 
 const shown = async (id: string) => (await gateway.api('GET', `/api/plugins/${id}`)).body
@@ -65,7 +69,8 @@ const route = (at: string): string =>
   `ctx.route({ method: 'get', path: '${at}', access: 'public', summary: 's', returns: 'text', handle: () => 'me' });`
 const area = { kind: 'area', permissions: ['routes', 'store'] }
 
-const broken: Record<
+/** `bad` in a reason is the plugin's name. */
+const faults: Record<
   string,
   readonly [PluginFiles, state: 'failed' | 'invalid' | 'waiting', reason: string]
 > = {
@@ -155,31 +160,30 @@ const broken: Record<
   'is for another contract': [setup('', { api: '^99.0.0' }), 'invalid', '^99.0.0'],
 }
 
-describe.each(Object.entries(broken))('a plugin that %s', (_, [files, state, reason]) => {
+/** All of them are there when the gateway starts. */
+const broken = Object.entries(faults).map(([fault, [files, state, reason]], index) => {
+  const id = `bad-${index}`
+  return { fault, id, files, state, reason: reason.replace(/\bbad\b/, id) }
+})
+
+describe.each(broken)('a plugin that $fault', ({ id, files, state, reason }) => {
   test('is told and stops nobody, whether it is there at the start or dropped in later', async () => {
-    await put('bad', files)
-    await start()
     const expected = { state, problem: expect.stringContaining(reason) }
-    expect(await shown('bad')).toMatchObject(expected)
+    expect(await shown(id)).toMatchObject(expected)
     await expectCallsUnharmed()
-    await rm(path.join(folder, 'bad'), { recursive: true })
-    const gone = (await gateway.api('POST', '/api/plugins/rescan')).body
-    expect(gone).toMatchObject({ removed: ['bad'], failed: [] })
-    await put('bad', files)
-    const { body } = await gateway.api('POST', '/api/plugins/rescan')
-    if (state === 'waiting') expect(body.added).toEqual(['bad'])
-    else expect(body.failed).toMatchObject([{ name: 'bad', problem: expect.stringContaining(reason) }])
-    expect(await shown('bad')).toMatchObject(expected)
+    await remove(id)
+    await put(id, files)
+    const body = await rescan()
+    if (state === 'waiting') expect(body.added).toEqual([id])
+    else expect(body.failed).toMatchObject([{ name: id, problem: expect.stringContaining(reason) }])
+    expect(await shown(id)).toMatchObject(expected)
     if (state !== 'invalid')
-      expect((await gateway.api('PUT', '/api/plugins/bad', { enabled: false })).body.state).toBe('disabled')
+      expect((await gateway.api('PUT', `/api/plugins/${id}`, { enabled: false })).body.state).toBe('disabled')
     await expectCallsUnharmed()
   })
 })
 
 test('a second plugin of a name is listed under another, and the first one runs', async () => {
-  const second = path.join(folder, '.second')
-  await writePlugin(second, 'good', { files: { 'index.js': headerCode('x-good', 'no') } })
-  await start([second])
   expect(await shown('good~2')).toMatchObject({
     state: 'invalid',
     problem: expect.stringContaining('there is a plugin called good already'),
@@ -188,10 +192,22 @@ test('a second plugin of a name is listed under another, and the first one runs'
 })
 
 describe('a plugin that runs and', () => {
-  const bad = (code: string, manifest: PluginFiles['manifest'] = area) => put('bad', setup(code, manifest))
+  let logged: () => string
+
+  const bad = async (code: string): Promise<void> => {
+    const before = gateway.logged.length
+    logged = () => gateway.logged.slice(before).join('')
+    await put('bad', setup(code, area))
+    expect(await rescan()).toMatchObject({ added: ['bad'] })
+    // A test before may have switched off what is called so.
+    await gateway.api('PUT', '/api/plugins/bad', { enabled: true })
+    expect((await shown('bad')).state).toBe('active')
+  }
+  afterEach(() => remove('bad'))
+
   const handling = (handle: string, returns = `'text'`): string =>
     `ctx.route({ method: 'get', path: '/api/me', access: 'public', summary: 's', returns: ${returns}, handle: ${handle} })`
-  const own = () => fetch(`${gateway.url}/api/me`, { signal: AbortSignal.timeout(1_000) })
+  const own = (signal?: AbortSignal) => fetch(`${gateway.url}/api/me`, { signal: signal ?? null })
 
   test.each([
     ['throws in a route', handling(`() => { throw new Error('secret detail') }`)],
@@ -206,8 +222,6 @@ describe('a plugin that runs and', () => {
     ],
   ])('%s: that request fails, without the detail, and no other', async (_, code) => {
     await bad(code)
-    await start()
-    expect((await shown('bad')).state).toBe('active')
     const response = await own()
     expect(response.status).toBe(500)
     expect(await response.text()).not.toContain('secret detail')
@@ -216,10 +230,16 @@ describe('a plugin that runs and', () => {
 
   test('never answers in a route: no other request waits for it', async () => {
     await bad(handling('() => new Promise(() => {})'))
-    await start()
-    await expect(own()).rejects.toThrow('timeout')
+    const leave = new AbortController()
+    const waiting = own(leave.signal)
+    const end = waiting.then(
+      () => 'answered',
+      () => 'left',
+    )
     await expectCallsUnharmed()
     expect((await gateway.api('PUT', '/api/plugins/bad', { enabled: false })).status).toBe(200)
+    leave.abort()
+    expect(await end).toBe('left')
   })
 
   test.each([
@@ -229,9 +249,8 @@ describe('a plugin that runs and', () => {
     ['rejects in its periodic task', `ctx.every(10, async () => { throw new Error('deaf') })`],
   ])('%s is logged, and no call is harmed', async (_, code) => {
     await bad(code)
-    await start()
     await expectCallsUnharmed()
-    await expect.poll(() => gateway.logged.join('')).toContain('deaf')
+    await expect.poll(logged).toContain('deaf')
     await expectCallsUnharmed()
   })
 
@@ -240,12 +259,10 @@ describe('a plugin that runs and', () => {
     ['rejects when it is to give something back', `ctx.own(async () => { throw new Error('mine') })`],
   ])('%s is switched off nevertheless, and comes again', async (_, code) => {
     await bad(`${route('/api/me')} ${code}`)
-    await start()
-    const before = gateway.logged.length
     for (const enabled of [false, true, false])
       expect((await gateway.api('PUT', '/api/plugins/bad', { enabled })).body.enabled).toBe(enabled)
     expect((await own()).status).toBe(404)
     await expectCallsUnharmed()
-    expect(gateway.logged.slice(before).join('')).toContain('mine')
+    expect(logged()).toContain('mine')
   })
 })
