@@ -9,8 +9,7 @@ COPY . .
 RUN npm run build && npm prune --omit=dev
 
 FROM node:26-slim
-# Fewer arenas of glibc, which give little back: some 30 MB less under load.
-ENV NODE_ENV=production SERVICE_HOST=0.0.0.0 SERVICE_DATA_DIR=/data MALLOC_ARENA_MAX=1
+ENV NODE_ENV=production SERVICE_HOST=0.0.0.0 SERVICE_DATA_DIR=/data
 WORKDIR /app
 COPY --from=build /app/package.json /app/service.yaml.example ./
 COPY --from=build /app/node_modules ./node_modules

@@ -52,6 +52,8 @@ export async function startGateway(
     args: ['start'],
     core: SERVER_CORE,
     env: {
+      // What the gateway gives itself where no channel to the benchmark keeps it from that.
+      MALLOC_ARENA_MAX: '1',
       SERVICE_PORT: String(port),
       SERVICE_HOST: '127.0.0.1',
       SERVICE_DATA_DIR: join(folder, 'data'),

@@ -12,10 +12,23 @@ if (major < 24) {
   console.error(`Switchyard needs Node 24 or later; this is ${process.versions.node}.`)
   process.exitCode = 1
 } else {
+  withOneArena()
   keepCompiled()
   // The package has no source; a repository may have files that were built from an older one.
   const source = new URL('./main.ts', import.meta.url)
   await import(existsSync(source) ? source.href : new URL('../dist/bin/main.js', import.meta.url).href)
+}
+
+/**
+ * Begins the gateway's process anew, as the same process, with one arena of memory for all threads: glibc has one for each of a
+ * dozen threads otherwise, gives little of them back, and reads what it is told only when a process begins. Older Nodes warn of it.
+ */
+function withOneArena() {
+  const { env, argv, execArgv, execPath, platform } = process
+  const isStart = argv.length === 2 || argv[2] === 'start'
+  // A channel to the process that started this one would not outlive it.
+  if (platform !== 'linux' || major < 26 || !isStart || env.MALLOC_ARENA_MAX || env.NODE_CHANNEL_FD) return
+  process.execve?.(execPath, [execPath, ...execArgv, ...argv.slice(1)], { ...env, MALLOC_ARENA_MAX: '1' })
 }
 
 /**

@@ -73,6 +73,16 @@ test('the image, the unit and the documentation give Node the flags of npm start
     expect(flags(command)).toEqual(flags(scripts.start.split(' ')))
 })
 
+test.runIf(process.platform === 'linux')(
+  'the process has one arena of memory, and remains the one that was started',
+  async () => {
+    const child = run(commands['the unit']!, { SERVICE_PORT: '0' })
+    gateway = await listening(child, (signal) => child.kill(signal))
+    expect((await readFile(`/proc/${child.pid}/environ`, 'utf8')).split('\0')).toContain('MALLOC_ARENA_MAX=1')
+    expect(await gateway.end('SIGTERM')).toBe(0)
+  },
+)
+
 describe.each(Object.keys(commands))('the command of %s', (whose) => {
   test('has a running stream end whole after SIGTERM, and says meanwhile that it drains', async () => {
     const child = run(commands[whose]!, { SERVICE_PORT: '0', SERVICE_ADMIN_KEY: adminKey })
