@@ -11,6 +11,7 @@ import { forwardTo } from './http/forward.ts'
 import { createManagement } from './http/management.ts'
 import { HttpServer } from './http/server.ts'
 import { isolateWithin } from './isolation/isolate.ts'
+import { IpRanges } from './kit/ip-ranges.ts'
 import { createLog, type Log } from './log.ts'
 import { Egress } from './permissions/egress.ts'
 import { PluginCalls } from './permissions/plugin-calls.ts'
@@ -170,7 +171,7 @@ export async function boot({
       events,
       log,
       generation: () => registry.generation,
-      trustedProxies: config.server.trustedProxies,
+      trustedProxies: new IpRanges(config.server.trustedProxies),
     }
     const bounds = { depth: config.server.bodyDepth, nodes: config.server.bodyNodes }
     const management = thread

@@ -91,7 +91,7 @@ const budgets: Readonly<Record<string, number>> = {
   config: 705,
   contract: 670,
   detect: 600,
-  http: 1_400,
+  http: 1_340,
   isolation: 2_450,
   kit: 860,
   log: 70,

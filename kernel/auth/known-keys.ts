@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Principal } from '../call/call.ts'
-import { networkOf } from '../http/client.ts'
+import { networkOf } from '../kit/ip-ranges.ts'
 
 /** A key that was looked up, and whose it is. */
 export interface Known {

@@ -1,5 +1,5 @@
-import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
+import { isIpRange } from '../kit/ip-ranges.ts'
 
 type Camel<S extends string> = S extends `${infer Head}_${infer Rest}`
   ? `${Head}${Capitalize<Camel<Rest>>}`
@@ -59,7 +59,7 @@ export const origin = () =>
   })
 
 export const addressRange = () =>
-  text().refine((value) => ipaddr.isValid(value) || ipaddr.isValidCIDR(value), {
+  text().refine(isIpRange, {
     error: 'expected an IP address or a range such as 10.0.0.0/8',
   })
 

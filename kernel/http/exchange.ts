@@ -11,6 +11,7 @@ import type { Cohort } from '../cohort.ts'
 import { tellContained } from '../contain.ts'
 import { ClientGone, forbidden, isMistake, isUpstreamError, toGatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
+import type { IpRanges } from '../kit/ip-ranges.ts'
 import type { Generation } from '../plugin/generation.ts'
 import type { FoundWire } from '../plugin/wire-table.ts'
 import { type BodyLimits, parseJson, readBody, withTokens } from './body.ts'
@@ -23,7 +24,7 @@ import { StreamedAnswer } from './streamed-answer.ts'
 export interface ExchangeParts extends SettlementParts {
   readonly callers: Callers
   readonly cohort: Cohort
-  readonly trustedProxies: readonly string[]
+  readonly trustedProxies: IpRanges
   readonly bodyLimits: BodyLimits
   readonly adminProxy: boolean
 }

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
+import { networkOf } from '../kit/ip-ranges.ts'
 import { WindowCounts } from '../kit/window-counts.ts'
 import type { Log } from '../log.ts'
 import type { Bound, Relay } from '../plugin/relay.ts'
 import type { Refusals } from '../refusals.ts'
-import { networkOf } from './client.ts'
 
 interface FailedKeysParts {
   /** Failures a minute from one address after which it has to wait; 0 for never. */

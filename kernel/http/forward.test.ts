@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
+import { IpRanges } from '../kit/ip-ranges.ts'
 import { clientAddress } from './client.ts'
 import { acceptForwarded, forwardTo, newForwardSecret } from './forward.ts'
 
@@ -55,7 +56,7 @@ test('the client is who asked, and nothing of how it was handed on is seen', asy
   const url = await between((req, res) => {
     res.end(
       JSON.stringify([
-        clientAddress(req, []),
+        clientAddress(req, new IpRanges([])),
         Object.keys(req.headers).filter((name) => /handed/.test(name)),
       ]),
     )

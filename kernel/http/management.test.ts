@@ -9,6 +9,7 @@ import { z } from 'zod'
 import type { Engine } from '../../storage/index.ts'
 import { openLevel } from '../../storage/level.ts'
 import { Accounts } from '../auth/accounts.ts'
+import { IpRanges } from '../kit/ip-ranges.ts'
 import { createLog } from '../log.ts'
 import { Generation } from '../plugin/generation.ts'
 import { emptyInstance } from '../plugin/instance.ts'
@@ -97,7 +98,7 @@ beforeAll(async () => {
     ),
     log,
     generation: () => generation,
-    trustedProxies: [],
+    trustedProxies: new IpRanges([]),
     corsOrigins: [],
     bodyLimits: { bytes: 1024, depth: 16, nodes: 1000 },
     adminRpm: 3,

@@ -5,6 +5,7 @@ import type { Visit } from '../chain/hooks.ts'
 import { contain } from '../contain.ts'
 import { badRequest, envelope, forbidden, isMistake, notFound, toGatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
+import type { IpRanges } from '../kit/ip-ranges.ts'
 import { WindowLimit } from '../kit/window-limit.ts'
 import type { Log } from '../log.ts'
 import { pathMatcher, routerPath } from '../paths.ts'
@@ -23,7 +24,7 @@ export interface ManagementParts {
   readonly callers: Callers
   readonly log: Log
   readonly generation: () => Generation
-  readonly trustedProxies: readonly string[]
+  readonly trustedProxies: IpRanges
   readonly corsOrigins: readonly string[]
   readonly bodyLimits: BodyLimits
   /** Requests a minute for each admin key. */

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import ipaddr from 'ipaddr.js'
 import type { Agent } from 'undici'
 import { HookFault } from '../hook-fault.ts'
+import { IpRanges, isIpRange } from '../kit/ip-ranges.ts'
 import { matchesHost } from './permissions.ts'
 
 /** Public by their range, and yet doors to the inside of a cloud. */
@@ -25,19 +26,14 @@ export class Egress {
   readonly allow: readonly string[]
   readonly #resolve: Resolve
   readonly #hosts: ReadonlySet<string>
-  readonly #networks: readonly (readonly [ipaddr.IPv4 | ipaddr.IPv6, number])[]
+  readonly #networks: IpRanges
 
   /** `allow` names hosts, addresses and ranges; names are resolved as Node does unless `resolve` says otherwise. */
   constructor(allow: readonly string[], resolve: Resolve = lookup) {
     this.allow = allow
     this.#resolve = resolve
-    const isNetwork = (text: string): boolean => ipaddr.isValid(text) || ipaddr.isValidCIDR(text)
     this.#hosts = new Set(allow.map((text) => text.toLowerCase()))
-    this.#networks = allow.filter(isNetwork).map((text) => {
-      if (text.includes('/')) return ipaddr.parseCIDR(text)
-      const address = ipaddr.process(text)
-      return [address, address.toByteArray().length * 8]
-    })
+    this.#networks = new IpRanges(allow.filter(isIpRange))
   }
 
   /** Connections of one plugin to the hosts that it may reach. The caller closes it. */
@@ -80,8 +76,6 @@ export class Egress {
 
   #isOpen(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
     if (address.range() === 'unicast' && !metadata.has(address.toString())) return true
-    return this.#networks.some(
-      ([network, bits]) => network.kind() === address.kind() && address.match(network, bits),
-    )
+    return this.#networks.has(address.toString())
   }
 }

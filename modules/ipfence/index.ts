@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { defineModule, forbidden, type Principal } from '#kernel'
-import { compileFence, type Fence, isRange, type Lists } from './fence.ts'
+import { isIpRange } from '#kit'
+import { compileFence, type Fence, type Lists } from './fence.ts'
 
 const ranges = z
   .array(
-    z.string().refine(isRange, 'must be an address or a CIDR range, such as 10.0.0.0/8 or 2001:db8::/32'),
+    z.string().refine(isIpRange, 'must be an address or a CIDR range, such as 10.0.0.0/8 or 2001:db8::/32'),
   )
   .default([])
 
