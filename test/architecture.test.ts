@@ -93,7 +93,7 @@ const budgets: Readonly<Record<string, number>> = {
   detect: 600,
   http: 1_340,
   isolation: 2_450,
-  kit: 805,
+  kit: 915,
   log: 70,
   permissions: 560,
   plugin: 3_220,
