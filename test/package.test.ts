@@ -27,7 +27,7 @@ test('the package has built files with their types, and neither sources nor test
       'examples/turnlimit/index.js',
     ]),
   )
-  const built = outside.packed.filter((name) => !name.startsWith('examples/'))
+  const built = outside.packed.filter((name) => !/^(docs\/plugins\/)?examples\//.test(name))
   const surplus = built.filter((name) =>
     /(?<!\.d)\.ts$|\.test\.(d\.ts|js)$|fixtures|^(bench|test|node_modules)\//.test(name),
   )

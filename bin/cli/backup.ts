@@ -37,8 +37,8 @@ export function backup(folder: string, options: BackupOptions): Promise<void> {
       [
         `${folder} holds a backup of ${Math.ceil(bytes / 2 ** 20)} MB.`,
         has_key
-          ? 'The encryption key is in it, if there is one in the data folder: guard it as you guard that.'
-          : 'The encryption key is not in it: keep the folder secrets of the data folder apart from it.',
+          ? 'The folder secrets is in it: protect the backup like the data folder.'
+          : 'The folder secrets is not in it: keep a copy of that elsewhere.',
       ].join(' '),
   )
 }

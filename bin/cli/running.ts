@@ -1,6 +1,5 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { Agent, request } from 'undici'
 import { z } from 'zod'
 import type { Config } from '../../kernel/config.ts'
 
@@ -67,6 +66,8 @@ export async function askRunning(
       `a gateway runs on ${url}: give an admin key of it with --key or SERVICE_ADMIN_KEY, or stop it first`,
     )
   }
+  // A gateway that starts reads this file and asks nobody.
+  const { Agent, request } = await import('undici')
   const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0 })
   try {
     const response = await request(url + at, {

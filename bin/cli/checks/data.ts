@@ -41,15 +41,18 @@ async function checkSecrets({ dataDir, encryptionKey }: Config, { running }: Cir
   )
   if (!encryptionKey && !key && salt) {
     if (running) {
-      const message = 'The running gateway has a SERVICE_ENCRYPTION_KEY; give it to doctor to have it tried.'
+      const message =
+        'The running gateway uses a SERVICE_ENCRYPTION_KEY. Set it for doctor as well to have it checked.'
       return warning('encryption key', message)
     }
     const message =
-      'Earlier starts had a SERVICE_ENCRYPTION_KEY; without it what they encrypted cannot be read.'
+      'Earlier starts used a SERVICE_ENCRYPTION_KEY. Without it, what they encrypted cannot be read.'
     return failed('encryption key', message)
   }
   if (encryptionKey ? !salt : !key) {
-    const message = encryptionKey ? 'It will be derived from SERVICE_ENCRYPTION_KEY.' : 'It will be made.'
+    const message = encryptionKey
+      ? 'It will be derived from SERVICE_ENCRYPTION_KEY.'
+      : 'It will be made at the first start.'
     return key
       ? warning('encryption key', `${message} What the kept key encrypted stays readable.`)
       : ok('encryption key', message)

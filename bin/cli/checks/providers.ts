@@ -44,7 +44,7 @@ export function checkProviders(
       .filter(({ baseUrl }) => baseUrl === '')
       .map(({ name }) => failed('providers', `providers.${name}: it has no base_url.`)),
     ...unknown.map(({ match, provider }) =>
-      failed('routes', `The route for ${match} leads to ${provider}, which is not there.`),
+      failed('routes', `The route for ${match} leads to ${provider}, which is no known provider.`),
     ),
   ]
 }

@@ -7,5 +7,5 @@ export function checkRuntime(): Check {
   const { node } = process.versions
   const range = runtimeRange()
   if (semver.satisfies(node, range)) return ok('runtime', `Node ${node}`)
-  return failed('runtime', `Node ${node} does not do: ${range} is needed.`)
+  return failed('runtime', `The gateway needs Node ${range}, and this is ${node}.`)
 }

@@ -24,7 +24,7 @@ export async function checkStore(dataDir: string, { running, repair }: Circumsta
     if (files.status === 'failed') return [files]
     const counts = await checkCounts(folder, repair)
     const figures = await checkFigures(folder, repair)
-    return [ok('store', 'It opens, and nobody else has it open.'), files, counts, figures]
+    return [ok('store', 'It opens, and no other process uses it.'), files, counts, figures]
   } catch (error) {
     return [failed('store', explain(error))]
   }
@@ -53,7 +53,7 @@ async function checkCounts(folder: string, repair: boolean): Promise<Check> {
     mendable.length > 0 &&
       (repair
         ? `Put right by the rows: ${list(mendable)}.`
-        : `Not as the rows are: ${list(mendable)}. The next start, or \`switchyard doctor --repair\`, puts it right.`),
+        : `These disagree with the rows: ${list(mendable)}. The next start, or \`switchyard doctor --repair\`, puts them right.`),
     lost.length > 0 && `Cannot be put right: ${list(lost)}.`,
   ].filter((text) => text !== false)
   return said.length === 0

@@ -10,9 +10,9 @@ export async function checkFigures(folder: string, repair: boolean): Promise<Che
   if (odd.length === 0) return ok('figures', 'All sums can be read.')
   const places = odd.map(({ part, sums }) => `${sums} of ${part}`).join(', ')
   return repair
-    ? ok('figures', `Sums that were no numbers are taken out and begin anew: ${places}.`)
+    ? ok('figures', `Sums that were not numbers are reset: ${places}.`)
     : warning(
         'figures',
-        `Sums that are no numbers, and missing from what is shown: ${places}. \`switchyard doctor --repair\` lets them begin anew; what they had counted is lost.`,
+        `Some sums are not numbers and are left out of the figures: ${places}. \`switchyard doctor --repair\` resets them; what they had counted is lost.`,
       )
 }
