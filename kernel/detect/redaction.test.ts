@@ -382,3 +382,54 @@ test('a source is closed when a filter breaks', async () => {
   await expect(Array.fromAsync(filterStream(source(), [broken]))).rejects.toThrow('broken')
   expect(closed).toBe(true)
 })
+
+test('after a refusal nothing more is looked at, said or refused', () => {
+  const asked: string[] = []
+  const blocking = detectionOf([{ pattern: /k\d{3}/, replacement: '' }], { reach: 4, action: 'block' })
+  const scan: Detection['scan'] = (text, ...more) => {
+    asked.push(text)
+    return blocking.scan(text, ...more)
+  }
+  const redaction = new Redaction(detectorsOf([{ ...blocking, scan }]))
+  const emitted: Chunk[] = []
+  const refusals: unknown[] = []
+  const out = {
+    emit: (chunk: Chunk) => void emitted.push(chunk),
+    fail: (error: unknown) => void refusals.push(error),
+    finish: () => {},
+  }
+  const push = (content: string): void => redaction.push(chunkOf({ index: 0, delta: { content } }), out)
+  push('a k123 b')
+  expect(refusals).toHaveLength(1)
+  const before = [emitted.length, asked.length]
+  push('c k456 d')
+  redaction.end(out)
+  expect([emitted.length, asked.length]).toEqual(before)
+  expect(refusals).toHaveLength(1)
+})
+
+test('a detector is told who speaks, in a stream as elsewhere', async () => {
+  const places: unknown[] = []
+  const scan: Detection['scan'] = (_, place) => {
+    places.push(place)
+    return []
+  }
+  await redactedStream(
+    [chunkOf({ index: 0, delta: { content: 'abc' }, finish_reason: 'stop' })],
+    [{ reach: 2, scan }],
+  )
+  expect(places.length).toBeGreaterThan(0)
+  for (const place of places)
+    expect(place).toEqual({ direction: 'reply', role: 'assistant', kind: 'content' })
+})
+
+test('a chunk of which all is held does not leave, unless it tells the usage', async () => {
+  const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
+  const held = { index: 0, delta: { content: 'k1' } }
+  const withUsage = Chunk.of({ ...head, choices: [held], usage })
+  const chunks = [chunkOf(held), withUsage, chunkOf({ index: 0, delta: {}, finish_reason: 'stop' })]
+  const [first, ...others] = await redactedStream(chunks, [key])
+  expect(first!.data).toMatchObject({ choices: [], usage })
+  for (const chunk of others) expect(chunk.data.choices.length).toBeGreaterThan(0)
+  expect(assembled([first!, ...others])).toMatchObject({ usage, choices: [{ message: { content: 'k1k1' } }] })
+})

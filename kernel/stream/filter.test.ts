@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { badRequest, providerError } from '../errors.ts'
+import { HookFault } from '../hook-fault.ts'
 import { Chunk } from './chunk.ts'
 import { type Filter, filterStream } from './filter.ts'
 
@@ -167,4 +168,59 @@ describe('filters', () => {
     }
     expect(state.closed).toBe(true)
   })
+})
+
+describe('a filter that ended the answer', () => {
+  const finish = (...[, out]: Parameters<Filter['push']>): void => out.finish('stop')
+
+  test('gets nothing more, also of what those before it let go of then', async () => {
+    const seen: string[] = []
+    const watching: Filter = {
+      push(next, out) {
+        seen.push(...textOf([next]))
+        if (seen.at(-1) === 'x') out.finish('stop')
+        else out.emit(next)
+      },
+    }
+    const { chunks } = source(['a', 'x', 'b', 'c'], ['d'])
+    expect(await read(filterStream(chunks, [new Delay(), watching]))).toEqual(['a', 'stop'])
+    expect(seen).toEqual(['a', 'x'])
+  })
+
+  test('has those before it and after it ended once each', async () => {
+    const ends = [0, 0, 0]
+    const counting = (place: number): Filter => ({
+      push: (next, out) => out.emit(next),
+      end: () => {
+        ends[place]! += 1
+      },
+    })
+    const stopping = { ...at('x', finish), end: counting(1).end! }
+    const { chunks } = source(['a', 'x', 'b'])
+    expect(await read(filterStream(chunks, [counting(0), stopping, counting(2)]))).toEqual(['a', 'stop'])
+    expect(ends).toEqual([1, 1, 1])
+  })
+
+  test('is not overruled by one before it that fails at its end', async () => {
+    const failing: Filter = {
+      push: (next, out) => out.emit(next),
+      end: (out) => out.fail(badRequest('too late')),
+    }
+    const { chunks } = source(['a', 'x', 'b'])
+    expect(await read(filterStream(chunks, [failing, at('x', finish)]))).toEqual(['a', 'stop'])
+  })
+})
+
+test('who has left a stream gets nothing that filters still held', async () => {
+  const { chunks, state } = source(['a', 'b'], ['c'])
+  const filtered = filterStream(chunks, [new Delay()])[Symbol.asyncIterator]()
+  expect(textOf((await filtered.next()).value!)).toEqual(['a'])
+  await filtered.return!()
+  expect(state.closed).toBe(true)
+  expect(await filtered.next()).toEqual({ done: true, value: undefined })
+})
+
+test('a filter that emits what is no chunk is at fault', async () => {
+  const odd: Filter = { push: (next, out) => out.emit({ data: next.data } as Chunk) }
+  await expect(read(filterStream(source(['a']).chunks, [odd]))).rejects.toBeInstanceOf(HookFault)
 })

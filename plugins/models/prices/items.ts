@@ -31,13 +31,7 @@ function itemOf(
   name: TokenClass,
   tokens: number,
 ): PriceItem {
-  const isInput = name === 'input' || (ofInput as readonly string[]).includes(name)
-  const alone: Usage = {
-    ...noUsage,
-    [isInput ? 'input' : 'output']: tokens,
-    [name]: tokens,
-    source: 'provider',
-  }
+  const alone: Usage = { ...noUsage, [name]: tokens, source: 'provider' }
   const costNano = amountsOf(atPrompt(rates, prompt), alone)?.totalNano ?? 0
   return { class: name, tokens, costNano, usdPerM: usdOf((costNano / tokens) * 1e6) }
 }
