@@ -52,9 +52,8 @@ interface Acknowledged {
   readonly modules: Map<string, number>
 }
 
-/** Signs users up, reconfigures and calls, until the process dies; returns what was acknowledged before. */
-async function load(url: string, ended: { now: boolean }, round: number): Promise<Acknowledged> {
-  const done: Acknowledged = { users: [], modules: new Map() }
+/** Signs users up, reconfigures and calls, until the process dies; adds to `done` what is acknowledged. */
+async function load(url: string, ended: { now: boolean }, round: number, done: Acknowledged): Promise<void> {
   const forever = async (step: (n: number) => Promise<void>): Promise<void> => {
     for (let n = 0; !ended.now; n += 1) await step(n).catch(() => {})
   }
@@ -75,19 +74,19 @@ async function load(url: string, ended: { now: boolean }, round: number): Promis
     forever(async () => void (await (await call(url, adminKey, lane % 2 === 0)).text())),
   )
   await Promise.all([...signUps, toggles, ...calls])
-  return done
 }
 
 test('killed under load, three times over, it loses nothing that it acknowledged', async () => {
   for (let round = 0; round < 3; round += 1) {
     const first = await start()
     const ended = { now: false }
-    const running = load(first.url, ended, round)
-    await new Promise((resolve) => setTimeout(resolve, 1500))
+    const done: Acknowledged = { users: [], modules: new Map() }
+    const { users, modules } = done
+    const running = load(first.url, ended, round, done)
+    await expect.poll(() => users.length, { timeout: 30_000 }).toBeGreaterThan(5)
     await first.end('SIGKILL')
     ended.now = true
-    const { users, modules } = await running
-    expect(users.length).toBeGreaterThan(5)
+    await running
 
     const second = await start()
     for (const { user_id, api_key } of users) {
