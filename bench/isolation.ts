@@ -1,10 +1,10 @@
 import type { Call } from '../kernel/call/call.ts'
 import { over } from '../kernel/call/cancel.ts'
 import { type Reply, StreamReply, WholeReply } from '../kernel/call/reply.ts'
-import { wrapped } from '../kernel/chain/around.ts'
+import { runAround } from '../kernel/chain/around.ts'
 import type { Entry } from '../kernel/chain/entry.ts'
-import { inspected } from '../kernel/chain/inspect.ts'
-import { rewritten } from '../kernel/chain/rewrite.ts'
+import { inspectRequest } from '../kernel/chain/inspect.ts'
+import { rewriteReply } from '../kernel/chain/rewrite.ts'
 import { Chunk } from '../kernel/stream/chunk.ts'
 import { callWith } from '../test/chain.ts'
 import { writeDropins } from '../test/dropins.ts'
@@ -37,9 +37,11 @@ for (const isolation of ['inproc', 'worker'] as const) {
   for (const at of [1, 16]) {
     const measured = (what: string, run: () => Promise<void>, parts = 1): Promise<void> =>
       report(`${what}, ${isolation}, ${at} at a time`, at, rounds / parts, run, parts)
-    await measured('request', () => during(async (call) => void (await inspected(limits, call, () => []))))
+    await measured('request', () =>
+      during(async (call) => void (await inspectRequest(limits, call, () => []))),
+    )
     await measured('batch of a stream', () => during((call) => streamed(limits, call)), batches)
-    await measured('around', () => during(async (call) => void (await wrapped(tap, call, answered))))
+    await measured('around', () => during(async (call) => void (await runAround(tap, call, answered))))
     await measured('batch through an around', () => during((call) => readAround(tap, call)), batches)
   }
 }
@@ -88,12 +90,12 @@ async function during(run: (call: Call) => Promise<void>): Promise<void> {
 }
 
 async function streamed(entry: Entry, call: Call): Promise<void> {
-  await inspected(entry, call, () => [])
-  await read(await rewritten(new StreamReply('', chunks()), [entry], call))
+  await inspectRequest(entry, call, () => [])
+  await read(await rewriteReply(new StreamReply('', chunks()), [entry], call))
 }
 
 async function readAround(entry: Entry, call: Call): Promise<void> {
-  await read(await wrapped(entry, call, async () => new StreamReply('', chunks())))
+  await read(await runAround(entry, call, async () => new StreamReply('', chunks())))
 }
 
 async function answered(): Promise<Reply> {

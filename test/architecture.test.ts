@@ -166,6 +166,32 @@ test('no files run each other in a circle', () => {
   expect(circles).toEqual([])
 })
 
+test('the way of a call has at most fifteen steps, which are functions where the documentation says', async () => {
+  const text = await readFile('docs/architecture.md', 'utf8')
+  const steps = text.split('\n').filter((line) => /^\| \d+ \|/.test(line))
+  expect(steps.map((line) => Number(line.split('|')[1]))).toEqual(steps.map((_, i) => i + 1))
+  expect(steps.length).toBeGreaterThan(10)
+  expect(steps.length).toBeLessThanOrEqual(15)
+  const quoted = (cell = ''): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name!)
+  const missing = steps.flatMap((line) => {
+    const [functions, files] = line.split('|').slice(3, 5).map(quoted)
+    const code = files!.map((file) => own.find((source) => source.file === file)?.text ?? '').join('\n')
+    // Where it is made: a function, a method, or a field that holds one.
+    const isMade = (name: string): boolean =>
+      new RegExp(`(function |readonly |async |^ {2})${name}(\\(|:)`, 'm').test(code)
+    return functions!.filter((name) => !isMade(name))
+  })
+  expect(missing).toEqual([])
+})
+
+test('the glossary has at most thirty terms, each once', async () => {
+  const text = await readFile('docs/architecture.md', 'utf8')
+  const terms = text.split('## Glossary')[1]!.match(/^\| (?!term|-)[^|]+/gm)!
+  expect(terms.length).toBeGreaterThan(20)
+  expect(terms.length).toBeLessThanOrEqual(30)
+  expect(new Set(terms).size).toBe(terms.length)
+})
+
 test('only definitions of plugins are default exports', () => {
   const wrong = own.filter(
     ({ file, text }) => /^export default/m.test(text) && !/^(modules|plugins)\/[^/]+\/index\.ts$/.test(file),

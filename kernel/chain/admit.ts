@@ -1,16 +1,16 @@
-import { type Entry, failed, tripped } from './entry.ts'
+import { type Entry, handleFailure, tripped } from './entry.ts'
 import type { Visit } from './hooks.ts'
 
 /** Asks a module about a request at the door; throws what it refuses with. */
-export function admitted(entry: Entry, visit: Visit): Promise<void> | undefined {
+export function askAdmit(entry: Entry, visit: Visit): Promise<void> | undefined {
   try {
     const asked: unknown = entry.hooks.admit!(visit)
     if (asked instanceof Promise) {
-      return entry.meter.deadlines.within(asked).catch((error) => failed(entry, 'admit', error))
+      return entry.meter.deadlines.within(asked).catch((error) => handleFailure(entry, 'admit', error))
     }
     if (!entry.hooks.request) entry.meter.circuit.succeeded()
   } catch (error) {
-    failed(entry, 'admit', error)
+    handleFailure(entry, 'admit', error)
   }
   return undefined
 }
@@ -19,7 +19,7 @@ export function admitted(entry: Entry, visit: Visit): Promise<void> | undefined 
  * Whether a module that failed too often is passed over at the door; throws when its policy is to refuse. Those who
  * may repair it get in: an admin to the management API.
  */
-export function leftOut(entry: Entry, { isCall, principal }: Visit): boolean {
+export function isLeftOut(entry: Entry, { isCall, principal }: Visit): boolean {
   const { circuit } = entry.meter
   if (circuit.waitMs === 0) return false
   const isRepair = !isCall && (!principal || principal.type === 'admin')

@@ -3,7 +3,7 @@ import { callWith, entryOf as moduleOf } from '../../test/chain.ts'
 import { type Reply, StreamReply, WholeReply } from '../call/reply.ts'
 import { badRequest, type GatewayError } from '../errors.ts'
 import { Chunk } from '../stream/chunk.ts'
-import { wrapped } from './around.ts'
+import { runAround } from './around.ts'
 import type { Entry } from './entry.ts'
 import type { Hooks, Next } from './hooks.ts'
 
@@ -29,7 +29,7 @@ test('an error from inside passes as it is, and is not the failure of the module
     for (let n = 0; n < 2; n += 1) await next(call).catch((error) => errors.push(error))
     throw errors[0]
   }, 'closed')
-  await expect(wrapped(entry, call, failing(first, badRequest('second')))).rejects.toBe(first)
+  await expect(runAround(entry, call, failing(first, badRequest('second')))).rejects.toBe(first)
   expect(first.module).toBeUndefined()
   expect([entry.meter.errors, entry.meter.refusals]).toEqual([0, 0])
 })
@@ -39,7 +39,7 @@ test('what a module that may fail breaks on leaves the answer that was there', a
     await next(call)
     throw new Error('broken')
   })
-  expect(await wrapped(entry, call, answers)).toBe(answer)
+  expect(await runAround(entry, call, answers)).toBe(answer)
   expect(entry.meter.errors).toBe(1)
 })
 
@@ -63,7 +63,7 @@ test('what it breaks on after it read some of a stream leaves the whole of the s
         for await (const _ of reply.chunks) if (++seen === enough) break
       throw new Error('broken')
     })
-    const reply = await wrapped(entry, call, async () => new StreamReply('', source()))
+    const reply = await runAround(entry, call, async () => new StreamReply('', source()))
     const came: Chunk[] = []
     if (reply.kind === 'stream') for await (const batch of reply.chunks) came.push(...batch)
     expect(came).toEqual(chunks)
@@ -92,7 +92,7 @@ test('an answer that was left is let go of when another is asked for, or when th
     }
     return answer
   })
-  expect(await wrapped(entry, call, inside)).toBe(answer)
+  expect(await runAround(entry, call, inside)).toBe(answer)
   await expect.poll(() => left).toEqual([1, 2])
 })
 
@@ -107,7 +107,7 @@ test('what it breaks on while an answer is on its way waits for that answer, and
     void next(call)
     throw new Error('broken')
   })
-  expect(await wrapped(entry, call, slow)).toBe(answer)
+  expect(await runAround(entry, call, slow)).toBe(answer)
   expect(asked).toBe(1)
 })
 
@@ -115,7 +115,7 @@ test('what a module that may fail breaks on before it went inside is passed over
   const entry = entryOf(async () => {
     throw new Error('broken')
   })
-  expect(await wrapped(entry, call, answers)).toBe(answer)
+  expect(await runAround(entry, call, answers)).toBe(answer)
 })
 
 test('what it breaks on after a failure inside leaves that failure', async () => {
@@ -124,14 +124,14 @@ test('what it breaks on after a failure inside leaves that failure', async () =>
     await next(call).catch(() => {})
     throw new Error('broken')
   })
-  await expect(wrapped(entry, call, failing(inside))).rejects.toBe(inside)
+  await expect(runAround(entry, call, failing(inside))).rejects.toBe(inside)
 })
 
 test('a module that must not fail refuses the call when it does', async () => {
   const entry = entryOf(async () => {
     throw new Error('broken')
   }, 'closed')
-  await expect(wrapped(entry, call, answers)).rejects.toMatchObject({
+  await expect(runAround(entry, call, answers)).rejects.toMatchObject({
     code: 'internal_error',
     module: 'test',
   })
@@ -141,7 +141,7 @@ test('a refusal of its own goes out in the name of the module', async () => {
   const entry = entryOf(async () => {
     throw badRequest('no')
   })
-  const error = (await wrapped(entry, call, answers).catch((reason: unknown) => reason)) as GatewayError
+  const error = (await runAround(entry, call, answers).catch((reason: unknown) => reason)) as GatewayError
   expect(error).toMatchObject({ code: 'bad_request', module: 'test' })
   expect(entry.meter.refusals).toBe(1)
 })

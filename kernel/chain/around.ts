@@ -2,7 +2,7 @@ import type { Call } from '../call/call.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Countdown } from '../countdown.ts'
 import { overdue } from './deadlines.ts'
-import { type Entry, exchanged, failed } from './entry.ts'
+import { type Entry, handleFailure, recordRewrite } from './entry.ts'
 import type { Next } from './hooks.ts'
 import { KeptReply } from './kept.ts'
 import { checkedReply } from './returned.ts'
@@ -15,7 +15,7 @@ import { checkedReply } from './returned.ts'
  * Its time is what passes while nothing runs inside it. That is bounded, but not held to the budget of other hooks: to
  * wait, for a retry or for its turn, is what an `around` is for.
  */
-export async function wrapped(entry: Entry, call: Call, next: Next): Promise<Reply> {
+export async function runAround(entry: Entry, call: Call, next: Next): Promise<Reply> {
   const errors: unknown[] = []
   let kept: KeptReply | undefined
   let pending: Promise<Reply> | undefined
@@ -24,7 +24,7 @@ export async function wrapped(entry: Entry, call: Call, next: Next): Promise<Rep
   const watched: Next = async (to) => {
     time.leave()
     asked = true
-    exchanged(entry, call, to)
+    recordRewrite(entry, call, to)
     const made = next(to)
     pending = made
     try {
@@ -49,7 +49,7 @@ export async function wrapped(entry: Entry, call: Call, next: Next): Promise<Rep
   } catch (error) {
     if (errors.includes(error)) throw error
     call.cancel.check()
-    failed(entry, 'around', error, call)
+    handleFailure(entry, 'around', error, call)
     if (kept) return kept.again()
     if (pending) return await pending
     if (errors.length > 0) throw errors.at(-1)

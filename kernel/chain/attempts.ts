@@ -1,6 +1,6 @@
 import type { Call } from '../call/call.ts'
 import type { Attempt } from '../call/trace.ts'
-import { type Entry, failed } from './entry.ts'
+import { type Entry, handleFailure } from './entry.ts'
 
 /** Runs something with one entry after the other; a promise only from where one of them takes its time. */
 export function inTurn(
@@ -15,13 +15,13 @@ export function inTurn(
 }
 
 /** Asks a module about a try at a provider; throws what it refuses with. */
-export function tried(
+export function askAttempt(
   entry: Entry,
   attempt: Attempt,
   call: Call,
   headers: Record<string, string>,
 ): void | Promise<void> {
-  const refuse = (error: unknown): void => failed(entry, 'attempt', error, call)
+  const refuse = (error: unknown): void => handleFailure(entry, 'attempt', error, call)
   try {
     const asked: unknown = entry.hooks.attempt!(attempt, call, headers)
     if (asked instanceof Promise) return entry.meter.deadlines.within(asked).catch(refuse)
@@ -31,7 +31,7 @@ export function tried(
 }
 
 /** Tells a module what happened; never throws. */
-export function told(
+export function notify(
   { meter }: Entry,
   hook: 'attempted' | 'settled',
   tell: () => unknown,

@@ -2,16 +2,16 @@ import type { Call } from '../call/call.ts'
 import type { Outcome } from '../call/outcome.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Attempt } from '../call/trace.ts'
-import { admitted, leftOut } from './admit.ts'
-import { wrapped } from './around.ts'
-import { inTurn, told, tried } from './attempts.ts'
+import { askAdmit, isLeftOut } from './admit.ts'
+import { runAround } from './around.ts'
+import { askAttempt, inTurn, notify } from './attempts.ts'
 import { looksElsewhere } from './batches.ts'
 import type { Entry } from './entry.ts'
-import { applies, engages, exchanged, failed } from './entry.ts'
+import { applies, engages, handleFailure, recordRewrite } from './entry.ts'
 import type { Next, Visit } from './hooks.ts'
 import { stages } from './hooks.ts'
-import { asks, inspected } from './inspect.ts'
-import { revealed, rewritten } from './rewrite.ts'
+import { asks, inspectRequest } from './inspect.ts'
+import { revealReply, rewriteReply } from './rewrite.ts'
 
 /** The entries between two `around` hooks, and the `around` that wraps what follows. */
 interface Segment {
@@ -56,7 +56,7 @@ export class Chain {
   /** Asks everybody about a request at the door; whoever refuses throws. A promise only when one of them is elsewhere. */
   admit(visit: Visit): void | Promise<void> {
     return inTurn(this.#admits, (entry) => {
-      if (entry.meter.circuit.state === 'closed' || !leftOut(entry, visit)) return admitted(entry, visit)
+      if (entry.meter.circuit.state === 'closed' || !isLeftOut(entry, visit)) return askAdmit(entry, visit)
     })
   }
 
@@ -69,7 +69,7 @@ export class Chain {
   reveal(reply: Reply, call: Call): Reply | Promise<Reply> {
     return this.#reveals.length === 0
       ? reply
-      : revealed(
+      : revealReply(
           reply,
           this.#reveals.filter((entry) => engages(entry, call)),
           call,
@@ -79,21 +79,21 @@ export class Chain {
   /** Asks everybody about a try at a provider; whoever refuses throws. A promise only when one of them is elsewhere. */
   attempt(attempt: Attempt, call: Call, headers: Record<string, string>): void | Promise<void> {
     return inTurn(this.#attempts, (entry) => {
-      if (engages(entry, call)) return tried(entry, attempt, call, headers)
+      if (engages(entry, call)) return askAttempt(entry, attempt, call, headers)
     })
   }
 
   /** Tells everybody how a try went. Failures are metered and go nowhere else. A promise as with `attempt`. */
   attempted(attempt: Attempt, call: Call): void | Promise<void> {
     return inTurn(this.#attempted, (entry) => {
-      if (applies(entry, call)) return told(entry, 'attempted', () => entry.hooks.attempted!(attempt, call))
+      if (applies(entry, call)) return notify(entry, 'attempted', () => entry.hooks.attempted!(attempt, call))
     })
   }
 
   /** Tells everybody how the call ended. Failures are metered and go nowhere else. A promise when one takes its time. */
   settled(outcome: Outcome, call: Call): void | Promise<void> {
     return inTurn(this.#settles, (entry) => {
-      if (applies(entry, call)) return told(entry, 'settled', () => entry.hooks.settled!(outcome, call))
+      if (applies(entry, call)) return notify(entry, 'settled', () => entry.hooks.settled!(outcome, call))
     })
   }
 
@@ -114,7 +114,7 @@ export class Chain {
         const entry = segment.entries[i]!
         if (i === segment.recordAt) call.trace.mayRecord(call.request)
         if (!engages(entry, call)) continue
-        let result = asks(entry) ? inspected(entry, call, this.#detectsAfter) : undefined
+        let result = asks(entry) ? inspectRequest(entry, call, this.#detectsAfter) : undefined
         if (result instanceof Promise) result = await result
         if (result && 'kind' in result) {
           call.trace.note(entry.id, 'answered')
@@ -122,7 +122,7 @@ export class Chain {
           break
         }
         if (result) {
-          exchanged(entry, call, result)
+          recordRewrite(entry, call, result)
           call = result
         }
         passed.push(entry)
@@ -130,10 +130,10 @@ export class Chain {
       }
     }
     answer ??= around
-      ? await wrapped(around, call, (inner) => this.#run(inner, at))
+      ? await runAround(around, call, (inner) => this.#run(inner, at))
       : await this.#dispatch(call)
     return (answer.kind === 'whole' ? rewritesWhole : rewrites)
-      ? await rewritten(answer, passed, call)
+      ? await rewriteReply(answer, passed, call)
       : answer
   }
 
@@ -146,7 +146,7 @@ function wraps(entry: Entry, call: Call): boolean {
   try {
     return entry.hooks.wraps?.(call) !== false
   } catch (error) {
-    failed(entry, 'wraps', error, call)
+    handleFailure(entry, 'wraps', error, call)
     return false
   }
 }

@@ -1,7 +1,7 @@
 import type { Call } from '../call/call.ts'
 import type { Detection, Place, Span } from '../detect/detect.ts'
 import { contentBlocked, type GatewayError } from '../errors.ts'
-import { type Entry, failed, ran } from './entry.ts'
+import { type Entry, handleFailure, recordRun } from './entry.ts'
 import { checkedIndex, checkedSpans } from './returned.ts'
 
 /** A finding and who found it. */
@@ -62,13 +62,13 @@ export class Detector {
   /** Throws the refusal as the module's own. */
   refuse(span: Span): never {
     const refusal = this.refusal(span)
-    failed(this.#entry, 'detect', refusal, this.#call)
+    handleFailure(this.#entry, 'detect', refusal, this.#call)
     throw refusal
   }
 
   /** Adds the time it took to the module's and the call's account; once, at the end. */
   settle(): void {
-    ran(this.#entry, 'detect', this.#ms, this.#call)
+    recordRun(this.#entry, 'detect', this.#ms, this.#call)
   }
 
   #guarded<T>(run: () => T): T | undefined {
@@ -78,7 +78,7 @@ export class Detector {
       return run()
     } catch (error) {
       this.#broken = true
-      failed(this.#entry, 'detect', error, this.#call)
+      handleFailure(this.#entry, 'detect', error, this.#call)
       return undefined
     } finally {
       this.#ms += performance.now() - started

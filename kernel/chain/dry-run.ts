@@ -3,7 +3,7 @@ import { over } from '../call/cancel.ts'
 import { type GatewayError, toGatewayError } from '../errors.ts'
 import type { ChainHooks } from './batches.ts'
 import type { Entry } from './entry.ts'
-import { inspected } from './inspect.ts'
+import { inspectRequest } from './inspect.ts'
 import { Meter } from './meter.ts'
 import type { Condition } from './when.ts'
 
@@ -61,7 +61,7 @@ async function stepAt(entry: Entry, call: Call): Promise<DryStep> {
   if (!pure) return { ...same, outcome: 'runs', known: false }
   try {
     const meter = new Meter()
-    const result = await inspected({ ...entry, meter }, call, () => [])
+    const result = await inspectRequest({ ...entry, meter }, call, () => [])
     const [failure] = meter.events
     if (failure) return { ...same, outcome: 'fails', known: true, fault: failure.detail }
     if (result && 'kind' in result) return { ...same, outcome: 'answers', known: true }

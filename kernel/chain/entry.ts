@@ -77,7 +77,7 @@ export function tripped({ id, meter }: Entry, call?: Call): GatewayError {
  * What a hook's throw means: a coded error is a refusal and goes on; anything else is the module's own failure,
  * which refuses the call (`closed`) or is recorded and passed over (`open`: returns).
  */
-export function failed(entry: Entry, hook: string, error: unknown, call?: Call): void {
+export function handleFailure(entry: Entry, hook: string, error: unknown, call?: Call): void {
   if (isGatewayError(error)) throw refused(entry, error, call)
   entry.meter.fail(hook, error)
   call?.trace.note(entry.id, 'failed', { hook })
@@ -90,13 +90,13 @@ export function failed(entry: Entry, hook: string, error: unknown, call?: Call):
 }
 
 /** Counts a run of a module's hook, and puts it into the call's trace. */
-export function ran({ id, meter }: Entry, hook: string, ms: number, call: Call): void {
+export function recordRun({ id, meter }: Entry, hook: string, ms: number, call: Call): void {
   meter.run(hook, ms)
   call.trace.timings.push({ module: id, hook, ms })
 }
 
 /** Keeps what a module made of a request, if it made anything of it. */
-export function exchanged({ id }: Entry, before: Call, after: Call): void {
+export function recordRewrite({ id }: Entry, before: Call, after: Call): void {
   if (before.request === after.request) return
   before.trace.exchanged.push({ module: id, of: 'request', before: before.request, after: after.request })
 }

@@ -2,7 +2,7 @@ import type { Call } from '../call/call.ts'
 import type { GatewayError } from '../errors.ts'
 import type { Chunk } from '../stream/chunk.ts'
 import type { Filter, Out } from '../stream/filter.ts'
-import { type Entry, failed, ran } from './entry.ts'
+import { type Entry, handleFailure, recordRun } from './entry.ts'
 
 /** A module's filter under its failure policy: when it breaks, the stream goes on without it, or ends. */
 export class Guarded implements Filter {
@@ -38,13 +38,13 @@ export class Guarded implements Filter {
     } catch (error) {
       this.#survive(error, out)
     }
-    ran(this.#entry, 'stream', this.#ms, this.#call)
+    recordRun(this.#entry, 'stream', this.#ms, this.#call)
   }
 
   #survive(error: unknown, out: Out): boolean {
     this.#broken = true
     try {
-      failed(this.#entry, 'stream', error, this.#call)
+      handleFailure(this.#entry, 'stream', error, this.#call)
       return true
     } catch (refusal) {
       out.fail(refusal as GatewayError)

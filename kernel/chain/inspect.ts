@@ -1,6 +1,6 @@
 import type { Call } from '../call/call.ts'
 import type { Reply } from '../call/reply.ts'
-import { type Entry, failed, ran } from './entry.ts'
+import { type Entry, handleFailure, recordRun } from './entry.ts'
 import { redactRequest } from './redact.ts'
 import { checkedStep } from './returned.ts'
 
@@ -16,7 +16,7 @@ export const asks = ({ hooks }: Entry): boolean =>
 /**
  * Runs what a module has for requests: the changed call, an answer, or nothing when all stays as it is.
  */
-export function inspected(entry: Entry, call: Call, later: Later): Step | Promise<Step> {
+export function inspectRequest(entry: Entry, call: Call, later: Later): Step | Promise<Step> {
   const started = performance.now()
   try {
     const { detect, request } = entry.hooks
@@ -28,7 +28,7 @@ export function inspected(entry: Entry, call: Call, later: Later): Step | Promis
         .within(result)
         .then((value) => checkedStep(value, call) ?? unchanged)
         .catch((error) => {
-          failed(entry, 'request', error, call)
+          handleFailure(entry, 'request', error, call)
           return unchanged
         })
         .finally(() => timed(entry, started, call))
@@ -37,11 +37,11 @@ export function inspected(entry: Entry, call: Call, later: Later): Step | Promis
     return checkedStep(result, call) ?? unchanged
   } catch (error) {
     timed(entry, started, call)
-    failed(entry, 'request', error, call)
+    handleFailure(entry, 'request', error, call)
     return undefined
   }
 }
 
 function timed(entry: Entry, started: number, call: Call): void {
-  ran(entry, 'request', performance.now() - started, call)
+  recordRun(entry, 'request', performance.now() - started, call)
 }

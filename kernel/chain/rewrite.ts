@@ -9,26 +9,26 @@ import { collect } from '../stream/collect.ts'
 import { type Filter, filterStream } from '../stream/filter.ts'
 import { BatchFilter, BatchReveal } from './batches.ts'
 import { Detector } from './detector.ts'
-import { type Entry, failed, ran } from './entry.ts'
+import { type Entry, handleFailure, recordRun } from './entry.ts'
 import { Guarded } from './guarded.ts'
 import { redactReply } from './redact.ts'
 import { checkedBody, checkedFilter } from './returned.ts'
 
 /** An answer on its way up through these entries, last entry first. */
-export async function rewritten(reply: Reply, entries: readonly Entry[], call: Call): Promise<Reply> {
+export async function rewriteReply(reply: Reply, entries: readonly Entry[], call: Call): Promise<Reply> {
   const steps = stepsOf(entries, call)
   if (steps.length === 0) return reply
   return reply.kind === 'whole' ? wholeThrough(reply, steps, call) : streamThrough(reply, steps, call)
 }
 
 /** An answer with what these entries reveal to the client alone; a promise only when one of them is elsewhere. */
-export function revealed(reply: Reply, entries: readonly Entry[], call: Call): Reply | Promise<Reply> {
+export function revealReply(reply: Reply, entries: readonly Entry[], call: Call): Reply | Promise<Reply> {
   for (const [i, entry] of entries.entries()) {
     const { reveal } = entry.hooks
     if (!(reveal instanceof BatchReveal)) continue
     const before = revealedHere(reply, entries.slice(0, i), call)
     const after = entries.slice(i + 1)
-    return reveal.through(before, entry, call).then((shown) => revealed(shown, after, call))
+    return reveal.through(before, entry, call).then((shown) => revealReply(shown, after, call))
   }
   return revealedHere(reply, entries, call)
 }
@@ -71,7 +71,7 @@ function looks(entry: Entry, detection: Detection, call: Call): boolean {
   try {
     return detection.applies(call) !== false
   } catch (error) {
-    failed(entry, 'detect', error, call)
+    handleFailure(entry, 'detect', error, call)
     return false
   }
 }
@@ -97,10 +97,10 @@ async function runReply(entry: Entry, body: Completion, call: Call): Promise<Com
     if (after !== body) call.trace.exchanged.push({ module: entry.id, of: 'reply', before: body, after })
     return after
   } catch (error) {
-    failed(entry, 'reply', error, call)
+    handleFailure(entry, 'reply', error, call)
     return body
   } finally {
-    ran(entry, 'reply', performance.now() - started, call)
+    recordRun(entry, 'reply', performance.now() - started, call)
   }
 }
 
@@ -136,7 +136,7 @@ function filterOf(entry: Entry, call: Call): Filter | BatchFilter | undefined {
     const filter = stream(call)
     return filter instanceof BatchFilter ? filter : checkedFilter(filter)
   } catch (error) {
-    failed(entry, 'stream', error, call)
+    handleFailure(entry, 'stream', error, call)
     return undefined
   }
 }

@@ -5,7 +5,7 @@ import { Cancel, over } from '../call/cancel.ts'
 import type { ModelRequest, Operation } from '../call/canonical.ts'
 import type { Outcome } from '../call/outcome.ts'
 import { noUsage } from '../call/usage.ts'
-import { applies, type Entry, failed } from '../chain/entry.ts'
+import { applies, type Entry, handleFailure } from '../chain/entry.ts'
 import type { Target } from '../contract/provider.ts'
 import { newId } from '../id.ts'
 import type { Generation } from '../plugin/generation.ts'
@@ -55,7 +55,7 @@ async function ask(entry: Entry, call: Call): Promise<void> {
   try {
     await entry.hooks.request?.(call)
   } catch (error) {
-    failed(entry, 'request', error, call)
+    handleFailure(entry, 'request', error, call)
   }
 }
 

@@ -4,9 +4,9 @@ import type { Call } from '../call/call.ts'
 import { type Reply, WholeReply } from '../call/reply.ts'
 import type { Entry } from '../chain/entry.ts'
 import type { Awaitable, Hooks } from '../chain/hooks.ts'
-import { inspected, asks as looks } from '../chain/inspect.ts'
+import { inspectRequest, asks as looks } from '../chain/inspect.ts'
 import { readOnlyHooks } from '../chain/read-only.ts'
-import { revealed, rewritten } from '../chain/rewrite.ts'
+import { revealReply, rewriteReply } from '../chain/rewrite.ts'
 import { isGatewayError } from '../errors.ts'
 import { HookFault } from '../hook-fault.ts'
 import { grantedHooks } from '../permissions/granted.ts'
@@ -94,8 +94,8 @@ export class GuestModule {
       attempted: this.#forCall((call, { attempt }, { copy }) =>
         this.#entry.hooks.attempted!(copy.attemptOf(attempt), call),
       ),
-      reply: this.#forCall((call, { body }) => this.#rewrite(rewritten, body, call)),
-      reveal: this.#forCall((call, { body }) => this.#rewrite(revealed, body, call)),
+      reply: this.#forCall((call, { body }) => this.#rewrite(rewriteReply, body, call)),
+      reveal: this.#forCall((call, { body }) => this.#rewrite(revealReply, body, call)),
       settled: this.#forCall((call, { outcome }, { errors }) =>
         this.#entry.hooks.settled!(outcomeOf(outcome, errors), call),
       ),
@@ -151,13 +151,13 @@ export class GuestModule {
   }
 
   async #request(call: Call): Promise<Step> {
-    const step = await inspected(this.#entry, call, () => [])
+    const step = await inspectRequest(this.#entry, call, () => [])
     if (step === undefined) return undefined
     return 'kind' in step ? { body: await collect(step) } : { change: this.#parts.calls.changeOf(call, step) }
   }
 
   /** A whole answer as the module leaves it; undefined when it leaves it alone. */
-  async #rewrite(step: typeof rewritten | typeof revealed, body: WholeReply['body'], call: Call) {
+  async #rewrite(step: typeof rewriteReply | typeof revealReply, body: WholeReply['body'], call: Call) {
     const before: Reply = WholeReply.of(body)
     const after = await step(before, [this.#entry], call)
     return after === before ? undefined : collect(after)
@@ -168,7 +168,7 @@ export class GuestModule {
     if (!stream) {
       if (!begin) throw new HookFault('the stream is over')
       const call = this.#parts.calls.callOf(begin.call)
-      const step = begin.reveals ? revealed : rewritten
+      const step = begin.reveals ? revealReply : rewriteReply
       stream = await GuestStream.begin((reply) => step(reply, [this.#entry], call))
       this.#streams.set(pipe, stream)
     }

@@ -1,7 +1,7 @@
 import type { Call } from '../call/call.ts'
 import { type Reply, WholeReply } from '../call/reply.ts'
 import { BatchFilter, BatchReveal } from '../chain/batches.ts'
-import { type Entry, failed, ran } from '../chain/entry.ts'
+import { type Entry, handleFailure, recordRun } from '../chain/entry.ts'
 import { checkedBody } from '../chain/returned.ts'
 import type { Chunk } from '../stream/chunk.ts'
 import { WorkerLost } from '../workers/supervision.ts'
@@ -50,7 +50,7 @@ export class RemoteStream extends BatchFilter {
     } finally {
       await this.#drop()
       calls.leave(known)
-      ran(entry, this.#hook, this.#ms, this.#call)
+      recordRun(entry, this.#hook, this.#ms, this.#call)
     }
   }
 
@@ -65,7 +65,7 @@ export class RemoteStream extends BatchFilter {
     try {
       passed = await entry.meter.deadlines.within(this.#ask(this.#transit.enter(batch), end))
     } catch (error) {
-      failed(entry, this.#hook, error, this.#call)
+      handleFailure(entry, this.#hook, error, this.#call)
     } finally {
       this.#ms += performance.now() - started
     }
@@ -74,7 +74,7 @@ export class RemoteStream extends BatchFilter {
     const out = isPassed ? this.#transit.leave(passed!.chunks) : this.#transit.putBack()
     if (!out) throw lostMidway(entry.id)
     if (out.length > 0) yield out
-    if (passed?.thrown) failed(entry, this.#hook, errorOf(passed.thrown), this.#call)
+    if (passed?.thrown) handleFailure(entry, this.#hook, errorOf(passed.thrown), this.#call)
     return passed?.over === 'ended'
   }
 
@@ -122,10 +122,10 @@ export class RemoteReveal extends BatchReveal {
       const shown = await entry.meter.deadlines.within(this.#module.run('reveal', call, () => ({ body })))
       return shown === undefined ? reply : WholeReply.of(checkedBody(shown, body))
     } catch (error) {
-      failed(entry, 'reveal', error, call)
+      handleFailure(entry, 'reveal', error, call)
       return reply
     } finally {
-      ran(entry, 'reveal', performance.now() - started, call)
+      recordRun(entry, 'reveal', performance.now() - started, call)
     }
   }
 }

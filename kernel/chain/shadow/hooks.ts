@@ -4,7 +4,7 @@ import { conflict, isGatewayError } from '../../errors.ts'
 import type { Instance } from '../../plugin/instance.ts'
 import { applies, type Entry } from '../entry.ts'
 import { type Hooks, hooksOf } from '../hooks.ts'
-import { inspected } from '../inspect.ts'
+import { inspectRequest } from '../inspect.ts'
 import { Meter } from '../meter.ts'
 import { aroundAside, tapInto } from './around.ts'
 import { rewriteAside } from './reply.ts'
@@ -124,6 +124,6 @@ function inspectAside(run: ShadowRun, inner: Entry, call: Call): void | Promise<
       run.compare('timeouts', call.timeouts, step.timeouts)
     }
   }
-  const step = inspected(inner, call, () => [])
+  const step = inspectRequest(inner, call, () => [])
   return step instanceof Promise ? step.then(told) : told(step)
 }

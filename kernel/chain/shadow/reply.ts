@@ -3,13 +3,13 @@ import { type Reply, StreamReply } from '../../call/reply.ts'
 import type { Chunk } from '../../stream/chunk.ts'
 import { collect } from '../../stream/collect.ts'
 import type { Entry } from '../entry.ts'
-import { rewritten } from '../rewrite.ts'
+import { rewriteReply } from '../rewrite.ts'
 import type { ShadowRun } from './run.ts'
 
 /** Lets a module rewrite a copy of an answer, and notes where it would have changed it. */
 export async function rewriteAside(run: ShadowRun, entry: Entry, reply: Reply, call: Call): Promise<void> {
   const given = kept(reply)
-  await compareReplies(run, given, await rewritten(given.reply, [entry], call))
+  await compareReplies(run, given, await rewriteReply(given.reply, [entry], call))
 }
 
 interface Kept {
