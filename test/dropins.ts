@@ -14,9 +14,12 @@ export async function writeDropins(
   plugins: Readonly<Record<string, Dropin>>,
 ): Promise<{ folder: string; remove(): Promise<void> }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'switchyard-plugins-'))
-  for (const [id, { setup, manifest }] of Object.entries(plugins)) {
-    const files = { 'index.js': moduleCode(setup) }
-    await writePlugin(folder, id, { manifest: { permissions: ['body:write'], ...manifest }, files })
-  }
+  for (const [id, plugin] of Object.entries(plugins)) await writeDropin(folder, id, plugin)
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) }
+}
+
+/** Writes one of them into such a folder; returns where it is. */
+export function writeDropin(folder: string, id: string, { setup, manifest }: Dropin): Promise<string> {
+  const files = { 'index.js': moduleCode(setup) }
+  return writePlugin(folder, id, { manifest: { permissions: ['body:write'], ...manifest }, files })
 }

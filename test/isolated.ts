@@ -1,4 +1,9 @@
-import { type Dropin, writeDropins } from './dropins.ts'
+import { rm } from 'node:fs/promises'
+import { afterAll } from 'vitest'
+import type { Reloader } from '../kernel/plugin/reloader.ts'
+import type { Remains } from '../kernel/plugin/remains.ts'
+import { kernelServices } from '../kernel/services.ts'
+import { type Dropin, writeDropin, writeDropins } from './dropins.ts'
 import { startGateway, type TestGateway } from './harness.ts'
 import { startUpstream, type Upstream } from './upstream/index.ts'
 
@@ -20,14 +25,37 @@ export interface Isolated {
   close(): Promise<void>
 }
 
-/** Starts it with the body of the module's `setup(ctx)`, in this place. */
-export async function startIsolated(
-  place: Place,
-  setup: string,
-  manifest: Dropin['manifest'] = {},
-  config: object = {},
-): Promise<Isolated> {
-  const dropins = await writeDropins({ far: { setup, manifest: { isolation: place, ...manifest } } })
+interface Shared {
+  readonly gateway: TestGateway
+  readonly upstream: Upstream
+  readonly folder: string
+  close(): Promise<void>
+}
+
+/**
+ * Has the tests of a file share gateways, one for each configuration. What it returns puts a module into one, with the body of
+ * its `setup(ctx)`, in this place; to close that takes the module out again, with all that it has left.
+ */
+export function shareGateways() {
+  const shared = new Map<string, Promise<Shared>>()
+  afterAll(async () => {
+    for (const one of shared.values()) await (await one).close()
+  })
+  return async (
+    place: Place,
+    setup: string,
+    manifest: Dropin['manifest'] = {},
+    config: object = {},
+  ): Promise<Isolated> => {
+    const key = JSON.stringify(config)
+    const known = shared.get(key) ?? startShared(config)
+    shared.set(key, known)
+    return putIn(await known, setup, { isolation: place, ...manifest })
+  }
+}
+
+async function startShared(config: object): Promise<Shared> {
+  const dropins = await writeDropins({})
   const upstream = await startUpstream()
   const gateway = await startGateway({
     upstream,
@@ -38,6 +66,27 @@ export async function startIsolated(
       ...config,
     },
   })
+  return {
+    gateway,
+    upstream,
+    folder: dropins.folder,
+    async close() {
+      await gateway.close()
+      await upstream.close()
+      await dropins.remove()
+    },
+  }
+}
+
+async function putIn(
+  { gateway, upstream, folder }: Shared,
+  setup: string,
+  manifest: Dropin['manifest'],
+): Promise<Isolated> {
+  const { container } = gateway.kernel
+  const look = () => container.resolve<Reloader>(kernelServices.reloader).rescan(new Set(['far']))
+  const written = await writeDropin(folder, 'far', { setup, ...(manifest && { manifest }) })
+  await look()
   return {
     gateway,
     upstream,
@@ -60,9 +109,13 @@ export async function startIsolated(
       return body
     },
     async close() {
-      await gateway.close()
-      await upstream.close()
-      await dropins.remove()
+      await rm(written, { recursive: true })
+      await look()
+      const remains = container.resolve<Remains>(kernelServices.remains)
+      await remains.forget('far')
+      await remains.erase('far')
+      upstream.reset()
+      gateway.logged.length = 0
     },
   }
 }

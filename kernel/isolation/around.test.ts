@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { streamsAsWhole } from '../../test/cuts.ts'
-import { contentOf, type Isolated, places, startIsolated, textOf } from '../../test/isolated.ts'
+import { contentOf, type Isolated, places, shareGateways, textOf } from '../../test/isolated.ts'
 
 /** What an `around` does: the same in the process and in a worker. */
 
+const startIsolated = shareGateways()
 let far: Isolated
 
 afterEach(() => far?.close())
@@ -102,12 +103,14 @@ describe.each(places)('an around, %s', (place) => {
       ['same', 'one two three'],
       ['upper', 'ONE TWO THREE'],
     ]) {
-      far.upstream.reply({ content: ['one ', 'two ', 'three'], gapMs: 300 })
+      const rest = Promise.withResolvers<void>()
+      far.upstream.reply({ content: ['one ', 'two ', 'three'], gate: { opened: rest.promise, after: 2 } })
       const response = await far.call({ stream: true, ...(user && { user }) })
       const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
       let text = ''
       while (!/one|ONE/.test(text)) text += (await reader.read()).value
       expect(text).not.toMatch(/three/i)
+      rest.resolve()
       for (let step = await reader.read(); !step.done; step = await reader.read()) text += step.value
       expect(contentOf(text)).toBe(said)
       expect(text).toContain('[DONE]')

@@ -2,7 +2,8 @@ import type { CallContext, Principal, Timeouts } from '../call/call.ts'
 import type { Completion, ModelRequest, Operation } from '../call/canonical.ts'
 import type { Outcome } from '../call/outcome.ts'
 import { isGatewayError } from '../errors.ts'
-import type { CrossedErrors, Thrown } from './thrown.ts'
+import type { CrossedErrors } from './crossing-call.ts'
+import type { CallThrown } from './protocol.ts'
 import type { TraceView } from './trace-sync.ts'
 
 /** A call as it crosses. */
@@ -31,7 +32,7 @@ export interface CallChange {
 
 export type OutcomeView = Omit<Outcome, 'body' | 'json' | 'error'> & {
   readonly body: Completion | undefined
-  readonly error: Thrown | undefined
+  readonly error: CallThrown | undefined
 }
 
 /** Without `reads`, no text crosses. */

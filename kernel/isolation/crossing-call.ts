@@ -1,7 +1,32 @@
 import type { Cancel } from '../call/cancel.ts'
+import { errorOf, thrownOf } from '../workers/thrown.ts'
 import { Numbered, type Side } from './numbered.ts'
-import type { Abort } from './protocol.ts'
-import { CrossedErrors, type Thrown } from './thrown.ts'
+import type { Abort, CallThrown } from './protocol.ts'
+
+/** The errors of one call that crossed: one that crosses again, in either direction, is the very same error there. */
+export class CrossedErrors {
+  readonly #known: Numbered<unknown>
+  readonly #side: Side
+
+  constructor(side: Side) {
+    this.#known = new Numbered(side)
+    this.#side = side
+  }
+
+  thrownOf(error: unknown): CallThrown {
+    return { ...thrownOf(error), number: this.#known.numberOf(error) }
+  }
+
+  errorOf({ number, ...thrown }: CallThrown): unknown {
+    if (number === undefined) return errorOf(thrown)
+    return this.#known.get(number) ?? this.#known.set(number, errorOf(thrown))
+  }
+
+  /** Whether it was thrown here first. */
+  isOwn({ number }: CallThrown): boolean {
+    return number !== undefined && number > 0 === (this.#side === 'host')
+  }
+}
 
 /** What both sides know of a call that is under way: its errors and cancels, by number. */
 export class CrossingCall {
@@ -32,11 +57,7 @@ export class CrossingCall {
 
   /** The cancel of a number, made when the other side has numbered one that is not known here. */
   cancelOf(number: number, make: () => Cancel): Cancel {
-    const known = this.#cancels.get(number)
-    if (known) return known
-    const cancel = make()
-    this.#cancels.set(number, cancel)
-    return cancel
+    return this.#cancels.get(number) ?? this.#cancels.set(number, make())
   }
 
   /** From now on the other side is told when this cancel is used. */
@@ -51,7 +72,7 @@ export class CrossingCall {
   }
 
   /** Uses the cancel that the other side has used. */
-  abort(cancel: number, reason: Thrown): void {
+  abort(cancel: number, reason: CallThrown): void {
     this.#followed = cancel
     this.#cancels.get(cancel)?.abort(this.errors.errorOf(reason) as Error)
     this.#followed = undefined

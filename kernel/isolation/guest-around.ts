@@ -5,7 +5,7 @@ import { checkedReply } from '../chain/returned.ts'
 import type { Chunk } from '../stream/chunk.ts'
 import { ChunkArrivals } from './chunk-transit.ts'
 import type { GuestCall, GuestCalls, Host } from './guest-calls.ts'
-import type { Answered, AroundRun, Made, Pulled } from './protocol.ts'
+import type { Answered, AroundRun, Made, Passed } from './protocol.ts'
 
 interface Parts {
   readonly call: Call
@@ -41,10 +41,10 @@ export class GuestAround {
   }
 
   /** The next batch of a stream that the module answers with. */
-  async pull(stream: number): Promise<Pulled> {
+  async pull(stream: number): Promise<Passed> {
     const { done, value } = await this.#made[stream]!.next()
-    if (done) return { chunks: [], isOver: true }
-    return { chunks: value.map((chunk) => this.#arrivals.leave(chunk)), isOver: false }
+    if (done) return { chunks: [], over: 'ended' }
+    return { chunks: value.map((chunk) => this.#arrivals.leave(chunk)) }
   }
 
   /** Nobody wants the rest of such a stream. */

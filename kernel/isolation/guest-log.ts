@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts'
+import { thrownOf } from '../workers/thrown.ts'
 import type { Host } from './guest-calls.ts'
-import { thrownOf } from './thrown.ts'
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
 

@@ -1,8 +1,8 @@
 import { Meter } from '../chain/meter.ts'
 import { faultOf, HookFault } from '../hook-fault.ts'
+import { thrownOf } from '../workers/thrown.ts'
 import type { Host } from './guest-calls.ts'
 import type { Done } from './protocol.ts'
-import { thrownOf } from './thrown.ts'
 
 /** Counts nothing: what failed, and what the module reports, is told to the other side, which counts. */
 export class GuestMeter extends Meter {

@@ -12,6 +12,7 @@ import { HookFault } from '../hook-fault.ts'
 import { grantedHooks } from '../permissions/granted.ts'
 import { grantsOf } from '../permissions/permissions.ts'
 import { collect } from '../stream/collect.ts'
+import { thrownOf } from '../workers/thrown.ts'
 import { type CallView, outcomeOf } from './call-view.ts'
 import { GuestAround } from './guest-around.ts'
 import type { GuestCall, GuestCalls, Host } from './guest-calls.ts'
@@ -29,7 +30,6 @@ import type {
   Step,
   StreamStep,
 } from './protocol.ts'
-import { thrownOf } from './thrown.ts'
 
 interface Parts {
   readonly calls: GuestCalls
@@ -116,7 +116,7 @@ export class GuestModule {
         this.#do(
           at.of,
           () => this.#aroundOf(at).pull(stream),
-          ({ isOver }) => isOver,
+          ({ over }) => over !== undefined,
         ),
       release: ({ stream, ...at }) => this.#do(at.of, () => this.#aroundOf(at).release(stream)),
     }

@@ -2,9 +2,9 @@ import type { CompletionChunk } from '../call/canonical.ts'
 import { type Reply, StreamReply } from '../call/reply.ts'
 import { detach } from '../contain.ts'
 import type { Chunk } from '../stream/chunk.ts'
+import { thrownOf } from '../workers/thrown.ts'
 import { ChunkArrivals, type ChunkBatch } from './chunk-transit.ts'
 import type { Passed } from './protocol.ts'
-import { thrownOf } from './thrown.ts'
 
 /**
  * A streamed answer passing through a module, batch by batch. The module's side pulls: when it asks for more than has

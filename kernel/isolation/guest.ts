@@ -14,6 +14,7 @@ import { load } from '../plugin/loader.ts'
 import { explain } from '../plugin/manifest.ts'
 import { Memory } from '../plugin/memory.ts'
 import { resolveStagedAlone } from '../plugin/staging/imports.ts'
+import { errors } from '../workers/thrown.ts'
 import { GuestCalls, type Host } from './guest-calls.ts'
 import { guestContext } from './guest-context.ts'
 import { GuestEvents } from './guest-events.ts'
@@ -21,7 +22,6 @@ import { guestLog } from './guest-log.ts'
 import { GuestMeter } from './guest-meter.ts'
 import { GuestModule } from './guest-module.ts'
 import type { GuestData, GuestMethods, HostMethods, Remembered, SetupData, Shape } from './protocol.ts'
-import { errorOf, thrownOf } from './thrown.ts'
 
 // It was for the runtime, which has read it; the plugin gets nothing of our environment.
 delete process.env.NODE_COMPILE_CACHE
@@ -64,7 +64,7 @@ const host: Host = new RpcPort<HostMethods, GuestMethods>(
   },
   {
     gathers: true,
-    errors: { encode: thrownOf, decode: errorOf },
+    errors,
     uncloneable: () => new HookFault('what it says cannot cross from a worker'),
     failed: (error) => tellContained('a message to a module', error),
   },

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Dropin } from '../../test/dropins.ts'
-import { contentOf, type Isolated, startIsolated, textOf } from '../../test/isolated.ts'
+import { contentOf, type Isolated, shareGateways, textOf } from '../../test/isolated.ts'
 
+const startIsolated = shareGateways()
 let far: Isolated
 let { gateway, upstream } = {} as Isolated
 

@@ -30,9 +30,10 @@ export class Numbered<T> {
   }
 
   /** Takes in a thing under the number that the other side gave it. */
-  set(number: number, thing: T): void {
+  set(number: number, thing: T): T {
     this.#things.set(number, thing)
     this.#numbers.set(thing, number)
+    return thing
   }
 
   values(): Iterable<T> {

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { contentOf, type Isolated, places, startIsolated, textOf } from '../../test/isolated.ts'
+import { contentOf, type Isolated, places, shareGateways, textOf } from '../../test/isolated.ts'
 
 /** Each of these modules does the same in the process and in a worker. */
 
+const startIsolated = shareGateways()
 let far: Isolated
 
 afterEach(() => far?.close())
@@ -83,10 +84,12 @@ describe.each(places)('%s', (place) => {
         },
       }`,
     )
-    far.upstream.reply({ content: ['one ', 'two'], gapMs: 1_000 })
+    const never = Promise.withResolvers<void>()
+    far.upstream.reply({ content: ['one ', 'two'], gate: { opened: never.promise, after: 1 } })
     const response = await far.call({ stream: true })
     await response.text().catch(() => '')
     await expect.poll(() => far.reported()).toContainEqual(['ended', 'gateway_error Enough true'])
+    never.resolve()
   })
 
   test('a module in shadow changes nothing, and what it would have done is told', async () => {
@@ -157,5 +160,6 @@ describe.each(places)('%s', (place) => {
     await streamed.text()
     const trace = async () => JSON.stringify(await far.traceOf(streamed))
     await expect.poll(trace).toContain('"ONE TWO"')
+    await far.gateway.module('streamsnap', { enabled: true })
   })
 })

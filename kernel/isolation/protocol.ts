@@ -5,9 +5,9 @@ import type { Stage, Visit } from '../chain/hooks.ts'
 import type { MeterEvent } from '../chain/meter.ts'
 import type { Migrated, OlderSettings } from '../plugin/isolation.ts'
 import type { StagedFolder } from '../plugin/staging/imports.ts'
+import type { Thrown } from '../workers/thrown.ts'
 import type { CallChange, CallView, OutcomeView } from './call-view.ts'
 import type { ChunkBatch } from './chunk-transit.ts'
-import type { Thrown } from './thrown.ts'
 import type { AttemptView, TracePart, TraceView } from './trace-sync.ts'
 
 /** What a worker is started with. */
@@ -46,10 +46,15 @@ export type HookName =
   | ('admit' | 'request' | 'pure' | 'around' | 'attempt' | 'attempted')
   | ('reply' | 'stream' | 'reveal' | 'settled')
 
+/** An error of a call as it crosses, with the number by which both sides know it. */
+export interface CallThrown extends Thrown {
+  readonly number?: number
+}
+
 /** What came of something that the module was asked. */
 export interface Done<T> {
   readonly value?: T
-  readonly thrown?: Thrown
+  readonly thrown?: CallThrown
   /** With `thrown`: the module refused, it did not fail. */
   readonly refused?: boolean
   readonly trace?: TracePart | undefined
@@ -106,7 +111,7 @@ export type GuestMethods = CallMethods & {
   /** Nobody wants the rest of such a stream. */
   drop(stream: Pick<StreamStep, 'of' | 'pipe'>): Done<void>
   /** The next batch of a stream that an `around` answered with; or nobody wants the rest of it. */
-  pull(stream: AroundStream): Done<Pulled>
+  pull(stream: AroundStream): Done<Passed>
   release(stream: AroundStream): Done<void>
   /** An event about no call. */
   hear(event: EventView): void
@@ -146,7 +151,7 @@ export type HostMethods = {
 /** What came of something that was asked for a call; and what happened to the call meanwhile. */
 export interface Answered<T> {
   readonly value?: T
-  readonly thrown?: Thrown
+  readonly thrown?: CallThrown
   readonly news?: TraceView | undefined
 }
 
@@ -172,12 +177,6 @@ export type Made =
   | { readonly body: Completion }
   | { readonly stream: number; readonly wire: string }
 
-/** A batch of a stream that an `around` answered with: chunks that came, by their number, and others. */
-export interface Pulled {
-  readonly chunks: readonly (number | CompletionChunk)[]
-  readonly isOver: boolean
-}
-
 /** An event, of whose kind the schema stays where it is. */
 export interface EventView {
   readonly name: string
@@ -190,7 +189,7 @@ export interface EventView {
 export interface Abort {
   readonly call: string
   readonly cancel: number
-  readonly reason: Thrown
+  readonly reason: CallThrown
 }
 
 export interface LogLine {

@@ -44,7 +44,7 @@ export class RemoteAround {
   async next(change: CallChange, part: TracePart | undefined): Promise<Answered<Given>> {
     const { trace } = this.#call
     const { errors, news } = this.#known
-    if (part) addPart(trace, part)
+    if (part) addPart(trace, part, () => true)
     try {
       const reply = await this.#next(this.#module.calls.changed(this.#call, change))
       const number = this.#given.push(reply) - 1
@@ -82,11 +82,11 @@ export class RemoteAround {
     let isOpen = true
     try {
       for (;;) {
-        const { chunks, isOver } = await this.#ask(() => worker.call('pull', at))
-        isOpen = !isOver
+        const { chunks, over } = await this.#ask(() => worker.call('pull', at))
+        isOpen = over === undefined
         const out = this.#streams.leave(chunks)
         if (out.length > 0) yield out
-        if (isOver) return
+        if (over) return
       }
     } catch (error) {
       isOpen = false

@@ -13,6 +13,7 @@ import { HookFault } from '../hook-fault.ts'
 import type { Grants } from '../permissions/permissions.ts'
 import { SupervisedWorker } from '../workers/supervised-worker.ts'
 import type { SupervisedOptions } from '../workers/supervision.ts'
+import { errorOf, errors, thrownOf } from '../workers/thrown.ts'
 import { viewOfOutcome } from './call-view.ts'
 import type {
   Answered,
@@ -28,7 +29,6 @@ import type {
 import { RemoteAround } from './remote-around.ts'
 import { type RemoteCall, RemoteCalls } from './remote-calls.ts'
 import { RemoteEvents } from './remote-events.ts'
-import { errorOf, type Thrown, thrownOf } from './thrown.ts'
 import { addPart } from './trace-sync.ts'
 
 type WorkerOptions = SupervisedOptions<GuestMethods, HostMethods, Shape>
@@ -39,7 +39,7 @@ export type WorkerStart = Omit<WorkerOptions, 'methods' | 'begin' | 'lost' | 'rp
 /** How what modules and the gateway say to each other crosses. */
 export const rpc: RpcOptions = {
   gathers: true,
-  errors: { encode: thrownOf, decode: errorOf },
+  errors,
   uncloneable: () => new HookFault('what it is to be given cannot cross to a worker'),
   failed: (error) => tellContained('what a module says', error),
 }
@@ -192,11 +192,9 @@ export class RemoteModule {
   /** Takes in what something left behind; throws what it threw. */
   #take<T>({ value, thrown, refused, trace, faults }: Done<T>, known?: RemoteCall): T {
     for (const fault of faults) this.#meter.fail(fault.hook, errorOf(fault.thrown))
-    if (trace && known) {
-      // A refusal is noted by who passes it on.
-      const notes = refused ? trace.notes.filter(({ verdict }) => verdict !== 'refused') : trace.notes
-      addPart(known.call.trace, { ...trace, notes })
-    }
+    // A refusal is noted by who passes it on.
+    const isOwn: Parameters<typeof addPart>[2] = ({ verdict }) => !refused || verdict !== 'refused'
+    if (trace && known) addPart(known.call.trace, trace, isOwn)
     if (!thrown) return value as T
     const error = known ? known.errors.errorOf(thrown) : errorOf(thrown)
     if (refused && isGatewayError(error) && !known?.errors.isOwn(thrown)) error.module = undefined
@@ -233,8 +231,7 @@ export class RemoteModule {
   ): Promise<Answered<T>> {
     const around = this.calls.find(of)?.arounds.get(run)
     if (around) return ask(around)
-    const thrown: Thrown = thrownOf(new HookFault('the call is over'))
-    return { thrown }
+    return { thrown: thrownOf(new HookFault('the call is over')) }
   }
 
   #clear(): void {

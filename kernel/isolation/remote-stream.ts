@@ -5,10 +5,10 @@ import { type Entry, handleFailure, recordRun } from '../chain/entry.ts'
 import { checkedBody } from '../chain/returned.ts'
 import type { Chunk } from '../stream/chunk.ts'
 import { WorkerLost } from '../workers/supervision.ts'
+import { errorOf } from '../workers/thrown.ts'
 import { type ChunkBatch, ChunkTransit, lostMidway } from './chunk-transit.ts'
 import type { Passed } from './protocol.ts'
 import type { RemoteModule } from './remote-module.ts'
-import { errorOf } from './thrown.ts'
 
 /** A filter that is in a worker: takes the whole batches of one answer, one at a time. */
 export class RemoteStream extends BatchFilter {

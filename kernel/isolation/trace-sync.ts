@@ -1,10 +1,11 @@
 import type { Completion } from '../call/canonical.ts'
 import type { Attempt, Cached, Decision, Note, Trace } from '../call/trace.ts'
-import type { CrossedErrors, Thrown } from './thrown.ts'
+import type { CrossedErrors } from './crossing-call.ts'
+import type { CallThrown } from './protocol.ts'
 
 /** A try at a provider as it crosses: what its functions answer by then. */
 export type AttemptView = Omit<Attempt, 'error' | 'usage' | 'counted' | 'costUsd'> & {
-  readonly error: Thrown | undefined
+  readonly error: CallThrown | undefined
   readonly usage: ReturnType<NonNullable<Attempt['usage']>>
   readonly costUsd: number | undefined
 }
@@ -20,13 +21,13 @@ export interface TraceView {
 
 /** What a module in a worker added to a call's trace. */
 export interface TracePart {
-  readonly notes: readonly Note[]
-  readonly decisions: readonly Decision[]
-  readonly paramsChanged: readonly string[]
-  readonly headers: Readonly<Record<string, string>>
-  readonly facts: Readonly<Record<string, unknown>>
+  readonly notes?: readonly Note[]
+  readonly decisions?: readonly Decision[]
+  readonly paramsChanged?: readonly string[]
+  readonly headers?: Readonly<Record<string, string>>
+  readonly facts?: Readonly<Record<string, unknown>>
   /** Why another attempt followed, by the name of the one before. */
-  readonly reasons: Readonly<Record<string, string>>
+  readonly reasons?: Readonly<Record<string, string>>
   readonly cached?: Cached
   readonly body?: Completion
 }
@@ -41,41 +42,22 @@ export function viewOfAttempt(attempt: Attempt, errors: CrossedErrors): AttemptV
 
 /** The gateway's end of one call's trace: tells what is new of it. */
 export class TraceNews {
-  readonly #told = new Map<string, Pick<Attempt, 'status' | 'latencyMs' | 'error' | 'reasonNext'>>()
-  #hasBegun = false
-  #cached: Cached | undefined
-  #firstContentAt: number | undefined
+  readonly #told = new Told()
 
   /** Undefined when nothing is new. `isOver`: what attempts used is known by now. */
   next(trace: Trace, errors: CrossedErrors, isOver = false): TraceView | undefined {
-    const attempts = trace.attempts
-      .filter((attempt) => isOver || this.#isNew(attempt))
-      .map((attempt) => viewOfAttempt(attempt, errors))
     const { startedAt, started, cached, firstContentAt } = trace
-    const news: TraceView = {
-      ...(!this.#hasBegun && { began: { startedAt, started } }),
-      ...(attempts.length > 0 && { attempts }),
-      ...(cached !== undefined && cached !== this.#cached && { cached }),
-      ...(firstContentAt !== undefined && firstContentAt !== this.#firstContentAt && { firstContentAt }),
+    const isNew = (attempt: Attempt): boolean => {
+      const { status, latencyMs, error, reasonNext } = attempt
+      return this.#told.isNew(nameOf(attempt), `${status} ${latencyMs} ${error !== undefined} ${reasonNext}`)
     }
-    this.#hasBegun = true
-    this.#cached = cached
-    this.#firstContentAt = firstContentAt
-    for (const _ in news) return news
-    return undefined
-  }
-
-  #isNew(attempt: Attempt): boolean {
-    const { status, latencyMs, error, reasonNext } = attempt
-    const told = this.#told.get(nameOf(attempt))
-    const isKnown =
-      told !== undefined &&
-      told.status === status &&
-      told.latencyMs === latencyMs &&
-      told.error === error &&
-      told.reasonNext === reasonNext
-    if (!isKnown) this.#told.set(nameOf(attempt), { status, latencyMs, error, reasonNext })
-    return !isKnown
+    const attempts = trace.attempts.filter((attempt) => isNew(attempt) || isOver)
+    return someOf<TraceView>({
+      began: this.#told.isNew('began', true) ? { startedAt, started } : undefined,
+      attempts: attempts.map((attempt) => viewOfAttempt(attempt, errors)),
+      cached: this.#told.isNew('cached', cached) ? cached : undefined,
+      firstContentAt: this.#told.isNew('firstContentAt', firstContentAt) ? firstContentAt : undefined,
+    })
   }
 }
 
@@ -84,10 +66,7 @@ export class TraceCopy {
   readonly #trace: Trace
   readonly #errors: CrossedErrors
   readonly #attempts = new Map<string, Attempt>()
-  readonly #told = { notes: 0, decisions: 0, paramsChanged: 0 }
-  readonly #headers: Record<string, string> = {}
-  readonly #reasons: Record<string, string> = {}
-  #cached: Cached | undefined
+  readonly #told = new Told()
 
   constructor(trace: Trace, errors: CrossedErrors) {
     this.#trace = trace
@@ -118,32 +97,23 @@ export class TraceCopy {
     }
     if (cached) trace.cached = cached
     if (firstContentAt !== undefined) trace.firstContentAt = firstContentAt
-    Object.assign(this.#reasons, this.#reasonsNext())
-    this.#cached = trace.cached
+    this.#told.changesOf('reasons', this.#reasonsNext())
+    this.#told.isNew('cached', trace.cached)
   }
 
   /** What was added since the last time; undefined when nothing was. `isOver`: the answer as it may be recorded is there. */
   next(isOver: boolean): TracePart | undefined {
     const { notes, decisions, paramsChanged, headers, facts, cached, body } = this.#trace
-    const part = {
-      notes: notes.slice(this.#told.notes),
-      decisions: decisions.slice(this.#told.decisions),
-      paramsChanged: paramsChanged.slice(this.#told.paramsChanged),
-      headers: newOf(headers, this.#headers),
+    return someOf<TracePart>({
+      notes: this.#told.moreOf('notes', notes),
+      decisions: this.#told.moreOf('decisions', decisions),
+      paramsChanged: this.#told.moreOf('paramsChanged', paramsChanged),
+      headers: this.#told.changesOf('headers', headers),
       facts,
-      reasons: newOf(this.#reasonsNext(), this.#reasons),
-    }
-    Object.assign(this.#told, {
-      notes: notes.length,
-      decisions: decisions.length,
-      paramsChanged: paramsChanged.length,
+      reasons: this.#told.changesOf('reasons', this.#reasonsNext()),
+      cached: this.#told.isNew('cached', cached) ? cached : undefined,
+      body: isOver && body ? recorded(body) : undefined,
     })
-    const found = cached === this.#cached ? undefined : cached
-    const whole = isOver && body ? recorded(body) : undefined
-    const isEmpty = Object.values(part).every((value) => Object.keys(value).length === 0)
-    if (isEmpty && !found && !whole) return undefined
-    this.#cached = cached
-    return { ...part, ...(found && { cached: found }), ...(whole && { body: whole }) }
   }
 
   #reasonsNext(): Record<string, string> {
@@ -154,16 +124,58 @@ export class TraceCopy {
   }
 }
 
-/** Adds to a trace what was added to its copy. */
-export function addPart(trace: Trace, part: TracePart): void {
-  for (const note of part.notes) trace.addNote(note)
-  for (const decision of part.decisions) trace.decide(decision)
-  for (const change of part.paramsChanged) trace.changeParam(change)
-  for (const [name, value] of Object.entries(part.headers)) trace.header(name, value)
-  Object.assign(trace.facts, part.facts)
-  for (const attempt of trace.attempts)
-    attempt.reasonNext = part.reasons[nameOf(attempt)] ?? attempt.reasonNext
-  const { cached, body } = part
+/** What one side has told the other of things that grow and change, by name. */
+class Told {
+  readonly #told = new Map<string, unknown>()
+
+  /** Whether it is another than was told last. */
+  isNew(name: string, now: unknown): boolean {
+    const isNew = this.#told.get(name) !== now
+    this.#told.set(name, now)
+    return isNew
+  }
+
+  /** The items of a list that were added since. */
+  moreOf<T>(name: string, now: readonly T[]): readonly T[] {
+    const from = (this.#told.get(name) ?? 0) as number
+    this.#told.set(name, now.length)
+    return now.slice(from)
+  }
+
+  /** The entries of a record that are others since. */
+  changesOf(name: string, now: Readonly<Record<string, string>>): Record<string, string> {
+    return Object.fromEntries(
+      Object.entries(now).filter(([key, value]) => this.isNew(`${name} ${key}`, value)),
+    )
+  }
+}
+
+/** Without what is absent or empty; undefined when nothing is left. */
+function someOf<T>(all: { readonly [K in keyof T]: T[K] | undefined }): T | undefined {
+  const isSome = ([, value]: [string, unknown]): boolean =>
+    typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : value !== undefined
+  const some = Object.entries(all).filter(isSome)
+  return some.length > 0 ? (Object.fromEntries(some) as T) : undefined
+}
+
+/** Adds to a trace what was added to its copy; of the notes, those that `isOwn` says are the module's own. */
+export function addPart(trace: Trace, part: TracePart, isOwn: (note: Note) => boolean): void {
+  const {
+    notes = [],
+    decisions = [],
+    paramsChanged = [],
+    headers = {},
+    facts,
+    reasons = {},
+    cached,
+    body,
+  } = part
+  for (const note of notes.filter(isOwn)) trace.addNote(note)
+  for (const decision of decisions) trace.decide(decision)
+  for (const change of paramsChanged) trace.changeParam(change)
+  for (const [name, value] of Object.entries(headers)) trace.header(name, value)
+  Object.assign(trace.facts, facts)
+  for (const attempt of trace.attempts) attempt.reasonNext = reasons[nameOf(attempt)] ?? attempt.reasonNext
   if (cached) trace.cached = cached
   if (body) trace.body ??= () => body
 }
@@ -175,11 +187,4 @@ function recorded(body: NonNullable<Trace['body']>): Completion | undefined {
   } catch {
     return undefined
   }
-}
-
-/** What differs from what was told before, which takes it in. */
-function newOf(now: Readonly<Record<string, string>>, told: Record<string, string>): Record<string, string> {
-  const fresh: Record<string, string> = {}
-  for (const name in now) if (told[name] !== now[name]) fresh[name] = now[name]!
-  return Object.assign(told, fresh) && fresh
 }

@@ -15,6 +15,7 @@ import type { FirstRelay, Relayed } from '../plugin/relay.ts'
 import type { PluginNews } from '../plugin/transaction.ts'
 import type { QueueStatus } from '../queues.ts'
 import { SupervisedWorker } from '../workers/supervised-worker.ts'
+import { errors } from '../workers/thrown.ts'
 import { youngMbOfCalls } from '../workers/young-generation.ts'
 import type { FirstMethods, ThreadData, ThreadMethods } from './methods.ts'
 import { type OtherThreads, ThreadEnded } from './threads.ts'
@@ -142,6 +143,7 @@ export class ThreadPool implements OtherThreads {
       },
       limits: { startMs, hangMs, youngMb: youngMbOfCalls() },
       works: true,
+      rpc: { errors },
       methods: {
         relay: (relayed) => {
           for (const one of relayed) this.#take(one, number)

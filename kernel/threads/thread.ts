@@ -10,6 +10,7 @@ import type { PluginNews } from '../plugin/transaction.ts'
 import type { Queues } from '../queues.ts'
 import { kernelServices } from '../services.ts'
 import { outliveStrayErrors } from '../stray-errors.ts'
+import { errors } from '../workers/thrown.ts'
 import type { FirstMethods, ThreadData, ThreadMethods } from './methods.ts'
 
 /** A further thread of the gateway: the whole kernel, on the first thread's store and port. */
@@ -24,15 +25,19 @@ const log = createLog({
 outliveStrayErrors({ log, plugins: () => kernel?.registry.plugins ?? [], drain })
 
 const relay = new ThreadRelay({ tell: send, ask: (key, data) => first.call('ask', { key, data }) })
-const first = new RpcPort<FirstMethods, ThreadMethods>(parentPort!, {
-  boot: start,
-  follow,
-  run: (key) => relay.run(key),
-  meter: (id) => ready().registry.find(id)?.meter.state,
-  resetMeter: (id) => ready().registry.find(id)?.meter.reset(),
-  queues: () => ready().container.resolve<Queues>(kernelServices.queues).read(),
-  close: () => ready().close(),
-})
+const first = new RpcPort<FirstMethods, ThreadMethods>(
+  parentPort!,
+  {
+    boot: start,
+    follow,
+    run: (key) => relay.run(key),
+    meter: (id) => ready().registry.find(id)?.meter.state,
+    resetMeter: (id) => ready().registry.find(id)?.meter.reset(),
+    queues: () => ready().container.resolve<Queues>(kernelServices.queues).read(),
+    close: () => ready().close(),
+  },
+  { errors },
+)
 
 async function start(): Promise<void> {
   const failed = (err: unknown): void => log.error({ err }, 'the store failed')
