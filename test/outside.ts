@@ -27,7 +27,7 @@ export interface Outside {
     below: string,
     env?: Readonly<Record<string, string>>,
   ): ChildProcess
-  /** Runs `npx switchyard start` in a folder below, on a free port; resolves when it listens. */
+  /** Runs `switchyard start` in a folder below, on a free port; resolves when it listens. */
   start(below: string, env?: Readonly<Record<string, string>>): Promise<GatewayProcess>
   remove(): Promise<void>
 }
@@ -60,11 +60,11 @@ export async function installOutside(): Promise<Outside> {
       cwd: path.resolve(folder, below),
       env: { ...environment(folder), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A group of its own, so that a signal reaches what npx has started.
+      // A group of its own, so that a signal reaches what it has started.
       detached: true,
     })
   const start: Outside['start'] = (below, env) => {
-    const child = launch(['npx', 'switchyard', 'start'], below, { SERVICE_PORT: '0', ...env })
+    const child = launch(['switchyard', 'start'], below, { SERVICE_PORT: '0', ...env })
     return listening(child, (signal) => process.kill(-child.pid!, signal))
   }
   return {

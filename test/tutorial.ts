@@ -35,7 +35,10 @@ export async function followPage(
     await session?.end()
     session = undefined
     if (command.includes(' plugin dev '))
-      session = new Session(outside.spawn(command.split(' ') as [string, ...string[]], below))
+      // Without npx, which ends at a signal before what it has started does.
+      session = new Session(
+        outside.spawn(command.replace(/^npx /, '').split(' ') as [string, ...string[]], below),
+      )
     else if (command.endsWith('switchyard start')) gateway = await outside.start(below, env)
     else last = await outside.succeed(['sh', '-c', command], below)
   }
