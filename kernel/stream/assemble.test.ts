@@ -37,6 +37,7 @@ test('what is told of the whole answer is what was told first, and the usage wha
   const whole = { object: 'chat.completion', choices: [] }
   expect(answerOf(chunks)).toEqual({ ...whole, id: 'a', model: 'm', created: 5, usage: { prompt_tokens: 2 } })
   expect(answerOf([{ id: 'a' }])).toEqual({ ...whole, id: 'a' })
+  expect(answerOf([{ id: 'a', usage: null }])).toStrictEqual({ ...whole, id: 'a' })
   expect(answerOf([{ id: false }, { id: 'a' }])).toEqual({ ...whole, id: false })
 })
 

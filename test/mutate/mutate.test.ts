@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { applied, mutantsOf } from './mutants.ts'
-import { reasons, staleReasons } from './reasons.ts'
+import { reasons, reasonsTable, staleReasons } from './reasons.ts'
 
 const code = `export function sum(to: number): number {
   let all = 0
@@ -69,4 +69,12 @@ test('each reason for a survivor is for a mutation that there is', async () => {
   const sources = await mutantsOf([...new Set(reasons.map(({ file }) => file))])
   const mutants = sources.flatMap((source) => source.mutants)
   expect(staleReasons(mutants, mutants)).toEqual([])
+})
+
+test('the survivors that stay are listed in the documentation', async () => {
+  const page = await readFile('docs/testing.md', 'utf8')
+  const [before] = page.split('| file | why they stay |')
+  const told = `${before}${reasonsTable()}\n`
+  if (process.env.REASONS === 'write') await writeFile('docs/testing.md', told)
+  else expect(page).toBe(told)
 })

@@ -25,3 +25,19 @@ export function staleReasons(all: readonly Mutant[], alive: readonly Mutant[]): 
   const used = new Set(alive.map(reasonFor))
   return reasons.filter((reason) => files.has(reason.file) && !used.has(reason))
 }
+
+const mostShown = 70
+
+const cell = (code: string): string => {
+  const text = code.length > mostShown ? `${code.slice(0, mostShown)}…` : code
+  return `\`\` ${text.replaceAll('|', '\\|')} \`\``
+}
+
+/** The survivors that stay, as `docs/testing.md` lists them. */
+export function reasonsTable(): string {
+  const groups = Map.groupBy(reasons, ({ file, reason }) => `| \`${file}\` | ${reason} |`)
+  const rows = [...groups].map(
+    ([head, all]) => `${head} ${all.map(({ mutation }) => cell(mutation)).join('<br>')} |`,
+  )
+  return ['| file | why they stay | changes |', '|---|---|---|', ...rows].join('\n')
+}
