@@ -1,4 +1,5 @@
 import OpenAI, { type APIError } from 'openai'
+import { Pool } from 'undici'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Occurrence } from '#kernel'
 import { Circuits } from '#provider'
@@ -41,6 +42,25 @@ const configure = (config: object) => gateway.module('fallbackrouter', { enabled
 const messages = [{ role: 'user' as const, content: 'Hello' }]
 const ask = (model = 'gpt-4o', headers: Record<string, string> = {}) =>
   client.chat.completions.create({ model, messages }, { headers })
+
+/** Asks so many times, by so many callers at once, and counts the answers; the official client takes ten times as long. */
+async function askMany(calls: number, callers = 1): Promise<number> {
+  const pool = new Pool(gateway.url)
+  const headers = { authorization: `Bearer ${gateway.adminKey}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ model: 'gpt-4o', messages })
+  let left = calls
+  let answered = 0
+  const caller = async (): Promise<void> => {
+    while (left-- > 0) {
+      const answer = await pool.request({ method: 'POST', path: '/v1/chat/completions', headers, body })
+      if ((await answer.body.text()).includes('Hello') && answer.statusCode === 200) answered += 1
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, caller))
+  await pool.close()
+  return answered
+}
+
 const failureOf = (promise: Promise<unknown>): Promise<APIError> =>
   promise.then(
     () => Promise.reject(new Error('it was answered')),
@@ -128,11 +148,11 @@ describe('a chain', () => {
       { model: 'b/gpt-4o', weight: 1 },
     ]
     await configure({ chains: { 'gpt-4o': weighted } })
-    for (let n = 0; n < 200; n += 1) await ask()
+    expect(await askMany(200)).toBe(200)
     expect(first.requests.length).toBeGreaterThan(115)
     expect(first.requests.length).toBeLessThan(185)
     first.reply({ status: 500, times: always })
-    for (let n = 0; n < 20; n += 1) await ask()
+    expect(await askMany(20)).toBe(20)
   })
 
   test('of a glob keeps the model that was asked for', async () => {
@@ -159,17 +179,7 @@ test('with its first target dead a chain answers every call, the dead one is soo
   await configure({ chains, open_s: 0.5 })
   first.reply({ drop: true, times: always })
   const calls = 1000
-  let left = calls
-  let answered = 0
-  const caller = async (): Promise<void> => {
-    while (left > 0) {
-      left -= 1
-      const { choices } = await ask()
-      if (choices[0]?.message.content?.includes('Hello')) answered += 1
-    }
-  }
-  await Promise.all(Array.from({ length: 16 }, caller))
-  expect(answered).toBe(calls)
+  expect(await askMany(calls, 16)).toBe(calls)
   expect(second.requests).toHaveLength(calls)
   expect(first.requests.length).toBeLessThan(calls / 10)
 
@@ -178,7 +188,7 @@ test('with its first target dead a chain answers every call, the dead one is soo
     await ask()
     return first.requests.length > 0
   }
-  await expect.poll(triedAgain, { timeout: 5000 }).toBe(true)
+  await expect.poll(triedAgain).toBe(true)
   second.reset()
   await ask()
   expect(second.requests).toEqual([])
