@@ -16,7 +16,7 @@ const restingShare = 0.02
 const worthBytes = 16 * 2 ** 20
 
 /** Megabytes of a young generation that Node was told to have from the beginning, with which nothing is given back. */
-const keptYoungMb = 32
+const keptYoungMb = 64
 
 type Collect = (options: { type: 'major'; flavor: 'last-resort' }) => void
 
