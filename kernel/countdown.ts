@@ -7,14 +7,14 @@ import { contain } from './contain.ts'
  */
 export class Countdown {
   readonly #missed: (what: string, ms: number) => void
-  readonly #place: Place
+  readonly #node: TimerNode
   #what = ''
   #ms = 0
 
   /** `missed` is told what was waited for, and for how many milliseconds. */
   constructor(missed: (what: string, ms: number) => void) {
     this.#missed = missed
-    this.#place = newPlace(() => this.#missed(this.#what, this.#ms))
+    this.#node = newNode(() => this.#missed(this.#what, this.#ms))
   }
 
   /** From now, within so many milliseconds; with undefined, whenever. */
@@ -25,56 +25,56 @@ export class Countdown {
     }
     this.#what = what
     this.#ms = ms
-    this.#place.dueAt = performance.now() + ms
-    if (!isTaken(this.#place)) take(this.#place)
-    if (this.#place.dueAt < ringsAt) ringAt(this.#place.dueAt, ms)
+    this.#node.dueAt = performance.now() + ms
+    if (!isTaken(this.#node)) take(this.#node)
+    if (this.#node.dueAt < ringsAt) ringAt(this.#node.dueAt, ms)
   }
 
   /** The same time again, from now. Does nothing when no countdown is set. */
   renew(): void {
-    if (isTaken(this.#place)) this.#place.dueAt = performance.now() + this.#ms
+    if (isTaken(this.#node)) this.#node.dueAt = performance.now() + this.#ms
   }
 
   clear(): void {
-    leave(this.#place)
+    leave(this.#node)
   }
 }
 
-/** A place in the ring of those that run; alone, its neighbours are itself. */
-interface Place {
-  before: Place
-  after: Place
+/** A node in the ring of those that run; alone, its neighbours are itself. */
+interface TimerNode {
+  before: TimerNode
+  after: TimerNode
   /** On the monotonic clock. */
   dueAt: number
   readonly ring: () => void
 }
 
-function newPlace(ring: () => void): Place {
-  const place = { dueAt: 0, ring } as Place
-  place.before = place
-  place.after = place
-  return place
+function newNode(ring: () => void): TimerNode {
+  const node = { dueAt: 0, ring } as TimerNode
+  node.before = node
+  node.after = node
+  return node
 }
 
 /** Where the ring begins and ends. */
-const ends = newPlace(() => {})
+const ends = newNode(() => {})
 let timer: NodeJS.Timeout | undefined
 let ringsAt = Number.POSITIVE_INFINITY
 
-const isTaken = (place: Place): boolean => place.after !== place
+const isTaken = (node: TimerNode): boolean => node.after !== node
 
-function take(place: Place): void {
-  place.before = ends.before
-  place.after = ends
-  place.before.after = place
-  ends.before = place
+function take(node: TimerNode): void {
+  node.before = ends.before
+  node.after = ends
+  node.before.after = node
+  ends.before = node
 }
 
-function leave(place: Place): void {
-  place.before.after = place.after
-  place.after.before = place.before
-  place.before = place
-  place.after = place
+function leave(node: TimerNode): void {
+  node.before.after = node.after
+  node.after.before = node.before
+  node.before = node
+  node.after = node
 }
 
 /** Node takes longer times for a millisecond; who is due later is found not to be due yet. */
@@ -87,24 +87,24 @@ function ringAt(dueAt: number, ms: number): void {
 }
 
 /** Node rings up to a millisecond early. */
-const isDue = ({ dueAt }: Place, now: number): boolean => dueAt - now <= 1
+const isDue = ({ dueAt }: TimerNode, now: number): boolean => dueAt - now <= 1
 
 const look = contain('the countdowns', (): void => {
   const now = performance.now()
-  const due: Place[] = []
+  const due: TimerNode[] = []
   let next = Number.POSITIVE_INFINITY
-  for (let place = ends.after; place !== ends; place = place.after) {
-    if (isDue(place, now)) due.push(place)
-    else next = Math.min(next, place.dueAt)
+  for (let node = ends.after; node !== ends; node = node.after) {
+    if (isDue(node, now)) due.push(node)
+    else next = Math.min(next, node.dueAt)
   }
   ringsAt = Number.POSITIVE_INFINITY
   if (next < Number.POSITIVE_INFINITY) ringAt(next, next - now)
-  for (const place of due.sort((a, b) => a.dueAt - b.dueAt)) {
+  for (const node of due.sort((a, b) => a.dueAt - b.dueAt)) {
     // Each in a turn of its own: what one of them brings about may end another, or fail.
     const ring = contain('a countdown', () => {
-      if (!isTaken(place) || !isDue(place, now)) return
-      leave(place)
-      place.ring()
+      if (!isTaken(node) || !isDue(node, now)) return
+      leave(node)
+      node.ring()
     })
     queueMicrotask(ring)
   }

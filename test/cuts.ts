@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Detection, Place } from '../kernel/detect/detect.ts'
+import type { Detection, TextLocation } from '../kernel/detect/detect.ts'
 import type { OnBlock } from '../kernel/detect/window.ts'
 import { ask, textOf } from './ask.ts'
 import { callWith } from './chain.ts'
@@ -19,7 +19,11 @@ export function* cutsOf(text: string): Generator<readonly number[]> {
  * The law of detections: however a text is cut on its way, what leaves is what a look at the whole of it makes. Throws
  * for the first text and cut where that does not hold. Texts that end in the middle of a finding try it most.
  */
-export function holdsAtEveryCut(detection: Detection, texts: Iterable<string>, place: Place = content): void {
+export function holdsAtEveryCut(
+  detection: Detection,
+  texts: Iterable<string>,
+  place: TextLocation = content,
+): void {
   for (const text of texts) {
     const whole = seenWhole(detection, text, place)
     for (const places of cutsOf(text)) {
@@ -58,13 +62,18 @@ const onBlock: OnBlock = () => {
   throw new Blocked()
 }
 
-function seenWhole(detection: Detection, text: string, place: Place): string {
+function seenWhole(detection: Detection, text: string, place: TextLocation): string {
   const call = callWith()
   const blocks = detection.scan(text, place, call, 0).some(({ action }) => action === 'block')
   return blocks ? blocked : redactedWhole(text, [detection], place, call)
 }
 
-function streamed(detection: Detection, text: string, places: readonly number[], place: Place): string {
+function streamed(
+  detection: Detection,
+  text: string,
+  places: readonly number[],
+  place: TextLocation,
+): string {
   try {
     return piecesThrough(cut(text, places), [detection], place, callWith(), onBlock).join('')
   } catch (error) {

@@ -1,5 +1,5 @@
 import { Detector } from '../kernel/chain/detector.ts'
-import type { Detection, Finder, Place, Span } from '../kernel/detect/detect.ts'
+import type { Detection, Finder, Span, TextLocation } from '../kernel/detect/detect.ts'
 import { findAll } from '../kernel/detect/detect.ts'
 import { merged, type OnBlock, Window } from '../kernel/detect/window.ts'
 import { callWith, entryOf } from './chain.ts'
@@ -10,8 +10,8 @@ export const detectorsOf = (detections: readonly Detection[], call = callWith())
     (detection, i) => new Detector(entryOf(`d${i}`, { detect: { reply: detection } }), detection, call),
   )
 
-export const content: Place = { direction: 'reply', role: 'assistant', kind: 'content' }
-export const toolArguments: Place = { ...content, kind: 'arguments' }
+export const content: TextLocation = { direction: 'reply', role: 'assistant', kind: 'content' }
+export const toolArguments: TextLocation = { ...content, kind: 'arguments' }
 
 /** A detection of what these patterns match, which must be bounded and local; each match becomes its replacement. */
 export function detectionOf(

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { callWith } from '../../test/chain.ts'
 import type { ModelRequest } from './canonical.ts'
+import { allProtocolOptions, protocolOptions } from './protocol-options.ts'
 import { changedTexts, mergeParameters, withoutTexts } from './redacted.ts'
-import { wishesIn, wishesOf } from './wishes.ts'
 
 describe('a copy of a call', () => {
   test('has other fields in its request, none where they are undefined, and the rest of the call', () => {
@@ -125,14 +125,14 @@ describe('what somebody changed who saw no texts', () => {
 
 test('what is asked of a protocol is the same for all copies of a call, and nothing when nothing is', () => {
   const call = callWith()
-  expect(wishesIn(call)).toBeUndefined()
-  const wishes = wishesOf(call, 'openai')
-  expect(wishesIn(call)).toBeUndefined()
+  expect(allProtocolOptions(call)).toBeUndefined()
+  const wishes = protocolOptions(call, 'openai')
+  expect(allProtocolOptions(call)).toBeUndefined()
   wishes.store = false
   const copy = call.withRequest({ model: 'n' })
-  expect(wishesOf(copy, 'openai')).toEqual({ store: false })
-  expect(wishesOf(copy, 'anthropic')).toEqual({})
-  expect(wishesIn(copy)).toEqual({ openai: { store: false } })
+  expect(protocolOptions(copy, 'openai')).toEqual({ store: false })
+  expect(protocolOptions(copy, 'anthropic')).toEqual({})
+  expect(allProtocolOptions(copy)).toEqual({ openai: { store: false } })
 })
 
 describe('the trace of a call', () => {

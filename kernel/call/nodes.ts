@@ -1,11 +1,11 @@
-import type { Place } from '../detect/detect.ts'
+import type { TextLocation } from '../detect/detect.ts'
 import type { Delta } from './canonical.ts'
 
 /** JSON of any shape inside a message or a request, and the texts in it. */
 
 /** Where a part of it stands. */
 export interface NodeSpot {
-  readonly kind: Place['kind']
+  readonly kind: TextLocation['kind']
   /** The way to it. In a stream, texts with the same way are parts of one; undefined for a text that comes whole. */
   readonly lane: string | undefined
   /** The smallest delta that has this there. */

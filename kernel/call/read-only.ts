@@ -57,7 +57,7 @@ const traceHandler: ProxyHandler<Trace> = {
     if (field === 'facts') return value
     if (typeof value === 'function') return value.bind(trace)
     // The kernel goes on writing these, so a plugin gets them as they are now.
-    if (Array.isArray(value)) return deepFreeze(field === 'exchanged' ? [...value] : structuredClone(value))
+    if (Array.isArray(value)) return deepFreeze(field === 'rewrites' ? [...value] : structuredClone(value))
     return deepFreeze(field === 'headers' ? { ...trace.headers } : value)
   },
 }

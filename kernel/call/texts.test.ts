@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Place } from '../detect/detect.ts'
+import type { TextLocation } from '../detect/detect.ts'
 import type { Completion, Delta, ModelRequest } from './canonical.ts'
 import {
   mapMessage,
@@ -64,7 +64,7 @@ const stringsIn = (value: unknown): string[] => {
 
 describe('the texts of a request', () => {
   test('are those of its conversation, each with its role and kind', () => {
-    const seen: [string, Place][] = []
+    const seen: [string, TextLocation][] = []
     mapRequestTexts(request, (text, place) => {
       seen.push([text, place])
       return text
@@ -113,7 +113,7 @@ describe('the texts of a request', () => {
     ['input', [1, 2], [1, 2]],
     ['input', [[1], [2]], [[1], [2]]],
   ])('are those of %s: %j', (field, value, changed) => {
-    const places: Place[] = []
+    const places: TextLocation[] = []
     const one = { model: 'm', [field]: value } as ModelRequest
     const next = mapRequestTexts(one, (text, place) => {
       places.push(place)
@@ -126,7 +126,7 @@ describe('the texts of a request', () => {
 
 describe('the parameters of a request', () => {
   test('are all other strings, names too, and never its model', () => {
-    const places: Place[] = []
+    const places: TextLocation[] = []
     const next = mapRequestParameters(request, (text, place) => {
       places.push(place)
       return marked(text)

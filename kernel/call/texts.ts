@@ -1,8 +1,8 @@
-import type { Place } from '../detect/detect.ts'
+import type { TextLocation } from '../detect/detect.ts'
 import type { Choice, Completion, Delta, Message, ModelRequest } from './canonical.ts'
 import { mapArray, mapNode, type NodeSpot, opaque } from './nodes.ts'
 
-type Change = (text: string, place: Place) => string
+type Change = (text: string, place: TextLocation) => string
 
 /** Where in a message a text stands. */
 export interface Spot extends Omit<NodeSpot, 'wrap'> {
@@ -21,7 +21,7 @@ export function mapRequestTexts(request: ModelRequest, change: Change): ModelReq
         change(text, { direction: 'request', role: message.role, kind }),
       ),
     )
-  const place: Place = { direction: 'request', role: 'user', kind: 'content' }
+  const place: TextLocation = { direction: 'request', role: 'user', kind: 'content' }
   const prompt = mapInput(request.prompt, place, change)
   const input = mapInput(request.input, place, change)
   if (messages === request.messages && prompt === request.prompt && input === request.input) return request
@@ -35,7 +35,7 @@ export function mapRequestTexts(request: ModelRequest, change: Change): ModelReq
 
 /** The request with every other string that may hold text passed through `change`: tools, `user`, `metadata` … */
 export function mapRequestParameters(request: ModelRequest, change: Change): ModelRequest {
-  const place: Place = { direction: 'request', role: 'user', kind: 'parameter' }
+  const place: TextLocation = { direction: 'request', role: 'user', kind: 'parameter' }
   const changed: Record<string, unknown> = {}
   for (const field in request) {
     if (structural.has(field)) continue
@@ -55,8 +55,8 @@ export function mapReplyTexts(body: Completion, change: Change): Completion {
 }
 
 /** Every text of a request's conversation, for who only reads. */
-export function requestTexts(request: ModelRequest): { text: string; place: Place }[] {
-  const texts: { text: string; place: Place }[] = []
+export function requestTexts(request: ModelRequest): { text: string; place: TextLocation }[] {
+  const texts: { text: string; place: TextLocation }[] = []
   mapRequestTexts(request, (text, place) => {
     texts.push({ text, place })
     return text
@@ -84,7 +84,7 @@ export function mapMessage<M extends Message | Delta>(message: M, visit: Visit):
   return message
 }
 
-const spotOf = (field: string, kind: Place['kind']): Spot => ({
+const spotOf = (field: string, kind: TextLocation['kind']): Spot => ({
   kind,
   lane: field,
   wrap: (text) => ({ [field]: text }),
@@ -104,7 +104,7 @@ const structural = new Set(['model', 'messages', 'prompt', 'input'])
 
 const parameter: NodeSpot = { kind: 'parameter', lane: undefined, wrap: () => ({}) }
 
-function mapInput(input: ModelRequest['input'], place: Place, change: Change): ModelRequest['input'] {
+function mapInput(input: ModelRequest['input'], place: TextLocation, change: Change): ModelRequest['input'] {
   if (typeof input === 'string') return change(input, place)
   if (!Array.isArray(input) || typeof input[0] !== 'string') return input
   return mapArray(input as readonly string[], (text) =>

@@ -61,7 +61,7 @@ export interface Skip {
 }
 
 /** What a module put in the place of a request or an answer. Both are kept as they are, for who compares them. */
-export interface Exchanged {
+export interface Rewrite {
   readonly module: string
   readonly of: 'request' | 'reply'
   readonly before: object
@@ -87,7 +87,7 @@ export class Trace {
   readonly attempts: Attempt[] = []
   readonly timings: Timing[] = []
   readonly skips: Skip[] = []
-  readonly exchanged: Exchanged[] = []
+  readonly rewrites: Rewrite[] = []
   /** When the first content left for the client, on the monotonic clock. */
   firstContentAt: number | undefined
   /** Set by who answers without an attempt. */

@@ -224,7 +224,7 @@ test('a call keeps which modules it passed by, and what each of the others made 
   const chain = new Chain([renames, skipped, reroutes, entryOf('upper', suffix('!'))], echo)
   await chain.run(call)
   expect(call.trace.skips).toEqual([{ module: 'skipped', condition: 'tags' }])
-  expect(call.trace.exchanged).toMatchObject([
+  expect(call.trace.rewrites).toMatchObject([
     { module: 'renames', of: 'request', before: { model: 'm' }, after: { model: 'other' } },
     { module: 'reroutes', of: 'request', before: { model: 'other' }, after: { n: 2 } },
     { module: 'upper', of: 'reply' },

@@ -1,5 +1,5 @@
 import type { Call } from '../call/call.ts'
-import type { Detection, Place, Span } from '../detect/detect.ts'
+import type { Detection, Span, TextLocation } from '../detect/detect.ts'
 import { contentBlocked, type GatewayError } from '../errors.ts'
 import { type Entry, handleFailure, recordRun } from './entry.ts'
 import { checkedIndex, checkedSpans } from './returned.ts'
@@ -28,7 +28,7 @@ export class Detector {
   }
 
   /** Findings that start at `from` or later. Throws only coded errors. */
-  scan(text: string, place: Place, from: number): readonly Span[] {
+  scan(text: string, place: TextLocation, from: number): readonly Span[] {
     const found = () => checkedSpans(this.detection.scan(text, place, this.#call, from), text.length, from)
     return this.#guarded(found) ?? []
   }
@@ -46,7 +46,7 @@ export class Detector {
   }
 
   /** Tells the trace and the module of a finding. */
-  report(span: Span, place: Place): void {
+  report(span: Span, place: TextLocation): void {
     const verdict = span.action === 'replace' ? (this.detection.verdict ?? 'redacted') : verdicts[span.action]
     count(this.#call, this.#entry.id, verdict, span.label, place.direction)
     this.#guarded(() => this.detection.found?.(span, place, this.#call))

@@ -98,7 +98,7 @@ export function recordRun({ id, meter }: Entry, hook: string, ms: number, call: 
 /** Keeps what a module made of a request, if it made anything of it. */
 export function recordRewrite({ id }: Entry, before: Call, after: Call): void {
   if (before.request === after.request) return
-  before.trace.exchanged.push({ module: id, of: 'request', before: before.request, after: after.request })
+  before.trace.rewrites.push({ module: id, of: 'request', before: before.request, after: after.request })
 }
 
 function refused(entry: Entry, error: GatewayError, call: Call | undefined): GatewayError {

@@ -1,7 +1,7 @@
 import type { Call } from '../call/call.ts'
 import type { Choice, Completion, ModelRequest } from '../call/canonical.ts'
 import { mapReplyTexts, mapRequestParameters, mapRequestTexts } from '../call/texts.ts'
-import type { Place } from '../detect/detect.ts'
+import type { TextLocation } from '../detect/detect.ts'
 import { type OnBlock, Window } from '../detect/window.ts'
 import { looksElsewhere } from './batches.ts'
 import { Detector, type Found } from './detector.ts'
@@ -51,7 +51,8 @@ function recordable(call: Call, entries: readonly Entry[]): ModelRequest | undef
 }
 
 function requestThrough(call: Call, detector: Detector, onBlock: OnBlock): Call {
-  const change = (text: string, place: Place): string => new Window([detector], place, onBlock).whole(text)
+  const change = (text: string, place: TextLocation): string =>
+    new Window([detector], place, onBlock).whole(text)
   const request = mapRequestParameters(mapRequestTexts(call.request, change), change)
   return request === call.request ? call : call.with({ request })
 }

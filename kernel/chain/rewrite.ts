@@ -94,7 +94,7 @@ async function runReply(entry: Entry, body: Completion, call: Call): Promise<Com
     const returned = entry.hooks.reply(body, call)
     const waited = returned instanceof Promise ? entry.meter.deadlines.within(returned) : returned
     const after = checkedBody(await waited, body)
-    if (after !== body) call.trace.exchanged.push({ module: entry.id, of: 'reply', before: body, after })
+    if (after !== body) call.trace.rewrites.push({ module: entry.id, of: 'reply', before: body, after })
     return after
   } catch (error) {
     handleFailure(entry, 'reply', error, call)

@@ -1,7 +1,7 @@
 import type { Call } from '../call/call.ts'
 
 /** Where a text stands. */
-export interface Place {
+export interface TextLocation {
   readonly direction: 'request' | 'reply'
   readonly role: string
   /**
@@ -38,7 +38,7 @@ export interface Detection {
    * before `from` has left already and is there to look back at. `findAll` of the kit does this for several patterns. A
    * finding that is none (empty, outside of the text, over another one) is a failure of the hook.
    */
-  scan(text: string, place: Place, call: Call, from: number): readonly Span[]
+  scan(text: string, place: TextLocation, call: Call, from: number): readonly Span[]
   /** Longest finding with all that it looks ahead for, in characters: so much is held back at the most. */
   readonly reach: number
   /** How far a finding looks back before its start, in characters; `reach` without it. */
@@ -51,7 +51,7 @@ export interface Detection {
   /** Whether there is anything to look for in this call; if not, its answer passes untouched. */
   applies?(call: Call): boolean
   /** Told of each finding, once. */
-  found?(span: Span, place: Place, call: Call): void
+  found?(span: Span, place: TextLocation, call: Call): void
   /** What the trace says of a replacement; `redacted` without it. */
   readonly verdict?: string
   /** What a block tells the caller. */

@@ -5,7 +5,7 @@ import { isGatewayError } from '../errors.ts'
 import { Chunk, envelopeOf } from '../stream/chunk.ts'
 import type { Filter, Out } from '../stream/filter.ts'
 import { HeldLogprobs } from '../stream/logprobs.ts'
-import type { Place } from './detect.ts'
+import type { TextLocation } from './detect.ts'
 import { Window } from './window.ts'
 
 /**
@@ -157,7 +157,7 @@ class ChoiceTexts {
     return this.#lane(name, kind, (text) => ({ delta: wrap(text) }))
   }
 
-  #lane(name: string, kind: Place['kind'], wrap: Lane['wrap']): Lane {
+  #lane(name: string, kind: TextLocation['kind'], wrap: Lane['wrap']): Lane {
     let lane = this.#lanes.get(name)
     if (!lane) {
       lane = { window: this.#window(kind), logprobs: new HeldLogprobs(), wrap }
@@ -166,8 +166,8 @@ class ChoiceTexts {
     return lane
   }
 
-  #window(kind: Place['kind']): Window {
-    const place: Place = { direction: 'reply', role: 'assistant', kind }
+  #window(kind: TextLocation['kind']): Window {
+    const place: TextLocation = { direction: 'reply', role: 'assistant', kind }
     return new Window(this.#detectors, place, (found) => found.detector.refuse(found))
   }
 }

@@ -1,5 +1,5 @@
 import type { Detector, Found } from '../chain/detector.ts'
-import type { Place } from './detect.ts'
+import type { TextLocation } from './detect.ts'
 import { JsonText, PlainText, type Written } from './written.ts'
 
 /** What a finding that blocks comes to: throws, or gives what to put in its place. */
@@ -11,7 +11,7 @@ export type OnBlock = (found: Found) => string
  */
 export class Window {
   readonly #detectors: readonly Detector[]
-  readonly #place: Place
+  readonly #place: TextLocation
   readonly #onBlock: OnBlock
   readonly #written: Written
   /** Characters before what is held that a finding may look back at. */
@@ -25,7 +25,7 @@ export class Window {
   /** Parts that were replaced, counted from the start of everything. */
   readonly replaced: { readonly start: number; readonly end: number }[] = []
 
-  constructor(detectors: readonly Detector[], place: Place, onBlock: OnBlock) {
+  constructor(detectors: readonly Detector[], place: TextLocation, onBlock: OnBlock) {
     this.#detectors = detectors
     this.#place = place
     this.#onBlock = onBlock

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineModule } from '#kernel'
-import { wishfulHooks } from '#kit'
+import { protocolOptionsHooks } from '#kit'
 
 const efforts = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 const places = ['tools', 'system', 'messages'] as const
@@ -59,5 +59,5 @@ export default defineModule({
     }),
   }),
 
-  setup: ({ id, settings }) => wishfulHooks(id, 'anthropic', settings),
+  setup: ({ id, settings }) => protocolOptionsHooks(id, 'anthropic', settings),
 })

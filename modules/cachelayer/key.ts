@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { type Call, wishesIn } from '#kernel'
+import { allProtocolOptions, type Call } from '#kernel'
 
 /** Fields that change how an answer is delivered or accounted for, not what it says. */
 const irrelevant = new Set([
@@ -29,7 +29,7 @@ export function keyOf(call: Call, sharing: Sharing): string {
     provider,
     headers['anthropic-beta'] ?? null,
   ])
-  return hash('sha256', `${said}${ordered(request, irrelevant)}${ordered(wishesIn(call))}`)
+  return hash('sha256', `${said}${ordered(request, irrelevant)}${ordered(allProtocolOptions(call))}`)
 }
 
 function circleOf({ principal, context }: Call, sharing: Sharing): string {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineModule } from '#kernel'
-import { wishfulHooks } from '#kit'
+import { protocolOptionsHooks } from '#kit'
 
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const
 
@@ -51,5 +51,5 @@ export default defineModule({
     }),
   }),
 
-  setup: ({ id, settings }) => wishfulHooks(id, 'gemini', settings),
+  setup: ({ id, settings }) => protocolOptionsHooks(id, 'gemini', settings),
 })

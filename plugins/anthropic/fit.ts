@@ -1,7 +1,7 @@
-import { type Call, wishesOf } from '#kernel'
+import { type Call, protocolOptions } from '#kernel'
 import type { Block } from './native.ts'
 
-/** How a call wants to be translated, where there is a choice; `wishesOf` has what a module says of it. */
+/** How a call wants to be translated, where there is a choice; `protocolOptions` has what a module says of it. */
 export interface Fit {
   /** Whether system messages in the midst of a conversation go to the top, or stay as words of the user. */
   readonly system: 'merge' | 'in_place'
@@ -30,7 +30,7 @@ const usual: Fit = {
   citations: 'show',
 }
 
-export const fitOf = (call: Call): Fit => ({ ...usual, ...wishesOf(call, 'anthropic') })
+export const fitOf = (call: Call): Fit => ({ ...usual, ...protocolOptions(call, 'anthropic') })
 
 type Fields = Record<string, unknown>
 

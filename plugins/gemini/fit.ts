@@ -1,7 +1,7 @@
-import { type Call, type ModelRequest, wishesOf } from '#kernel'
+import { type Call, type ModelRequest, protocolOptions } from '#kernel'
 import type { Conversation } from './contents.ts'
 
-/** How a call wants to be translated, where there is a choice; `wishesOf` has what a module says of it. */
+/** How a call wants to be translated, where there is a choice; `protocolOptions` has what a module says of it. */
 export interface Fit {
   /** What to block, for calls that do not say so themselves. */
   readonly safety_settings?: readonly object[]
@@ -18,7 +18,7 @@ export interface Fit {
 
 const usual: Fit = { system: 'instruction', thinking_budgets: {}, grounding: 'show' }
 
-export const fitOf = (call: Call): Fit => ({ ...usual, ...wishesOf(call, 'gemini') })
+export const fitOf = (call: Call): Fit => ({ ...usual, ...protocolOptions(call, 'gemini') })
 
 /** The conversation with its instructions as the first words of the user, for models that take no others. */
 export function placed(conversation: Conversation, { system }: Pick<Fit, 'system'>): Conversation {

@@ -1,4 +1,4 @@
-import { type Call, type JsonObject, type ModelRequest, wishesOf } from '#kernel'
+import { type Call, type JsonObject, type ModelRequest, protocolOptions } from '#kernel'
 import type { Changes } from '#provider'
 import type { Abilities } from './model.ts'
 import type { Content } from './wire.ts'
@@ -30,13 +30,13 @@ export const isNative = (call: Call): boolean => call.wire === 'gemini'
 
 /** What a client of this protocol's own wire said; undefined for clients of others. */
 export function saidBy(call: Call, abilities: Abilities): Said | undefined {
-  const heard = wishesOf(call, 'gemini').said as Heard | undefined
+  const heard = protocolOptions(call, 'gemini').said as Heard | undefined
   return heard && new Said(heard, call.request, abilities)
 }
 
 /** Whether the form of the answer is as such a client said it. */
 export function saysForm(call: Call): boolean {
-  const heard = wishesOf(call, 'gemini').said as Heard | undefined
+  const heard = protocolOptions(call, 'gemini').said as Heard | undefined
   return heard !== undefined && heard.request.response_format === call.request.response_format
 }
 

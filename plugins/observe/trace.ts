@@ -63,12 +63,12 @@ export function rowOf(outcome: Outcome, call: Call, bodies: TraceRow['bodies']):
 }
 
 /** What only some calls have: modules they passed by, and changes to them. */
-function passedBy({ skips, exchanged }: Call['trace']): Pick<TraceRow, 'skips' | 'changes'> | undefined {
-  if (skips.length === 0 && exchanged.length === 0) return undefined
+function passedBy({ skips, rewrites }: Call['trace']): Pick<TraceRow, 'skips' | 'changes'> | undefined {
+  if (skips.length === 0 && rewrites.length === 0) return undefined
   return {
     ...(skips.length > 0 && { skips: skips.map(({ module, condition }) => [module, condition] as const) }),
-    ...(exchanged.length > 0 && {
-      changes: exchanged.map(
+    ...(rewrites.length > 0 && {
+      changes: rewrites.map(
         ({ module, of, before, after }) => [module, of, differences(before, after)] as const,
       ),
     }),

@@ -1,4 +1,4 @@
-import { type Call, type Message, type ModelRequest, type Target, wishesOf } from '#kernel'
+import { type Call, type Message, type ModelRequest, protocolOptions, type Target } from '#kernel'
 import { compileGlobs } from '#kit'
 import { Changes, reportUnsaid } from '#provider'
 import { withoutForeign } from './foreign.ts'
@@ -53,7 +53,7 @@ function carriedOf(call: Call, quirks: Quirks, takesThoughts: boolean, changes: 
   }
   if (wire !== 'responses') return request
   const carried = withTurns(request, wants, report)
-  const { free_text_tools: formats } = wishesOf(call, 'openai')
+  const { free_text_tools: formats } = protocolOptions(call, 'openai')
   return free_text_tools && formats ? withFreeText(carried, formats as FreeTextTools) : carried
 }
 

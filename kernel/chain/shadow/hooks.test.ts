@@ -70,7 +70,7 @@ test('a call is made as if the module were not there, and what it would have cha
   expect(asked[0]!.request).toEqual(callOf().request)
   expect(asked[0]!.timeouts).toEqual({})
   expect((reply as WholeReply).raw).toBe(bytes)
-  expect(call.trace).toMatchObject({ headers: {}, facts: {}, exchanged: [], shadows: ['m'] })
+  expect(call.trace).toMatchObject({ headers: {}, facts: {}, rewrites: [], shadows: ['m'] })
   expect(notes).toEqual(
     expect.arrayContaining([
       { module: 'm', verdict: 'changed', detail: { of: 'request', paths: ['model'] }, mode: 'shadow' },

@@ -4,8 +4,8 @@ import {
   kernelServices,
   type ModelRequest,
   newId,
+  protocolOptions,
   type Wire,
-  wishesOf,
 } from '#kernel'
 import { Changes } from '#provider'
 import { responseOf } from './responses/answer.ts'
@@ -56,7 +56,7 @@ function responsesWire(stored: StoredResponses): Wire {
     const changes = new Changes({ trace })
     const report = (change: string): void => changes.add(change)
     const { request, places, toolbox, freeText } = requestOf(body, itemsOf(turns), input, report)
-    if (Object.keys(freeText).length > 0) wishesOf({ trace }, 'openai').free_text_tools = freeText
+    if (Object.keys(freeText).length > 0) protocolOptions({ trace }, 'openai').free_text_tools = freeText
     const store = body.store !== false && stored.enabled
     const id = newId('resp_')
     trace.slot<Asked>(key, () => ({

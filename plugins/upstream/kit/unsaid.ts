@@ -1,4 +1,4 @@
-import { badRequest, type Call, wishesOf } from '#kernel'
+import { badRequest, type Call, protocolOptions } from '#kernel'
 import type { Changes } from './changes.ts'
 
 /** What a wire keeps beside a request for the protocol of the same name. */
@@ -14,7 +14,7 @@ interface Said {
  * without it. For protocols that translate the canonical form and nothing else.
  */
 export function reportUnsaid(call: Call, changes: Changes): void {
-  const { lost = [], needed = [] } = (wishesOf(call, call.wire).said ?? {}) as Said
+  const { lost = [], needed = [] } = (protocolOptions(call, call.wire).said ?? {}) as Said
   const [param] = needed
   if (param !== undefined)
     throw badRequest(

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import type { Pool } from 'undici'
 
 /** Where a request goes: the pool of its origin, and the path there. */
-export interface Place {
+export interface PooledPath {
   readonly pool: Pool
   readonly path: string
 }
@@ -31,7 +31,7 @@ export class Connections {
     this.#lifeMs = lifeMs
   }
 
-  to(url: string): Place {
+  to(url: string): PooledPath {
     const [origin, path] = this.#addressOf(url)
     let found = this.#origins.get(origin)
     const now = performance.now()

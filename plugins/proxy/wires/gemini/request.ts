@@ -1,4 +1,4 @@
-import { type Asking, badRequest, type ModelRequest, wishesOf } from '#kernel'
+import { type Asking, badRequest, type ModelRequest, protocolOptions } from '#kernel'
 import { messagesOf } from './contents.ts'
 import { parametersOf } from './parameters.ts'
 import type { GenerateBody } from './schema.ts'
@@ -29,7 +29,7 @@ export function requestOf(body: GenerateBody, model: string, asking: Pick<Asking
   } as ModelRequest
   const needed = body.cachedContent ? ['cachedContent'] : []
   const said = { body, request, lost: [...lost], needed, isForeign: hasState(body) }
-  Object.assign(wishesOf(asking, 'gemini'), { said })
+  Object.assign(protocolOptions(asking, 'gemini'), { said })
   return request
 }
 
@@ -48,6 +48,6 @@ export function modelOf(name: string): string {
 
 /** Whether the client asked to see thoughts. */
 export function showsThoughts(asking: Pick<Asking, 'trace'>): boolean {
-  const { said } = wishesOf(asking, 'gemini') as { said?: { body?: GenerateBody } }
+  const { said } = protocolOptions(asking, 'gemini') as { said?: { body?: GenerateBody } }
   return said?.body?.generationConfig?.thinkingConfig?.includeThoughts === true
 }
