@@ -9,6 +9,14 @@ export { StoreError, type StoreErrorCode } from './errors.ts'
 export type * from './log.ts'
 export type * from './transaction.ts'
 
+/** How the queue of a sequence is doing. */
+export interface SequenceStatus {
+  /** Entries that wait to be written. */
+  readonly depth: number
+  /** Entries that were refused since the start: queue full, not made or not fitting, or the store was closed. */
+  readonly dropped: number
+}
+
 /** A gap-free, serialised sequence: each entry is made from the one before it. For ledgers. */
 export interface Sequence<T> {
   /**
@@ -16,6 +24,16 @@ export interface Sequence<T> {
    * asynchronous; when it throws, nothing is appended.
    */
   append(make: (previous: T | undefined, seq: number) => T): Promise<T>
+  /**
+   * Has an entry appended soon, and returns at once: false when 50,000 wait already, and then there will be none. `make` is called
+   * later, when the entry is written, with those queued before; so an `append` may come before it. Entries are fsynced
+   * together, ten times a second; a crash loses those that were not, and leaves no gap. Reads write what waits first. While the
+   * disk refuses writes, entries wait; one of which it is not known whether it was written is written again.
+   */
+  queue(make: (previous: T | undefined, seq: number) => T): boolean
+  /** Resolves when all that was queued before is on disk. */
+  flush(): Promise<void>
+  status(): SequenceStatus
   get(seq: number): Promise<T | undefined>
   /** Entries with `from <= seq < to`, in order. */
   scan(from?: number, to?: number): AsyncIterable<T>

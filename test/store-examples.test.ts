@@ -19,6 +19,12 @@ const outcomes: Readonly<Record<string, (store: Store, returned: unknown) => Pro
     ])
   },
   'Rows by range, and page by page': async (_, returned) => expect(returned).toEqual([10, 20, 30]),
+  'Entries queued for a ledger': async (_, returned) =>
+    expect(returned).toEqual([
+      'signed up after nothing',
+      'made a key after signed up',
+      'called after made a key',
+    ]),
 }
 
 const sections = (await readFile('docs/plugins/contract.md', 'utf8')).split(/^## /m).slice(1)

@@ -57,6 +57,7 @@ const host: Host = new RpcPort<HostMethods, GuestMethods>(
     remember: remembered,
     async leave() {
       await instance.scope.dispose()
+      await store.cross('')
       return remembered()
     },
     abort: (abort) => calls.abort(abort),

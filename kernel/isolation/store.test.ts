@@ -6,6 +6,7 @@ import { migrationConformance } from '../../storage/conformance/migrations.ts'
 import { sequenceConformance } from '../../storage/conformance/sequences.ts'
 import { transactionConformance } from '../../storage/conformance/transactions.ts'
 import type { Engine } from '../../storage/index.ts'
+import { Gate } from '../../storage/level/gate.ts'
 import { openLevel } from '../../storage/level.ts'
 import { GuestStore } from '../../storage/shared/guest-store.ts'
 import { HostStore } from '../../storage/shared/host-store.ts'
@@ -20,8 +21,10 @@ async function openFar(folder: string): Promise<Engine> {
     () => engine,
     async (news) => structuredClone(await guest.hear(structuredClone(news))),
   )
+  const gate = new Gate()
   const guest = new GuestStore({
     failed,
+    gate,
     async send(ask) {
       try {
         return structuredClone(await host.answer(structuredClone(ask) as PartAsk))
@@ -39,8 +42,10 @@ async function openFar(folder: string): Promise<Engine> {
     compact: () => engine.compact(),
     copyTo: (folder) => engine.copyTo(folder),
     async close() {
-      // What was told before crosses before.
+      // What was told before crosses before, as when a worker leaves.
       await new Promise((resolve) => setImmediate(resolve))
+      await guest.cross('')
+      await gate.close()
       host.clear()
       await engine.close()
     },

@@ -3,6 +3,8 @@ import { z } from 'zod'
 import { collect, type OpenEngine, withEngine } from './harness.ts'
 
 const Entry = z.object({ seq: z.number(), after: z.number() })
+/** An entry that says who made it, and so which one it was made from. */
+const Linked = z.object({ name: z.string(), after: z.string() })
 
 const next = (previous: z.infer<typeof Entry> | undefined, seq: number) => ({
   seq,
@@ -55,6 +57,98 @@ export function sequenceConformance(open: OpenEngine): void {
           { seq: 1, after: 0 },
           { seq: 2, after: 1 },
         ])
+      }))
+
+    test('writes what is queued in its order, each entry made from the one before, and shows it to reads', () =>
+      withEngine(open, async ({ engine, reopen }) => {
+        const ledger = engine.sequence('ledger', Entry)
+        const order: number[] = []
+        for (let n = 0; n < 1200; n++)
+          ledger.queue((previous, seq) => {
+            order.push(n)
+            return next(previous, seq)
+          })
+        expect(ledger.status().depth).toBeGreaterThan(0)
+        expect(await collect(ledger.scan())).toEqual(
+          Array.from({ length: 1200 }, (_, n) => ({ seq: n + 1, after: n })),
+        )
+        expect(ledger.status()).toEqual({ depth: 0, dropped: 0 })
+        expect(order).toEqual(Array.from(order.keys()))
+        ledger.queue(next)
+        expect(await ledger.last()).toBe(1201)
+        ledger.queue(next)
+        expect(await ledger.get(1202)).toEqual({ seq: 1202, after: 1201 })
+        ledger.queue(next)
+        await ledger.flush()
+        expect(ledger.status().depth).toBe(0)
+        ledger.queue(next)
+        await engine.flush()
+        expect(ledger.status().depth).toBe(0)
+        ledger.queue(next)
+        const again = (await reopen()).sequence('ledger', Entry)
+        expect(await again.last()).toBe(1205)
+        expect(ledger.queue(next)).toBe(false)
+        expect(ledger.status()).toEqual({ depth: 0, dropped: 1 })
+      }))
+
+    test('has no gap and no fork whoever appends and queues, and writes by itself', () =>
+      withEngine(open, async ({ engine }) => {
+        const ledger = engine.sequence('ledger', Entry)
+        const appended = Array.from({ length: 100 }, (_, n) => {
+          ledger.queue(next)
+          return n % 3 ? ledger.append(next) : engine.transaction((tx) => tx.append(ledger, next))
+        })
+        await Promise.all(appended)
+        await expect.poll(() => ledger.status().depth, { timeout: 10_000 }).toBe(0)
+        expect(await collect(ledger.scan())).toEqual(
+          Array.from({ length: 200 }, (_, n) => ({ seq: n + 1, after: n })),
+        )
+      }))
+
+    test('has each entry once, made from the one that stands before it, whoever appends and how', () =>
+      withEngine(open, async ({ engine }) => {
+        const ledger = engine.sequence('linked', Linked)
+        const made = (name: string) => (previous: z.infer<typeof Linked> | undefined) => ({
+          name,
+          after: previous?.name ?? 'none',
+        })
+        await Promise.all(
+          Array.from({ length: 150 }, (_, n) => {
+            ledger.queue(made(`queued ${n}`))
+            if (n % 3 === 0) return ledger.append(made(`appended ${n}`))
+            return n % 3 === 1
+              ? engine.transaction((tx) => tx.append(ledger, made(`changed ${n}`)))
+              : undefined
+          }),
+        )
+        const entries = await collect(ledger.scan())
+        expect(entries.map(({ after }) => after)).toEqual(
+          ['none', ...entries.map(({ name }) => name)].slice(0, -1),
+        )
+        expect(new Set(entries.map(({ name }) => name)).size).toBe(250)
+        expect(entries).toHaveLength(250)
+      }))
+
+    test('drops and counts queued entries that cannot be made, that do not fit, and that have no room', () =>
+      withEngine(open, async ({ engine }) => {
+        const ledger = engine.sequence('ledger', Entry)
+        const wrong: unknown = { seq: 'one' }
+        ledger.queue(next)
+        ledger.queue(() => {
+          throw new Error('no')
+        })
+        ledger.queue(() => wrong as z.infer<typeof Entry>)
+        ledger.queue(next)
+        expect(await collect(ledger.scan())).toEqual([
+          { seq: 1, after: 0 },
+          { seq: 2, after: 1 },
+        ])
+        expect(ledger.status()).toEqual({ depth: 0, dropped: 2 })
+        const full = engine.sequence('full', Entry)
+        const taken = Array.from({ length: 50_010 }, () => full.queue(next)).filter(Boolean)
+        expect(taken).toHaveLength(50_000)
+        expect(full.status()).toEqual({ depth: 50_000, dropped: 10 })
+        expect(await full.last()).toBe(50_000)
       }))
 
     test('answers single entries and ranges', () =>

@@ -83,6 +83,18 @@ export function transactionConformance(open: OpenEngine): void {
         expect((await owners.list()).items).toEqual([{ n: won[0] }])
       }))
 
+    test('may make ids that are others each time it runs', () =>
+      withEngine(open, async ({ engine }) => {
+        const rows = engine.collection('rows', { schema: Counter })
+        const id = await engine.transaction((tx) => {
+          const made = crypto.randomUUID()
+          tx.create(rows, made, { n: (tx.get(rows, 'one')?.n ?? 0) + 1 })
+          return made
+        })
+        expect(await rows.get(id)).toEqual({ n: 1 })
+        expect(await rows.count()).toBe(1)
+      }))
+
     test('tells those who watch of each row once, as it is in the end, when all of it can be read', () =>
       withEngine(open, async ({ engine }) => {
         const first = engine.collection('first', { schema: Counter })

@@ -37,6 +37,18 @@ async function writeLinks(): Promise<void> {
   }
 }
 
+async function queueLinks(): Promise<void> {
+  const chain = engine.sequence('queued', Link)
+  for (let n = 0; ; n++) {
+    for (let more = 0; more < 20; more++) chain.queue(linkAfter)
+    if (n % 5 === 0) {
+      await chain.flush()
+      say('queued', await chain.last())
+    }
+    await pause(1)
+  }
+}
+
 async function writeEvents(): Promise<void> {
   const events = engine.log('events', eventOptions)
   for (let n = 0; ; n++) {
@@ -124,5 +136,11 @@ if (task === 'fill') {
 } else {
   const chains = Array.from({ length: 3 }, writeLinks)
   const transactions = [0, 1].map(writeTransactions)
-  await Promise.all([...[0, 1, 2, 3].map(writeAccounts), ...chains, ...transactions, writeEvents()])
+  await Promise.all([
+    ...[0, 1, 2, 3].map(writeAccounts),
+    ...chains,
+    ...transactions,
+    queueLinks(),
+    writeEvents(),
+  ])
 }

@@ -88,6 +88,10 @@ test('what was acknowledged before a kill -9 is there after it, and all counts a
     expect(links).toEqual(links.map((_, at) => ({ seq: at + 1, after: at })))
     expect(links.length).toBeGreaterThanOrEqual(Math.max(...words('link').map(Number)))
 
+    const queued = await collect(engine.sequence('queued', Link).scan())
+    expect(queued).toEqual(queued.map((_, at) => ({ seq: at + 1, after: at })))
+    expect(queued.length).toBeGreaterThanOrEqual(Math.max(...words('queued').map(Number)))
+
     const events = engine.log('events', eventOptions)
     for (const id of words('event')) expect(await events.body(id)).toBe(`body of ${id}`)
     for (const [kind, { events: count }] of (await events.totals('', '~')).cells) {

@@ -59,6 +59,13 @@ const acknowledged: Readonly<Record<string, () => Promise<unknown>>> = {
     })
     expect(synced).toHaveLength(1)
   },
+  'the flush of a queue': async () => {
+    const chain = engine.sequence('chain', Link)
+    chain.queue(linkAfter)
+    expect(await chain.last()).toBe(1)
+    expect(synced).toEqual([false])
+    await chain.flush()
+  },
   'the flush of a log': () => append(engine).flush(),
   'the flush of a log that a query had written': async () => {
     const log = append(engine)

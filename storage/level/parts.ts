@@ -21,7 +21,7 @@ export class Parts {
   readonly #gates = new Map<string, Gate>()
   readonly #collections = new Map<string, unknown>()
   readonly #logs = new Map<string, LevelLog<unknown>>()
-  readonly #sequences = new Map<string, unknown>()
+  readonly #sequences = new Map<string, LevelSequence<unknown>>()
   readonly #counters = new Map<string, Promise<LevelCounters>>()
   /** Those of them that hold something. */
   readonly #loaded = new Map<string, LevelCounters>()
@@ -53,7 +53,7 @@ export class Parts {
     const known = this.#sequences.get(path) as LevelSequence<T> | undefined
     if (known) known.reshape(schema)
     const sequence = known ?? new LevelSequence(this.#backingOf(path), path, schema)
-    this.#sequences.set(path, sequence)
+    this.#sequences.set(path, sequence as LevelSequence<unknown>)
     return sequence
   }
 
@@ -81,7 +81,8 @@ export class Parts {
     await gate.close()
     try {
       await settle()
-      await Promise.all([...this.#logs.values(), ...this.#loaded.values()].map((part) => part.close()))
+      const parts = [...this.#logs.values(), ...this.#loaded.values(), ...this.#sequences.values()]
+      await Promise.all(parts.map((part) => part.close()))
       writer.delete(openKey)
       await writer.commit()
     } finally {
@@ -131,7 +132,11 @@ export class Parts {
   /** Writes what waits in some paths, without an fsync. */
   async #write(isConcerned: (path: string) => boolean): Promise<void> {
     const concerned = [...this.#logs, ...this.#loaded].filter(([path]) => isConcerned(path))
-    await Promise.all(concerned.map(([, part]) => part.write()))
+    const queues = [...this.#sequences].filter(([path]) => isConcerned(path))
+    await Promise.all([
+      ...concerned.map(([, part]) => part.write()),
+      ...queues.map(([, part]) => part.writeQueue()),
+    ])
   }
 
   #loadCounters(path: string): Promise<LevelCounters> {

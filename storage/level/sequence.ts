@@ -1,9 +1,18 @@
 import type { z } from 'zod'
 import { StoreError } from '../errors.ts'
-import type { Sequence, SequenceEnd } from '../index.ts'
+import type { Sequence, SequenceEnd, SequenceStatus } from '../index.ts'
 import type { Backing } from './backing.ts'
+import { EntryQueue, type Make } from './entry-queue.ts'
 import { sortableInteger } from './keys.ts'
 import { readingOn } from './reading-on.ts'
+
+/** How long entries of a queue wait for more of their kind, in milliseconds. */
+const flushMs = 100
+/** How long entries of a queue are made in one turn, in milliseconds. */
+const sliceMs = 2
+const waiting = 'Queued entries cannot be written. They wait, and are written when the disk takes them.'
+const dropped =
+  'A queued entry could not be made, or did not fit the schema of its sequence, and was dropped.'
 
 /**
  * A sequence in LevelDB. The number of the last entry lies beside the entries and changes in the same batch; an
@@ -13,10 +22,18 @@ export class LevelSequence<T> implements Sequence<T> {
   readonly backing: Backing
   readonly #path: string
   readonly #lastKey: string
+  readonly #queue: EntryQueue<T>
   #schema: z.ZodType<T>
 
   constructor(backing: Backing, path: string, schema: z.ZodType<T>) {
     this.backing = backing
+    this.#queue = new EntryQueue({
+      flushMs,
+      write: (makes) => this.#writeQueued(makes),
+      written: () => backing.writer.sync(),
+      isOpen: () => backing.gate.isOpen,
+      failed: () => backing.report({ code: 'STORE_FAILED', part: path, message: waiting }),
+    })
     this.#path = path
     this.#lastKey = `s/${path}!n`
     this.#schema = schema
@@ -37,8 +54,34 @@ export class LevelSequence<T> implements Sequence<T> {
     })
   }
 
+  queue(make: Make<T>): boolean {
+    return this.#queue.push(make)
+  }
+
+  flush(): Promise<void> {
+    return this.backing.gate.run(async () => {
+      await this.#queue.drain()
+      await this.backing.writer.sync()
+    })
+  }
+
+  status(): SequenceStatus {
+    return this.#queue.status
+  }
+
+  /** Writes what waits, without an fsync. */
+  writeQueue(): Promise<void> {
+    return this.#queue.drain()
+  }
+
+  /** Writes what waits and leaves the disk alone from then on. The gate must be closed. */
+  async close(): Promise<void> {
+    this.#queue.rest()
+    await this.#queue.drain()
+  }
+
   get(seq: number): Promise<T | undefined> {
-    return this.backing.gate.run(() => {
+    return this.#read(() => {
       if (!Number.isSafeInteger(seq) || seq < 1) return undefined
       const text = this.backing.database.getSync(this.#entryKey(seq))
       return text === undefined ? undefined : this.#decode(seq, text)
@@ -57,7 +100,7 @@ export class LevelSequence<T> implements Sequence<T> {
   }
 
   last(): Promise<number> {
-    return this.backing.gate.run(() => Number(this.backing.database.getSync(this.#lastKey) ?? 0))
+    return this.#read(() => Number(this.backing.database.getSync(this.#lastKey) ?? 0))
   }
 
   /** Where it ends in this turn, on disk or about to be. */
@@ -84,6 +127,51 @@ export class LevelSequence<T> implements Sequence<T> {
   /** Resolves when no new entry waits any more. */
   settled(): Promise<void> {
     return this.backing.writer.settled(this.#lastKey)
+  }
+
+  /** Reads when what waits is written; while the disk refuses that, what is there. */
+  #read<R>(read: () => R): Promise<R> {
+    return this.backing.gate.run(async () => {
+      try {
+        await this.#queue.drain()
+      } catch (error) {
+        if (!this.backing.writer.failure) throw error
+      }
+      return read()
+    })
+  }
+
+  /** Makes entries, for a short while, and has them written. One that cannot be made, or does not fit, is dropped. */
+  async #writeQueued(makes: readonly Make<T>[]): Promise<number> {
+    const { writer } = this.backing
+    if (writer.failure) throw writer.failure
+    const until = performance.now() + sliceMs
+    const before = this.end()
+    let { seq, entry } = before
+    let done = 0
+    for (const make of makes) {
+      if (done > 0 && performance.now() > until) break
+      done += 1
+      const text = this.#made(make, entry, seq + 1)
+      if (text === undefined) continue
+      seq += 1
+      entry = JSON.parse(text)
+      writer.put(this.#entryKey(seq), text)
+    }
+    if (seq === before.seq) return done
+    writer.put(this.#lastKey, String(seq))
+    await writer.commit(false)
+    return done
+  }
+
+  #made(make: Make<T>, previous: T | undefined, seq: number): string | undefined {
+    try {
+      return JSON.stringify(this.parse(make(previous, seq)))
+    } catch {
+      this.#queue.drop()
+      this.backing.report({ code: 'ROW_INVALID', part: this.#path, message: dropped })
+      return undefined
+    }
   }
 
   #entryKey(seq: number): string {

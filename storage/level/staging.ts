@@ -12,6 +12,8 @@ export interface StagingSource<C, S> {
   sequence(handle: unknown): S
   /** Throws `notYet`. */
   read(collection: C, id: string): unknown
+  /** As far as it is known: what is not known yet is found out before anything is written. */
+  isTaken(collection: C, id: string): boolean
   /** Throws `ROW_INVALID`. */
   parse(collection: C, row: unknown): unknown
   /** Called before a row is written that was perhaps not read. */
@@ -140,15 +142,10 @@ export class Staging<C, S> implements Transaction {
     return isId(id) ? this.#source.read(collection, id) : undefined
   }
 
-  /** As far as it is known yet: who only asks this need not be called again for each id. */
   #isTaken(collection: C, id: string): boolean {
     checkId(id)
-    try {
-      return this.#read(collection, id) !== undefined
-    } catch (error) {
-      if (error === notYet) return false
-      throw error
-    }
+    const own = this.rows.get(collection)
+    return own?.has(id) ? own.get(id) !== undefined : this.#source.isTaken(collection, id)
   }
 
   #write(collection: C, id: string, row: unknown): unknown {

@@ -105,6 +105,12 @@ class LevelSource implements StagingSource<LevelCollection<unknown>, LevelSequen
     return collection.rows.read(id)
   }
 
+  isTaken(collection: LevelCollection<unknown>, id: string): boolean {
+    if (this.#lacks(collection)) return false
+    this.#reads.push(() => collection.rows.settled(id))
+    return collection.rows.has(id)
+  }
+
   parse(collection: LevelCollection<unknown>, row: unknown): unknown {
     return collection.rows.shape.parse(row)
   }

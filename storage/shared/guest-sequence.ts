@@ -1,7 +1,8 @@
 import type { z } from 'zod'
 import { StoreError } from '../errors.ts'
-import type { Sequence } from '../index.ts'
-import { type GuestParts, readOn } from './guest-part.ts'
+import type { Sequence, SequenceStatus } from '../index.ts'
+import { EntryQueue, type Make } from '../level/entry-queue.ts'
+import { type GuestParts, isRefusal, readOn } from './guest-part.ts'
 
 interface Waiting<T> {
   readonly make: (previous: T | undefined, seq: number) => T
@@ -11,6 +12,7 @@ interface Waiting<T> {
 /** A sequence as a thread has it that has not the store. Entries that wait are made together, and cross together. */
 export class GuestSequence<T> implements Sequence<T> {
   readonly parts: GuestParts
+  readonly #queue: EntryQueue<T>
   #schema: z.ZodType<T>
   #waiting: Waiting<T>[] = []
   #appending: Promise<void> | undefined
@@ -18,6 +20,14 @@ export class GuestSequence<T> implements Sequence<T> {
   constructor(schema: z.ZodType<T>, parts: GuestParts) {
     this.#schema = schema
     this.parts = parts
+    this.#queue = new EntryQueue({
+      flushMs: parts.crossMs,
+      write: (makes) => this.#crossQueued(makes),
+      // What was appended on the other side is fsynced.
+      written: async () => {},
+      isOpen: () => parts.gate.isOpen,
+      failed: parts.failed,
+    })
   }
 
   /** Takes over the schema of a handle that was made later. */
@@ -35,16 +45,64 @@ export class GuestSequence<T> implements Sequence<T> {
     })
   }
 
-  get(seq: number): Promise<T | undefined> {
-    return this.parts.gate.run(() => this.parts.ask('get', seq)) as Promise<T | undefined>
+  queue(make: Make<T>): boolean {
+    return this.#queue.push(make)
   }
 
-  scan(from?: number, to?: number): AsyncIterable<T> {
-    return readOn(this.parts, from, to) as AsyncIterable<T>
+  flush(): Promise<void> {
+    return this.parts.gate.run(() => this.#queue.drain())
+  }
+
+  status(): SequenceStatus {
+    return this.#queue.status
+  }
+
+  /** Sends what waits; resolves when it is there. */
+  cross(): Promise<void> {
+    return this.#queue.drain()
+  }
+
+  get(seq: number): Promise<T | undefined> {
+    return this.#read('get', seq) as Promise<T | undefined>
+  }
+
+  async *scan(from?: number, to?: number): AsyncGenerator<T> {
+    await this.parts.gate.run(() => this.#crossed())
+    yield* readOn(this.parts, from, to) as AsyncGenerator<T>
   }
 
   last(): Promise<number> {
-    return this.parts.gate.run(() => this.parts.ask('last')) as Promise<number>
+    return this.#read('last') as Promise<number>
+  }
+
+  #read(method: string, ...args: readonly unknown[]): Promise<unknown> {
+    return this.parts.gate.run(async () => {
+      await this.#crossed()
+      return this.parts.ask(method, ...args)
+    })
+  }
+
+  /** What is refused waits here. */
+  async #crossed(): Promise<void> {
+    await this.#queue.drain().catch((error) => {
+      if (!isRefusal(error)) throw error
+    })
+  }
+
+  /** Appends them all; those that cannot be made, or do not fit, are dropped. */
+  async #crossQueued(makes: readonly Make<T>[]): Promise<number> {
+    const waiting = makes.map((make) => ({ make, done: Promise.withResolvers<T>() }))
+    this.#waiting.push(...waiting)
+    this.#appending ??= this.#appendAll()
+    const results = await Promise.allSettled(waiting.map(({ done }) => done.promise))
+    const refused = results.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+    const retried = refused.find((error) => isRefusal(error) || !this.parts.gate.isOpen)
+    if (retried) throw retried
+    for (const error of refused) {
+      this.#queue.drop()
+      this.parts.failed(error)
+    }
+    return makes.length
   }
 
   async #appendAll(): Promise<void> {

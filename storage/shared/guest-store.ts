@@ -71,7 +71,7 @@ export class GuestStore {
   /** Sends what waits in this path and below it; resolves when it is there. */
   async cross(path: string): Promise<void> {
     const concerned = this.#under((own) => path === '' || own === path || own.startsWith(`${path}/`))
-    const crossing = concerned.map(([, { is }]) => (is instanceof GuestLog ? is.cross() : crossed(is)))
+    const crossing = concerned.map(([, { is }]) => crossed(is))
     await Promise.all(crossing)
   }
 
@@ -171,7 +171,8 @@ export class GuestStore {
 }
 
 async function crossed(part: Kept): Promise<void> {
-  if (part instanceof Promise) await (await part).cross()
+  if (part instanceof GuestLog || part instanceof GuestSequence) await part.cross()
+  else if (part instanceof Promise) await (await part).cross()
 }
 
 async function hear(part: Kept, news: PartNews): Promise<unknown> {

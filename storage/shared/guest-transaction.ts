@@ -1,3 +1,4 @@
+import { StoreError } from '../errors.ts'
 import type { SequenceEnd, Transaction } from '../index.ts'
 import { foreign, notYet, Staging, type StagingSource } from '../level/staging.ts'
 import { GuestCollection } from './guest-collection.ts'
@@ -41,19 +42,25 @@ export class GuestTransactions {
     write: (transaction: Transaction) => R,
     source: GuestSource,
   ): Promise<{ readonly value: R } | undefined> {
-    for (;;) {
+    for (let rounds = 0; rounds < mostRounds; rounds += 1) {
       const staging = new Staging(source)
       source.isLacking = false
       const value = staging.perform(write) as R
-      if (staging.refusal && !source.isLacking) throw staging.refusal.error
-      const changes = source.isLacking ? noChanges : changesOf(staging)
+      const { refusal } = staging
+      if (refusal && !source.isLacking && !source.isAssuming) throw refusal.error
+      const changes = refusal || source.isLacking ? noChanges : changesOf(staging)
       const refreshed = await this.#send({ transact: { ...source.asked, ...changes } })
+      if (!refreshed && refusal) throw refusal.error
       if (!refreshed) return { value }
       source.refresh(refreshed as Refreshed)
       if (changes !== noChanges) return undefined
     }
+    throw new StoreError('QUERY_INVALID', 'The function of a transaction reads other rows each time it runs.')
   }
 }
+
+/** Rows that a transaction may ask for one after the other. */
+const mostRounds = 10_000
 
 type Collections = GuestCollection<unknown>
 type Sequences = GuestSequence<unknown>
@@ -80,6 +87,8 @@ function changesOf({ rows, entries }: Staging<Collections, Sequences>): Changes 
 class GuestSource implements StagingSource<Collections, Sequences> {
   /** Whether something was asked for that was not fetched. */
   isLacking = false
+  /** Whether ids were taken for free of which that is not known. */
+  isAssuming = false
   readonly #owner: object
   readonly #rows = new Map<Collections, Map<string, ReadRow>>()
   readonly #ends = new Map<Sequences, ReadEnd>()
@@ -99,12 +108,28 @@ class GuestSource implements StagingSource<Collections, Sequences> {
   }
 
   read(collection: Collections, id: string): unknown {
-    const known = this.#rows.get(collection) ?? new Map<string, ReadRow>()
-    this.#rows.set(collection, known)
+    const known = this.#knownOf(collection)
     const read = known.get(id)
     if (read?.isKnown) return structuredClone(read.row)
     known.set(id, { part: collection.parts.part, id, isKnown: false, row: undefined })
     return this.#lack()
+  }
+
+  /** It is taken for free until the other side says that it is not: an id may be another one each time, as a random one is. */
+  isTaken(collection: Collections, id: string): boolean {
+    const known = this.#knownOf(collection)
+    const read = known.get(id)
+    if (!read?.isKnown) {
+      this.isAssuming = true
+      known.set(id, { part: collection.parts.part, id, isKnown: true, row: undefined })
+    }
+    return read?.row !== undefined
+  }
+
+  #knownOf(collection: Collections): Map<string, ReadRow> {
+    const known = this.#rows.get(collection) ?? new Map<string, ReadRow>()
+    this.#rows.set(collection, known)
+    return known
   }
 
   parse(collection: Collections, row: unknown): unknown {
@@ -139,6 +164,7 @@ class GuestSource implements StagingSource<Collections, Sequences> {
 
   /** Takes in what all of that is now. */
   refresh({ rows, ends }: Refreshed): void {
+    this.isAssuming = false
     const { rows: asked, ends: askedEnds } = this.asked
     const fresh = asked.map((read, at) => ({ ...read, isKnown: true, row: rows[at] }))
     for (const known of this.#rows.values()) for (const id of known.keys()) known.set(id, fresh.shift()!)

@@ -2,58 +2,55 @@ import { z } from 'zod'
 import type { Sequence, Store } from '../index.ts'
 import { Cursors } from './cursors.ts'
 import type { OpenPart } from './messages.ts'
-
-class Stale extends Error {}
+import { type Peers, pathOf, type Tell } from './peers.ts'
 
 /** A sequence of another thread, where its entries are made and checked. */
 export class HostSequence {
   readonly #cursors = new Cursors()
+  readonly #tell: Tell
+  readonly #peers: Peers
+  readonly #path: string
+  #store: Store
   #entries: Sequence<unknown>
 
-  constructor(store: Store, open: OpenPart) {
+  constructor(store: Store, open: OpenPart, tell: Tell, peers: Peers) {
+    this.#tell = tell
+    this.#peers = peers
+    this.#path = pathOf(open)
+    this.#store = store
     this.#entries = this.open(store, open)
   }
 
   open(store: Store, { name }: OpenPart): Sequence<unknown> {
+    this.#store = store
     this.#entries = store.sequence(name, z.unknown())
     return this.#entries
   }
 
-  get = (seq: number) => this.#entries.get(seq)
-  last = () => this.#entries.last()
-  scan = (from?: number, to?: number) => this.#cursors.open(this.#entries.scan(from, to))
+  get = (seq: number) => this.#withAll(() => this.#entries.get(seq))
+  last = () => this.#withAll(() => this.#entries.last())
+  scan = (from?: number, to?: number) => this.#withAll(() => this.#cursors.open(this.#entries.scan(from, to)))
   more = (cursor: number) => this.#cursors.more(cursor)
   done = (cursor: number) => this.#cursors.close(cursor)
 
   /** Appends entries that were made for these places; false, and none of them, when another has taken the first. */
-  append = async (seq: number, entries: readonly unknown[]): Promise<boolean> => {
-    const appended = entries.map((entry, at) =>
-      this.#entries.append((_, next) => {
-        if (next !== seq + at) throw new Stale()
-        return entry
-      }),
-    )
-    try {
-      await Promise.all(appended)
-      return true
-    } catch (error) {
-      if (error instanceof Stale) return false
-      throw error
-    }
-  }
+  append = (seq: number, entries: readonly unknown[]): Promise<boolean> =>
+    this.#store.transaction((transaction) => {
+      const isNext = transaction.end(this.#entries).seq + 1 === seq
+      if (isNext) for (const entry of entries) transaction.append(this.#entries, () => entry)
+      return isNext
+    })
 
   /** The place of the next entry, and the one before it, written or about to be. */
   peek = async (): Promise<{ seq: number; previous: unknown }> => {
-    let seen = { seq: 1, previous: undefined as unknown }
-    await this.#entries
-      .append((previous, seq) => {
-        seen = { seq, previous }
-        throw new Stale()
-      })
-      .catch((error) => {
-        if (!(error instanceof Stale)) throw error
-      })
-    return seen
+    const { seq, entry } = await this.#store.transaction((transaction) => transaction.end(this.#entries))
+    return { seq: seq + 1, previous: entry }
+  }
+
+  /** Does something when the entries that wait in other threads are here. */
+  async #withAll<R>(operation: () => Promise<R>): Promise<R> {
+    await this.#peers.tellAll({ wanted: this.#path }, this.#tell)
+    return operation()
   }
 
   /** For the side that has the store. */

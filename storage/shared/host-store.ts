@@ -76,7 +76,7 @@ export class HostStore {
   #opened(store: Store, open: OpenPart): Part {
     if (open.kind === 'collection') return new HostCollection(store, open, this.#tell, this.#peers)
     if (open.kind === 'log') return new HostLog(store, open, this.#tell, this.#peers)
-    if (open.kind === 'sequence') return new HostSequence(store, open)
+    if (open.kind === 'sequence') return new HostSequence(store, open, this.#tell, this.#peers)
     return new HostCounters(store, open, this.#tell, this.#peers)
   }
 }
