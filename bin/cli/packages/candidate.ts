@@ -25,18 +25,18 @@ export interface Candidate {
  * Fetches a package without running anything of it. Throws a readable error when it is no plugin, or none for this
  * gateway's contract. What is not kept is a leftover.
  */
-export async function fetchCandidate(spec: string, dataDir: string): Promise<Candidate> {
+export async function fetchCandidate(spec: string, dataDir: string, limitMs?: number): Promise<Candidate> {
   const packages = packagesFolder(dataDir)
   await mkdir(packages, { recursive: true })
   const scratch = await mkdtemp(path.join(packages, '.adding-'))
-  const archive = await pack(spec, scratch)
+  const archive = await pack(spec, scratch, limitMs)
   const { name, version, integrity } = archive
   if (!namePattern.test(name) || semver.valid(version) === null)
     throw new Error(`${spec} has no sound name and version: ${name} ${version}`)
   const project = path.join(scratch, 'project')
   await mkdir(project)
   await writeFile(path.join(project, 'package.json'), '{ "private": true }\n')
-  await install(archive.file, project)
+  await install(archive.file, project, limitMs)
   const within = path.join('node_modules', name)
   const folder = path.join(project, within)
   const id = await idOf(folder, name)

@@ -1,9 +1,9 @@
-import { execFile } from 'node:child_process'
 import path from 'node:path'
-import { promisify } from 'node:util'
 import { z } from 'zod'
+import { runProgram } from './program.ts'
 
-const run = promisify(execFile)
+/** How long npm may take for one thing unless it is told, in milliseconds. */
+const usualMs = 5 * 60_000
 
 const packed = z
   .array(z.object({ name: z.string(), version: z.string(), integrity: z.string(), filename: z.string() }))
@@ -19,9 +19,9 @@ export interface Archive {
 }
 
 /** Puts the archive of a package into a folder; `spec` is what npm takes: a name with a range, an archive, a folder. */
-export async function pack(spec: string, into: string): Promise<Archive> {
+export async function pack(spec: string, into: string, limitMs?: number): Promise<Archive> {
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', into, '--', spec]
-  const [archive] = packed.parse(JSON.parse(await npm(args, process.cwd())))
+  const [archive] = packed.parse(JSON.parse(await npm(args, process.cwd(), limitMs)))
   const { name, version, integrity, filename } = archive!
   return { name, version, integrity, file: path.join(into, path.basename(filename)) }
 }
@@ -30,23 +30,19 @@ export async function pack(spec: string, into: string): Promise<Archive> {
  * Installs an archive and what it depends on below a folder, running none of their scripts. Peers are left out: the
  * gateway has them.
  */
-export async function install(archive: string, into: string): Promise<void> {
+export async function install(archive: string, into: string, limitMs?: number): Promise<void> {
   const quiet = ['--no-audit', '--no-fund', '--install-links']
   const omitted = ['--ignore-scripts', '--omit=dev', '--omit=peer', '--legacy-peer-deps']
-  await npm(['install', ...quiet, ...omitted, '--', archive], into)
+  await npm(['install', ...quiet, ...omitted, '--', archive], into, limitMs)
 }
 
-/** Runs npm and returns what it prints. Throws with npm's own first words when it fails. */
-async function npm(args: readonly string[], cwd: string): Promise<string> {
-  try {
-    const { stdout } = await run('npm', [...args], { cwd, maxBuffer: 64 * 2 ** 20 })
-    return stdout
-  } catch (error) {
-    const { code, stderr = '' } = error as { code?: unknown; stderr?: string }
-    if (code === 'ENOENT') throw new Error('npm is not installed; it fetches and unpacks packages')
-    const said = stderr
-      .split('\n')
-      .flatMap((line) => /^npm (?:error|ERR!) (?!code)(.+)/.exec(line)?.[1] ?? [])
-    throw new Error(`npm ${args[0]} failed: ${said[0] ?? 'it does not say why'}`, { cause: error })
-  }
+/** Runs npm and returns what it prints. Throws with npm's own first words when it fails, with its last when it takes too long. */
+async function npm(args: readonly string[], cwd: string, limitMs = usualMs): Promise<string> {
+  const name = `npm ${args[0]}`
+  const { code, out, err } = await runProgram('npm', args, { name, cwd, limitMs }).catch((error) => {
+    throw error.code === 'ENOENT' ? new Error('npm is not installed; it fetches and unpacks packages') : error
+  })
+  if (code === 0) return out
+  const said = err.split('\n').flatMap((line) => /^npm (?:error|ERR!) (?!code)(.+)/.exec(line)?.[1] ?? [])
+  throw new Error(`${name} failed: ${said[0] ?? 'it does not say why'}`)
 }

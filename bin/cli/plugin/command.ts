@@ -1,4 +1,5 @@
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { duration } from '../../../kernel/config/fields.ts'
 import { later } from '../later.ts'
 
 /** `switchyard plugin …`: what is done with plugins from outside a gateway. */
@@ -9,6 +10,7 @@ export function pluginCommand(): Command {
     printing(command)
       .option('--url <url>', 'where the gateway listens, when not where the configuration says')
       .option('--key <key>', 'an admin key of the running gateway; SERVICE_ADMIN_KEY without it')
+      .option('--timeout <duration>', 'how long each step may take, such as 90s or 20m', milliseconds)
   const taking = (command: Command): Command =>
     changing(command)
       .option('--yes', 'accept the permissions it asks for')
@@ -57,4 +59,10 @@ export function pluginCommand(): Command {
     .description('one installed plugin: version, integrity, permissions, what was there before')
     .action(later(async () => (await import('./installed.ts')).info))
   return plugin
+}
+
+function milliseconds(text: string): number {
+  const { data, error } = duration(1).safeParse(text)
+  if (data === undefined) throw new InvalidArgumentError(error!.issues[0]!.message)
+  return data
 }

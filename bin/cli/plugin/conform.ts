@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process'
 import { z } from 'zod'
+import { runProgram } from '../packages/program.ts'
 
 const report = z.object({
   checks: z.array(z.object({ check: z.string(), ok: z.boolean(), problem: z.string().optional() })),
@@ -7,12 +7,14 @@ const report = z.object({
 
 export type Conformance = z.infer<typeof report>['checks']
 
-/** How long the kit may take, in milliseconds. */
-const limitMs = 10 * 60_000
+/** How long the kit may take unless it is told, in milliseconds. */
+const usualMs = 10 * 60_000
 
 interface ConformOptions {
   /** Ends the process. */
   readonly signal?: AbortSignal
+  /** How long it may take, in milliseconds. */
+  readonly limitMs?: number | undefined
   /** Where it puts what it needs until it ends. */
   readonly temporary?: string | undefined
 }
@@ -24,20 +26,13 @@ interface ConformOptions {
 export async function conform(
   folder: string,
   cwd: string,
-  { signal, temporary = process.env.TMPDIR }: ConformOptions = {},
+  { signal, limitMs = usualMs, temporary = process.env.TMPDIR }: ConformOptions = {},
 ): Promise<Conformance> {
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
   const env = { PATH, HOME, TMPDIR: temporary, NODE_COMPILE_CACHE }
-  const options = { cwd, env, timeout: limitMs, maxBuffer: 2 ** 24 }
   const args = [process.argv[1]!, 'plugin', 'check', folder, '--json']
-  const { out, err, late } = await new Promise<{ out: string; err: string; late: boolean }>((resolve) => {
-    const kit = execFile(process.execPath, args, options, (error, out, err) =>
-      resolve({ out, err, late: error?.killed === true }),
-    )
-    signal?.addEventListener('abort', () => kit.kill('SIGKILL'))
-  })
-  signal?.throwIfAborted()
-  if (late) throw new Error(`the conformance kit took longer than ${limitMs / 60_000} minutes`)
+  const name = 'the conformance kit'
+  const { out, err } = await runProgram(process.execPath, args, { name, cwd, env, limitMs, signal })
   try {
     return report.parse(JSON.parse(afterPrints(out))).checks
   } catch (error) {

@@ -15,7 +15,12 @@ export interface GatewayOptions {
   readonly url?: string
   /** An admin key, when the configuration has none. */
   readonly key?: string
+  /** How long npm, the conformance kit and each request to the gateway may take, in milliseconds. */
+  readonly timeout?: number
 }
+
+/** How long a request to the gateway may take unless it is told, in milliseconds. */
+const usualMs = 5 * 60_000
 
 /** What a command does to the gateway whose plugins it changes: through its API while it runs, else in its store. */
 export interface Gateway {
@@ -57,11 +62,11 @@ export async function reachGateway(config: Config, options: GatewayOptions): Pro
   if (options.url !== undefined && !(await answers(options.url)))
     throw new Error(`no gateway answers on ${options.url}`)
   const url = options.url ?? (await findRunning(config))
-  if (url !== undefined) return runningGateway(url, options.key ?? config.adminKey)
+  if (url !== undefined) return runningGateway(url, options.key ?? config.adminKey, options.timeout)
   return stoppedGateway(config.dataDir)
 }
 
-function runningGateway(url: string, key: string | undefined): Gateway {
+function runningGateway(url: string, key: string | undefined, limitMs = usualMs): Gateway {
   if (!key) {
     throw new Error(
       `a gateway runs on ${url}: give an admin key of it with --key or SERVICE_ADMIN_KEY, or stop it first`,
@@ -70,6 +75,7 @@ function runningGateway(url: string, key: string | undefined): Gateway {
   const ask = (method: string, at: string, body?: unknown): Promise<Response> =>
     fetch(url + at, {
       method,
+      signal: AbortSignal.timeout(limitMs),
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })

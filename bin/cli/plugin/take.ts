@@ -42,7 +42,7 @@ export async function take(
   const { config, gateway, say } = session
   const from = /^\.{1,2}([/\\]|$)/.test(spec) ? path.resolve(spec) : spec
   say(`Fetching ${from}, without running anything of it.`)
-  const candidate = await fetchCandidate(from, config.dataDir)
+  const candidate = await fetchCandidate(from, config.dataDir, options.timeout)
   const { id, archive, manifest } = candidate
   const recorded = await readRecord(config.dataDir)
   const before = recorded.plugins[id]
@@ -64,7 +64,7 @@ export async function take(
   say(`Integrity: ${archive.integrity}`)
   say(`${before ? 'Newly asked for' : 'Asks for'}: ${asked.join(', ') || 'nothing'}.`)
   await accept(id, asked, options.yes ?? false)
-  if (options.check !== false) await demandConduct(candidate, say)
+  if (options.check !== false) await demandConduct(candidate, say, options.timeout)
   const current = await candidate.keep()
   const previous = same ? before?.previous : before?.current
   const record = { current, ...(previous && { previous }) }
@@ -82,9 +82,13 @@ async function refuseTaken(id: string, config: Config): Promise<void> {
   throw new Error(`there is a plugin called ${id} already: ${whose}`)
 }
 
-async function demandConduct({ id, folder, scratch }: Candidate, say: Session['say']): Promise<void> {
+async function demandConduct(
+  { id, folder, scratch }: Candidate,
+  say: Session['say'],
+  limitMs: number | undefined,
+): Promise<void> {
   say('Running the conformance kit on it, in a process of its own.')
-  const failed = (await conform(folder, scratch)).filter(({ ok }) => !ok)
+  const failed = (await conform(folder, scratch, { limitMs })).filter(({ ok }) => !ok)
   if (failed.length === 0) return
   const problems = failed.map(({ check, problem }) => `${check}: ${problem ?? 'no'}`)
   throw new Error(
