@@ -93,6 +93,10 @@ export function contextOf<S>(
     if (offered !== undefined) return offered as T
     return parts.container.isRegistered(token, true) ? parts.container.resolve<T>(token) : undefined
   }
+  const held = <C>({ call, release }: { readonly call: C; readonly release: () => void }): C => {
+    scope.own(release)
+    return call
+  }
   /** While two instances exist, an event is for one of them: heard twice, a call would be counted twice. */
   const whileCurrent =
     <D, O>(listener: (data: D, occurrence: O) => unknown) =>
@@ -114,21 +118,9 @@ export function contextOf<S>(
       const stop = repeat(ms, run, (error) => log.error({ err: error }, 'a periodic task failed'))
       scope.own(stop)
     },
-    inFirstThread(name, run) {
-      const { call, release } = relay.bind(`${id} ${name}`, run)
-      scope.own(release)
-      return call
-    },
-    askFirstThread(name, answer) {
-      const { call, release } = relay.bindAnswer(`${id} ${name}`, answer)
-      scope.own(release)
-      return call
-    },
-    inEachThread(name, run) {
-      const { call, release } = relay.bindEach(`${id} ${name}`, run)
-      scope.own(release)
-      return call
-    },
+    inFirstThread: (name, run) => held(relay.bind(`${id} ${name}`, run)),
+    askFirstThread: (name, answer) => held(relay.bindAnswer(`${id} ${name}`, answer)),
+    inEachThread: (name, run) => held(relay.bindEach(`${id} ${name}`, run)),
     on<T>(type: EventType<T>, listener: (data: T, occurrence: Occurrence<T>) => unknown) {
       if (!relay.isFirst && !isOfCall(type)) return
       scope.own(parts.events.on(type, whileCurrent(listener)))

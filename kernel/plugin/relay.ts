@@ -34,21 +34,22 @@ export const oneThread: Relay = {
   bindEach: (_, run) => ({ call: run, release: () => {} }),
 }
 
-/** What runs in every thread, by key; of several, as while a plugin is replaced, the one that came last. */
-class RunInEach {
-  readonly #runs = new Map<string, readonly (() => Promise<void>)[]>()
+/** What is to run under a key; of several, as while a plugin is replaced, the one that came last. */
+class Runs<Run> {
+  readonly #all = new Map<string, readonly Run[]>()
 
-  add(key: string, run: () => Promise<void>): () => void {
-    this.#runs.set(key, [...(this.#runs.get(key) ?? []), run])
+  /** Returns what takes it out again. */
+  add(key: string, run: Run): () => void {
+    this.#all.set(key, [...(this.#all.get(key) ?? []), run])
     return () => {
-      const left = (this.#runs.get(key) ?? []).filter((other) => other !== run)
-      if (left.length > 0) this.#runs.set(key, left)
-      else this.#runs.delete(key)
+      const left = (this.#all.get(key) ?? []).filter((other) => other !== run)
+      if (left.length > 0) this.#all.set(key, left)
+      else this.#all.delete(key)
     }
   }
 
-  async run(key: string): Promise<void> {
-    await this.#runs.get(key)?.at(-1)?.()
+  last(key: string): Run | undefined {
+    return this.#all.get(key)?.at(-1)
   }
 }
 
@@ -68,9 +69,8 @@ type Answer = (data: unknown, from: number) => unknown
 export class FirstRelay implements Relay {
   readonly isFirst = true
   readonly isOnly = false
-  /** By key; of several, as while a plugin is replaced, the one that came last answers. */
-  readonly #answers = new Map<string, readonly Answer[]>()
-  readonly #each = new RunInEach()
+  readonly #answers = new Runs<Answer>()
+  readonly #each = new Runs<() => Promise<void>>()
   /** Has the other threads run what they have under a key; set by who starts them. */
   runInOthers: (key: string) => Promise<void> = async () => {}
 
@@ -79,34 +79,21 @@ export class FirstRelay implements Relay {
   }
 
   bindAnswer<T, R>(key: string, answer: (data: T, from: number) => R): Bound<T, R> {
-    const own: Answer = (data, from) => answer(data as T, from)
-    this.#answers.set(key, [...(this.#answers.get(key) ?? []), own])
-    const release = (): void => {
-      const left = (this.#answers.get(key) ?? []).filter((other) => other !== own)
-      if (left.length > 0) this.#answers.set(key, left)
-      else this.#answers.delete(key)
-    }
+    const release = this.#answers.add(key, (data, from) => answer(data as T, from))
     return { call: (data) => answer(data, 1), release }
   }
 
   bindEach(key: string, run: () => Promise<void>): { call(): Promise<void>; release(): void } {
     const call = async (): Promise<void> => {
-      await Promise.all([this.#each.run(key), this.runInOthers(key)])
+      await Promise.all([this.#each.last(key)?.(), this.runInOthers(key)])
     }
-    const removed = this.#each.add(key, run)
-    const { release } = this.bindAnswer(key, call)
-    return {
-      call,
-      release: () => {
-        removed()
-        release()
-      },
-    }
+    const releases = [this.#each.add(key, run), this.#answers.add(key, call)]
+    return { call, release: () => releases.forEach((release) => void release()) }
   }
 
   /** Undefined when whoever it is for is gone. */
   answer(key: string, data: unknown, from: number): unknown {
-    return this.#answers.get(key)?.at(-1)?.(data, from)
+    return this.#answers.last(key)?.(data, from)
   }
 }
 
@@ -132,7 +119,7 @@ export class ThreadRelay implements Relay {
   readonly isFirst = false
   readonly isOnly = false
   readonly #onward: Onward
-  readonly #each = new RunInEach()
+  readonly #each = new Runs<() => Promise<void>>()
   #waiting: Relayed[] = []
   #timer: NodeJS.Timeout | undefined
 
@@ -154,8 +141,8 @@ export class ThreadRelay implements Relay {
   }
 
   /** Runs what is bound to a key in this thread. */
-  run(key: string): Promise<void> {
-    return this.#each.run(key)
+  async run(key: string): Promise<void> {
+    await this.#each.last(key)?.()
   }
 
   add(relayed: Relayed): void {

@@ -1,6 +1,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { type Installed, packagesFolder, readInstalled } from '../../../kernel/plugin/packages/installed.ts'
+import { packagesFolder } from '../../../kernel/plugin/packages/installed.ts'
+import { type Installed, readInstalled } from './record.ts'
 
 /**
  * Removes what the record of installed plugins does not name: versions that were replaced, and whatever commands that

@@ -1,5 +1,5 @@
-import { type Removal, readRecord, writeRecord } from '../../../kernel/plugin/packages/installed.ts'
 import type { Remains } from '../../../kernel/plugin/remains.ts'
+import { type Removal, readRecord, writeRecord } from './record.ts'
 
 /**
  * Ends removals that have begun, such as those of commands that were killed: `end` does for one plugin what is left to do,

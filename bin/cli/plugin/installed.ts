@@ -1,10 +1,5 @@
-import {
-  type Installed,
-  type InstalledPackage,
-  isIntact,
-  readInstalled,
-  readRecord,
-} from '../../../kernel/plugin/packages/installed.ts'
+import { isIntact } from '../../../kernel/plugin/packages/installed.ts'
+import { type Installed, type InstalledPackage, readInstalled, readRecord } from '../packages/record.ts'
 import { inSession, type OutputOptions, report, type SessionOptions } from './session.ts'
 import { commit, type Taken, type TakeOptions, take } from './take.ts'
 

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { readInstalled, writeRecord } from '../../../kernel/plugin/packages/installed.ts'
 import { storedSetting } from '../../../kernel/plugin/setting.ts'
 import type { Collection, Engine } from '../../../storage/index.ts'
 import { openLevel } from '../../../storage/level.ts'
 import { startGateway } from '../../../test/harness.ts'
 import { moduleCode, writePlugin } from '../../../test/plugin-folder.ts'
 import { runPlugin, runPluginApart, shoutPackage, spawnPlugin } from '../../../test/shout.ts'
+import { readInstalled, writeRecord } from '../packages/record.ts'
 
 /** Each command that is killed is a process, and npm another. */
 vi.setConfig({ testTimeout: 240_000 })

@@ -1,7 +1,7 @@
 import { discoverPlugins } from '../../../kernel/plugin/discovery.ts'
 import { explain } from '../../../kernel/plugin/manifest.ts'
-import { type InstallRecord, type Removal, readRecord } from '../../../kernel/plugin/packages/installed.ts'
 import type { StoredPart } from '../../../storage/index.ts'
+import { type InstallRecord, type Removal, readRecord } from '../packages/record.ts'
 import { endRemovals } from '../packages/removal.ts'
 import { acceptErasure } from './consent.ts'
 import { notInstalled } from './installed.ts'

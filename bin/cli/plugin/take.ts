@@ -1,14 +1,9 @@
 import path from 'node:path'
 import type { Config } from '../../../kernel/config.ts'
 import { discoverPlugins } from '../../../kernel/plugin/discovery.ts'
-import {
-  type InstalledPackage,
-  type InstallRecord,
-  isIntact,
-  readRecord,
-  writeRecord,
-} from '../../../kernel/plugin/packages/installed.ts'
+import { isIntact } from '../../../kernel/plugin/packages/installed.ts'
 import { type Candidate, fetchCandidate } from '../packages/candidate.ts'
+import { type InstalledPackage, type InstallRecord, readRecord, writeRecord } from '../packages/record.ts'
 import { conform } from './conform.ts'
 import { accept } from './consent.ts'
 import type { Session, SessionOptions } from './session.ts'

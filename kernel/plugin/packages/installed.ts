@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
 import { conflict } from '../../errors.ts'
@@ -23,68 +23,34 @@ const version = z.object({
   installed_at: z.string(),
 })
 
-const record = z.object({ current: version, previous: version.optional() })
-
-/** What becomes of what a plugin leaves that is not installed any more. */
-const removal = z.object({
-  settings: z.enum(['kept', 'forgotten']),
-  stored: z.enum(['kept', 'erased']).default('kept'),
-})
-
-const lock = z.object({
+/** Of the record, what a gateway goes by: what is installed, by the plugin's id. */
+export const installedRecord = z.object({
   format: z.literal(1),
-  plugins: z.record(z.string(), record),
-  leaving: z.record(z.string(), removal).default({}),
+  plugins: z.record(z.string(), z.object({ current: version, previous: version.optional() })),
 })
 
 export type InstalledVersion = z.infer<typeof version>
-/** A package that was installed as a plugin, and the version it had before. */
-export type InstalledPackage = z.infer<typeof record>
-export type Removal = z.infer<typeof removal>
-/** By the plugin's id. */
-export type Installed = Readonly<Record<string, InstalledPackage>>
-
-/** What is installed, and the removals that have begun and not ended, both by the plugin's id. */
-export interface InstallRecord {
-  readonly plugins: Installed
-  readonly leaving: Readonly<Record<string, Removal>>
-}
 
 /** The folder of everything that was installed by command. */
 export const packagesFolder = (dataDir: string): string => path.join(dataDir, 'packages')
 
-const recordFile = (dataDir: string): string => path.join(packagesFolder(dataDir), 'installed.json')
+export const recordFile = (dataDir: string): string => path.join(packagesFolder(dataDir), 'installed.json')
 
-/** What is installed. Throws a conflict when the record of it cannot be read. */
-export async function readInstalled(dataDir: string): Promise<Installed> {
-  return (await readRecord(dataDir)).plugins
-}
-
-/** The same with the removals that have not ended. */
-export async function readRecord(dataDir: string): Promise<InstallRecord> {
+/** The record of what is installed, undefined when there is none. Throws a conflict when it cannot be read. */
+export async function readRecord<T>(dataDir: string, schema: z.ZodType<T>): Promise<T | undefined> {
   const file = recordFile(dataDir)
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
-  if (text === undefined) return { plugins: {}, leaving: {} }
   try {
-    return lock.parse(JSON.parse(text))
+    return text === undefined ? undefined : schema.parse(JSON.parse(text))
   } catch (error) {
     throw conflict(
       `${file}, the record of installed plugins, is damaged: ${explain(error)}. Put it right, or remove it and add them again.`,
       { cause: error },
     )
   }
-}
-
-/** Replaces the record of what is installed: a crash leaves the one before or this one. */
-export async function writeRecord(dataDir: string, { plugins, leaving }: InstallRecord): Promise<void> {
-  const file = recordFile(dataDir)
-  await mkdir(path.dirname(file), { recursive: true })
-  const content = { format: 1, plugins, ...(Object.keys(leaving).length > 0 && { leaving }) }
-  await writeFile(`${file}.tmp`, `${JSON.stringify(content, null, 2)}\n`, { flush: true })
-  await rename(`${file}.tmp`, file)
 }
 
 /** Whether everything that was unpacked for a version is there and as it was. */
@@ -94,7 +60,7 @@ export async function isIntact({ root, content }: InstalledVersion, dataDir: str
 
 /** Where the installed plugins are; those whose files have changed since with that as their problem. */
 export async function installedPackages(dataDir: string): Promise<Place[]> {
-  const installed = Object.entries(await readInstalled(dataDir))
+  const installed = Object.entries((await readRecord(dataDir, installedRecord))?.plugins ?? {})
   return Promise.all(
     installed.map(async ([id, { current }]): Promise<Place> => {
       const folder = path.join(packagesFolder(dataDir), current.folder)
