@@ -15,15 +15,14 @@ import { IpRanges } from './kit/ip-ranges.ts'
 import { createLog, type Log } from './log.ts'
 import { Egress } from './permissions/egress.ts'
 import { PluginCalls } from './permissions/plugin-calls.ts'
-import { configuredPlugins, discoverPlugins, missingFolders } from './plugin/discovery.ts'
+import { configuredPlugins, discoverPlugins, missingFolders, sectionOwners } from './plugin/discovery.ts'
+import { watchPlugins } from './plugin/folder-watch.ts'
 import type { Discovered } from './plugin/manifest.ts'
-import { watchPlugins } from './plugin/plugin-watch.ts'
+import { PluginData, storeOfPlugins } from './plugin/plugin-data.ts'
 import { Registry } from './plugin/registry.ts'
 import { relayEvents } from './plugin/relay.ts'
 import { Reloader } from './plugin/reloader.ts'
-import { Remains, storeOfPlugins } from './plugin/remains.ts'
 import { Scope } from './plugin/scope.ts'
-import { sectionOwners } from './plugin/section-owners.ts'
 import { storedSetting } from './plugin/setting.ts'
 import { Stage } from './plugin/staging/stage.ts'
 import type { PluginNews } from './plugin/transaction.ts'
@@ -58,7 +57,7 @@ export interface BootOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly log?: Log
   /** Runs before any plugin does, such as to end what a killed command had begun with installed packages. */
-  readonly upkeep?: (found: readonly Discovered[], remains: Remains) => Promise<void>
+  readonly upkeep?: (found: readonly Discovered[], pluginData: PluginData) => Promise<void>
   /** Whether the gateway's own modules, too, are handed what they cannot write into; with `plugins.watch` they are. */
   readonly freezeAll?: boolean
   /** Of a further thread, which answers model calls and forwards the rest. */
@@ -88,8 +87,8 @@ export async function boot({
     for (const folder of thread ? [] : await missingFolders(config.pluginDirs))
       log.warn({ folder }, 'a folder of plugin_dirs is not there')
     const settings = store.collection('settings', { schema: storedSetting })
-    const remains = new Remains(engine, settings)
-    if (!thread) await upkeep?.(found, remains)
+    const pluginData = new PluginData(engine, settings)
+    if (!thread) await upkeep?.(found, pluginData)
     const configured = configuredPlugins(
       config,
       found,
@@ -147,7 +146,7 @@ export async function boot({
       refusals,
       registry,
       reloader,
-      remains,
+      pluginData,
       runtime,
       secrets,
       storage: engine,

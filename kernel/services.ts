@@ -4,9 +4,9 @@ import type { Cohort } from './cohort.ts'
 import type { Environment } from './config/references.ts'
 import type { Config } from './config.ts'
 import { guardedToken } from './container.ts'
+import type { PluginData } from './plugin/plugin-data.ts'
 import type { Registry } from './plugin/registry.ts'
 import type { Reloader } from './plugin/reloader.ts'
-import type { Remains } from './plugin/remains.ts'
 import type { Queues } from './queues.ts'
 import type { Refusals } from './refusals.ts'
 import type { Secrets } from './secrets.ts'
@@ -32,7 +32,7 @@ export const kernelServices = {
   refusals: guardedToken<Refusals>('refusals'),
   registry: guardedToken<Registry>('registry'),
   reloader: guardedToken<Reloader>('reloader'),
-  remains: guardedToken<Remains>('remains'),
+  pluginData: guardedToken<PluginData>('plugin-data'),
   runtime: guardedToken<Runtime>('runtime'),
   secrets: guardedToken<Secrets>('secrets'),
   storage: guardedToken<Pick<Engine, 'compact' | 'copyTo'>>('storage'),

@@ -80,7 +80,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     config: loadConfig({ env, cwd: folder }),
     env,
     log,
-    upkeep: (found, remains) => tidyPackages(dataDir, found, remains),
+    upkeep: (found, pluginData) => tidyPackages(dataDir, found, pluginData),
     ...(options.freezeAll !== undefined && { freezeAll: options.freezeAll }),
   })
 

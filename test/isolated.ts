@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { afterAll } from 'vitest'
+import type { PluginData } from '../kernel/plugin/plugin-data.ts'
 import type { Reloader } from '../kernel/plugin/reloader.ts'
-import type { Remains } from '../kernel/plugin/remains.ts'
 import { kernelServices } from '../kernel/services.ts'
 import { type Dropin, writeDropin, writeDropins } from './dropins.ts'
 import { startGateway, type TestGateway } from './harness.ts'
@@ -111,7 +111,7 @@ async function putIn(
     async close() {
       await rm(written, { recursive: true })
       await look()
-      const remains = container.resolve<Remains>(kernelServices.remains)
+      const remains = container.resolve<PluginData>(kernelServices.pluginData)
       await remains.forget('far')
       await remains.erase('far')
       upstream.reset()

@@ -31,7 +31,8 @@ export async function start(): Promise<void> {
     if (problem) throw new Error(problem)
     const weak = adminKeyProblem(config)
     if (weak) log.warn(weak)
-    const upkeep: BootOptions['upkeep'] = (found, remains) => tidyPackages(config.dataDir, found, remains)
+    const upkeep: BootOptions['upkeep'] = (found, pluginData) =>
+      tidyPackages(config.dataDir, found, pluginData)
     kernel = await boot({ config, env: process.env, log, upkeep })
     await noteRunning(config.dataDir, kernel.url)
     stopOnSignals(end)

@@ -4,10 +4,11 @@ import { fileURLToPath } from 'node:url'
 import { closest } from 'fastest-levenshtein'
 import { readSections, type SectionOwner } from '../config/sections.ts'
 import { type Config, ConfigError } from '../config.ts'
+import { inTime, setupLimit } from './in-time.ts'
+import { load } from './loader.ts'
 import { type Discovered, discover } from './manifest.ts'
 import { installedPackages } from './packages/installed.ts'
-import { findPackage } from './packages/named.ts'
-import { foldersIn, readPlace } from './place.ts'
+import { findPackage, foldersIn, readFolder } from './plugin-folder.ts'
 import { bindingId, bindingName } from './records.ts'
 import { type SettingChange, settingChange } from './setting.ts'
 import type { Stage } from './staging/stage.ts'
@@ -36,7 +37,7 @@ export async function discoverPlugins(
   ]
   const found = await Promise.all([
     ownPlugins(),
-    ...outside.map(async (place) => [await readPlace(place, stage, again === place.id)]),
+    ...outside.map(async (place) => [await readFolder(place, stage, again === place.id)]),
   ])
   return withoutClashes(found.flat())
 }
@@ -102,4 +103,22 @@ export function configuredPlugins(
   if (problems.length > 0) throw new ConfigError(problems)
   for (const [id, values] of readSections(config, owners)) changes[id] = { config: { ...values } }
   return changes
+}
+
+/** The plugins that keep sections of service.yaml, with the settings that these are. `setupMs` is the configuration's limit. */
+export function sectionOwners(found: readonly Discovered[], setupMs: number): Promise<SectionOwner[]> {
+  const owners = found.flatMap((plugin) => {
+    const { id, manifest, entry, problem } = plugin
+    return manifest && manifest.kind !== 'module' && manifest.sections.length > 0 && problem === undefined
+      ? [{ id, sections: manifest.sections, entry, ms: setupLimit(plugin, setupMs) }]
+      : []
+  })
+  return Promise.all(
+    owners.map(async ({ id, sections, entry, ms }) => {
+      const definition = entry
+        ? await inTime(load(entry), ms, 'its import').catch(() => undefined)
+        : undefined
+      return { id, sections, settings: definition?.settings }
+    }),
+  )
 }

@@ -15,8 +15,8 @@ import { denied, grantsOf } from '../permissions/permissions.ts'
 import type { LiveRoute } from '../route.ts'
 import type { Memory } from './memory.ts'
 import { checkRoute, checkWire } from './offered.ts'
+import { storeName } from './plugin-data.ts'
 import { isOfCall, oneThread, type Relay } from './relay.ts'
-import { storeName } from './remains.ts'
 import { Scope } from './scope.ts'
 
 /** What one setup of a plugin made: collected first, put to work by a generation. */

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Collection } from '../../storage/index.ts'
 import { whenSchema } from '../chain/when.ts'
 import type { Manifest } from './manifest.ts'
 
@@ -86,12 +85,4 @@ export function changed(
   else if (config) next.config = { ...stored?.config, ...config }
   if (config !== undefined && version !== undefined) next.version = version
   return next
-}
-
-/** Forgets what was changed at runtime of a plugin and of its bindings; whether there was anything. */
-export async function forget(settings: Collection<StoredSetting>, plugin: string): Promise<boolean> {
-  const ids: string[] = []
-  for await (const [id] of settings.scan()) if (id === plugin || id.startsWith(`${plugin}/`)) ids.push(id)
-  for (const id of ids) await settings.delete(id)
-  return ids.length > 0
 }

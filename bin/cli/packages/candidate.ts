@@ -3,9 +3,8 @@ import { mkdir, mkdtemp, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import semver from 'semver'
 import { type Manifest, read } from '../../../kernel/plugin/manifest.ts'
-import { type InstalledVersion, packagesFolder } from '../../../kernel/plugin/packages/installed.ts'
-import { idOf, namePattern } from '../../../kernel/plugin/packages/named.ts'
-import { hashTree } from '../../../kernel/plugin/packages/tree.ts'
+import { hashTree, type InstalledVersion, packagesFolder } from '../../../kernel/plugin/packages/installed.ts'
+import { idOf, namePattern } from '../../../kernel/plugin/plugin-folder.ts'
 import { type Archive, install, pack } from './npm.ts'
 
 /** A package that was fetched and unpacked beside the installed ones, and is not one of them yet. */

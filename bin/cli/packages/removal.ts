@@ -1,4 +1,4 @@
-import type { Remains } from '../../../kernel/plugin/remains.ts'
+import type { PluginData } from '../../../kernel/plugin/plugin-data.ts'
 import { type Removal, readRecord, writeRecord } from './record.ts'
 
 /**
@@ -34,9 +34,9 @@ export async function endRemovals(
 export async function dispose(
   id: string,
   { settings, stored }: Removal,
-  remains: Pick<Remains, 'erase' | 'forget'>,
+  pluginData: Pick<PluginData, 'erase' | 'forget'>,
 ): Promise<boolean> {
-  const erased = stored === 'erased' && (await remains.erase(id))
-  const forgotten = settings === 'forgotten' && (await remains.forget(id))
+  const erased = stored === 'erased' && (await pluginData.erase(id))
+  const forgotten = settings === 'forgotten' && (await pluginData.forget(id))
   return erased || forgotten
 }

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import type { Discovered } from '../../../kernel/plugin/manifest.ts'
 import { packagesFolder } from '../../../kernel/plugin/packages/installed.ts'
-import type { Remains } from '../../../kernel/plugin/remains.ts'
+import type { PluginData } from '../../../kernel/plugin/plugin-data.ts'
 import { removeLeftovers } from './leftovers.ts'
 import { ifAlone } from './lock.ts'
 import { dispose, endRemovals } from './removal.ts'
@@ -14,14 +14,14 @@ import { dispose, endRemovals } from './removal.ts'
 export async function tidyPackages(
   dataDir: string,
   found: readonly Discovered[],
-  remains: Remains,
+  pluginData: PluginData,
 ): Promise<void> {
   const there = await stat(packagesFolder(dataDir)).catch(() => undefined)
   if (!there) return
   await ifAlone(dataDir, async () => {
     await removeLeftovers(dataDir)
     const { failed } = await endRemovals(dataDir, async (id, removal) => {
-      if (!found.some((item) => item.id === id)) await dispose(id, removal, remains)
+      if (!found.some((item) => item.id === id)) await dispose(id, removal, pluginData)
     })
     if (failed[0]) throw failed[0].error
   })

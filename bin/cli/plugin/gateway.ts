@@ -2,7 +2,7 @@ import path from 'node:path'
 import { z } from 'zod'
 import type { Config } from '../../../kernel/config.ts'
 import { explain } from '../../../kernel/plugin/manifest.ts'
-import { Remains } from '../../../kernel/plugin/remains.ts'
+import { PluginData } from '../../../kernel/plugin/plugin-data.ts'
 import { changed, storedSetting } from '../../../kernel/plugin/setting.ts'
 import type { StoredPart } from '../../../storage/index.ts'
 import { openLevel } from '../../../storage/level.ts'
@@ -124,15 +124,15 @@ async function stoppedGateway(dataDir: string): Promise<Gateway> {
     throw new Error(`the store cannot be opened: ${explain(error)} If a gateway runs, say where with --url.`)
   })
   const settings = engine.namespace('kernel').collection('settings', { schema: storedSetting })
-  const remains = new Remains(engine, settings)
+  const pluginData = new PluginData(engine, settings)
   return {
     refresh: async () => {},
     async enable(id) {
       await settings.put(id, changed(await settings.get(id), { enabled: true }))
       return undefined
     },
-    stored: (id) => remains.stored(id),
-    leave: (id, removal) => dispose(id, removal, remains),
+    stored: (id) => pluginData.stored(id),
+    leave: (id, removal) => dispose(id, removal, pluginData),
     close: () => engine.close(),
   }
 }

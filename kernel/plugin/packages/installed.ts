@@ -1,10 +1,11 @@
-import { readFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { readdir, readFile, readlink } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
 import { conflict } from '../../errors.ts'
 import { explain, manifestSchema } from '../manifest.ts'
-import type { Place } from '../place.ts'
-import { hashTree } from './tree.ts'
+import type { PluginFolder } from '../plugin-folder.ts'
 
 const version = z.object({
   package: z.string(),
@@ -59,10 +60,10 @@ export async function isIntact({ root, content }: InstalledVersion, dataDir: str
 }
 
 /** Where the installed plugins are; those whose files have changed since with that as their problem. */
-export async function installedPackages(dataDir: string): Promise<Place[]> {
+export async function installedPackages(dataDir: string): Promise<PluginFolder[]> {
   const installed = Object.entries((await readRecord(dataDir, installedRecord))?.plugins ?? {})
   return Promise.all(
-    installed.map(async ([id, { current }]): Promise<Place> => {
+    installed.map(async ([id, { current }]): Promise<PluginFolder> => {
       const folder = path.join(packagesFolder(dataDir), current.folder)
       const place = { id, folder, source: 'package', installed: true } as const
       if (await isIntact(current, dataDir)) return place
@@ -72,4 +73,33 @@ export async function installedPackages(dataDir: string): Promise<Place[]> {
       return { ...place, problem, manifest: manifestSchema.safeParse(current.manifest).data }
     }),
   )
+}
+
+/**
+ * SHA-256, in hex, of everything below a folder: the path of each file, what is in it, and where each link leads. Links
+ * are not followed. Throws when there is anything else.
+ */
+export async function hashTree(folder: string): Promise<string> {
+  const hash = createHash('sha256')
+  const visit = async (below: string): Promise<void> => {
+    const entries = await readdir(path.join(folder, below), { withFileTypes: true })
+    for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+      const at = path.posix.join(below, entry.name)
+      if (entry.isDirectory()) await visit(at)
+      else hash.update(JSON.stringify([at, ...(await contentOf(path.join(folder, at), entry))]))
+    }
+  }
+  await visit('')
+  return hash.digest('hex')
+}
+
+async function contentOf(
+  file: string,
+  entry: { isFile(): boolean; isSymbolicLink(): boolean },
+): Promise<readonly [kind: string, content: string]> {
+  if (entry.isSymbolicLink()) return ['link', await readlink(file)]
+  if (!entry.isFile()) throw new Error(`${file} is neither a file nor a link`)
+  const hash = createHash('sha256')
+  for await (const part of createReadStream(file)) hash.update(part)
+  return ['file', hash.digest('hex')]
 }

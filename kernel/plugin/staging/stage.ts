@@ -1,10 +1,20 @@
 import { createHash } from 'node:crypto'
-import { mkdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  copyFile,
+  link,
+  mkdir,
+  readdir,
+  realpath,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import path from 'node:path'
 import { detach } from '../../contain.ts'
 import { type Content, readContent } from './content.ts'
 import { resolveStaged, type StagedFolder } from './imports.ts'
-import { linkTree } from './link-tree.ts'
 
 /** A copy of a plugin's folder that never changes: other content is another copy, under another path. */
 export interface Staged extends StagedFolder {
@@ -158,3 +168,24 @@ const keyOf = ({ hash }: Content, folder: string): string =>
 
 /** An id as part of a file's name: what is no id may be a package's name, or any folder's. */
 const plain = (id: string): string => id.replaceAll(/[^\w.-]/g, '_')
+
+/**
+ * A second tree of the same files, by hard links, so that even big ones cost next to nothing; where the file system
+ * cannot link they are copied. Links inside point to where the originals lead.
+ */
+async function linkTree(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true })
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    const source = path.join(from, entry.name)
+    const target = path.join(to, entry.name)
+    if (entry.isDirectory()) await linkTree(source, target)
+    else if (entry.isSymbolicLink()) await linkAlias(source, target)
+    else if (entry.isFile()) await link(source, target).catch(() => copyFile(source, target))
+  }
+}
+
+/** A link that leads nowhere is left out: nobody can be using it. */
+async function linkAlias(source: string, target: string): Promise<void> {
+  const real = await realpath(source).catch(() => undefined)
+  if (real !== undefined) await symlink(real, target)
+}

@@ -87,8 +87,8 @@ export function addPluginRoutes({ route, use }: Context<unknown>): void {
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
     throws: [409],
     async handle({ params: { name } }) {
-      const remains = use(kernelServices.remains)
-      if (await use(kernelServices.registry).whileGone(name, () => remains.forget(name)))
+      const pluginData = use(kernelServices.pluginData)
+      if (await use(kernelServices.registry).whileGone(name, () => pluginData.forget(name)))
         return { deleted: true as const, id: name }
       throw notFound(`There are no settings of a plugin called ${name}.`, { param: 'name' })
     },

@@ -19,7 +19,7 @@ export function addStoredRoutes({ route, use }: Context<unknown>): void {
     summary: 'What a plugin has stored, also one that is gone',
     params: pluginParams,
     returns: z.object({ stored: z.array(storedPart) }),
-    handle: async ({ params: { name } }) => ({ stored: await use(kernelServices.remains).stored(name) }),
+    handle: async ({ params: { name } }) => ({ stored: await use(kernelServices.pluginData).stored(name) }),
   })
 
   route({
@@ -31,8 +31,8 @@ export function addStoredRoutes({ route, use }: Context<unknown>): void {
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
     throws: [409],
     async handle({ params: { name } }) {
-      const remains = use(kernelServices.remains)
-      if (await use(kernelServices.registry).whileGone(name, () => remains.erase(name)))
+      const pluginData = use(kernelServices.pluginData)
+      if (await use(kernelServices.registry).whileGone(name, () => pluginData.erase(name)))
         return { deleted: true as const, id: name }
       throw notFound(`Nothing is stored of a plugin called ${name}.`, { param: 'name' })
     },

@@ -1,6 +1,6 @@
 import type { Collection, Engine, StoredPart } from '../../storage/index.ts'
 import { idPattern } from './manifest.ts'
-import { forget, type StoredSetting } from './setting.ts'
+import type { StoredSetting } from './setting.ts'
 
 /** The namespace of the store in which every plugin has its own. */
 export const storeOfPlugins = 'plugins'
@@ -9,7 +9,7 @@ export const storeOfPlugins = 'plugins'
 export const storeName = (id: string): string => id.replace('/', '_')
 
 /** What plugins leave in the store, by their ids: for who sees to it that none of the id is there or comes meanwhile. */
-export class Remains {
+export class PluginData {
   readonly #engine: Pick<Engine, 'contents' | 'erase'>
   readonly #settings: Collection<StoredSetting>
 
@@ -33,8 +33,11 @@ export class Remains {
   }
 
   /** Forgets what was set at runtime for it and its bindings; whether there was anything. */
-  forget(id: string): Promise<boolean> {
-    return forget(this.#settings, id)
+  async forget(id: string): Promise<boolean> {
+    const ids: string[] = []
+    for await (const [own] of this.#settings.scan()) if (own === id || own.startsWith(`${id}/`)) ids.push(own)
+    for (const own of ids) await this.#settings.delete(own)
+    return ids.length > 0
   }
 }
 

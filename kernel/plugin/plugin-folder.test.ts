@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { startGateway, type TestGateway } from '../../../test/harness.ts'
-import { headerCode } from '../../../test/plugin-folder.ts'
-import { findPackage } from './named.ts'
+import { startGateway, type TestGateway } from '../../test/harness.ts'
+import { headerCode } from '../../test/plugin-folder.ts'
+import { findPackage } from './plugin-folder.ts'
 
 let folder: string
 let gateway: TestGateway | undefined
