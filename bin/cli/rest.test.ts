@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8'
 import { expect, test } from 'vitest'
-import { release, releaseAtRest } from './rest.ts'
+import { release, releaseAtRest, savesMemory } from './rest.ts'
 
 const heap = (): number => getHeapStatistics().total_heap_size
 
@@ -29,4 +29,10 @@ test('does so when the process rests, and again after another load and a longer 
   } finally {
     end()
   }
+})
+
+test('memory counts for more than speed only where Node was told to let the heap grow by little', () => {
+  expect(savesMemory(['--max-semi-space-size=32', '--heap-growing-percent=60'])).toBe(true)
+  expect(savesMemory(['--max-semi-space-size=32', '--heap-growing-percent=200'])).toBe(false)
+  expect(savesMemory([])).toBe(false)
 })
