@@ -9,7 +9,7 @@ import type { Registry } from './plugin/registry.ts'
 import type { Reloader } from './plugin/reloader.ts'
 import type { Queues } from './queues.ts'
 import type { Refusals } from './refusals.ts'
-import type { Secrets } from './secrets.ts'
+import type { Secrets } from './secrets/secrets.ts'
 import type { StoreState } from './store-state.ts'
 import type { Threads } from './threads/threads.ts'
 

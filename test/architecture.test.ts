@@ -84,7 +84,7 @@ test("the kernel's services are these", () => {
 
 /** Lines of each folder of the kernel without its tests; the files beside them are under ''. They may only fall. */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_860,
+  '': 1_640,
   auth: 606,
   call: 1_640,
   chain: 2_450,
@@ -97,6 +97,7 @@ const budgets: Readonly<Record<string, number>> = {
   log: 70,
   permissions: 560,
   plugin: 3_150,
+  secrets: 200,
   stream: 1_010,
   threads: 446,
   workers: 380,

@@ -14,7 +14,7 @@ import { ClientGone, GatewayError, UpstreamError } from '../../../kernel/errors.
 import { createLog } from '../../../kernel/log.ts'
 import { Generation } from '../../../kernel/plugin/generation.ts'
 import { emptyInstance } from '../../../kernel/plugin/instance.ts'
-import { openSecrets } from '../../../kernel/secrets.ts'
+import { openSecrets } from '../../../kernel/secrets/open-secrets.ts'
 import { Chunk } from '../../../kernel/stream/chunk.ts'
 import { collect } from '../../../kernel/stream/collect.ts'
 import { openLevel } from '../../../storage/level.ts'

@@ -1,4 +1,4 @@
-import { randomBytes, scryptSync } from 'node:crypto'
+import { hkdfSync, randomBytes, scryptSync } from 'node:crypto'
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdir, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,8 @@ import path from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { openSecrets, Secrets } from './secrets.ts'
+import { openSecrets } from './open-secrets.ts'
+import { Secrets } from './secrets.ts'
 
 const codeOf = (action: () => unknown) => {
   try {
@@ -86,6 +87,40 @@ describe('Secrets', () => {
   ])('does not take %j for an encrypted value', (text) => {
     expect(secrets.isEncrypted(text)).toBe(false)
     expect(codeOf(() => secrets.decrypt(text))).toBe('SECRET_MALFORMED')
+  })
+})
+
+describe('secrets of a purpose', () => {
+  const root = new Secrets(randomBytes(32))
+  const salt = randomBytes(32)
+
+  it('open what they encrypted, made once or made again', () => {
+    const sealed = root.derive('vault', salt).encrypt('x')
+    expect(root.derive('vault', salt).decrypt(sealed)).toBe('x')
+  })
+
+  it.each([
+    ['the root', () => root],
+    ['another purpose', () => root.derive('vaults', salt)],
+    ['another salt', () => root.derive('vault', randomBytes(32))],
+    ['no salt', () => root.derive('vault')],
+    ['another root', () => new Secrets(randomBytes(32)).derive('vault', salt)],
+  ])('are closed to %s', (_, other) => {
+    const sealed = root.derive('vault', salt).encrypt('x')
+    expect(codeOf(() => other().decrypt(sealed))).toBe('SECRET_UNREADABLE')
+  })
+
+  it('read what was encrypted before the root had a passphrase', () => {
+    const former = randomBytes(32)
+    const sealed = new Secrets(former).derive('vault', salt).encrypt('old')
+    expect(new Secrets(randomBytes(32), former).derive('vault', salt).decrypt(sealed)).toBe('old')
+  })
+
+  it('derive their key in the one way that keeps what is stored readable', () => {
+    const key = randomBytes(32)
+    const derived = hkdfSync('sha256', key, salt, 'switchyard vault', 32)
+    const stored = new Secrets(new Uint8Array(derived)).encrypt('stored')
+    expect(new Secrets(key).derive('vault', salt).decrypt(stored)).toBe('stored')
   })
 })
 

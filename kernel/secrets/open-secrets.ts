@@ -1,104 +1,18 @@
-import {
-  createCipheriv,
-  createDecipheriv,
-  createSecretKey,
-  type KeyObject,
-  randomBytes,
-  scrypt,
-} from 'node:crypto'
+import { randomBytes, scrypt } from 'node:crypto'
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-
-const prefix = 'enc:'
-const nonceBytes = 12
-const tagBytes = 16
-const keyBytes = 32
+import { keyBytes, Secrets, SecretsError } from './secrets.ts'
 
 /** scrypt as OWASP advises it for 32 MB of memory. A change makes everything under a passphrase unreadable. */
 const cost = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 }
-const derive = promisify<string, Buffer, number, typeof cost, Buffer>(scrypt)
-
-export type SecretsErrorCode = 'SECRET_MALFORMED' | 'SECRET_UNREADABLE' | 'SECRETS_STORAGE'
-
-/** What keeps a secret from being read; the message says what to do and never holds any part of it. */
-export class SecretsError extends Error {
-  readonly code: SecretsErrorCode
-
-  constructor(code: SecretsErrorCode, message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause })
-    this.name = 'SecretsError'
-    this.code = code
-  }
-}
+const stretch = promisify<string, Buffer, number, typeof cost, Buffer>(scrypt)
 
 export interface SecretsOptions {
   /** The service's data folder; keys and salts live in its subfolder `secrets`. */
   readonly dataDir: string
   /** SERVICE_ENCRYPTION_KEY. Without it, a random key is made at the first start and kept. */
   readonly passphrase?: string | undefined
-}
-
-/**
- * Encrypts what must not lie around in the clear: AES-256-GCM under a fresh nonce, written as `enc:` and the
- * base64 of nonce, ciphertext and tag. What was altered, or encrypted under another key, is refused, never garbage.
- */
-export class Secrets {
-  /** Encrypts with the first; a value may still be under one of the others. */
-  readonly #keys: readonly [KeyObject, ...KeyObject[]]
-
-  constructor(key: Uint8Array, ...former: Uint8Array[]) {
-    this.#keys = [createSecretKey(key), ...former.map((bytes) => createSecretKey(bytes))]
-  }
-
-  encrypt(text: string): string {
-    const nonce = randomBytes(nonceBytes)
-    const cipher = createCipheriv('aes-256-gcm', this.#keys[0], nonce)
-    const sealed = Buffer.concat([nonce, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
-    return prefix + sealed.toString('base64')
-  }
-
-  /** The text behind `encrypt`'s result. Throws SECRET_MALFORMED or SECRET_UNREADABLE. */
-  decrypt(text: string): string {
-    const sealed = unwrap(text)
-    if (!sealed) {
-      throw new SecretsError('SECRET_MALFORMED', 'This is not an encrypted value: expected enc: and base64.')
-    }
-    for (const key of this.#keys) {
-      const opened = unseal(sealed, key)
-      if (opened !== undefined) return opened
-    }
-    throw new SecretsError(
-      'SECRET_UNREADABLE',
-      'An encrypted value cannot be read: it was altered, or encrypted under another key. Start with the ' +
-        'SERVICE_ENCRYPTION_KEY it was encrypted under (or put back the files of <data_dir>/secrets), or store it anew.',
-    )
-  }
-
-  /** Whether the text has the encrypted form; says nothing about the key. */
-  isEncrypted(text: string): boolean {
-    return unwrap(text) !== undefined
-  }
-}
-
-function unwrap(text: string): Buffer | undefined {
-  if (!text.startsWith(prefix)) return undefined
-  const base64 = text.slice(prefix.length)
-  const sealed = Buffer.from(base64, 'base64')
-  return sealed.length >= nonceBytes + tagBytes && sealed.toString('base64') === base64 ? sealed : undefined
-}
-
-function unseal(sealed: Buffer, key: KeyObject): string | undefined {
-  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, nonceBytes), {
-    authTagLength: tagBytes,
-  })
-  decipher.setAuthTag(sealed.subarray(-tagBytes))
-  const text = decipher.update(sealed.subarray(nonceBytes, -tagBytes))
-  try {
-    return Buffer.concat([text, decipher.final()]).toString('utf8')
-  } catch {
-    return undefined
-  }
 }
 
 /**
@@ -113,7 +27,7 @@ export async function openSecrets({ dataDir, passphrase }: SecretsOptions): Prom
     await mkdir(folder, { recursive: true, mode: 0o700 })
     if (!passphrase) return new Secrets(await keep(keyFile))
     const salt = await keep(path.join(folder, 'encryption.salt'))
-    const key = await derive(passphrase.normalize('NFKC'), salt, keyBytes, cost)
+    const key = await stretch(passphrase.normalize('NFKC'), salt, keyBytes, cost)
     const generated = await read(keyFile)
     return generated ? new Secrets(key, generated) : new Secrets(key)
   } catch (error) {
