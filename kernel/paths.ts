@@ -34,6 +34,33 @@ export const routerPath = (form: string): string =>
     .replaceAll(':', '\\:')
     .replaceAll(parameter, (_, many: string, name: string) => (many === '' ? `:${name}` : `*${name}`))
 
+/** A path without the names of its parameters: paths of one form are the same. */
+export const formOf = (path: string): string => path.replaceAll(/\{[^}]*\}/g, '{}')
+
+/**
+ * Sorts paths so that of those which fit a request the first is the most exact: segment by segment a literal comes before
+ * a parameter, a parameter with literal parts before a bare one, and one of several segments last.
+ */
+export function compareExactness(a: string, b: string): number {
+  const [left, right] = [exactnessOf(a), exactnessOf(b)]
+  for (let i = 0; i < Math.min(left.length, right.length); i++) {
+    const difference = right[i]! - left[i]!
+    if (difference !== 0) return difference
+  }
+  return right.length - left.length
+}
+
+/** More literal characters than any segment has. */
+const literal = 2 ** 20
+
+/** For each segment, how much of it stands fast: all, or so many characters; less than nothing where it may be several. */
+const exactnessOf = (path: string): number[] =>
+  path.split('/').map((segment) => {
+    if (!hasParameters(segment)) return literal
+    const characters = segment.replaceAll(parameter, '').length
+    return segment.includes('{+') ? characters - literal : characters
+  })
+
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 function decoded(text: string): string {

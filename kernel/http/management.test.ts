@@ -1,30 +1,14 @@
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { type ClientRequest, createServer, get, type IncomingMessage, request, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { type ClientRequest, get, type IncomingMessage, request } from 'node:http'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import type { Engine } from '../../storage/index.ts'
-import { openLevel } from '../../storage/level.ts'
-import { Accounts } from '../auth/accounts.ts'
-import { IpRanges } from '../kit/ip-ranges.ts'
-import { createLog } from '../log.ts'
-import { Generation } from '../plugin/generation.ts'
-import { emptyInstance } from '../plugin/instance.ts'
-import { oneThread } from '../plugin/relay.ts'
-import { Refusals } from '../refusals.ts'
-import type { ServerEvent } from '../route.ts'
-import { Callers } from './caller.ts'
-import { FailedKeys } from './failed-keys.ts'
-import { createManagement } from './management.ts'
+import { type Served, serveRoutes } from '../../test/served.ts'
+import type { Generation } from '../plugin/generation.ts'
+import type { Route, ServerEvent } from '../route.ts'
 
 const eventBytes = 64 * 1024
 
-let folder: string
-let engine: Engine
-let server: Server
+let served: Served
 let url: string
 let generation: Generation
 /** Requests whose handler runs on, whatever becomes of their clients. */
@@ -43,81 +27,56 @@ async function* endless(): AsyncGenerator<ServerEvent> {
   }
 }
 
-beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'switchyard-test-'))
-  engine = await openLevel(path.join(folder, 'db'))
-  const instance = emptyInstance('test')
-  instance.routes.push({
+const routes: Route<unknown, unknown, unknown, unknown>[] = [
+  {
     method: 'get',
     path: '/api/unwritable',
     access: 'public',
     summary: 'What JSON cannot hold',
     returns: z.unknown(),
-    plugin: 'test',
     handle: () => ({ amount: 1n }),
-  })
-  instance.routes.push({
+  },
+  {
     method: 'get',
     path: '/api/endless',
     access: 'public',
     summary: 'Events without end',
     returns: 'events',
-    plugin: 'test',
     handle: endless,
-  })
-  instance.routes.push({
+  },
+  {
     method: 'get',
     path: '/api/plain',
     access: 'any',
     summary: 'Nothing',
     returns: z.object({}),
-    plugin: 'test',
     handle: () => ({}),
-  })
-  const log = createLog({ level: 'silent' })
-  instance.routes.push({
+  },
+  {
     method: 'post',
     path: '/api/held',
     access: 'public',
     summary: 'Never answers',
     body: z.unknown(),
     returns: z.object({}),
-    plugin: 'test',
     handle: () => {
       held += 1
       return new Promise(() => {})
     },
-  })
-  generation = new Generation(1, [instance], [], new Map(), () => {})
-  const accounts = await Accounts.open(engine)
-  for (const name of ['one', 'two']) await accounts.keys.import(`sy_admin_${name}`, { type: 'admin' })
-  const app = createManagement({
-    callers: new Callers(
-      accounts,
-      new FailedKeys({ limit: 20, relay: oneThread, refusals: new Refusals(), log }),
-    ),
-    log,
-    generation: () => generation,
-    trustedProxies: new IpRanges([]),
-    corsOrigins: [],
-    bodyLimits: { bytes: 1024, depth: 16, nodes: 1000 },
-    adminRpm: 3,
-  })
-  server = createServer(app.callback()).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  },
+]
+
+beforeAll(async () => {
+  served = await serveRoutes({ test: routes }, { adminRpm: 3 })
+  ;({ url, generation } = served)
+  for (const name of ['one', 'two']) await served.accounts.keys.import(`sy_admin_${name}`, { type: 'admin' })
 })
 
 afterEach(() => {
   vi.useRealTimers()
 })
 
-afterAll(async () => {
-  server.closeAllConnections()
-  await new Promise((resolve) => server.close(resolve))
-  await engine.close()
-  await rm(folder, { recursive: true })
-})
+afterAll(() => served.close())
 
 test('events wait for a client that does not read, and end when it leaves', async () => {
   const left = new AbortController()

@@ -8,7 +8,7 @@ import { newId } from '../id.ts'
 import type { IpRanges } from '../kit/ip-ranges.ts'
 import { WindowLimit } from '../kit/window-limit.ts'
 import type { Log } from '../log.ts'
-import { pathMatcher, routerPath } from '../paths.ts'
+import { formOf, pathMatcher, routerPath } from '../paths.ts'
 import type { Generation } from '../plugin/generation.ts'
 import type { LiveRoute, ServerEvent } from '../route.ts'
 import { type BodyLimits, readJson } from './body.ts'
@@ -111,7 +111,9 @@ function wireOf({ path }: Koa.Context, generation: Generation): LiveRoute['wire'
 function routerOf({ routes, chain }: Generation, parts: ManagementParts, limit: WindowLimit): Router {
   const router = new Router({ strict: false })
   for (const route of routes) {
-    router[route.method](routerPath(route.path), async (ctx) => {
+    router[route.method](formOf(route.path), routerPath(route.path), async (ctx, next) => {
+      // A literal path is never another one's parameter, also not for a method that it does not have.
+      if (ctx.matched?.[0]?.name !== ctx.routerName) return next()
       const principal = await admitted(ctx, route, parts, limit)
       if (principal) await chain.admit({ ...visitOf(ctx, parts), principal })
       const body = route.body && (await readJson(ctx.req, parts.bodyLimits))

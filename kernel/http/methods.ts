@@ -4,10 +4,12 @@ import type { Generation } from '../plugin/generation.ts'
 
 /**
  * Says how a path may be asked where no route has answered: to OPTIONS with the header `Allow`, to any other method with
- * 405. Does nothing where there is nothing at the path.
+ * 405. Does nothing where there is nothing at the path. Of the paths that fit, it speaks of the most exact one.
  */
 export function tellMethods(ctx: RouterContext, { wires }: Generation): void {
-  const methods = new Set(ctx.matched?.flatMap((route) => route.methods))
+  const [first, ...others] = ctx.matched ?? []
+  const matched = [first, ...others.filter(({ name }) => name === first?.name)]
+  const methods = new Set(matched.flatMap((route) => route?.methods ?? []))
   if (wires.find(ctx.path)) methods.add('POST')
   if (methods.size === 0) return
   methods.add('OPTIONS')

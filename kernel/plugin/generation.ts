@@ -8,6 +8,7 @@ import { type Arrangement, type AttemptHooks, Delivery } from '../contract/deliv
 import { Pricing, TokenCounting } from '../contract/models.ts'
 import type { Protocol, ProviderSpec } from '../contract/provider.ts'
 import { internalError } from '../errors.ts'
+import { compareExactness, formOf } from '../paths.ts'
 import type { LiveRoute } from '../route.ts'
 import type { Instance } from './instance.ts'
 import { pathsOf, WireTable } from './wire-table.ts'
@@ -21,6 +22,7 @@ export class Generation implements Arrangement {
   readonly chain: Chain
   /** The chain's entries in order. */
   readonly entries: readonly Entry[]
+  /** The most exact paths first. */
   readonly routes: readonly LiveRoute[]
   readonly wires: WireTable
   readonly protocols: ReadonlyMap<string, Protocol>
@@ -134,7 +136,7 @@ const undelivered: Delivery = async () => {
 /** What instances offer, together. Throws when two of them claim the same thing. */
 export function offersOf(instances: readonly Instance[]) {
   const routes = unique(instances, 'route', ({ routes }) =>
-    routes.map((route) => [`${route.method} ${route.path.replaceAll(/\{[^}]*\}/g, '{}')}`, route]),
+    routes.map((route) => [`${route.method} ${formOf(route.path)}`, route]),
   )
   const paths = unique(instances, 'path', ({ wires }) =>
     wires.flatMap((wire) => pathsOf(wire).map((path) => [path, wire] as const)),
@@ -151,7 +153,7 @@ export function offersOf(instances: readonly Instance[]) {
       protocols.map((protocol) => [protocol.id, protocol]),
     ),
     services: unique(instances, 'service', ({ services }) => [...services]),
-    routes: [...routes.values()],
+    routes: [...routes.values()].sort((a, b) => compareExactness(a.path, b.path)),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Wire } from '../call/wire.ts'
-import { hasParameters, type Params, pathMatcher } from '../paths.ts'
+import { compareExactness, hasParameters, type Params, pathMatcher } from '../paths.ts'
 
 /** The wire that a path is of, and what stands in the path's parameters. */
 export interface FoundWire {
@@ -13,6 +13,7 @@ export const pathsOf = ({ path, aliases = [] }: Wire): readonly string[] => [pat
 /** The wires of a generation by their paths, all of them POST. One without parameters is found at once. */
 export class WireTable {
   readonly #exact = new Map<string, FoundWire>()
+  /** The most exact paths first. */
   readonly #formed: {
     readonly wire: Wire
     readonly start: string
@@ -22,12 +23,11 @@ export class WireTable {
 
   constructor(wires: Iterable<Wire>) {
     this.#all = [...new Set(wires)]
-    for (const wire of this.#all) {
-      for (const path of pathsOf(wire)) {
-        const start = path.slice(0, path.indexOf('{'))
-        if (hasParameters(path)) this.#formed.push({ wire, start, match: pathMatcher(path) })
-        else this.#exact.set(path, { wire, params: {} })
-      }
+    const paths = this.#all.flatMap((wire) => pathsOf(wire).map((path) => ({ wire, path })))
+    for (const { wire, path } of paths.sort((a, b) => compareExactness(a.path, b.path))) {
+      const start = path.slice(0, path.indexOf('{'))
+      if (hasParameters(path)) this.#formed.push({ wire, start, match: pathMatcher(path) })
+      else this.#exact.set(path, { wire, params: {} })
     }
   }
 
