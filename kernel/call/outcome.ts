@@ -32,7 +32,7 @@ export interface Outcome {
   /** What a cached answer would have cost. */
   readonly saved: Cost | undefined
   readonly finishReason: FinishReason | undefined
-  /** Provider and model that answered last. */
+  /** Provider and model that answered; where the call failed, those whose failure it ended with. */
   readonly provider: string | undefined
   readonly model: string | undefined
   readonly latencyMs: number

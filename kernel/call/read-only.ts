@@ -52,9 +52,10 @@ const traceHandler: ProxyHandler<Trace> = {
   set: setSome,
   get(trace, field: keyof Trace) {
     const value: unknown = trace[field]
-    if (field === 'mayRecord') return readOnly
+    if (field === 'mayRecord' || field === 'answeredBy') return readOnly
     if (field === 'attempts') return Object.freeze(trace.attempts.map(readOnlyAttempt))
     if (field === 'facts') return value
+    if (field === 'served') return trace.served && readOnlyAttempt(trace.served)
     if (typeof value === 'function') return value.bind(trace)
     // The kernel goes on writing these, so a plugin gets them as they are now.
     if (Array.isArray(value)) return deepFreeze(field === 'rewrites' ? [...value] : structuredClone(value))

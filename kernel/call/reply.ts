@@ -1,6 +1,7 @@
 import type { Chunk } from '../stream/chunk.ts'
 import type { Completion } from './canonical.ts'
-import { deepFreeze } from './read-only.ts'
+import { deepFreeze, readOnlyAttempt } from './read-only.ts'
+import type { Attempt } from './trace.ts'
 
 /** A plain answer. While nobody changes it, the provider's bytes stay as they are; they are parsed when asked for. */
 export class WholeReply {
@@ -10,6 +11,7 @@ export class WholeReply {
   readonly #raw: Buffer | undefined
   #text: string | undefined
   #body: Completion | undefined
+  #attempt: Attempt | undefined
   #isSealed = false
 
   private constructor(wire: string, raw: Buffer | undefined, body: Completion | undefined) {
@@ -25,6 +27,17 @@ export class WholeReply {
 
   static of(body: Completion): WholeReply {
     return new WholeReply('', undefined, body)
+  }
+
+  /** Says which attempt gave it; for who delivers. */
+  by(attempt: Attempt): this {
+    this.#attempt = attempt
+    return this
+  }
+
+  /** The attempt that gave it; undefined for an answer that was made or rewritten here. */
+  get attempt(): Attempt | undefined {
+    return this.#isSealed && this.#attempt ? readOnlyAttempt(this.#attempt) : this.#attempt
   }
 
   /** Nothing of it can be written to from now on: its body is frozen, and of its bytes everybody gets a copy. */
@@ -60,15 +73,23 @@ export class StreamReply {
   /** The wire that the chunks' bytes are written in; empty when they have none. */
   readonly wire: string
   readonly chunks: AsyncIterable<readonly Chunk[]>
+  readonly #attempt: Attempt | undefined
 
-  constructor(wire: string, chunks: AsyncIterable<readonly Chunk[]>) {
+  /** `attempt` gave it, if one did. */
+  constructor(wire: string, chunks: AsyncIterable<readonly Chunk[]>, attempt?: Attempt) {
     this.wire = wire
     this.chunks = chunks
+    this.#attempt = attempt
+  }
+
+  /** As of a plain answer. */
+  get attempt(): Attempt | undefined {
+    return this.#attempt && Object.isFrozen(this) ? readOnlyAttempt(this.#attempt) : this.#attempt
   }
 
   /** The same answer, its chunks passed through something. */
   through(chunks: AsyncIterable<readonly Chunk[]>): StreamReply {
-    return new StreamReply(this.wire, chunks)
+    return new StreamReply(this.wire, chunks, this.#attempt)
   }
 }
 

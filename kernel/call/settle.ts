@@ -89,7 +89,8 @@ export function outcomeOf(call: Call, served: Served, rating: Rating, counts?: C
       ? undefined
       : toGatewayError(served.error)
   const ending = endingOf(served, error)
-  const last = trace.attempts.at(-1)
+  const last =
+    trace.attempts.find((one) => one.error && one.error === error) ?? trace.served ?? trace.attempts.at(-1)
   const { usage, cost } = billed(call, served, ending, rating, counts)
   const { body, json } = served
   return {

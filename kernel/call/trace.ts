@@ -98,6 +98,8 @@ export class Trace {
   readonly #decisions: Decision[] = []
   readonly #paramsChanged: string[] = []
   #readOnly: Trace | undefined
+  #served: Attempt | undefined
+  #isServed = false
   #request: ModelRequest | undefined
   #slots: Map<symbol, unknown> | undefined
   #written: { readonly request: ModelRequest; readonly json: string } | undefined
@@ -112,9 +114,25 @@ export class Trace {
   aside(): Trace {
     const { startedAt, started } = this
     const trace = Object.assign(new Trace(), { startedAt, started })
-    return Object.defineProperty(trace, 'attempts', {
-      get: () => this.attempts.map((attempt) => ({ ...attempt })),
+    return Object.defineProperties(trace, {
+      attempts: { get: () => this.attempts.map((attempt) => ({ ...attempt })) },
+      served: { get: () => this.#served && { ...this.#served } },
     })
+  }
+
+  /**
+   * The attempt that answered: of several at a time the one whose answer was taken. Inside the chain, the one whose answer
+   * came last; undefined while none has.
+   */
+  get served(): Attempt | undefined {
+    return this.#served
+  }
+
+  /** Says which attempt answered; `isFinal` when its answer is the call's, after which others change nothing. */
+  answeredBy(attempt: Attempt, isFinal: boolean): void {
+    if (this.#isServed) return
+    this.#served = attempt
+    this.#isServed = isFinal
   }
 
   /** The same trace for plugins from outside: they add to it by its methods, and change nothing of what is there. */

@@ -132,6 +132,7 @@ export class Chain {
     answer ??= around
       ? await runAround(around, call, (inner) => this.#run(inner, at))
       : await this.#dispatch(call)
+    if (answer.attempt) call.trace.answeredBy(answer.attempt, index === 0)
     return (answer.kind === 'whole' ? rewritesWhole : rewrites)
       ? await rewriteReply(answer, passed, call)
       : answer

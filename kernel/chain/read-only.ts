@@ -76,7 +76,9 @@ async function aroundReadOnly(around: NonNullable<Hooks['around']>, call: Call, 
 function readOnlyReply(reply: Reply): Reply {
   if (reply.kind === 'whole') return reply.seal()
   const sealed = filterStream(reply.chunks, [{ push: (chunk, out) => out.emit(chunk.seal()) }])
-  return Object.freeze(reply.through(sealed))
+  const shown = reply.through(sealed)
+  Object.freeze(shown)
+  return shown
 }
 
 const readOnlyFilter = (filter: Filter): Filter => ({

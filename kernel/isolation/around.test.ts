@@ -50,7 +50,11 @@ describe.each(places)('an around, %s', (place) => {
           ctx.report('caught', [error.constructor.name, error.name, error.code, error.status, error.providerStatus,
             error.provider, error.retryable, attempts.length, attempts.at(-1).error === error].join(' '))
           attempts.at(-1).reasonNext = 'for fun'
-          if (call.request.user === 'again') return next(call)
+          if (call.request.user === 'again') {
+            const reply = await next(call)
+            ctx.report('served', [call.trace.served.n, call.trace.served.status].join(' '))
+            return reply
+          }
           if (call.request.user === 'other') throw Object.assign(new Error('mine'), { cause: error })
           throw error
         }
@@ -73,6 +77,7 @@ describe.each(places)('an around, %s', (place) => {
     expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '7'])
     expect((await limited.json()) as object).not.toMatchObject({ error: { module: 'far' } })
     const caught = (await far.reported()).filter(([kind]) => kind === 'caught').map(([, detail]) => detail)
+    expect(await far.reported()).toContainEqual(['served', '2 200'])
     expect(caught).toEqual([
       'UpstreamError UpstreamError provider_error 502 503 openai true 1 true',
       'UpstreamError UpstreamError provider_error 502 503 openai true 1 true',

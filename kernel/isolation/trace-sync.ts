@@ -15,6 +15,8 @@ export interface TraceView {
   /** With the first view: when the call began. */
   readonly began?: Pick<Trace, 'startedAt' | 'started'>
   readonly attempts?: readonly AttemptView[]
+  /** The attempt that answered, by its name. */
+  readonly served?: string
   readonly cached?: Cached
   readonly firstContentAt?: number
 }
@@ -55,6 +57,7 @@ export class TraceNews {
     return someOf<TraceView>({
       began: this.#told.isNew('began', true) ? { startedAt, started } : undefined,
       attempts: attempts.map((attempt) => viewOfAttempt(attempt, errors)),
+      served: trace.served && this.#told.isNew('served', trace.served) ? nameOf(trace.served) : undefined,
       cached: this.#told.isNew('cached', cached) ? cached : undefined,
       firstContentAt: this.#told.isNew('firstContentAt', firstContentAt) ? firstContentAt : undefined,
     })
@@ -88,13 +91,15 @@ export class TraceCopy {
   }
 
   /** Takes over what happened; it is not told back. */
-  follow({ began, attempts = [], cached, firstContentAt }: TraceView): void {
+  follow({ began, attempts = [], served, cached, firstContentAt }: TraceView): void {
     const trace = this.#trace
     if (began) Object.assign(trace, began)
     for (const view of attempts) {
       const attempt = this.attemptOf(view)
       if (!trace.attempts.includes(attempt)) trace.attempts.push(attempt)
     }
+    const answered = served === undefined ? undefined : this.#attempts.get(served)
+    if (answered) trace.answeredBy(answered, false)
     if (cached) trace.cached = cached
     if (firstContentAt !== undefined) trace.firstContentAt = firstContentAt
     this.#told.changesOf('reasons', this.#reasonsNext())

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Call, type Completion, defineModule, type Filter, type Reply } from '#kernel'
+import { type Attempt, type Call, type Completion, defineModule, type Filter, type Reply } from '#kernel'
 import { Assembler, filterStream, replyWith } from '#kit'
 import { directivesOf } from './directives.ts'
 import { type CacheEntry, createKept, Entries, type Stored } from './entries.ts'
@@ -49,11 +49,10 @@ export default defineModule({
     every(minuteMs, () => entries.save(Date.now() - minuteMs), { inEachThread: true })
     every(minuteMs, () => entries.sweep())
 
-    const keep = (key: string, body: Completion, { trace }: Call, bytes: number | undefined): void => {
+    const keep = (key: string, body: Completion, served: Attempt | undefined, bytes?: number): void => {
       if (!storable(body, tool_calls)) return
       const now = Date.now()
-      const last = trace.attempts.at(-1)
-      const origin = last && { provider: last.provider, model: last.model }
+      const origin = served && { provider: served.provider, model: served.model }
       entries.add(key, { body, stored_at: now, expires_at: now + ttl_s * 1000, origin }, bytes)
     }
 
@@ -66,7 +65,9 @@ export default defineModule({
         const found = looked instanceof Promise ? await looked : looked
         if (found && ageS(found) <= maxAgeS) return hit(call, found)
         call.trace.header('x-cache', 'miss')
-        return watched(await next(call), (body, bytes) => keep(key, body, call, bytes))
+        const reply = await next(call)
+        const { served } = call.trace
+        return watched(reply, (body, bytes) => keep(key, body, served, bytes))
       },
     }
   },

@@ -1,4 +1,5 @@
 import {
+  type Attempt,
   type Call,
   type Chunk,
   type Estimator,
@@ -27,6 +28,8 @@ const lookEvery = 16
  */
 export class SpendLimit implements Filter {
   readonly #call: Call
+  /** Whose answer this is. */
+  readonly #attempt: Attempt | undefined
   readonly #mostNano: number
   readonly #rating: Rating
   #estimator: Estimator | undefined
@@ -36,12 +39,13 @@ export class SpendLimit implements Filter {
 
   constructor(call: Call, mostNano: number, rating: Rating) {
     this.#call = call
+    this.#attempt = call.trace.served
     this.#mostNano = mostNano
     this.#rating = rating
   }
 
   push(chunk: Chunk, out: Out): void {
-    this.#estimator ??= this.#rating.tokens.estimator(modelOf(this.#call))
+    this.#estimator ??= this.#rating.tokens.estimator(this.#attempt?.model ?? this.#call.request.model)
     this.#output += tokensOf(chunk, this.#estimator)
     if (this.#output - this.#looked >= lookEvery) {
       this.#looked = this.#output
@@ -54,7 +58,7 @@ export class SpendLimit implements Filter {
   }
 
   #nano(): number | undefined {
-    const attempt = this.#call.trace.attempts.at(-1)
+    const attempt = this.#attempt
     if (!attempt) return undefined
     this.#input ??= this.#inputOf(attempt.model)
     const usage: Usage = {
@@ -78,8 +82,6 @@ export class SpendLimit implements Filter {
     })
   }
 }
-
-const modelOf = ({ trace, request }: Call): string => trace.attempts.at(-1)?.model ?? request.model
 
 function tokensOf({ data }: Chunk, estimator: Estimator): number {
   let tokens = 0

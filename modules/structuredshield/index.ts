@@ -64,7 +64,7 @@ export default defineModule({
         let asked = asking(call, wanted)
         for (let attempt = 0; ; attempt += 1) {
           const reply = await next(asked)
-          const isNative = call.trace.attempts.at(-1)?.structuredOutput === 'native'
+          const isNative = call.trace.served?.structuredOutput === 'native'
           if (isNative && wanted.isAny) return reply
           if (isNative && reply.kind === 'stream') return watched(reply, call, validate)
           const body = await collect(reply)

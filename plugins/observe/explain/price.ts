@@ -36,7 +36,7 @@ export function billOf(row: TraceRow, prices: Pricing): Bill {
 
 const reasonOf = ({ attempts }: TraceRow): string =>
   attempts.length > 1
-    ? 'several attempts were billed, and the items are at the price of the last'
+    ? 'several attempts were billed, and the items are at the price of the one that answered'
     : 'the price has changed since'
 
 const snake = (name: string): string => name.replace(/[A-Z0-9]+/g, (part) => `_${part.toLowerCase()}`)

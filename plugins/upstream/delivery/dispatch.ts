@@ -154,7 +154,7 @@ function finishedWhole({ target, protocol, attempt }: Try, reply: WholeReply): R
   attempt.latencyMs = performance.now() - attempt.startedAt
   attempt.status ??= 200
   account(attempt, protocol, target, () => reply.body.usage)
-  return reply
+  return reply.by(attempt)
 }
 
 /** Waits for a stream's first content. */
@@ -175,7 +175,7 @@ async function begun(
     })
   const stream = new AttemptStream(source, { attempt, protocol, target, failed })
   await stream.begin(unreadable)
-  return new StreamReply(wire, { [Symbol.asyncIterator]: () => stream })
+  return new StreamReply(wire, { [Symbol.asyncIterator]: () => stream }, attempt)
 }
 
 /** The request with what modules add to its headers, which is seldom anything. */
