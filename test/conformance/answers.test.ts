@@ -26,7 +26,7 @@ const script = {
   toolCalls: [{ name: 'weather', arguments: { city: 'Bern' } }],
 }
 
-/** The JSON that the stand-in answers with, by asking it once more what the gateway asked. */
+/** The JSON that the fake provider answers with, by asking it once more what the gateway asked. */
 async function answerOf(cell: Cell): Promise<unknown> {
   const { content, ...silent } = script
   cell.upstream.reply({ ...(cell.provider.name === 'cohere' ? silent : script), times: 2 })

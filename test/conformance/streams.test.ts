@@ -29,7 +29,7 @@ const script = {
 }
 const tools = [{ name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } }]
 
-/** The bytes of a stream as the stand-in sends them, by asking it once more what the gateway asked. */
+/** The bytes of a stream as the fake provider sends them, by asking it once more what the gateway asked. */
 async function bytesFrom(cell: Cell): Promise<Buffer> {
   const { reasoning, toolCalls, content } = script
   cell.upstream.reply({ reasoning, toolCalls, ...(cell.provider.name !== 'cohere' && { content }), times: 2 })

@@ -20,12 +20,12 @@ const signs: Readonly<Record<Finding, string>> = {
 
 const preface = `# Conformance
 
-What each wire carries to each provider and back. Every cell is a test in \`test/conformance\`: an official client of the
-wire, a running gateway, and a stand-in of the provider's service that refuses what the service would refuse. The file is
-written by \`npm run conformance\`; the tests fail when it is not what they find.
+What each wire carries to each provider and back. Each cell is a test in \`test/conformance\` with an official client of the wire, a
+running gateway, and a fake provider that refuses what the real service refuses. \`npm run conformance\` writes this page. A test fails
+when a result differs from it.
 
-✓ carried both ways, plain and streamed · *dropped* left out and named in \`X-Params-Changed\` and in the trace · *refused*
-answered with 400 and the field's name · — neither side has it.
+✓ carried both ways, plain and streamed · *dropped* left out and named in \`X-Params-Changed\` and in the trace · *refused* answered
+with 400 and the field's name · — not part of the wire or the provider
 `
 
 /** The table as Markdown: one section for each wire. */
