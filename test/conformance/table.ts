@@ -25,7 +25,7 @@ running gateway, and a fake provider that refuses what the real service refuses.
 when a result differs from it.
 
 ✓ carried both ways, plain and streamed · *dropped* left out and named in \`X-Params-Changed\` and in the trace · *refused* answered
-with 400 and the field's name · — not part of the wire or the provider
+with 400 and the field's name · — does not apply, because the wire or the provider lacks it
 `
 
 /** The table as Markdown: one section for each wire. */

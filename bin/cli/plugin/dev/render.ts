@@ -21,7 +21,7 @@ export function render(news: News): string {
     case 'loaded':
       return `\nLoaded in ${news.ms} ms.`
     case 'refused':
-      return `\nNot loaded: ${news.problem}${news.runs_on ? '\nThe version before runs on.' : ''}`
+      return `\nNot loaded: ${news.problem}${news.runs_on ? '\nThe previous version keeps running.' : ''}`
     case 'problem':
       return news.problem
     case 'call':
