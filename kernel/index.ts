@@ -17,6 +17,14 @@ export { newAttempt } from './call/attempt.ts'
 export { Call, type CallContext, type Principal, type Timeouts } from './call/call.ts'
 export { Cancel } from './call/cancel.ts'
 export type * from './call/canonical.ts'
+export {
+  type FoundSpan,
+  findingActions,
+  findingTypes,
+  type SafetyFinding,
+  severities,
+  type TraceFinding,
+} from './call/findings.ts'
 export { flawOf } from './call/flaw.ts'
 export { CallFirstContent, CallSettled, CallStarted, type Outcome } from './call/outcome.ts'
 export { allProtocolOptions, protocolOptions } from './call/protocol-options.ts'

@@ -1,6 +1,7 @@
 import type { Condition } from '../chain/when.ts'
 import type { UpstreamError } from '../errors.ts'
 import type { Completion, ModelRequest, StructuredOutput } from './canonical.ts'
+import { Findings, type SafetyFinding, type TraceFinding } from './findings.ts'
 import { readOnlyTrace } from './read-only.ts'
 import type { Usage } from './usage.ts'
 
@@ -77,6 +78,8 @@ export interface Cached {
   readonly origin?: { readonly provider: string; readonly model: string } | undefined
 }
 
+const none: readonly TraceFinding[] = []
+
 /** The record a call leaves behind; shared by all its copies, written by the kernel and the modules. */
 export class Trace {
   readonly startedAt = Date.now()
@@ -97,6 +100,7 @@ export class Trace {
   readonly #notes: Note[] = []
   readonly #decisions: Decision[] = []
   readonly #paramsChanged: string[] = []
+  #findings: Findings | undefined
   #readOnly: Trace | undefined
   #served: Attempt | undefined
   #isServed = false
@@ -172,6 +176,19 @@ export class Trace {
 
   addNote(note: Note): void {
     this.#notes.push(note)
+  }
+
+  get findings(): readonly TraceFinding[] {
+    return this.#findings?.all ?? none
+  }
+
+  /**
+   * Tells of something that a guard found, and of what became of it; those that are alike are counted as one. Detections
+   * are told by the kernel. Throws a fault of the module for a finding that is none.
+   */
+  finding(module: string, found: SafetyFinding, mode?: 'shadow'): void {
+    this.#findings ??= new Findings()
+    this.#findings.add(module, found, mode)
   }
 
   get decisions(): readonly Decision[] {

@@ -45,10 +45,12 @@ export class Detector {
     )
   }
 
-  /** Tells the trace and the module of a finding. */
-  report(span: Span, place: TextLocation): void {
+  /** Tells the trace and the module of a finding. `offset`: where the text that was scanned begins. */
+  report(span: Span, place: TextLocation, offset: number): void {
     const verdict = span.action === 'replace' ? (this.detection.verdict ?? 'redacted') : verdicts[span.action]
     count(this.#call, this.#entry.id, verdict, span.label, place.direction)
+    // What is shown to the client alone was found before.
+    if (this.detection !== this.#entry.hooks.reveal) this.#tell(span, place, offset)
     this.#guarded(() => this.detection.found?.(span, place, this.#call))
   }
 
@@ -71,6 +73,24 @@ export class Detector {
     recordRun(this.#entry, 'detect', this.#ms, this.#call)
   }
 
+  #tell(
+    { start, end, label, action, ...more }: Span,
+    { direction, role, kind }: TextLocation,
+    at: number,
+  ): void {
+    const { id, finds = 'custom' } = this.#entry
+    this.#call.trace.finding(id, {
+      type: finds,
+      severity: more.severity ?? severities[action],
+      action: actions[action],
+      direction,
+      label: String(label),
+      ...(more.ruleId !== undefined && { ruleId: more.ruleId }),
+      ...(more.confidence !== undefined && { confidence: more.confidence }),
+      spans: [{ role, kind, start: at + start, end: at + end }],
+    })
+  }
+
   #guarded<T>(run: () => T): T | undefined {
     if (this.#broken) return undefined
     const started = performance.now()
@@ -87,6 +107,12 @@ export class Detector {
 }
 
 const verdicts = { block: 'blocked', note: 'flagged' } as const
+
+/** What a trace calls the actions of detections. */
+const actions = { block: 'block', replace: 'redact', note: 'warn' } as const
+
+/** How severe a finding is that does not say: what is done about it tells. */
+const severities = { block: 'high', replace: 'medium', note: 'low' } as const
 
 const counted = Symbol('findings')
 

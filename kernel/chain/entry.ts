@@ -1,4 +1,5 @@
 import type { Call } from '../call/call.ts'
+import type { SafetyFinding } from '../call/findings.ts'
 import { ClientGone, circuitOpen, type GatewayError, internalError, isGatewayError } from '../errors.ts'
 import type { ChainHooks } from './batches.ts'
 import type { Stage } from './hooks.ts'
@@ -10,6 +11,8 @@ export interface Entry {
   readonly id: string
   readonly stage: Stage
   readonly hooks: ChainHooks
+  /** The type of what its detections find; `custom` without it. */
+  readonly finds?: SafetyFinding['type'] | undefined
   /** What happens when the module itself fails: the call passes, or is refused. */
   readonly failure: 'open' | 'closed'
   /** Which calls it applies to; all of them without it. */

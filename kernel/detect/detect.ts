@@ -1,4 +1,5 @@
 import type { Call } from '../call/call.ts'
+import type { SafetyFinding } from '../call/findings.ts'
 
 /** Where a text stands. */
 export interface TextLocation {
@@ -20,6 +21,12 @@ export interface Span {
   /** `replace` puts `replacement` there, `block` refuses the call, `note` only tells. */
   readonly action: 'replace' | 'block' | 'note'
   readonly replacement?: string
+  /** For the trace: `high` for what is blocked, `medium` for what is replaced and `low` for the rest without it. */
+  readonly severity?: SafetyFinding['severity']
+  /** For the trace: the operator's rule that it comes from. */
+  readonly ruleId?: string
+  /** For the trace: from 0 to 1. */
+  readonly confidence?: number
 }
 
 /**

@@ -48,10 +48,10 @@ export class GuestModule {
   #entry: Entry
 
   constructor(data: GuestData, parts: Parts) {
-    const { id, stage, failure } = data
+    const { id, stage, failure, finds } = data
     this.#data = data
     this.#parts = parts
-    this.#entry = { id, stage, failure, when: undefined, meter: parts.meter, hooks: {} }
+    this.#entry = { id, stage, failure, finds, when: undefined, meter: parts.meter, hooks: {} }
   }
 
   /** Takes over what its setup has returned. Throws when a hook is not granted. */

@@ -96,10 +96,10 @@ async function askInWorker<K extends 'describe' | 'migrate'>(
 
 function startOf(plugin: Plugin, { memory, hang }: WorkerLimits, startMs = defaultStartMs): WorkerStart {
   const { id, manifest, found } = plugin
-  const { stage, failure, permissions } = manifest as ModuleManifest
+  const { stage, failure, finds, permissions } = manifest as ModuleManifest
   const { root, lookups } = found.staged ?? {}
   const staged = root !== undefined && lookups ? { root, lookups } : undefined
-  const data: GuestData = { entry: found.entry!, staged, id, stage, failure, permissions }
+  const data: GuestData = { entry: found.entry!, staged, id, stage, failure, finds, permissions }
   return {
     entry: ['./guest', import.meta.url],
     name: id,

@@ -71,7 +71,8 @@ describe('a module in a worker', () => {
   })
 
   test('answers by itself, and finds what is cut in two', async () => {
-    await withModule(`return {
+    await withModule(
+      `return {
       request(call) {
         if (call.request.user === 'answer') return { kind: 'whole', body: { choices: [{ index: 0, message: { role: 'assistant', content: 'here' }, finish_reason: 'stop' }] } }
       },
@@ -79,11 +80,17 @@ describe('a module in a worker', () => {
         const start = text.indexOf('secret', from)
         return start < 0 ? [] : [{ start, end: start + 6, label: 'word', action: 'replace', replacement: '***' }]
       } } },
-    }`)
+    }`,
+      { finds: 'policy' },
+    )
     expect(await textOf(await call({ user: 'answer' }))).toBe('here')
     expect(contentOf(await (await call({ user: 'answer', stream: true })).text())).toBe('here')
-    upstream.reply({ content: ['a sec', 'ret to ', 'keep'] })
-    expect(contentOf(await (await call({ stream: true })).text())).toBe('a *** to keep')
+    upstream.reply({ content: ['a sec', 'ret to ', 'keep, sec', 'ret', '!'] })
+    const response = await call({ stream: true })
+    expect(contentOf(await response.text())).toBe('a *** to keep, ***!')
+    const { guardrails } = await far.traceOf(response)
+    const spans = [2, 18].map((start) => ({ role: 'assistant', kind: 'content', start, end: start + 6 }))
+    expect(guardrails).toMatchObject([{ module: 'far', type: 'policy', label: 'word', count: 2, spans }])
   })
 
   test('keeps what it remembers over a change of its settings', async () => {

@@ -1,6 +1,7 @@
 import type { PartAsk, StoreNews } from '../../storage/shared/messages.ts'
 import type { Argument, Result } from '../../storage/shared/rpc-port.ts'
 import type { Completion, CompletionChunk, ModelRequest } from '../call/canonical.ts'
+import type { Entry } from '../chain/entry.ts'
 import type { Stage, Visit } from '../chain/hooks.ts'
 import type { MeterEvent } from '../chain/meter.ts'
 import type { Migrated, OlderSettings } from '../plugin/isolation.ts'
@@ -18,6 +19,7 @@ export interface GuestData {
   readonly id: string
   readonly stage: Stage
   readonly failure: 'open' | 'closed'
+  readonly finds: Entry['finds']
   readonly permissions: readonly string[]
 }
 

@@ -1,4 +1,5 @@
 import type { Completion } from '../call/canonical.ts'
+import type { TraceFinding } from '../call/findings.ts'
 import type { Attempt, Cached, Decision, Note, Trace } from '../call/trace.ts'
 import type { CrossedErrors } from './crossing-call.ts'
 import type { CallThrown } from './protocol.ts'
@@ -24,6 +25,8 @@ export interface TraceView {
 /** What a module in a worker added to a call's trace. */
 export interface TracePart {
   readonly notes?: readonly Note[]
+  /** With so many of each as there were since. */
+  readonly findings?: readonly TraceFinding[]
   readonly decisions?: readonly Decision[]
   readonly paramsChanged?: readonly string[]
   readonly headers?: Readonly<Record<string, string>>
@@ -108,9 +111,10 @@ export class TraceCopy {
 
   /** What was added since the last time; undefined when nothing was. `isOver`: the answer as it may be recorded is there. */
   next(isOver: boolean): TracePart | undefined {
-    const { notes, decisions, paramsChanged, headers, facts, cached, body } = this.#trace
+    const { notes, findings, decisions, paramsChanged, headers, facts, cached, body } = this.#trace
     return someOf<TracePart>({
       notes: this.#told.moreOf('notes', notes),
+      findings: this.#newOf(findings),
       decisions: this.#told.moreOf('decisions', decisions),
       paramsChanged: this.#told.moreOf('paramsChanged', paramsChanged),
       headers: this.#told.changesOf('headers', headers),
@@ -118,6 +122,14 @@ export class TraceCopy {
       reasons: this.#told.changesOf('reasons', this.#reasonsNext()),
       cached: this.#told.isNew('cached', cached) ? cached : undefined,
       body: isOver && body ? recorded(body) : undefined,
+    })
+  }
+
+  #newOf(findings: readonly TraceFinding[]): TraceFinding[] {
+    return findings.flatMap((finding, i) => {
+      const spans = this.#told.moreOf(`spans ${i}`, finding.spans)
+      const count = finding.count - this.#told.numberOf(`finding ${i}`, finding.count)
+      return count > 0 ? [{ ...finding, spans, count }] : []
     })
   }
 
@@ -142,9 +154,14 @@ class Told {
 
   /** The items of a list that were added since. */
   moreOf<T>(name: string, now: readonly T[]): readonly T[] {
-    const from = (this.#told.get(name) ?? 0) as number
-    this.#told.set(name, now.length)
-    return now.slice(from)
+    return now.slice(this.numberOf(name, now.length))
+  }
+
+  /** The number that was told last; zero when none was. */
+  numberOf(name: string, now: number): number {
+    const before = (this.#told.get(name) ?? 0) as number
+    this.#told.set(name, now)
+    return before
   }
 
   /** The entries of a record that are others since. */
@@ -167,6 +184,7 @@ function someOf<T>(all: { readonly [K in keyof T]: T[K] | undefined }): T | unde
 export function addPart(trace: Trace, part: TracePart, isOwn: (note: Note) => boolean): void {
   const {
     notes = [],
+    findings = [],
     decisions = [],
     paramsChanged = [],
     headers = {},
@@ -176,6 +194,7 @@ export function addPart(trace: Trace, part: TracePart, isOwn: (note: Note) => bo
     body,
   } = part
   for (const note of notes.filter(isOwn)) trace.addNote(note)
+  for (const { module, ...found } of findings) trace.finding(module, found)
   for (const decision of decisions) trace.decide(decision)
   for (const change of paramsChanged) trace.changeParam(change)
   for (const [name, value] of Object.entries(headers)) trace.header(name, value)

@@ -76,11 +76,11 @@ export function providersOf(plugins: Iterable<Plugin>): Map<string, ProviderSpec
 export function entryOf(plugin: Plugin, state: PluginState): Entry[] {
   const { manifest, instance, setting, meter, id } = plugin
   if (manifest?.kind !== 'module' || !setting?.enabled) return []
-  const { stage, failure } = manifest
+  const { stage, failure, finds } = manifest
   const when = compileWhen(setting.when)
   const isShadow = setting.mode === 'shadow'
   if (instance) {
-    const entry: Entry = { id, stage, failure, when, meter, hooks: instance.hooks }
+    const entry: Entry = { id, stage, failure, finds, when, meter, hooks: instance.hooks }
     return [isShadow ? inShadow(entry) : entry]
   }
   if (isShadow || failure === 'open' || (state === 'invalid' && !setting.asked)) return []

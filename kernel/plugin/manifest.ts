@@ -4,6 +4,7 @@ import satisfies from 'semver/functions/satisfies.js'
 import valid from 'semver/functions/valid.js'
 import validRange from 'semver/ranges/valid.js'
 import { z } from 'zod'
+import { findingTypes } from '../call/findings.ts'
 import { stages } from '../chain/hooks.ts'
 import { kernelKeys } from '../config/schema.ts'
 import { providerSpec } from '../contract/provider.ts'
@@ -12,7 +13,7 @@ import { entryOf, readManifest } from './manifest-file.ts'
 import type { Staged } from './staging/stage.ts'
 
 /** Version of the contract that plugins are written against. */
-export const apiVersion = '3.10.0'
+export const apiVersion = '3.11.0'
 
 export const idPattern = /^[a-z][a-z0-9-]{0,63}$/
 const ids = z.array(z.string().regex(idPattern)).default([])
@@ -58,6 +59,8 @@ export const manifestSchema = z.discriminatedUnion('kind', [
     failure: z.enum(['open', 'closed']),
     /** Whether it runs in the gateway's process or in a worker of its own, unless the operator says otherwise. */
     isolation: z.enum(['inproc', 'worker']).default('inproc'),
+    /** The type of what its detections find, for traces; `custom` without it. */
+    finds: z.enum(findingTypes).optional(),
     /** Longest run of a hook that is not held against it, in milliseconds, for those that must wait; else the operator's. */
     budget_ms: z.int().min(1).max(3_600_000).optional(),
     /** How long a hook is waited for, in milliseconds. */

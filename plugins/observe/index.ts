@@ -23,7 +23,7 @@ import { timeseriesRoute } from './routes/timeseries.ts'
 import { explainRoute, traceRoutes } from './routes/traces.ts'
 import type { TraceRow } from './row.ts'
 import { Traces } from './traces.ts'
-import { itemOf } from './view.ts'
+import { guardrailOf, itemOf } from './view.ts'
 
 const flushMs = 250
 const liveEvents = 2000
@@ -92,8 +92,12 @@ export default defineArea({
       maxBytes: settings.max_body_bytes,
     }
     const live = liveFor(context, ring)
-    const finished = (row: TraceRow): void =>
-      live(() => ({ event: 'request.finished', userId: row.user_id, data: () => itemOf(row) }))
+    const finished = (row: TraceRow): void => {
+      const { id, user_id: userId, findings = [] } = row
+      for (const found of findings)
+        live(() => ({ event: 'guardrail', userId, data: () => ({ trace_id: id, ...guardrailOf(found) }) }))
+      live(() => ({ event: 'request.finished', userId, data: () => itemOf(row) }))
+    }
 
     context.on(CallStarted, ({ call }) =>
       live(() => ({

@@ -74,15 +74,27 @@ function parsed(text: string): LiveEvent {
   return { id: field('id'), event: field('event')!, data: JSON.parse(field('data')!) }
 }
 
-async function ask(key: string, stream: boolean): Promise<string> {
+async function ask(key: string, stream: boolean, content = 'Hello'): Promise<string> {
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'gpt-4o-mini', stream, messages: [{ role: 'user', content: 'Hello' }] }),
+    body: JSON.stringify({ model: 'gpt-4o-mini', stream, messages: [{ role: 'user', content }] }),
   })
   await response.text()
   return response.headers.get('x-trace-id')!
 }
+
+test('what a guard finds is told of when the call ends, to those who see the call', async () => {
+  await gateway.module('maskmode', { enabled: true })
+  const [view, other] = [await View.open(ada), await View.open(bob)]
+  const id = await ask(ada, false, 'Write to ada@example.com')
+  await view.has('request.finished')
+  const told = view.events.filter(({ event }) => event === 'guardrail').map(({ data }) => data)
+  expect(told).toMatchObject([{ trace_id: id, module: 'maskmode', type: 'pii', label: 'email' }])
+  expect(JSON.stringify(told)).not.toContain('example.com')
+  expect(other.names()).not.toContain('guardrail')
+  await gateway.module('maskmode', { enabled: false })
+})
 
 test('a call is told of as it happens', async () => {
   const view = await View.open(ada)

@@ -1,4 +1,4 @@
-import type { Attempt, Decision, Usage } from '#kernel'
+import type { Attempt, Decision, TraceFinding, Usage } from '#kernel'
 import type { Difference } from '#kit'
 
 export const sources = [
@@ -110,6 +110,8 @@ export interface TraceRow {
     of: 'request' | 'reply',
     differences: readonly Difference[],
   ])[]
+  /** What guards found; absent when they found nothing. */
+  readonly findings?: readonly TraceFinding[]
   readonly decisions: readonly Decision[]
   readonly params_changed: readonly string[]
   readonly facts: Readonly<Record<string, unknown>>

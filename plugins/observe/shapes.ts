@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { findingActions, findingTypes, severities } from '#kernel'
 import { statuses } from './row.ts'
 
 const count = z.int().min(0)
@@ -26,6 +27,23 @@ export const traceCost = z.object({
   price_id: z.string().nullable(),
   source: z.enum(['catalogue', 'override', 'provider']).nullable(),
   saved_usd: usd,
+})
+
+/** What a guard found in a call, and what became of it. */
+export const guardrail = z.object({
+  rule_id: z.string().nullable(),
+  module: z.string(),
+  type: z.enum(findingTypes),
+  severity: z.enum(severities),
+  action: z.enum(findingActions),
+  direction: z.enum(['request', 'response']),
+  label: z.string().meta({ description: 'What it is; the text itself is nowhere in a trace.' }),
+  count,
+  spans: z
+    .array(z.object({ role: z.string(), kind: z.string(), start: count, end: count }))
+    .meta({ description: 'Where the first of them stand, in characters of their text.' }),
+  confidence: z.number().min(0).max(1).nullable(),
+  shadow: z.boolean().meta({ description: 'Of a module that only tells what it would have done.' }),
 })
 
 /** A trace as listings and the live view show it. */
@@ -72,6 +90,7 @@ export const traceItem = z.object({
   finish_reason: z.string().nullable(),
   cached: z.boolean(),
   cache: z.object({ kind: z.string(), age_s: z.number(), similarity: z.number().optional() }).nullable(),
+  guardrails: z.array(guardrail),
   params_dropped: z.array(z.string()),
   params_renamed: z.array(z.string()),
   chain_generation: z.int().nullable(),

@@ -15,7 +15,7 @@ const cut = (text: string, length: number): string => (text.length > length ? te
 /** The row of a call that has settled. */
 export function rowOf(outcome: Outcome, call: Call, bodies: TraceRow['bodies']): TraceRow {
   const { trace, context, principal, request } = call
-  const { facts } = trace
+  const { facts, findings } = trace
   return {
     id: call.id,
     request_id: text(context.headers['x-request-id']),
@@ -54,6 +54,7 @@ export function rowOf(outcome: Outcome, call: Call, bodies: TraceRow['bodies']):
     ),
     ...(trace.shadows && { shadows: trace.shadows }),
     ...passedBy(trace),
+    ...(findings.length > 0 && { findings }),
     decisions: trace.decisions,
     params_changed: trace.paramsChanged.slice(0, mostChanges).map((change) => cut(change, longest.word)),
     facts,

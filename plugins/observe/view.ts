@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { TraceFinding } from '#kernel'
 import { usdOf } from '#kit'
 import type { Bodies } from './body.ts'
 import { operatedModules } from './operated.ts'
@@ -58,11 +59,30 @@ export function itemOf(row: TraceRow): TraceItem {
     finish_reason: row.finish_reason ?? null,
     cached: row.cache !== undefined,
     cache: row.cache ?? null,
+    guardrails: (row.findings ?? []).map(guardrailOf),
     params_dropped: row.params_changed
       .filter((change) => change.startsWith('-'))
       .map((name) => name.slice(1)),
     params_renamed: row.params_changed.filter((change) => !change.startsWith('-')),
     chain_generation: row.generation ?? null,
+  }
+}
+
+/** A finding as it is told of. */
+export function guardrailOf(found: TraceFinding): TraceItem['guardrails'][number] {
+  const { module, type, severity, action, direction, label, ruleId, confidence, spans, count, mode } = found
+  return {
+    rule_id: ruleId ?? null,
+    module,
+    type,
+    severity,
+    action,
+    direction: direction === 'reply' ? 'response' : direction,
+    label,
+    count,
+    spans: [...spans],
+    confidence: confidence ?? null,
+    shadow: mode === 'shadow',
   }
 }
 

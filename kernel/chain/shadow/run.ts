@@ -98,10 +98,11 @@ export class ShadowRun {
     const { reason } = this.#cancel
     if (reason && reason !== cancel.reason)
       this.note('ended', isGatewayError(reason) ? { code: reason.code, status: reason.status } : {})
-    const { notes, decisions, headers } = this.#trace
+    const { notes, findings, decisions, headers } = this.#trace
     for (const { kind, chosen } of decisions) this.note('decided', { kind, chosen })
     if (Object.keys(headers).length > 0) this.note('headers', { names: Object.keys(headers) })
     for (const note of notes) trace.addNote({ ...note, mode: 'shadow' })
+    for (const { module, ...found } of findings) trace.finding(module, found, 'shadow')
     this.#cancel.abort(over)
   }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Context, type EventShape, ModuleChanged } from '#kernel'
 import { follow } from '../live.ts'
 import type { Happening, Ring } from '../ring.ts'
-import { traceItem } from '../shapes.ts'
+import { guardrail, traceItem } from '../shapes.ts'
 import { scopeOf } from '../viewer.ts'
 
 const heartbeatMs = 15_000
@@ -16,6 +16,7 @@ const liveEvents: readonly EventShape[] = [
   { event: 'request.started', data: z.object(started) },
   { event: 'request.first_token', data: z.object({ id, ttft_ms: z.number() }) },
   { event: 'request.finished', data: traceItem },
+  { event: 'guardrail', data: guardrail.extend({ trace_id: z.string() }) },
   { event: 'module.changed', data: ModuleChanged.schema },
 ]
 
@@ -26,7 +27,7 @@ export function liveRoute(context: Context<unknown>, ring: Ring): void {
     path: '/api/observe/live',
     access: 'any',
     summary:
-      'Calls as they happen: request.started, request.first_token, request.finished, module.changed, heartbeat',
+      'Calls as they happen: request.started, request.first_token, request.finished, guardrail, module.changed, heartbeat',
     returns: 'events',
     events: liveEvents,
     handle({ principal, headers, signal }) {

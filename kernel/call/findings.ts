@@ -1,0 +1,108 @@
+import type { TextLocation } from '../detect/detect.ts'
+import { HookFault } from '../hook-fault.ts'
+
+/** What a finding is about. */
+export const findingTypes = [
+  'pii',
+  'secret',
+  'injection',
+  'toxic',
+  'policy',
+  'tool',
+  'agent',
+  'custom',
+] as const
+export const severities = ['low', 'medium', 'high', 'critical'] as const
+export const findingActions = ['block', 'redact', 'warn', 'log'] as const
+
+/** Where something was found, in characters of the text as its detector read it. */
+export interface FoundSpan extends Pick<TextLocation, 'role' | 'kind'> {
+  readonly start: number
+  readonly end: number
+}
+
+/** Something in a call that a guard has found: what it is, where it stands and what became of it; never the text. */
+export interface SafetyFinding {
+  readonly type: (typeof findingTypes)[number]
+  readonly severity: (typeof severities)[number]
+  readonly action: (typeof findingActions)[number]
+  readonly direction: TextLocation['direction']
+  /** What it is, such as `email`: never the text that was found. */
+  readonly label: string
+  /** The operator's rule that found it. */
+  readonly ruleId?: string
+  readonly spans?: readonly FoundSpan[]
+  /** From 0 to 1; the highest of those that are alike. */
+  readonly confidence?: number
+  /** How many there were of the same; one without it. */
+  readonly count?: number
+}
+
+/** Findings that are alike, as a trace holds them: counted, with where the first of them stand. */
+export interface TraceFinding extends SafetyFinding {
+  readonly module: string
+  readonly spans: readonly FoundSpan[]
+  readonly count: number
+  /** Of a module in shadow: what it would have done, and did not. */
+  readonly mode?: 'shadow'
+}
+
+/** Kinds of findings that a call tells of by name, and places of each; the rest is counted. */
+const most = { kinds: 100, spans: 20, word: 64 }
+
+type Kind = TraceFinding & { count: number; spans: FoundSpan[] }
+
+/** The findings of one call. A call may have thousands, so those that are alike are one with a count. */
+export class Findings {
+  readonly #all = new Map<string, Kind>()
+
+  get all(): readonly TraceFinding[] {
+    return [...this.#all.values()]
+  }
+
+  /** Throws a fault of the module for a finding that is none. */
+  add(module: string, found: SafetyFinding, mode?: 'shadow'): void {
+    const { label, ruleId, spans = [], confidence, count = 1, ...kind } = checked(found)
+    const named = {
+      ...kind,
+      label: label.slice(0, most.word),
+      ...(ruleId !== undefined && { ruleId: ruleId.slice(0, most.word) }),
+    }
+    const known = this.#kindOf(module, named, mode)
+    known.count += count
+    for (const span of spans.slice(0, most.spans - known.spans.length)) known.spans.push(span)
+    if (confidence !== undefined)
+      Object.assign(known, { confidence: Math.max(known.confidence ?? 0, confidence) })
+  }
+
+  /** One more kind; past the most of them all that a module finds of a type are one. */
+  #kindOf(module: string, named: SafetyFinding, mode: 'shadow' | undefined): Kind {
+    const { type, severity, action, direction, label, ruleId = '' } = named
+    const key = JSON.stringify([module, mode, type, severity, action, direction, label, ruleId])
+    const known = this.#all.get(key)
+    if (known) return known
+    if (this.#all.size >= most.kinds && label !== rest)
+      return this.#kindOf(module, { type, severity, action, direction, label: rest }, mode)
+    const made = { module, ...named, spans: [], count: 0, ...(mode && { mode }) }
+    this.#all.set(key, made)
+    return made
+  }
+}
+
+/** What findings are called whose own names are too many. */
+const rest = 'other'
+
+function checked(found: SafetyFinding): SafetyFinding {
+  const { type, severity, action, direction, label, ruleId = '', spans = [], count = 1 } = found
+  const isKnown =
+    findingTypes.includes(type) &&
+    severities.includes(severity) &&
+    findingActions.includes(action) &&
+    (direction === 'request' || direction === 'reply')
+  if (!isKnown) throw new HookFault('a finding needs a type, a severity, an action and a direction')
+  if (typeof label !== 'string' || typeof ruleId !== 'string')
+    throw new HookFault('the label of a finding, and its ruleId, must be texts')
+  if (!Array.isArray(spans) || !Number.isInteger(count) || count < 1)
+    throw new HookFault('the spans of a finding must be a list, and its count at least 1')
+  return found
+}
