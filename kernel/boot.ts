@@ -15,6 +15,7 @@ import { IpRanges } from './kit/ip-ranges.ts'
 import { createLog, type Log } from './log.ts'
 import { Egress } from './permissions/egress.ts'
 import { PluginCalls } from './permissions/plugin-calls.ts'
+import { personalOf } from './personal.ts'
 import { configuredPlugins, discoverPlugins, missingFolders, sectionOwners } from './plugin/discovery.ts'
 import { watchPlugins } from './plugin/folder-watch.ts'
 import type { Discovered } from './plugin/manifest.ts'
@@ -137,11 +138,13 @@ export async function boot({
     const queues = new Queues()
     const refusals = new Refusals()
     const threads = new Threads(queues)
+    const personal = personalOf(() => registry.generation, log)
     const services = {
       accounts,
       cohort,
       config,
       environment: env,
+      personal,
       queues,
       refusals,
       registry,

@@ -12,7 +12,15 @@ export type {
   Store,
   Transaction,
 } from '../storage/index.ts'
-export { type Accounts, type Key, type KeyOwner, keyStatus, operator, type User } from './auth/accounts.ts'
+export {
+  type Accounts,
+  type Key,
+  type KeyOwner,
+  keyStatus,
+  noUser,
+  operator,
+  type User,
+} from './auth/accounts.ts'
 export { newAttempt } from './call/attempt.ts'
 export { Call, type CallContext, type Principal, type Timeouts } from './call/call.ts'
 export { Cancel } from './call/cancel.ts'
@@ -71,6 +79,13 @@ export {
   type TokenCount,
   TokenCounting,
 } from './contract/models.ts'
+export type {
+  Erasure,
+  Personal,
+  PersonalData,
+  PersonalSums,
+  Subject,
+} from './contract/personal-data.ts'
 export {
   type CompleteOptions,
   type Context,

@@ -4,6 +4,7 @@ import type { Cohort } from './cohort.ts'
 import type { Environment } from './config/references.ts'
 import type { Config } from './config.ts'
 import { guardedToken } from './container.ts'
+import type { Personal } from './contract/personal-data.ts'
 import type { PluginData } from './plugin/plugin-data.ts'
 import type { Registry } from './plugin/registry.ts'
 import type { Reloader } from './plugin/reloader.ts'
@@ -28,6 +29,7 @@ export const kernelServices = {
   cohort: guardedToken<Cohort>('cohort'),
   config: guardedToken<Config>('config'),
   environment: guardedToken<Environment>('environment'),
+  personal: guardedToken<Personal>('personal-data'),
   queues: guardedToken<Queues>('queues'),
   refusals: guardedToken<Refusals>('refusals'),
   registry: guardedToken<Registry>('registry'),

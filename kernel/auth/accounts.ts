@@ -1,7 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Collection, Page, PageOptions, Store } from '../../storage/index.ts'
 import type { Principal } from '../call/call.ts'
-import type { Awaitable } from '../chain/hooks.ts'
 import { conflict, notFound } from '../errors.ts'
 import { newId } from '../id.ts'
 import { Claims } from './claims.ts'
@@ -29,7 +28,6 @@ export class Accounts {
   readonly #emails: Claims<User>
   #adopted: { readonly digest: string; readonly known: Known } | undefined
   readonly #known = new KnownKeys()
-  readonly #clearing = new Set<(id: string) => Awaitable<void>>()
   /** Counts changes: what was read before one is not remembered after it. */
   #changes = 0
 
@@ -169,28 +167,21 @@ export class Accounts {
     return next
   }
 
-  /** Has `clear` delete what else is kept of a user when the user is deleted, which waits for it. Returns what ends it. */
-  onDelete(clear: (id: string) => Awaitable<void>): () => void {
-    this.#clearing.add(clear)
-    return () => this.#clearing.delete(clear)
-  }
-
-  /** Deletes a user with all keys and what else is kept of it. A user that is gone already is refused when all that is done. */
-  async deleteUser(id: string): Promise<void> {
-    const user = await this.keys.delete(await this.keys.allOf(id), (transaction) => {
+  /** Deletes a user with all keys; false when there was none. */
+  async deleteUser(id: string): Promise<boolean> {
+    const deleted = await this.keys.delete(await this.keys.allOf(id), (transaction) => {
       const user = transaction.get(this.#users, id)
       if (user) this.#emails.release(transaction, user.email.toLowerCase(), id)
       transaction.delete(this.#users, id)
       return user
     })
-    for (const clear of this.#clearing) await clear(id)
-    if (!user) throw noUser(id)
+    return deleted !== undefined
   }
 }
 
 const adminPlan = 'team'
 
-const noUser = (id: string) => notFound(`There is no user ${id}.`, { param: 'id' })
+export const noUser = (id: string) => notFound(`There is no user ${id}.`, { param: 'id' })
 
 function changed(
   user: User,

@@ -9,6 +9,7 @@ import type { Token } from '../container.ts'
 import type { EventType, Occurrence } from '../events.ts'
 import type { Log } from '../log.ts'
 import type { Route } from '../route.ts'
+import type { PersonalData } from './personal-data.ts'
 import type { Protocol } from './provider.ts'
 
 export interface CompleteOptions {
@@ -94,6 +95,8 @@ export interface Context<S> {
   wire(wire: Wire): void
   /** Adds a provider protocol. */
   protocol(protocol: Protocol): void
+  /** Says how to count and erase what the plugin keeps of persons. */
+  personal(data: PersonalData): void
   /**
    * Looks at the configuration once everything has started; each line it returns is a problem, and refuses the start.
    */

@@ -20,6 +20,7 @@ const absent = {
   route: 'routes',
   wire: 'wires',
   protocol: 'protocols',
+  personal: 'personal data',
   verify: 'checks of the configuration',
 } as const
 

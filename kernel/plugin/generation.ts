@@ -6,6 +6,7 @@ import { contain, detach } from '../contain.ts'
 import type { Token } from '../container.ts'
 import { type Arrangement, type AttemptHooks, Delivery } from '../contract/delivery.ts'
 import { Pricing, TokenCounting } from '../contract/models.ts'
+import type { PersonalData } from '../contract/personal-data.ts'
 import type { Protocol, ProviderSpec } from '../contract/provider.ts'
 import { internalError } from '../errors.ts'
 import { compareExactness, formOf } from '../paths.ts'
@@ -31,6 +32,8 @@ export class Generation implements Arrangement {
   readonly attempts: AttemptHooks
   /** What calls cost and use, as far as a plugin tells. */
   readonly rating: Rating
+  /** What plugins keep of persons. */
+  readonly personal: readonly { readonly plugin: string; readonly data: PersonalData }[]
   readonly #deliver: Next
   readonly #instances: readonly Instance[]
   readonly #inner = new Map<string, Chain>()
@@ -69,6 +72,9 @@ export class Generation implements Arrangement {
       prices: services.get(Pricing) as Pricing | undefined,
       tokens: services.get(TokenCounting) as TokenCounting | undefined,
     }
+    this.personal = instances.flatMap(({ id: plugin, personal }) =>
+      personal.map((data) => ({ plugin, data })),
+    )
     for (const instance of instances) instance.holders += 1
   }
 

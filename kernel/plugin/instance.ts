@@ -6,6 +6,7 @@ import type { ChainHooks } from '../chain/batches.ts'
 import type { Meter } from '../chain/meter.ts'
 import type { EventBus } from '../chain/read-only.ts'
 import { type DependencyContainer, permissionOf, type Token } from '../container.ts'
+import type { PersonalData } from '../contract/personal-data.ts'
 import type { Context } from '../contract/plugin.ts'
 import type { Protocol } from '../contract/provider.ts'
 import type { EventType, Occurrence } from '../events.ts'
@@ -29,6 +30,7 @@ export interface Instance {
   readonly protocols: Protocol[]
   /** What looks at the configuration once everything has started. */
   readonly checks: (() => readonly string[])[]
+  readonly personal: PersonalData[]
   readonly services: Map<Token<unknown>, unknown>
   /** Generations that hold it. */
   holders: number
@@ -45,6 +47,7 @@ export const emptyInstance = (id: string): Instance => ({
   wires: [],
   protocols: [],
   checks: [],
+  personal: [],
   services: new Map(),
   holders: 0,
 })
@@ -157,6 +160,7 @@ export function contextOf<S>(
       demand('providers', 'adds a protocol')
       instance.protocols.push(protocol)
     },
+    personal: (data) => void instance.personal.push(data),
     verify: (check) => void instance.checks.push(check),
   }
   // Not among the context's own keys: to copy it does not mean to use the store.

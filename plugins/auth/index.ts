@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { CallSettled, defineArea, kernelServices, UsageRecords } from '#kernel'
+import { personalOfUsers } from '#kit'
 import { holders } from './holder.ts'
 import { KeyQuota } from './key-quota.ts'
 import { UsageMeter } from './meter.ts'
@@ -27,6 +28,9 @@ export default defineArea({
     context.provide(UsageRecords, {
       raise: (period, sums) => raiseAll(meter, context.use(kernelServices.accounts), period, sums),
     })
+    context.personal(
+      personalOfUsers({ count: (id) => meter.count(id), erase: (id) => meter.clear(id) }, ['deletion']),
+    )
     const prune = () => meter.prune(context.settings.usage_months, new Date())
     prune()
     context.every(dayMs, prune)
@@ -34,7 +38,7 @@ export default defineArea({
     const { own, admin, user } = holders(context)
     const { signupPerHour, keysPerUser } = context.use(kernelServices.config).auth
     addAccountRoutes(context, signupPerHour)
-    addUserRoutes(context, meter)
+    addUserRoutes(context)
     addPlanRoutes(context)
     const quota = new KeyQuota(keysPerUser)
     for (const holder of [own, user, admin]) addKeyRoutes(context, holder, quota)

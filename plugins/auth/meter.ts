@@ -25,9 +25,11 @@ interface Names {
 const mostUsers = 10_000
 
 const dayMs = 86_400_000
+/** Characters of `2026-11`. */
+const periodLength = 7
 
 /** The month of a time, in UTC. */
-export const periodOf = (time: Date): string => time.toISOString().slice(0, 7)
+export const periodOf = (time: Date): string => time.toISOString().slice(0, periodLength)
 
 /** Durable sums a user and month; a call counts in the month it came in. */
 export class UsageMeter {
@@ -75,9 +77,19 @@ export class UsageMeter {
     return behind.length > 0
   }
 
-  /** Forgets a user. */
-  clear(userId: string): void {
+  /** Months in which a user used something. */
+  count(userId: string): number {
+    const isOf = (name: string): boolean => name.slice(periodLength).startsWith(`/${userId}/`)
+    return new Set(
+      this.#counters.entries().flatMap(([name]) => (isOf(name) ? [name.slice(0, periodLength)] : [])),
+    ).size
+  }
+
+  /** Forgets a user, and returns how many months that were. */
+  clear(userId: string): number {
+    const months = this.count(userId)
     for (const period of this.#periods()) this.#counters.clear(cellOf(period, userId))
+    return months
   }
 
   /** Forgets all but the latest months, the current one included. */
@@ -103,7 +115,7 @@ export class UsageMeter {
   }
 
   #periods(): Set<string> {
-    return new Set(this.#counters.entries().map(([name]) => name.slice(0, 7)))
+    return new Set(this.#counters.entries().map(([name]) => name.slice(0, periodLength)))
   }
 }
 

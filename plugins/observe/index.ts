@@ -9,6 +9,7 @@ import {
   token,
   UsageRecords,
 } from '#kernel'
+import { personalOfUsers } from '#kit'
 import { Arrangements } from './arrangements.ts'
 import { raiseUsage } from './behind.ts'
 import { firstTokenOf, startedOf } from './live.ts'
@@ -127,6 +128,9 @@ export default defineArea({
 
     context.own(context.use(kernelServices.queues).add('traces', () => traces.status()))
     context.provide(TraceReader, traces)
+    context.personal(
+      personalOfUsers({ count: (id) => traces.countOf(id), erase: (id) => traces.eraseOf(id) }, ['request']),
+    )
     traceRoutes(context, { traces, rules, keptDays: settings.retention_days.rows, added: finished })
     explainRoute(context, traces, arrangements)
     overviewRoute(context, traces)

@@ -124,6 +124,15 @@ export class Traces {
     return new Cells(this.#log, userId ?? everybody)
   }
 
+  async countOf(userId: string): Promise<number> {
+    return (await this.#log.list({ where: { user_id: userId }, limit: 0 })).total
+  }
+
+  /** Deletes a user's traces with their bodies, and returns how many. Sums stay. */
+  eraseOf(userId: string): Promise<number> {
+    return this.#log.erase(({ user_id }) => user_id === userId)
+  }
+
   status() {
     return this.#log.status()
   }

@@ -1,4 +1,5 @@
 import { Delivery, defineArea, kernelServices, ModelCatalogue } from '#kernel'
+import { personalOfUsers } from '#kit'
 import { ProviderDirectory, ProviderKeys, ProviderProber, RouteRules, TokenInquiries } from '#provider'
 import { Dispatcher } from './delivery/dispatch.ts'
 import { optionProblems } from './directory/provider-options.ts'
@@ -17,6 +18,9 @@ export default defineArea({
     const registry = use(kernelServices.registry)
     const keys = new KeyStore(store, use(kernelServices.secrets))
     if ((await keys.encryptPlain(log)) > 0) await use(kernelServices.storage).compact()
+    context.personal(
+      personalOfUsers({ count: (id) => keys.count(id), erase: (id) => keys.deleteOf(id) }, ['deletion']),
+    )
     const routes = await RouteTable.open(settings.routes, store)
     const directory = new Directory({
       entries: settings.providers,

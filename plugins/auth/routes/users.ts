@@ -1,15 +1,15 @@
 import { z } from 'zod'
-import { type Context, kernelServices } from '#kernel'
+import { type Context, kernelServices, noUser } from '#kernel'
 import { listed, listOf, listQuery, shown, storedPage } from '#kit'
-import { ProviderKeys } from '#provider'
-import type { UsageMeter } from '../meter.ts'
 import { email, idParam, name, newAccount, plan, profile, profileOf } from '../shapes.ts'
 import { createAccount } from './account.ts'
 
 const userParams = z.strictObject({ id: idParam })
+/** Things by the plugin that keeps them. */
+const sums = z.record(z.string(), z.int())
 
 /** Users, for admins. */
-export function addUserRoutes(context: Context<unknown>, meter: UsageMeter): void {
+export function addUserRoutes(context: Context<unknown>): void {
   const { route, use } = context
 
   route({
@@ -67,10 +67,39 @@ export function addUserRoutes(context: Context<unknown>, meter: UsageMeter): voi
     params: userParams,
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
     async handle({ params: { id } }) {
-      await use(ProviderKeys).deleteOf(id)
-      await use(kernelServices.accounts).deleteUser(id)
-      meter.clear(id)
+      const wasThere = await use(kernelServices.accounts).deleteUser(id)
+      // Also when the account is gone: what a killed process left is erased by asking again.
+      await use(kernelServices.personal).erase({ kind: 'user', id }, 'deletion')
+      if (!wasThere) throw noUser(id)
       return { deleted: true as const, id }
+    },
+  })
+
+  route({
+    method: 'get',
+    path: '/api/auth/users/{id}/data',
+    access: 'admin',
+    summary: 'How much personal data is kept of a user, by plugin; also of one that is deleted',
+    params: userParams,
+    returns: z.object({ user_id: z.string(), kept: sums }),
+    handle: async ({ params: { id } }) => ({
+      user_id: id,
+      kept: await use(kernelServices.personal).count({ kind: 'user', id }),
+    }),
+  })
+
+  route({
+    method: 'delete',
+    path: '/api/auth/users/{id}/data',
+    access: 'admin',
+    summary: 'Erase the personal data of a user, also of one that is deleted; the account stays',
+    params: userParams,
+    returns: z.object({ user_id: z.string(), erased: sums }),
+    async handle({ params: { id } }) {
+      const erased = await use(kernelServices.personal).erase({ kind: 'user', id }, 'request')
+      // Until then the bytes of deleted rows are in the files.
+      await use(kernelServices.storage).compact()
+      return { user_id: id, erased }
     },
   })
 }

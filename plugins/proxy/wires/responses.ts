@@ -7,6 +7,7 @@ import {
   protocolOptions,
   type Wire,
 } from '#kernel'
+import { personalOfUsers } from '#kit'
 import { Changes } from '#provider'
 import { responseOf } from './responses/answer.ts'
 import { type Asked, repeatedOf } from './responses/asked.ts'
@@ -34,7 +35,7 @@ export function addResponses(context: Context<unknown>, limits: Limits): void {
     decrypt: (text) => secrets().decrypt(text),
   })
   context.every(sweepMs, () => stored.sweep())
-  context.own(context.use(kernelServices.accounts).onDelete((id) => stored.forget(id)))
+  context.personal(personalOfUsers({ count: (id) => stored.count(id), erase: (id) => stored.forget(id) }))
   context.wire(responsesWire(stored))
   addResponseRoutes(context, stored)
 }

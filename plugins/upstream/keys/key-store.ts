@@ -128,8 +128,16 @@ export class KeyStore {
   }
 
   /** Deletes all keys of a user. */
-  async deleteOf(userId: string): Promise<void> {
-    for await (const [id] of this.#rows.scan({ index: 'user', equals: userId })) await this.#rows.delete(id)
+  async deleteOf(userId: string): Promise<number> {
+    let deleted = 0
+    for await (const [id] of this.#rows.scan({ index: 'user', equals: userId })) {
+      if (await this.#rows.delete(id)) deleted += 1
+    }
+    return deleted
+  }
+
+  count(userId: string): Promise<number> {
+    return this.#rows.count({ index: 'user', equals: userId })
   }
 }
 

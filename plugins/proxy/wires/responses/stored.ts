@@ -103,10 +103,20 @@ export class StoredResponses {
     return turns.reverse()
   }
 
-  /** Deletes everything of a user. */
-  async forget(owner: string): Promise<void> {
+  /** How many responses an owner has. */
+  async count(owner: string): Promise<number> {
     await this.#written()
-    for await (const [id] of this.#rows.scan({ index: 'owned', equals: owner })) await this.#rows.delete(id)
+    return this.#rows.count({ index: 'owned', equals: owner })
+  }
+
+  /** Deletes all responses of an owner, and returns how many. */
+  async forget(owner: string): Promise<number> {
+    await this.#written()
+    let deleted = 0
+    for await (const [id] of this.#rows.scan({ index: 'owned', equals: owner })) {
+      if (await this.#rows.delete(id)) deleted += 1
+    }
+    return deleted
   }
 
   /** Deletes what is too old, and what users have too many of. */
