@@ -21,6 +21,7 @@ export {
   operator,
   type User,
 } from './auth/accounts.ts'
+export { withTenant } from './auth/tenants.ts'
 export { newAttempt } from './call/attempt.ts'
 export { Call, type CallContext, type Principal, type Timeouts } from './call/call.ts'
 export { Cancel } from './call/cancel.ts'
@@ -41,7 +42,7 @@ export { type Attempt, type Decision, type Note, type Rewrite, type Skip, Trace 
 export { believedUsage, fromWireUsage, mostTokens, noUsage, type Usage } from './call/usage.ts'
 export type { Address, Asking, EventShape, StreamEncoder, Wire } from './call/wire.ts'
 export { type DryStep, dryRun } from './chain/dry-run.ts'
-export { type Awaitable, type Hooks, hooksOf, type Next, type Visit } from './chain/hooks.ts'
+export { type Awaitable, type Hooks, hooksOf, type Next, type Stage, type Visit } from './chain/hooks.ts'
 export type { CircuitState } from './chain/module-circuit.ts'
 export { ModuleChanged, ModuleRestored, ModuleTripped } from './chain/module-events.ts'
 export { type Condition, type When, whenSchema } from './chain/when.ts'
@@ -104,6 +105,7 @@ export type {
   UpstreamRequest,
 } from './contract/provider.ts'
 export { hintOf, type ProviderSpec, providerSpec } from './contract/provider.ts'
+export { Tenants } from './contract/tenants.ts'
 export { UsageRecords, type UsedSums } from './contract/usage-records.ts'
 export { Countdown } from './countdown.ts'
 export type { Detection, Span, TextLocation } from './detect/detect.ts'

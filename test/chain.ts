@@ -17,7 +17,7 @@ export const callWith = (request: Partial<ModelRequest> = {}, { context, ...part
     id: 'tr_1',
     operation: 'chat',
     wire: 'chat',
-    principal: { type: 'user', keyId: 'key_1', userId: 'usr_1', plan: 'free' },
+    principal: { type: 'user', keyId: 'key_1', userId: 'usr_1', plan: 'free', tenant: undefined },
     request: { model: 'm', ...request },
     context: {
       project: 'default',

@@ -60,7 +60,7 @@ async function api(method: string, at: string, body: object): Promise<Record<str
   return answer
 }
 
-const change = (id: string, setting: object) => api('PUT', `/api/proxy/modules/${id}`, setting)
+const change = (id: string, setting: object) => api('PUT', `/api/plugins/${id}`, setting)
 
 /** Runs `during` with a plugin switched on. */
 async function withPlugin(id: string, config: object, during: () => Promise<void>): Promise<void> {
@@ -147,6 +147,54 @@ test('tokenbudget reserves what a call may use, and counts what it has used', as
       expect(answer.status).toBe(status)
       if (status === 429) expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
     }
+  })
+})
+
+/** Runs `ask` for a new user of each name, with a cache that everyone shares; returns how many of them it answered. */
+async function hitsOf(
+  names: readonly string[],
+  ask: (key: string, id: string) => Promise<Response | { headers: Headers }>,
+) {
+  await change('cachelayer', { enabled: true, config: { share: 'everyone' } })
+  let hits = 0
+  for (const name of names) {
+    const user = await api('POST', '/api/auth/signup', { email: `${name}@example.com`, name })
+    const answer = await ask(String(user.api_key), String(user.user_id))
+    if (answer.headers.get('x-cache') === 'hit') hits += 1
+  }
+  await change('cachelayer', { enabled: false })
+  return hits
+}
+
+const sayAs = (key: string, model: string) =>
+  ask(
+    { url: gateway.url, adminKey },
+    {
+      headers: { authorization: `Bearer ${key}` },
+      body: { model, messages: [{ role: 'user', content: 'the same for all' }] },
+    },
+  )
+
+test('splittest has two answers to a question in the cache, one for each model', async () => {
+  const names = Array.from({ length: 12 }, (_, n) => `split-${n}`)
+  await withPlugin('splittest', {}, async () => {
+    const before = upstream.requests.length
+    expect(await hitsOf(names, (key) => sayAs(key, 'gpt-4o'))).toBe(names.length - 2)
+    const models = upstream.requests.slice(before).map(({ body }) => (body as { model: string }).model)
+    expect(models.sort()).toEqual(['gpt-4o', 'gpt-4o-mini'])
+  })
+})
+
+test('organisations share no answers, although everyone shares', async () => {
+  const names = Array.from({ length: 4 }, (_, n) => `tenant-${n}`)
+  const users: Record<string, string> = {}
+  await withPlugin('organisations', {}, async () => {
+    const hits = await hitsOf(names, async (key, id) => {
+      users[id] = Object.keys(users).length % 2 === 0 ? 'acme' : 'globex'
+      await change('organisations', { config: { users } })
+      return sayAs(key, 'gpt-4.1')
+    })
+    expect(hits).toBe(2)
   })
 })
 

@@ -91,7 +91,13 @@ export class Accounts {
     if (key.user_id !== undefined && !user) return undefined
     const self = key.type === 'user' ? user : undefined
     const known: Known = {
-      principal: { type: key.type, keyId: key.id, userId: self?.id, plan: self?.plan ?? adminPlan },
+      principal: {
+        type: key.type,
+        keyId: key.id,
+        userId: self?.id,
+        plan: self?.plan ?? adminPlan,
+        tenant: undefined,
+      },
       hash: Buffer.from(key.hash),
       holder: key.user_id,
       expires: key.expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at),
@@ -119,7 +125,13 @@ export class Accounts {
   adopt(secret: string): void {
     const digest = hashOf(secret)
     const known: Known = {
-      principal: { type: 'admin', keyId: 'key_configured', userId: undefined, plan: adminPlan },
+      principal: {
+        type: 'admin',
+        keyId: 'key_configured',
+        userId: undefined,
+        plan: adminPlan,
+        tenant: undefined,
+      },
       hash: Buffer.from(digest),
       holder: undefined,
       expires: Number.POSITIVE_INFINITY,

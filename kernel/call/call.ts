@@ -11,6 +11,8 @@ export interface Principal {
   readonly keyId: string
   readonly userId: string | undefined
   readonly plan: string
+  /** The organisation that the user belongs to, where a plugin tells them apart. */
+  readonly tenant: string | undefined
 }
 
 /** What surrounds a call besides its body. */

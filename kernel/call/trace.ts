@@ -1,3 +1,4 @@
+import type { Varies } from '../chain/varies.ts'
 import type { Condition } from '../chain/when.ts'
 import type { UpstreamError } from '../errors.ts'
 import type { Completion, ModelRequest, StructuredOutput } from './canonical.ts'
@@ -110,6 +111,9 @@ export class Trace {
 
   /** The answer's body as it may be recorded; set for streams by who rebuilds them. */
   body: (() => Completion | undefined) | undefined
+
+  /** Says what the answer varies by beside the request, for those who give answers again; set by the chain. */
+  variesIn: Varies | undefined
 
   /** Modules that ran in shadow. */
   shadows: string[] | undefined

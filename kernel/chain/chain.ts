@@ -12,6 +12,7 @@ import type { Next, Visit } from './hooks.ts'
 import { stages } from './hooks.ts'
 import { asks, inspectRequest } from './inspect.ts'
 import { revealReply, rewriteReply } from './rewrite.ts'
+import { type Varies, variesOf } from './varies.ts'
 
 /** The entries between two `around` hooks, and the `around` that wraps what follows. */
 interface Segment {
@@ -38,6 +39,7 @@ export class Chain {
   readonly #reveals: readonly Entry[]
   readonly #settles: readonly Entry[]
   readonly #detects: readonly Entry[]
+  readonly #variesIn: Varies | undefined
   readonly #dispatch: Next
 
   constructor(entries: readonly Entry[], dispatch: Next) {
@@ -50,6 +52,7 @@ export class Chain {
     this.#detects = entries.filter(
       ({ hooks }) => hooks.detect?.request !== undefined || hooks[looksElsewhere],
     )
+    this.#variesIn = variesOf(entries)
     this.#dispatch = dispatch
   }
 
@@ -62,6 +65,7 @@ export class Chain {
 
   /** Runs a call down to the provider and its answer back up. */
   run(call: Call): Promise<Reply> {
+    call.trace.variesIn = this.#variesIn
     return this.#run(call, 0)
   }
 

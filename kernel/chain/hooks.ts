@@ -60,6 +60,12 @@ interface Steps {
   around?(call: Call, next: Next): Promise<Reply>
   /** Whether `around` has anything to do with a call; it is not run for others. All of them without it. */
   wraps?(call: Call): boolean
+  /**
+   * What the answer depends on beside the request, such as a header, an arm of an experiment or the time: calls for which it
+   * says something else share no cached answer. It may be asked of a call that is then answered from a cache, and before
+   * later changes to the request; it answers at once, touches nothing, and says nothing with undefined.
+   */
+  varies?(call: Call): string | undefined
   /** Texts of requests and answers to mask, redact or block: the kernel finds the places, whole or streamed. */
   detect?: { readonly request?: Detection; readonly reply?: Detection }
   /**

@@ -14,7 +14,20 @@ import { checkedFilter } from './returned.ts'
  * write throws, and so is a failure of the hook.
  */
 export function readOnlyHooks(hooks: Hooks): Hooks {
-  const { admit, request, around, wraps, detect, attempt, attempted, reveal, settled, reply, stream } = hooks
+  const {
+    admit,
+    request,
+    around,
+    wraps,
+    varies,
+    detect,
+    attempt,
+    attempted,
+    reveal,
+    settled,
+    reply,
+    stream,
+  } = hooks
   return {
     ...hooks,
     ...(admit && { admit: (visit) => admit(deepFreeze(visit)) }),
@@ -26,6 +39,7 @@ export function readOnlyHooks(hooks: Hooks): Hooks {
     }),
     ...(around && { around: (call, next) => aroundReadOnly(around, call, next) }),
     ...(wraps && { wraps: (call) => wraps(call.readOnly) }),
+    ...(varies && { varies: (call) => varies(call.readOnly) }),
     ...(detect && {
       detect: {
         ...(detect.request && { request: readOnlyDetection(detect.request) }),

@@ -7,7 +7,17 @@ import { HookFault } from '../hook-fault.ts'
 import type { Filter } from '../stream/filter.ts'
 import type { Hooks } from './hooks.ts'
 
-const functions = ['admit', 'request', 'around', 'wraps', 'attempt', 'attempted', 'reply', 'settled'] as const
+const functions = [
+  'admit',
+  'request',
+  'around',
+  'wraps',
+  'varies',
+  'attempt',
+  'attempted',
+  'reply',
+  'settled',
+] as const
 
 const known: string[] = [...functions, 'stream', 'detect', 'reveal', 'pure']
 

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Accounts } from '../auth/accounts.ts'
+import { withTenant } from '../auth/tenants.ts'
 import type { Principal } from '../call/call.ts'
+import type { Tenants } from '../contract/tenants.ts'
 import { rateLimited, unauthorized } from '../errors.ts'
 import type { FailedKeys } from './failed-keys.ts'
 
@@ -27,8 +29,15 @@ export class Callers {
     this.#failed = failed
   }
 
-  /** Who calls; throws when there is no key or nobody's. Known keys are answered without a promise. */
-  identify(req: IncomingMessage, address: string): Principal | Promise<Principal> {
+  /**
+   * Who calls, with the tenant if there are some; throws when there is no key or nobody's. Known keys are answered without a
+   * promise.
+   */
+  identify(
+    req: IncomingMessage,
+    address: string,
+    tenants: Tenants | undefined,
+  ): Principal | Promise<Principal> {
     const key = keyOf(req)
     if (key === undefined) {
       throw unauthorized('There is no key in this request; send it as "Authorization: Bearer <key>".')
@@ -36,8 +45,9 @@ export class Callers {
     const waitS = this.#failed.waitS(address)
     if (waitS > 0 && !this.#accounts.isNoGuess(key, address)) throw tooManyFailed(waitS)
     const found = this.#accounts.authenticate(key, req.socket, address)
-    if (found instanceof Promise) return found.then((principal) => principal ?? this.#refuse(address))
-    return found ?? this.#refuse(address)
+    if (found instanceof Promise)
+      return found.then((principal) => (principal ? withTenant(principal, tenants) : this.#refuse(address)))
+    return found ? withTenant(found, tenants) : this.#refuse(address)
   }
 
   async #refuse(address: string): Promise<never> {

@@ -93,7 +93,7 @@ export class Exchange {
   async #accept(): Promise<Call> {
     const { callers, trustedProxies, bodyLimits, adminProxy, cohort } = this.#parts
     const ip = clientAddress(this.#req, trustedProxies)
-    const { chain, number } = this.#generation
+    const { chain, number, tenants } = this.#generation
     this.#wire.check?.(this.#address)
     const asked = chain.admit({
       ip,
@@ -103,7 +103,7 @@ export class Exchange {
       principal: undefined,
     })
     if (asked) await asked
-    const found = callers.identify(this.#req, ip)
+    const found = callers.identify(this.#req, ip, tenants)
     const principal = found instanceof Promise ? await found : found
     if (principal.type === 'admin' && !adminProxy) {
       throw forbidden('Admin keys make no model calls here (auth.admin_proxy is false); use a user key.')

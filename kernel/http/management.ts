@@ -108,13 +108,14 @@ function wireOf({ path }: Koa.Context, generation: Generation): LiveRoute['wire'
   return generation.wires.find(path)?.wire ?? known.find(({ match }) => match(path))?.wire
 }
 
-function routerOf({ routes, chain }: Generation, parts: ManagementParts, limit: WindowLimit): Router {
+function routerOf(generation: Generation, parts: ManagementParts, limit: WindowLimit): Router {
+  const { routes, chain } = generation
   const router = new Router({ strict: false })
   for (const route of routes) {
     router[route.method](formOf(route.path), routerPath(route.path), async (ctx, next) => {
       // A literal path is never another one's parameter, also not for a method that it does not have.
       if (ctx.matched?.[0]?.name !== ctx.routerName) return next()
-      const principal = await admitted(ctx, route, parts, limit)
+      const principal = await admitted(ctx, route, generation, parts, limit)
       if (principal) await chain.admit({ ...visitOf(ctx, parts), principal })
       const body = route.body && (await readJson(ctx.req, parts.bodyLimits))
       await answer(ctx, route, principal, body, parts)
@@ -134,11 +135,13 @@ const visitOf = ({ req, method, path }: Koa.Context, { trustedProxies }: Managem
 async function admitted(
   ctx: RouterContext,
   { access }: LiveRoute,
+  { tenants }: Generation,
   parts: ManagementParts,
   limit: WindowLimit,
 ): Promise<Principal | undefined> {
   if (access === 'public' && keyOf(ctx.req) === undefined) return undefined
-  const principal = await parts.callers.identify(ctx.req, clientAddress(ctx.req, parts.trustedProxies))
+  const address = clientAddress(ctx.req, parts.trustedProxies)
+  const principal = await parts.callers.identify(ctx.req, address, tenants)
   if (principal.type === 'admin') limit.take(principal.keyId, (name, value) => ctx.set(name, value))
   if (access === 'admin' && principal.type !== 'admin') throw forbidden('This needs an admin key.')
   if (access === 'user' && principal.userId === undefined)

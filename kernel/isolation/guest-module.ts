@@ -59,13 +59,14 @@ export class GuestModule {
     const { id, permissions } = this.#data
     const hooks = grantedHooks(id, readOnlyHooks(returned), grantsOf(permissions))
     this.#entry = { ...this.#entry, hooks }
-    const { admit, pure, around, attempt, attempted, reply, stream, detect, reveal, settled } = hooks
+    const { admit, pure, around, varies, attempt, attempted, reply, stream, detect, reveal, settled } = hooks
     return {
       admit: admit !== undefined,
       request: looks(this.#entry),
       pure: pure === true,
       detects: detect?.request !== undefined,
       around: around !== undefined,
+      varies: varies !== undefined,
       attempt: attempt !== undefined,
       attempted: attempted !== undefined,
       reply: (reply ?? detect?.reply) !== undefined,

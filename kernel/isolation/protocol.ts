@@ -42,6 +42,8 @@ export type Remembered = Readonly<Record<string, unknown>>
 export interface Shape extends Readonly<Record<HookName, boolean>> {
   /** Whether it looks for something in requests: what it would have hidden cannot be recorded without asking it. */
   readonly detects: boolean
+  /** Whether it says what answers vary by, which cannot be asked in time from here. */
+  readonly varies: boolean
 }
 
 export type HookName =

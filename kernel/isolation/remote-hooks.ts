@@ -2,6 +2,7 @@ import type { Call } from '../call/call.ts'
 import type { Reply } from '../call/reply.ts'
 import { type ChainHooks, looksElsewhere } from '../chain/batches.ts'
 import { isGatewayError } from '../errors.ts'
+import { newId } from '../id.ts'
 import { replyWith } from '../stream/collect.ts'
 import type { HookName, Shape } from './protocol.ts'
 import type { RemoteModule } from './remote-module.ts'
@@ -29,7 +30,12 @@ export function remoteHooks(module: RemoteModule, shape: Shape): ChainHooks {
     settled: (outcome, call) => module.settled(outcome, call),
   }
   const own = Object.entries(hooks).filter(([name]) => shape[name as HookName])
-  return { ...Object.fromEntries(own), [looksElsewhere]: shape.detects }
+  return {
+    ...Object.fromEntries(own),
+    // What it would say is not known here, so that its answers are nobody else's.
+    ...(shape.varies && { varies: () => newId('vary_') }),
+    [looksElsewhere]: shape.detects,
+  }
 }
 
 async function request(

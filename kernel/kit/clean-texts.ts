@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { Call } from '../call/call.ts'
+import { circleOf } from './answer-key.ts'
 
 /** Shorter texts are searched as fast as they are recognised. */
 const shortest = 1024
@@ -40,7 +41,7 @@ export class CleanTexts {
     }
   }
 
-  #idOf(text: string, { principal }: Call): string {
-    return hash('sha256', `${this.#key} ${principal.userId ?? principal.keyId} ${text}`, 'base64')
+  #idOf(text: string, call: Call): string {
+    return hash('sha256', `${this.#key} ${circleOf(call, 'user')} ${text}`, 'base64')
   }
 }

@@ -21,6 +21,7 @@ export { isSound, parseChunk } from '../stream/parse.ts'
 export { carriesData, EventRefused, EventSplitter, encodeEvent, eventData, isDone } from '../stream/sse.ts'
 export { SupervisedWorker } from '../workers/supervised-worker.ts'
 export { WorkerLost } from '../workers/supervision.ts'
+export { answerKey, type Circle, circleOf } from './answer-key.ts'
 export {
   type CharacterClass,
   classes as characterClasses,

@@ -26,7 +26,7 @@ function blind(id: string, hooks: Hooks): Hooks {
   for (const hook of handed)
     if (hooks[hook] !== undefined)
       throw denied(id, `has the hook ${hook}, which is handed texts,`, 'body:read')
-  const { request, attempt, attempted, settled, ...rest } = hooks
+  const { request, varies, attempt, attempted, settled, ...rest } = hooks
   return {
     ...rest,
     ...(request && {
@@ -43,6 +43,7 @@ function blind(id: string, hooks: Hooks): Hooks {
         return returned instanceof Promise ? returned.then(back) : back(returned)
       },
     }),
+    ...(varies && { varies: (call) => varies(call.redacted) }),
     ...(attempt && { attempt: (made, call, headers) => attempt(made, call.redacted, headers) }),
     ...(attempted && { attempted: (made, call) => attempted(made, call.redacted) }),
     ...(settled && {

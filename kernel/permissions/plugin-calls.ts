@@ -132,7 +132,13 @@ function callOf(
     id: newId('tr_'),
     operation: operationOf(request),
     wire: '',
-    principal: { type: 'admin', keyId: `plugin:${plugin}`, userId: undefined, plan: 'free' },
+    principal: {
+      type: 'admin',
+      keyId: `plugin:${plugin}`,
+      userId: undefined,
+      plan: 'free',
+      tenant: on?.principal.tenant,
+    },
     request,
     context: {
       project: on?.context.project ?? 'default',

@@ -8,6 +8,7 @@ import { type Arrangement, type AttemptHooks, Delivery } from '../contract/deliv
 import { Pricing, TokenCounting } from '../contract/models.ts'
 import type { PersonalData } from '../contract/personal-data.ts'
 import type { Protocol, ProviderSpec } from '../contract/provider.ts'
+import { Tenants } from '../contract/tenants.ts'
 import { internalError } from '../errors.ts'
 import { compareExactness, formOf } from '../paths.ts'
 import type { LiveRoute } from '../route.ts'
@@ -34,6 +35,8 @@ export class Generation implements Arrangement {
   readonly rating: Rating
   /** What plugins keep of persons. */
   readonly personal: readonly { readonly plugin: string; readonly data: PersonalData }[]
+  /** Says which tenant users belong to, if a plugin does. */
+  readonly tenants: Tenants | undefined
   readonly #deliver: Next
   readonly #instances: readonly Instance[]
   readonly #inner = new Map<string, Chain>()
@@ -75,6 +78,7 @@ export class Generation implements Arrangement {
     this.personal = instances.flatMap(({ id: plugin, personal }) =>
       personal.map((data) => ({ plugin, data })),
     )
+    this.tenants = services.get(Tenants) as Tenants | undefined
     for (const instance of instances) instance.holders += 1
   }
 

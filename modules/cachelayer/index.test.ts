@@ -1,15 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import fc from 'fast-check'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Call } from '#kernel'
-import { Trace } from '../../kernel/call/trace.ts'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 import { directivesOf } from './directives.ts'
-import { keyOf } from './key.ts'
 
 let upstream: Upstream
 let gateway: TestGateway
@@ -150,6 +146,25 @@ test('calls that ask another translation do not share an answer', async () => {
   expect(upstream.requests).toHaveLength(2)
 })
 
+test('another schema for the answer is another question, and so is the same name for another one', async () => {
+  const asked = async (schema: string): Promise<string> => {
+    upstream.reply({ content: '{"age":36,"name":"Ada"}' })
+    return plain(ada, {}, { 'x-schema': schema })
+  }
+  await asked('{"type":"object","required":["age"]}')
+  await asked('{"type":"object","required":["name"]}')
+  await asked('{"type":"object","required":["name"]}')
+  expect(upstream.requests).toHaveLength(2)
+  for (const required of ['age', 'name']) {
+    const schemas = { person: { required: [required] } }
+    await gateway.module('structuredshield', { config: { schemas } })
+    await asked('person')
+    await asked('person')
+  }
+  await gateway.module('structuredshield', { config: { schemas: null } })
+  expect(upstream.requests).toHaveLength(4)
+})
+
 test('Cache-Control decides for one call', async () => {
   await plain(ada)
   await plain(ada, {}, { 'cache-control': 'no-cache' })
@@ -207,51 +222,6 @@ test('embeddings are stored too', async () => {
   const embed = () => ada.embeddings.create({ model: 'text-embedding-3-small', input: `text ${count}` })
   expect((await embed()).data).toEqual((await embed()).data)
   expect(upstream.requests).toHaveLength(1)
-})
-
-describe('the key', () => {
-  const callOf = (request: object): Call =>
-    ({
-      request,
-      operation: 'chat',
-      context: { project: 'p', headers: {} },
-      trace: new Trace(),
-      principal: { keyId: 'k' },
-    }) as unknown as Call
-
-  test('does not depend on the order of fields, and does on everything else', () => {
-    const object = fc.dictionary(fc.string(), fc.jsonValue())
-    fc.assert(
-      fc.property(object, (fields) => {
-        const reversed = Object.fromEntries(Object.entries(fields).reverse())
-        expect(keyOf(callOf(reversed), 'user')).toBe(keyOf(callOf(fields), 'user'))
-      }),
-    )
-    fc.assert(
-      fc.property(object, fc.string(), fc.jsonValue(), (fields, name, value) => {
-        fc.pre(
-          JSON.stringify(fields[name]) !== JSON.stringify(value) &&
-            !ignored.has(name) &&
-            name !== '__proto__',
-        )
-        expect(keyOf(callOf({ ...fields, [name]: value }), 'user')).not.toBe(keyOf(callOf(fields), 'user'))
-      }),
-    )
-  })
-
-  const ignored = new Set([
-    'stream',
-    'stream_options',
-    'user',
-    'metadata',
-    'store',
-    'service_tier',
-    'safety_identifier',
-  ])
-
-  test('tells an object from a list of pairs', () => {
-    expect(keyOf(callOf({ a: { b: 1 } }), 'user')).not.toBe(keyOf(callOf({ a: [['b', 1]] }), 'user'))
-  })
 })
 
 test('directives are read as HTTP has them', () => {

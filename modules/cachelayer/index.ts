@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { type Attempt, type Call, type Completion, defineModule, type Filter, type Reply } from '#kernel'
-import { Assembler, filterStream, replyWith } from '#kit'
+import { Assembler, answerKey, circleOf, filterStream, replyWith } from '#kit'
 import { directivesOf } from './directives.ts'
 import { type CacheEntry, createKept, Entries, type Stored } from './entries.ts'
-import { keyOf } from './key.ts'
 
 export default defineModule({
   settings: z.strictObject({
@@ -22,9 +21,10 @@ export default defineModule({
       .min(1024)
       .default(256 * 1024 * 1024)
       .meta({ title: 'Most memory', description: 'Bytes of answers in memory at the most.' }),
-    share: z.enum(['user', 'project', 'everyone']).default('user').meta({
+    share: z.enum(['user', 'project', 'tenant', 'everyone']).default('user').meta({
       title: 'Sharing',
-      description: 'Which callers share answers: one user, all users of a project, or everyone.',
+      description:
+        'Which callers share answers: one user, all users of a project, of a tenant, or everyone. Never those of two tenants.',
     }),
     tool_calls: z.boolean().default(false).meta({
       title: 'Tool calls',
@@ -60,7 +60,7 @@ export default defineModule({
       async around(call, next) {
         const { skip, fresh, maxAgeS } = directivesOf(call.context.headers['cache-control'])
         if (skip) return next(call)
-        const key = keyOf(call, share)
+        const key = answerKey(call, circleOf(call, share))
         const looked = fresh ? undefined : entries.find(key)
         const found = looked instanceof Promise ? await looked : looked
         if (found && ageS(found) <= maxAgeS) return hit(call, found)

@@ -69,7 +69,7 @@ export function compileRules(rules: readonly Rule[]): (call: Call) => Ruled[] {
       const subject = subjectOf(scope, call)
       const rule = subject === undefined ? undefined : compiled.find(({ matches }) => matches(subject))
       if (subject === undefined || !rule) return []
-      const name = `${scope}:${subject}`
+      const name = nameOf(scope, subject, call)
       return rule.limits.map(([unit, limit]) => {
         return { scope, subject, name, unit, limit, amount: amountOf(unit, limit) }
       })
@@ -98,6 +98,13 @@ function subjectOf(scope: Scope, { principal, context, request }: Call): string 
   if (scope === 'user') return principal.userId
   if (scope === 'project') return context.project
   return scope === 'model' ? modelOf(request.model) : 'all'
+}
+
+/** What it is counted by. Projects of two tenants may have one name, and share no limit. */
+function nameOf(scope: Scope, subject: string, { principal: { tenant } }: Call): string {
+  return scope === 'project' && tenant !== undefined
+    ? `project:${JSON.stringify([tenant, subject])}`
+    : `${scope}:${subject}`
 }
 
 /** However it is spelled and whoever is to serve it: `openai/GPT-4o` is gpt-4o. */

@@ -13,7 +13,7 @@ import {
 import { collect, filterStream, replyWith } from '#kit'
 import { asking, askingAgain } from './ask.ts'
 import { answerOf, fit, problemsAsItStands } from './fit.ts'
-import { wantedOf } from './schema.ts'
+import { variesBy, wantedOf } from './schema.ts'
 import { type Validate, Validators } from './validator.ts'
 import { watching } from './watch.ts'
 
@@ -56,6 +56,7 @@ export default defineModule({
     }
 
     return {
+      varies: (call) => variesBy(call, registered),
       wraps: (call) => wantedOf(call, registered) !== undefined,
       async around(call, next) {
         const wanted = wantedOf(call, registered)?.()

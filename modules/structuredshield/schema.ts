@@ -36,6 +36,18 @@ export function wantedOf(
   return format?.type === 'json_object' ? () => ({ schema: anyObject, format, isAny: true }) : undefined
 }
 
+/** What a call's answer varies by that is not in its request: a schema of the header or of the settings. */
+export function variesBy(
+  { context, request }: Call,
+  registered: Readonly<Record<string, JsonObject>>,
+): string | undefined {
+  const header = context.headers['x-schema']
+  const isGiven = typeof header === 'string' && header !== ''
+  const name = isGiven ? header : `model ${request.model}`
+  if (Object.hasOwn(registered, name)) return JSON.stringify(registered[name])
+  return isGiven ? header : undefined
+}
+
 const anyObject: JsonObject = { type: 'object' }
 
 /** A schema that the client did not put into its request: strict where services that tell the two apart take it so. */

@@ -1,4 +1,12 @@
-import { type Context, forbidden, kernelServices, notFound, type Principal } from '#kernel'
+import {
+  type Context,
+  forbidden,
+  kernelServices,
+  notFound,
+  type Principal,
+  Tenants,
+  withTenant,
+} from '#kernel'
 
 interface Wanted {
   readonly key_id?: string | undefined
@@ -7,7 +15,7 @@ interface Wanted {
 
 /** The caller to explain. Only admins may name another; throws a not found for an unknown one. */
 export async function callerOf(
-  { use }: Context<unknown>,
+  { use, find }: Context<unknown>,
   self: Principal,
   wanted: Wanted | undefined,
 ): Promise<Principal> {
@@ -19,5 +27,12 @@ export async function callerOf(
     throw notFound(`There is no key ${wanted.key_id}.`, { param: 'caller' })
   if (key?.type === 'admin') return { ...self, keyId: key.id }
   const user = await accounts.user(key?.user_id ?? wanted.user_id ?? '')
-  return { type: 'user', keyId: key?.id ?? '', userId: user.id, plan: user.plan }
+  const principal = {
+    type: 'user',
+    keyId: key?.id ?? '',
+    userId: user.id,
+    plan: user.plan,
+    tenant: undefined,
+  } as const
+  return withTenant(principal, find(Tenants))
 }

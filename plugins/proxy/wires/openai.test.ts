@@ -34,7 +34,7 @@ function encoderOf(include_usage: boolean): StreamEncoder {
   return chatWire.encoder('chat', request, { principal, trace: new Trace() })
 }
 
-const principal = { type: 'user', keyId: 'key_1', userId: 'usr_1', plan: 'free' } as const
+const principal = { type: 'user', keyId: 'key_1', userId: 'usr_1', plan: 'free', tenant: undefined } as const
 
 /** What a client reads of chunks that come in these batches. */
 function read(chunks: readonly Chunk[], cuts: readonly number[], includeUsage: boolean): unknown[] {

@@ -1,0 +1,34 @@
+import type { Call } from '../call/call.ts'
+import { newId } from '../id.ts'
+import { type Entry, handleFailure } from './entry.ts'
+import { type Stage, stages } from './hooks.ts'
+
+/** What the answer to a call varies by beside its request; undefined by nothing. */
+export type Varies = (call: Call, insideOf: Stage) => string | undefined
+
+/** Asks the modules that have `varies` and stand in a later stage than `insideOf`; undefined when no module has it. */
+export function variesOf(entries: readonly Entry[]): Varies | undefined {
+  const varying = entries.filter(({ hooks }) => hooks.varies)
+  if (varying.length === 0) return undefined
+  return (call, insideOf) => {
+    const from = stages.indexOf(insideOf)
+    const said = varying.flatMap((entry) => {
+      const isInside = stages.indexOf(entry.stage) > from && entry.when?.(call) === undefined
+      const by = isInside ? ask(entry, call) : undefined
+      return by === undefined ? [] : [[entry.id, by]]
+    })
+    return said.length === 0 ? undefined : JSON.stringify(said)
+  }
+}
+
+/** What one of them says. Where it cannot say it, the answer varies by the call itself, and is nobody else's. */
+function ask(entry: Entry, call: Call): string | undefined {
+  try {
+    const by: unknown = entry.hooks.varies!(call)
+    if (by === undefined || typeof by === 'string') return by
+    throw new TypeError(`varies must answer with a text or nothing, and answered with ${typeof by}`)
+  } catch (error) {
+    handleFailure(entry, 'varies', error, call)
+    return newId('vary_')
+  }
+}

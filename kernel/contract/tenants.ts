@@ -1,0 +1,14 @@
+import type { Awaitable } from '../chain/hooks.ts'
+import { token } from '../container.ts'
+
+/** Which tenant a user belongs to, on a gateway that several organisations share. */
+export interface Tenants {
+  /**
+   * The tenant of a user, undefined for one without. Asked for every request of a user, so it answers from memory. When it
+   * throws, the request fails.
+   */
+  tenantOf(userId: string): Awaitable<string | undefined>
+}
+
+/** The kernel asks it for the tenant of who calls; while no plugin offers it, no principal has one. */
+export const Tenants = token<Tenants>('tenants')

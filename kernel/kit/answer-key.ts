@@ -1,0 +1,57 @@
+import { hash } from 'node:crypto'
+import type { Call } from '../call/call.ts'
+import { allProtocolOptions } from '../call/protocol-options.ts'
+import type { Stage } from '../chain/hooks.ts'
+
+/** Who may share what is kept of a call. */
+export type Circle = 'user' | 'project' | 'tenant' | 'everyone'
+
+/**
+ * Names the callers that share with this one, such as the answers of a cache: callers with the same name share. It is never
+ * wider than the tenant, also for a project, whose name two tenants may use. A caller without a tenant shares with its user
+ * alone where the circle is the tenant.
+ */
+export function circleOf({ principal, context }: Call, share: Circle): string {
+  const { tenant = null, userId, keyId } = principal
+  if (share === 'everyone' || (share === 'tenant' && tenant !== null)) return JSON.stringify([tenant])
+  if (share === 'project') return JSON.stringify([tenant, 'project', context.project])
+  return JSON.stringify(userId === undefined ? [tenant, 'key', keyId] : [tenant, 'user', userId])
+}
+
+/** Fields that change how an answer is delivered or accounted for, not what it says. */
+const irrelevant = new Set([
+  'stream',
+  'stream_options',
+  'user',
+  'metadata',
+  'store',
+  'service_tier',
+  'safety_identifier',
+])
+
+/**
+ * What two calls must have in common to have the same answer: the operation, every field of the request that affects it,
+ * wherever it stands in the JSON, the provider that was forced, the abilities of Anthropic's that a header switches on,
+ * what modules ask of the translation, what modules of the stages inside of `insideOf` say the answer varies by, and the
+ * circle that shares answers.
+ */
+export function answerKey(call: Call, circle: string, insideOf: Stage = 'cache'): string {
+  const { request, operation, context, trace } = call
+  const { provider = null, headers } = context
+  const varies = trace.variesIn?.(call, insideOf) ?? null
+  const said = JSON.stringify([circle, operation, provider, headers['anthropic-beta'] ?? null, varies])
+  return hash('sha256', `${said}${ordered(request, irrelevant)}${ordered(allProtocolOptions(call))}`)
+}
+
+/** JSON in which the fields of every object are in one order, without some; the order of lists is theirs. */
+function ordered(value: unknown, without?: ReadonlySet<string>): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  if (Array.isArray(value)) return `[${value.map((item) => ordered(item)).join()}]`
+  let text = '{'
+  for (const name of Object.keys(value).sort()) {
+    const field = (value as Readonly<Record<string, unknown>>)[name]
+    if (field === undefined || without?.has(name)) continue
+    text += `${JSON.stringify(name)}:${ordered(field)},`
+  }
+  return `${text}}`
+}
