@@ -51,6 +51,17 @@ export type { Environment } from './config/references.ts'
 export { type Config, ConfigError } from './config.ts'
 export { guardedToken, type Token, token } from './container.ts'
 export {
+  type Answer,
+  type AnswerForm,
+  type Answers,
+  answer,
+  answers,
+  type FileAnswer,
+  type HtmlPage,
+  type JsonOrEvents,
+  jsonOrEvents,
+} from './contract/answers.ts'
+export {
   type Budget,
   type Claim,
   Counting,

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { Principal } from './call/call.ts'
 import type { EventShape, Wire } from './call/wire.ts'
 import type { Awaitable } from './chain/hooks.ts'
+import type { AnswerForm, Answers, FileAnswer, HtmlPage } from './contract/answers.ts'
 
 /** Who may call a route: anybody, any key, a user's key, an admin key. */
 export type Access = 'public' | 'any' | 'user' | 'admin'
@@ -45,13 +46,15 @@ export interface Route<P, Q, B, R> {
   readonly status?: number
   /** The wire to which it belongs: its errors look like those of that wire, and its ids stand where its clients look. */
   readonly wire?: Pick<Wire, 'error' | 'errors' | 'idHeader' | 'check'>
-  /** What may leave: fields that it does not name are dropped. `events` for server-sent events, `text` for plain text. */
-  readonly returns: z.ZodType<R> | 'events' | 'text'
+  /** What may leave: of JSON, fields that the schema does not name are dropped. `answers` names several statuses. */
+  readonly returns: AnswerForm<R> | Answers<R>
   /** What the events are, for the documentation. */
   readonly events?: readonly EventShape[]
   /** Statuses of its own refusals, for the documentation: those that follow from its access, path and body are known. */
   readonly throws?: readonly number[]
-  handle(input: RouteInput<P, Q, B>): Awaitable<R> | AsyncIterable<ServerEvent> | Awaitable<string>
+  handle(
+    input: RouteInput<P, Q, B>,
+  ): Awaitable<R | string | HtmlPage | FileAnswer | AsyncIterable<ServerEvent>>
 }
 
 /** A route in a generation: whose it is, its types erased. */

@@ -231,3 +231,31 @@ test('wordlist with a pattern that takes for ever costs the call that met it, an
   upstream.reply({ content: ['fine'] })
   expect((await say('aaa')).status).toBe(200)
 })
+
+test('noticeboard answers with pages, files, assets, several statuses, and events where they are asked for', async () => {
+  await change('noticeboard', { enabled: true })
+  const text = '<script>alert(1)</script> & more'
+  const put = (id: string) => api('PUT', `/api/noticeboard/${id}`, { text })
+  expect([await put('a'), await put('a')]).toEqual([
+    { id: 'a', text },
+    { id: 'a', text },
+  ])
+  const page = await fetch(`${gateway.url}/noticeboard`)
+  const html = await page.text()
+  expect(html).toContain('<p>&lt;script>alert(1)&lt;/script> &amp; more</p>')
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+  const style = await fetch(gateway.url + /href="([^"]+)"/.exec(html)![1])
+  expect([style.headers.get('content-type'), await style.text()]).toEqual([
+    'text/css; charset=utf-8',
+    expect.stringContaining('sans-serif'),
+  ])
+  const file = await fetch(`${gateway.url}/noticeboard/notices.txt`, { headers: { range: 'bytes=1-6' } })
+  expect([file.status, await file.text()]).toEqual([206, 'script'])
+  expect(await api('POST', '/api/noticeboard/list', {})).toEqual({ notices: [{ id: 'a', text }] })
+  const events = await fetch(`${gateway.url}/api/noticeboard/list`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ stream: true }),
+  })
+  expect(await events.text()).toBe(`event: notice\ndata: ${JSON.stringify({ id: 'a', text })}\n\n`)
+})

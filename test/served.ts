@@ -27,7 +27,10 @@ export interface Served {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: routes of every shape
-type AnyRoute = Route<any, any, any, any>
+export type AnyRoute = Route<any, any, any, any>
+
+/** A route as it is written in a plugin, its types checked. */
+export const aRoute = <P, Q, B, R>(route: Route<P, Q, B, R>): AnyRoute => route
 
 /** Serves the routes of some plugins, in the order in which they are named. */
 export async function serveRoutes(

@@ -10,15 +10,14 @@ import { WindowLimit } from '../kit/window-limit.ts'
 import type { Log } from '../log.ts'
 import { formOf, pathMatcher, routerPath } from '../paths.ts'
 import type { Generation } from '../plugin/generation.ts'
-import type { LiveRoute, ServerEvent } from '../route.ts'
+import type { LiveRoute } from '../route.ts'
+import { sendAnswer } from './answer.ts'
 import { type BodyLimits, readJson } from './body.ts'
 import { type Callers, keyOf } from './caller.ts'
 import { clientAddress } from './client.ts'
 import { cors } from './cors.ts'
-import { fitting } from './fitting.ts'
 import { tellMethods } from './methods.ts'
 import { parsed } from './parsed.ts'
-import { sendEvents } from './server-events.ts'
 
 export interface ManagementParts {
   readonly callers: Callers
@@ -158,10 +157,11 @@ async function answer(
 ): Promise<void> {
   const aborted = new AbortController()
   ctx.res.once('close', () => aborted.abort(new Error('the client left')))
+  const body = parsed(route.body, given, 'body')
   const result = await route.handle({
     params: parsed(route.params, ctx.params, 'path'),
     query: parsed(route.query, { ...ctx.query }, 'query'),
-    body: parsed(route.body, given, 'body'),
+    body,
     principal,
     ip: clientAddress(ctx.req, parts.trustedProxies),
     requestId: ctx.state.requestId as string,
@@ -169,18 +169,5 @@ async function answer(
     signal: aborted.signal,
     header: (name, value) => ctx.set(name, value),
   })
-  if (route.returns === 'events') return sendEvents(ctx, result as AsyncIterable<ServerEvent>, aborted.signal)
-  if (route.returns === 'text') {
-    ctx.body = result
-    return
-  }
-  ctx.status = route.status ?? 200
-  ctx.body = written(ctx, fitting(route.returns, result, parts.log))
-}
-
-/** A value as it is sent. What cannot be written fails here, where it is still an error of the request's. */
-function written(ctx: RouterContext, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  ctx.type = 'json'
-  return JSON.stringify(value)
+  await sendAnswer(ctx, route, { result, body, left: aborted.signal, log: parts.log })
 }

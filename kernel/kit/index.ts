@@ -22,6 +22,7 @@ export { carriesData, EventRefused, EventSplitter, encodeEvent, eventData, isDon
 export { SupervisedWorker } from '../workers/supervised-worker.ts'
 export { WorkerLost } from '../workers/supervision.ts'
 export { answerKey, type Circle, circleOf } from './answer-key.ts'
+export { type Assets, assets } from './assets.ts'
 export {
   type CharacterClass,
   classes as characterClasses,

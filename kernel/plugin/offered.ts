@@ -5,6 +5,8 @@ import { pathsOf } from './wire-table.ts'
 const methods: readonly unknown[] = ['get', 'post', 'put', 'patch', 'delete']
 const accesses: readonly unknown[] = ['public', 'any', 'user', 'admin']
 
+const forms: readonly unknown[] = ['events', 'text', 'page', 'file']
+
 /** Literal parts, `{name}` for a parameter that is a segment or a part of one, `{+name}` for one of several segments. */
 const pathPattern = /^(\/([\w.~:@-]|\{\+?[A-Za-z_]\w*\})+)+$/
 
@@ -19,14 +21,29 @@ export function checkRoute(route: LiveRoute): void {
   checkPath(path, at)
   demand(accesses.includes(access), `${at} needs an access: ${accesses.join(', ')}`)
   demand(typeof summary === 'string', `${at} needs a summary, a text`)
-  demand(Number.isInteger(status) && status >= 200 && status <= 599, `${at} needs a status from 200 to 599`)
-  demand(
-    returns === 'events' || returns === 'text' || isSchema(returns),
-    `${at} must say what it returns: a schema, 'events' or 'text'`,
-  )
+  demandStatus(status, at)
+  for (const form of formsOf(returns, at)) {
+    const byStream = !isSchema(form) && isSchema(Object(form).json)
+    const isForm = byStream || forms.includes(form) || isSchema(form)
+    demand(isForm, `${at} must say what it returns: a schema, ${forms.map((name) => `'${name}'`).join(', ')}`)
+    demand(!byStream || route.body !== undefined, `${at} needs a body, whose field stream decides`)
+  }
   demand(typeof handle === 'function', `${at} needs handle, a function`)
   for (const input of ['params', 'query', 'body'] as const)
     demand(route[input] === undefined || isSchema(route[input]), `${input} of ${at} must be a schema`)
+}
+
+/** What a route returns, by status where it has several. */
+function formsOf(returns: LiveRoute['returns'], at: string): readonly unknown[] {
+  if (isSchema(returns) || typeof returns !== 'object' || !('statuses' in returns)) return [returns]
+  const entries = Object.entries(returns.statuses)
+  demand(entries.length > 0, `${at} names no status`)
+  for (const [status] of entries) demandStatus(Number(status), at)
+  return entries.map(([, form]) => form)
+}
+
+function demandStatus(status: number, at: string): void {
+  demand(Number.isInteger(status) && status >= 200 && status <= 599, `${at} needs a status from 200 to 599`)
 }
 
 /** The same for a wire. */

@@ -1,5 +1,6 @@
+import { STATUS_CODES } from 'node:http'
 import type { z } from 'zod'
-import type { EventShape, Generation, LiveRoute, Wire } from '#kernel'
+import type { AnswerForm, EventShape, Generation, LiveRoute, Wire } from '#kernel'
 import { failures, ofCalls, ofRoute } from './failures.ts'
 import { errorSchema, eventSchema, type Schema, schemaOf } from './schemas.ts'
 
@@ -75,7 +76,7 @@ function routeOperation(route: LiveRoute, isGuarded: boolean): Schema {
     parameters: [...parameters(route.params, 'path'), ...parameters(route.query, 'query')],
     ...(route.body && { requestBody: bodyOf(route.body) }),
     responses: {
-      [route.status ?? 200]: { description: 'Done.', content: contentOf(route) },
+      ...answersOf(route),
       ...failures(ofRoute(route, isGuarded), route.wire?.errors),
     },
   }
@@ -91,10 +92,24 @@ const bodyOf = (body: z.ZodType): Schema => ({
   content: json(schemaOf(body, 'input')),
 })
 
-function contentOf({ returns, events }: LiveRoute): Schema {
-  if (returns === 'events') return eventStream(events)
-  if (returns === 'text') return { 'text/plain': { schema: { type: 'string' } } }
-  return json(schemaOf(returns, 'output'))
+function answersOf({ returns, status = 200, events }: LiveRoute): Schema {
+  if (typeof returns === 'string' || !('statuses' in returns))
+    return { [status]: { description: 'Done.', content: contentOf(returns, events) } }
+  return Object.fromEntries(
+    Object.entries(returns.statuses).map(([status, form]) => [
+      status,
+      { description: `${STATUS_CODES[status] ?? 'Done'}.`, content: contentOf(form, events) },
+    ]),
+  )
+}
+
+function contentOf(form: AnswerForm<unknown>, events: readonly EventShape[] | undefined): Schema {
+  if (form === 'events') return eventStream(events)
+  if (form === 'text') return { 'text/plain': { schema: { type: 'string' } } }
+  if (form === 'page') return { 'text/html': { schema: { type: 'string' } } }
+  if (form === 'file') return { '*/*': {} }
+  if ('json' in form) return { ...json(schemaOf(form.json, 'output')), ...eventStream(events) }
+  return json(schemaOf(form, 'output'))
 }
 
 const eventStream = (events: readonly EventShape[] | undefined): Schema => ({
