@@ -4,6 +4,7 @@ import { detectionOf, detectorsOf } from '../../test/detection.ts'
 import type { Call } from '../call/call.ts'
 import type { ModelRequest } from '../call/canonical.ts'
 import type { Detection } from '../detect/detect.ts'
+import { looksElsewhere } from './batches.ts'
 import type { Entry } from './entry.ts'
 import { redactReply, redactRequest } from './redact.ts'
 
@@ -177,6 +178,13 @@ describe('a request with a finding that blocks', () => {
     })
     expect(refused.trace.request).toBeUndefined()
   })
+
+  test('is not recorded either when one of the later modules looks in another thread', () => {
+    const refused = call()
+    const elsewhere = entryOf('far', { detect: { request: mail }, [looksElsewhere]: true })
+    thrownBy(refused, guard(blocking), [guard(mail, 'mask'), elsewhere])
+    expect(refused.trace.request).toBeUndefined()
+  })
 })
 
 describe('an answer', () => {
@@ -194,8 +202,25 @@ describe('an answer', () => {
     expect(redactReply(body, detectorsOf([]))).toBe(body)
   })
 
+  test('loses the log probabilities of what was changed, and keeps those of the rest', () => {
+    const logprobs = { content: [{ token: 'k123', logprob: -1, bytes: null, top_logprobs: [] }] }
+    const spelled = { choices: body.choices.map((choice) => ({ ...choice, logprobs })) }
+    const after = redactReply(spelled, detectorsOf([key]))
+    expect(after.choices?.map((choice) => choice.logprobs)).toEqual([null, logprobs])
+    expect(redactReply(body, detectorsOf([key])).choices?.[0]).not.toHaveProperty('logprobs')
+  })
+
   test('with a finding that blocks is refused by its module', () => {
     const thrown = (): unknown => redactReply(body, detectorsOf([mail, blocking]))
     expect(thrown).toThrow(expect.objectContaining({ type: 'content_blocked', module: 'd1' }))
+  })
+
+  test('adds the time of each detector to the account of its module once, also when it is refused', () => {
+    const call = callWith()
+    redactReply(body, detectorsOf([key, mail], call))
+    expect(call.trace.timings.map(({ module }) => module)).toEqual(['d0', 'd1'])
+    const refused = callWith()
+    expect(() => redactReply(body, detectorsOf([mail, blocking], refused))).toThrow()
+    expect(refused.trace.timings.map(({ module }) => module)).toEqual(['d0', 'd1'])
   })
 })

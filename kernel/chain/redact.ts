@@ -57,13 +57,16 @@ function requestThrough(call: Call, detector: Detector, onBlock: OnBlock): Call 
   return request === call.request ? call : call.with({ request })
 }
 
-/** Log probabilities spell the text out once more; those of a text that is no longer there are left out. */
+/**
+ * Log probabilities spell the text out once more; those of a text that is no longer there are left out. An answer that was
+ * changed has choices, as nothing else in it has texts.
+ */
 function withoutStaleLogprobs(redacted: Completion, body: Completion): Completion {
-  const choices = redacted.choices?.map((choice, i): Choice => {
-    const changed = choice !== body.choices?.[i]
+  const choices = redacted.choices!.map((choice, i): Choice => {
+    const changed = choice !== body.choices![i]
     return changed && choice.logprobs ? { ...choice, logprobs: null } : choice
   })
-  return { ...redacted, choices: choices! }
+  return { ...redacted, choices }
 }
 
 const marked = ({ label }: Found): string => `[blocked: ${label}]`
