@@ -57,10 +57,7 @@ function requestThrough(call: Call, detector: Detector, onBlock: OnBlock): Call 
   return request === call.request ? call : call.with({ request })
 }
 
-/**
- * Log probabilities spell the text out once more; those of a text that is no longer there are left out. An answer that was
- * changed has choices, as nothing else in it has texts.
- */
+/** Log probabilities spell the text out once more; those of a text that is no longer there are left out. */
 function withoutStaleLogprobs(redacted: Completion, body: Completion): Completion {
   const choices = redacted.choices!.map((choice, i): Choice => {
     const changed = choice !== body.choices![i]

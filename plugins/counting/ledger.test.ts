@@ -209,6 +209,14 @@ test('another limit on the same count refills nothing; another window, unit, nam
   expect(used(claimOf(day, 1, 'other'))).toBe(0)
   expect(used({ ...claimOf(day), unit: 'other' })).toBe(0)
   expect(used(claimOf(day), 'other')).toBe(0)
+  for (const limit of [
+    { kind: 'sliding', most: 5, windowMs: 6_000 } as const,
+    { kind: 'bucket', most: 5, windowMs: 6_000, burst: 5 } as const,
+  ]) {
+    reserve([claimOf(limit, 5)])
+    expect(used(claimOf({ ...limit, most: 9 }))).toBe(5)
+    expect(used(claimOf({ ...limit, windowMs: 12_000 }))).toBe(0)
+  }
 })
 
 test('what is used beyond the reservation counts, also when the limit is passed by it', () => {
@@ -229,6 +237,16 @@ test('what was reserved yesterday is not given back today, and what was used bey
   if (granted(low)) ledger.settle(low.id, { u: 0 })
   if (granted(high)) ledger.settle(high.id, { u: 45 })
   expect(ledger.left('b', [claim])).toMatchObject([{ used: 12 }])
+})
+
+test('a lease is over at the very millisecond that it ends', () => {
+  const { reserve, ledger, clock } = world()
+  const claim = claimOf({ kind: 'concurrency', most: 1 })
+  reserve([claim], { leaseMs: 1_000 })
+  clock.at += 999
+  expect(ledger.left('b', [claim])).toMatchObject([{ used: 1 }])
+  clock.at += 1
+  expect(ledger.left('b', [claim])).toMatchObject([{ used: 0 }])
 })
 
 test('a unit that is not named when it is settled counts as it was reserved', () => {
@@ -252,7 +270,12 @@ test('a thread that has ended reserves no more, whatever of it still arrives', (
 test('amounts that are no whole numbers are refused, and so are limits that are none', () => {
   const { reserve, ledger } = world()
   for (const amount of [-1, 0.5, Number.NaN, 2 ** 60])
-    expect(() => reserve([claimOf({ kind: 'concurrency', most: 1 }, amount)])).toThrow('whole numbers')
+    for (const claim of [
+      claimOf({ kind: 'concurrency', most: 1 }, amount),
+      claimOf({ kind: 'concurrency', most: amount }),
+      claimOf({ kind: 'bucket', most: 1, windowMs: 1, burst: amount }),
+    ])
+      expect(() => reserve([claim])).toThrow('whole numbers')
   expect(() => reserve([claimOf({ kind: 'bucket', most: 0, windowMs: 1, burst: 1 })])).toThrow('no limit')
   expect(() => reserve([claimOf({ kind: 'sliding', most: 1, windowMs: 0 })])).toThrow('millisecond')
   expect(() => reserve([claimOf({ kind: 'day', most: 1, timezone: 'Atlantis/Gone' })])).toThrow()

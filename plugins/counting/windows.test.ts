@@ -64,6 +64,16 @@ test('of more groups than are kept the one that was not added to for longest is 
   expect([windows.read('a').count, windows.read('b').count]).toEqual([2, 0])
 })
 
+test('adding to a group keeps it from being the next that is forgotten, also before all places are taken', () => {
+  const { clock, open } = world({ mostGroups: 3 })
+  const windows = open()
+  for (const group of ['a', 'b', 'a', 'c', 'd']) {
+    windows.add(group, 1)
+    clock.at += 200
+  }
+  expect(windows.groups()).toEqual(['a', 'c', 'd'])
+})
+
 test('another instance goes on with what was added, and another length begins anew', () => {
   const { open, state } = world()
   open().add('a', 5)

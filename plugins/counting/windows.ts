@@ -68,9 +68,10 @@ export function windowsIn(
     },
     quantile(name, share) {
       const group = current(name)
-      const wanted = Math.max(1, Math.ceil(share * total(group?.counts ?? [])))
+      if (!group) return undefined
+      const wanted = Math.max(1, Math.ceil(share * total(group.counts)))
       let seen = 0
-      for (const [bucket, count] of [...(group?.all ?? [])].sort(([a], [b]) => a - b)) {
+      for (const [bucket, count] of [...group.all].sort(([a], [b]) => a - b)) {
         seen += count
         if (seen >= wanted) return middleOf(bucket)
       }

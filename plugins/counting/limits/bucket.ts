@@ -24,10 +24,10 @@ export const bucket: Kind<Bucket, Level> = {
     const msFor = (back: number): number => Math.max(0, Math.round((back * windowMs * 1e3) / most) / 1e3)
     const missing = used + amount - burst
     return {
-      used: Math.ceil(used - rounding),
+      used: Math.max(0, Math.ceil(used - rounding)),
       remaining: Math.max(0, Math.floor(burst - used + rounding)),
       resetMs: msFor(used),
-      retryMs: missing <= rounding ? 0 : amount > burst || most === 0 ? undefined : msFor(missing),
+      retryMs: missing <= rounding ? 0 : amount > burst ? undefined : msFor(missing),
     }
   },
   take(level, { most, windowMs }, amount, { at }) {

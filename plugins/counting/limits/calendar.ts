@@ -39,7 +39,6 @@ const latestS = 14 * 3600
 /** The first second in which the clocks show a date, or a later one where that is left out. */
 function beginOf(date: number, dateAt: (at: number) => number): number {
   let [before, after] = [earliestS, latestS]
-  while (dateAt(date + after * 1000) < date) after += 24 * 3600
   while (after - before > 1) {
     const middle = Math.floor((before + after) / 2)
     if (dateAt(date + middle * 1000) < date) before = middle
