@@ -76,6 +76,17 @@ export {
 } from './contract/counting.ts'
 export { type Arrangement, type AttemptHooks, Delivery } from './contract/delivery.ts'
 export {
+  type AddJob,
+  type Job,
+  type JobDefinition,
+  type JobError,
+  type JobProgress,
+  type JobQueue,
+  type JobRecord,
+  type JobStatus,
+  Jobs,
+} from './contract/jobs.ts'
+export {
   type Amounts,
   type Capability,
   type Cost,

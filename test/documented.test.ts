@@ -49,14 +49,14 @@ afterAll(async () => {
   await rm(home, { recursive: true })
 })
 
-async function api(method: string, at: string, body: object): Promise<Record<string, unknown>> {
+async function api(method: string, at: string, body?: object): Promise<Record<string, unknown>> {
   const response = await fetch(gateway.url + at, {
     method,
     headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    ...(body && { body: JSON.stringify(body) }),
   })
   const answer = (await response.json()) as Record<string, unknown>
-  expect([response.status, answer]).toEqual([expect.toBeOneOf([200, 201]), answer])
+  expect([response.status, answer]).toEqual([expect.toBeOneOf([200, 201, 202]), answer])
   return answer
 }
 
@@ -196,6 +196,25 @@ test('organisations share no answers, although everyone shares', async () => {
     })
     expect(hits).toBe(2)
   })
+})
+
+test('courier posts to each address once, whatever became of the others', async () => {
+  const received: string[] = []
+  let refusals = 1
+  const receiver = createServer((request, response) => {
+    const key = String(request.headers['idempotency-key'])
+    response.statusCode = request.url === '/b' && refusals-- > 0 ? 503 : 204
+    received.push(`${request.url} ${response.statusCode} ${key.endsWith(request.url!)}`)
+    response.end()
+  })
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+  const { port } = receiver.address() as AddressInfo
+  const urls = ['a', 'b', 'c'].map((name) => `http://127.0.0.1:${port}/${name}`)
+  const { id } = await api('POST', '/api/courier/deliveries', { text: 'Hello', urls })
+  const at = `/api/courier/deliveries/${encodeURIComponent(String(id))}`
+  await expect.poll(() => api('GET', at)).toMatchObject({ status: 'completed', attempts: 1 })
+  await new Promise((resolve) => receiver.close(resolve))
+  expect(received).toEqual(['/a 204 true', '/b 503 true', '/b 204 true', '/c 204 true'])
 })
 
 test('hostveil replaces names in whole and in streamed answers, however they are cut', async () => {

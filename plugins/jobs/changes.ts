@@ -1,0 +1,90 @@
+import { conflict, type JobError } from '#kernel'
+import type { JobRow } from './row.ts'
+
+/** What becomes of a job, as functions from one row to the next. */
+
+/** Processes that may die of a job before it is held to be their death. */
+export const mostDeaths = 10
+
+const longestRetryAfterMs = 3_600_000
+
+type Waiting = Pick<JobRow, 'dueAt' | 'waitsFor'>
+
+/** Out of the hands of who ran it. */
+function released({ lease: _, waitsFor: __, ...row }: JobRow): JobRow {
+  return row
+}
+
+const ended = (row: JobRow, status: JobRow['status'], now: number): JobRow => {
+  const { isFailing: _, deaths: __, dueAt: ___, ...rest } = released(row)
+  return { ...rest, status, endedAt: now }
+}
+
+export const claimed = (row: JobRow, lease: string, now: number): JobRow => {
+  const { waitsFor: _, ...rest } = row
+  return { ...rest, status: 'running', lease, startedAt: now }
+}
+
+/** As it was before it began: nobody's fault. */
+export const interrupted = (row: JobRow): JobRow => ({ ...released(row), status: 'waiting' })
+
+export const suspended = (row: JobRow, until: Waiting): JobRow => {
+  const { dueAt: _, deaths: __, ...rest } = released(row)
+  return { ...rest, ...until, status: 'waiting' }
+}
+
+export const completed = (row: JobRow, result: unknown, now: number): JobRow => {
+  const { error: _, ...rest } = ended(row, 'completed', now)
+  return { ...rest, ...(result !== undefined && { result }) }
+}
+
+export const cancelled = (row: JobRow, now: number): JobRow => {
+  if (row.status === 'cancelled') return row
+  if (row.endedAt !== undefined)
+    throw conflict(`The job is ${row.status}: what has ended cannot be cancelled.`)
+  return ended(row, 'cancelled', now)
+}
+
+export const retried = (row: JobRow, now: number): JobRow => {
+  if (row.status === 'waiting') return { ...row, dueAt: now }
+  if (row.status !== 'failed' && row.status !== 'cancelled')
+    throw conflict(
+      `The job is ${row.status}: only one that waits, failed or was cancelled can be tried again.`,
+    )
+  const { endedAt: _, ...rest } = row
+  return { ...rest, status: 'waiting', attempts: 0, dueAt: now }
+}
+
+/** Its process died while it ran. */
+export function orphaned(row: JobRow, now: number): JobRow {
+  const deaths = (row.deaths ?? 0) + 1
+  if (deaths <= mostDeaths) return { ...interrupted(row), deaths }
+  const error = { message: `The gateway ended ${deaths} times while it ran.` }
+  return row.isFailing ? failed(row, now) : { ...interrupted({ ...row, error }), isFailing: true }
+}
+
+/** What an attempt came to that threw: another one later, or none; then `isFailing` is set, and it is still running. */
+export function missed(
+  row: JobRow,
+  thrown: unknown,
+  { delaysMs, now }: { readonly delaysMs: readonly number[]; readonly now: number },
+): JobRow {
+  const { retryable, retryAfterS } = (thrown ?? {}) as { retryable?: unknown; retryAfterS?: unknown }
+  const attempts = row.attempts + 1
+  const delayMs = delaysMs[row.attempts]
+  const next = { ...row, attempts, error: errorOf(thrown) }
+  if (delayMs === undefined || retryable === false) return { ...next, isFailing: true }
+  const askedMs = typeof retryAfterS === 'number' ? Math.min(retryAfterS * 1000, longestRetryAfterMs) : 0
+  const { deaths: _, ...rest } = released(next)
+  return { ...rest, status: 'waiting', dueAt: now + Math.max(delayMs, askedMs || 0) }
+}
+
+export const failed = (row: JobRow, now: number): JobRow => ended(row, 'failed', now)
+
+const longestMessage = 1_000
+
+export function errorOf(thrown: unknown): JobError {
+  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined
+  return { message: message.slice(0, longestMessage), ...(typeof code === 'string' && { code }) }
+}

@@ -1,0 +1,36 @@
+import type { JobDefinition } from '#kernel'
+import { type JobsState, type Kind, settled } from './state.ts'
+
+const namePattern = /^[a-z][a-z0-9-]{0,63}$/
+
+/** The name of a kind, which is its plugin's own. Throws when it is none. */
+export function kindOf(plugin: string, name: string): string {
+  if (!namePattern.test(name))
+    throw new TypeError('The name of a kind has lower case letters, digits and dashes')
+  return `${plugin}.${name}`
+}
+
+/** Has a definition run the jobs of its kind, until `releaseKind`. Throws what is wrong with it. */
+export function addKind(
+  state: JobsState,
+  name: string,
+  owner: object,
+  definition: JobDefinition<unknown, unknown>,
+): Kind {
+  const others = state.kinds.get(name) ?? []
+  if (others.some((other) => other.owner === owner)) throw new Error(`The kind ${name} is defined twice`)
+  const kind = { owner, definition: settled(definition), runs: new Set<never>() }
+  state.kinds.set(name, [...others, kind])
+  state.wake()
+  return kind
+}
+
+/** Takes a definition back. Resolves when what it ran has ended, or waits for another one. */
+export async function releaseKind(state: JobsState, name: string, kind: Kind): Promise<void> {
+  const left = (state.kinds.get(name) ?? []).filter((other) => other !== kind)
+  if (left.length > 0) state.kinds.set(name, left)
+  else state.kinds.delete(name)
+  for (const run of kind.runs) run.stop('released')
+  await Promise.allSettled(Array.from(kind.runs, (run) => run.run()))
+  state.wake()
+}

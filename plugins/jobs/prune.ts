@@ -1,0 +1,16 @@
+import { currentKind, type JobsState, oldest } from './state.ts'
+import type { JobTable } from './table.ts'
+
+/** Forgets jobs that ended too long ago, and the oldest of those that are too many, of the kinds that are defined. */
+export async function prune(state: JobsState, table: JobTable, now: number): Promise<void> {
+  for (const kind of state.kinds.keys()) {
+    const { definition } = currentKind(state, kind)!
+    const before = oldest(definition, now)
+    let tooMany = (await table.countEnded(kind)) - definition.keep.most
+    for await (const [id, { endedAt = now }] of table.ended(kind)) {
+      if (tooMany <= 0 && endedAt >= before) break
+      await table.forget(id)
+      tooMany -= 1
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import { type JobDefinition, newId } from '#kernel'
+import type { Run } from './run.ts'
+
+/** A definition with everything said. */
+export interface Definition
+  extends Required<Omit<JobDefinition<unknown, unknown>, 'state' | 'gaveUp' | 'keep'>>,
+    Pick<JobDefinition<unknown, unknown>, 'state' | 'gaveUp'> {
+  readonly keep: { readonly days: number; readonly most: number }
+}
+
+/** A definition as long as it lasts. */
+export interface Kind {
+  /** Whose it is. */
+  readonly owner: object
+  readonly definition: Definition
+  /** Jobs that it runs. */
+  readonly runs: Set<Run>
+}
+
+/** What of the jobs is in memory. It outlives the instance that made it, as definitions of other plugins do. */
+export interface JobsState {
+  /** Tells leases of this process from those of others. */
+  readonly boot: string
+  lastLease: number
+  /** Definitions by the name of their kind; of several the last one counts. */
+  readonly kinds: Map<string, readonly Kind[]>
+  /** What runs, by the job's id. */
+  readonly runs: Map<string, Run>
+  /** Has somebody look for what can start. */
+  wake: () => void
+}
+
+export const emptyJobs = (): JobsState => ({
+  boot: newId('boot_'),
+  lastLease: 0,
+  kinds: new Map(),
+  runs: new Map(),
+  wake: () => {},
+})
+
+/** The definition that runs jobs of this kind now. */
+export const currentKind = ({ kinds }: JobsState, name: string): Kind | undefined => kinds.get(name)?.at(-1)
+
+/** How many jobs of a kind run, by whichever definition, or of them in a lane. */
+export function runningOf({ runs }: JobsState, kind: string, lane?: string): number {
+  let count = 0
+  for (const { job } of runs.values())
+    if (job.kind === kind && (lane === undefined || job.lane === lane)) count += 1
+  return count
+}
+
+const dayMs = 24 * 3_600_000
+
+/** Throws what is wrong with a definition. */
+export function settled({
+  concurrency = 1,
+  perLane = concurrency,
+  lane = () => '',
+  delaysMs = [],
+  timeoutMs = 60_000,
+  keep: { days = 7, most = 10_000 } = {},
+  ...rest
+}: JobDefinition<unknown, unknown>): Definition {
+  if (!Number.isInteger(concurrency) || concurrency < 1)
+    throw new TypeError('concurrency is a whole number from 1')
+  if (!Number.isInteger(perLane) || perLane < 1) throw new TypeError('perLane is a whole number from 1')
+  if (!delaysMs.every((ms) => ms >= 0)) throw new TypeError('delaysMs are milliseconds from 0')
+  if (!(timeoutMs >= 1)) throw new TypeError('timeoutMs is a millisecond at least')
+  return { concurrency, perLane, lane, delaysMs, timeoutMs, keep: { days, most }, ...rest }
+}
+
+/** When what ended before is too old to be kept. */
+export const oldest = ({ keep }: Definition, now: number): number => now - keep.days * dayMs

@@ -1,0 +1,211 @@
+import {
+  type Collection,
+  conflict,
+  notFound,
+  type Page,
+  type PageOptions,
+  type Store,
+  type Transaction,
+} from '#kernel'
+import { claimed, orphaned, suspended } from './changes.ts'
+import { type JobRow, jobsIn, pausesIn, type StepRow, stepsIn } from './row.ts'
+
+/** Thrown where a job is no longer in the hands of who runs it: it was cancelled, or given to somebody else. */
+export class LeaseLost extends Error {
+  constructor() {
+    super('The job was taken away')
+  }
+}
+
+export interface JobFilter {
+  readonly kind?: string | undefined
+  readonly status?: JobRow['status'] | undefined
+}
+
+/** What is kept of a job beside its row: what a step came to, a time it waits for, what came with a signal. */
+export type Memo = 'step' | 'time' | 'signal'
+
+/** A space comes before all that an id may hold, so what is kept of a job is a range of its own. */
+const memoId = (job: string, memo: Memo, name: string): string => `${job} ${memo} ${name}`
+
+/** Jobs, their steps and what is paused, as they lie on disk. Each change is one transaction. */
+export class JobTable {
+  readonly jobs: Collection<JobRow>
+  readonly pauses: ReturnType<typeof pausesIn>
+  readonly #store: Store
+  readonly #steps: Collection<StepRow>
+  readonly #now: () => number
+
+  constructor(store: Store, now: () => number) {
+    this.#store = store
+    this.#now = now
+    this.jobs = jobsIn(store)
+    this.#steps = stepsIn(store)
+    this.pauses = pausesIn(store)
+  }
+
+  /** Adds a job unless there is one of its id. */
+  addIn(transaction: Transaction, row: JobRow): void {
+    transaction.update(this.jobs, row.id, (found) => (found ? undefined : row))
+  }
+
+  async add(row: JobRow): Promise<void> {
+    await this.#store.transaction((transaction) => this.addIn(transaction, row))
+  }
+
+  list({ kind, status }: JobFilter, page: PageOptions): Promise<Page<JobRow>> {
+    const order = { ...page, reverse: true }
+    if (kind !== undefined && status !== undefined)
+      return this.jobs.list({ ...order, index: 'kind_status', equals: [kind, status] })
+    if (kind !== undefined) return this.jobs.list({ ...order, index: 'kind', equals: [kind] })
+    if (status !== undefined) return this.jobs.list({ ...order, index: 'status', equals: [status] })
+    return this.jobs.list({ ...order, index: 'added' })
+  }
+
+  /** The first waiting jobs of a lane by their time, due or not. */
+  async first(kind: string, lane: string, most: number): Promise<JobRow[]> {
+    const rows: JobRow[] = []
+    for await (const [, row] of this.jobs.scan({ index: 'due', equals: [kind, lane], limit: most }))
+      rows.push(row)
+    return rows
+  }
+
+  /** The first waiting job of each lane of a kind; reads one row of each. */
+  async *heads(kind: string): AsyncIterable<JobRow> {
+    let from: string | undefined
+    for (;;) {
+      const head = await this.#firstFrom(kind, from)
+      if (!head) return
+      yield head
+      from = `${head.lane}\u0000`
+    }
+  }
+
+  async #firstFrom(kind: string, lane: string | undefined): Promise<JobRow | undefined> {
+    const range = { index: 'due', equals: [kind], limit: 1, ...(lane !== undefined && { from: lane }) }
+    for await (const [, row] of this.jobs.scan(range)) return row
+    return undefined
+  }
+
+  /** Gives those of these jobs that are due to who runs them; returns them with their leases. */
+  claim(ids: readonly string[], lease: () => string): Promise<JobRow[]> {
+    return this.#store.transaction((transaction) =>
+      ids.flatMap((id) => {
+        const now = this.#now()
+        const row = transaction.get(this.jobs, id)
+        if (row?.status !== 'waiting' || row.dueAt === undefined || row.dueAt > now) return []
+        const next = claimed(row, lease(), now)
+        transaction.put(this.jobs, id, next)
+        return [next]
+      }),
+    )
+  }
+
+  /** Makes jobs due again that ran in a process that is gone; `isHeld` knows those that still run. */
+  async recover(isHeld: (row: JobRow) => boolean): Promise<number> {
+    let recovered = 0
+    for await (const [id, row] of this.jobs.scan({ index: 'leased' })) {
+      if (isHeld(row)) continue
+      await this.jobs.update(id, (found) =>
+        found?.lease === row.lease ? orphaned(found!, this.#now()) : undefined,
+      )
+      recovered += 1
+    }
+    return recovered
+  }
+
+  /** Changes a job; throws a not found, and what `change` throws. */
+  change(id: string, change: (row: JobRow, now: number) => JobRow): Promise<JobRow> {
+    return this.#store.transaction((transaction) => {
+      const row = transaction.get(this.jobs, id)
+      if (!row)
+        throw notFound(`There is no job ${id}: it was never added, or has been forgotten since it ended.`)
+      const next = change(row, this.#now())
+      transaction.put(this.jobs, id, next)
+      return next
+    })
+  }
+
+  /** The same by who has its lease. Throws `LeaseLost`. */
+  async changeHeld({ id, lease }: JobRow, change: (row: JobRow, now: number) => JobRow): Promise<JobRow> {
+    const changed = await this.jobs.update(id, (row) =>
+      row && row.lease === lease ? change(row, this.#now()) : undefined,
+    )
+    if (!changed) throw new LeaseLost()
+    return changed
+  }
+
+  memo({ id }: JobRow, memo: Memo, name: string): Promise<StepRow | undefined> {
+    return this.#steps.get(memoId(id, memo, name))
+  }
+
+  /** Keeps something of a job by who has its lease, unless it is kept already. Throws `LeaseLost`. */
+  async keep({ id, lease }: JobRow, memo: Memo, name: string, value: unknown): Promise<void> {
+    const at = memoId(id, memo, name)
+    const isHeld = await this.#store.transaction((transaction) => {
+      const row = transaction.get(this.jobs, id)
+      if (!row || row.lease !== lease) return false
+      if (!transaction.get(this.#steps, at)) transaction.put(this.#steps, at, { value })
+      const { deaths, ...rest } = row
+      if (deaths !== undefined) transaction.put(this.jobs, id, rest)
+      return true
+    })
+    if (!isHeld) throw new LeaseLost()
+  }
+
+  /** Lets a job wait, by who has its lease; it is due at once when the signal has come meanwhile. Throws `LeaseLost`. */
+  async suspend({ id, lease }: JobRow, until: Pick<JobRow, 'dueAt' | 'waitsFor'>): Promise<void> {
+    const { waitsFor } = until
+    const isHeld = await this.#store.transaction((transaction) => {
+      const row = transaction.get(this.jobs, id)
+      if (!row || row.lease !== lease) return false
+      const hasCome =
+        waitsFor !== undefined && transaction.get(this.#steps, memoId(id, 'signal', waitsFor)) !== undefined
+      transaction.put(this.jobs, id, suspended(row, hasCome ? { dueAt: this.#now() } : until))
+      return true
+    })
+    if (!isHeld) throw new LeaseLost()
+  }
+
+  /** Keeps a signal, the first of its name, and makes the job due that waits for it. */
+  async signal(id: string, name: string, value: unknown): Promise<void> {
+    await this.#store.transaction((transaction) => {
+      const row = transaction.get(this.jobs, id)
+      if (!row) throw notFound(`There is no job ${id} to be told anything.`)
+      if (row.endedAt !== undefined) throw conflict(`The job is ${row.status} and waits for nothing.`)
+      const at = memoId(id, 'signal', name)
+      if (transaction.get(this.#steps, at)) return
+      transaction.put(this.#steps, at, { value })
+      if (row.status === 'waiting' && row.waitsFor === name)
+        transaction.put(this.jobs, id, { ...row, dueAt: this.#now() })
+    })
+  }
+
+  async pause(kind: string): Promise<void> {
+    await this.pauses.create(kind, { pausedAt: this.#now() })
+  }
+
+  async resume(kind: string): Promise<void> {
+    await this.pauses.delete(kind)
+  }
+
+  /** Jobs of a kind that ended before, the oldest first. */
+  ended(kind: string): AsyncIterable<[string, JobRow]> {
+    return this.jobs.scan({ index: 'ended', equals: [kind] })
+  }
+
+  countEnded(kind: string): Promise<number> {
+    return this.jobs.count({ index: 'ended', equals: [kind] })
+  }
+
+  /** Forgets an ended job and its steps, together: one that is tried again meanwhile keeps all of them. */
+  async forget(id: string): Promise<void> {
+    const steps: string[] = []
+    for await (const [step] of this.#steps.scan({ from: `${id} `, to: `${id}!` })) steps.push(step)
+    await this.#store.transaction((transaction) => {
+      if (transaction.get(this.jobs, id)?.endedAt === undefined) return
+      for (const step of steps) transaction.delete(this.#steps, step)
+      transaction.delete(this.jobs, id)
+    })
+  }
+}

@@ -1,0 +1,46 @@
+import type { Jobs, Store } from '../kernel/index.ts'
+import { createLog } from '../kernel/log.ts'
+import { Scheduler } from '../plugins/jobs/scheduler.ts'
+import { jobsService } from '../plugins/jobs/service.ts'
+import { emptyJobs, type JobsState } from '../plugins/jobs/state.ts'
+import { JobTable } from '../plugins/jobs/table.ts'
+
+/** A plugin that defines jobs, as far as jobs know of it. */
+export class Owner {
+  readonly id: string
+  readonly #releases: (() => unknown)[] = []
+
+  constructor(id = 'test') {
+    this.id = id
+  }
+
+  readonly own = (release: () => unknown): void => void this.#releases.push(release)
+
+  /** Its instance goes. */
+  async release(): Promise<void> {
+    await Promise.all(this.#releases.splice(0).map((release) => release()))
+  }
+}
+
+/** The jobs of a process, on a part of a store. */
+export interface JobsProcess {
+  readonly jobs: Jobs
+  readonly table: JobTable
+  readonly state: JobsState
+  readonly logged: string[]
+  /** Starts nothing any more: the plugin goes, or, where nothing it runs goes on either, the process. */
+  close(): Promise<void>
+}
+
+/** Opens jobs in a store as one process has it after another; `state` is what an instance left in the same process. */
+export async function openJobs(
+  store: Store,
+  { now = Date.now, state = emptyJobs() }: { readonly now?: () => number; readonly state?: JobsState } = {},
+): Promise<JobsProcess> {
+  const logged: string[] = []
+  const log = createLog({ level: 'info', stream: { write: (line: string) => void logged.push(line) } })
+  const table = new JobTable(store, now)
+  const scheduler = new Scheduler({ state, table, log, now })
+  await scheduler.open()
+  return { jobs: jobsService({ table, now, state }), table, state, logged, close: () => scheduler.close() }
+}
