@@ -9,7 +9,7 @@ const dist = path.join(root, 'dist')
 
 await rm(dist, { recursive: true, force: true })
 execFileSync('tsc', ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
-for (const folder of ['bin/cli', 'kernel', 'modules', 'plugins']) {
+for (const folder of ['bin/cli', 'kernel', 'kit', 'modules', 'plugins']) {
   const from = path.join(root, folder)
   await cp(from, path.join(dist, folder), {
     recursive: true,
@@ -29,7 +29,7 @@ async function manifest(): Promise<object> {
   ) as Record<string, unknown>
   const imports = {
     '#kernel': './kernel/index.js',
-    '#kit': './kernel/kit/index.js',
+    '#kit': './kit/index.js',
     '#provider': './plugins/upstream/kit/index.js',
   }
   return { name, version, license, type, engines, imports }

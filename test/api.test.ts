@@ -23,7 +23,7 @@ describe('a report', () => {
   beforeEach(async () => {
     root = await mkdtemp(path.join(tmpdir(), 'switchyard-api-test-'))
     await declare({
-      'kernel/kit/index.d.ts': 'export {};',
+      'kit/index.d.ts': 'export {};',
       'plugins/upstream/kit/index.d.ts': 'export {};',
       'test/testing.d.ts': 'export {};',
     })

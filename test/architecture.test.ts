@@ -16,7 +16,7 @@ const plugins = [
   ...(await discover(path.resolve('modules'), 'builtin')),
   ...(await discover(path.resolve('plugins'), 'builtin')),
 ]
-const sources = (await Promise.all(['kernel', 'storage', 'modules', 'plugins'].map(read))).flat()
+const sources = (await Promise.all(['kernel', 'kit', 'storage', 'modules', 'plugins'].map(read))).flat()
 const own = sources.filter(({ file }) => !file.endsWith('.test.ts'))
 
 test('modules and plugins import their own folder, the contract, the kit and packages, and nothing else', () => {
@@ -37,6 +37,20 @@ test('the store imports nothing of ours', () => {
           (name) =>
             name.startsWith('#') || (name.startsWith('.') && !resolved(file, name).startsWith('storage/')),
         )
+        .map((name) => `${file}: ${name}`),
+    )
+  expect(wrong).toEqual([])
+})
+
+test('the kit imports the kernel and the store, and the kernel nothing of the kit', () => {
+  const wrong = own
+    .filter(({ file }) => /^(kernel|kit)\//.test(file))
+    .flatMap(({ file, imports }) =>
+      imports
+        .filter((name) => {
+          const to = resolved(file, name)
+          return to.startsWith('kit/') ? file.startsWith('kernel/') : /^(modules|plugins|bin)\/|^#/.test(to)
+        })
         .map((name) => `${file}: ${name}`),
     )
   expect(wrong).toEqual([])
@@ -94,7 +108,7 @@ const budgets: Readonly<Record<string, number>> = {
   detect: 600,
   http: 1_560,
   isolation: 2_404,
-  kit: 1_061,
+  kit: 225,
   log: 70,
   permissions: 560,
   plugin: 3_186,

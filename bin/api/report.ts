@@ -4,7 +4,7 @@ import { Declarations, type Reference } from './declarations.ts'
 /** What is published, by the name it is imported under. */
 export const entries = {
   switchyard: 'kernel/index.d.ts',
-  'switchyard-kit': 'kernel/kit/index.d.ts',
+  'switchyard-kit': 'kit/index.d.ts',
   'switchyard-provider': 'plugins/upstream/kit/index.d.ts',
   'switchyard-testing': 'test/testing.d.ts',
 } as const

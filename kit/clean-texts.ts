@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import type { Call } from '../call/call.ts'
+import type { Call } from '../kernel/call/call.ts'
 import { circleOf } from './answer-key.ts'
 
 /** Shorter texts are searched as fast as they are recognised. */

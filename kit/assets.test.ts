@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Served, serveRoutes } from '../../test/served.ts'
+import { type Served, serveRoutes } from '../test/served.ts'
 import { assets } from './assets.ts'
 
 let folder: string

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { callWith } from '../../test/chain.ts'
-import type { Principal } from '../call/call.ts'
+import type { Principal } from '../kernel/call/call.ts'
+import { callWith } from '../test/chain.ts'
 import { answerKey, type Circle, circleOf } from './answer-key.ts'
 
 describe('the key of an answer', () => {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import type { Call } from '../call/call.ts'
-import { allProtocolOptions } from '../call/protocol-options.ts'
-import type { Stage } from '../chain/hooks.ts'
+import type { Call } from '../kernel/call/call.ts'
+import { allProtocolOptions } from '../kernel/call/protocol-options.ts'
+import type { Stage } from '../kernel/chain/hooks.ts'
 
 /** Who may share what is kept of a call. */
 export type Circle = 'user' | 'project' | 'tenant' | 'everyone'

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
-import type { FileAnswer } from '../contract/answers.ts'
-import { notFound } from '../errors.ts'
-import type { Route } from '../route.ts'
+import type { FileAnswer } from '../kernel/contract/answers.ts'
+import { notFound } from '../kernel/errors.ts'
+import type { Route } from '../kernel/route.ts'
 
 interface Asked {
   readonly hash: string

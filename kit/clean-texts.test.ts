@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { callWith } from '../../test/chain.ts'
+import { callWith } from '../test/chain.ts'
 import { CleanTexts } from './clean-texts.ts'
 
 const long = (text: string): string => `${text} `.repeat(Math.ceil(2000 / (text.length + 1)))

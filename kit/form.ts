@@ -1,4 +1,4 @@
-import type { Finder, Finding } from '../detect/detect.ts'
+import type { Finder, Finding } from '../kernel/detect/detect.ts'
 
 /** What a thing looks like in text. Patterns are bounded, and matched by JavaScript's own engine: never an operator's. */
 export interface Form {

@@ -1,5 +1,5 @@
-import type { Awaitable } from '../chain/hooks.ts'
-import type { Erasure, PersonalData } from '../contract/personal-data.ts'
+import type { Awaitable } from '../kernel/chain/hooks.ts'
+import type { Erasure, PersonalData } from '../kernel/contract/personal-data.ts'
 
 interface KeptOfUser {
   count(userId: string): Awaitable<number>

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { runs } from '../../test/suite/runs.ts'
+import { runs } from '../test/suite/runs.ts'
 import { pageOf, storedPage } from './paging.ts'
 
 const idOf = (text: string): string => text

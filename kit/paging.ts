@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import type { Page, PageOptions } from '../../storage/index.ts'
-import { badRequest } from '../errors.ts'
+import { badRequest } from '../kernel/errors.ts'
+import type { Page, PageOptions } from '../storage/index.ts'
 
 /** Which page of a listing is asked for. */
 export interface PageQuery {

@@ -1,0 +1,53 @@
+/** Helpers for plugins: nothing here knows a gateway. */
+
+export { mapReplyTexts, mapRequestTexts, requestTexts } from '../kernel/call/texts.ts'
+export { compileGlobs } from '../kernel/chain/when.ts'
+export * as field from '../kernel/config/fields.ts'
+export { contain, detach } from '../kernel/contain.ts'
+export { type Finder, type Finding, findAll } from '../kernel/detect/detect.ts'
+export { isTooDeep, parseForeign } from '../kernel/json-bounds.ts'
+export { type Difference, differences, type Shape } from '../kernel/kit/difference.ts'
+export { IpRanges, isIpRange, networkOf } from '../kernel/kit/ip-ranges.ts'
+export { jsonSchemaOf } from '../kernel/kit/json-schema.ts'
+export { nearest } from '../kernel/kit/nearest.ts'
+export { nearestKeys, problemOf } from '../kernel/kit/problem-of.ts'
+export { WindowLimit, type WindowLimitOptions } from '../kernel/kit/window-limit.ts'
+export { mostCallUsd, nanoOf, usdOf } from '../kernel/money.ts'
+export { Assembler } from '../kernel/stream/assemble.ts'
+export { ByteRun } from '../kernel/stream/byte-run.ts'
+export { finishChunk, hasContent } from '../kernel/stream/chunk.ts'
+export { ChunkReader } from '../kernel/stream/chunk-reader.ts'
+export { toChunks } from '../kernel/stream/chunks.ts'
+export { collect, replyWith } from '../kernel/stream/collect.ts'
+export { filterStream } from '../kernel/stream/filter.ts'
+export { joinChunks } from '../kernel/stream/join.ts'
+export { isSound, parseChunk } from '../kernel/stream/parse.ts'
+export {
+  carriesData,
+  EventRefused,
+  EventSplitter,
+  encodeEvent,
+  eventData,
+  isDone,
+} from '../kernel/stream/sse.ts'
+export { SupervisedWorker } from '../kernel/workers/supervised-worker.ts'
+export { WorkerLost } from '../kernel/workers/supervision.ts'
+export { type Handlers, type Methods, RpcPort } from '../storage/shared/rpc-port.ts'
+export { answerKey, type Circle, circleOf } from './answer-key.ts'
+export { type Assets, assets } from './assets.ts'
+export {
+  type CharacterClass,
+  classes as characterClasses,
+  classOf as characterClassOf,
+} from './characters.ts'
+export { CleanTexts } from './clean-texts.ts'
+export { type CutJson, cutJson } from './cut-json.ts'
+export { estimateTokens, estimatorOf, type TokenRates } from './estimate.ts'
+export { type Form, formFinder, lookBehind, type Sign } from './form.ts'
+export { listed, listOf, listQuery, shown } from './listing.ts'
+export { type PageQuery, pageOf, storedPage } from './paging.ts'
+export { isPattern, patternFinder } from './pattern.ts'
+export { pause } from './pause.ts'
+export { personalOfUsers } from './personal.ts'
+export { protocolOptionsHooks } from './protocol-options-hooks.ts'
+export { isStrictSchema } from './strict-schema.ts'
