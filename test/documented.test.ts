@@ -1,3 +1,4 @@
+import { verify } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -49,10 +50,15 @@ afterAll(async () => {
   await rm(home, { recursive: true })
 })
 
-async function api(method: string, at: string, body?: object): Promise<Record<string, unknown>> {
+async function api(
+  method: string,
+  at: string,
+  body?: object,
+  key: unknown = adminKey,
+): Promise<Record<string, unknown>> {
   const response = await fetch(gateway.url + at, {
     method,
-    headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
     ...(body && { body: JSON.stringify(body) }),
   })
   const answer = (await response.json()) as Record<string, unknown>
@@ -215,6 +221,25 @@ test('courier posts to each address once, whatever became of the others', async 
   await expect.poll(() => api('GET', at)).toMatchObject({ status: 'completed', attempts: 1 })
   await new Promise((resolve) => receiver.close(resolve))
   expect(received).toEqual(['/a 204 true', '/b 503 true', '/b 204 true', '/c 204 true'])
+})
+
+test('notes keeps what a user writes sealed, signs it, and erases it with the user’s data', async () => {
+  const { api_key: key, user_id: user } = await api('POST', '/api/auth/signup', {
+    email: 'writer@example.com',
+    name: 'writer',
+  })
+  await api('PUT', '/api/plugins/notes', { enabled: true })
+  const { id } = await api('POST', '/api/notes', { text: 'buy cloves' }, key)
+  const note = await api('GET', `/api/notes/${id}`, undefined, key)
+  const { keys } = await api('GET', '/api/signing-keys')
+  const { public_key } = (keys as { id: string; public_key: string }[]).find((one) => one.id === note.key_id)!
+  const signature = Buffer.from(String(note.signature), 'base64url')
+  expect(verify(null, Buffer.from('buy cloves'), public_key, signature)).toBe(true)
+  const { erased } = await api('DELETE', `/api/auth/users/${user}/data`)
+  expect(erased).toMatchObject({ notes: 1, sealing: 1 })
+  const gone = await fetch(`${gateway.url}/api/notes/${id}`, { headers: { authorization: `Bearer ${key}` } })
+  expect(gone.status).toBe(404)
+  await api('PUT', '/api/plugins/notes', { enabled: false })
 })
 
 test('hostveil replaces names in whole and in streamed answers, however they are cut', async () => {

@@ -5,6 +5,7 @@ import {
   type ModelRequest,
   newId,
   protocolOptions,
+  Sealing,
   type Wire,
 } from '#kernel'
 import { personalOfUsers } from '#kit'
@@ -26,13 +27,18 @@ const sweepMs = 5 * 60_000
 
 /** OpenAI's Responses, with the conversations that its callers go on with. */
 export function addResponses(context: Context<unknown>, limits: Limits): void {
-  const secrets = () => context.use(kernelServices.secrets)
+  const { id, use } = context
   const stored = new StoredResponses({
     store: context.store,
     log: context.log,
     limits,
-    encrypt: (text) => secrets().encrypt(text),
-    decrypt: (text) => secrets().decrypt(text),
+    seal: (owner, text) => {
+      const seal = use(Sealing).sealFor(id, { kind: 'user', id: owner })
+      return seal instanceof Promise ? seal.then((sealed) => sealed(text)) : seal(text)
+    },
+    // Responses of earlier versions are encrypted under the one key of all.
+    open: async (text) =>
+      use(Sealing).isSealed(text) ? use(Sealing).open(id, text) : use(kernelServices.secrets).decrypt(text),
   })
   context.every(sweepMs, () => stored.sweep())
   context.personal(personalOfUsers({ count: (id) => stored.count(id), erase: (id) => stored.forget(id) }))

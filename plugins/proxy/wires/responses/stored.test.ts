@@ -30,8 +30,8 @@ const stored = (name: string, limits: { days?: number; perUser?: number } = {}) 
     store: engine.namespace(name),
     log,
     limits: { days: 30, perUser: 1000, ...limits },
-    encrypt: (text) => secrets.encrypt(text),
-    decrypt: (text) => secrets.decrypt(text),
+    seal: (_, text) => secrets.encrypt(text),
+    open: async (text) => (text.startsWith('enc:') ? secrets.decrypt(text) : undefined),
   })
 
 const kept = (id: string, previous: string | null = null): Kept => ({

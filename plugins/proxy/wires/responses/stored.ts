@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Collection, type Log, notFound, type Store } from '#kernel'
+import { type Awaitable, type Collection, type Log, notFound, type Store } from '#kernel'
 import type { Response } from './asked.ts'
 import type { Item } from './schema.ts'
 
@@ -21,8 +21,17 @@ export interface StoredParts {
   readonly store: Store
   readonly log: Log
   readonly limits: Limits
-  readonly encrypt: (text: string) => string
-  readonly decrypt: (text: string) => string
+  readonly seal: (owner: string, text: string) => Awaitable<string>
+  /** Undefined for what was erased. */
+  readonly open: (text: string) => Promise<string | undefined>
+}
+
+/** A response that is being written. */
+interface Writing {
+  readonly owner: string
+  readonly previous: string | undefined
+  readonly kept: Kept
+  readonly done: Promise<void>
 }
 
 /** What the store takes for an id at all. */
@@ -34,7 +43,7 @@ const row = z.object({
   created: z.number(),
   /** The turn before; absent for the first. */
   previous: z.string().optional(),
-  /** Response and input, encrypted. */
+  /** Response and input, sealed for the owner. */
   kept: z.string(),
 })
 type Row = z.infer<typeof row>
@@ -48,7 +57,7 @@ const dayMs = 86_400_000
 export class StoredResponses {
   readonly #parts: StoredParts
   readonly #rows: Collection<Row>
-  readonly #writing = new Map<string, { readonly row: Row; readonly done: Promise<void> }>()
+  readonly #writing = new Map<string, Writing>()
   /** Users that may have too many. */
   readonly #grown = new Set<string>()
 
@@ -67,27 +76,21 @@ export class StoredResponses {
   /** Keeps a response. A failure is logged; the response is then not found later. */
   put(owner: string, kept: Kept): void {
     const { id, previous_response_id: previous } = kept.response
-    const row: Row = {
-      owner,
-      created: Date.now(),
-      ...(typeof previous === 'string' && { previous }),
-      kept: this.#parts.encrypt(JSON.stringify(kept)),
-    }
-    const done = this.#rows
-      .put(id, row)
+    const before = typeof previous === 'string' ? previous : undefined
+    const done = this.#write(id, owner, before, kept)
       .then(() => void this.#grown.add(owner))
       .catch((err) => this.#parts.log.error({ err, response: id }, 'a response could not be kept'))
       .finally(() => this.#writing.delete(id))
-    this.#writing.set(id, { row, done })
+    this.#writing.set(id, { owner, previous: before, kept, done })
   }
 
   /** The caller's response; not found when there is none, or it is another's. */
   async get(owner: string, id: string, param = 'response_id'): Promise<Kept> {
-    return this.#read(await this.#row(owner, id, param))
+    return (await this.#turn(owner, id, param)).kept
   }
 
   async delete(owner: string, id: string): Promise<void> {
-    await this.#row(owner, id, 'response_id')
+    await this.#turn(owner, id, 'response_id')
     await this.#writing.get(id)?.done
     await this.#rows.delete(id)
   }
@@ -96,8 +99,8 @@ export class StoredResponses {
   async conversation(owner: string, id: string, param: string): Promise<Kept[]> {
     const turns: Kept[] = []
     for (let at: string | undefined = id; at !== undefined; ) {
-      const one: Row = await this.#row(owner, at, param)
-      turns.push(this.#read(one))
+      const one: Pick<Writing, 'kept' | 'previous'> = await this.#turn(owner, at, param)
+      turns.push(one.kept)
       at = one.previous
     }
     return turns.reverse()
@@ -138,13 +141,23 @@ export class StoredResponses {
     await Promise.all([...this.#writing.values()].map(({ done }) => done))
   }
 
-  async #row(owner: string, id: string, param: string): Promise<Row> {
-    const found = this.#writing.get(id)?.row ?? (isId(id) ? await this.#rows.get(id) : undefined)
-    if (found && found.owner === owner) return found
-    throw notFound(`There is no response ${id}: it was not stored, or is not kept any more.`, { param })
+  async #write(id: string, owner: string, previous: string | undefined, kept: Kept): Promise<void> {
+    const created = Date.now()
+    const sealed = await this.#parts.seal(owner, JSON.stringify(kept))
+    await this.#rows.put(id, {
+      owner,
+      created,
+      ...(previous !== undefined && { previous }),
+      kept: sealed,
+    })
   }
 
-  #read({ kept }: Row): Kept {
-    return JSON.parse(this.#parts.decrypt(kept)) as Kept
+  async #turn(owner: string, id: string, param: string): Promise<Pick<Writing, 'kept' | 'previous'>> {
+    const writing = this.#writing.get(id)
+    if (writing?.owner === owner) return writing
+    const row = !writing && isId(id) ? await this.#rows.get(id) : undefined
+    const text = row?.owner === owner ? await this.#parts.open(row.kept) : undefined
+    if (row && text !== undefined) return { kept: JSON.parse(text) as Kept, previous: row.previous }
+    throw notFound(`There is no response ${id}: it was not stored, or is not kept any more.`, { param })
   }
 }
