@@ -121,6 +121,14 @@ export interface OddSums {
   readonly sums: number
 }
 
+/** A row of a log that does not fit what its log holds, as it was stored. */
+export interface UnfitRow {
+  /** Its text, which may be no JSON. */
+  readonly line: string
+  /** Absent when it had none. */
+  readonly body?: string
+}
+
 /** What lies under a name in the store. */
 export interface StoredPart {
   readonly kind: 'collection' | 'log' | 'sequence' | 'counters'

@@ -16,6 +16,7 @@ import { Recovery } from './level/recovery.ts'
 export { isLocked } from './level/files/lock.ts'
 export { examine, repairFiles } from './level/files/repair.ts'
 export { checkSums } from './level/sums.ts'
+export { checkRows } from './level/unfit-rows.ts'
 
 export interface LevelOptions {
   /** Told once of each problem that the store noticed and survived. */

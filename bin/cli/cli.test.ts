@@ -371,6 +371,32 @@ tokenizers:
     expect((await doctor()).of('figures')).toMatchObject([{ status: 'ok' }])
   })
 
+  it('finds traces that cannot be read, and mends or deletes them when told to repair, with a copy kept', async () => {
+    const dataDir = path.join(folder, 'data')
+    const engine = await openLevel(path.join(dataDir, 'db'))
+    const log = engine
+      .namespace('plugins')
+      .namespace('observe')
+      .log<{ id: string }>('traces', { id: ({ id }) => id, time: () => 1 })
+    log.append({ id: 'tr_1' }, () => 'its bodies')
+    await engine.close()
+    expect((await doctor()).of('traces')).toMatchObject([
+      { status: 'warning', message: expect.stringContaining('1 traces cannot be read') },
+    ])
+    expect(await readdir(dataDir)).toEqual(['db'])
+    const [repaired] = (await doctor(['--repair'])).of('traces')
+    expect(repaired).toMatchObject({ status: 'ok', message: expect.stringContaining('1 deleted') })
+    const copy = (await readdir(dataDir)).find((name) => name.startsWith('traces-before-repair-'))!
+    expect(repaired!.message).toContain(copy)
+    expect(JSON.parse(await readFile(path.join(dataDir, copy), 'utf8'))).toEqual({
+      line: '{"id":"tr_1"}',
+      body: 'its bodies',
+    })
+    expect((await doctor()).of('traces')).toMatchObject([
+      { status: 'ok', message: 'All traces can be read.' },
+    ])
+  })
+
   it('really asks the providers, when told to', async () => {
     upstream = await startUpstream()
     await configure(`

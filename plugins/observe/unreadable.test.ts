@@ -6,9 +6,10 @@ import { expect, test } from 'vitest'
 import { noUsage } from '../../kernel/call/usage.ts'
 import { newId } from '../../kernel/id.ts'
 import { LogKeys } from '../../storage/level/log-keys.ts'
-import { checkSums, openLevel } from '../../storage/level.ts'
+import { checkRows, checkSums, openLevel } from '../../storage/level.ts'
 import { startGateway } from '../../test/harness.ts'
 import { dayOf } from './cells.ts'
+import { fittedRow } from './fitted.ts'
 import type { TraceRow } from './row.ts'
 import { Traces } from './traces.ts'
 
@@ -58,6 +59,8 @@ const odd: Record<string, unknown>[] = [
   { finish_reason: 7 },
   { usage: { ...noUsage, input: 1e300, source: 'provider' } },
   { at: 9e15 },
+  { model: 7, tags: { a: 1 } },
+  { latency_us: -1 },
   { tags: { team: 1 } },
   { params_changed: 'none' },
   { status: 'fine' },
@@ -111,7 +114,26 @@ test('what cannot be read is left out and counted, and the rest is shown', async
     expect(await checkSums(folder, { repair: false })).toEqual(found)
     expect(await checkSums(folder, { repair: true })).toEqual(found)
     expect(await checkSums(folder, { repair: true })).toEqual([])
+    expect(await checkRows(folder, 'plugins/observe/traces', { fit: fittedRow })).toEqual({
+      mended: 4,
+      lost: odd.length - 4,
+    })
+    const kept: string[] = []
+    const keep = async (some: readonly { line: string }[]): Promise<void> =>
+      void kept.push(...some.map(({ line }) => line))
+    await checkRows(folder, 'plugins/observe/traces', { fit: fittedRow, keep })
+    expect(kept.map((line) => JSON.parse(line))).toEqual(JSON.parse(JSON.stringify(rows)))
     gateway = await startGateway({ dataDir })
+    const mended = await get('traces')
+    expect(mended).toMatchObject({ total: 5, has_more: false })
+    expect(mended).not.toHaveProperty('unreadable')
+    const shown = await Promise.all(rows.map(({ id }) => gateway.api('GET', `/api/observe/traces/${id}`)))
+    expect(shown.filter(({ status }) => status === 200).map(({ body }) => body)).toMatchObject([
+      { finish_reason: null, tokens_in: 7, model: 'gpt-4o' },
+      { finish_reason: 'stop', tokens_in: 0 },
+      { tags: {}, tokens_in: 7 },
+      { params_dropped: [], params_renamed: [], tokens_in: 7 },
+    ])
     for (const at of ['overview', 'costs', 'costs/daily', 'timeseries'])
       expect(await get(at)).not.toHaveProperty('unreadable')
     const { daily } = await get('costs/daily?days=2')

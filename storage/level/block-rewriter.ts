@@ -72,12 +72,14 @@ export class BlockRewriter<T> {
     await this.#commitSealed(changes, (all) => all.map((one) => (one.block === block ? sealed : one)))
   }
 
-  /** Makes the index of a block that has none, as a repair may leave it. */
+  /** Makes the index of a block that has none, as a repair may leave it; one that has no row left goes. */
   async adopt(block: number): Promise<void> {
     const first = block * this.#blocks.format.blockRows
     const end = first + this.#blocks.format.blockRows
-    const index = await this.#blocks.indexChunks(await this.#blocks.readChunks(first, end), first, end)
+    const chunks = await this.#blocks.readChunks(first, end)
+    const index = await this.#blocks.indexChunks(chunks, first, end)
     const [sealed, changes] = sealBlock(this.#blocks.keys, block, index)
+    if (chunks.every(({ lines }) => lines.every((line) => line === ''))) return this.drop([sealed])
     await this.#commitSealed(changes, (all) => [...all, sealed].sort((a, b) => a.block - b.block))
   }
 

@@ -5,6 +5,8 @@ export class LogKeys {
   readonly meta: string
   readonly headers: string
   readonly cells: string
+  /** What the keys of the chunks of rows begin with. */
+  readonly chunks: string
   readonly #prefix: string
 
   constructor(path: string) {
@@ -12,10 +14,11 @@ export class LogKeys {
     this.meta = `${this.#prefix}m`
     this.headers = `${this.#prefix}h!`
     this.cells = `${this.#prefix}c!`
+    this.chunks = `${this.#prefix}r`
   }
 
   rows(chunk: number): string {
-    return `${this.#prefix}r${sortableInteger(chunk)}`
+    return this.chunks + sortableInteger(chunk)
   }
 
   bodies(chunk: number): string {

@@ -3,6 +3,7 @@ import { explain } from '../../../kernel/plugin/manifest.ts'
 import { checkAgreement, examine, isLocked, repairFiles } from '../../../storage/level.ts'
 import { type Check, failed, ok, warning } from './result.ts'
 import { checkFigures } from './sums.ts'
+import { checkTraces } from './traces.ts'
 
 export interface Circumstances {
   /** A gateway has the folder. */
@@ -24,7 +25,8 @@ export async function checkStore(dataDir: string, { running, repair }: Circumsta
     if (files.status === 'failed') return [files]
     const counts = await checkCounts(folder, repair)
     const figures = await checkFigures(folder, repair)
-    return [ok('store', 'It opens, and no other process uses it.'), files, counts, figures]
+    const traces = await checkTraces(dataDir, repair)
+    return [ok('store', 'It opens, and no other process uses it.'), files, counts, figures, traces]
   } catch (error) {
     return [failed('store', explain(error))]
   }

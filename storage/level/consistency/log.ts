@@ -39,11 +39,10 @@ async function lastChunk(
   database: Database,
   keys: LogKeys,
 ): Promise<{ chunk: number; lines: number } | undefined> {
-  const prefix = keys.rows(0).slice(0, -12)
-  const [key] = await database.keys({ ...prefixRange(prefix), reverse: true, limit: 1 }).all()
+  const [key] = await database.keys({ ...prefixRange(keys.chunks), reverse: true, limit: 1 }).all()
   if (key === undefined) return undefined
   const stored = await database.get<string, Uint8Array>(key, { valueEncoding: 'view' })
-  return { chunk: parseInteger(key.slice(prefix.length)), lines: decodeLines(stored).length }
+  return { chunk: parseInteger(key.slice(keys.chunks.length)), lines: decodeLines(stored).length }
 }
 
 async function isWhole(database: Database, keys: LogKeys, text: string): Promise<boolean> {
