@@ -37,7 +37,7 @@ export const kernelServices = {
   pluginData: guardedToken<PluginData>('plugin-data'),
   runtime: guardedToken<Runtime>('runtime'),
   secrets: guardedToken<Secrets>('secrets'),
-  storage: guardedToken<Pick<Engine, 'compact' | 'copyTo'>>('storage'),
+  storage: guardedToken<Pick<Engine, 'compact' | 'copyTo' | 'contents' | 'erase' | 'namespace'>>('storage'),
   storeState: guardedToken<StoreState>('store-state'),
   threads: guardedToken<Threads>('threads'),
 } as const

@@ -12,6 +12,7 @@ import type { LogFormat } from './level/log-blocks.ts'
 import { openKey, Parts, storeAt } from './level/parts.ts'
 import { reasonOf } from './level/reason.ts'
 import { Recovery } from './level/recovery.ts'
+import { checkVersion, storeVersion, versionKey } from './level/version.ts'
 
 export { isLocked } from './level/files/lock.ts'
 export { examine, repairFiles } from './level/files/repair.ts'
@@ -73,6 +74,7 @@ export async function checkAgreement(
   const database: Database = new Level<string, string>(folder, tuning)
   try {
     await database.open()
+    await checkVersion(database, folder)
     return await compare(database, defaultFormat, { repair })
   } catch (cause) {
     throw openError(folder, cause)
@@ -97,6 +99,7 @@ async function openDatabase(folder: string, opening: Opening): Promise<Database>
   const database: Database = new Level<string, string>(folder, tuning)
   try {
     await database.open()
+    await checkVersion(database, folder)
     await settle(database, opening)
     return database
   } catch (cause) {
@@ -116,10 +119,15 @@ async function settle(database: Database, { format, report, unclean }: Opening):
     }
     unclean()
   }
-  await database.put(openKey, '', { sync: true })
+  const marks = [
+    { type: 'put', key: openKey, value: '' },
+    { type: 'put', key: versionKey, value: `${storeVersion}` },
+  ] as const
+  await database.batch([...marks], { sync: true })
 }
 
 function openError(folder: string, cause: unknown): StoreError {
+  if (cause instanceof StoreError) return cause
   const inner = cause instanceof Error ? cause.cause : undefined
   if (inner instanceof Error && 'code' in inner && inner.code === 'LEVEL_LOCKED') return locked(folder, cause)
   if (isCorruption(cause)) return damaged(`The database in ${folder}`, cause)

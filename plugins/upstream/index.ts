@@ -5,6 +5,7 @@ import { Dispatcher } from './delivery/dispatch.ts'
 import { optionProblems } from './directory/provider-options.ts'
 import { RouteTable } from './directory/route-table.ts'
 import { Directory } from './directory.ts'
+import { carryOver } from './earlier-store.ts'
 import { KeyStore } from './keys/key-store.ts'
 import { Prober } from './probe.ts'
 import { sections } from './sections.ts'
@@ -16,6 +17,7 @@ export default defineArea({
   async setup(context) {
     const { settings, store, log, own, provide, use } = context
     const registry = use(kernelServices.registry)
+    await carryOver(use(kernelServices.storage), store)
     const keys = new KeyStore(store, use(kernelServices.secrets))
     if ((await keys.encryptPlain(log)) > 0) await use(kernelServices.storage).compact()
     context.personal(

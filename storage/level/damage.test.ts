@@ -10,6 +10,7 @@ import { decodeLines } from './chunk.ts'
 import { accountOptions, type Event, eventOptions } from './crash-parts.ts'
 import { LogKeys } from './log-keys.ts'
 import { CollectionKeys } from './row-writer.ts'
+import { versionKey } from './version.ts'
 
 let folder: string
 let engine: Engine
@@ -89,7 +90,7 @@ test('a damaged row can be deleted, and leaves nothing behind', async () => {
   expect(await engine.collection('accounts', accountOptions).delete('id')).toBe(true)
   await engine.close()
   const database = new Level<string, string>(folder)
-  expect(await database.keys().all()).toEqual([accountKeys.meta])
+  expect(await database.keys().all()).toEqual([versionKey, accountKeys.meta])
   await database.close()
   await open()
 })

@@ -28,6 +28,9 @@ type Stored = z.output<typeof stored>
 
 const rowId = 'table'
 
+/** The collection of the table that was set at runtime, in a part of the store. */
+export const routeRows = (store: Store): Collection<Stored> => store.collection('routes', { schema: stored })
+
 type Said = { match: string; provider: string; model?: string | undefined; priority?: number }
 type Compiled = RouteRule & { readonly matches: (model: string) => boolean }
 
@@ -49,7 +52,7 @@ export class RouteTable {
       model,
       priority,
     }))
-    this.#rows = store?.collection('routes', { schema: stored })
+    this.#rows = store && routeRows(store)
     this.#take(undefined)
   }
 

@@ -26,6 +26,10 @@ type Record = z.infer<typeof record>
 /** What may be told of a stored key. */
 export type ProviderKeyView = Omit<Record, 'secret' | 'user_id'>
 
+/** The collection of keys in a part of the store. */
+export const keyRows = (store: Store): Collection<Record> =>
+  store.collection('provider_keys', { schema: record, indexes: { user: (row) => row.user_id } })
+
 /** Users' own provider keys: encrypted at rest, decrypted for the outbound call only. */
 export class KeyStore {
   readonly #rows: Collection<Record>
@@ -39,10 +43,7 @@ export class KeyStore {
   })
 
   constructor(store: Store, secrets: Secrets) {
-    this.#rows = store.collection('provider_keys', {
-      schema: record,
-      indexes: { user: (row) => row.user_id },
-    })
+    this.#rows = keyRows(store)
     this.#secrets = secrets
     this.#rows.watch(({ id }) => void this.#known.delete(id))
   }
