@@ -61,6 +61,7 @@ export {
   type JsonOrEvents,
   jsonOrEvents,
 } from './contract/answers.ts'
+export { type BodyForm, type BodyOptions, rawBody, streamedBody, type Upload } from './contract/bodies.ts'
 export {
   type Budget,
   type Claim,

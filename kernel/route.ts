@@ -4,6 +4,7 @@ import type { Principal } from './call/call.ts'
 import type { EventShape, Wire } from './call/wire.ts'
 import type { Awaitable } from './chain/hooks.ts'
 import type { AnswerForm, Answers, FileAnswer, HtmlPage } from './contract/answers.ts'
+import type { BodyForm } from './contract/bodies.ts'
 
 /** Who may call a route: anybody, any key, a user's key, an admin key. */
 export type Access = 'public' | 'any' | 'user' | 'admin'
@@ -41,7 +42,8 @@ export interface Route<P, Q, B, R> {
   readonly tag?: string
   readonly params?: z.ZodType<P>
   readonly query?: z.ZodType<Q>
-  readonly body?: z.ZodType<B>
+  /** A schema for JSON; `rawBody` or `streamedBody` for bytes. */
+  readonly body?: z.ZodType<B> | BodyForm<B>
   /** 200 without it. */
   readonly status?: number
   /** The wire to which it belongs: its errors look like those of that wire, and its ids stand where its clients look. */

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ask, textOf } from './ask.ts'
 import { adminKey } from './harness.ts'
@@ -302,4 +303,30 @@ test('noticeboard answers with pages, files, assets, several statuses, and event
     body: JSON.stringify({ stream: true }),
   })
   expect(await events.text()).toBe(`event: notice\ndata: ${JSON.stringify({ id: 'a', text })}\n\n`)
+})
+
+/** The most memory that the gateway has had, in megabytes; 0 where the system does not tell. */
+async function mostMemory(): Promise<number> {
+  const status = await readFile(`/proc/${gateway.child.pid}/status`, 'utf8').catch(() => '')
+  return Number(/VmHWM:\s*(\d+)/.exec(status)?.[1] ?? 0) / 1024
+}
+
+test('linecount counts the lines of 100 MB, which are never in memory', async () => {
+  await change('linecount', { enabled: true })
+  const count = async (text: NonNullable<RequestInit['body']>, type = 'text/plain') => {
+    const headers = { authorization: `Bearer ${adminKey}`, 'content-type': type }
+    const init = { method: 'POST', headers, body: text, duplex: 'half' } as RequestInit
+    const response = await fetch(`${gateway.url}/api/linecount`, init)
+    return [response.status, await response.json()]
+  }
+  expect(await count('a\nb\n')).toEqual([200, { lines: 2 }])
+  expect((await count('a', 'text/html'))[0]).toBe(415)
+  const before = await mostMemory()
+  const part = Buffer.from(`${'x'.repeat(1023)}\n`.repeat(1024))
+  const parts = function* (): Generator<Buffer> {
+    for (let i = 0; i < 100; i++) yield part
+  }
+  const body = Readable.toWeb(Readable.from(parts())) as unknown as NonNullable<RequestInit['body']>
+  expect(await count(body)).toEqual([200, { lines: 100 * 1024 }])
+  expect((await mostMemory()) - before).toBeLessThan(64)
 })

@@ -85,8 +85,11 @@ export function parseJson(bytes: Buffer, bounds: JsonBounds): unknown {
   }
 }
 
-const overLimit = (limit: number) =>
-  tooLarge(`The body is larger than ${Math.round(limit / 1024 / 1024)} MB, the limit here.`)
+/** A body that has more bytes than it may. */
+export const overLimit = (limit: number): Error =>
+  tooLarge(
+    `The body is larger than ${limit < 2 ** 20 ? `${limit} bytes` : `${Math.round(limit / 2 ** 20)} MB`}, the limit here.`,
+  )
 
 function tooFar(excess: keyof JsonBounds, { depth, nodes }: JsonBounds): Error {
   return excess === 'depth'

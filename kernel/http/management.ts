@@ -3,7 +3,15 @@ import Koa from 'koa'
 import type { Principal } from '../call/call.ts'
 import type { Visit } from '../chain/hooks.ts'
 import { contain } from '../contain.ts'
-import { badRequest, envelope, forbidden, isMistake, notFound, toGatewayError } from '../errors.ts'
+import {
+  badRequest,
+  ClientGone,
+  envelope,
+  forbidden,
+  isMistake,
+  notFound,
+  toGatewayError,
+} from '../errors.ts'
 import { newId } from '../id.ts'
 import type { IpRanges } from '../kit/ip-ranges.ts'
 import { WindowLimit } from '../kit/window-limit.ts'
@@ -18,6 +26,7 @@ import { clientAddress } from './client.ts'
 import { cors } from './cors.ts'
 import { tellMethods } from './methods.ts'
 import { parsed } from './parsed.ts'
+import { takeBody } from './upload.ts'
 
 export interface ManagementParts {
   readonly callers: Callers
@@ -56,6 +65,11 @@ export function createManagement(parts: ManagementParts): Koa {
       if (ctx.status === 404 && ctx.body === undefined)
         throw ctx.req.headers.upgrade === undefined ? nothingAt(ctx) : httpOnly(ctx)
     } catch (thrown) {
+      if (thrown instanceof ClientGone) {
+        ctx.respond = false
+        ctx.res.destroy()
+        return
+      }
       const error = toGatewayError(thrown)
       if (isMistake(error)) parts.log.error({ err: error.cause ?? error, request_id: id }, 'a request failed')
       ctx.status = error.status
@@ -116,11 +130,18 @@ function routerOf(generation: Generation, parts: ManagementParts, limit: WindowL
       if (ctx.matched?.[0]?.name !== ctx.routerName) return next()
       const principal = await admitted(ctx, route, generation, parts, limit)
       if (principal) await chain.admit({ ...visitOf(ctx, parts), principal })
-      const body = route.body && (await readJson(ctx.req, parts.bodyLimits))
-      await answer(ctx, route, principal, body, parts)
+      const given = await bodyOf(ctx, route, parts.bodyLimits)
+      await answer(ctx, route, principal, given, parts)
+      // What the handler left of an upload is not read to its end for the sake of the connection.
+      if (!ctx.req.complete) ctx.set('connection', 'close')
     })
   }
   return router
+}
+
+async function bodyOf(ctx: RouterContext, { body }: LiveRoute, limits: BodyLimits): Promise<unknown> {
+  if (!body) return undefined
+  return 'form' in body ? takeBody(ctx, body, limits.bytes) : readJson(ctx.req, limits)
 }
 
 const visitOf = ({ req, method, path }: Koa.Context, { trustedProxies }: ManagementParts): Visit => ({
@@ -157,7 +178,7 @@ async function answer(
 ): Promise<void> {
   const aborted = new AbortController()
   ctx.res.once('close', () => aborted.abort(new Error('the client left')))
-  const body = parsed(route.body, given, 'body')
+  const body = route.body && 'form' in route.body ? given : parsed(route.body, given, 'body')
   const result = await route.handle({
     params: parsed(route.params, ctx.params, 'path'),
     query: parsed(route.query, { ...ctx.query }, 'query'),

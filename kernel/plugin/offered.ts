@@ -5,6 +5,7 @@ import { pathsOf } from './wire-table.ts'
 const methods: readonly unknown[] = ['get', 'post', 'put', 'patch', 'delete']
 const accesses: readonly unknown[] = ['public', 'any', 'user', 'admin']
 
+const bodies: readonly unknown[] = ['raw', 'streamed']
 const forms: readonly unknown[] = ['events', 'text', 'page', 'file']
 
 /** Literal parts, `{name}` for a parameter that is a segment or a part of one, `{+name}` for one of several segments. */
@@ -29,8 +30,11 @@ export function checkRoute(route: LiveRoute): void {
     demand(!byStream || route.body !== undefined, `${at} needs a body, whose field stream decides`)
   }
   demand(typeof handle === 'function', `${at} needs handle, a function`)
-  for (const input of ['params', 'query', 'body'] as const)
-    demand(route[input] === undefined || isSchema(route[input]), `${input} of ${at} must be a schema`)
+  for (const input of ['params', 'query', 'body'] as const) {
+    const isBytes = input === 'body' && bodies.includes(Object(route.body).form)
+    const fits = route[input] === undefined || isSchema(route[input]) || isBytes
+    demand(fits, `${input} of ${at} must be a schema`)
+  }
 }
 
 /** What a route returns, by status where it has several. */

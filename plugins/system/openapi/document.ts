@@ -87,10 +87,13 @@ const operationIdOf = (method: string, path: string): string =>
   [method, ...(path.match(/[A-Za-z0-9]+/g) ?? [])].join('_')
 
 /** No body is taken for an empty object: where that will do, it may be left out. */
-const bodyOf = (body: z.ZodType): Schema => ({
-  required: !body.safeParse({}).success,
-  content: json(schemaOf(body, 'input')),
-})
+function bodyOf(body: NonNullable<LiveRoute['body']>): Schema {
+  if ('form' in body) {
+    const { types = ['application/octet-stream'] } = body
+    return { required: true, content: Object.fromEntries(types.map((type) => [type, {}])) }
+  }
+  return { required: !body.safeParse({}).success, content: json(schemaOf(body, 'input')) }
+}
 
 function answersOf({ returns, status = 200, events }: LiveRoute): Schema {
   if (typeof returns === 'string' || !('statuses' in returns))

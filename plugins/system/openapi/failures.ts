@@ -7,9 +7,10 @@ const meanings: Readonly<Record<number, string>> = {
   401: 'There is no key, or it is not valid.',
   403: 'The key or its address may not do this.',
   404: 'There is no such thing, or not for this key.',
+  408: 'The body did not go on.',
   409: 'It does not go with what is there.',
   413: 'The body is too large.',
-  415: 'The body is not JSON.',
+  415: 'The body is of another type.',
   422: 'A provider cannot do anything with the request.',
   429: 'A limit is reached.',
 }
@@ -29,6 +30,7 @@ export function ofRoute(
     ...(needsMore || isGuarded ? [403] : []),
     ...(path.includes('{') ? [404] : []),
     ...(body ? [413, 415] : []),
+    ...(body && 'form' in body ? [408] : []),
     429,
   ]
   return [...new Set([...usual, ...throws])].sort((a, b) => a - b)
