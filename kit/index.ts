@@ -1,7 +1,7 @@
 /** Helpers for plugins: nothing here knows a gateway. */
 
 export { mapReplyTexts, mapRequestTexts, requestTexts } from '../kernel/call/texts.ts'
-export { compileGlobs } from '../kernel/chain/when.ts'
+export { compileGlobs, compileWhen } from '../kernel/chain/when.ts'
 export * as field from '../kernel/config/fields.ts'
 export { contain, detach } from '../kernel/contain.ts'
 export { type Finder, type Finding, findAll } from '../kernel/detect/detect.ts'
@@ -35,6 +35,7 @@ export { WorkerLost } from '../kernel/workers/supervision.ts'
 export { type Handlers, type Methods, RpcPort } from '../storage/shared/rpc-port.ts'
 export { answerKey, type Circle, circleOf } from './answer-key.ts'
 export { type Assets, assets } from './assets.ts'
+export { byName, isGlob } from './by-name.ts'
 export {
   type CharacterClass,
   classes as characterClasses,
@@ -42,7 +43,9 @@ export {
 } from './characters.ts'
 export { CleanTexts } from './clean-texts.ts'
 export { type CutJson, cutJson } from './cut-json.ts'
+export { ensure } from './ensure.ts'
 export { estimateTokens, estimatorOf, type TokenRates } from './estimate.ts'
+export { explainNext } from './explain-next.ts'
 export { type Form, formFinder, lookBehind, type Sign } from './form.ts'
 export { listed, listOf, listQuery, shown } from './listing.ts'
 export { type PageQuery, pageOf, storedPage } from './paging.ts'
@@ -51,3 +54,5 @@ export { pause } from './pause.ts'
 export { personalOfUsers } from './personal.ts'
 export { protocolOptionsHooks } from './protocol-options-hooks.ts'
 export { isStrictSchema } from './strict-schema.ts'
+export { patternSchema, spanFor, tagged } from './text-guard.ts'
+export { limitTokens, tokenLimit, tokenLimitFields } from './token-limit.ts'

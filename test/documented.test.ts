@@ -130,6 +130,22 @@ test('overrides tells of what it found in the trace, and lets the call pass', as
   })
 })
 
+test('ceilings limits answers by model, and leaves alone what asks for less', async () => {
+  await withPlugin('ceilings', { tokens: { 'gpt-4o*': 50, '*': 9 } }, async () => {
+    for (const [asked, sent] of [
+      [undefined, 50],
+      [70, 50],
+      [20, 20],
+    ]) {
+      upstream.reply({ content: ['fine'] })
+      const messages = [{ role: 'user', content: 'hello' }]
+      const body = { model: 'gpt-4o-mini', messages, max_tokens: asked }
+      expect((await ask({ url: gateway.url, adminKey }, { body })).status).toBe(200)
+      expect(upstream.last().body).toMatchObject({ max_tokens: sent })
+    }
+  })
+})
+
 test("dailyquota counts each user's calls, over reconfigurations", async () => {
   const signUp = async (name: string) =>
     (await api('POST', '/api/auth/signup', { email: `${name}@example.com`, name })).api_key

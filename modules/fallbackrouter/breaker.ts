@@ -1,4 +1,5 @@
 import type { CircuitState } from '#kernel'
+import { ensure } from '#kit'
 import type { CircuitReader } from '#provider'
 import {
   abstain,
@@ -39,7 +40,9 @@ export class Breaker implements CircuitReader {
   learn(provider: string, model: string, verdict: Verdict): Change {
     const circuit = this.#circuits.get(provider)?.get(model)
     if (verdict === 'failed') {
-      return fail(circuit ?? this.#add(provider, model), this.#rules, Date.now()) ? 'opened' : undefined
+      const models = ensure(this.#circuits, provider, () => new Map<string, Circuit>())
+      const failing = ensure(models, model, newCircuit, mostModels)
+      return fail(failing, this.#rules, Date.now()) ? 'opened' : undefined
     }
     if (!circuit) return undefined
     if (verdict === 'neither') {
@@ -56,16 +59,6 @@ export class Breaker implements CircuitReader {
     const circuits = model === undefined ? [...models.values()] : [models.get(model) ?? newCircuit()]
     const states = new Set(circuits.map((circuit) => stateOf(circuit, Date.now())))
     return states.has('open') ? 'open' : states.has('half_open') ? 'half_open' : 'closed'
-  }
-
-  #add(provider: string, model: string): Circuit {
-    const models = this.#circuits.get(provider) ?? new Map<string, Circuit>()
-    this.#circuits.set(provider, models)
-    const oldest = models.size < mostModels ? undefined : models.keys().next().value
-    if (oldest !== undefined) models.delete(oldest)
-    const circuit = newCircuit()
-    models.set(model, circuit)
-    return circuit
   }
 
   #remove(provider: string, model: string): void {

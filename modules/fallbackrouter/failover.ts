@@ -1,4 +1,5 @@
 import { type Call, type GatewayError, isGatewayError, isUpstreamError, type Next, type Reply } from '#kernel'
+import { explainNext } from '#kit'
 import { isWorthMoving, reasonOf } from './verdict.ts'
 
 /**
@@ -16,8 +17,7 @@ export async function tryEach(models: readonly string[], call: Call, next: Next)
       if (!isGatewayError(error) || !mayMove(error, failures.length > 0)) throw error
       call.cancel.check()
       failures.push({ model, error })
-      const attempt = call.trace.attempts.find((one) => one.error === error)
-      if (attempt && model !== models.at(-1)) attempt.reasonNext = 'another target'
+      if (model !== models.at(-1)) explainNext(call, error, 'another target')
     }
   }
   throw final(failures.map(({ error }) => error))

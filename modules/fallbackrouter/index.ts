@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { type Attempt, type Call, type Context, defineModule, UpstreamError } from '#kernel'
+import { byName } from '#kit'
 import { CircuitClosed, CircuitOpened, Circuits, ProviderDirectory } from '#provider'
 import { Breaker, type CircuitMap } from './breaker.ts'
 import { tryEach } from './failover.ts'
-import { compileChains, inOrder } from './targets.ts'
+import { inOrder, type Target } from './targets.ts'
 import { verdictOf } from './verdict.ts'
 
 const modelName = z
@@ -66,7 +67,7 @@ export default defineModule({
     }
     if (Object.keys(settings.chains).length === 0) return hooks
 
-    const chainOf = compileChains(settings.chains)
+    const chainOf = byName<readonly Target[]>(settings.chains)
     const bare = (model: string): string => {
       const slash = model.indexOf('/')
       return slash > 0 && use(ProviderDirectory).find(model.slice(0, slash)) ? model.slice(slash + 1) : model

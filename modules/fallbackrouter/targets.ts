@@ -1,26 +1,9 @@
-import { compileGlobs } from '#kit'
-
 /** Where a call may go. */
 export interface Target {
   /** A model, `provider/model`, or `provider/*` for the model that was asked for. */
   readonly model: string
   /** Its share of the calls; without any in a chain, the order counts. */
   readonly weight?: number | undefined
-}
-
-export type Chains = Readonly<Record<string, readonly Target[]>>
-
-/** Finds the chain of a model: an exact name outweighs a glob, an earlier glob a later one; case does not count. */
-export function compileChains(chains: Chains): (model: string) => readonly Target[] | undefined {
-  const isGlob = (name: string): boolean => /[*?]/.test(name)
-  const entries = Object.entries(chains)
-  const exact = new Map(
-    entries.filter(([name]) => !isGlob(name)).map(([name, chain]) => [name.toLowerCase(), chain]),
-  )
-  const globs = entries
-    .filter(([name]) => isGlob(name))
-    .map(([name, chain]) => ({ matches: compileGlobs([name]), chain }))
-  return (model) => exact.get(model.toLowerCase()) ?? globs.find(({ matches }) => matches(model))?.chain
 }
 
 /**

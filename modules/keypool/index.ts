@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Credential, defineModule } from '#kernel'
+import { ensure } from '#kit'
 import { KeyQuarantined, KeySelection, type KeySelector } from '#provider'
 import { keysToTry } from './choice.ts'
 import { noteFailure, noteSuccess, type Rest, type RestRules, type Rests, restOf } from './rests.ts'
@@ -38,14 +39,6 @@ export default defineModule({
     const rests = memory('rests', (): Rests => new Map())
     const turns = memory('turns', () => new Map<string, Turns>())
 
-    const turnsOf = (provider: string): Turns => {
-      const known = turns.get(provider)
-      if (known) return known
-      const fresh = newTurns()
-      turns.set(provider, fresh)
-      return fresh
-    }
-
     const tell = (
       key: Credential,
       provider: string,
@@ -64,7 +57,8 @@ export default defineModule({
     const selector: KeySelector = {
       order(to, keys) {
         if (keys[0]?.owner === 'user') return keys
-        return keysToTry(keys, to.model, { rests, turns: turnsOf(to.provider.name) }, Date.now())
+        const own = ensure(turns, to.provider.name, newTurns)
+        return keysToTry(keys, to.model, { rests, turns: own }, Date.now())
       },
       report({ provider, model }, key, error) {
         if (key.owner === 'user') return

@@ -1,5 +1,5 @@
 import { type Attempt, type Call, forbidden, type GatewayError, unauthorized, type Visit } from '#kernel'
-import { compileGlobs } from '#kit'
+import { compileGlobs, limitTokens, tokenLimitFields } from '#kit'
 import { compileHours } from './hours.ts'
 import type { Scope } from './scope.ts'
 
@@ -34,7 +34,7 @@ export class Rules {
     if (call.context.provider !== undefined) this.#checkProvider(call.context.provider)
     const { model } = call.request
     if (!this.#mayAsk(model)) throw this.#wrongModel(model)
-    const asked = Math.max(...limits.map((field) => call.request[field] ?? 0))
+    const asked = Math.max(...tokenLimitFields.map((field) => call.request[field] ?? 0))
     if (most !== undefined && asked > most) {
       throw refusal(
         'max_tokens',
@@ -69,8 +69,7 @@ export class Rules {
   bounded(call: Call): Call | undefined {
     const { max_tokens } = this.#scope
     if (max_tokens === undefined || call.operation === 'embedding') return undefined
-    const isOpen = limits.every((field) => typeof call.request[field] !== 'number')
-    return isOpen ? call.withRequest({ max_tokens }) : undefined
+    return limitTokens(call, max_tokens)
   }
 
   #checkTime(): void {
@@ -92,8 +91,6 @@ export class Rules {
     return refusal('models', `This key may not reach the model ${model}, only ${allowed}.`, 'model')
   }
 }
-
-const limits = ['max_tokens', 'max_completion_tokens'] as const
 
 /** `openai/gpt-4o` asks for the model gpt-4o, of one provider. */
 const withoutProvider = (model: string): string => model.slice(model.indexOf('/') + 1)

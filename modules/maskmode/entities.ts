@@ -1,6 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import type { CountryCode } from 'libphonenumber-js/min'
-import { type Finder, type Finding, type Form, formFinder } from '#kit'
+import { type Finder, type Finding, type Form, formFinder, tagged } from '#kit'
 import { isCard, isCpf, isDni, isIban, isLuhn, isNir, isPhone, isResidentNumber } from './checks.ts'
 
 export const entityTypes = [
@@ -127,13 +127,8 @@ export function formsOf(types: readonly EntityType[], countries: readonly Countr
 }
 
 /** What looks for one form. */
-export function entityFinder({ type, ...form }: EntityForm): Finder<Entity> {
-  const find = formFinder(form)
-  return (text, from) => {
-    const found = find(text, from)
-    return found && { ...found, type }
-  }
-}
+export const entityFinder = ({ type, ...form }: EntityForm): Finder<Entity> =>
+  tagged(formFinder(form), { type })
 
 /** An address with something in it: `::` alone is punctuation. */
 function isIp6(text: string): boolean {

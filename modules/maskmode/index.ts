@@ -2,7 +2,17 @@ import { randomBytes } from 'node:crypto'
 import { getCountries, isSupportedCountry } from 'libphonenumber-js/min'
 import { z } from 'zod'
 import { type Call, type Detection, defineModule, type Span } from '#kernel'
-import { CleanTexts, type Finder, findAll, isPattern, lookBehind, patternFinder, requestTexts } from '#kit'
+import {
+  CleanTexts,
+  type Finder,
+  findAll,
+  lookBehind,
+  patternFinder,
+  patternSchema,
+  requestTexts,
+  spanFor,
+  tagged,
+} from '#kit'
 import { type Entity, entityTypes, findersOf, reach } from './entities.ts'
 import { toldNames } from './names.ts'
 import { longest, Vault } from './vault.ts'
@@ -12,11 +22,9 @@ const custom = z.strictObject({
     .string()
     .regex(/^[a-z][a-z0-9_]{0,30}$/)
     .meta({ title: 'Type', description: 'What it is; its placeholder is named so.' }),
-  pattern: z
-    .string()
+  pattern: patternSchema
     .min(1)
     .max(1000)
-    .refine(isPattern, 'must be a regular expression in RE2 syntax')
     .meta({ title: 'Pattern', description: 'RE2 expression; matches of up to 200 characters count.' }),
 })
 
@@ -87,7 +95,9 @@ export default defineModule({
       scan: (text, _place, call, from) =>
         foundIn(text, call, from).map((found) => {
           if (!pseudonyms) return marked(found)
-          return replaced(found, vaultOf(call).placeholderFor(found.type, text.slice(found.start, found.end)))
+          const { start, end, type: label } = found
+          const replacement = vaultOf(call).placeholderFor(label, text.slice(start, end))
+          return { start, end, label, action: 'replace', replacement }
         }),
     }
     const reply: Detection = {
@@ -115,19 +125,10 @@ export default defineModule({
   },
 })
 
-function customFinder({ type, pattern }: z.infer<typeof custom>): Finder<Entity> {
-  const find = patternFinder(pattern, 200)
-  return (text, from) => {
-    const found = find(text, from)
-    return found && { ...found, type }
-  }
-}
+const customFinder = ({ type, pattern }: z.infer<typeof custom>): Finder<Entity> =>
+  tagged(patternFinder(pattern, 200), { type })
 
-const replaced = ({ start, end, type }: Entity, replacement: string): Span => {
-  return { start, end, label: type, action: 'replace', replacement }
-}
-
-const marked = (found: Entity): Span => replaced(found, `[REDACTED:${found.type}]`)
+const marked = (found: Entity): Span => spanFor(found, found.type, 'redact')
 
 /** Whether a code stands in what the call says; asked once for each value. */
 function takenIn({ request }: Call): (code: string) => boolean {

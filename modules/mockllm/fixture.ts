@@ -2,7 +2,7 @@ import Mustache from 'mustache'
 import { RE2JS } from 're2js'
 import { z } from 'zod'
 import type { Call } from '#kernel'
-import { requestTexts } from '#kit'
+import { patternSchema, requestTexts } from '#kit'
 
 const ms = z.int().min(0).max(600_000).default(0)
 
@@ -11,10 +11,8 @@ const toolCall = z.strictObject({
   arguments: z.record(z.string(), z.unknown()).default({}).meta({ description: 'Its arguments.' }),
 })
 
-const pattern = z.string().refine(compiles, 'must be a regular expression in RE2 syntax')
-
 export const fixtureSchema = z.strictObject({
-  match: pattern.default('').meta({
+  match: patternSchema.default('').meta({
     title: 'Match',
     description: 'RE2 expression that the last message must contain; empty matches every call.',
   }),
@@ -70,13 +68,4 @@ export const echo = fixtureOf(fixtureSchema.parse({ answer: 'You said: {{text}}'
 
 function lastText(call: Call): string {
   return requestTexts(call.request).at(-1)?.text ?? ''
-}
-
-function compiles(expression: string): boolean {
-  try {
-    RE2JS.compile(expression)
-    return true
-  } catch {
-    return false
-  }
 }

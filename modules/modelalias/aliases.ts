@@ -1,4 +1,4 @@
-import { compileGlobs } from '#kit'
+import { byName } from '#kit'
 
 /** What a name stands for. */
 export interface Alias {
@@ -10,28 +10,21 @@ export interface Alias {
 
 export type Aliases = Readonly<Record<string, Alias>>
 
-export const isGlob = (name: string): boolean => /[*?]/.test(name)
-
 /**
- * Looks names up: an exact name outweighs a glob, an earlier glob a later one, and case does not count. Where an
- * alias leads is worked out here, once. Globs hold for names that clients ask for, never for what an alias leads to,
+ * Looks names up. Where an alias leads is worked out here, once. Globs hold for names that clients ask for, never for what an alias leads to,
  * so that `*` can stand for everything else. Needs aliases without a loop.
  */
 export function compileAliases(aliases: Aliases): (name: string) => Alias | undefined {
-  const next = byName(aliases)
-  const exact = new Map<string, Alias>()
-  const globs: { matches: (name: string) => boolean; alias: Alias }[] = []
-  for (const [name, first] of Object.entries(aliases)) {
-    const alias = walk(first, next).reduce(merged)
-    if (isGlob(name)) globs.push({ matches: compileGlobs([name]), alias })
-    else exact.set(name.toLowerCase(), alias)
-  }
-  return (name) => exact.get(name.toLowerCase()) ?? globs.find(({ matches }) => matches(name))?.alias
+  const next = exactly(aliases)
+  const whole = Object.entries(aliases).map(
+    ([name, first]) => [name, walk(first, next).reduce(merged)] as const,
+  )
+  return byName(Object.fromEntries(whole))
 }
 
 /** The names of a loop, its first one at both ends; nothing when every alias comes to an end. */
 export function findLoop(aliases: Aliases): readonly string[] | undefined {
-  const next = byName(aliases)
+  const next = exactly(aliases)
   for (const first of Object.values(aliases)) {
     const way = walk(first, next)
     const start = way.indexOf(way.at(-1)!)
@@ -41,7 +34,7 @@ export function findLoop(aliases: Aliases): readonly string[] | undefined {
 }
 
 /** Which alias follows after a model name. One that leads to itself is an end: so a model can have defaults. */
-function byName(aliases: Aliases): (model: string) => Alias | undefined {
+function exactly(aliases: Aliases): (model: string) => Alias | undefined {
   const exact = new Map(Object.entries(aliases).map(([name, alias]) => [name.toLowerCase(), alias]))
   return (model) => exact.get(model.toLowerCase())
 }

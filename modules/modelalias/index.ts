@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { type Call, defineModule } from '#kernel'
+import { isGlob, tokenLimitFields } from '#kit'
 import { ModelAliases } from '#provider'
-import { type Alias, compileAliases, findLoop, isGlob } from './aliases.ts'
+import { type Alias, compileAliases, findLoop } from './aliases.ts'
 
 const modelName = z
   .string()
@@ -81,7 +82,6 @@ function renamed(call: Call, { model, defaults }: Alias): Call {
 
 /** A request that sets its limit under one of the two names has said something about the other. */
 function sameMeaning(field: string): readonly string[] {
+  const limits: readonly string[] = tokenLimitFields
   return limits.includes(field) ? limits : [field]
 }
-
-const limits = ['max_tokens', 'max_completion_tokens']

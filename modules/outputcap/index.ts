@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Call, defineModule } from '#kernel'
-import { compileGlobs } from '#kit'
+import { compileWhen, limitTokens, tokenLimitFields } from '#kit'
 import { Cut } from './cut.ts'
 
 const cap = z.int().min(1)
@@ -33,17 +33,11 @@ export default defineModule({
     const { default_max_tokens: fallback, rules } = settings
     if (fallback === undefined && rules.length === 0) return {}
 
-    const compiled = rules.map((rule) => ({ ...rule, serves: compileGlobs(rule.models ?? ['*']) }))
-    const capOf = ({ operation, request, principal, context }: Call): number | undefined => {
-      if (operation === 'embedding') return undefined
-      const rule = compiled.find(
-        ({ serves, plans, projects }) =>
-          serves(request.model) &&
-          (plans?.includes(principal.plan) ?? true) &&
-          (projects?.includes(context.project) ?? true),
-      )
-      return rule?.max_tokens ?? fallback
-    }
+    const compiled = rules.map((rule) => ({ most: rule.max_tokens, unmet: compileWhen(rule) }))
+    const capOf = (call: Call): number | undefined =>
+      call.operation === 'embedding'
+        ? undefined
+        : (compiled.find(({ unmet }) => unmet?.(call) === undefined)?.most ?? fallback)
     /** Decided by the model that was asked for: aliases and fallbacks further in do not change it. */
     const decided = slot<{ tokens?: number }>(() => ({}))
 
@@ -53,7 +47,13 @@ export default defineModule({
         const tokens = capOf(call)
         if (tokens === undefined) return undefined
         decided(call).tokens = tokens
-        return clamped(call, tokens, id)
+        const capped = limitTokens(call, tokens)
+        for (const field of tokenLimitFields) {
+          const from = call.request[field] ?? null
+          if (capped.request[field] !== call.request[field])
+            call.trace.note(id, 'clamped', { field, from, to: tokens })
+        }
+        return capped
       },
       stream(call) {
         const { tokens } = decided(call)
@@ -62,17 +62,3 @@ export default defineModule({
     }
   },
 })
-
-const limits = ['max_completion_tokens', 'max_tokens'] as const
-
-/** The call with the client's own limits lowered to the cap, or with the cap where it has none. */
-function clamped(call: Call, tokens: number, id: string): Call | undefined {
-  const own = limits.filter((field) => typeof call.request[field] === 'number')
-  const over =
-    own.length === 0 ? (['max_tokens'] as const) : own.filter((field) => call.request[field]! > tokens)
-  if (over.length === 0) return undefined
-  for (const field of over) {
-    call.trace.note(id, 'clamped', { field, from: call.request[field] ?? null, to: tokens })
-  }
-  return call.withRequest(Object.fromEntries(over.map((field) => [field, tokens])))
-}

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { badRequest, type Call, defineModule } from '#kernel'
-import { compileGlobs } from '#kit'
+import { compileGlobs, ensure } from '#kit'
 import { type Family, families } from './families.ts'
 import { normalise } from './normalise.ts'
 
@@ -38,16 +38,11 @@ export default defineModule({
     }))
     const byModel = new Map<string, readonly Family[]>()
 
-    const familiesOf = (model: string): readonly Family[] => {
-      let found = byModel.get(model)
-      if (!found) {
-        const name = model.slice(model.lastIndexOf('/') + 1)
-        found = known.flatMap(({ family, matches }) => (matches(name) ? [family] : []))
-        if (byModel.size >= remembered) byModel.clear()
-        byModel.set(model, found)
-      }
-      return found
+    const familiesFor = (model: string): readonly Family[] => {
+      const name = model.slice(model.lastIndexOf('/') + 1)
+      return known.flatMap(({ family, matches }) => (matches(name) ? [family] : []))
     }
+    const familiesOf = (model: string) => ensure(byModel, model, () => familiesFor(model), remembered)
 
     return {
       pure: true,

@@ -1,5 +1,5 @@
 import type { Call } from '#kernel'
-import { estimateTokens, requestTexts } from '#kit'
+import { estimateTokens, requestTexts, tokenLimit } from '#kit'
 
 /** What an answer is taken for that has no limit of its own; the real number is settled when it is over. */
 const typicalAnswer = 256
@@ -9,6 +9,6 @@ export function estimate({ operation, request }: Call): number {
   const texts = estimateTokens(requestTexts(request).map(({ text }) => text))
   const given = [request.prompt, request.input].flat(2).filter((part) => typeof part === 'number').length
   if (operation === 'embedding') return texts + given
-  const answer = request.max_completion_tokens ?? request.max_tokens ?? typicalAnswer
+  const answer = tokenLimit(request) ?? typicalAnswer
   return texts + given + answer * (request.n ?? 1)
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Call, Limit } from '#kernel'
-import { compileGlobs } from '#kit'
+import { compileGlobs, isGlob } from '#kit'
 import type { Measure, Ruled, Scope } from './claims.ts'
 import { estimate } from './estimate.ts'
 
@@ -88,7 +88,7 @@ function limitsOf({ rpm, burst, tpm, concurrency }: Rule): [Measure, Limit][] {
 /** A name before a pattern, a pattern with more letters before one with fewer; equals stay in the order they came in. */
 function bySpecificity(a: Rule, b: Rule): number {
   const weight = ({ match }: Rule): number =>
-    /[*?]/.test(match) ? match.replaceAll(/[*?]/g, '').length : Number.MAX_SAFE_INTEGER
+    isGlob(match) ? match.replaceAll(/[*?]/g, '').length : Number.MAX_SAFE_INTEGER
   return weight(b) - weight(a)
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type Call, defineModule, isUpstreamError, type UpstreamError } from '#kernel'
-import { pause } from '#kit'
+import { defineModule, isUpstreamError, type UpstreamError } from '#kernel'
+import { ensure, explainNext, pause } from '#kit'
 import { waitBefore } from './backoff.ts'
 import { type Budget, countTry, newBudget, takeRetry } from './budget.ts'
 
@@ -35,13 +35,7 @@ export default defineModule({
     if (max === 0 || pct === 0) return {}
     const budgets = memory('budgets', () => new Map<string, Budget>())
 
-    const budgetOf = (provider: string): Budget => {
-      const known = budgets.get(provider)
-      if (known) return known
-      const fresh = newBudget()
-      budgets.set(provider, fresh)
-      return fresh
-    }
+    const budgetOf = (provider: string): Budget => ensure(budgets, provider, newBudget)
 
     /** How long to wait before a retry; nothing when there is to be none. */
     const waitAfter = (error: UpstreamError, retries: number): number | undefined => {
@@ -62,7 +56,7 @@ export default defineModule({
             if (!isUpstreamError(error)) throw error
             const waitMs = waitAfter(error, retries)
             if (waitMs === undefined) throw error
-            explain(call, error, waitMs)
+            explainNext(call, error, `retry after ${Math.round(waitMs)} ms`)
             await pause(waitMs, call.cancel)
           }
         }
@@ -70,8 +64,3 @@ export default defineModule({
     }
   },
 })
-
-function explain({ trace }: Call, error: UpstreamError, waitMs: number): void {
-  const attempt = trace.attempts.find((one) => one.error === error)
-  if (attempt) attempt.reasonNext = `retry after ${Math.round(waitMs)} ms`
-}

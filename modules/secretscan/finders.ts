@@ -1,4 +1,4 @@
-import { type Finder, type Finding, formFinder, patternFinder } from '#kit'
+import { type Finder, type Finding, formFinder, patternFinder, tagged } from '#kit'
 import { longest, longForm, type Rule, usualLength } from './rules.ts'
 import { isWord } from './survey.ts'
 
@@ -13,22 +13,11 @@ export interface CustomRule {
 }
 
 /** What finds the secrets of a rule. */
-export function ruleFinder({ label, ...form }: Rule): Finder<Secret> {
-  const find = formFinder(form)
-  return (text, from) => {
-    const found = find(text, from)
-    return found && { ...found, label }
-  }
-}
+export const ruleFinder = ({ label, ...form }: Rule): Finder<Secret> => tagged(formFinder(form), { label })
 
 /** What finds the secrets of an operator's pattern, which runs on an engine without backtracking. */
-export function customFinder({ label, pattern }: CustomRule): Finder<Secret> {
-  const find = patternFinder(pattern, usualLength)
-  return (text, from) => {
-    const found = find(text, from)
-    return found && { ...found, label }
-  }
-}
+export const customFinder = ({ label, pattern }: CustomRule): Finder<Secret> =>
+  tagged(patternFinder(pattern, usualLength), { label })
 
 /** Whether a pattern can only match within a word: then no more than the last word is held back for it. */
 export const isWithinWord = ({ pattern }: CustomRule): boolean =>

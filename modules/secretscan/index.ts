@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type Call, type Detection, defineModule, type Span } from '#kernel'
-import { CleanTexts, isPattern, lookBehind } from '#kit'
+import { type Call, type Detection, defineModule } from '#kernel'
+import { CleanTexts, lookBehind, patternSchema, spanFor } from '#kit'
 import { isWithinWord, openFrom, type Secret } from './finders.ts'
 import type { Budget } from './library.ts'
 import { longest, randomText, rules, usualLength } from './rules.ts'
@@ -14,11 +14,9 @@ const custom = z.strictObject({
     .string()
     .regex(/^\w{1,40}$/)
     .meta({ title: 'Label', description: 'What it is called in traces and marks.' }),
-  pattern: z
-    .string()
+  pattern: patternSchema
     .min(1)
     .max(1000)
-    .refine(isPattern, 'must be a regular expression in RE2 syntax')
     .meta({ title: 'Pattern', description: 'RE2 expression; matches of up to 500 characters count.' }),
 })
 
@@ -69,12 +67,12 @@ export default defineModule({
     /** From its beginning on, a text has what it had before. */
     const secretsFrom = (text: string, call: Call, from: number): readonly Secret[] =>
       from === 0 ? clean.search(text, call, () => secretsIn(text, call, 0)) : secretsIn(text, call, from)
-    const detection = (wanted: Action): Detection => ({
+    const detection = (wanted: Exclude<Action, 'off'>): Detection => ({
       reach: longest,
       context: 2 * usualLength + lookBehind,
       refusal: 'The content was refused: it contains a credential. Remove it, and consider it disclosed.',
       scan: (text, _place, call, from) =>
-        secretsFrom(text, call, from).map((secret) => spanOf(secret, wanted)),
+        secretsFrom(text, call, from).map((secret) => spanFor(secret, secret.label, wanted)),
       open: (text, _call, from) => openFrom(text, from, held),
       found: ({ label }, { direction }) => report(verbs[wanted], `${label} in a ${direction}`),
     })
@@ -88,10 +86,4 @@ export default defineModule({
   },
 })
 
-const verbs = { block: 'blocked', redact: 'redacted', warn: 'warned', off: 'ignored' } as const
-
-function spanOf({ start, end, label }: Secret, wanted: Action): Span {
-  if (wanted === 'block') return { start, end, label, action: 'block' }
-  if (wanted === 'warn') return { start, end, label, action: 'note' }
-  return { start, end, label, action: 'replace', replacement: `[REDACTED:${label}]` }
-}
+const verbs = { block: 'blocked', redact: 'redacted', warn: 'warned' } as const

@@ -1,4 +1,5 @@
 import type { Call, ModelRequest, Target } from '#kernel'
+import { tokenLimit } from '#kit'
 import { Changes, reportUnsaid, type ToolChoice, toolChoiceOf } from '#provider'
 import { conversationOf } from './conversation.ts'
 import { marked } from './fit.ts'
@@ -18,7 +19,7 @@ export function bodyOf(call: Call, target: Target): Fields {
   const report: Report = (change) => changes.add(change)
   refuseChoices(request)
   reportUnsaid(call, changes)
-  const maxTokens = request.max_completion_tokens ?? request.max_tokens ?? plan.facts.maxOutput
+  const maxTokens = tokenLimit(request) ?? plan.facts.maxOutput
   const { system, turns } = conversationOf(request.messages ?? [], { ...plan, changes })
   const body: Fields = {
     ...ownParams(request, plan.native, report),

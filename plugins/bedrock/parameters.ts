@@ -1,4 +1,5 @@
 import { badRequest, type ModelRequest } from '#kernel'
+import { tokenLimit } from '#kit'
 import type { Changes } from '#provider'
 import type { ModelFacts } from './models.ts'
 
@@ -85,7 +86,7 @@ export function inferenceConfig(
   thinks: boolean,
   changes: Changes,
 ): Fields {
-  const maxTokens = request.max_completion_tokens ?? request.max_tokens
+  const maxTokens = tokenLimit(request)
   const wanted: { temperature?: number; topP?: number } = {}
   const { temperature, top_p } = request
   if (typeof temperature === 'number') {

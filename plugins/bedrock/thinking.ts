@@ -1,4 +1,5 @@
 import { badRequest, type ModelRequest } from '#kernel'
+import { tokenLimit } from '#kit'
 import { type Changes, leastThinkingBudget, thinkingBudgets } from '#provider'
 import type { ModelFacts } from './models.ts'
 import type { Turn } from './wire.ts'
@@ -41,8 +42,7 @@ function fieldsOf(effort: string, request: ModelRequest, { facts, turns, forced,
   switch (facts.thinking) {
     case 'budget': {
       if (effort === 'none' || forced || goesOnWithout(turns)) return undefined
-      const most = request.max_completion_tokens ?? request.max_tokens
-      const room = typeof most === 'number' ? Math.floor(most * 0.8) : Number.POSITIVE_INFINITY
+      const room = Math.floor((tokenLimit(request) ?? Number.POSITIVE_INFINITY) * 0.8)
       const budget = Math.min(thinkingBudgets.get(effort)!, room)
       return budget < leastThinkingBudget
         ? undefined

@@ -1,4 +1,5 @@
 import { badRequest, type ModelRequest } from '#kernel'
+import { tokenLimit } from '#kit'
 import type { Changes } from '#provider'
 
 const mostStops = 5
@@ -74,8 +75,8 @@ export function parametersOf(
     else if (bound) sent[bound.name] = bounded(field, value, bound, changes)
     else if (!read.has(field)) changes.add(`-${field}`)
   }
-  const limit = request.max_completion_tokens ?? request.max_tokens
-  if (limit !== undefined && limit !== null) sent.max_tokens = limit
+  const limit = tokenLimit(request)
+  if (limit !== undefined) sent.max_tokens = limit
   if (request.logprobs === true) sent.logprobs = true
   const stops = stopsOf(request.stop)
   if (stops.length > 0) sent.stop_sequences = stops

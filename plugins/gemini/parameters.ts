@@ -1,4 +1,5 @@
 import { badRequest, type ModelRequest } from '#kernel'
+import { tokenLimit } from '#kit'
 import type { Changes } from '#provider'
 import type { Abilities } from './model.ts'
 import { narrowed } from './schema.ts'
@@ -37,8 +38,8 @@ export function generationConfig(
   if (typeof request.n === 'number' && request.n > mostCandidates) {
     throw badRequest(`n: Gemini gives ${mostCandidates} answers at most.`, { param: 'n' })
   }
-  const limit = request.max_completion_tokens ?? request.max_tokens
-  if (limit !== undefined && limit !== null) config.maxOutputTokens = limit
+  const limit = tokenLimit(request)
+  if (limit !== undefined) config.maxOutputTokens = limit
   const stops = stopsOf(request.stop)
   if (stops.length > 0) config.stopSequences = stops
   Object.assign(config, formatOf(request, abilities, changes))

@@ -7,7 +7,7 @@ import {
   TokenCounting,
   type Usage,
 } from '#kernel'
-import { usdOf } from '#kit'
+import { tokenLimit, usdOf } from '#kit'
 import type { Explanation } from './shapes.ts'
 
 interface Target {
@@ -62,6 +62,6 @@ const usageOf = (prompt: number, completion: number): Usage =>
 
 function mostTokens({ operation, request }: Call): number | null {
   if (operation === 'embedding') return 0
-  const most = request.max_completion_tokens ?? request.max_tokens
-  return typeof most === 'number' ? most * (request.n ?? 1) : null
+  const most = tokenLimit(request)
+  return most !== undefined ? most * (request.n ?? 1) : null
 }
