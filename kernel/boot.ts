@@ -4,6 +4,8 @@ import { Cohort } from './cohort.ts'
 import { type Config, ConfigError } from './config.ts'
 import { onContained } from './contain.ts'
 import { createRoot, type DependencyContainer, type Token } from './container.ts'
+import { Outbox } from './events/outbox.ts'
+import { ownEvents } from './events/own.ts'
 import { Events } from './events.ts'
 import { Callers } from './http/caller.ts'
 import { FailedKeys } from './http/failed-keys.ts'
@@ -99,8 +101,11 @@ export async function boot({
     const accounts = await Accounts.open(store)
     if (config.adminKey) accounts.adopt(config.adminKey)
 
-    const onError = (error: unknown, event: string) => log.error({ err: error, event }, 'a listener failed')
-    const events = new Events(onError, thread && relayEvents(thread.relay))
+    const onError = (error: unknown, event: string) => log.error({ err: error, event }, 'an event failed')
+    const outbox = new Outbox(store)
+    const onward = thread && relayEvents(thread.relay)
+    const events = new Events({ failed: onError, onward, outbox, strict: freezeAll })
+    for (const type of ownEvents) events.declare(type, 'gateway')
     const container = createRoot()
     scope.own(() => container.dispose())
     const cohort = new Cohort()
@@ -144,6 +149,7 @@ export async function boot({
       cohort,
       config,
       environment: env,
+      events: events.catalogue,
       personal,
       queues,
       refusals,
@@ -166,6 +172,10 @@ export async function boot({
     await stage.settle()
     const wrong = registry.verify()
     if (wrong.length > 0) throw new ConfigError(wrong)
+    if (!thread) {
+      await outbox.open((occurrence) => events.tell(occurrence))
+      scope.own(() => outbox.close())
+    }
 
     const failed = new FailedKeys({ limit: config.auth.failedKeysPerMinute, relay, refusals, log })
     const edge = {

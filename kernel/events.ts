@@ -1,4 +1,9 @@
 import type { z } from 'zod'
+import type { Transaction } from '../storage/index.ts'
+import { EventCatalogue } from './events/catalogue.ts'
+import { type EventActor, Happening, noOptions } from './events/happening.ts'
+import type { Outbox } from './events/outbox.ts'
+import { HookFault } from './hook-fault.ts'
 
 /** A kind of event: one canonical dotted name, the second name some subscribers know it by, and its payload. */
 export interface EventType<T> {
@@ -10,9 +15,14 @@ export interface EventType<T> {
 }
 
 export interface Occurrence<T = unknown> {
+  /** Its own, such as `evt_01K…`; the same each time that it is told. */
+  readonly id: string
   readonly type: EventType<T>
   /** ISO 8601, UTC. */
   readonly timestamp: string
+  readonly actor: EventActor
+  /** Id of the call, the request or the occurrence that it comes from; undefined where it comes from none. */
+  readonly cause: string | undefined
   readonly data: T
 }
 
@@ -27,36 +37,27 @@ export function defineEvent<T>(
   return { name, alias: options.alias, schema, description: options.description }
 }
 
-/** An occurrence whose time is put into words only for who reads it: some events happen with every call. */
-class Happening<T> implements Occurrence<T> {
-  readonly type: EventType<T>
-  readonly data: T
-  readonly #at = Date.now()
-
-  constructor(type: EventType<T>, data: T) {
-    this.type = type
-    this.data = data
-  }
-
-  get timestamp(): string {
-    return new Date(this.#at).toISOString()
-  }
+interface EventParts {
+  /** Takes what a listener throws, and what a plugin emitted that it may not. */
+  readonly failed: (error: unknown, event: string) => void
+  /** Gets every occurrence that happens here as well. */
+  readonly onward?: ((occurrence: Occurrence) => void) | undefined
+  /** Keeps what transactions emit until it is told; without it, transactions emit nothing. */
+  readonly outbox?: Outbox
+  /** Whether a plugin that emits what it may not gets an error; else its error is logged, once for each event. */
+  readonly strict?: boolean
 }
 
 /** Delivers events inside the process. A listener that throws harms neither the emitter nor its neighbours. */
 export class Events {
+  readonly catalogue = new EventCatalogue()
   readonly #byName = new Map<string, Set<Listener<never>>>()
   readonly #all = new Set<Listener<unknown>>()
-  readonly #onError: (error: unknown, event: string) => void
-  readonly #onward: ((type: EventType<unknown>, data: unknown) => void) | undefined
+  readonly #misused = new Set<string>()
+  readonly #parts: EventParts
 
-  /** `onward` is told of every event as well. */
-  constructor(
-    onError: (error: unknown, event: string) => void,
-    onward?: (type: EventType<unknown>, data: unknown) => void,
-  ) {
-    this.#onError = onError
-    this.#onward = onward
+  constructor(parts: EventParts) {
+    this.#parts = parts
   }
 
   on<T>(type: EventType<T>, listener: Listener<T>): () => void {
@@ -75,21 +76,69 @@ export class Events {
     return () => this.#all.delete(listener)
   }
 
-  emit<T>(type: EventType<T>, data: T): void {
-    this.#onward?.(type as EventType<unknown>, data)
-    const listeners = this.#byName.get(type.name)
-    if (!listeners && this.#all.size === 0) return
-    const occurrence = new Happening(type, data)
-    if (listeners) for (const listener of listeners) this.#call(listener as Listener<T>, occurrence)
-    for (const listener of this.#all) this.#call(listener as Listener<T>, occurrence)
+  /** Has a plugin emit events of a type. Returns what ends that. */
+  declare(type: EventType<unknown>, by: string): () => void {
+    return this.catalogue.declare(type, by)
   }
 
-  #call<T>(listener: Listener<T>, occurrence: Occurrence<T>): void {
+  /** Tells listeners at once, or, with a transaction, at least once after that is on disk. */
+  emit<T>(type: EventType<T>, data: T, options = noOptions): void {
+    if (options.by !== undefined && !this.#mayEmit(type.name, data, options.by)) return
+    const { in: transaction } = options
+    if (transaction) {
+      this.#keep(transaction, new Happening(type, data, options))
+      return
+    }
+    const { onward } = this.#parts
+    if (!onward && !this.isHeard(type)) return
+    const occurrence = new Happening(type, data, options)
+    onward?.(occurrence)
+    void this.tell(occurrence)
+  }
+
+  /** Resolves when an occurrence is on disk, to be told at least once. One that nothing listens to is not kept. */
+  async emitDurably<T>(type: EventType<T>, data: T, options = noOptions): Promise<void> {
+    if (this.isHeard(type)) await this.#parts.outbox?.add(new Happening(type, data, options))
+  }
+
+  isHeard({ name }: Pick<EventType<never>, 'name'>): boolean {
+    return this.#all.size > 0 || this.#byName.has(name)
+  }
+
+  /** Tells an occurrence; what it returns settles with the last listener, and never rejects. */
+  tell(occurrence: Occurrence): Promise<void> | undefined {
+    const waiting: Promise<unknown>[] = []
+    const listeners = this.#byName.get(occurrence.type.name)
+    if (listeners)
+      for (const listener of listeners) this.#call(listener as Listener<unknown>, occurrence, waiting)
+    for (const listener of this.#all) this.#call(listener, occurrence, waiting)
+    return waiting.length > 0 ? Promise.all(waiting).then(() => {}) : undefined
+  }
+
+  #call(listener: Listener<unknown>, occurrence: Occurrence, waiting: Promise<unknown>[]): void {
+    const fail = (error: unknown): void => this.#parts.failed(error, occurrence.type.name)
     try {
       const result = listener(occurrence.data, occurrence)
-      if (result instanceof Promise) result.catch((error) => this.#onError(error, occurrence.type.name))
+      if (result instanceof Promise) waiting.push(result.catch(fail))
     } catch (error) {
-      this.#onError(error, occurrence.type.name)
+      fail(error)
     }
+  }
+
+  #keep(transaction: Transaction, occurrence: Occurrence): void {
+    const { outbox } = this.#parts
+    if (!outbox) throw new HookFault('events cannot be emitted in a transaction here')
+    outbox.put(transaction, occurrence)
+  }
+
+  /** What nobody declared is told all the same, as nothing says what it should be; what does not fit is not told. */
+  #mayEmit(event: string, data: unknown, by: string): boolean {
+    const problem = this.catalogue.problemOf(event, data)
+    if (!problem) return true
+    const fault = new HookFault(`${by} emitted ${event}, ${problem}`)
+    if (this.#parts.strict) throw fault
+    if (!this.#misused.has(event)) this.#parts.failed(fault, event)
+    this.#misused.add(event)
+    return !this.catalogue.has(event)
   }
 }

@@ -54,6 +54,8 @@ export interface Route<P, Q, B, R> {
   readonly events?: readonly EventShape[]
   /** Statuses of its own refusals, for the documentation: those that follow from its access, path and body are known. */
   readonly throws?: readonly number[]
+  /** It changes nothing although it is no GET, so that no audit event tells of it. */
+  readonly reads?: boolean
   handle(
     input: RouteInput<P, Q, B>,
   ): Awaitable<R | string | HtmlPage | FileAnswer | AsyncIterable<ServerEvent>>

@@ -5,6 +5,7 @@ import type { Environment } from './config/references.ts'
 import type { Config } from './config.ts'
 import { guardedToken } from './container.ts'
 import type { Personal } from './contract/personal-data.ts'
+import type { EventCatalogue } from './events/catalogue.ts'
 import type { PluginData } from './plugin/plugin-data.ts'
 import type { Registry } from './plugin/registry.ts'
 import type { Reloader } from './plugin/reloader.ts'
@@ -29,6 +30,7 @@ export const kernelServices = {
   cohort: guardedToken<Cohort>('cohort'),
   config: guardedToken<Config>('config'),
   environment: guardedToken<Environment>('environment'),
+  events: guardedToken<EventCatalogue>('events'),
   personal: guardedToken<Personal>('personal-data'),
   queues: guardedToken<Queues>('queues'),
   refusals: guardedToken<Refusals>('refusals'),

@@ -259,6 +259,23 @@ test('notes keeps what a user writes sealed, signs it, and erases it with the us
   await api('PUT', '/api/plugins/notes', { enabled: false })
 })
 
+test('guestbook tells of a guest after the entry is stored, with whose key it was, and of no refused one', async () => {
+  await change('guestbook', { enabled: true })
+  await api('POST', '/api/guestbook', { name: 'Ada' })
+  const again = await fetch(`${gateway.url}/api/guestbook`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'Ada' }),
+  })
+  expect(again.status).toBe(409)
+  const entry = {
+    name: 'Ada',
+    event: expect.stringMatching(/^evt_/),
+    signed_by: expect.stringMatching(/^key_|^config/),
+  }
+  await expect.poll(async () => (await api('GET', '/api/guestbook/feed')).feed).toEqual([entry])
+})
+
 test('hostveil replaces names in whole and in streamed answers, however they are cut', async () => {
   await withPlugin('hostveil', {}, async () => {
     for (const stream of [false, true]) {

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Accounts } from '../kernel/auth/accounts.ts'
+import { Events } from '../kernel/events.ts'
 import { Callers } from '../kernel/http/caller.ts'
 import { FailedKeys } from '../kernel/http/failed-keys.ts'
 import { createManagement, type ManagementParts } from '../kernel/http/management.ts'
@@ -51,6 +52,7 @@ export async function serveRoutes(
   const failed = new FailedKeys({ limit: 20, relay: oneThread, refusals: new Refusals(), log })
   const app = createManagement({
     callers: new Callers(accounts, failed),
+    events: new Events({ failed() {} }),
     log,
     generation: () => generation,
     trustedProxies: new IpRanges([]),

@@ -183,7 +183,7 @@ describe('settling', () => {
     const logged: object[] = []
     const emitted: Outcome[] = []
     const hooks: Outcome[] = []
-    const events = new Events(() => {})
+    const events = new Events({ failed() {} })
     events.on(CallSettled, ({ outcome, call: about }) => {
       expect(about).toBe(call)
       emitted.push(outcome)

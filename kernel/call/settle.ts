@@ -34,7 +34,7 @@ export async function settle(
       first.usage.source === 'estimated' ? await recounted(first, call, served, rating, parts.log) : first
     const told = chain.settled(outcome, call)
     if (told) await told
-    parts.events.emit(CallSettled, { outcome, call })
+    parts.events.emit(CallSettled, { outcome, call }, { cause: call })
   } catch (error) {
     parts.log.error({ err: error, request_id: call.id }, 'a call could not be settled')
   }

@@ -3,6 +3,7 @@ import type { Outcome } from '../call/outcome.ts'
 import { deepFreeze, readOnlyAttempt } from '../call/read-only.ts'
 import { type Reply, WholeReply } from '../call/reply.ts'
 import type { Detection } from '../detect/detect.ts'
+import { occurrenceOf } from '../events/happening.ts'
 import type { Events, Occurrence } from '../events.ts'
 import { type Filter, filterStream } from '../stream/filter.ts'
 import type { Hooks, Next } from './hooks.ts'
@@ -121,10 +122,11 @@ function readOnlyDetection(detection: Detection): Detection {
 
 /** Events whose listeners cannot write into what they are told. */
 export function readOnlyEvents(events: EventBus): EventBus {
-  const told = <T>({ type, timestamp, data }: Occurrence<T>): Occurrence<T> =>
-    Object.freeze({ type, timestamp, data: readOnlyData(data) })
+  const told = <T>(occurrence: Occurrence<T>): Occurrence<T> =>
+    Object.freeze(occurrenceOf(occurrence.type, occurrence, readOnlyData(occurrence.data)))
   return {
-    emit: (type, data) => events.emit(type, data),
+    declare: (type, by) => events.declare(type, by),
+    emit: (type, data, options) => events.emit(type, data, options),
     on: (type, listener) =>
       events.on(type, (_, occurrence) => {
         const seen = told(occurrence)
@@ -138,7 +140,7 @@ export function readOnlyEvents(events: EventBus): EventBus {
   }
 }
 
-export type EventBus = Pick<Events, 'emit' | 'on' | 'onAny'>
+export type EventBus = Pick<Events, 'declare' | 'emit' | 'on' | 'onAny'>
 
 /** Data of an event; those of calls are made anew, since the kernel goes on with what is in them. */
 function readOnlyData<T>(data: T): T {

@@ -6,6 +6,7 @@ import type { Completion, ModelRequest } from '../call/canonical.ts'
 import type { Wire } from '../call/wire.ts'
 import type { Awaitable, Hooks } from '../chain/hooks.ts'
 import type { Token } from '../container.ts'
+import type { EmitOptions } from '../events/happening.ts'
 import type { EventType, Occurrence } from '../events.ts'
 import type { Log } from '../log.ts'
 import type { Route } from '../route.ts'
@@ -67,7 +68,13 @@ export interface Context<S> {
   on<T>(type: EventType<T>, listener: (data: T, occurrence: Occurrence<T>) => unknown): void
   /** Every event. */
   onAny(listener: (data: unknown, occurrence: Occurrence) => unknown): void
-  emit<T>(type: EventType<T>, data: T): void
+  /** Declares, in setup, a type of events that this plugin emits: `GET /api/events/catalogue` lists it. */
+  event(type: EventType<unknown>): void
+  /**
+   * Tells listeners, at once or, with `in`, at least once after a transaction is on disk. Data that does not fit the declared
+   * type is logged and not told; in development it throws.
+   */
+  emit<T>(type: EventType<T>, data: T, options?: Omit<EmitOptions, 'by'>): void
   /** Offers a service to others; one plugin at a time may offer it. */
   provide<T>(service: Token<T>, value: T): void
   /** A service of another plugin, or of the kernel with that permission; throws when nobody offers it. Do not keep it. */

@@ -128,7 +128,7 @@ export class Exchange {
       if (!this.#res.writableFinished) call.cancel.abort(new ClientGone())
     })
     if (principal.type === 'admin') warn(call)
-    this.#parts.events.emit(CallStarted, { call })
+    this.#parts.events.emit(CallStarted, { call }, { cause: call })
     return call
   }
 
@@ -149,7 +149,7 @@ export class Exchange {
       this.#head(200, encoder.contentType ?? 'text/event-stream; charset=utf-8', unbuffered)
       if (!hasContent) return
       call.trace.firstContentAt = performance.now()
-      this.#parts.events.emit(CallFirstContent, { call })
+      this.#parts.events.emit(CallFirstContent, { call }, { cause: call })
     })
     this.#streamed = answer
     await answer.send(reply.chunks, call.cancel, this.#id)

@@ -8,10 +8,13 @@ import {
   ClientGone,
   envelope,
   forbidden,
+  type GatewayError,
   isMistake,
   notFound,
   toGatewayError,
 } from '../errors.ts'
+import { type AuditedState, audit } from '../events/audit.ts'
+import type { Events } from '../events.ts'
 import { newId } from '../id.ts'
 import type { IpRanges } from '../kit/ip-ranges.ts'
 import { WindowLimit } from '../kit/window-limit.ts'
@@ -30,6 +33,7 @@ import { takeBody } from './upload.ts'
 
 export interface ManagementParts {
   readonly callers: Callers
+  readonly events: Pick<Events, 'emit' | 'emitDurably'>
   readonly log: Log
   readonly generation: () => Generation
   readonly trustedProxies: IpRanges
@@ -54,6 +58,7 @@ export function createManagement(parts: ManagementParts): Koa {
   const routers = new WeakMap<Generation, Router>()
   app.on('error', () => {})
   app.use(async (ctx, next) => {
+    let failure: GatewayError | undefined
     const id = newId('req_')
     ctx.set('x-request-id', id)
     ctx.state.requestId = id
@@ -71,12 +76,16 @@ export function createManagement(parts: ManagementParts): Koa {
         return
       }
       const error = toGatewayError(thrown)
+      failure = error
       if (isMistake(error)) parts.log.error({ err: error.cause ?? error, request_id: id }, 'a request failed')
       ctx.status = error.status
       if (!ctx.req.complete) ctx.set('connection', 'close')
       if (error.retryAfterS !== undefined) ctx.set('retry-after', String(Math.ceil(error.retryAfterS)))
       ctx.body = wire ? wire.error(error, id) : envelope(error, id)
     }
+    const { method, status } = ctx
+    const ip = clientAddress(ctx.req, parts.trustedProxies)
+    await audit({ method, status, ip, error: failure, ...(ctx.state as AuditedState) }, parts)
   })
   app.use(cors(parts.corsOrigins))
   app.use(async (ctx) => {
@@ -128,6 +137,7 @@ function routerOf(generation: Generation, parts: ManagementParts, limit: WindowL
     router[route.method](formOf(route.path), routerPath(route.path), async (ctx, next) => {
       // A literal path is never another one's parameter, also not for a method that it does not have.
       if (ctx.matched?.[0]?.name !== ctx.routerName) return next()
+      Object.assign(ctx.state, { route, params: ctx.params })
       const principal = await admitted(ctx, route, generation, parts, limit)
       if (principal) await chain.admit({ ...visitOf(ctx, parts), principal })
       const given = await bodyOf(ctx, route, parts.bodyLimits)
@@ -162,6 +172,7 @@ async function admitted(
   if (access === 'public' && keyOf(ctx.req) === undefined) return undefined
   const address = clientAddress(ctx.req, parts.trustedProxies)
   const principal = await parts.callers.identify(ctx.req, address, tenants)
+  ctx.state.principal = principal
   if (principal.type === 'admin') limit.take(principal.keyId, (name, value) => ctx.set(name, value))
   if (access === 'admin' && principal.type !== 'admin') throw forbidden('This needs an admin key.')
   if (access === 'user' && principal.userId === undefined)

@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import type { EventBus } from '../chain/read-only.ts'
+import { type EmitOptions, Happening, noOptions, occurrenceOf } from '../events/happening.ts'
 import { Events, type EventType, type Occurrence } from '../events.ts'
+import { HookFault } from '../hook-fault.ts'
+import { jsonSchemaOf } from '../kit/json-schema.ts'
 import type { Log } from '../log.ts'
 import { outcomeOf } from './call-view.ts'
 import type { GuestCall, Host } from './guest-calls.ts'
@@ -15,7 +18,7 @@ export class GuestEvents implements EventBus {
   readonly #log: Log
 
   constructor(host: () => Host, log: Log) {
-    this.#heard = new Events((err, event) => log.error({ err, event }, 'a listener failed'))
+    this.#heard = new Events({ failed: (err, event) => log.error({ err, event }, 'a listener failed') })
     this.#host = host
     this.#log = log
   }
@@ -30,18 +33,30 @@ export class GuestEvents implements EventBus {
     return this.#heard.onAny(listener)
   }
 
-  emit<T>({ name, alias, description }: EventType<T>, data: T): void {
-    const emitted = this.#host().call('emit', { name, alias, description, data })
+  /** The gateway forgets it with the module. */
+  declare({ name, alias, description, schema }: EventType<unknown>): () => void {
+    this.#host().notify('declare', { name, alias, description, schema: jsonSchemaOf(schema) ?? {} })
+    return () => {}
+  }
+
+  emit<T>(type: EventType<T>, data: T, options: EmitOptions = noOptions): void {
+    if (options.in)
+      throw new HookFault('a worker cannot emit in a transaction: give the module "isolation": "inproc"')
+    const { name, alias, description } = type
+    const { cause: id, actor } = new Happening(type, data, options)
+    const cause = options.cause && { id, actor }
+    const emitted = this.#host().call('emit', { name, alias, description, data, cause })
     emitted.catch((err) => this.#log.error({ err, event: name }, 'an event cannot cross from a worker'))
   }
 
-  hear({ data, ...type }: EventView): void {
-    this.#heard.emit({ ...type, schema: z.unknown() }, data)
+  async hear({ data, facts, ...kind }: EventView): Promise<void> {
+    const type: EventType<unknown> = { ...kind, schema: z.unknown() }
+    await this.#heard.tell(occurrenceOf(type, facts!, data))
   }
 
   /** Hears an event about a call, which was left out of its data. */
   hearOf(call: unknown, { event, outcome }: Parameters<CallHooks['event']>[0], { errors }: GuestCall): void {
     const about = { call, ...(outcome && { outcome: outcomeOf(outcome, errors) }) }
-    this.hear({ ...event, data: { ...(event.data as object), ...about } })
+    void this.hear({ ...event, data: { ...(event.data as object), ...about } })
   }
 }

@@ -4,6 +4,8 @@ import type { Completion, CompletionChunk, ModelRequest } from '../call/canonica
 import type { Entry } from '../chain/entry.ts'
 import type { Stage, Visit } from '../chain/hooks.ts'
 import type { MeterEvent } from '../chain/meter.ts'
+import type { Cause, Facts } from '../events/happening.ts'
+import type { EventType } from '../events.ts'
 import type { Migrated, OlderSettings } from '../plugin/isolation.ts'
 import type { StagedFolder } from '../plugin/staging/imports.ts'
 import type { Thrown } from '../workers/thrown.ts'
@@ -147,6 +149,7 @@ export type HostMethods = {
   abort(abort: Abort): void
   /** It wants to hear events of this name, or all. */
   listen(name: string | undefined): void
+  declare(kind: EventKind): void
   emit(event: EventView): void
   report(event: Pick<MeterEvent, 'kind' | 'detail'>): void
   log(line: LogLine): void
@@ -181,12 +184,16 @@ export type Made =
   | { readonly body: Completion }
   | { readonly stream: number; readonly wire: string }
 
-/** An event, of whose kind the schema stays where it is. */
-export interface EventView {
-  readonly name: string
-  readonly alias: string | undefined
-  readonly description: string
+/** An event, of whose kind the schema stays where it is; with what is known of it where it has been told. */
+export interface EventView extends Omit<EventType<unknown>, 'schema'> {
   readonly data: unknown
+  readonly facts?: Facts | undefined
+  readonly cause?: Cause | undefined
+}
+
+/** A kind of event that a module emits, with its JSON Schema. */
+export interface EventKind extends Omit<EventType<unknown>, 'schema'> {
+  readonly schema: Readonly<Record<string, unknown>>
 }
 
 /** One of a call's cancels was used. */

@@ -2,9 +2,10 @@ import { z } from 'zod'
 import { Call } from '../call/call.ts'
 import type { Outcome } from '../call/outcome.ts'
 import type { Context } from '../contract/plugin.ts'
+import { factsOf } from '../events/happening.ts'
 import type { EventType, Occurrence } from '../events.ts'
 import { viewOfOutcome } from './call-view.ts'
-import type { EventView } from './protocol.ts'
+import type { EventKind, EventView } from './protocol.ts'
 import type { RemoteCall } from './remote-calls.ts'
 import type { RemoteModule } from './remote-module.ts'
 
@@ -16,6 +17,7 @@ export class RemoteEvents {
   readonly #heard = new Set<string | undefined>()
   /** Those of them that the worker which is there wants. */
   readonly #wanted = new Set<string | undefined>()
+  readonly #declared = new Set<string>()
 
   constructor(context: Context<unknown>, module: RemoteModule) {
     this.#context = context
@@ -32,8 +34,15 @@ export class RemoteEvents {
     else this.#context.on(typeOf({ name, alias: undefined, description: '' }), pass)
   }
 
-  emit({ data, ...type }: EventView): void {
-    this.#context.emit(typeOf(type), data)
+  /** A worker that comes in the place of another says it again. */
+  declare({ schema, ...kind }: EventKind): void {
+    if (this.#declared.has(kind.name)) return
+    this.#declared.add(kind.name)
+    this.#context.event({ ...kind, schema: z.fromJSONSchema(schema) })
+  }
+
+  emit({ data, cause, ...type }: EventView): void {
+    this.#context.emit(typeOf(type), data, { cause })
   }
 
   /** The worker is lost; the next one says what it wants. */
@@ -42,12 +51,14 @@ export class RemoteEvents {
   }
 
   /** Rejects with what goes wrong, for the log. */
-  async #pass(name: string | undefined, { type, data }: Occurrence): Promise<void> {
+  async #pass(name: string | undefined, occurrence: Occurrence): Promise<void> {
+    const { type, data } = occurrence
     if (!this.#wanted.has(name)) return this.#module.revive()
     if (name !== undefined && this.#wanted.has(undefined)) return
     const { alias, description } = type
     const { call, outcome, ...rest } = (data ?? {}) as { call?: unknown; outcome?: Outcome }
-    const event: EventView = { name: type.name, alias, description, data: rest }
+    const facts = { ...factsOf(occurrence), data: undefined }
+    const event: EventView = { name: type.name, alias, description, data: rest, facts }
     const { grants, worker } = this.#module
     if (!(call instanceof Call)) return worker.call('hear', { ...event, data })
     const about = ({ errors }: RemoteCall) => ({
@@ -58,4 +69,7 @@ export class RemoteEvents {
   }
 }
 
-const typeOf = (type: Omit<EventView, 'data'>): EventType<unknown> => ({ ...type, schema: z.unknown() })
+const typeOf = (type: Pick<EventView, 'name' | 'alias' | 'description'>): EventType<unknown> => ({
+  ...type,
+  schema: z.unknown(),
+})

@@ -219,6 +219,7 @@ export class RemoteModule {
       release: ({ stream, ...at }) => this.#inside(at, (around) => around.release(stream)),
       abort: (abort) => this.calls.abort(abort),
       listen: (name) => this.#events.listen(name),
+      declare: (kind) => this.#events.declare(kind),
       emit: (event) => this.#events.emit(event),
       report: ({ kind, detail }) => context.report(kind, detail),
       log: ({ level, facts, message }) => context.log[level](facts, message),

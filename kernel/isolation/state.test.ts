@@ -71,18 +71,22 @@ describe.each(places)('%s', (place) => {
     far = await startIsolated(
       place,
       `const kept = ctx.slot(() => ({ n: 0 }))
-      const type = { name: 'far.happened', alias: 'far_happened', description: 'x', schema: {} }
+      const schema = { safeParse: (data) => ({ data }) }
+      const type = { name: 'far.happened', alias: 'far_happened', description: 'x', schema }
+      ctx.event(type)
       ctx.on({ name: 'call.settled' }, ({ outcome, call }) => {
         ctx.report('settled', [outcome.ending, outcome.usage.output > 0, call.request.messages[0].content, kept(call).n, outcome.body()?.object].join(' '))
-        ctx.emit(type, { n: 7 })
+        ctx.emit(type, { n: 7 }, { cause: call })
       })
       ctx.on(type, ({ n }, { type, timestamp }) => ctx.report('heard', [n, type.name, type.alias, timestamp > '2020'].join(' ')))
+      ctx.on(type, (_, { id, actor, cause }) => ctx.report('known', [id.slice(0, 4), actor.type, cause.slice(0, 3)].join(' ')))
       ctx.onAny((data, { type }) => ctx.report('any', type.name))
       return { request(call) { kept(call).n += 1 } }`,
       { permissions: ['body:read'] },
     )
     await far.call()
     await expect.poll(() => reported('heard')).toEqual(['7 far.happened far_happened true'])
+    expect(await reported('known')).toEqual(['evt_ admin tr_'])
     expect(await reported('settled')).toEqual(['ok true hi 1 chat.completion'])
     expect((await reported('any')).toSorted()).toEqual(
       expect.arrayContaining(['call.settled', 'call.started', 'far.happened']),

@@ -66,7 +66,7 @@ export class PluginCalls implements ModelCalls {
     let error: unknown
     try {
       if (signals.some((signal) => signal?.aborted)) stop()
-      events.emit(CallStarted, { call })
+      events.emit(CallStarted, { call }, { cause: call })
       body = await collect(await chain.run(call))
     } catch (thrown) {
       error = thrown
@@ -82,7 +82,7 @@ export class PluginCalls implements ModelCalls {
       // What a plugin asks may hold texts as they were before the guards, which no trace may show.
       call.trace.mayRecord(undefined)
       await chain.settled(outcome, call)
-      events.emit(CallSettled, { outcome: withoutBody(outcome), call: call.redacted })
+      events.emit(CallSettled, { outcome: withoutBody(outcome), call: call.redacted }, { cause: call })
       return outcome
     } finally {
       for (const signal of signals) signal?.removeEventListener('abort', stop)

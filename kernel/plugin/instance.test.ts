@@ -17,7 +17,7 @@ const Happened = defineEvent('happened', z.number(), { description: 'Something h
 test('of two instances of a plugin only the latest hears of an event', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'switchyard-test-'))
   const store = await openLevel(path.join(folder, 'db'))
-  const events = new Events(() => {})
+  const events = new Events({ failed() {} })
   const manifest = manifestSchema.parse({
     id: 'listener',
     kind: 'area',

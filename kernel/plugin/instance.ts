@@ -132,7 +132,8 @@ export function contextOf<S>(
       if (!relay.isFirst) return
       scope.own(parts.events.onAny(whileCurrent(listener)))
     },
-    emit: (type, data) => parts.events.emit(type, data),
+    event: (type) => scope.own(parts.events.declare(type, id)),
+    emit: (type, data, options) => parts.events.emit(type, data, { ...options, by: id }),
     provide(token, value) {
       instance.services.set(token, value)
     },

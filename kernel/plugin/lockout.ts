@@ -9,6 +9,7 @@ export interface Actor {
   readonly method?: string | undefined
   readonly path?: string | undefined
   readonly principal: Principal | undefined
+  readonly requestId?: string | undefined
   /** The change is wanted even if it shuts out who asks for it. */
   readonly force?: boolean | undefined
 }

@@ -209,7 +209,7 @@ export class Registry extends PluginTable {
       this.#draft = undefined
     }
     made.settle()
-    if (change.news) await this.#tell(change.news, before)
+    if (change.news) await this.#tell(change.news, before, change.actor)
   }
 
   /** Writes all rows in one batch. */
@@ -244,7 +244,7 @@ export class Registry extends PluginTable {
     })
   }
 
-  async #tell(news: PluginNews, before: Plugins): Promise<void> {
+  async #tell(news: PluginNews, before: Plugins, cause: Actor | undefined): Promise<void> {
     const [name = ''] = Object.values(news)
     const plugin = this.find(name)
     const { log, relay } = this.#parts
@@ -255,7 +255,8 @@ export class Registry extends PluginTable {
     }
     const enabled = plugin?.setting?.enabled ?? false
     const state = plugin ? this.stateOf(plugin) : 'removed'
-    this.#parts.events.emit(ModuleChanged, { name, enabled, state, generation: this.generation.number })
+    const { number: generation } = this.generation
+    this.#parts.events.emit(ModuleChanged, { name, enabled, state, generation }, { cause })
     await this.#parts.told?.(news)
   }
 }

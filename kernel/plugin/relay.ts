@@ -1,7 +1,8 @@
 import { CallFirstContent, CallSettled, CallStarted } from '../call/outcome.ts'
 import { ModuleChanged } from '../chain/module-events.ts'
 import { contain } from '../contain.ts'
-import type { EventType } from '../events.ts'
+import { type Facts, factsOf } from '../events/happening.ts'
+import type { EventType, Occurrence } from '../events.ts'
 
 /** Something that can be called here, and what ends its being there. */
 export interface Bound<T, R> {
@@ -56,7 +57,7 @@ class Runs<Run> {
 /** What another thread wants done in the first one. */
 export type Relayed =
   | { readonly key: string; readonly data: unknown }
-  | { readonly event: Pick<EventType<unknown>, 'name' | 'alias' | 'description'>; readonly data: unknown }
+  | { readonly event: Omit<EventType<unknown>, 'schema'>; readonly facts: Facts }
 
 const ofCalls: ReadonlySet<string> = new Set([CallStarted.name, CallFirstContent.name, CallSettled.name])
 
@@ -100,10 +101,10 @@ export class FirstRelay implements Relay {
 /** Tells the first thread of what happens here and is heard there. */
 export const relayEvents =
   (relay: ThreadRelay) =>
-  (type: EventType<unknown>, data: unknown): void => {
-    if (isOfCall(type) || type.name === ModuleChanged.name) return
-    const { name, alias, description } = type
-    relay.add({ event: { name, alias, description }, data })
+  (occurrence: Occurrence): void => {
+    const { name, alias, description } = occurrence.type
+    if (isOfCall(occurrence.type) || name === ModuleChanged.name) return
+    relay.add({ event: { name, alias, description }, facts: factsOf(occurrence) })
   }
 
 /** Milliseconds that something may wait for more. */

@@ -5,6 +5,7 @@ import type { SharedEngine } from '../../storage/shared.ts'
 import type { MeterState } from '../chain/meter.ts'
 import type { Config } from '../config.ts'
 import { detach } from '../contain.ts'
+import { occurrenceOf } from '../events/happening.ts'
 import type { Events } from '../events.ts'
 import type { MainEndpoint } from '../http/forward.ts'
 import type { Log } from '../log.ts'
@@ -175,7 +176,10 @@ export class ThreadPool implements OtherThreads {
     const { events, log, relay } = this.#parts
     try {
       if ('key' in relayed) relay.answer(relayed.key, relayed.data, from)
-      else events.emit({ ...relayed.event, schema: z.unknown() }, relayed.data)
+      else {
+        const { event, facts } = relayed
+        void events.tell(occurrenceOf({ ...event, schema: z.unknown() }, facts, facts.data))
+      }
     } catch (error) {
       log.error({ err: error }, 'what another thread told could not be taken in')
     }

@@ -56,6 +56,8 @@ export default defineModule({
 
   setup(context) {
     const { settings, use, provide } = context
+    context.event(CircuitOpened)
+    context.event(CircuitClosed)
     const breaker = breakerOf(context)
     provide(Circuits, breaker)
     const hooks = {

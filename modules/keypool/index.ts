@@ -30,7 +30,8 @@ export default defineModule({
     }),
   }),
 
-  setup({ settings, memory, provide, report, emit }) {
+  setup({ settings, memory, provide, report, event, emit }) {
+    event(KeyQuarantined)
     const rules: RestRules = {
       cooldownMs: settings.cooldown_s * 1000,
       maxCooldownMs: settings.max_cooldown_s * 1000,

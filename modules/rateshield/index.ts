@@ -14,7 +14,8 @@ export default defineModule({
     }),
   }),
 
-  setup({ id, settings, slot, emit, report, use }) {
+  setup({ id, settings, slot, event, emit, report, use }) {
+    event(RateLimitHit)
     if (settings.rules.length === 0) return {}
 
     const budget = () => use(Counting).budget(id)

@@ -35,7 +35,7 @@ afterAll(async () => {
 
 /** A process on a store of its own, or on that of an earlier one. */
 function processOn(store = engine.namespace(`after-${started.length}`)) {
-  const events = new Events(() => {})
+  const events = new Events({ failed() {} })
   const first = new FirstRelay()
   const memory = new Memory()
   const relayOf = (thread: number): Relay =>

@@ -51,9 +51,11 @@ function tryOf({ provider, model, error, status, latencyMs, n }: Attempt, traceI
  * is known when they are, without a call that tries it.
  */
 export function watchProviders(
-  { on, emit, use, memory, every, inFirstThread }: Context<unknown>,
+  { on, event, emit, use, memory, every, inFirstThread }: Context<unknown>,
   recheckMs: number,
 ): Watch {
+  event(HealthChanged)
+  event(ProviderFailed)
   const samples = memory('samples', () => new Map<string, Sample[]>())
   const known = memory('statuses', () => new Map<string, HealthStatus>())
   const tries = memory('tries', () => ({ total: 0, failed: 0 }))

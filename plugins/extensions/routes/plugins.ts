@@ -66,7 +66,7 @@ export function addPluginRoutes({ route, use }: Context<unknown>): void {
     body: pluginChange,
     returns: pluginDetail,
     throws: [409],
-    async handle({ params, body: { force, ...change }, ip, principal }) {
+    async handle({ params, body: { force, ...change }, ...by }) {
       const registry = use(kernelServices.registry)
       const { id } = registry.get(params.name)
       if (Object.keys(change).length === 0) {
@@ -74,7 +74,7 @@ export function addPluginRoutes({ route, use }: Context<unknown>): void {
           param: 'body',
         })
       }
-      return detailOf(registry, await registry.change(id, change, { ip, principal, force }))
+      return detailOf(registry, await registry.change(id, change, { ...by, force }))
     },
   })
 

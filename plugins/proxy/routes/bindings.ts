@@ -66,9 +66,9 @@ export function addBindingRoutes({ route, use }: Context<unknown>): void {
     status: 201,
     returns: bindingItem,
     throws: [409],
-    async handle({ params, body: { name, force, ...change }, ip, principal }) {
+    async handle({ params, body: { name, force, ...change }, ...by }) {
       const registry = use(kernelServices.registry)
-      return itemOf(registry, await registry.bind(params.name, name, change, { ip, principal, force }))
+      return itemOf(registry, await registry.bind(params.name, name, change, { ...by, force }))
     },
   })
 
@@ -94,11 +94,11 @@ export function addBindingRoutes({ route, use }: Context<unknown>): void {
     body: bindingChange.meta({ minProperties: 1 }),
     returns: bindingItem,
     throws: [409],
-    async handle({ params, body: { force, ...change }, ip, principal }) {
+    async handle({ params, body: { force, ...change }, ...by }) {
       refuseNothing(change)
       const registry = use(kernelServices.registry)
       const { id } = registry.binding(params.name, params.binding)
-      return itemOf(registry, await registry.change(id, change, { ip, principal, force }))
+      return itemOf(registry, await registry.change(id, change, { ...by, force }))
     },
   })
 
@@ -125,8 +125,8 @@ export function addBindingRoutes({ route, use }: Context<unknown>): void {
     params: bindingParams,
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
     throws: [409],
-    async handle({ params, ip, principal }) {
-      await use(kernelServices.registry).unbind(params.name, params.binding, { ip, principal })
+    async handle({ params, ...by }) {
+      await use(kernelServices.registry).unbind(params.name, params.binding, by)
       return { deleted: true as const, id: `${params.name}/${params.binding}` }
     },
   })

@@ -9,6 +9,7 @@ export function addExplainRoute(context: Context<unknown>): void {
     method: 'post',
     path: '/api/proxy/chain/explain',
     access: 'any',
+    reads: true,
     summary: 'What would become of a call: modules, route, key, price; nothing is sent, counted or stored',
     body: explainBody,
     returns: explanation,

@@ -38,10 +38,10 @@ export function addBulkRoute({ route, use }: Context<unknown>): void {
       enabled: z.boolean(),
       results: z.array(result),
     }),
-    async handle({ body, ip, principal }) {
+    async handle({ body, ...by }) {
       const registry = use(kernelServices.registry)
       const { enabled, config, force } = body
-      const actor = { ip, principal, force }
+      const actor = { ...by, force }
       const results: z.infer<typeof result>[] = []
       for (const name of namesOf(body, registry)) {
         results.push(

@@ -81,11 +81,11 @@ export function addModuleRoutes({ route, use }: Context<unknown>): void {
     body: moduleChange,
     returns: moduleDetail,
     throws: [409],
-    async handle({ params, body: { force, ...change }, ip, principal }) {
+    async handle({ params, body: { force, ...change }, ...by }) {
       const registry = use(kernelServices.registry)
       const { id } = registry.get(params.name, 'module')
       refuseNothing(change)
-      return detailOf(registry, await registry.change(id, change, { ip, principal, force }), true)
+      return detailOf(registry, await registry.change(id, change, { ...by, force }), true)
     },
   })
 }

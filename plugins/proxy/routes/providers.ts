@@ -75,6 +75,7 @@ export function addProviderRoutes(context: Context<unknown>, watch: Watch): void
     method: 'post',
     path: '/api/proxy/providers/{name}/check',
     access: 'admin',
+    reads: true,
     summary: 'Call a provider, with a cheap real request, and say how it is',
     params: z.strictObject({ name: z.string() }),
     returns: providerItem.extend({ message: z.string().meta({ description: 'What the check has shown.' }) }),

@@ -12,7 +12,8 @@ const rule = routeRule.extend({
 })
 
 /** Which provider gets which model, as far as the operator said so. */
-export function addRuleRoutes({ route, use, emit }: Context<unknown>): void {
+export function addRuleRoutes({ route, use, event, emit }: Context<unknown>): void {
+  event(RoutesChanged)
   const page = (query: PageQuery) => {
     const { rules, source } = use(RouteRules)
     const all = rules.map((item, i) => ({ ...item, order: i + 1, source }))
@@ -50,11 +51,12 @@ export function addRuleRoutes({ route, use, emit }: Context<unknown>): void {
       'Set the whole table of routes, for the calls that come after; null goes back to that of service.yaml',
     body: z.strictObject({ routes: z.array(routeRule).max(most).nullable() }),
     returns: listOf('routes', rule),
-    async handle({ body }) {
+    async handle(input) {
+      const { body } = input
       const table = use(RouteRules)
       if (body.routes) check(body.routes)
       await table.replace(body.routes)
-      emit(RoutesChanged, { source: table.source, total: table.rules.length })
+      emit(RoutesChanged, { source: table.source, total: table.rules.length }, { cause: input })
       return page({ limit: most, offset: 0 })
     },
   })

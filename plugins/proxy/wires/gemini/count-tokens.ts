@@ -14,6 +14,7 @@ export function addGeminiCountRoute(context: Context<unknown>): void {
       method: 'post',
       path: `/${version}/models/{+model}:countTokens`,
       access: 'any',
+      reads: true,
       wire: { error: errorOf, errors: errorBody, check: checkAddress },
       summary: 'Tokens of a request in the Gemini format, counted or estimated',
       params: z.strictObject({ model: z.string() }),

@@ -14,6 +14,7 @@ export function addCountRoute(context: Context<unknown>): void {
     method: 'post',
     path: '/v1/messages/count_tokens',
     access: 'any',
+    reads: true,
     wire: { error: errorOf, errors: errorBody, idHeader: 'request-id' },
     summary: 'Tokens of a message in the Anthropic format, counted or estimated',
     body,

@@ -1,0 +1,97 @@
+import type { Transaction } from '../../storage/index.ts'
+import type { Principal } from '../call/call.ts'
+import type { EventType, Occurrence } from '../events.ts'
+import { newId } from '../id.ts'
+
+/** Who made something happen. */
+export interface EventActor {
+  readonly type: 'admin' | 'user' | 'plugin' | 'gateway' | 'anonymous'
+  /** Of the user, of the admin's key, or of the plugin; the address of who sent no key that is known. */
+  readonly id: string
+  /** The key that was used. */
+  readonly keyId?: string
+}
+
+/** What an occurrence comes from: a call, a management request, or another occurrence. */
+export type Cause =
+  | { readonly id: string; readonly principal: Principal }
+  | {
+      readonly requestId?: string | undefined
+      readonly principal: Principal | undefined
+      readonly ip: string
+    }
+  | { readonly id: string | undefined; readonly actor: EventActor }
+
+export interface EmitOptions {
+  /** It says who is the actor; without it that is the plugin that emits. */
+  readonly cause?: Cause | undefined
+  /** Told at least once, after the transaction is on disk, and never when that is refused. */
+  readonly in?: Transaction
+  /** The plugin that emits; the gateway itself without it. */
+  readonly by?: string
+}
+
+/** Of what the gateway itself emits, and nothing has caused. */
+export const noOptions: EmitOptions = {}
+
+const gateway: EventActor = { type: 'gateway', id: 'gateway' }
+
+function actorOf({ cause, by }: EmitOptions): EventActor {
+  if (!cause) return by === undefined ? gateway : { type: 'plugin', id: by }
+  if ('actor' in cause) return cause.actor
+  const { principal } = cause
+  if (!principal) return { type: 'anonymous', id: (cause as { readonly ip: string }).ip }
+  const { type, keyId, userId } = principal
+  return { type, id: userId ?? keyId, keyId }
+}
+
+/** What crosses of an occurrence, to another thread, a worker or the disk. */
+export type Facts<T = unknown> = Omit<Occurrence<T>, 'type'>
+
+/** An occurrence whose facts are put into words only for who reads them: some events happen with every call. */
+export class Happening<T> implements Occurrence<T> {
+  readonly type: EventType<T>
+  readonly data: T
+  readonly #at = Date.now()
+  readonly #options: EmitOptions
+  readonly #known: Facts | undefined
+  #id: string | undefined
+
+  constructor(type: EventType<T>, data: T, options: EmitOptions, known?: Facts) {
+    this.type = type
+    this.data = data
+    this.#options = options
+    this.#known = known
+  }
+
+  get id(): string {
+    this.#id ??= this.#known?.id ?? newId('evt_')
+    return this.#id
+  }
+
+  get timestamp(): string {
+    return this.#known?.timestamp ?? new Date(this.#at).toISOString()
+  }
+
+  get actor(): EventActor {
+    return this.#known?.actor ?? actorOf(this.#options)
+  }
+
+  get cause(): string | undefined {
+    if (this.#known) return this.#known.cause
+    const { cause } = this.#options
+    return cause && ('ip' in cause ? cause.requestId : cause.id)
+  }
+}
+
+export const factsOf = <T>({ id, timestamp, actor, cause, data }: Facts<T>): Facts<T> => ({
+  id,
+  timestamp,
+  actor,
+  cause,
+  data,
+})
+
+/** An occurrence that is known, from elsewhere or with other data. */
+export const occurrenceOf = <T>(type: EventType<T>, facts: Facts, data: T): Occurrence<T> =>
+  new Happening(type, data, noOptions, facts)

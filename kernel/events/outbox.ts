@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import type { Collection, Store, Transaction } from '../../storage/index.ts'
+import { detach } from '../contain.ts'
+import type { EventType, Occurrence } from '../events.ts'
+import { occurrenceOf } from './happening.ts'
+
+const row = z.object({
+  name: z.string(),
+  alias: z.string().optional(),
+  description: z.string(),
+  timestamp: z.string(),
+  actor: z.object({
+    type: z.enum(['admin', 'user', 'plugin', 'gateway', 'anonymous']),
+    id: z.string(),
+    keyId: z.string().exactOptional(),
+  }),
+  cause: z.string().optional(),
+  data: z.unknown(),
+})
+type Row = z.infer<typeof row>
+
+/**
+ * Occurrences that are stored until they have been told, each with the changes that it comes from in one batch. Each is told at
+ * least once, under one id, also when the process dies in between.
+ */
+export class Outbox {
+  readonly #rows: Collection<Row>
+  readonly #telling = new Map<string, Promise<void>>()
+  #stop: () => void = () => {}
+
+  constructor(store: Store) {
+    this.#rows = store.collection('outbox', { schema: row })
+  }
+
+  /** Stores an occurrence with the other changes of a transaction. */
+  put(transaction: Transaction, occurrence: Occurrence): void {
+    transaction.put(this.#rows, occurrence.id, rowOf(occurrence))
+  }
+
+  /** Resolves when the occurrence is on disk. */
+  async add(occurrence: Occurrence): Promise<void> {
+    await this.#rows.put(occurrence.id, rowOf(occurrence))
+  }
+
+  /** Tells what is stored, and what is from now on. `tell` may return what settles when all listeners have done. */
+  async open(tell: (occurrence: Occurrence) => Promise<void> | undefined): Promise<void> {
+    const start = (id: string, stored: Row): void => {
+      if (this.#telling.has(id)) return
+      const telling = this.#tell(id, stored, tell).finally(() => this.#telling.delete(id))
+      this.#telling.set(id, telling)
+      detach('an event of a transaction', telling)
+    }
+    this.#stop = this.#rows.watch(({ id, row: stored }) => void (stored && start(id, stored)))
+    for await (const [id, stored] of this.#rows.scan()) start(id, stored)
+  }
+
+  /** Tells no more: what is stored from now on is told after the next start. Resolves when listeners have done. */
+  async close(): Promise<void> {
+    this.#stop()
+    await Promise.allSettled(this.#telling.values())
+  }
+
+  async #tell(
+    id: string,
+    { name, alias, description, timestamp, actor, cause, data }: Row,
+    tell: (occurrence: Occurrence) => Promise<void> | undefined,
+  ): Promise<void> {
+    const type: EventType<unknown> = { name, alias, description, schema: z.unknown() }
+    await tell(occurrenceOf(type, { id, timestamp, actor, cause, data }, data))
+    await this.#rows.delete(id)
+  }
+}
+
+const rowOf = ({ type, timestamp, actor, cause, data }: Occurrence): Row => ({
+  name: type.name,
+  ...(type.alias !== undefined && { alias: type.alias }),
+  description: type.description,
+  timestamp,
+  actor,
+  ...(cause !== undefined && { cause }),
+  data,
+})

@@ -1,0 +1,17 @@
+import { CallFirstContent, CallSettled, CallStarted } from '../call/outcome.ts'
+import { ModuleChanged, ModuleRestored, ModuleTripped } from '../chain/module-events.ts'
+import type { EventType } from '../events.ts'
+import { ThreadEnded } from '../threads/threads.ts'
+import { ManagementAudited } from './audit.ts'
+
+/** The events that the gateway itself emits. */
+export const ownEvents: readonly EventType<unknown>[] = [
+  CallFirstContent,
+  CallSettled,
+  CallStarted,
+  ManagementAudited,
+  ModuleChanged,
+  ModuleRestored,
+  ModuleTripped,
+  ThreadEnded,
+]
