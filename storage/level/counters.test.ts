@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Level } from 'level'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Engine } from '../index.ts'
+import { fillUp, hasFullDevice } from '../conformance/full-device.ts'
+import type { Engine, StoreProblem } from '../index.ts'
 import { openLevel } from '../level.ts'
 
 let folder: string
@@ -64,6 +65,34 @@ test('what is no whole number on the disk counts from nothing', async () => {
   await database.close()
   engine = await openLevel(path.join(folder, 'db'))
   expect((await engine.counters('use')).entries()).toEqual([['d', 1]])
+})
+
+test.skipIf(!hasFullDevice)(
+  'what the disk refuses goes on in memory, is told of, and is written when the disk takes it',
+  async () => {
+    const problems: StoreProblem[] = []
+    await engine.close()
+    engine = await openLevel(path.join(folder, 'db'), { report: (problem) => problems.push(problem) })
+    const counters = await engine.counters('use')
+    counters.add('a', 1)
+    await counters.flush()
+    await fillUp(path.join(folder, 'db'), engine.compact)
+    counters.add('a', 2)
+    await expect.poll(() => problems).toMatchObject([{ code: 'STORE_FAILED', part: 'use' }])
+    counters.add('b', 5)
+    expect(counters.get('a')).toBe(3)
+    await expect.poll(onDisk, { timeout: 10_000 }).toEqual({ a: '3', b: '5' })
+  },
+)
+
+test.skipIf(!hasFullDevice)('a flush that the disk refuses is made up for later', async () => {
+  const counters = await engine.counters('use')
+  counters.add('a', 1)
+  await counters.flush()
+  await fillUp(path.join(folder, 'db'), engine.compact)
+  counters.add('a', 2)
+  await expect(counters.flush()).rejects.toMatchObject({ code: 'STORE_FAILED' })
+  await expect.poll(onDisk, { timeout: 10_000 }).toEqual({ a: '3' })
 })
 
 test('a closed store counts nothing more', async () => {
