@@ -4,7 +4,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { applied, mutantsOf } from './mutants.ts'
-import { reasons, reasonsTable, staleReasons } from './reasons.ts'
+import { isMeant, reasons, reasonsTable, staleReasons } from './reasons.ts'
 
 const code = `export function sum(to: number): number {
   let all = 0
@@ -63,6 +63,14 @@ test('a mutant is applied where it was found', async () => {
   const mutant = source!.mutants.find(({ replacement }) => replacement === 'n < to')!
   expect(mutant.original).toBe('n <= to')
   expect(applied(source!, mutant)).toBe(code.replace('n <= to', 'n < to'))
+})
+
+test('a reason names mutations word for word, but for what it leaves open', () => {
+  expect(isMeant('a + b → a - b', 'a + b → a - b')).toBe(true)
+  expect(isMeant('a + bb → a - b', 'a + b → a - b')).toBe(false)
+  expect(isMeant('[a.b, c] → []', '[… → []')).toBe(true)
+  expect(isMeant('[a.b, c] → []', '[a.b… → […')).toBe(true)
+  expect(isMeant('f([a]) → []', '[… → []')).toBe(false)
 })
 
 test('each reason for a survivor is for a mutation that there is', async () => {
