@@ -294,6 +294,32 @@ test('when an instance goes, what it runs goes on with the next one, and that is
     expect(await become(after, id, 'completed')).toMatchObject({ result: 'by the newer one', attempts: 0 })
 })
 
+test('when jobs themselves are set up anew, definitions stay, and what runs is not begun again', async () => {
+  const store = newStore()
+  const before = await open(store)
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let began = 0
+  const queue = before.jobs.define(new Owner(), 'lasting', {
+    input,
+    run: async () => {
+      began += 1
+      await gates[began - 1]!.promise
+    },
+  })
+  await queue.add({ n: 1 }, { id: 'a' })
+  await become(queue, 'a', 'running')
+  await open(store, { state: before.state })
+  await before.close()
+  await queue.add({ n: 2 }, { id: 'b' })
+  expect(await queue.get('a')).toMatchObject({ status: 'running' })
+  gates[0]!.resolve()
+  await become(queue, 'a', 'completed')
+  await become(queue, 'b', 'running')
+  gates[1]!.resolve()
+  await become(queue, 'b', 'completed')
+  expect(began).toBe(2)
+})
+
 test('jobs that ended are forgotten when they are too old or too many, with their steps', async () => {
   const { prune } = await import('./prune.ts')
   const clock = { at: 1_000_000 }

@@ -114,12 +114,35 @@ export class JobTable {
     return recovered
   }
 
+  /** Throws a not found. */
+  async get(id: string): Promise<JobRow> {
+    const row = await this.jobs.get(id)
+    if (!row) throw unknownJob(id)
+    return row
+  }
+
+  /** Kinds of which there are jobs. */
+  async *kinds(): AsyncIterable<string> {
+    let from: string | undefined
+    for (;;) {
+      let kind: string | undefined
+      const range = { index: 'kind', limit: 1, ...(from !== undefined && { from }) }
+      for await (const [, row] of this.jobs.scan(range)) kind = row.kind
+      if (kind === undefined) return
+      yield kind
+      from = `${kind}\u0000`
+    }
+  }
+
+  count(kind: string, status: JobRow['status']): Promise<number> {
+    return this.jobs.count({ index: 'kind_status', equals: [kind, status] })
+  }
+
   /** Changes a job; throws a not found, and what `change` throws. */
   change(id: string, change: (row: JobRow, now: number) => JobRow): Promise<JobRow> {
     return this.#store.transaction((transaction) => {
       const row = transaction.get(this.jobs, id)
-      if (!row)
-        throw notFound(`There is no job ${id}: it was never added, or has been forgotten since it ended.`)
+      if (!row) throw unknownJob(id)
       const next = change(row, this.#now())
       transaction.put(this.jobs, id, next)
       return next
@@ -171,7 +194,7 @@ export class JobTable {
   async signal(id: string, name: string, value: unknown): Promise<void> {
     await this.#store.transaction((transaction) => {
       const row = transaction.get(this.jobs, id)
-      if (!row) throw notFound(`There is no job ${id} to be told anything.`)
+      if (!row) throw unknownJob(id)
       if (row.endedAt !== undefined) throw conflict(`The job is ${row.status} and waits for nothing.`)
       const at = memoId(id, 'signal', name)
       if (transaction.get(this.#steps, at)) return
@@ -209,3 +232,8 @@ export class JobTable {
     })
   }
 }
+
+const unknownJob = (id: string) =>
+  notFound(`There is no job ${id}: it was never added, or has been forgotten since it ended.`, {
+    param: 'id',
+  })
