@@ -38,7 +38,15 @@ export { flawOf } from './call/flaw.ts'
 export { CallFirstContent, CallSettled, CallStarted, type Outcome } from './call/outcome.ts'
 export { allProtocolOptions, protocolOptions } from './call/protocol-options.ts'
 export { type Reply, StreamReply, WholeReply } from './call/reply.ts'
-export { type Attempt, type Decision, type Note, type Rewrite, type Skip, Trace } from './call/trace.ts'
+export {
+  type Attempt,
+  type ChainFacts,
+  type Decision,
+  type Note,
+  type Rewrite,
+  type Skip,
+  Trace,
+} from './call/trace.ts'
 export { believedUsage, fromWireUsage, mostTokens, noUsage, type Usage } from './call/usage.ts'
 export type { Address, Asking, EventShape, StreamEncoder, Wire } from './call/wire.ts'
 export { type DryStep, dryRun } from './chain/dry-run.ts'
@@ -128,6 +136,7 @@ export type {
   UpstreamRequest,
 } from './contract/provider.ts'
 export { hintOf, type ProviderSpec, providerSpec } from './contract/provider.ts'
+export { Routing } from './contract/routing.ts'
 export { Sealing, type Signature, Signing, type SigningKey } from './contract/sealing.ts'
 export { Tenants } from './contract/tenants.ts'
 export { UsageRecords, type UsedSums } from './contract/usage-records.ts'

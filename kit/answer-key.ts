@@ -38,7 +38,7 @@ const irrelevant = new Set([
 export function answerKey(call: Call, circle: string, insideOf: Stage = 'cache'): string {
   const { request, operation, context, trace } = call
   const { provider = null, headers } = context
-  const varies = trace.variesIn?.(call, insideOf) ?? null
+  const varies = trace.chain?.variesIn?.(call, insideOf) ?? null
   const said = JSON.stringify([circle, operation, provider, headers['anthropic-beta'] ?? null, varies])
   return hash('sha256', `${said}${ordered(request, irrelevant)}${ordered(allProtocolOptions(call))}`)
 }

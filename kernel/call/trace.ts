@@ -81,6 +81,14 @@ export interface Cached {
 
 const none: readonly TraceFinding[] = []
 
+/** What a call's chain knows that the call does not. */
+export interface ChainFacts {
+  /** Whether the gateway has a provider of this name. */
+  isProvider(name: string): boolean
+  /** What the answer varies by beside the request, as modules of later stages say; undefined where none can. */
+  readonly variesIn: Varies | undefined
+}
+
 /** The record a call leaves behind; shared by all its copies, written by the kernel and the modules. */
 export class Trace {
   readonly startedAt = Date.now()
@@ -112,16 +120,16 @@ export class Trace {
   /** The answer's body as it may be recorded; set for streams by who rebuilds them. */
   body: (() => Completion | undefined) | undefined
 
-  /** Says what the answer varies by beside the request, for those who give answers again; set by the chain. */
-  variesIn: Varies | undefined
+  /** What the chain that runs the call says of it, for functions of the kit. */
+  chain: ChainFacts | undefined
 
   /** Modules that ran in shadow. */
   shadows: string[] | undefined
 
   /** A record beside this one, of what would have been done: it knows what happened, and leaves nothing of itself here. */
   aside(): Trace {
-    const { startedAt, started } = this
-    const trace = Object.assign(new Trace(), { startedAt, started })
+    const { startedAt, started, chain } = this
+    const trace = Object.assign(new Trace(), { startedAt, started, chain })
     return Object.defineProperties(trace, {
       attempts: { get: () => this.attempts.map((attempt) => ({ ...attempt })) },
       served: { get: () => this.#served && { ...this.#served } },

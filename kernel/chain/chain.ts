@@ -1,7 +1,7 @@
 import type { Call } from '../call/call.ts'
 import type { Outcome } from '../call/outcome.ts'
 import type { Reply } from '../call/reply.ts'
-import type { Attempt } from '../call/trace.ts'
+import type { Attempt, ChainFacts } from '../call/trace.ts'
 import { askAdmit, isLeftOut } from './admit.ts'
 import { runAround } from './around.ts'
 import { askAttempt, inTurn, notify } from './attempts.ts'
@@ -12,7 +12,7 @@ import type { Next, Visit } from './hooks.ts'
 import { stages } from './hooks.ts'
 import { asks, inspectRequest } from './inspect.ts'
 import { revealReply, rewriteReply } from './rewrite.ts'
-import { type Varies, variesOf } from './varies.ts'
+import { variesOf } from './varies.ts'
 
 /** The entries between two `around` hooks, and the `around` that wraps what follows. */
 interface Segment {
@@ -39,10 +39,11 @@ export class Chain {
   readonly #reveals: readonly Entry[]
   readonly #settles: readonly Entry[]
   readonly #detects: readonly Entry[]
-  readonly #variesIn: Varies | undefined
   readonly #dispatch: Next
+  /** What calls on this chain are told of it. */
+  readonly facts: ChainFacts
 
-  constructor(entries: readonly Entry[], dispatch: Next) {
+  constructor(entries: readonly Entry[], dispatch: Next, isProvider: ChainFacts['isProvider'] = () => false) {
     this.#segments = segmented(entries)
     this.#admits = entries.filter((entry) => entry.hooks.admit && !entry.when)
     this.#attempts = entries.filter((entry) => entry.hooks.attempt)
@@ -52,7 +53,7 @@ export class Chain {
     this.#detects = entries.filter(
       ({ hooks }) => hooks.detect?.request !== undefined || hooks[looksElsewhere],
     )
-    this.#variesIn = variesOf(entries)
+    this.facts = { isProvider, variesIn: variesOf(entries) }
     this.#dispatch = dispatch
   }
 
@@ -65,7 +66,7 @@ export class Chain {
 
   /** Runs a call down to the provider and its answer back up. */
   run(call: Call): Promise<Reply> {
-    call.trace.variesIn = this.#variesIn
+    call.trace.chain = this.facts
     return this.#run(call, 0)
   }
 

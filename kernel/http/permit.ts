@@ -32,6 +32,7 @@ export async function permit(inquiry: Inquiry, generation: Generation): Promise<
   const { wire, operation, request, principal, target } = inquiry
   const context = callContextOf(inquiry.headers, inquiry.ip, generation.number)
   const call = new Call({ id: newId('tr_'), operation, wire, principal, request, context })
+  call.trace.chain = generation.chain.facts
   const guards = generation.entries.filter(
     (entry) => (entry.stage === 'access' || entry.stage === 'limits') && applies(entry, call),
   )

@@ -86,6 +86,30 @@ describe.each(places)('an around, %s', (place) => {
     expect(await far.shown()).toMatchObject({ stats: { errors: 1 } })
   })
 
+  test('knows which names are providers, and what modules inside of it say that answers vary by', async () => {
+    far = await startIsolated(
+      place,
+      `return { async around(call, next) {
+        const { chain } = call.trace
+        ctx.report('told', ['openai', 'a'].map((name) => chain.isProvider(name)).join(' ') + ' ' + chain.variesIn(call, 'cache'))
+        return next(call)
+      } }`,
+      { stage: 'cache' },
+    )
+    const ask = (model: string, schema: string) =>
+      far.call(
+        { model },
+        { headers: { authorization: `Bearer ${far.gateway.adminKey}`, 'x-schema': schema } },
+      )
+    for (const schema of ['s', 't']) await ask('openai/a/B', schema)
+    await ask('a/b', '')
+    expect(await far.reported()).toEqual([
+      ['told', 'true false [["structuredshield","s"]]'],
+      ['told', 'true false [["structuredshield","t"]]'],
+      ['told', `${place === 'inproc'} false undefined`],
+    ])
+  })
+
   test('passes a stream on batch by batch, as it comes, changed or not', async () => {
     far = await startIsolated(
       place,

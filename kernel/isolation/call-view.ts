@@ -18,6 +18,8 @@ export interface CallView {
   readonly request: ModelRequest | undefined
   /** Which of the call's cancels is this copy's; 0 is that of the call itself. */
   readonly cancel: number
+  /** The provider that the model's name says outright. */
+  readonly provider: string | undefined
   readonly trace: TraceView | undefined
 }
 

@@ -3,7 +3,7 @@ import { ShortLived } from '../../storage/shared/short-lived.ts'
 import { Call } from '../call/call.ts'
 import { Cancel, over } from '../call/cancel.ts'
 import type { ModelRequest } from '../call/canonical.ts'
-import { Trace } from '../call/trace.ts'
+import { type ChainFacts, Trace } from '../call/trace.ts'
 import type { CallChange, CallView } from './call-view.ts'
 import { CrossingCall } from './crossing-call.ts'
 import type { GuestAround } from './guest-around.ts'
@@ -20,6 +20,15 @@ export class GuestCall extends CrossingCall {
   /** By number. */
   readonly arounds = new Map<number, GuestAround>()
   request: ModelRequest | undefined
+  /** The provider that the model's name says outright. */
+  provider: string | undefined
+  /** What the answer varies by inside of the stage `cache`; while that is not known, by the call. */
+  varies: string | undefined = this.id
+
+  readonly chain: ChainFacts = {
+    isProvider: (name) => name === this.provider,
+    variesIn: (_, insideOf) => (insideOf === 'cache' ? this.varies : this.id),
+  }
 }
 
 /** The calls that are under way, as their worker knows them. */
@@ -36,8 +45,9 @@ export class GuestCalls {
   }
 
   /** The call of a view; all views of one call share a trace, and with it what modules keep for the call. */
-  callOf({ request, trace, cancel, ...view }: CallView): Call {
+  callOf({ request, trace, cancel, provider, ...view }: CallView): Call {
     const known = this.#known.get(view.id) ?? this.#meet(view.id)
+    known.provider = provider
     if (request) known.request = request
     if (trace) known.copy.follow(trace)
     return new Call({
@@ -75,6 +85,7 @@ export class GuestCalls {
     const own = new Cancel()
     const known = new GuestCall(id, 'guest', own, (abort) => this.#host().notify('abort', abort))
     known.watch(own, 0)
+    known.trace.chain = known.chain
     this.#known.set(id, known)
     return known
   }

@@ -81,7 +81,8 @@ export class GuestModule {
     return {
       admit: (visit) => this.#do('', () => this.#entry.hooks.admit!(visit)),
       request: this.#forCall((call) => this.#request(call)),
-      around: this.#forCall((call, { run }, known) => {
+      around: this.#forCall((call, { run, varies }, known) => {
+        known.varies = varies
         const { calls, host } = this.#parts
         const around = new GuestAround(run, { call, known, calls, host: host() })
         known.arounds.set(run, around)

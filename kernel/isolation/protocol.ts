@@ -73,7 +73,8 @@ type Headers = Readonly<Record<string, string>>
 /** What a module does for a call, by what it is given beside the call. */
 export type CallHooks = {
   request(_: object): Step
-  around(given: { readonly run: number }): Made
+  /** `varies`: what modules inside of the stage `cache` say of the answer. */
+  around(given: { readonly run: number; readonly varies: string | undefined }): Made
   attempt(given: { readonly attempt: AttemptView; readonly headers: Headers }): Headers
   attempted(given: { readonly attempt: AttemptView }): void
   reply(given: { readonly body: Completion }): Completion | undefined

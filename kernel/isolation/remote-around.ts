@@ -35,7 +35,10 @@ export class RemoteAround {
 
   /** Resolves with what the module answers; rejects with what it throws. */
   async reply(): Promise<Reply> {
-    const made = await this.#module.run('around', this.#call, () => ({ run: this.#run }))
+    const made = await this.#module.run('around', this.#call, () => ({
+      run: this.#run,
+      varies: this.#call.trace.chain?.variesIn?.(this.#call, 'cache'),
+    }))
     if ('given' in made) return this.#given[made.given]!
     return 'body' in made ? WholeReply.of(made.body) : new StreamReply(made.wire, this.#read(made.stream))
   }

@@ -4,6 +4,7 @@ import { over } from '../call/cancel.ts'
 import type { ModelRequest } from '../call/canonical.ts'
 import { mergeParameters } from '../call/redacted.ts'
 import { contain } from '../contain.ts'
+import { modelName } from '../kit/model-name.ts'
 import type { CallChange, CallView } from './call-view.ts'
 import { CrossingCall } from './crossing-call.ts'
 import type { Abort } from './protocol.ts'
@@ -66,7 +67,8 @@ export class RemoteCalls {
 
   /** The call as it crosses now. */
   view(call: Call, known: RemoteCall, isOver = false): CallView {
-    const { id, operation, wire, principal, context, timeouts, request } = this.#seen(call)
+    const seen = this.#seen(call)
+    const { id, operation, wire, principal, context, timeouts, request } = seen
     const isSame = known.request === request
     known.request = request
     return {
@@ -78,6 +80,7 @@ export class RemoteCalls {
       timeouts,
       request: isSame ? undefined : request,
       cancel: known.numberOf(call.cancel),
+      provider: modelName(seen).provider,
       trace: known.news.next(call.trace, known.errors, isOver),
     }
   }

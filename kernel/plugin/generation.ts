@@ -1,4 +1,5 @@
 import type { Rating } from '../call/outcome.ts'
+import type { ChainFacts } from '../call/trace.ts'
 import { Chain } from '../chain/chain.ts'
 import type { Entry } from '../chain/entry.ts'
 import type { Next } from '../chain/hooks.ts'
@@ -8,6 +9,7 @@ import { type Arrangement, type AttemptHooks, Delivery } from '../contract/deliv
 import { Pricing, TokenCounting } from '../contract/models.ts'
 import type { PersonalData } from '../contract/personal-data.ts'
 import type { Protocol, ProviderSpec } from '../contract/provider.ts'
+import { Routing } from '../contract/routing.ts'
 import { Tenants } from '../contract/tenants.ts'
 import { internalError } from '../errors.ts'
 import { compareExactness, formOf } from '../paths.ts'
@@ -38,6 +40,7 @@ export class Generation implements Arrangement {
   /** Says which tenant users belong to, if a plugin does. */
   readonly tenants: Tenants | undefined
   readonly #deliver: Next
+  readonly #isProvider: ChainFacts['isProvider']
   readonly #instances: readonly Instance[]
   readonly #inner = new Map<string, Chain>()
   readonly #onError: (error: unknown) => void
@@ -65,7 +68,9 @@ export class Generation implements Arrangement {
     this.providers = providers
     const deliver = (services.get(Delivery) as Delivery | undefined) ?? undelivered
     this.#deliver = (call) => deliver(call, this)
-    const chain = new Chain(entries, this.#deliver)
+    const routing = services.get(Routing) as Routing | undefined
+    this.#isProvider = (name) => routing?.isProvider(name) ?? providers.has(name)
+    const chain = new Chain(entries, this.#deliver, this.#isProvider)
     this.chain = chain
     this.attempts = {
       before: (attempt, call, headers) => chain.attempt(attempt, call, headers),
@@ -89,7 +94,7 @@ export class Generation implements Arrangement {
       const inner = this.entries.filter(
         ({ id, stage }) => id !== without && (stage === 'route' || stage === 'deliver'),
       )
-      chain = new Chain(inner, this.#deliver)
+      chain = new Chain(inner, this.#deliver, this.#isProvider)
       this.#inner.set(without, chain)
     }
     return chain

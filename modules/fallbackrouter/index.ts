@@ -1,22 +1,22 @@
 import { z } from 'zod'
 import { type Attempt, type Call, type Context, defineModule, UpstreamError } from '#kernel'
-import { byName } from '#kit'
-import { CircuitClosed, CircuitOpened, Circuits, ProviderDirectory } from '#provider'
+import { byName, modelName } from '#kit'
+import { CircuitClosed, CircuitOpened, Circuits } from '#provider'
 import { Breaker, type CircuitMap } from './breaker.ts'
 import { tryEach } from './failover.ts'
 import { inOrder, type Target } from './targets.ts'
 import { verdictOf } from './verdict.ts'
 
-const modelName = z
+const targetName = z
   .string()
   .min(1)
   .max(256)
   .regex(/^[^*?]+$|^[^*?/]+\/\*$/, 'expected a model, provider/model, or provider/* for the model asked for')
 
 const target = z.union([
-  modelName.transform((model) => ({ model })),
+  targetName.transform((model) => ({ model })),
   z.strictObject({
-    model: modelName.meta({
+    model: targetName.meta({
       title: 'Model',
       description: 'A model, provider/model, or provider/* for the model asked for.',
     }),
@@ -55,7 +55,7 @@ export default defineModule({
   settings,
 
   setup(context) {
-    const { settings, use, provide } = context
+    const { settings, provide } = context
     context.event(CircuitOpened)
     context.event(CircuitClosed)
     const breaker = breakerOf(context)
@@ -70,15 +70,11 @@ export default defineModule({
     if (Object.keys(settings.chains).length === 0) return hooks
 
     const chainOf = byName<readonly Target[]>(settings.chains)
-    const bare = (model: string): string => {
-      const slash = model.indexOf('/')
-      return slash > 0 && use(ProviderDirectory).find(model.slice(0, slash)) ? model.slice(slash + 1) : model
-    }
     return {
       ...hooks,
       around(call, next) {
         const chain = isFree(call) ? chainOf(call.request.model) : undefined
-        return chain ? tryEach(inOrder(chain, bare(call.request.model), Math.random), call, next) : next(call)
+        return chain ? tryEach(inOrder(chain, modelName(call).name, Math.random), call, next) : next(call)
       },
     }
   },

@@ -18,5 +18,11 @@ export function inOrder(chain: readonly Target[], asked: string, random: () => n
         .sort((a, b) => a.draw - b.draw)
         .map(({ target }) => target)
     : chain
-  return [...new Set(drawn.map(({ model }) => (model.endsWith('/*') ? model.slice(0, -1) + asked : model)))]
+  return [
+    ...new Set(drawn.map(({ model }) => (model.endsWith('/*') ? at(model.slice(0, -1), asked) : model))),
+  ]
 }
+
+/** A model at a provider. Of a provider's own model another one says whose it is, and the provider itself does not. */
+const at = (provider: string, asked: string): string =>
+  asked.startsWith(provider) ? asked : provider + asked

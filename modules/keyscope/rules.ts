@@ -1,5 +1,5 @@
 import { type Attempt, type Call, forbidden, type GatewayError, unauthorized, type Visit } from '#kernel'
-import { compileGlobs, limitTokens, tokenLimitFields } from '#kit'
+import { compileGlobs, limitTokens, type ModelName, modelName, tokenLimitFields } from '#kit'
 import { compileHours } from './hours.ts'
 import type { Scope } from './scope.ts'
 
@@ -33,7 +33,7 @@ export class Rules {
     }
     if (call.context.provider !== undefined) this.#checkProvider(call.context.provider)
     const { model } = call.request
-    if (!this.#mayAsk(model)) throw this.#wrongModel(model)
+    if (!this.#matches(model) && !this.#mayAsk(modelName(call))) throw this.#wrongModel(model)
     const asked = Math.max(...tokenLimitFields.map((field) => call.request[field] ?? 0))
     if (most !== undefined && asked > most) {
       throw refusal(
@@ -54,11 +54,12 @@ export class Rules {
   mayReach(asked: string, provider: string, model: string): boolean {
     const { providers } = this.#scope
     const isOpen = !providers || providers.includes(provider)
-    return isOpen && this.#mayAsk(asked) && this.#mayGet(provider, model)
+    const isAsked = this.#matches(asked) || this.#matches(withoutProvider(asked, provider))
+    return isOpen && isAsked && this.#mayGet(provider, model)
   }
 
-  #mayAsk(model: string): boolean {
-    return this.#matches(model) || this.#matches(withoutProvider(model))
+  #mayAsk({ provider, name }: ModelName): boolean {
+    return provider === undefined ? this.#matches(name) : this.#mayGet(provider, name)
   }
 
   #mayGet(provider: string, model: string): boolean {
@@ -92,8 +93,9 @@ export class Rules {
   }
 }
 
-/** `openai/gpt-4o` asks for the model gpt-4o, of one provider. */
-const withoutProvider = (model: string): string => model.slice(model.indexOf('/') + 1)
+/** `openai/gpt-4o` asks openai for the model gpt-4o. */
+const withoutProvider = (model: string, provider: string): string =>
+  model.startsWith(`${provider}/`) ? model.slice(provider.length + 1) : model
 
 const refusal = (rule: string, message: string, param?: string): GatewayError =>
   forbidden(message, { param, details: { rule } })

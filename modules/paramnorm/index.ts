@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { badRequest, type Call, defineModule } from '#kernel'
-import { compileGlobs, ensure } from '#kit'
+import { compileGlobs, ensure, modelName } from '#kit'
 import { type Family, families } from './families.ts'
 import { normalise } from './normalise.ts'
 
@@ -38,17 +38,15 @@ export default defineModule({
     }))
     const byModel = new Map<string, readonly Family[]>()
 
-    const familiesFor = (model: string): readonly Family[] => {
-      const name = model.slice(model.lastIndexOf('/') + 1)
-      return known.flatMap(({ family, matches }) => (matches(name) ? [family] : []))
-    }
+    const familiesFor = (model: string): readonly Family[] =>
+      known.flatMap(({ family, matches }) => (matches(model) ? [family] : []))
     const familiesOf = (model: string) => ensure(byModel, model, () => familiesFor(model), remembered)
 
     return {
       pure: true,
       request(call: Call) {
         if (call.operation !== 'chat') return undefined
-        const { request, changes } = normalise(call.request, familiesOf(call.request.model))
+        const { request, changes } = normalise(call.request, familiesOf(modelName(call).model))
         if (changes.length === 0) return undefined
         if (settings.strict) throw refusal(changes, call.request.model)
         for (const change of changes) call.trace.changeParam(change)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Call, Limit } from '#kernel'
-import { compileGlobs, isGlob } from '#kit'
+import { compileGlobs, isGlob, modelName } from '#kit'
 import type { Measure, Ruled, Scope } from './claims.ts'
 import { estimate } from './estimate.ts'
 
@@ -93,11 +93,12 @@ function bySpecificity(a: Rule, b: Rule): number {
 }
 
 /** Admin keys have no user, and so no limit by user. */
-function subjectOf(scope: Scope, { principal, context, request }: Call): string | undefined {
+function subjectOf(scope: Scope, call: Call): string | undefined {
+  const { principal, context } = call
   if (scope === 'key') return principal.keyId
   if (scope === 'user') return principal.userId
   if (scope === 'project') return context.project
-  return scope === 'model' ? modelOf(request.model) : 'all'
+  return scope === 'model' ? modelName(call).model.toLowerCase() : 'all'
 }
 
 /** What it is counted by. Projects of two tenants may have one name, and share no limit. */
@@ -106,6 +107,3 @@ function nameOf(scope: Scope, subject: string, { principal: { tenant } }: Call):
     ? `project:${JSON.stringify([tenant, subject])}`
     : `${scope}:${subject}`
 }
-
-/** However it is spelled and whoever is to serve it: `openai/GPT-4o` is gpt-4o. */
-const modelOf = (model: string): string => model.slice(model.lastIndexOf('/') + 1).toLowerCase()

@@ -1,4 +1,4 @@
-import { Delivery, defineArea, kernelServices, ModelCatalogue } from '#kernel'
+import { Delivery, defineArea, kernelServices, ModelCatalogue, Routing } from '#kernel'
 import { personalOfUsers } from '#kit'
 import { ProviderDirectory, ProviderKeys, ProviderProber, RouteRules, TokenInquiries } from '#provider'
 import { Dispatcher } from './delivery/dispatch.ts'
@@ -36,6 +36,7 @@ export default defineArea({
     const transport = new Transport({ limits, cohort: use(kernelServices.cohort) })
     own(() => transport.close())
     provide(Delivery, new Dispatcher(directory, keys, transport, log).deliver)
+    provide(Routing, { isProvider: (name) => directory.find(name) !== undefined })
     provide(ProviderDirectory, directory)
     provide(ProviderKeys, keys)
     provide(ProviderProber, new Prober(registry, directory, transport))

@@ -74,6 +74,7 @@ async function callOf({ use }: Context<unknown>, { body, caller, ip }: Asked): P
     Object.entries(body.headers).map(([name, value]) => [name.toLowerCase(), value]),
   )
   const trace = new Trace()
+  trace.chain = generation.chain.facts
   return new Call({
     id: newId('tr_'),
     operation: wire.operation,

@@ -1,0 +1,21 @@
+import type { Call } from '../call/call.ts'
+
+/** What the model of a call is called. */
+export interface ModelName {
+  /** The provider that is named outright, by `X-Provider` or in front of the model; undefined where routing decides. */
+  readonly provider: string | undefined
+  /** The model's name at its provider: `openai/gpt-4o` of `openrouter/openai/gpt-4o`. */
+  readonly name: string
+  /** Which model that is, whoever made or serves it: `gpt-4o`. */
+  readonly model: string
+}
+
+/** The one reading of a call's model: what stands in front of it is a provider only where the gateway has one of that name. */
+export function modelName({ request: { model }, context, trace }: Call): ModelName {
+  const slash = model.indexOf('/')
+  const first = slash > 0 ? model.slice(0, slash) : undefined
+  const isProvider = first !== undefined && (trace.chain?.isProvider(first) ?? false)
+  const provider = context.provider ?? (isProvider ? first : undefined)
+  const name = first !== undefined && first === provider ? model.slice(slash + 1) : model
+  return { provider, name, model: name.slice(name.lastIndexOf('/') + 1) }
+}
