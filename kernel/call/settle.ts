@@ -21,16 +21,17 @@ interface Settling {
   readonly rating: Rating
 }
 
-/** Everything that follows an answer: the client has its last byte already. Never rejects. */
+/** Everything that follows an answer: the client has its last byte already. Never rejects; undefined when it failed. */
 export async function settle(
   call: Call,
   served: Served,
   { chain, rating }: Settling,
   parts: SettlementParts,
-): Promise<void> {
+): Promise<Outcome | undefined> {
+  let outcome: Outcome | undefined
   try {
     const first = outcomeOf(call, served, rating)
-    const outcome =
+    outcome =
       first.usage.source === 'estimated' ? await recounted(first, call, served, rating, parts.log) : first
     const told = chain.settled(outcome, call)
     if (told) await told
@@ -39,6 +40,7 @@ export async function settle(
     parts.log.error({ err: error, request_id: call.id }, 'a call could not be settled')
   }
   call.cancel.abort(over)
+  return outcome
 }
 
 /** An estimate, made better by the tokenizers of the models where they have one. */

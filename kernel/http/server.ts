@@ -6,8 +6,8 @@ import { contain, tellContained } from '../contain.ts'
 import { badRequest, draining, envelope, type GatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
 import type { Generation } from '../plugin/generation.ts'
-import { Exchange, type ExchangeParts } from './exchange.ts'
 import { acceptForwarded, type MainEndpoint, newForwardSecret } from './forward.ts'
+import { type ExchangeParts, HttpExchange } from './http-exchange.ts'
 import { createServer } from './node-http.ts'
 import { refuseBytes } from './parser-error.ts'
 
@@ -105,8 +105,8 @@ export class HttpServer {
     }
     if (this.#phase === 'leaving') res.setHeader('connection', 'close')
     const generation = this.#parts.generation()
-    const run = wire
-      ? new Exchange(this.#parts, req, res, wire, generation).run()
+    const run: Promise<unknown> = wire
+      ? new HttpExchange(this.#parts, req, res, wire, generation).run()
       : this.#parts.management(req, res)
     this.#running += 1
     run.then(this.#ended, (error) => {

@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Call } from '../call/call.ts'
-import type { FinishReason } from '../call/canonical.ts'
-import type { Served } from '../call/outcome.ts'
-import { CallFirstContent, CallStarted } from '../call/outcome.ts'
-import type { StreamReply, WholeReply } from '../call/reply.ts'
-import { type SettlementParts, settle } from '../call/settle.ts'
+import { Exchange } from '../call/exchange.ts'
+import { CallFirstContent, CallStarted, type Outcome } from '../call/outcome.ts'
+import type { Reply, StreamReply, WholeReply } from '../call/reply.ts'
+import type { SettlementParts } from '../call/settle.ts'
 import { Trace } from '../call/trace.ts'
 import type { Address, Wire } from '../call/wire.ts'
 import type { Cohort } from '../cohort.ts'
@@ -33,7 +32,7 @@ export interface ExchangeParts extends SettlementParts {
  * One proxied request from its headers to its settlement. Runs beside Koa, not in it: a plain call has a tenth of a
  * millisecond, and the framework would take a good part of it.
  */
-export class Exchange {
+export class HttpExchange extends Exchange {
   readonly #parts: ExchangeParts
   readonly #req: IncomingMessage
   readonly #res: ServerResponse
@@ -41,7 +40,6 @@ export class Exchange {
   readonly #address: Address
   readonly #generation: Generation
   readonly #id = newId('tr_')
-  #call: Call | undefined
   #streamed: StreamedAnswer | undefined
 
   constructor(
@@ -51,6 +49,7 @@ export class Exchange {
     { wire, params }: FoundWire,
     generation: Generation,
   ) {
+    super(generation, parts)
     this.#parts = parts
     this.#req = req
     this.#res = res
@@ -60,37 +59,17 @@ export class Exchange {
   }
 
   /** Serves the request; never rejects. The generation is leased until everything has settled. */
-  async run(): Promise<void> {
+  override async run(): Promise<Outcome | undefined> {
     const { cohort } = this.#parts
     cohort.enter()
-    this.#generation.lease()
-    let failure: unknown
-    let answer: WholeReply | undefined
     try {
-      const call = await this.#accept()
-      this.#call = call
-      const { chain } = this.#generation
-      const reply = await chain.run(call)
-      if (reply.kind === 'whole') answer = reply
-      const revealed = chain.reveal(reply, call)
-      const shown = revealed instanceof Promise ? await revealed : revealed
-      if (shown.kind === 'whole') this.#whole(shown, call)
-      else await this.#stream(shown, call)
-    } catch (error) {
-      failure = error
-      this.#fail(error)
-    }
-    try {
-      // The others of a cohort answer their clients first, and all settle together.
-      await Promise.resolve()
-      await this.#settle(failure, answer)
+      return await super.run()
     } finally {
-      this.#generation.release()
       cohort.leave()
     }
   }
 
-  async #accept(): Promise<Call> {
+  protected async accept(): Promise<Call> {
     const { callers, trustedProxies, bodyLimits, adminProxy, cohort } = this.#parts
     const ip = clientAddress(this.#req, trustedProxies)
     const { chain, number, tenants } = this.#generation
@@ -132,6 +111,11 @@ export class Exchange {
     return call
   }
 
+  protected answer(reply: Reply, call: Call): void | Promise<void> {
+    if (reply.kind === 'stream') return this.#stream(reply, call)
+    this.#whole(reply, call)
+  }
+
   #whole(reply: WholeReply, call: Call): void {
     const bytes =
       reply.raw && reply.wire === this.#wire.id
@@ -156,7 +140,7 @@ export class Exchange {
   }
 
   /** Tells the client, or breaks off when even that fails: nobody is left waiting. */
-  #fail(thrown: unknown): void {
+  protected fail(thrown: unknown): void {
     try {
       this.#refuse(thrown)
     } catch (error) {
@@ -179,13 +163,13 @@ export class Exchange {
     }
     if (error.retryAfterS !== undefined) this.#res.setHeader('retry-after', Math.ceil(error.retryAfterS))
     if (!this.#req.complete) this.#res.setHeader('connection', 'close')
-    const bytes = Buffer.from(JSON.stringify(this.#wire.error(error, this.#id, this.#call)))
+    const bytes = Buffer.from(JSON.stringify(this.#wire.error(error, this.#id, this.call)))
     this.#head(error.status, 'application/json', { 'content-length': bytes.length })
     this.#res.end(bytes)
   }
 
   #head(status: number, type: string, about: Readonly<Record<string, string | number>>): void {
-    const trace = this.#call?.trace
+    const trace = this.call?.trace
     const headers: Record<string, string | number> = {
       'content-type': type,
       'x-request-id': this.#id,
@@ -201,18 +185,12 @@ export class Exchange {
     this.#res.writeHead(status, headers)
   }
 
-  #settle(failure: unknown, answer: WholeReply | undefined): Promise<void> | undefined {
-    const call = this.#call
-    if (!call) return undefined
-    const served: Served = {
+  protected end(failure: unknown) {
+    return {
       status: failure instanceof ClientGone && !this.#res.headersSent ? 499 : this.#res.statusCode,
-      error: failure,
-      finishReason: this.#streamed?.finishReason ?? wholeFinish(answer),
+      finishReason: this.#streamed?.finishReason,
       chunks: this.#streamed?.chunks ?? 0,
-      body: answer ? () => answer.body : call.trace.body,
-      json: answer && (() => answer.json),
     }
-    return settle(call, served, this.#generation, this.#parts)
   }
 }
 
@@ -226,14 +204,6 @@ function queryOf({ url = '' }: IncomingMessage): string {
 
 /** No proxy on the way may hold a stream back. */
 const unbuffered = { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
-
-function wholeFinish(answer: WholeReply | undefined): FinishReason | undefined {
-  try {
-    return answer?.body.choices?.[0]?.finish_reason ?? undefined
-  } catch {
-    return undefined
-  }
-}
 
 function warn(call: Call): void {
   call.trace.header('x-service-warning', 'admin keys are not meant for model calls; use a user key')
