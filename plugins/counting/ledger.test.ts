@@ -249,6 +249,23 @@ test('a lease is over at the very millisecond that it ends', () => {
   expect(ledger.left('b', [claim])).toMatchObject([{ used: 0 }])
 })
 
+test('each lease ends at its own time, beside one that has none', () => {
+  const { reserve, ledger, clock } = world()
+  const claim = claimOf({ kind: 'concurrency', most: 10 })
+  for (const leaseMs of [undefined, 1_000, 2_000]) reserve([claim], leaseMs ? { leaseMs } : {})
+  const used = () => ledger.left('b', [claim])[0]!.used
+  for (const [ms, left] of [
+    [999, 3],
+    [1, 2],
+    [999, 2],
+    [1, 1],
+    [1_000_000, 1],
+  ] as const) {
+    clock.at += ms
+    expect(used()).toBe(left)
+  }
+})
+
 test('a unit that is not named when it is settled counts as it was reserved', () => {
   const { reserve, ledger } = world()
   const limit: Limit = { kind: 'day', most: 100, timezone: 'UTC' }

@@ -142,6 +142,21 @@ test.each([
   for (const { ledger } of [before, after]) expect(ledger.left('b', [claim])).toMatchObject([{ used: 7 }])
 })
 
+test('what was reserved in the first moment of a day is not kept as used', async () => {
+  const part = newPart()
+  const clock = { at: Date.UTC(2026, 4, 5) }
+  const limit: Limit = { kind: 'day', most: 50, timezone: 'UTC' }
+  const before = processOn(part, clock)
+  const claim = { name: 'k', unit: 'u', limit, amount: 5 }
+  before.reserve(claim)
+  const held = before.reserve({ ...claim, amount: 7 })
+  if (held.granted) before.ledger.settle(held.id, {})
+  await before.saved.flush()
+  const after = processOn(part, clock)
+  await after.saved.load()
+  expect(after.ledger.left('b', [claim])).toMatchObject([{ used: 7 }])
+})
+
 test('no more than 2,000 counts are written in one go, and the others in the next', async () => {
   const part = newPart()
   const one = processOn(part, { at: Date.UTC(2026, 4, 5, 12) })

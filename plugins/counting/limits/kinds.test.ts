@@ -110,6 +110,16 @@ test('what was used of a bucket beyond what was reserved is taken from it, also 
   expect(late.left().used).toBe(3)
 })
 
+test('a bucket flows back all the while, whenever something is taken', () => {
+  const counts = countsOf(bucket)
+  counts.take(3)
+  counts.wait(600)
+  counts.take(1)
+  expect(counts.left().used).toBe(3)
+  counts.wait(1_200)
+  expect(counts.left().used).toBe(1)
+})
+
 test('what was used of less than reserved does not flow back into a bucket', () => {
   const counts = countsOf(bucket)
   counts.settle(counts.take(4), 1)

@@ -1,0 +1,113 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { callWith } from '../../test/chain.ts'
+import type { Principal } from '../call/call.ts'
+import { compileGlobs, compileWhen, type When, whenSchema } from './when.ts'
+
+/** Of a user, on a plan. */
+const { principal } = callWith()
+const context = { project: 'docs', tags: { team: 'a', tier: '1' } }
+const call = callWith({ model: 'GPT-4o-mini' }, { principal, context })
+
+test.each<[When, string | undefined]>([
+  [{ projects: ['docs'] }, undefined],
+  [{ projects: ['other', 'docs'] }, undefined],
+  [{ projects: ['other'] }, 'projects'],
+  [{ projects: [] }, 'projects'],
+  [{ users: ['usr_1'] }, undefined],
+  [{ users: ['usr_2'] }, 'users'],
+  [{ keys: ['key_1'] }, undefined],
+  [{ keys: ['key_2'] }, 'keys'],
+  [{ plans: ['free'] }, undefined],
+  [{ plans: ['team'] }, 'plans'],
+  [{ models: ['gpt-4o-mini'] }, undefined],
+  [{ models: ['claude-*', 'gpt-*'] }, undefined],
+  [{ models: ['claude-*'] }, 'models'],
+  [{ tags: { team: 'a' } }, undefined],
+  [{ tags: { team: 'a', tier: '1' } }, undefined],
+  [{ tags: { team: 'a', tier: '2' } }, 'tags'],
+  [{ tags: { none: 'a' } }, 'tags'],
+  [{ percent: 100 }, undefined],
+  [{ percent: 0 }, 'percent'],
+  [{ projects: ['docs'], users: ['usr_2'], keys: ['key_2'] }, 'users'],
+  [{ percent: 0, tags: { team: 'b' } }, 'tags'],
+])('of %j a call does not meet: %s', (when, condition) => {
+  expect(compileWhen(whenSchema.parse(when))?.(call)).toBe(condition)
+})
+
+test('without conditions there is nothing to ask', () => {
+  expect(compileWhen(undefined)).toBeUndefined()
+  expect(compileWhen({})).toBeUndefined()
+})
+
+test('who has no user and no plan meets no condition on them', () => {
+  const { userId: _, plan: __, ...admin } = principal
+  const other = callWith({}, { principal: { ...admin, type: 'admin' } as Principal, context })
+  for (const when of [{ users: ['usr_1'] }, { plans: ['free'] }])
+    expect(compileWhen(when)?.(other)).toBe(Object.keys(when)[0])
+})
+
+test.each([
+  [{ projects: [''] }],
+  [{ percent: -1 }],
+  [{ percent: 101 }],
+  [{ tags: { a: 1 } }],
+  [{ project: ['docs'] }],
+])('%j is no condition', (when) => {
+  expect(whenSchema.safeParse(when).success).toBe(false)
+})
+
+test('a share takes as many calls as it says, the same ones always, and a larger one those of a smaller', () => {
+  const ids = Array.from(
+    { length: 4000 },
+    (_, n) => `tr_${((n * 7919) % 32 ** 4).toString(32).padStart(4, '0')}`,
+  )
+  const taken = (percent: number): Set<string> => {
+    const unmet = compileWhen({ percent })!
+    return new Set(ids.filter((id) => unmet(callWith({}, { id })) === undefined))
+  }
+  for (const percent of [1, 25, 50, 99.9]) {
+    expect(taken(percent).size / ids.length).toBeCloseTo(percent / 100, 1)
+    expect(taken(percent)).toEqual(taken(percent))
+  }
+  expect([...taken(25)].every((id) => taken(50).has(id))).toBe(true)
+})
+
+describe('a glob', () => {
+  test.each<[string, string, boolean]>([
+    ['gpt-4o', 'GPT-4O', true],
+    ['GPT-*', 'gpt-4o', true],
+    ['gpt-4o', 'gpt-4o-mini', false],
+    ['*', '', true],
+    ['', '', true],
+    ['', 'a', false],
+    ['?', '', false],
+    ['?', 'a', true],
+    ['?', 'ab', false],
+    ['a?c', 'abc', true],
+    ['a?c', 'ac', false],
+    ['*mini', 'gpt-4o-mini', true],
+    ['*mini', 'mini-4o', false],
+    ['gpt-*-mini', 'gpt-4o-mini', true],
+    ['gpt-*-mini', 'gpt-mini', false],
+    ['a*b*c', 'axxbxbxc', true],
+    ['a*b*c', 'acb', false],
+    ['a**', 'a', true],
+    ['*a*', 'bab', true],
+    ['a.c', 'abc', false],
+    ['a*', 'b', false],
+  ])('%s of %s: %s', (glob, name, matches) => {
+    expect(compileGlobs([glob])(name)).toBe(matches)
+    expect(compileGlobs(['none', glob])(name)).toBe(matches)
+  })
+
+  test('matches what a regular expression of it does', () => {
+    const of = (letters: string) => fc.string({ unit: fc.constantFrom(...letters), maxLength: 8 })
+    fc.assert(
+      fc.property(of('ab*?'), of('ab*?'), (glob, name) => {
+        const pattern = new RegExp(`^${glob.replaceAll('*', '.*').replaceAll('?', '.')}$`)
+        expect(compileGlobs([glob])(name)).toBe(pattern.test(name))
+      }),
+    )
+  })
+})
