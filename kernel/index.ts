@@ -138,6 +138,7 @@ export type {
 export { hintOf, type ProviderSpec, providerSpec } from './contract/provider.ts'
 export { Routing } from './contract/routing.ts'
 export { Sealing, type Signature, Signing, type SigningKey } from './contract/sealing.ts'
+export { type Session, Sessions } from './contract/sessions.ts'
 export { Tenants } from './contract/tenants.ts'
 export { UsageRecords, type UsedSums } from './contract/usage-records.ts'
 export { Countdown } from './countdown.ts'
@@ -165,6 +166,7 @@ export {
   unavailable,
 } from './errors.ts'
 export { defineEvent, type EventType, type Occurrence } from './events.ts'
+export { sessionCookie } from './http/browser.ts'
 export { callContextOf } from './http/context.ts'
 export { permit } from './http/permit.ts'
 export { newId, secretToken } from './id.ts'

@@ -15,6 +15,10 @@ export interface RouteInput<P, Q, B> {
   readonly body: B
   /** Absent on public routes called without a key. */
   readonly principal: Principal | undefined
+  /** The id of the browser's session that the request came with, in place of a key. */
+  readonly session: string | undefined
+  /** Whether the client came over TLS, as far as trusted proxies tell. */
+  readonly isSecure: boolean
   readonly ip: string
   readonly requestId: string
   readonly headers: IncomingHttpHeaders
@@ -37,6 +41,8 @@ export interface Route<P, Q, B, R> {
   /** With `{name}` for parameters, as in the documentation; `{+name}` for one that may be several segments. */
   readonly path: string
   readonly access: Access
+  /** Refuses requests that pages of other origins send, with whatever key. Sessions are refused there anyway. */
+  readonly sameOrigin?: boolean
   readonly summary: string
   /** Which group it is listed under; the plugin's id without it. */
   readonly tag?: string

@@ -363,3 +363,11 @@ test('linecount counts the lines of 100 MB, which are never in memory', async ()
   expect(await count(body)).toEqual([200, { lines: 100 * 1024 }])
   expect((await mostMemory()) - before).toBeLessThan(64)
 })
+
+test('a page signs in once, and its cookie stands for the key, but not for pages of other origins', async () => {
+  await change('noticeboard', { enabled: true })
+  const text = await readFile(path.join(pages, 'contract.md'), 'utf8')
+  const [, code = ''] = /## Browser sessions.*?```ts\n(.*?)```/s.exec(text) ?? []
+  const run = Function('fetch', 'url', 'key', `return (async () => { ${code} })()`)
+  expect(await run(fetch, gateway.url, adminKey)).toEqual([201, 201, 403])
+})

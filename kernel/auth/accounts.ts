@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Collection, Page, PageOptions, Store } from '../../storage/index.ts'
 import type { Principal } from '../call/call.ts'
+import type { Awaitable } from '../chain/hooks.ts'
 import { conflict, notFound } from '../errors.ts'
 import { newId } from '../id.ts'
 import { Claims } from './claims.ts'
@@ -65,6 +66,18 @@ export class Accounts {
     if (!timingSafeEqual(known.hash, Buffer.from(digest))) return undefined
     if (connection) this.#known.show(connection, secret, known)
     return this.#accept(known, address)
+  }
+
+  /** What `holderOf` finds a key by; undefined for an id that no key has. */
+  async digestOf(keyId: string): Promise<string | undefined> {
+    if (this.#adopted?.known.principal.keyId === keyId) return this.#adopted.digest
+    return (await this.keys.find(keyId))?.hash
+  }
+
+  /** Who holds the key with this digest, as long as it works. */
+  holderOf(digest: string): Awaitable<Principal | undefined> {
+    const known = this.#knownBy(digest)
+    return known ? this.#accept(known, undefined) : this.#look(digest, false, undefined)
   }
 
   /**

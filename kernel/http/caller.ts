@@ -50,6 +50,12 @@ export class Callers {
     return found ? withTenant(found, tenants) : this.#refuse(address)
   }
 
+  /** Who holds the key with this digest, undefined when no key that works has it. */
+  async holderOf(digest: string, tenants: Tenants | undefined): Promise<Principal | undefined> {
+    const principal = await this.#accounts.holderOf(digest)
+    return principal && withTenant(principal, tenants)
+  }
+
   async #refuse(address: string): Promise<never> {
     const waitS = await this.#failed.add(address)
     if (waitS > 0) throw tooManyFailed(waitS)

@@ -12,6 +12,10 @@ export function markForwarded(req: IncomingMessage, address: string): void {
 const peerOf = (req: IncomingMessage & { readonly [peer]?: string }): string =>
   req[peer] ?? req.socket.remoteAddress ?? ''
 
+/** Whether a trusted proxy brought a request. */
+export const isFromProxy = (req: IncomingMessage, trusted: IpRanges): boolean =>
+  trusted.has(plainAddress(peerOf(req)))
+
 /** The client's address: the socket's, or, behind trusted proxies, the right-most hop that is not one of them. */
 export function clientAddress(req: IncomingMessage, trusted: IpRanges): string {
   const direct = plainAddress(peerOf(req))

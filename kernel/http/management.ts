@@ -7,7 +7,6 @@ import {
   badRequest,
   ClientGone,
   envelope,
-  forbidden,
   type GatewayError,
   isMistake,
   notFound,
@@ -17,14 +16,15 @@ import { type AuditedState, audit } from '../events/audit.ts'
 import type { Events } from '../events.ts'
 import { newId } from '../id.ts'
 import type { IpRanges } from '../kit/ip-ranges.ts'
-import { WindowLimit } from '../kit/window-limit.ts'
 import type { Log } from '../log.ts'
 import { formOf, pathMatcher, routerPath } from '../paths.ts'
 import type { Generation } from '../plugin/generation.ts'
 import type { LiveRoute } from '../route.ts'
+import { Admission } from './admission.ts'
 import { sendAnswer } from './answer.ts'
 import { type BodyLimits, readJson } from './body.ts'
-import { type Callers, keyOf } from './caller.ts'
+import { isSecure } from './browser.ts'
+import type { Callers } from './caller.ts'
 import { clientAddress } from './client.ts'
 import { cors } from './cors.ts'
 import { tellMethods } from './methods.ts'
@@ -54,7 +54,7 @@ function httpOnly(ctx: Koa.Context): Error {
 /** The Koa application of everything below `/api`: the live generation's routes, with access, limits and errors. */
 export function createManagement(parts: ManagementParts): Koa {
   const app = new Koa()
-  const limit = keyLimit(parts.adminRpm)
+  const admission = new Admission(parts)
   const routers = new WeakMap<Generation, Router>()
   app.on('error', () => {})
   app.use(async (ctx, next) => {
@@ -96,7 +96,7 @@ export function createManagement(parts: ManagementParts): Koa {
       contain('the end of a request', () => generation.release()),
     )
     await generation.chain.admit(visitOf(ctx, parts))
-    const router = routers.get(generation) ?? routerOf(generation, parts, limit)
+    const router = routers.get(generation) ?? routerOf(generation, parts, admission)
     routers.set(generation, router)
     await router.routes()(ctx as RouterContext, async () => {
       if (ctx.headers.upgrade === undefined) tellMethods(ctx as RouterContext, generation)
@@ -104,14 +104,6 @@ export function createManagement(parts: ManagementParts): Koa {
   })
   return app
 }
-
-/** Management requests a minute of each admin key. */
-const keyLimit = (limit: number): WindowLimit =>
-  new WindowLimit({
-    limit,
-    windowMs: 60_000,
-    refusal: (limit, leftS) => `More than ${limit} management requests in a minute; try again in ${leftS} s.`,
-  })
 
 interface WireRoute {
   readonly wire: NonNullable<LiveRoute['wire']>
@@ -130,7 +122,7 @@ function wireOf({ path }: Koa.Context, generation: Generation): LiveRoute['wire'
   return generation.wires.find(path)?.wire ?? known.find(({ match }) => match(path))?.wire
 }
 
-function routerOf(generation: Generation, parts: ManagementParts, limit: WindowLimit): Router {
+function routerOf(generation: Generation, parts: ManagementParts, admission: Admission): Router {
   const { routes, chain } = generation
   const router = new Router({ strict: false })
   for (const route of routes) {
@@ -138,10 +130,10 @@ function routerOf(generation: Generation, parts: ManagementParts, limit: WindowL
       // A literal path is never another one's parameter, also not for a method that it does not have.
       if (ctx.matched?.[0]?.name !== ctx.routerName) return next()
       Object.assign(ctx.state, { route, params: ctx.params })
-      const principal = await admitted(ctx, route, generation, parts, limit)
+      const { principal, session } = await admission.admit(ctx, route, generation)
       if (principal) await chain.admit({ ...visitOf(ctx, parts), principal })
       const given = await bodyOf(ctx, route, parts.bodyLimits)
-      await answer(ctx, route, principal, given, parts)
+      await answer(ctx, route, { principal, session, given }, parts)
       // What the handler left of an upload is not read to its end for the sake of the connection.
       if (!ctx.req.complete) ctx.set('connection', 'close')
     })
@@ -162,29 +154,17 @@ const visitOf = ({ req, method, path }: Koa.Context, { trustedProxies }: Managem
   principal: undefined,
 })
 
-async function admitted(
-  ctx: RouterContext,
-  { access }: LiveRoute,
-  { tenants }: Generation,
-  parts: ManagementParts,
-  limit: WindowLimit,
-): Promise<Principal | undefined> {
-  if (access === 'public' && keyOf(ctx.req) === undefined) return undefined
-  const address = clientAddress(ctx.req, parts.trustedProxies)
-  const principal = await parts.callers.identify(ctx.req, address, tenants)
-  ctx.state.principal = principal
-  if (principal.type === 'admin') limit.take(principal.keyId, (name, value) => ctx.set(name, value))
-  if (access === 'admin' && principal.type !== 'admin') throw forbidden('This needs an admin key.')
-  if (access === 'user' && principal.userId === undefined)
-    throw forbidden('This needs a user key: it is about the caller.')
-  return principal
+interface Asked {
+  readonly principal: Principal | undefined
+  /** The id of the session that the request came with. */
+  readonly session: string | undefined
+  readonly given: unknown
 }
 
 async function answer(
   ctx: RouterContext,
   route: LiveRoute,
-  principal: Principal | undefined,
-  given: unknown,
+  { principal, session, given }: Asked,
   parts: ManagementParts,
 ): Promise<void> {
   const aborted = new AbortController()
@@ -195,6 +175,8 @@ async function answer(
     query: parsed(route.query, { ...ctx.query }, 'query'),
     body,
     principal,
+    session,
+    isSecure: isSecure(ctx.req, parts.trustedProxies),
     ip: clientAddress(ctx.req, parts.trustedProxies),
     requestId: ctx.state.requestId as string,
     headers: ctx.headers,

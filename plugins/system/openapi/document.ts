@@ -6,9 +6,10 @@ import { errorSchema, eventSchema, type Schema, schemaOf } from './schemas.ts'
 
 const security: Readonly<Record<string, readonly Schema[]>> = {
   public: [],
-  any: [{ bearer: [] }],
-  user: [{ bearer: [] }],
-  admin: [{ bearer: [] }, { adminKey: [] }],
+  call: [{ bearer: [] }],
+  any: [{ bearer: [] }, { session: [] }],
+  user: [{ bearer: [] }, { session: [] }],
+  admin: [{ bearer: [] }, { adminKey: [] }, { session: [] }],
 }
 
 /** The OpenAPI 3.1 document of what is switched on right now. */
@@ -31,6 +32,7 @@ export function openapi(generation: Generation, version: string): Schema {
       schemas: { Error: errorSchema },
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer' },
+        session: { type: 'apiKey', in: 'cookie', name: 'switchyard_session' },
         adminKey: { type: 'apiKey', in: 'header', name: 'X-Admin-Key' },
       },
     },
@@ -51,7 +53,7 @@ function wireOperation(wire: Wire, path: string): Schema {
     summary: wire.summary,
     operationId: operationIdOf('post', path),
     tags: ['proxy'],
-    security: security.any,
+    security: security.call,
     ...(parameters.length > 0 && { parameters }),
     requestBody: { required: true, content: json(schemaOf(wire.body, 'input')) },
     responses: {
