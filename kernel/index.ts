@@ -49,6 +49,7 @@ export {
 } from './call/trace.ts'
 export { believedUsage, fromWireUsage, mostTokens, noUsage, type Usage } from './call/usage.ts'
 export type { Address, Asking, EventShape, StreamEncoder, Wire } from './call/wire.ts'
+export type { BroughtText } from './chain/brought.ts'
 export { type DryStep, dryRun } from './chain/dry-run.ts'
 export { type Awaitable, type Hooks, hooksOf, type Next, type Stage, type Visit } from './chain/hooks.ts'
 export type { CircuitState } from './chain/module-circuit.ts'

@@ -240,6 +240,32 @@ test('courier posts to each address once, whatever became of the others', async 
   expect(received).toEqual(['/a 204 true', '/b 503 true', '/b 204 true', '/c 204 true'])
 })
 
+test.each(['inproc', 'worker'])(
+  'handbook brings passages past the guards, which are %s',
+  async (isolation) => {
+    const key = 'AKIAIOSFODNN7EXAMPLE'
+    const config = { passages: { deploy: `Use ${key}.`, lunch: 'Lunch is at noon.' } }
+    const sent = () =>
+      (upstream.requests.at(-1)!.body as { messages: { content: string }[] }).messages[0]?.content
+    await withPlugin('handbook', config, async () => {
+      await change('secretscan', { enabled: true, isolation, config: { request: 'redact' } })
+      expect((await say('how do I deploy before lunch?')).status).toBe(200)
+      expect(sent()).toBe('Use [REDACTED:aws_access_key].\nLunch is at noon.')
+      expect((await say('when is lunch?')).status).toBe(200)
+      expect(sent()).toBe('Lunch is at noon.')
+      await change('secretscan', { config: { request: 'block' } })
+      const before = upstream.requests.length
+      const refused = await say('how do I deploy?')
+      expect([refused.status, refused.body.error]).toMatchObject([400, { module: 'secretscan' }])
+      expect(upstream.requests).toHaveLength(before)
+      await change('secretscan', { isolation: null, config: null })
+    })
+    const [trace] = (await api('GET', '/api/observe/traces?limit=1')).traces as { id: string }[]
+    const { guardrails } = await api('GET', `/api/observe/traces/${trace!.id}`)
+    expect(guardrails).toMatchObject([{ action: 'block', spans: [{ role: 'system' }] }])
+  },
+)
+
 test('notes keeps what a user writes sealed, signs it, and erases it with the user’s data', async () => {
   const { api_key: key, user_id: user } = await api('POST', '/api/auth/signup', {
     email: 'writer@example.com',

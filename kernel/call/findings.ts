@@ -16,7 +16,7 @@ export const severities = ['low', 'medium', 'high', 'critical'] as const
 export const findingActions = ['block', 'redact', 'warn', 'log'] as const
 
 /** Where something was found, in characters of the text as its detector read it. */
-export interface FoundSpan extends Pick<TextLocation, 'role' | 'kind'> {
+export interface FoundSpan extends Pick<TextLocation, 'role' | 'kind' | 'origin'> {
   readonly start: number
   readonly end: number
 }

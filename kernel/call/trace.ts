@@ -1,6 +1,8 @@
+import type { BroughtText, InspectBrought } from '../chain/brought.ts'
 import type { Varies } from '../chain/varies.ts'
 import type { Condition } from '../chain/when.ts'
 import type { UpstreamError } from '../errors.ts'
+import type { Call } from './call.ts'
 import type { Completion, ModelRequest, StructuredOutput } from './canonical.ts'
 import { Findings, type SafetyFinding, type TraceFinding } from './findings.ts'
 import { readOnlyTrace } from './read-only.ts'
@@ -87,6 +89,8 @@ export interface ChainFacts {
   isProvider(name: string): boolean
   /** What the answer varies by beside the request, as modules of later stages say; undefined where none can. */
   readonly variesIn: Varies | undefined
+  /** Undefined where there are no guards. */
+  readonly inspectBrought?: InspectBrought | undefined
 }
 
 /** The record a call leaves behind; shared by all its copies, written by the kernel and the modules. */
@@ -201,6 +205,15 @@ export class Trace {
   finding(module: string, found: SafetyFinding, mode?: 'shadow'): void {
     this.#findings ??= new Findings()
     this.#findings.add(module, found, mode)
+  }
+
+  /** Has the guards look at texts that the module `origin` brings into the call. */
+  async inspectBrought(
+    call: Call,
+    texts: readonly BroughtText[],
+    origin: string,
+  ): Promise<readonly string[]> {
+    return this.chain?.inspectBrought?.(this, call, texts, origin) ?? texts.map(({ text }) => text)
   }
 
   get decisions(): readonly Decision[] {

@@ -6,6 +6,7 @@ import { askAdmit, isLeftOut } from './admit.ts'
 import { runAround } from './around.ts'
 import { askAttempt, inTurn, notify } from './attempts.ts'
 import { looksElsewhere } from './batches.ts'
+import { inspectorOf } from './brought.ts'
 import type { Entry } from './entry.ts'
 import { applies, engages, handleFailure, recordRewrite } from './entry.ts'
 import type { Next, Visit } from './hooks.ts'
@@ -53,7 +54,7 @@ export class Chain {
     this.#detects = entries.filter(
       ({ hooks }) => hooks.detect?.request !== undefined || hooks[looksElsewhere],
     )
-    this.facts = { isProvider, variesIn: variesOf(entries) }
+    this.facts = { isProvider, variesIn: variesOf(entries), inspectBrought: inspectorOf(this.#detects) }
     this.#dispatch = dispatch
   }
 

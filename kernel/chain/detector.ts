@@ -75,7 +75,7 @@ export class Detector {
 
   #tell(
     { start, end, label, action, ...more }: Span,
-    { direction, role, kind }: TextLocation,
+    { direction, role, kind, origin }: TextLocation,
     at: number,
   ): void {
     const { id, finds = 'custom' } = this.#entry
@@ -87,7 +87,7 @@ export class Detector {
       label: String(label),
       ...(more.ruleId !== undefined && { ruleId: more.ruleId }),
       ...(more.confidence !== undefined && { confidence: more.confidence }),
-      spans: [{ role, kind, start: at + start, end: at + end }],
+      spans: [{ role, kind, ...(origin !== undefined && { origin }), start: at + start, end: at + end }],
     })
   }
 

@@ -4,6 +4,7 @@ import type { Store } from '../../storage/index.ts'
 import type { Call } from '../call/call.ts'
 import type { Completion, ModelRequest } from '../call/canonical.ts'
 import type { Wire } from '../call/wire.ts'
+import type { BroughtText } from '../chain/brought.ts'
 import type { Awaitable, Hooks } from '../chain/hooks.ts'
 import type { Token } from '../container.ts'
 import type { EmitOptions } from '../events/happening.ts'
@@ -94,6 +95,12 @@ export interface Context<S> {
    * model fails.
    */
   complete(request: ModelRequest, options?: CompleteOptions): Promise<Completion>
+  /**
+   * Has the guards of a call look at texts that the module brings in, such as retrieved passages: what comes back may be put
+   * into the call, in the same order. Rejects with a guard's refusal, which is the call's. With the permission
+   * `body:write`. Modules of the stage `inspect` need it only for guards before them.
+   */
+  inspect(call: Call, texts: readonly BroughtText[]): Promise<readonly string[]>
   /** Adds an event to the module's ring, for `GET …/{name}/events`. */
   report(kind: string, detail: string): void
   /** Adds a management route. */

@@ -10,6 +10,8 @@ export interface TextLocation {
    * `parameter` is any other string of a request: a tool's description, `user`, `metadata`.
    */
   readonly kind: 'content' | 'reasoning' | 'refusal' | 'arguments' | 'parameter'
+  /** The module that brought the text into the call; absent for what the client or the model said. */
+  readonly origin?: string
 }
 
 /** A finding: which characters, what it is, and what becomes of it. */

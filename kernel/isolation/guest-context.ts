@@ -21,6 +21,7 @@ const absent = {
   wire: 'wires',
   protocol: 'protocols',
   personal: 'personal data',
+  inspect: 'guards for texts that it brings in',
   verify: 'checks of the configuration',
 } as const
 

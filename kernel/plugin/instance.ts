@@ -145,6 +145,10 @@ export function contextOf<S>(
       return found
     },
     own: (release) => scope.own(release),
+    async inspect(call, texts) {
+      if (!grants.writes) throw denied(id, 'brings texts into a call', 'body:write')
+      return call.trace.inspectBrought(call, texts, id)
+    },
     report: (kind, detail) => meter.event(kind, detail),
     route(route) {
       demand('routes', 'adds a route')

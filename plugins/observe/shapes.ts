@@ -40,7 +40,15 @@ export const guardrail = z.object({
   label: z.string().meta({ description: 'What it is; the text itself is nowhere in a trace.' }),
   count,
   spans: z
-    .array(z.object({ role: z.string(), kind: z.string(), start: count, end: count }))
+    .array(
+      z.object({
+        role: z.string(),
+        kind: z.string(),
+        origin: z.string().optional(),
+        start: count,
+        end: count,
+      }),
+    )
     .meta({ description: 'Where the first of them stand, in characters of their text.' }),
   confidence: z.number().min(0).max(1).nullable(),
   shadow: z.boolean().meta({ description: 'Of a module that only tells what it would have done.' }),

@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest'
+import { callWith, entryOf } from '../../test/chain.ts'
+import { detectionOf } from '../../test/detection.ts'
+import type { Call } from '../call/call.ts'
+import { WholeReply } from '../call/reply.ts'
+import type { Detection } from '../detect/detect.ts'
+import { Chain } from './chain.ts'
+import type { Entry } from './entry.ts'
+
+const mail = { pattern: /\w+@\w+/, replacement: '[mail]' }
+const guard = (id: string, request: Detection, more: Partial<Entry> = {}): Entry =>
+  entryOf(id, { detect: { request } }, { stage: 'inspect', ...more })
+
+/** What a module of a later stage gets back for texts, in a chain with these guards; it is handed the call as `seen` makes it. */
+async function brought(
+  guards: readonly Entry[],
+  texts: readonly string[],
+  seen: (call: Call) => Call = (call) => call,
+  call = callWith(),
+): Promise<readonly string[]> {
+  let passed: readonly string[] = []
+  const brings = entryOf(
+    'handbook',
+    {
+      async request(call) {
+        const own = seen(call)
+        const all = texts.map((text) => ({ role: 'system', text }))
+        passed = await own.trace.inspectBrought(own, all, 'handbook')
+        return undefined
+      },
+    },
+    { stage: 'shape', failure: 'closed' },
+  )
+  await new Chain([...guards, brings], async () => WholeReply.of({ choices: [] })).run(call)
+  return passed
+}
+
+test.each([
+  ['itself', (call: Call) => call],
+  ['in its form that cannot be written to', (call: Call) => call.readOnly],
+])('texts come back as the guards let them pass, to a module that has the call %s', async (_, seen) => {
+  const call = callWith()
+  const guards = [
+    guard('first', detectionOf([mail], { reach: 20 })),
+    guard('second', detectionOf([{ pattern: /\[mail\]/, replacement: '[none]' }], { reach: 20 })),
+  ]
+  expect(await brought(guards, ['ask a@b', 'plain', 'or c@d'], seen, call)).toEqual([
+    'ask [none]',
+    'plain',
+    'or [none]',
+  ])
+  expect(call.trace.findings).toMatchObject([
+    { module: 'first', count: 2, spans: [{ origin: 'handbook', role: 'system' }, { origin: 'handbook' }] },
+    { module: 'second', count: 2 },
+  ])
+})
+
+test('a guard that blocks refuses the call in its own name, and the request that may be recorded stays', async () => {
+  const call = callWith({ messages: [{ role: 'user', content: 'hello' }] })
+  const blocks = guard(
+    'strict',
+    detectionOf([{ ...mail, action: 'block' } as never], { reach: 20, action: 'block' }),
+  )
+  await expect(brought([blocks], ['ask a@b'], undefined, call)).rejects.toMatchObject({
+    module: 'strict',
+    status: 400,
+  })
+  expect(call.trace.request).toEqual(call.request)
+})
+
+test('guards that the call does not meet are not asked, and without guards texts are not looked at', async () => {
+  const apart = guard('apart', detectionOf([mail], { reach: 20 }), { when: () => 'users' })
+  expect(await brought([apart], ['ask a@b'])).toEqual(['ask a@b'])
+  expect(await brought([], ['ask a@b'])).toEqual(['ask a@b'])
+})
+
+test('a guard that fails lets texts pass when it is open, and refuses the call when it is closed', async () => {
+  const broken: Detection = {
+    reach: 1,
+    scan() {
+      throw new Error('out of order')
+    },
+  }
+  expect(await brought([guard('open', broken, { failure: 'open' })], ['ask a@b'])).toEqual(['ask a@b'])
+  const closed = brought([guard('closed', broken, { failure: 'closed' })], ['ask a@b'])
+  await expect(closed).rejects.toMatchObject({ module: 'closed', status: 500 })
+})

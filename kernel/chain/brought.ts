@@ -1,0 +1,72 @@
+import { Call } from '../call/call.ts'
+import type { ModelRequest } from '../call/canonical.ts'
+import type { Trace } from '../call/trace.ts'
+import type { TextLocation } from '../detect/detect.ts'
+import { Window } from '../detect/window.ts'
+import { HookFault } from '../hook-fault.ts'
+import { looksElsewhere } from './batches.ts'
+import { Detector } from './detector.ts'
+import { type Entry, engages } from './entry.ts'
+import { inspectRequest } from './inspect.ts'
+
+/** A text that a module brings into a call: a passage that it found, a turn that it remembers, a template that it filled. */
+export interface BroughtText {
+  /** Of the message that it is to be part of. */
+  readonly role: string
+  readonly text: string
+}
+
+/** Resolves with the texts as guards let them pass; rejects with what one refuses with. `origin` brings them. */
+export type InspectBrought = (
+  trace: Trace,
+  call: Call,
+  texts: readonly BroughtText[],
+  origin: string,
+) => Promise<string[]>
+
+/**
+ * Has the guards of a chain look at texts that a module brings into a call after they have looked at its request. The
+ * module that brings them is not asked about its own. Undefined when there are no guards.
+ */
+export function inspectorOf(guards: readonly Entry[]): InspectBrought | undefined {
+  if (guards.length === 0) return undefined
+  return async (trace, handed, texts, origin) => {
+    // A plugin from outside has a call that cannot be written to.
+    const call = handed.trace === trace ? handed : new Call({ ...handed, trace })
+    let seen = texts
+    for (const entry of guards) {
+      if (entry.id === origin || !engages(entry, call)) continue
+      seen = entry.hooks[looksElsewhere]
+        ? await askElsewhere(entry, call, seen)
+        : lookedThrough(entry, call, seen, origin)
+    }
+    return seen.map(({ text }) => text)
+  }
+}
+
+function lookedThrough(
+  entry: Entry,
+  call: Call,
+  texts: readonly BroughtText[],
+  origin: string,
+): BroughtText[] {
+  const detector = new Detector(entry, entry.hooks.detect!.request!, call)
+  try {
+    return texts.map(({ role, text }) => {
+      const place: TextLocation = { direction: 'request', role, kind: 'content', origin }
+      return { role, text: new Window([detector], place, (found) => detector.refuse(found)).whole(text) }
+    })
+  } finally {
+    detector.settle()
+  }
+}
+
+/** A guard in a worker gets the texts as the messages of a request. */
+async function askElsewhere(entry: Entry, call: Call, texts: readonly BroughtText[]): Promise<BroughtText[]> {
+  const messages = texts.map(({ role, text }) => ({ role, content: text }))
+  const asked = call.withRequest({ messages, prompt: undefined, input: undefined })
+  const step = await inspectRequest(entry, asked, () => [])
+  if (step && 'kind' in step) throw new HookFault(`${entry.id} answers where it is asked about texts`)
+  const after = ((step ?? asked).request as ModelRequest).messages ?? []
+  return texts.map(({ role }, n) => ({ role, text: String(after[n]?.content ?? '') }))
+}
