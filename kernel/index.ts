@@ -125,6 +125,7 @@ export {
   defineArea,
   defineModule,
   defineProvider,
+  type OnceContext,
 } from './contract/plugin.ts'
 export type {
   Credential,

@@ -146,6 +146,20 @@ test('ceilings limits answers by model, and leaves alone what asks for less', as
   })
 })
 
+test('callcount has one route for all of its configurations', async () => {
+  await withPlugin('callcount', {}, async () => {
+    await api('POST', '/api/proxy/modules/callcount/bindings', { name: 'docs', when: { projects: ['docs'] } })
+    for (const project of ['docs', 'other']) {
+      upstream.reply({ content: ['fine'] })
+      expect((await say('hello', { 'x-project': project })).status).toBe(200)
+    }
+    const response = await fetch(`${gateway.url}/api/modules/callcount`, {
+      headers: { authorization: `Bearer ${adminKey}` },
+    })
+    expect(await response.json()).toEqual({ callcount: 2, 'callcount/docs': 1 })
+  })
+})
+
 test("dailyquota counts each user's calls, over reconfigurations", async () => {
   const signUp = async (name: string) =>
     (await api('POST', '/api/auth/signup', { email: `${name}@example.com`, name })).api_key

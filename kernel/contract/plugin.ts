@@ -29,6 +29,8 @@ export interface CompleteOptions {
 export interface Context<S> {
   readonly id: string
   readonly settings: S
+  /** In shadow the kernel withholds what hooks do; the module itself withholds what it would do to calls by other ways. */
+  readonly mode: 'enforce' | 'shadow'
   readonly log: Log
   /** Aborts when the instance goes. */
   readonly signal: AbortSignal
@@ -129,11 +131,20 @@ type Migrate = (
   from: string,
 ) => Awaitable<Readonly<Record<string, unknown>>>
 
+/** What `once` is given: all of a context but the settings, as each configuration of the module has its own. */
+export type OnceContext = Omit<Context<undefined>, 'settings' | 'mode'>
+
 /** A module of the chain. `settings` must accept `{}`; `setup` may only define and acquire through the context. */
-export interface ModuleDefinition<C extends z.ZodType = z.ZodType> {
+export interface ModuleDefinition<C extends z.ZodType = z.ZodType, O = unknown> {
   readonly settings: C
   readonly migrate?: Migrate
-  setup(context: Context<Settings<C>>): Awaitable<Hooks>
+  /**
+   * Makes what exists once in each thread, however many bindings the module has: routes, services, and state that its
+   * configurations share. It runs before the first of them is set up, is not run again when one is reconfigured, and what it
+   * acquires is given back after the last of them has ended. A module in a worker cannot have it.
+   */
+  once?(context: OnceContext): Awaitable<O>
+  setup(context: Context<Settings<C>>, once: O): Awaitable<Hooks>
 }
 
 /** An area or a provider: routes, wires, protocols and services. */
@@ -143,8 +154,9 @@ export interface PluginDefinition<C extends z.ZodType = z.ZodType> {
   setup(context: Context<Settings<C>>): Awaitable<void>
 }
 
-export const defineModule = <C extends z.ZodType>(definition: ModuleDefinition<C>): ModuleDefinition<C> =>
-  definition
+export const defineModule = <C extends z.ZodType, O = undefined>(
+  definition: ModuleDefinition<C, O>,
+): ModuleDefinition<C, O> => definition
 export const defineArea = <C extends z.ZodType>(definition: PluginDefinition<C>): PluginDefinition<C> =>
   definition
 export const defineProvider = <C extends z.ZodType>(definition: PluginDefinition<C>): PluginDefinition<C> =>

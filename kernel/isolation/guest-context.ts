@@ -82,7 +82,7 @@ export function guestContext<S>(settings: S, given: SetupData, parts: GuestParts
   return context
 }
 
-const cannotCross = (id: string, what: string): HookFault =>
+export const cannotCross = (id: string, what: string): HookFault =>
   new HookFault(`${id} runs in a worker, where it cannot have ${what}: give it "isolation": "inproc"`)
 
 /** The way to other threads of the gateway, which a worker has not. */

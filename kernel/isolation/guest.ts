@@ -16,7 +16,7 @@ import { Memory } from '../plugin/memory.ts'
 import { resolveStagedAlone } from '../plugin/staging/imports.ts'
 import { errors } from '../workers/thrown.ts'
 import { GuestCalls, type Host } from './guest-calls.ts'
-import { guestContext } from './guest-context.ts'
+import { cannotCross, guestContext } from './guest-context.ts'
 import { GuestEvents } from './guest-events.ts'
 import { guestLog } from './guest-log.ts'
 import { GuestMeter } from './guest-meter.ts'
@@ -84,13 +84,15 @@ async function begin<T>(run: (definition: ModuleDefinition) => Promise<T>): Prom
   }
 }
 
-async function setUp({ settings, setup }: ModuleDefinition, given: SetupData): Promise<Shape> {
+async function setUp({ settings, once, setup }: ModuleDefinition, given: SetupData): Promise<Shape> {
+  if (once) throw cannotCross(data.id, 'what exists once for several configurations')
   const parsed = settings.safeParse(given.config)
   if (!parsed.success) {
     const param = ['config', ...(parsed.error.issues[0]?.path ?? [])].join('.')
     throw badRequest(`The configuration of ${data.id} is not valid: ${explain(parsed.error)}`, { param })
   }
   memory = new Memory(given.memory)
+  instance.mode = given.mode
   const context = guestContext(parsed.data, given, {
     data,
     instance,
@@ -101,7 +103,7 @@ async function setUp({ settings, setup }: ModuleDefinition, given: SetupData): P
     events,
     meter,
   })
-  return module.begin(checkedHooks(await setup(context)))
+  return module.begin(checkedHooks(await setup(context, undefined)))
 }
 
 function remembered(): Remembered {

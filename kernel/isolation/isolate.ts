@@ -51,6 +51,7 @@ async function setUpInWorker(
     failure: manifest.failure,
     given: () => ({
       config,
+      mode: instance.mode,
       memory: memory.values,
       secrets: Object.fromEntries(granted),
       egressAllow: egress.allow,

@@ -29,6 +29,7 @@ export interface GuestData {
 export interface SetupData {
   /** The settings as the operator gave them. */
   readonly config: Readonly<Record<string, unknown>>
+  readonly mode: 'enforce' | 'shadow'
   readonly memory: Remembered
   readonly secrets: Readonly<Record<string, string>>
   readonly egressAllow: readonly string[]

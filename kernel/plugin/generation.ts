@@ -15,6 +15,7 @@ import { internalError } from '../errors.ts'
 import { compareExactness, formOf } from '../paths.ts'
 import type { LiveRoute } from '../route.ts'
 import type { Instance } from './instance.ts'
+import { withOnce } from './once.ts'
 import { pathsOf, WireTable } from './wire-table.ts'
 
 /**
@@ -80,7 +81,7 @@ export class Generation implements Arrangement {
       prices: services.get(Pricing) as Pricing | undefined,
       tokens: services.get(TokenCounting) as TokenCounting | undefined,
     }
-    this.personal = instances.flatMap(({ id: plugin, personal }) =>
+    this.personal = withOnce(instances).flatMap(({ id: plugin, personal }) =>
       personal.map((data) => ({ plugin, data })),
     )
     this.tenants = services.get(Tenants) as Tenants | undefined
@@ -149,7 +150,8 @@ const undelivered: Delivery = async () => {
 }
 
 /** What instances offer, together. Throws when two of them claim the same thing. */
-export function offersOf(instances: readonly Instance[]) {
+export function offersOf(running: readonly Instance[]) {
+  const instances = withOnce(running)
   const routes = unique(instances, 'route', ({ routes }) =>
     routes.map((route) => [`${route.method} ${formOf(route.path)}`, route]),
   )
@@ -184,7 +186,11 @@ function unique<K, V>(
     for (const [key, value] of read(instance)) {
       const owner = owners.get(key)
       if (owner !== undefined) {
-        throw new Error(`${instance.id} claims the ${what} ${describe(key)}, which ${owner} has already`)
+        const once =
+          moduleOf(instance.id) === moduleOf(owner) ? '; a module with bindings offers it in once' : ''
+        throw new Error(
+          `${instance.id} claims the ${what} ${describe(key)}, which ${owner} has already${once}`,
+        )
       }
       owners.set(key, instance.id)
       all.set(key, value)
@@ -195,3 +201,5 @@ function unique<K, V>(
 
 const describe = (key: unknown): string =>
   typeof key === 'symbol' ? (key.description ?? 'unnamed') : String(key)
+
+const moduleOf = (id: string): string => id.split('/')[0]!

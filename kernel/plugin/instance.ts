@@ -16,6 +16,7 @@ import { denied, grantsOf } from '../permissions/permissions.ts'
 import type { LiveRoute } from '../route.ts'
 import type { Memory } from './memory.ts'
 import { checkRoute, checkWire } from './offered.ts'
+import type { Once } from './once.ts'
 import { storeName } from './plugin-data.ts'
 import { isOfCall, oneThread, type Relay } from './relay.ts'
 import { Scope } from './scope.ts'
@@ -24,6 +25,10 @@ import { Scope } from './scope.ts'
 export interface Instance {
   readonly id: string
   readonly scope: Scope
+  /** In shadow it has no effect on calls. */
+  mode: Context<unknown>['mode']
+  /** What its module has once, which it keeps as long as it lasts. */
+  once?: Once
   hooks: ChainHooks
   readonly routes: LiveRoute[]
   readonly wires: Wire[]
@@ -42,6 +47,7 @@ const releaseMs = 10_000
 export const emptyInstance = (id: string): Instance => ({
   id,
   scope: new Scope(id, releaseMs),
+  mode: 'enforce',
   hooks: {},
   routes: [],
   wires: [],
@@ -109,6 +115,7 @@ export function contextOf<S>(
     ...outboundOf(id, grants, scope, parts.outbound ?? noOutbound()),
     id,
     settings,
+    mode: instance.mode,
     log,
     signal: scope.signal,
     memory: (name, create) => memory.value(name, create),

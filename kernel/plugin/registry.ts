@@ -5,6 +5,7 @@ import type { Generation } from './generation.ts'
 import { type Actor, refuseLockout } from './lockout.ts'
 import { type Discovered, explain } from './manifest.ts'
 import { migrate } from './migration.ts'
+import { withOnce } from './once.ts'
 import type { Plugin, Plugins } from './plugin-record.ts'
 import { liveOf, PluginTable, type TableParts } from './plugin-table.ts'
 import { bindingId, type RecordParts, Records } from './records.ts'
@@ -34,11 +35,15 @@ export class Registry extends PluginTable {
       ...given,
       service: (token) =>
         this.generation.services.get(token) ??
-        liveOf(this.#draft ?? this.all)
+        withOnce(liveOf(this.#draft ?? this.all))
           .find(({ services }) => services.has(token))
           ?.services.get(token),
-      current: (instance) =>
-        instance === (this.find(instance.id)?.instance ?? this.#draft?.get(instance.id)?.instance),
+      current: (instance) => {
+        const { id } = instance
+        const latest = this.find(id)?.instance ?? this.#draft?.get(id)?.instance
+        if (latest) return instance === latest || instance === latest.once?.instance
+        return this.bindings(id).some((binding) => binding.instance?.once?.instance === instance)
+      },
     }
   }
 
@@ -56,7 +61,10 @@ export class Registry extends PluginTable {
   /** What is wrong with the configuration, as plugins found when they were set up and find now that all have started. */
   verify(): string[] {
     const refused = this.plugins.flatMap(({ misconfigured = [] }) => misconfigured)
-    return [...refused, ...liveOf(this.all).flatMap(({ checks }) => checks.flatMap((check) => check()))]
+    return [
+      ...refused,
+      ...withOnce(liveOf(this.all)).flatMap(({ checks }) => checks.flatMap((check) => check())),
+    ]
   }
 
   /**

@@ -3,7 +3,7 @@ import { deepFreeze } from '../call/read-only.ts'
 import { readOnlyEvents, readOnlyHooks } from '../chain/read-only.ts'
 import { checkedHooks } from '../chain/returned.ts'
 import { refuseShadow } from '../chain/shadow/hooks.ts'
-import type { ModuleDefinition, PluginDefinition } from '../contract/plugin.ts'
+import type { ModuleDefinition, OnceContext, PluginDefinition } from '../contract/plugin.ts'
 import { badRequest } from '../errors.ts'
 import { HookFault } from '../hook-fault.ts'
 import { nearestKeys } from '../kit/problem-of.ts'
@@ -14,6 +14,7 @@ import { type ContextParts, contextOf, emptyInstance, type Instance } from './in
 import { type Isolation, isolationOf } from './isolation.ts'
 import { load } from './loader.ts'
 import { explain } from './manifest.ts'
+import { makeOnce, type Once } from './once.ts'
 import type { Plugin } from './plugin-record.ts'
 import { located } from './source-place.ts'
 
@@ -67,9 +68,17 @@ export async function settingsOf(plugin: Plugin, isolation: Isolation): Promise<
   return parsed?.data
 }
 
-/** A new instance of a plugin. When its setup fails, everything it had acquired is given back first. */
-export async function setUp(plugin: Plugin, parts: SetupParts): Promise<Instance> {
+/**
+ * A new instance of a plugin, under what its module has once: `once` where that is there already. When its setup fails,
+ * everything it had acquired is given back first.
+ */
+export async function setUp(
+  plugin: Plugin,
+  parts: SetupParts,
+  module: { readonly record: Plugin; readonly once: Once | undefined },
+): Promise<Instance> {
   const instance = emptyInstance(plugin.id)
+  instance.mode = plugin.setting?.mode ?? 'enforce'
   if (plugin.found.staged) instance.scope.own(plugin.found.staged.hold())
   const setupMs = setupLimit(plugin.found, parts.setupMs)
   try {
@@ -78,15 +87,21 @@ export async function setUp(plugin: Plugin, parts: SetupParts): Promise<Instance
     else if (plugin.found.entry) {
       await definitionOf(plugin, setupMs)
       const settings = deepFreeze(await settingsOf(plugin, parts.isolation))
-      const { setup } = await definitionOf(plugin)
+      const definition = await definitionOf(plugin)
       const isSafe = parts.freezeAll || plugin.found.source !== 'builtin'
       const own = isSafe ? { ...parts, events: readOnlyEvents(parts.events) } : parts
+      if ('once' in definition && definition.once) {
+        const run = (context: OnceContext) => inTime(definition.once!(context), setupMs, 'its once')
+        instance.once = module.once ?? (await makeOnce(module.record, own, run))
+        instance.scope.own(instance.once.hold())
+      }
       const context = contextOf(own, plugin.manifest!, instance, settings, plugin.memory, plugin.meter)
-      const hooks = checkedHooks(await inTime(setup(context), setupMs, 'its setup'))
+      const made = definition.setup(context, instance.once?.value)
+      const hooks = checkedHooks(await inTime(made, setupMs, 'its setup'))
       const safe = isSafe ? readOnlyHooks(hooks) : hooks
       instance.hooks = grantedHooks(plugin.id, safe, grantsOf(plugin.manifest!.permissions))
     }
-    if (plugin.setting?.mode === 'shadow') refuseShadow(instance)
+    if (instance.mode === 'shadow') refuseShadow(instance)
     return instance
   } catch (error) {
     await instance.scope

@@ -6,6 +6,7 @@ import type { Instance } from './instance.ts'
 import type { Actor } from './lockout.ts'
 import { explain } from './manifest.ts'
 import { migrate } from './migration.ts'
+import { runningOnce } from './once.ts'
 import { missingOf, type Plugin, type Plugins } from './plugin-record.ts'
 import { liveOf } from './plugin-table.ts'
 import type { Records } from './records.ts'
@@ -119,7 +120,9 @@ export class Transaction {
     const plugin = stored === given.stored ? given : this.#withStored(given, stored)
     const { id, memory } = plugin
     const { source } = memory
-    const instance = await setUp(plugin, this.#parts)
+    const record = plugin.binding ? this.plugins.get(plugin.binding.module)! : plugin
+    const once = runningOnce(plugin, this.plugins.values(), this.#before.values())
+    const instance = await setUp(plugin, this.#parts, { record, once })
     this.#started.set(instance, async () => {
       this.#started.delete(instance)
       await instance.scope.dispose().catch((err: unknown) => {

@@ -60,6 +60,10 @@ const ask = (
   headers: Record<string, string> = {},
   { secret }: { secret: string } = key,
 ) => clientOf(secret).chat.completions.create({ model: 'gpt-4o-mini', messages, ...body }, { headers })
+const modelsOf = async ({ secret }: { secret: string }): Promise<string[]> => {
+  const { data } = await clientOf(secret).models.list()
+  return data.map(({ id }) => id)
+}
 const refused = (rule: string) => ({
   status: 403,
   code: 'forbidden',
@@ -224,6 +228,32 @@ test('the default scope is for keys without one, and leaves admins their managem
   await expect(ask({}, {}, { secret: gateway.adminKey })).rejects.toMatchObject(refused('read_only'))
   await gateway.module('keyscope', { config: { default_scope: null } })
   await ask({}, {}, { secret: gateway.adminKey })
+})
+
+test('a project can have a default scope of its own, and one can be tried in shadow', async () => {
+  const bindings = '/api/proxy/modules/keyscope/bindings'
+  const bind = (body: object) => gateway.api('POST', bindings, body)
+  const limited = { config: { default_scope: { models: ['gpt-4o-mini'] } }, when: { projects: ['docs'] } }
+  expect((await bind({ name: 'docs', ...limited })).status).toBe(201)
+  const refusal = { status: 403, error: { module: 'keyscope/docs', details: { rule: 'models' } } }
+  await expect(ask({ model: 'gpt-4o' }, { 'x-project': 'docs' })).rejects.toMatchObject(refusal)
+  await ask({ model: 'gpt-4o' })
+  expect(await modelsOf(key)).not.toContain('gpt-4o')
+  const tried = await gateway.api('PUT', `${bindings}/docs`, { mode: 'shadow' })
+  expect(tried.status).toBe(200)
+  await ask({ model: 'gpt-4o' }, { 'x-project': 'docs' })
+  expect(await modelsOf(key)).toContain('gpt-4o')
+  expect((await gateway.api('GET', `${bindings}/docs/events`)).body.events[0]).toMatchObject({
+    kind: 'refused',
+  })
+  await scope({ models: ['gpt-4o'] })
+  await expect(ask()).rejects.toMatchObject(refused('models'))
+  expect(await modelsOf(key)).not.toContain('gpt-4o-mini')
+  await gateway.module('keyscope', { mode: 'shadow' })
+  await ask()
+  expect(await modelsOf(key)).toContain('gpt-4o-mini')
+  await gateway.module('keyscope', { mode: null })
+  await gateway.api('DELETE', `${bindings}/docs`)
 })
 
 test('scopes survive a restart', async () => {

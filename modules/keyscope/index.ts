@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { defineModule, forbidden, type Key, kernelServices, type Principal, type Visit } from '#kernel'
+import { defineModule, forbidden, type Key, kernelServices, type Visit } from '#kernel'
 import { ModelScopes } from '#provider'
+import { Limits, type RulesOf } from './limits.ts'
 import { addRoutes } from './routes.ts'
 import { Rules } from './rules.ts'
 import { scopeSchema } from './scope.ts'
@@ -15,8 +16,8 @@ export default defineModule({
     }),
   }),
 
-  async setup(context) {
-    const { settings, store, use, own, log } = context
+  async once(context) {
+    const { store, use, own, log, provide } = context
     const scopes = new Scopes(store)
     own(await scopes.load())
     addRoutes(context, scopes)
@@ -30,13 +31,15 @@ export default defineModule({
       log.error({ err: error }, 'the scope of a rotated key was not stored')
     own(keys.watch((key) => void follow(key).catch(onError)))
 
-    const fallback = settings.default_scope && new Rules(settings.default_scope)
-    const rulesOf = ({ keyId }: Principal): Rules | undefined => scopes.rules(keyId) ?? fallback
+    const limits = new Limits()
+    provide(ModelScopes, { mayReach: (...asked) => limits.mayReach(...asked) })
+    return { scopes, limits }
+  },
 
-    context.provide(ModelScopes, {
-      mayReach: (principal, asked, provider, model) =>
-        rulesOf(principal)?.mayReach(asked, provider, model) ?? true,
-    })
+  setup({ id, settings, mode, own }, { scopes, limits }) {
+    const fallback = settings.default_scope && new Rules(settings.default_scope)
+    const rulesOf: RulesOf = ({ keyId }) => scopes.rules(keyId) ?? fallback
+    if (mode === 'enforce') own(limits.add(id, rulesOf))
 
     return {
       pure: true,

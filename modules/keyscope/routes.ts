@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { badRequest, type Context, type Key, kernelServices, notFound } from '#kernel'
+import { badRequest, type Key, kernelServices, notFound, type OnceContext } from '#kernel'
 import { scopeFields } from './scope.ts'
 import type { Scopes } from './scopes.ts'
 
@@ -25,7 +25,7 @@ const scopeChange = z
   .partial()
 
 /** To read, set and remove the scope of a key. Any key of a user can read what that user's keys may do. */
-export function addRoutes({ route, use }: Context<unknown>, scopes: Scopes): void {
+export function addRoutes({ route, use }: OnceContext, scopes: Scopes): void {
   async function keyOf(keyId: string): Promise<Key> {
     const key = await use(kernelServices.accounts).keys.find(keyId)
     if (!key) throw notFound(`There is no key ${keyId}.`, { param: 'keyId' })

@@ -70,9 +70,13 @@ export async function detailOf(registry: Registry, plugin: Plugin): Promise<z.in
   const { found, setting, instance } = plugin
   const schema = await registry.schema(plugin).catch(() => undefined)
   const config_schema = schema && jsonSchemaOf(schema)
-  const routes = instance?.routes.map(({ method, path }) => `${method.toUpperCase()} ${path}`) ?? []
-  const wires =
-    instance?.wires.flatMap(({ path, aliases = [] }) => [path, ...aliases].map((at) => `POST ${at}`)) ?? []
+  const offering = instance ? [...(instance.once ? [instance.once.instance] : []), instance] : []
+  const routes = offering
+    .flatMap((one) => one.routes)
+    .map(({ method, path }) => `${method.toUpperCase()} ${path}`)
+  const wires = offering
+    .flatMap((one) => one.wires)
+    .flatMap(({ path, aliases = [] }) => [path, ...aliases].map((at) => `POST ${at}`))
   return {
     ...itemOf(registry, plugin),
     folder: found.source === 'builtin' ? null : found.folder,

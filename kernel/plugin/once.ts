@@ -1,0 +1,61 @@
+import type { ContextParts, Instance } from './instance.ts'
+import { contextOf, emptyInstance } from './instance.ts'
+import type { Discovered } from './manifest.ts'
+import type { Plugin } from './plugin-record.ts'
+
+/** What a module has once, however many configurations of it run. It lasts as long as one of them does. */
+export interface Once {
+  /** What was acquired and offered for it. */
+  readonly instance: Instance
+  /** What setup is given. */
+  readonly value: unknown
+  /** The code that made it: other code makes its own. */
+  readonly found: Discovered
+  /** Keeps it until what this returns is called; the last one to let go disposes of it. */
+  hold(): () => unknown
+}
+
+/** Runs a module's `once`. When it fails, everything it had acquired is given back first. */
+export async function makeOnce(
+  { id, found, manifest, memory, meter }: Plugin,
+  parts: ContextParts,
+  run: (context: ReturnType<typeof contextOf<undefined>>) => Promise<unknown>,
+): Promise<Once> {
+  const instance = emptyInstance(id)
+  if (found.staged) instance.scope.own(found.staged.hold())
+  let holders = 0
+  const hold = () => {
+    holders += 1
+    return () => {
+      holders -= 1
+      return holders === 0 ? instance.scope.dispose() : undefined
+    }
+  }
+  try {
+    const value = await run(contextOf(parts, manifest!, instance, undefined, memory, meter))
+    return { instance, value, found, hold }
+  } catch (error) {
+    await instance.scope
+      .dispose()
+      .catch((err) => parts.log.error({ plugin: id, err }, 'a plugin could not release everything'))
+    throw error
+  }
+}
+
+/** What a module that runs with this code has once, in any of its configurations. */
+export function runningOnce(plugin: Plugin, ...all: readonly Iterable<Plugin>[]): Once | undefined {
+  const moduleOf = ({ id, binding }: Plugin): string => binding?.module ?? id
+  for (const plugins of all)
+    for (const other of plugins) {
+      const once = other.instance?.once
+      if (once?.found === plugin.found && moduleOf(other) === moduleOf(plugin)) return once
+    }
+  return undefined
+}
+
+/** Instances, with what those of modules have once before them. */
+export const withOnce = (instances: readonly Instance[]): Instance[] => [
+  ...new Set(
+    instances.flatMap((instance) => (instance.once ? [instance.once.instance, instance] : [instance])),
+  ),
+]
