@@ -87,6 +87,7 @@ export {
 export { type Arrangement, type AttemptHooks, Delivery } from './contract/delivery.ts'
 export {
   type AddJob,
+  type CronOptions,
   type Job,
   type JobDefinition,
   type JobError,
@@ -95,6 +96,7 @@ export {
   type JobRecord,
   type JobStatus,
   Jobs,
+  type ScheduledTime,
 } from './contract/jobs.ts'
 export {
   type Amounts,

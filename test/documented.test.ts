@@ -316,6 +316,15 @@ test('guestbook tells of a guest after the entry is stored, with whose key it wa
   await expect.poll(async () => (await api('GET', '/api/guestbook/feed')).feed).toEqual([entry])
 })
 
+test('callreport notes the calls whenever its schedule says', async () => {
+  const reports = async () => (await api('GET', '/api/callreport')).reports as { calls: number }[]
+  await withPlugin('callreport', { schedule: '* * * * * *' }, async () => {
+    upstream.reply({ content: ['fine'] })
+    await say('hello')
+    await expect.poll(async () => (await reports())[0]?.calls).toBe(1)
+  })
+})
+
 test('hostveil replaces names in whole and in streamed answers, however they are cut', async () => {
   await withPlugin('hostveil', {}, async () => {
     for (const stream of [false, true]) {

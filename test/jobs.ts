@@ -1,7 +1,7 @@
 import type { Jobs, Store } from '../kernel/index.ts'
 import { createLog } from '../kernel/log.ts'
 import { Scheduler } from '../plugins/jobs/scheduler.ts'
-import { jobsService } from '../plugins/jobs/service.ts'
+import { JobsService } from '../plugins/jobs/service.ts'
 import { emptyJobs, type JobsState } from '../plugins/jobs/state.ts'
 import { JobTable } from '../plugins/jobs/table.ts'
 
@@ -42,5 +42,11 @@ export async function openJobs(
   const table = new JobTable(store, now)
   const scheduler = new Scheduler({ state, table, log, now })
   await scheduler.open()
-  return { jobs: jobsService({ table, now, state }), table, state, logged, close: () => scheduler.close() }
+  return {
+    jobs: new JobsService({ table, now, state }),
+    table,
+    state,
+    logged,
+    close: () => scheduler.close(),
+  }
 }

@@ -124,6 +124,24 @@ export interface JobQueue<I> {
   resume(): Promise<void>
 }
 
+export interface CronOptions extends Pick<JobDefinition<unknown>, 'delaysMs'> {
+  /** The time zone of the schedule by its IANA name; UTC by default. */
+  readonly timezone?: string
+  /**
+   * What becomes of times that came while nothing could run, such as while the gateway was down: one run for all of them, or
+   * none when the first is more than a minute ago; `once` by default.
+   */
+  readonly missed?: 'once' | 'skip'
+  /** As of jobs; an hour by default. */
+  readonly timeoutMs?: number
+}
+
+/** What a run of a schedule is for. */
+export interface ScheduledTime {
+  /** The time that it was due, in milliseconds since the epoch. */
+  readonly at: number
+}
+
 /** Work that is done whatever happens to the process, in the first of several threads. */
 export interface Jobs {
   /**
@@ -136,6 +154,18 @@ export interface Jobs {
     name: string,
     definition: JobDefinition<I, S>,
   ): JobQueue<I>
+  /**
+   * Runs something whenever a schedule in cron's form says (`30 3 * * *`; six fields begin with seconds), in setup. Each run is
+   * a job, one at a time. Times that a change of clocks skips are made up for at the next one there is, and those that come
+   * twice run once, where hour and minute are single numbers.
+   */
+  cron(
+    owner: Pick<Context<unknown>, 'id' | 'own'>,
+    name: string,
+    schedule: string,
+    run: (job: Job<ScheduledTime>) => unknown,
+    options?: CronOptions,
+  ): void
 }
 
 export const Jobs = guardedToken<Jobs>('jobs')

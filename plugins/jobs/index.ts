@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { defineArea, Jobs } from '#kernel'
-import { prune } from './prune.ts'
+
 import { addJobRoutes } from './routes.ts'
 import { Scheduler } from './scheduler.ts'
-import { jobsService } from './service.ts'
+import { JobsService } from './service.ts'
 import { emptyJobs } from './state.ts'
 import { JobTable } from './table.ts'
+import { tidy } from './tidy.ts'
 
-const pruneMs = 60_000
+const tidyMs = 60_000
 
 export default defineArea({
   settings: z.strictObject({}),
@@ -19,12 +20,12 @@ export default defineArea({
     /** The first thread answers itself, the others wait for it. */
     const runsJobs = askFirstThread('runs', () => true)(undefined) === true
     const state = runsJobs ? memory('jobs', emptyJobs) : undefined
-    provide(Jobs, jobsService({ table, now, state }))
+    provide(Jobs, new JobsService({ table, now, state }))
     addJobRoutes(context, table, state)
     if (!state) return
     const scheduler = new Scheduler({ state, table, log, now })
     own(() => scheduler.close())
     await scheduler.open()
-    every(pruneMs, () => prune(state, table, now()))
+    every(tidyMs, () => tidy(state, table, now()))
   },
 })

@@ -7,6 +7,7 @@ import type { JobQueue, JobRecord, Store } from '#kernel'
 import type { Engine } from '../../storage/index.ts'
 import { openLevel } from '../../storage/level.ts'
 import { type JobsProcess, Owner, openJobs } from '../../test/jobs.ts'
+import { tidy } from './tidy.ts'
 
 let folder: string
 let engine: Engine
@@ -321,7 +322,6 @@ test('when jobs themselves are set up anew, definitions stay, and what runs is n
 })
 
 test('jobs that ended are forgotten when they are too old or too many, with their steps', async () => {
-  const { prune } = await import('./prune.ts')
   const clock = { at: 1_000_000 }
   const store = newStore()
   const { jobs, table, state } = await open(store, { now: () => clock.at })
@@ -335,13 +335,13 @@ test('jobs that ended are forgotten when they are too old or too many, with thei
     await become(queue, String(n), 'completed')
     clock.at += 1_000
   }
-  await prune(state, table, clock.at)
+  await tidy(state, table, clock.at)
   expect((await queue.list()).items.map(({ id }) => id)).toEqual([
     'test.kept:4',
     'test.kept:3',
     'test.kept:2',
   ])
-  await prune(state, table, clock.at + 24 * 3_600_000 - 1_500)
+  await tidy(state, table, clock.at + 24 * 3_600_000 - 1_500)
   expect((await queue.list()).items.map(({ id }) => id)).toEqual(['test.kept:4'])
   const contents = await engine.contents(`part-${parts}`)
   expect(contents.map(({ path: at, entries }) => [at.split('/').at(-1), entries])).toEqual(

@@ -14,12 +14,15 @@ export function kindOf(plugin: string, name: string): string {
 export function addKind(
   state: JobsState,
   name: string,
-  owner: object,
-  definition: JobDefinition<unknown, unknown>,
+  {
+    owner,
+    definition,
+    upkeep,
+  }: Pick<Kind, 'owner' | 'upkeep'> & { readonly definition: JobDefinition<unknown, unknown> },
 ): Kind {
   const others = state.kinds.get(name) ?? []
   if (others.some((other) => other.owner === owner)) throw new Error(`The kind ${name} is defined twice`)
-  const kind = { owner, definition: settled(definition), runs: new Set<never>() }
+  const kind = { owner, definition: settled(definition), upkeep, runs: new Set<never>() }
   state.kinds.set(name, [...others, kind])
   state.wake()
   return kind

@@ -3,6 +3,7 @@ import { Countdown, type JobError, type Log } from '#kernel'
 import { completed, failed, interrupted, missed } from './changes.ts'
 import { RunningJob, type Suspended } from './job.ts'
 import { plain } from './plain.ts'
+import { recorded } from './recorded.ts'
 import type { JobRow } from './row.ts'
 import type { Kind } from './state.ts'
 import { type JobTable, LeaseLost } from './table.ts'
@@ -15,9 +16,6 @@ export interface RunParts {
 
 /** How long a run may go on that has been told to stop, in milliseconds; less than a plugin may take to release it. */
 const graceMs = 8_000
-
-/** How soon is tried again what the store refused, in milliseconds. */
-const refusedMs = 1_000
 
 /** Why a run stops before its time: the instance goes whose code it is, its time is up, or the job is in other hands. */
 type Stop = 'released' | 'overdue' | 'lost'
@@ -158,17 +156,5 @@ async function settle(
     return { value: plain(await run()) }
   } catch (thrown) {
     return { thrown }
-  }
-}
-
-/** Writes until the store takes it: while a disk is full, what came of a job waits. */
-async function recorded<T>(write: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await write()
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'STORE_FAILED')) throw error
-      await setTimeout(refusedMs, undefined, { ref: false })
-    }
   }
 }

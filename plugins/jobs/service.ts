@@ -1,4 +1,6 @@
-import type { JobDefinition, JobQueue, Jobs } from '#kernel'
+import type { CronOptions, Job, JobDefinition, JobQueue, Jobs, ScheduledTime } from '#kernel'
+import { detach } from '#kit'
+import { cronDefinition, plan, Schedule } from './cron.ts'
 import { addKind, kindOf, releaseKind } from './kinds.ts'
 import { Queue } from './queue.ts'
 import { type JobsState, settled } from './state.ts'
@@ -11,21 +13,54 @@ interface ServiceParts {
   readonly state: JobsState | undefined
 }
 
+type Owner = Parameters<Jobs['define']>[0]
+
 /** Jobs as other plugins have them. */
-export function jobsService({ table, now, state }: ServiceParts): Jobs {
-  return {
-    define<I, S>(
-      owner: Parameters<Jobs['define']>[0],
-      name: string,
-      given: JobDefinition<I, S>,
-    ): JobQueue<I> {
-      const kind = kindOf(owner.id, name)
-      const definition = given as unknown as JobDefinition<unknown, unknown>
-      if (state) {
-        const added = addKind(state, kind, owner, definition)
-        owner.own(() => releaseKind(state, kind, added))
-      }
-      return new Queue(kind, settled(definition), table, now)
-    },
+export class JobsService implements Jobs {
+  readonly #parts: ServiceParts
+
+  constructor(parts: ServiceParts) {
+    this.#parts = parts
+  }
+
+  define<I, S>(owner: Owner, name: string, given: JobDefinition<I, S>): JobQueue<I> {
+    const kind = kindOf(owner.id, name)
+    const definition = given as unknown as JobDefinition<unknown, unknown>
+    this.#add(owner, kind, definition)
+    return this.#queueOf(kind, definition)
+  }
+
+  cron(
+    owner: Owner,
+    name: string,
+    pattern: string,
+    run: (job: Job<ScheduledTime>) => unknown,
+    options: CronOptions = {},
+  ): void {
+    const { table, now, state } = this.#parts
+    const kind = kindOf(owner.id, name)
+    const schedule = new Schedule(pattern, options.timezone ?? 'UTC', now())
+    const planNext = (): Promise<void> => plan({ kind, schedule, queue, table, now })
+    const definition = cronDefinition(run, options, { now, planNext }) as JobDefinition<unknown, unknown>
+    const queue = this.#queueOf(kind, definition)
+    this.#add(owner, kind, definition, planNext)
+    if (state) detach(`the schedule ${kind}`, planNext())
+  }
+
+  #add(
+    owner: Owner,
+    kind: string,
+    definition: JobDefinition<unknown, unknown>,
+    upkeep?: () => Promise<void>,
+  ) {
+    const { state } = this.#parts
+    if (!state) return
+    const added = addKind(state, kind, { owner, definition, upkeep })
+    owner.own(() => releaseKind(state, kind, added))
+  }
+
+  #queueOf(kind: string, definition: JobDefinition<unknown, unknown>): Queue {
+    const { table, now } = this.#parts
+    return new Queue(kind, settled(definition), table, now)
   }
 }

@@ -13,6 +13,8 @@ export interface Kind {
   /** Whose it is. */
   readonly owner: object
   readonly definition: Definition
+  /** What is to be done for it from time to time. */
+  readonly upkeep: (() => Promise<void>) | undefined
   /** Jobs that it runs. */
   readonly runs: Set<Run>
 }
