@@ -155,3 +155,10 @@ test('log probabilities are null where they were said to be, until there are som
   expect(of(undefined)).not.toHaveProperty('logprobs')
   expect(of({ content: [1] }, null, { content: [2] })).toHaveProperty('logprobs', { content: [1, 2] })
 })
+
+test('items of a list that are no objects stay as they came, beside those that are', () => {
+  const lists = [[null], [{ index: 0, a: 'x' }], [{ index: 0, a: 'y' }], [null, 7], ['z'], [{ index: 0 }]]
+  expect(messageOf(...lists.map((annotations) => ({ annotations })))).toMatchObject({
+    annotations: [null, { index: 0, a: 'xy' }, null, 7, 'z', { index: 0 }],
+  })
+})

@@ -121,4 +121,100 @@ describe('a reader of chunks', () => {
       choices: [{ index: 0, delta: { content: 'a' } }],
     })
   })
+
+  /** Both ways of reading events must say what parsing each says. */
+  function expectAsParsed(events: readonly string[]): void {
+    const parsed = events.map(parseChunk)
+    const [reader, joining] = [new ChunkReader(), new ChunkReader()]
+    expect(events.map((event) => reader.read(Buffer.from(event)))).toStrictEqual(parsed)
+    const [joined, apart] = [new Assembler(), new Assembler()]
+    for (const data of joining.joined(Buffer.from(events.join('')))) joined.add(data)
+    for (const data of parsed) apart.add(data)
+    expect(joined.completion()).toStrictEqual(apart.completion())
+  }
+
+  const eventOf = (data: object): string => `data: ${JSON.stringify(data)}\n\n`
+  const like = { id: 'c1', choices: [{ index: 0, delta: { content: 'a' } }], model: 'm1' }
+
+  test.each<[string, object]>([
+    ['another id', { ...like, id: 'c2' }],
+    ['another choice', { ...like, choices: [{ index: 1, delta: { content: 'a' } }] }],
+    ['something else behind', { ...like, model: 'm2' }],
+    ['another field', { ...like, choices: [{ index: 0, delta: { reasoning: 'a' } }] }],
+    ['less behind', { id: 'c1', choices: like.choices }],
+  ])('takes no event with %s for one like the one before', (_, other) => {
+    expectAsParsed([like, like, other, like, other, other].map(eventOf))
+    const padded = (data: object, padding: string) => ({ ...data, obfuscation: padding })
+    expectAsParsed(
+      [padded(like, 'x'), padded(like, 'yz'), padded(other, 'x'), padded(other, ''), like].map(eventOf),
+    )
+    expectAsParsed(
+      [padded(like, 'x'), { ...padded(like, 'x'), more: 1 }, { ...padded(like, 'x'), more: 2 }].map(eventOf),
+    )
+  })
+
+  test.each<[string, object, object]>([
+    ['padding', { ...like, obfuscation: 'x' }, { ...like, obfuscation: 'yz\n"' }],
+    [
+      'padding in a choice',
+      { choices: [{ index: 0, delta: { content: 'a' }, obfuscation: 'x' }] },
+      { choices: [{ index: 0, delta: { content: 'b' }, obfuscation: 'yz' }] },
+    ],
+    [
+      'a second choice',
+      {
+        choices: [
+          { index: 0, delta: { content: 'a' } },
+          { index: 1, delta: {} },
+        ],
+      },
+      {
+        choices: [
+          { index: 0, delta: { content: 'b' } },
+          { index: 1, delta: {} },
+        ],
+      },
+    ],
+    [
+      'log probabilities',
+      {
+        choices: [
+          { index: 0, delta: { content: 'a' }, logprobs: { content: [{ token: 'a', logprob: -1 }] } },
+        ],
+      },
+      {
+        choices: [
+          { index: 0, delta: { content: 'a' }, logprobs: { content: [{ token: 'a', logprob: -1 }] } },
+        ],
+      },
+    ],
+    [
+      'another text that grows',
+      { choices: [{ index: 0, delta: { content: 'a', refusal: 'x' } }] },
+      { choices: [{ index: 0, delta: { content: 'b', refusal: 'x' } }] },
+    ],
+    [
+      'quotes and backslashes',
+      { choices: [{ index: 0, delta: { content: 'a' } }] },
+      { choices: [{ index: 0, delta: { content: 'b\\' } }] },
+    ],
+    [
+      'quotes behind backslashes',
+      { choices: [{ index: 0, delta: { content: 'a' } }] },
+      { choices: [{ index: 0, delta: { content: '\\\\"\\"' } }] },
+    ],
+  ])('loses nothing of events with %s', (_, first, second) => {
+    expectAsParsed([first, second, second, first].map(eventOf))
+  })
+
+  test('refuses padding and texts that are no JSON, however little of them there is', () => {
+    const event = (text: string, padding: string) =>
+      Buffer.from(
+        `data: {"choices":[{"index":0,"delta":{"content":"${text}"}}],"obfuscation":"${padding}"}\n\n`,
+      )
+    const reader = new ChunkReader()
+    reader.read(event('a', 'x'))
+    for (const raw of ['\t', '\\', '\\x'])
+      for (const odd of [event(raw, 'x'), event('a', raw)]) expect(() => reader.read(odd)).toThrow(/not JSON/)
+  })
 })

@@ -207,3 +207,62 @@ test('a chunk that nobody reads is not parsed', () => {
   expect(chunk.seen).toBeUndefined()
   expect(() => chunk.data).toThrow('not JSON')
 })
+
+const dataOf = (body: Completion, length?: number) => toChunks(body, length).map(({ data }) => data)
+
+test('a message is streamed as its role and fields, its thoughts, its texts, and what is no text', () => {
+  const message = {
+    role: 'assistant' as const,
+    content: 'hi',
+    refusal: null,
+    audio: undefined,
+    annotations: [{ n: 1 }],
+    reasoning_details: [{ n: 2 }],
+    reasoning_content: 'hm',
+  }
+  const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
+  const chunks = dataOf({
+    id: 'c',
+    object: 'chat.completion',
+    choices: [{ index: 0, message, finish_reason: 'stop' }],
+    usage,
+  })
+  const head = { id: 'c', object: 'chat.completion.chunk' }
+  expect(chunks.slice(0, -1)).toStrictEqual(
+    [
+      { role: 'assistant', content: '', refusal: null, reasoning_content: '' },
+      { reasoning_details: [{ n: 2 }] },
+      { reasoning_content: 'hm' },
+      { content: 'hi' },
+      { annotations: [{ n: 1 }] },
+      {},
+    ].map((delta, at, { length }) => ({
+      ...head,
+      choices: [{ index: 0, delta, finish_reason: at === length - 1 ? 'stop' : null }],
+    })),
+  )
+  expect(chunks.at(-1)).toStrictEqual({ ...head, choices: [], usage })
+})
+
+test('what an answer leaves out is not made up', () => {
+  expect(dataOf({ id: 'e' })).toEqual([])
+  expect(dataOf({ object: 'text_completion', choices: [{ index: 0, finish_reason: 'stop' }] })).toStrictEqual(
+    [{ object: 'text_completion', choices: [{ index: 0, text: '', finish_reason: 'stop' }] }],
+  )
+  expect(dataOf({ choices: [{ index: 0, finish_reason: 'stop' }] })[0]!.choices).toStrictEqual([
+    { index: 0, delta: { role: 'assistant' }, finish_reason: null },
+  ])
+})
+
+test.each([
+  ['abcde', 2, ['ab', 'cd', 'e']],
+  ['a\u{10000}b', 2, ['a\u{10000}', 'b']],
+  ['a\u{10ffff}b', 2, ['a\u{10ffff}', 'b']],
+  ['a\ue000b', 2, ['a\ue000', 'b']],
+  ['a\u{10000}', 2, ['a\u{10000}']],
+  ['ab\ud83d', 3, ['ab\ud83d']],
+])('the text %j in pieces of %d is %j', (text, length, parts) => {
+  const message = { role: 'assistant' as const, content: text }
+  const chunks = dataOf({ choices: [{ index: 0, message, finish_reason: 'stop' }] }, length)
+  expect(chunks.slice(1, -1).map(({ choices }) => choices[0]!.delta!.content)).toEqual(parts)
+})

@@ -224,3 +224,18 @@ test('a filter that emits what is no chunk is at fault', async () => {
   const odd: Filter = { push: (next, out) => out.emit({ data: next.data } as Chunk) }
   await expect(read(filterStream(source(['a']).chunks, [odd]))).rejects.toBeInstanceOf(HookFault)
 })
+
+test('a filter that finishes does so in the likeness of what it was handed last, and without that in none', async () => {
+  const like = { id: 'c1', model: 'm', object: 'chat.completion.chunk' }
+  async function* one(): AsyncGenerator<readonly Chunk[]> {
+    yield [Chunk.of({ ...like, choices: [{ index: 0, delta: { content: 'a' } }] })]
+  }
+  const finishing = (): Filter => ({ push: (_, out) => out.finish('length') })
+  const [chunk] = (await Array.fromAsync(filterStream(one(), [finishing()]))).flat()
+  expect(chunk!.data).toEqual({ ...like, choices: [{ index: 0, delta: {}, finish_reason: 'length' }] })
+
+  async function* none(): AsyncGenerator<readonly Chunk[]> {}
+  const atEnd = (): Filter => ({ push: (next, out) => out.emit(next), end: (out) => out.finish('stop') })
+  const [last] = (await Array.fromAsync(filterStream(none(), [atEnd()]))).flat()
+  expect(last!.data.choices).toEqual([{ index: 0, delta: {}, finish_reason: 'stop' }])
+})
