@@ -35,6 +35,13 @@ test('findings that are alike are one with their count, their highest confidence
   expect(findings.all[0]!.spans).toEqual(Array.from({ length: 20 }, (_, n) => span(n)))
 })
 
+test('nothing is kept of a finding but what a finding is made of', () => {
+  const findings = new Findings()
+  const spans = [{ ...span(1), text: 'the secret' }]
+  findings.add('m', { ...found, spans, match: 'the secret' } as SafetyFinding)
+  expect(findings.all).toEqual([{ module: 'm', ...found, spans: [span(1)], count: 1 }])
+})
+
 test('a call tells of a hundred kinds by name, and of no more text than a label is long', () => {
   const findings = new Findings()
   for (let n = 0; n < 5000; n += 1) findings.add('m', { ...found, label: `${n} ${'x'.repeat(500)}` })
@@ -53,6 +60,10 @@ describe('is none, which is a fault of its module:', () => {
     { ruleId: 7 },
     { spans: {} },
     { count: 0 },
+    { confidence: 'high' },
+    { confidence: 2 },
+    { spans: [{ role: 'user', kind: 'content', start: 'secret', end: 2 }] },
+    { spans: [null] },
   ])('a finding with %j', (odd) => {
     expect(() => callWith().trace.finding('m', { ...found, ...odd } as never)).toThrow(/a finding|of a find/)
   })

@@ -15,6 +15,14 @@ export const findingTypes = [
 export const severities = ['low', 'medium', 'high', 'critical'] as const
 export const findingActions = ['block', 'redact', 'warn', 'log'] as const
 
+const textKinds: readonly TextLocation['kind'][] = [
+  'content',
+  'reasoning',
+  'refusal',
+  'arguments',
+  'parameter',
+]
+
 /** Where something was found, in characters of the text as its detector read it. */
 export interface FoundSpan extends Pick<TextLocation, 'role' | 'kind' | 'origin'> {
   readonly start: number
@@ -62,28 +70,26 @@ export class Findings {
 
   /** Throws a fault of the module for a finding that is none. */
   add(module: string, found: SafetyFinding, mode?: 'shadow'): void {
-    const { label, ruleId, spans = [], confidence, count = 1, ...kind } = checked(found)
-    const named = {
-      ...kind,
-      label: label.slice(0, most.word),
-      ...(ruleId !== undefined && { ruleId: ruleId.slice(0, most.word) }),
-    }
-    const known = this.#kindOf(module, named, mode)
+    checkFinding(found)
+    const { label, spans = [], confidence, count = 1 } = found
+    const known = this.#kindOf(module, found, cut(label), mode)
     known.count += count
-    for (const span of spans.slice(0, most.spans - known.spans.length)) known.spans.push(span)
+    for (const span of spans.slice(0, most.spans - known.spans.length)) known.spans.push(placeOf(span))
     if (confidence !== undefined)
       Object.assign(known, { confidence: Math.max(known.confidence ?? 0, confidence) })
   }
 
   /** One more kind; past the most of them all that a module finds of a type are one. */
-  #kindOf(module: string, named: SafetyFinding, mode: 'shadow' | undefined): Kind {
-    const { type, severity, action, direction, label, ruleId = '' } = named
-    const key = JSON.stringify([module, mode, type, severity, action, direction, label, ruleId])
+  #kindOf(module: string, found: SafetyFinding, label: string, mode: 'shadow' | undefined): Kind {
+    const { type, severity, action, direction } = found
+    const rule = found.ruleId === undefined || label === rest ? {} : { ruleId: cut(found.ruleId) }
+    const key = JSON.stringify([module, mode, type, severity, action, direction, label, rule])
     const known = this.#all.get(key)
     if (known) return known
-    if (this.#all.size >= most.kinds && label !== rest)
-      return this.#kindOf(module, { type, severity, action, direction, label: rest }, mode)
-    const made = { module, ...named, spans: [], count: 0, ...(mode && { mode }) }
+    if (this.#all.size >= most.kinds && label !== rest) return this.#kindOf(module, found, rest, mode)
+    // Field by field: what else a plugin put into it may be the text.
+    const kind = { module, type, severity, action, direction, label, ...rule }
+    const made: Kind = { ...kind, spans: [], count: 0, ...(mode && { mode }) }
     this.#all.set(key, made)
     return made
   }
@@ -92,8 +98,28 @@ export class Findings {
 /** What findings are called whose own names are too many. */
 const rest = 'other'
 
-function checked(found: SafetyFinding): SafetyFinding {
-  const { type, severity, action, direction, label, ruleId = '', spans = [], count = 1 } = found
+const placeOf = ({ role, kind, origin, start, end }: FoundSpan): FoundSpan => ({
+  role: cut(role),
+  kind,
+  ...(origin !== undefined && { origin: cut(origin) }),
+  start,
+  end,
+})
+
+const cut = (word: string): string => word.slice(0, most.word)
+
+function checkFinding(found: SafetyFinding): void {
+  const {
+    type,
+    severity,
+    action,
+    direction,
+    label,
+    ruleId = '',
+    spans = [],
+    confidence = 0,
+    count = 1,
+  } = found
   const isKnown =
     findingTypes.includes(type) &&
     severities.includes(severity) &&
@@ -102,7 +128,15 @@ function checked(found: SafetyFinding): SafetyFinding {
   if (!isKnown) throw new HookFault('a finding needs a type, a severity, an action and a direction')
   if (typeof label !== 'string' || typeof ruleId !== 'string')
     throw new HookFault('the label of a finding, and its ruleId, must be texts')
-  if (!Array.isArray(spans) || !Number.isInteger(count) || count < 1)
-    throw new HookFault('the spans of a finding must be a list, and its count at least 1')
-  return found
+  if (!(confidence >= 0 && confidence <= 1) || !Number.isInteger(count) || count < 1)
+    throw new HookFault('the confidence of a finding must lie from 0 to 1, and its count be at least 1')
+  if (!Array.isArray(spans) || !spans.every(isPlace))
+    throw new HookFault('the spans of a finding must have role, kind, start and end')
 }
+
+const isPlace = (span: Partial<FoundSpan> | null): boolean =>
+  typeof span?.role === 'string' &&
+  typeof (span.origin ?? '') === 'string' &&
+  textKinds.includes(span.kind!) &&
+  Number.isInteger(span.start) &&
+  Number.isInteger(span.end)

@@ -49,9 +49,11 @@ export class Detector {
   report(span: Span, place: TextLocation, offset: number): void {
     const verdict = span.action === 'replace' ? (this.detection.verdict ?? 'redacted') : verdicts[span.action]
     count(this.#call, this.#entry.id, verdict, span.label, place.direction)
-    // What is shown to the client alone was found before.
-    if (this.detection !== this.#entry.hooks.reveal) this.#tell(span, place, offset)
-    this.#guarded(() => this.detection.found?.(span, place, this.#call))
+    this.#guarded(() => {
+      // What is shown to the client alone was found before.
+      if (this.detection !== this.#entry.hooks.reveal) this.#tell(span, place, offset)
+      this.detection.found?.(span, place, this.#call)
+    })
   }
 
   /** The refusal that a blocking finding leads to. */

@@ -37,6 +37,9 @@ const odd: readonly (readonly [string, (text: string) => readonly Odd[]])[] = [
   ['is put in the place of by what is no text', () => [{ ...sound, action: 'replace', replacement: 7 }]],
   ['overlaps the one before', () => [sound, { ...sound, start: 4, end: 8 }]],
   ['comes before the one before', () => [{ ...sound, start: 7, end: 8 }, sound]],
+  ['is as severe as none', () => [{ ...sound, severity: 'odd' }]],
+  ['is of a rule that is no text', () => [{ ...sound, ruleId: 7 }]],
+  ['is more than certain', () => [{ ...sound, confidence: 2 }]],
   ['is nothing', () => [null as never]],
 ]
 

@@ -1,6 +1,7 @@
 import { closest } from 'fastest-levenshtein'
 import type { Call } from '../call/call.ts'
 import type { Completion } from '../call/canonical.ts'
+import { severities } from '../call/findings.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Span } from '../detect/detect.ts'
 import { HookFault } from '../hook-fault.ts'
@@ -98,10 +99,19 @@ export function checkedSpans(returned: unknown, length: number, from: number): r
     }
     if (replacement !== undefined && typeof replacement !== 'string')
       throw new HookFault(`expected a text as replacement, got ${nameOf(replacement)}`)
+    if (!isTold(span))
+      throw new HookFault('expected a severity, a ruleId and a confidence as findings have them')
     at = end
   }
   return returned
 }
+
+/** Whether what a span says for the trace can be told there. */
+const isTold = ({ severity, ruleId = '', confidence = 0 }: Span): boolean =>
+  (severity === undefined || severities.includes(severity)) &&
+  typeof ruleId === 'string' &&
+  confidence >= 0 &&
+  confidence <= 1
 
 /** An index into a text or one past its ends, if it is one. */
 export function checkedIndex(returned: unknown): number {
