@@ -20,6 +20,7 @@ import { PluginCalls } from './permissions/plugin-calls.ts'
 import { personalOf } from './personal.ts'
 import { configuredPlugins, discoverPlugins, missingFolders, sectionOwners } from './plugin/discovery.ts'
 import { watchPlugins } from './plugin/folder-watch.ts'
+import { Journal } from './plugin/journal.ts'
 import type { Discovered } from './plugin/manifest.ts'
 import { PluginData, storeOfPlugins } from './plugin/plugin-data.ts'
 import { Registry } from './plugin/registry.ts'
@@ -28,7 +29,7 @@ import { Reloader } from './plugin/reloader.ts'
 import { Scope } from './plugin/scope.ts'
 import { storedSetting } from './plugin/setting.ts'
 import { Stage } from './plugin/staging/stage.ts'
-import type { PluginNews } from './plugin/transaction.ts'
+import type { NumberedNews } from './plugin/transaction.ts'
 import { Queues } from './queues.ts'
 import { Refusals } from './refusals.ts'
 import { openSecrets } from './secrets/open-secrets.ts'
@@ -135,9 +136,10 @@ export async function boot({
       isolation: isolateWithin(config.workers),
       retireMs,
       relay,
+      journal: thread ? undefined : new Journal(store),
       freezeAll,
       ...(thread && { firstNumber: thread.generation }),
-      ...(pool && { told: (news: PluginNews) => pool.tell(news) }),
+      ...(pool && { told: (news: NumberedNews) => pool.tell(news) }),
     })
     const reloader = new Reloader(registry, stage, (again) => discoverPlugins(config, stage, again))
     const queues = new Queues()

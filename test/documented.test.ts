@@ -325,6 +325,18 @@ test('callreport notes the calls whenever its schedule says', async () => {
   })
 })
 
+test('banner sets its text with an entry in the history, and a rollback brings the former back', async () => {
+  await change('banner', { enabled: true })
+  await api('PUT', '/api/banner', { text: 'Welcome' })
+  const { generations } = await api('GET', '/api/config/history?limit=1')
+  const [{ generation, ...entry }] = generations as [Record<string, unknown>]
+  const changes = [{ section: 'banner', key: 'all', before: null, after: { text: 'Welcome' } }]
+  expect(entry).toMatchObject({ kind: 'change', actor: { type: 'admin' }, changes })
+  await api('PUT', '/api/banner', { text: 'Closed' })
+  await api('POST', '/api/config/rollback', { generation: generation as number })
+  expect(await api('GET', '/api/banner')).toEqual({ text: 'Welcome' })
+})
+
 test('hostveil replaces names in whole and in streamed answers, however they are cut', async () => {
   await withPlugin('hostveil', {}, async () => {
     for (const stream of [false, true]) {

@@ -162,8 +162,15 @@ test("a user's provider key is used by all threads as soon as it is stored", asy
 test('a table of routes that is set holds in all threads', async () => {
   const rules = [{ match: 'house-model', provider: 'openai', model: 'gpt-4o' }]
   expect((await send('PUT', '/api/proxy/routes', { routes: rules })).status).toBe(200)
-  await Promise.all(Array.from({ length: enough }, () => ask('ada', key, { model: 'house-model' })))
+  const answers = await Promise.all(
+    Array.from({ length: enough }, () => ask('ada', key, { model: 'house-model' })),
+  )
   expect(upstream.requests).toHaveLength(enough)
+  const { generation } = (await send('GET', '/api/config/history?limit=1')).body.generations[0]
+  for (const { headers } of answers) {
+    const trace = async () => (await send('GET', `/api/observe/traces/${headers['x-trace-id']}`)).body
+    await expect.poll(async () => (await trace()).generation, { interval: 5 }).toBe(generation)
+  }
 })
 
 test('code that is reloaded is taken over by all threads', async () => {

@@ -13,6 +13,7 @@ import type { Log } from '../log.ts'
 import type { Route } from '../route.ts'
 import type { PersonalData } from './personal-data.ts'
 import type { Protocol } from './provider.ts'
+import type { Actor, Section } from './section.ts'
 
 export interface CompleteOptions {
   /** What this call is expected to cost at most: so much must be left of the day's budget. */
@@ -113,6 +114,11 @@ export interface Context<S> {
   protocol(protocol: Protocol): void
   /** Says how to count and erase what the plugin keeps of persons. */
   personal(data: PersonalData): void
+  /**
+   * Adds a part of the runtime configuration that this plugin keeps. What it returns sets a key, or clears it, as one
+   * generation with an entry in the history; it rejects when nothing has changed.
+   */
+  section<V>(section: Section<V>): (key: string, value: V | undefined, actor?: Actor) => Promise<void>
   /**
    * Looks at the configuration once everything has started; each line it returns is a problem, and refuses the start.
    */

@@ -1,16 +1,18 @@
+import { z } from 'zod'
 import type { Transaction } from '../../storage/index.ts'
 import type { Principal } from '../call/call.ts'
 import type { EventType, Occurrence } from '../events.ts'
 import { newId } from '../id.ts'
 
-/** Who made something happen. */
-export interface EventActor {
-  readonly type: 'admin' | 'user' | 'plugin' | 'gateway' | 'anonymous'
+export const eventActor = z.object({
+  type: z.enum(['admin', 'user', 'plugin', 'gateway', 'anonymous']),
   /** Of the user, of the admin's key, or of the plugin; the address of who sent no key that is known. */
-  readonly id: string
+  id: z.string(),
   /** The key that was used. */
-  readonly keyId?: string
-}
+  keyId: z.string().exactOptional(),
+})
+/** Who made something happen. */
+export type EventActor = Readonly<z.infer<typeof eventActor>>
 
 /** What an occurrence comes from: a call, a management request, or another occurrence. */
 export type Cause =
@@ -36,7 +38,8 @@ export const noOptions: EmitOptions = {}
 
 const gateway: EventActor = { type: 'gateway', id: 'gateway' }
 
-function actorOf({ cause, by }: EmitOptions): EventActor {
+/** Who makes happen what has this cause. */
+export function actorOf({ cause, by }: Pick<EmitOptions, 'cause' | 'by'>): EventActor {
   if (!cause) return by === undefined ? gateway : { type: 'plugin', id: by }
   if ('actor' in cause) return cause.actor
   const { principal } = cause

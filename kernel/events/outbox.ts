@@ -2,18 +2,14 @@ import { z } from 'zod'
 import type { Collection, Store, Transaction } from '../../storage/index.ts'
 import { detach } from '../contain.ts'
 import type { EventType, Occurrence } from '../events.ts'
-import { occurrenceOf } from './happening.ts'
+import { eventActor, occurrenceOf } from './happening.ts'
 
 const row = z.object({
   name: z.string(),
   alias: z.string().optional(),
   description: z.string(),
   timestamp: z.string(),
-  actor: z.object({
-    type: z.enum(['admin', 'user', 'plugin', 'gateway', 'anonymous']),
-    id: z.string(),
-    keyId: z.string().exactOptional(),
-  }),
+  actor: eventActor,
   cause: z.string().optional(),
   data: z.unknown(),
 })

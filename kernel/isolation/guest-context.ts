@@ -23,6 +23,7 @@ const absent = {
   personal: 'personal data',
   inspect: 'guards for texts that it brings in',
   verify: 'checks of the configuration',
+  section: 'sections of the configuration',
 } as const
 
 export interface GuestParts {

@@ -10,6 +10,7 @@ import { Pricing, TokenCounting } from '../contract/models.ts'
 import type { PersonalData } from '../contract/personal-data.ts'
 import type { Protocol, ProviderSpec } from '../contract/provider.ts'
 import { Routing } from '../contract/routing.ts'
+import type { Section } from '../contract/section.ts'
 import { Tenants } from '../contract/tenants.ts'
 import { internalError } from '../errors.ts'
 import { compareExactness, formOf } from '../paths.ts'
@@ -32,6 +33,8 @@ export class Generation implements Arrangement {
   readonly wires: WireTable
   readonly protocols: ReadonlyMap<string, Protocol>
   readonly services: ReadonlyMap<Token<unknown>, unknown>
+  /** Parts of the configuration that plugins keep, by their names. */
+  readonly sections: ReadonlyMap<string, Section>
   readonly providers: ReadonlyMap<string, ProviderSpec>
   readonly attempts: AttemptHooks
   /** What calls cost and use, as far as a plugin tells. */
@@ -61,7 +64,8 @@ export class Generation implements Arrangement {
     this.entries = entries
     this.#instances = instances
     this.#onError = onError
-    const { wires, protocols, services, routes } = offersOf(instances)
+    const { wires, protocols, services, routes, sections } = offersOf(instances)
+    this.sections = sections
     this.wires = wires
     this.protocols = protocols
     this.services = services
@@ -169,6 +173,7 @@ export function offersOf(running: readonly Instance[]) {
     protocols: unique(instances, 'protocol', ({ protocols }) =>
       protocols.map((protocol) => [protocol.id, protocol]),
     ),
+    sections: unique(instances, 'section', ({ sections }) => sections.map((one) => [one.name, one])),
     services: unique(instances, 'service', ({ services }) => [...services]),
     routes: [...routes.values()].sort((a, b) => compareExactness(a.path, b.path)),
   }

@@ -9,6 +9,7 @@ import { type DependencyContainer, permissionOf, type Token } from '../container
 import type { PersonalData } from '../contract/personal-data.ts'
 import type { Context } from '../contract/plugin.ts'
 import type { Protocol } from '../contract/provider.ts'
+import type { Actor, Section } from '../contract/section.ts'
 import type { EventType, Occurrence } from '../events.ts'
 import type { Log } from '../log.ts'
 import { noOutbound, type Outbound, outboundOf } from '../permissions/outbound.ts'
@@ -33,6 +34,7 @@ export interface Instance {
   readonly routes: LiveRoute[]
   readonly wires: Wire[]
   readonly protocols: Protocol[]
+  readonly sections: Section[]
   /** What looks at the configuration once everything has started. */
   readonly checks: (() => readonly string[])[]
   readonly personal: PersonalData[]
@@ -52,6 +54,7 @@ export const emptyInstance = (id: string): Instance => ({
   routes: [],
   wires: [],
   protocols: [],
+  sections: [],
   checks: [],
   personal: [],
   services: new Map(),
@@ -72,6 +75,8 @@ export interface ContextParts {
   readonly current: (instance: Instance) => boolean
   /** Whether the gateway's own modules, too, are handed what they cannot write into: to develop and to test them. */
   readonly freezeAll?: boolean
+  /** Sets what a section has under a key. */
+  readonly configure?: (section: string, key: string, value: unknown, actor?: Actor) => Promise<void>
   /** What leads to the first thread; by default there is no other. */
   readonly relay?: Relay
   /** What leads outside; by default nothing but the public internet. */
@@ -173,6 +178,10 @@ export function contextOf<S>(
       instance.protocols.push(protocol)
     },
     personal: (data) => void instance.personal.push(data),
+    section(section) {
+      instance.sections.push(section as Section)
+      return (key, value, actor) => parts.configure!(section.name, key, value, actor)
+    },
     verify: (check) => void instance.checks.push(check),
   }
   // Not among the context's own keys: to copy it does not mean to use the store.

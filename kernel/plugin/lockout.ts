@@ -1,18 +1,6 @@
-import type { Principal } from '../call/call.ts'
 import type { Chain } from '../chain/chain.ts'
+import type { Actor } from '../contract/section.ts'
 import { conflict, toGatewayError } from '../errors.ts'
-
-/** Who asks for a change to the plugins: the caller of a management route. */
-export interface Actor {
-  readonly ip: string
-  /** Of the request; a module may let in requests by them. */
-  readonly method?: string | undefined
-  readonly path?: string | undefined
-  readonly principal: Principal | undefined
-  readonly requestId?: string | undefined
-  /** The change is wanted even if it shuts out who asks for it. */
-  readonly force?: boolean | undefined
-}
 
 /** Refuses a chain that would turn away the very caller who asks for it, so that nobody locks the door from outside. */
 export async function refuseLockout(

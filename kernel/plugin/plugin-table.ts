@@ -104,9 +104,9 @@ export class PluginTable {
     return this.#all
   }
 
-  /** The next generation, made of these. Throws when two of them claim the same thing. */
-  protected arrange(plugins: Plugins): Generation {
-    return this.#generationOf(this.#generation.number + 1, plugins)
+  /** A generation made of these. Throws when two of them claim the same thing. */
+  protected arrange(number: number, plugins: Plugins): Generation {
+    return this.#generationOf(number, plugins)
   }
 
   /** From here on these are the plugins, and every new call runs on this generation; calls that run keep theirs. */

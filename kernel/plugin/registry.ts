@@ -1,23 +1,29 @@
 import { type Store, StoreError } from '../../storage/index.ts'
 import { ModuleChanged } from '../chain/module-events.ts'
+import type { Actor, Section } from '../contract/section.ts'
 import { conflict, isGatewayError } from '../errors.ts'
 import type { Generation } from './generation.ts'
-import { type Actor, refuseLockout } from './lockout.ts'
+import type { ConfigChange, Journal } from './journal.ts'
+import { refuseLockout } from './lockout.ts'
 import { type Discovered, explain } from './manifest.ts'
 import { migrate } from './migration.ts'
 import { withOnce } from './once.ts'
 import type { Plugin, Plugins } from './plugin-record.ts'
 import { liveOf, PluginTable, type TableParts } from './plugin-table.ts'
+import { codeChanges, entryOf, isKernelSection, writeRows, writeValues } from './recorded.ts'
 import { bindingId, type RecordParts, Records } from './records.ts'
+import { type RolledBack, restored, targetOf } from './rollback.ts'
 import { changed, type SettingChange, type StoredSetting } from './setting.ts'
 import { definitionOf, type SetupParts } from './setup.ts'
-import { type Change, type PluginNews, Transaction } from './transaction.ts'
+import { type Change, type NumberedNews, type PluginNews, Transaction } from './transaction.ts'
 
 type Parts = SetupParts &
   RecordParts & {
     readonly store: Store
     /** Told of each change that was made, before the next one begins. */
-    readonly told?: (news: PluginNews) => Promise<void>
+    readonly told?: (news: NumberedNews) => Promise<void>
+    /** Of the first thread; the others are told the numbers of their generations. */
+    readonly journal?: Journal | undefined
   }
 
 /** All plugins, and the generation made of those that run. Changes happen one at a time, each wholly or not at all. */
@@ -27,6 +33,7 @@ export class Registry extends PluginTable {
   /** The plugins as the change that is being made will leave them. */
   #draft: Plugins | undefined
   #last: Promise<unknown> = Promise.resolve()
+  #expected: number | undefined
 
   constructor(given: Omit<Parts, 'service' | 'current'> & TableParts) {
     super(given)
@@ -44,6 +51,7 @@ export class Registry extends PluginTable {
         if (latest) return instance === latest || instance === latest.once?.instance
         return this.bindings(id).some((binding) => binding.instance?.once?.instance === instance)
       },
+      configure: (section, key, value, actor) => this.#set(section, key, value, actor),
     }
   }
 
@@ -56,6 +64,20 @@ export class Registry extends PluginTable {
     )
     await Promise.all(enabled.map((plugin) => definitionOf(plugin, this.#parts.setupMs).catch(() => {})))
     await this.#make({ put, start: 'some' })
+  }
+
+  /** What was configured at runtime, change by change. */
+  get journal(): Pick<Journal, 'get' | 'page'> {
+    return this.#parts.journal!
+  }
+
+  /** A change as people may see it: what a section shows of its values, which may hold secrets. */
+  readonly shownChange = (change: ConfigChange): ConfigChange => {
+    const section = this.generation.sections.get(change.section)
+    if (isKernelSection(change.section) || (section && !section.show)) return change
+    const show = section?.show ?? (() => 'kept by a plugin that is switched off')
+    const shown = (value: unknown): unknown => (value === null ? null : show(value))
+    return { ...change, before: shown(change.before), after: shown(change.after) }
   }
 
   /** What is wrong with the configuration, as plugins found when they were set up and find now that all have started. */
@@ -93,7 +115,7 @@ export class Registry extends PluginTable {
       const { id } = plugin
       if (this.#records.isConfigured(id))
         throw conflict(`${id} stands in service.yaml: remove it there, or switch it off with enabled: false.`)
-      await this.#make({ remove: [plugin], rows: new Map([[id, undefined]]), actor, news: { set: id } })
+      await this.#make({ remove: [plugin], rows: new Map([[id, undefined]]), actor, news: { set: [id] } })
     })
   }
 
@@ -131,15 +153,50 @@ export class Registry extends PluginTable {
     )
   }
 
-  /** Takes over what was stored of a plugin or a binding by another thread, as if it had been changed here. */
-  follow(id: string): Promise<void> {
+  /** Forgets the settings of a plugin that is gone, and of its bindings; whether there were any. */
+  forget(id: string, actor?: Actor): Promise<boolean> {
+    return this.whileGone(id, async () => {
+      const rows = new Map<string, undefined>()
+      for await (const [own] of this.#parts.settings.scan())
+        if (own === id || own.startsWith(bindingId(id, ''))) rows.set(own, undefined)
+      if (rows.size > 0) await this.#make({ rows, actor, news: { set: [] } })
+      return rows.size > 0
+    })
+  }
+
+  /**
+   * Goes back to what was configured at runtime in a generation: settings, bindings and sections, as one change or not at all.
+   * Code that came or went stays as it is. Resolves with what was changed.
+   */
+  rollback(to: number, actor?: Actor): Promise<RolledBack> {
     return this.whileStill(async () => {
-      const [module = '', name] = id.split('/')
-      const stored = await this.#parts.settings.get(id)
-      if (name !== undefined && !stored && !this.#records.isConfigured(id))
-        return this.#make({ remove: [this.get(id)], news: { set: id } })
-      const plugin = this.find(id) ?? this.#records.binding(this.get(module, 'module'), name!, stored)
-      return this.#make({ put: this.#withSettings(plugin, stored), news: { set: id } })
+      const { rows, values, changes } = await targetOf(this.#parts.journal!, to)
+      const { put, remove } = restored(rows, {
+        records: this.#records,
+        find: (id) => this.find(id),
+        withSettings: (plugin, stored) => this.#withSettings(plugin, stored),
+      })
+      const news = { set: [...put, ...remove].map(({ id }) => id) }
+      const set = values.map(({ section, ...value }) => ({ section: this.#section(section), ...value }))
+      await this.#make({ put, remove, rows, values: set, to, actor, news })
+      return { number: this.generation.number, changes }
+    })
+  }
+
+  /** Takes over what was stored of plugins and bindings by another thread, as if it had been changed here. */
+  async follow(ids: readonly string[]): Promise<void> {
+    for (const id of ids) await this.whileStill(() => this.#follow(id))
+  }
+
+  /** In another thread than the first: the number of the generations to come. */
+  expect(generation: number): void {
+    this.#expected = generation
+  }
+
+  /** Has the present generation the number that is expected, whatever there was to follow. */
+  renumber(): Promise<void> {
+    return this.whileStill(async () => {
+      if (this.generation.number !== this.#expected) await this.#make({})
     })
   }
 
@@ -172,6 +229,30 @@ export class Registry extends PluginTable {
     await this.end()
   }
 
+  async #follow(id: string): Promise<void> {
+    const [module = '', name] = id.split('/')
+    const stored = await this.#parts.settings.get(id)
+    const news = { set: [id] }
+    if (name !== undefined && !stored && !this.#records.isConfigured(id))
+      return this.#make({ remove: this.find(id) ? [this.get(id)] : [], news })
+    const plugin = this.find(id) ?? this.#records.binding(this.get(module, 'module'), name!, stored)
+    return this.#make({ put: this.#withSettings(plugin, stored), news })
+  }
+
+  /** Sets what a section has under a key, or clears it; as `change` does, or not at all. */
+  #set(section: string, key: string, value: unknown, actor?: Actor): Promise<void> {
+    return this.whileStill(async () => {
+      const values = [{ section: this.#section(section), key, value }]
+      await this.#make({ values, actor, news: { set: [] } })
+    })
+  }
+
+  #section(name: string): Section {
+    const found = this.generation.sections.get(name)
+    if (found) return found
+    throw conflict(`The plugin that keeps ${name} is not switched on.`)
+  }
+
   /** Has a plugin, and the bindings of a module, go by other settings, and stores these. */
   async #change(plugin: Plugin, change: SettingChange, actor: Actor | undefined): Promise<Plugin> {
     const { id, manifest } = plugin
@@ -182,7 +263,7 @@ export class Registry extends PluginTable {
     const had = change.config ? await migrate(plugin, this.#parts.isolation).catch(refuse) : plugin.stored
     const stored = changed(had, change, { setting: plugin.setting, version: manifest.version })
     const put = this.#withSettings(plugin, stored)
-    await this.#make({ put, rows: new Map([[id, stored]]), actor, news: { set: id } })
+    await this.#make({ put, rows: new Map([[id, stored]]), actor, news: { set: [id] } })
     return this.get(id)
   }
 
@@ -204,10 +285,12 @@ export class Registry extends PluginTable {
     this.#draft = made.plugins
     let next: Generation | undefined
     try {
+      this.#refuseStale(change.actor)
+      for (const { section, key, value } of change.values ?? []) section.check?.(key, value)
       await made.make(change)
-      next = this.arrange(made.plugins)
+      next = this.arrange(await this.#nextNumber(), made.plugins)
       if (change.actor) await refuseLockout(next.chain, change.actor)
-      await this.#write(new Map([...(change.rows ?? []), ...made.rows]))
+      await this.#write(change, made, next.number)
       this.swap(made.plugins, next)
     } catch (error) {
       await next?.retire(0)
@@ -220,15 +303,33 @@ export class Registry extends PluginTable {
     if (change.news) await this.#tell(change.news, before, change.actor)
   }
 
-  /** Writes all rows in one batch. */
-  async #write(rows: ReadonlyMap<string, StoredSetting | undefined>): Promise<void> {
-    const { settings, store } = this.#parts
-    if (rows.size === 0) return
+  async #nextNumber(): Promise<number> {
+    const { journal } = this.#parts
+    return journal ? (await journal.last()) + 1 : (this.#expected ?? this.generation.number + 1)
+  }
+
+  #refuseStale(actor: Actor | undefined): void {
+    const { number } = this.generation
+    if ((actor?.ifGeneration ?? number) === number) return
+    throw conflict(`The configuration is at generation ${number} by now: look at it again.`, {
+      param: 'if_generation',
+      details: { generation: number },
+    })
+  }
+
+  /** Writes rows, what sections hold and the entry of the journal in one batch. */
+  async #write(change: Change, made: Transaction, generation: number): Promise<void> {
+    const { settings, store, journal } = this.#parts
+    if (!journal) return
+    const rows = new Map([...(change.rows ?? []), ...made.rows])
+    const entry = entryOf(change, generation)
     await store.transaction((batch) => {
-      for (const [id, row] of rows) {
-        if (row) batch.put(settings, id, row)
-        else batch.delete(settings, id)
-      }
+      const changes = [
+        ...codeChanges(change.news, this.all, made.plugins),
+        ...writeRows(batch, settings, rows, (id) => made.plugins.get(id) ?? this.find(id)),
+        ...writeValues(batch, change.values ?? []),
+      ]
+      journal.append(batch, { ...entry, changes })
     })
   }
 
@@ -253,18 +354,19 @@ export class Registry extends PluginTable {
   }
 
   async #tell(news: PluginNews, before: Plugins, cause: Actor | undefined): Promise<void> {
-    const [name = ''] = Object.values(news)
-    const plugin = this.find(name)
-    const { log, relay } = this.#parts
-    if (!('set' in news) && (relay?.isFirst ?? true)) {
-      const { manifest, found } = plugin ?? before.get(name)!
-      const what = plugin ? (before.has(name) ? 'has other code' : 'was added') : 'was removed'
-      log.info({ plugin: name, version: manifest?.version, source: found.source }, `a plugin ${what}`)
-    }
-    const enabled = plugin?.setting?.enabled ?? false
-    const state = plugin ? this.stateOf(plugin) : 'removed'
     const { number: generation } = this.generation
-    this.#parts.events.emit(ModuleChanged, { name, enabled, state, generation }, { cause })
-    await this.#parts.told?.(news)
+    for (const name of Object.values(news).flat() as string[]) {
+      const plugin = this.find(name)
+      const { log, relay } = this.#parts
+      if (!('set' in news) && (relay?.isFirst ?? true)) {
+        const { manifest, found } = plugin ?? before.get(name)!
+        const what = plugin ? (before.has(name) ? 'has other code' : 'was added') : 'was removed'
+        log.info({ plugin: name, version: manifest?.version, source: found.source }, `a plugin ${what}`)
+      }
+      const enabled = plugin?.setting?.enabled ?? false
+      const state = plugin ? this.stateOf(plugin) : 'removed'
+      this.#parts.events.emit(ModuleChanged, { name, enabled, state, generation }, { cause })
+    }
+    await this.#parts.told?.({ ...news, generation })
   }
 }

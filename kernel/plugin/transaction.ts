@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { ConfigError } from '../config.ts'
+import type { Actor, SectionValue } from '../contract/section.ts'
 import { conflict } from '../errors.ts'
 import { offersOf } from './generation.ts'
 import type { Instance } from './instance.ts'
-import type { Actor } from './lockout.ts'
 import { explain } from './manifest.ts'
 import { migrate } from './migration.ts'
 import { runningOnce } from './once.ts'
@@ -13,11 +13,14 @@ import type { Records } from './records.ts'
 import type { StoredSetting } from './setting.ts'
 import { type SetupParts, settingsOf, setUp } from './setup.ts'
 
-/** What a change was about: the settings of a plugin, its code, or that it is gone. */
+/** What a change was about: the settings of plugins and bindings, the code of a plugin, or that it is gone. */
 export type PluginNews =
-  | { readonly set: string }
+  | { readonly set: readonly string[] }
   | { readonly installed: string }
   | { readonly removed: string }
+
+/** What other threads are told, with the number of the generation that came of it. */
+export type NumberedNews = PluginNews & { readonly generation: number }
 
 /** What is to become of plugins and bindings: all of it, or nothing. */
 export interface Change {
@@ -28,6 +31,10 @@ export interface Change {
   readonly start?: 'all' | 'some' | 'none'
   /** Rows to write once everything stands ready; undefined deletes one. When that fails, nothing changes. */
   readonly rows?: ReadonlyMap<string, StoredSetting | undefined>
+  /** Values of sections to write with the rows. */
+  readonly values?: readonly SectionValue[]
+  /** The generation that a rollback goes back to. */
+  readonly to?: number
   /** Who asks for it: refused when it would shut them out. */
   readonly actor?: Actor | undefined
   /** What other threads and listeners are told. */

@@ -3,7 +3,7 @@ import type { MeterState } from '../chain/meter.ts'
 import type { Config } from '../config.ts'
 import type { MainEndpoint } from '../http/forward.ts'
 import type { Relayed } from '../plugin/relay.ts'
-import type { PluginNews } from '../plugin/transaction.ts'
+import type { NumberedNews } from '../plugin/transaction.ts'
 import type { QueueStatus } from '../queues.ts'
 
 /** What a further thread is started with. */
@@ -25,7 +25,7 @@ export interface ThreadData {
 export type ThreadMethods = {
   /** Resolves when it answers requests. */
   boot(): void
-  follow(news: PluginNews): void
+  follow(news: NumberedNews): void
   /** Runs what is bound to a key. */
   run(key: string): void
   /** Undefined for a plugin that is not there. */

@@ -13,7 +13,7 @@ import { inTime } from '../plugin/in-time.ts'
 import { explain } from '../plugin/manifest.ts'
 import type { Registry } from '../plugin/registry.ts'
 import type { FirstRelay, Relayed } from '../plugin/relay.ts'
-import type { PluginNews } from '../plugin/transaction.ts'
+import type { NumberedNews } from '../plugin/transaction.ts'
 import type { QueueStatus } from '../queues.ts'
 import { SupervisedWorker } from '../workers/supervised-worker.ts'
 import { errors } from '../workers/thrown.ts'
@@ -70,7 +70,7 @@ export class ThreadPool implements OtherThreads {
   }
 
   /** Resolves when the change holds in all threads. One that cannot follow is replaced. */
-  async tell(news: PluginNews): Promise<void> {
+  async tell(news: NumberedNews): Promise<void> {
     const { config, log } = this.#parts
     await this.#each(async (thread, number) => {
       try {

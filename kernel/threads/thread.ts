@@ -6,7 +6,7 @@ import { createLog } from '../log.ts'
 import { explain } from '../plugin/manifest.ts'
 import { type Relayed, ThreadRelay } from '../plugin/relay.ts'
 import type { Reloader } from '../plugin/reloader.ts'
-import type { PluginNews } from '../plugin/transaction.ts'
+import type { NumberedNews, PluginNews } from '../plugin/transaction.ts'
 import type { Queues } from '../queues.ts'
 import { kernelServices } from '../services.ts'
 import { outliveStrayErrors } from '../stray-errors.ts'
@@ -68,7 +68,14 @@ function drain(): void {
   closed.catch(() => {}).finally(() => process.exit(1))
 }
 
-async function follow(news: PluginNews): Promise<void> {
+async function follow({ generation, ...news }: NumberedNews): Promise<void> {
+  const { registry } = ready()
+  registry.expect(generation)
+  await take(news)
+  await registry.renumber()
+}
+
+async function take(news: PluginNews): Promise<void> {
   const { registry, container } = ready()
   if ('set' in news) return registry.follow(news.set)
   if ('removed' in news) {

@@ -23,7 +23,7 @@ export default defineArea({
     context.personal(
       personalOfUsers({ count: (id) => keys.count(id), erase: (id) => keys.deleteOf(id) }, ['deletion']),
     )
-    const routes = await RouteTable.open(settings.routes, store)
+    const routes = await RouteTable.open(settings.routes, context)
     const directory = new Directory({
       entries: settings.providers,
       env: use(kernelServices.environment),

@@ -34,11 +34,11 @@ export async function carriesSettingsOver({ id, plugin, registry, gateway }: Sub
       assert.notEqual(from, plugin.manifest?.version, `${from} is the version that the plugin has`)
       const updated_at = new Date().toISOString()
       await rows.put(id, { enabled: true, config: settings, version: from, updated_at })
-      await registry.follow(id)
+      await registry.follow([id])
       assert.deepEqual((await rows.get(id))?.config, becomes, `settings of ${from}`)
     }
   } finally {
     await rows.delete(id)
-    await registry.follow(id)
+    await registry.follow([id])
   }
 }

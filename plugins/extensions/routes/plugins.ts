@@ -17,6 +17,11 @@ const pluginChange = settingChange
       .boolean()
       .optional()
       .meta({ description: 'Make the change even if it shuts out the address and key it comes from.' }),
+    if_generation: z
+      .int()
+      .min(0)
+      .optional()
+      .meta({ description: 'Make the change only if the configuration is at this generation; else 409.' }),
   })
   .meta({ minProperties: 1 })
 
@@ -66,7 +71,7 @@ export function addPluginRoutes({ route, use }: Context<unknown>): void {
     body: pluginChange,
     returns: pluginDetail,
     throws: [409],
-    async handle({ params, body: { force, ...change }, ...by }) {
+    async handle({ params, body: { force, if_generation: ifGeneration, ...change }, ...by }) {
       const registry = use(kernelServices.registry)
       const { id } = registry.get(params.name)
       if (Object.keys(change).length === 0) {
@@ -74,7 +79,7 @@ export function addPluginRoutes({ route, use }: Context<unknown>): void {
           param: 'body',
         })
       }
-      return detailOf(registry, await registry.change(id, change, { ...by, force }))
+      return detailOf(registry, await registry.change(id, change, { ...by, force, ifGeneration }))
     },
   })
 
@@ -86,10 +91,8 @@ export function addPluginRoutes({ route, use }: Context<unknown>): void {
     params: pluginParams,
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
     throws: [409],
-    async handle({ params: { name } }) {
-      const pluginData = use(kernelServices.pluginData)
-      if (await use(kernelServices.registry).whileGone(name, () => pluginData.forget(name)))
-        return { deleted: true as const, id: name }
+    async handle({ params: { name }, ...by }) {
+      if (await use(kernelServices.registry).forget(name, by)) return { deleted: true as const, id: name }
       throw notFound(`There are no settings of a plugin called ${name}.`, { param: 'name' })
     },
   })

@@ -11,7 +11,7 @@ import {
 import { listed, listOf, listQuery, pageOf } from '#kit'
 import { event, eventName } from './module-insight.ts'
 import { statsOf, statsShape } from './module-item.ts'
-import { forceField, moduleParams, refuseNothing } from './modules.ts'
+import { forceField, ifGenerationField, moduleParams, refuseNothing } from './modules.ts'
 
 const bindingItem = z.object({
   name: z.string(),
@@ -32,7 +32,7 @@ const bindingItem = z.object({
 type BindingItem = z.infer<typeof bindingItem>
 
 const bindingParams = z.strictObject({ name: z.string(), binding: z.string() })
-const bindingChange = settingChange.extend({ force: forceField })
+const bindingChange = settingChange.extend({ force: forceField, if_generation: ifGenerationField })
 
 /** Further configurations of a module, each for calls of its own. */
 export function addBindingRoutes({ route, use }: Context<unknown>): void {
@@ -66,9 +66,9 @@ export function addBindingRoutes({ route, use }: Context<unknown>): void {
     status: 201,
     returns: bindingItem,
     throws: [409],
-    async handle({ params, body: { name, force, ...change }, ...by }) {
+    async handle({ params, body: { name, force, if_generation: ifGeneration, ...change }, ...by }) {
       const registry = use(kernelServices.registry)
-      return itemOf(registry, await registry.bind(params.name, name, change, { ...by, force }))
+      return itemOf(registry, await registry.bind(params.name, name, change, { ...by, force, ifGeneration }))
     },
   })
 
@@ -94,11 +94,11 @@ export function addBindingRoutes({ route, use }: Context<unknown>): void {
     body: bindingChange.meta({ minProperties: 1 }),
     returns: bindingItem,
     throws: [409],
-    async handle({ params, body: { force, ...change }, ...by }) {
+    async handle({ params, body: { force, if_generation: ifGeneration, ...change }, ...by }) {
       refuseNothing(change)
       const registry = use(kernelServices.registry)
       const { id } = registry.binding(params.name, params.binding)
-      return itemOf(registry, await registry.change(id, change, { ...by, force }))
+      return itemOf(registry, await registry.change(id, change, { ...by, force, ifGeneration }))
     },
   })
 

@@ -19,7 +19,16 @@ export const forceField = z
   .optional()
   .meta({ description: 'Make the change even if it shuts out the address and key it comes from.' })
 
-const moduleChange = settingChange.extend({ force: forceField }).meta({ minProperties: 1 })
+/** For every route that changes the configuration. */
+export const ifGenerationField = z
+  .int()
+  .min(0)
+  .optional()
+  .meta({ description: 'Make the change only if the configuration is at this generation; else 409.' })
+
+const moduleChange = settingChange
+  .extend({ force: forceField, if_generation: ifGenerationField })
+  .meta({ minProperties: 1 })
 
 /** Throws a bad request for a change that changes nothing. */
 export function refuseNothing(change: object): void {
@@ -81,11 +90,11 @@ export function addModuleRoutes({ route, use }: Context<unknown>): void {
     body: moduleChange,
     returns: moduleDetail,
     throws: [409],
-    async handle({ params, body: { force, ...change }, ...by }) {
+    async handle({ params, body: { force, if_generation: ifGeneration, ...change }, ...by }) {
       const registry = use(kernelServices.registry)
       const { id } = registry.get(params.name, 'module')
       refuseNothing(change)
-      return detailOf(registry, await registry.change(id, change, { ...by, force }), true)
+      return detailOf(registry, await registry.change(id, change, { ...by, force, ifGeneration }), true)
     },
   })
 }

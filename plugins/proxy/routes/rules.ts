@@ -3,6 +3,7 @@ import { badRequest, type Context } from '#kernel'
 import { listed, listOf, listQuery, type PageQuery, pageOf } from '#kit'
 import { ProviderDirectory, type RouteRule, RouteRules, routeRule } from '#provider'
 import { RoutesChanged } from '../events.ts'
+import { ifGenerationField } from './modules.ts'
 
 const most = 500
 
@@ -47,15 +48,20 @@ export function addRuleRoutes({ route, use, event, emit }: Context<unknown>): vo
     method: 'put',
     path: '/api/proxy/routes',
     access: 'admin',
+    throws: [409],
     summary:
       'Set the whole table of routes, for the calls that come after; null goes back to that of service.yaml',
-    body: z.strictObject({ routes: z.array(routeRule).max(most).nullable() }),
+    body: z.strictObject({
+      routes: z.array(routeRule).max(most).nullable(),
+      if_generation: ifGenerationField,
+    }),
     returns: listOf('routes', rule),
     async handle(input) {
       const { body } = input
       const table = use(RouteRules)
       if (body.routes) check(body.routes)
-      await table.replace(body.routes)
+      const { if_generation: ifGeneration } = body
+      await table.replace(body.routes, { ...input, ifGeneration })
       emit(RoutesChanged, { source: table.source, total: table.rules.length }, { cause: input })
       return page({ limit: most, offset: 0 })
     },

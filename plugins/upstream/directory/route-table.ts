@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Collection, Store } from '#kernel'
+import type { Actor, Collection, Context, Store } from '#kernel'
 import { compileGlobs } from '#kit'
 
 /** One line of the table: which provider gets a model. */
@@ -26,12 +26,14 @@ export type RouteRule = z.output<typeof routeRule>
 const stored = z.object({ rules: z.array(routeRule), updated_at: z.string() })
 type Stored = z.output<typeof stored>
 
+/** The one row, and the one key of the section. */
 const rowId = 'table'
 
 /** The collection of the table that was set at runtime, in a part of the store. */
 export const routeRows = (store: Store): Collection<Stored> => store.collection('routes', { schema: stored })
 
 type Said = { match: string; provider: string; model?: string | undefined; priority?: number }
+type SetTable = (key: string, rules: readonly RouteRule[] | undefined, actor?: Actor) => Promise<void>
 type Compiled = RouteRule & { readonly matches: (model: string) => boolean }
 
 /**
@@ -40,26 +42,38 @@ type Compiled = RouteRule & { readonly matches: (model: string) => boolean }
  */
 export class RouteTable {
   readonly #configured: readonly RouteRule[]
-  readonly #rows: Collection<Stored> | undefined
+  #set: SetTable | undefined
   #stored: Stored | undefined
   #compiled: readonly Compiled[] = []
   #edition = 0
 
   /** The table of service.yaml; without a store it cannot be replaced. */
-  constructor(configured: readonly Said[], store?: Store) {
+  constructor(configured: readonly Said[]) {
     this.#configured = configured.map(({ model = null, priority = 0, ...rest }) => ({
       ...rest,
       model,
       priority,
     }))
-    this.#rows = store && routeRows(store)
     this.#take(undefined)
   }
 
-  static async open(configured: readonly Said[], store: Store): Promise<RouteTable> {
-    const table = new RouteTable(configured, store)
-    table.#rows!.watch(({ row }) => table.#take(row))
-    table.#take(await table.#rows!.get(rowId))
+  static async open(
+    configured: readonly Said[],
+    { store, section }: Pick<Context<unknown>, 'store' | 'section'>,
+  ): Promise<RouteTable> {
+    const table = new RouteTable(configured)
+    const rows = routeRows(store)
+    table.#set = section<readonly RouteRule[]>({
+      name: 'routes',
+      read: (transaction) => transaction.get(rows, rowId)?.rules,
+      write(transaction, _, rules) {
+        const updated_at = new Date().toISOString()
+        if (rules) transaction.put(rows, rowId, { rules: [...rules], updated_at })
+        else transaction.delete(rows, rowId)
+      },
+    })
+    rows.watch(({ row }) => table.#take(row))
+    table.#take(await rows.get(rowId))
     return table
   }
 
@@ -87,10 +101,9 @@ export class RouteTable {
   }
 
   /** Sets the whole table, or goes back to that of service.yaml. What comes after it resolves goes by it. */
-  async replace(rules: readonly RouteRule[] | null): Promise<void> {
-    if (!this.#rows) throw new Error('a route table without a store cannot be replaced')
-    if (rules) await this.#rows.put(rowId, { rules: [...rules], updated_at: new Date().toISOString() })
-    else await this.#rows.delete(rowId)
+  async replace(rules: readonly RouteRule[] | null, actor?: Actor): Promise<void> {
+    if (!this.#set) throw new Error('a route table without a store cannot be replaced')
+    await this.#set(rowId, rules ?? undefined, actor)
   }
 
   #take(row: Stored | undefined): void {

@@ -1,0 +1,76 @@
+import type { Transaction as Batch, Collection } from '../../storage/index.ts'
+import type { SectionValue } from '../contract/section.ts'
+import { actorOf } from '../events/happening.ts'
+import type { ConfigChange, JournalEntry } from './journal.ts'
+import type { Plugin, Plugins } from './plugin-record.ts'
+import type { StoredSetting } from './setting.ts'
+import type { Change, PluginNews } from './transaction.ts'
+
+/** Whether a section is the kernel's own: settings, and the code of plugins. */
+export const isKernelSection = (name: string): boolean => name === 'code' || sectionsOfSettings.has(name)
+
+/** The sections of the journal that hold settings of plugins and bindings. */
+export const sectionsOfSettings: ReadonlySet<string> = new Set(['modules', 'bindings', 'plugins'])
+
+function sectionOf(plugin: Plugin | undefined, id: string): string {
+  if (id.includes('/')) return 'bindings'
+  return plugin?.manifest?.kind === 'module' ? 'modules' : 'plugins'
+}
+
+/** A stored setting as the journal has it: when it was set, its entry says. */
+function recorded(row: StoredSetting | undefined): unknown {
+  if (!row) return null
+  const { updated_at: _, ...said } = row
+  return said
+}
+
+/** An entry without its changes. */
+export function entryOf({ to, news, actor }: Change, generation: number): Omit<JournalEntry, 'changes'> {
+  return {
+    generation,
+    at: new Date().toISOString(),
+    kind: to !== undefined ? 'rollback' : news ? 'change' : 'start',
+    actor: actorOf({ cause: actor }),
+    ...(actor?.requestId !== undefined && { cause: actor.requestId }),
+    ...(to !== undefined && { to }),
+  }
+}
+
+/** Writes settings; returns what changed. */
+export function writeRows(
+  batch: Batch,
+  settings: Collection<StoredSetting>,
+  rows: ReadonlyMap<string, StoredSetting | undefined>,
+  find: (id: string) => Plugin | undefined,
+): ConfigChange[] {
+  return Array.from(rows, ([key, row]) => {
+    const before = recorded(batch.get(settings, key))
+    if (row) batch.put(settings, key, row)
+    else batch.delete(settings, key)
+    return { section: sectionOf(find(key), key), key, before, after: recorded(row) }
+  })
+}
+
+/** Writes what sections hold; returns what changed. */
+export const writeValues = (batch: Batch, values: readonly SectionValue[]): ConfigChange[] =>
+  values.map(({ section, key, value }) => {
+    const before = section.read(batch, key) ?? null
+    section.write(batch, key, value)
+    return { section: section.name, key, before, after: value ?? null }
+  })
+
+/** The setting of an entry, to be stored again. */
+export const storedOf = (value: unknown): StoredSetting | undefined =>
+  value === null
+    ? undefined
+    : { ...(value as Omit<StoredSetting, 'updated_at'>), updated_at: new Date().toISOString() }
+
+/** What a change did to the code of a plugin. */
+export function codeChanges(news: PluginNews | undefined, before: Plugins, after: Plugins): ConfigChange[] {
+  if (!news || 'set' in news) return []
+  const key = 'installed' in news ? news.installed : news.removed
+  return [{ section: 'code', key, before: codeOf(before.get(key)), after: codeOf(after.get(key)) }]
+}
+
+const codeOf = (plugin: Plugin | undefined): unknown =>
+  plugin ? { version: plugin.manifest?.version ?? null, content: plugin.found.staged?.content ?? null } : null

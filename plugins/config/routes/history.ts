@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { type Context, kernelServices } from '#kernel'
+import { listed, listOf, listQuery, shown, storedPage } from '#kit'
+import { generationItem, generationItemOf } from '../shapes.ts'
+
+/** What was configured at runtime, by whom, and what it was before. */
+export function addHistoryRoutes({ route, use }: Context<unknown>): void {
+  route({
+    method: 'get',
+    path: '/api/config/history',
+    access: 'admin',
+    summary: 'The generations of the configuration with what each changed, the newest first',
+    query: listQuery,
+    returns: listOf('generations', generationItem),
+    async handle({ query }) {
+      const registry = use(kernelServices.registry)
+      const page = await storedPage(query, (window) => registry.journal.page(window))
+      return listed(
+        'generations',
+        shown(page, (entry) => generationItemOf(entry, registry.shownChange)),
+        query,
+      )
+    },
+  })
+
+  route({
+    method: 'get',
+    path: '/api/config/history/{generation}',
+    access: 'admin',
+    summary: 'One generation of the configuration with what it changed',
+    params: z.strictObject({ generation: z.coerce.number().int().min(1) }),
+    returns: generationItem,
+    throws: [404],
+    async handle({ params }) {
+      const registry = use(kernelServices.registry)
+      return generationItemOf(await registry.journal.get(params.generation), registry.shownChange)
+    },
+  })
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { type Context, kernelServices } from '#kernel'
+import { changeItem } from '../shapes.ts'
+
+/** Going back to an earlier generation. */
+export function addRollbackRoute({ route, use }: Context<unknown>): void {
+  route({
+    method: 'post',
+    path: '/api/config/rollback',
+    access: 'admin',
+    summary: 'Go back to what was configured at runtime in a generation, wholly or not at all; code stays',
+    body: z.strictObject({
+      generation: z.int().min(1).meta({ description: 'The generation to go back to.' }),
+      if_generation: z
+        .int()
+        .min(0)
+        .optional()
+        .meta({ description: 'Go back only if the configuration is at this generation; else 409.' }),
+      force: z
+        .boolean()
+        .optional()
+        .meta({ description: 'Go back even if it shuts out the address and key it comes from.' }),
+    }),
+    returns: z.object({
+      generation: z.int().meta({ description: 'The new generation, which is as the one it went back to.' }),
+      changes: z.array(changeItem),
+    }),
+    throws: [404, 409],
+    async handle({ body: { generation, force, if_generation: ifGeneration }, ...by }) {
+      const registry = use(kernelServices.registry)
+      const { number, changes } = await registry.rollback(generation, { ...by, force, ifGeneration })
+      return { generation: number, changes: changes.map(registry.shownChange) }
+    },
+  })
+}
