@@ -3,6 +3,8 @@ export const companions: readonly (readonly [string, readonly string[]])[] = [
   ['kernel/call', ['kernel/money.test.ts', 'test/read-only.test.ts']],
   ['kernel/stream', ['kernel/detect/redaction.test.ts']],
   ['kernel/chain', ['kernel/call', 'kernel/detect', 'modules/outputcap', 'modules/retrypilot']],
+  ['kernel/chain/order.ts', ['test/order.test.ts']],
+  ['kernel/chain/read-only.ts', ['test/read-only.test.ts']],
   ['kernel/auth', ['plugins/auth', 'kernel/http/failed-keys.test.ts']],
   ['plugins/models/prices', ['plugins/models/prices.test.ts', 'kernel/call/bill.test.ts']],
   ['modules/rateshield', ['plugins/counting']],
