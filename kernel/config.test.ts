@@ -450,7 +450,7 @@ describe('configKeys', () => {
       path: 'port',
       type: 'integer',
       default: 4200,
-      description: 'Port to listen on; 0 takes a free one.',
+      description: 'Port to listen on; 0 picks a free one.',
       secret: false,
     })
     expect(keys.get('server.body_limit')).toMatchObject({ default: '10mb' })

@@ -55,7 +55,7 @@ export const withoutBody = (outcome: Outcome): Outcome => ({ ...outcome, body: n
 export const CallSettled = defineEvent(
   'call.settled',
   z.custom<{ readonly outcome: Outcome; readonly call: Call }>(),
-  { description: 'A call ended, in whatever way.' },
+  { description: 'A call ended, successfully or not.' },
 )
 
 export const CallStarted = defineEvent('call.started', z.custom<{ readonly call: Call }>(), {
@@ -63,7 +63,7 @@ export const CallStarted = defineEvent('call.started', z.custom<{ readonly call:
 })
 
 export const CallFirstContent = defineEvent('call.first_content', z.custom<{ readonly call: Call }>(), {
-  description: 'The first content of an answer left for the client.',
+  description: 'The first content of an answer was sent to the client.',
 })
 
 /** What the side that served the client knows at the end. */

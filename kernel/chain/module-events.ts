@@ -20,14 +20,15 @@ export const ModuleTripped = defineEvent(
     open_s: z.number(),
   }),
   {
-    description: 'A module kept failing and is left out for a while; its failure policy says what calls get.',
+    description:
+      'A module kept failing and is left out for a while. Its failure policy decides what happens to calls.',
   },
 )
 
 export const ModuleRestored = defineEvent(
   'module.restored',
   z.object({ name: z.string(), by: z.enum(['probe', 'operator']) }),
-  { description: 'A module that was left out for failing works again.' },
+  { description: 'A module that was left out because of failures works again.' },
 )
 
 interface Parts {

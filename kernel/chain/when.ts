@@ -9,12 +9,17 @@ export const whenSchema = z.strictObject({
   users: names.meta({ description: 'User ids.' }),
   keys: names.meta({ description: 'Key ids.' }),
   plans: names.meta({ description: 'Plan ids.' }),
-  models: names.meta({ description: 'Globs over the model as asked for.' }),
+  models: names.meta({ description: 'Globs for the requested model.' }),
   tags: z
     .record(z.string(), z.string())
     .optional()
-    .meta({ description: 'Tags that must have these values.' }),
-  percent: z.number().min(0).max(100).optional().meta({ description: 'Share of calls, chosen by call id.' }),
+    .meta({ description: 'Tags with the values they must have.' }),
+  percent: z
+    .number()
+    .min(0)
+    .max(100)
+    .optional()
+    .meta({ description: 'Share of calls in percent, chosen by call id.' }),
 })
 
 export type When = z.infer<typeof whenSchema>

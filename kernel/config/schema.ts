@@ -23,60 +23,56 @@ const secretName = text().regex(/^[A-Z][A-Z0-9_]{0,63}$/, {
 const server = section({
   threads: whole(1, 64)
     .default(1)
-    .describe('How many threads answer model calls. Each has the whole gateway, and memory of its own.'),
-  trusted_proxies: listOf(addressRange())
-    .default([])
-    .describe('Proxies in front whose X-Forwarded-For is believed.'),
-  cors_origins: listOf(origin()).default([]).describe('Web pages that may call the API from a browser.'),
+    .describe('Number of threads that answer model calls. Each has the whole gateway and its own memory.'),
+  trusted_proxies: listOf(addressRange()).default([]).describe('Proxies whose X-Forwarded-For is trusted.'),
+  cors_origins: listOf(origin()).default([]).describe('Origins that may call the API from a browser.'),
   body_limit: size().prefault('10mb').describe('Largest body of a management request.'),
   proxy_body_limit: size().prefault('32mb').describe('Largest body of a /v1 request.'),
-  body_depth: whole(8, 1_000)
-    .default(128)
-    .describe('Levels of objects and lists inside one another that a body may have.'),
+  body_depth: whole(8, 1_000).default(128).describe('Largest nesting of objects and lists in a body.'),
   body_nodes: whole(1_000, 10_000_000)
     .default(100_000)
-    .describe(
-      'Values that a body may have, in all its levels; five times as many where texts may be sent as tokens.',
-    ),
+    .describe('Largest number of values in a body; five times as many where texts may be sent as tokens.'),
 })
 
 const storage = section({
   engine: oneOf('level', 'postgres')
     .refine((engine) => engine === 'level', { error: 'postgres is not available yet: expected level' })
     .default('level')
-    .describe('Where the data lives: level is the embedded store in data_dir.'),
-  url: secret().optional().describe('Address of the database, for engines that have one.'),
+    .describe('Engine of the store: level is embedded, in data_dir.'),
+  url: secret().optional().describe('URL of the database, for engines that have one.'),
   min_free: size()
     .prefault('256mb')
-    .describe('Free space of the disk below which the bodies of traces are not stored; 0 for never.'),
+    .describe('Free disk space below which the bodies of traces are not stored; 0 to store them always.'),
 })
 
 /** Everything that the kernel reads of service.yaml: the one source of types, defaults, checks and documentation. */
 export const schema = section({
   host: text().default('127.0.0.1').describe('Address to listen on.'),
-  port: whole(0, 65535).default(4200).describe('Port to listen on; 0 takes a free one.'),
-  data_dir: text().default('./data').describe('Folder of everything that is kept.'),
-  admin_key: secret().optional().describe('The admin key; without it one is made at the first start.'),
+  port: whole(0, 65535).default(4200).describe('Port to listen on; 0 picks a free one.'),
+  data_dir: text().default('./data').describe('The data folder.'),
+  admin_key: secret().optional().describe('The admin key; if absent, the first start makes one.'),
   log_level: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent')
     .default('info')
-    .describe('The least important messages to log.'),
-  drain: duration()
-    .prefault('10s')
-    .describe('How long running calls may take to end when the service stops.'),
+    .describe('Lowest level of the messages to log.'),
+  drain: duration().prefault('10s').describe('Time for running calls to end when the service stops.'),
   drain_delay: duration()
     .prefault('0s')
-    .describe('How long new calls are still answered before that, while the health checks say draining.'),
+    .describe(
+      'Time before that during which new calls are still answered while health checks report draining.',
+    ),
   modules: named(moduleEntry).prefault({}).describe('Modules of the chain, by name.'),
   module_circuit: section({
     failures: whole(0, 1_000_000)
       .default(defaultLimits.failures)
-      .describe('Failures of one hook within the window after which its module is left out; 0 for never.'),
-    window: duration().prefault('60s').describe('The time in which they must fall.'),
-    open: duration().prefault('30s').describe('How long it is left out before a call tries it again.'),
+      .describe('Failures of one hook within the window that trip its module; 0 for never.'),
+    window: duration().prefault('60s').describe('Time within which these failures must occur.'),
+    open: duration()
+      .prefault('30s')
+      .describe('Time that the module is left out before one call tries it again.'),
     budget: duration().prefault('2s').describe('Longest run of a hook that does not count as a failure.'),
     timeout: duration()
       .prefault('60s')
-      .describe('How long a hook is waited for; then the call goes on by the failure policy of its module.'),
+      .describe('Hook timeout; then the failure policy of the module decides about the call.'),
   })
     .prefault({})
     .describe('When a module that keeps failing is left out for a while.'),
@@ -86,44 +82,42 @@ export const schema = section({
       .describe('Memory for the objects of one module; a worker that needs more is ended.'),
     hang: duration(100)
       .prefault('5s')
-      .describe('How long a worker may give no sign of life while something is asked of it.'),
+      .describe('Time without a sign of life after which a worker that has work is ended.'),
   })
     .prefault({})
-    .describe('Modules that run in workers of their own.'),
+    .describe('Modules that run in workers.'),
   plugins: section({
     packages: listOf(text()).default([]).describe('Installed packages to load as plugins.'),
     watch: flag()
       .default(false)
-      .describe('Whether changes in plugin_dirs are taken in by themselves, for development.'),
+      .describe('Whether changes in plugin_dirs are loaded automatically, for development.'),
     setup_timeout: duration(100)
       .prefault('30s')
       .describe(
-        'How long a plugin may take to be imported, and to be set up; built-in ones have 30 seconds at the least.',
+        'Time limit for importing a plugin, and for setting it up; built-in ones have at least 30 seconds.',
       ),
   })
     .prefault({})
-    .describe('Plugins from outside; a list is the packages.'),
-  plugin_dirs: listOf(text()).default([]).describe('Folders of plugins, beside the built-in ones.'),
+    .describe('Plugins from outside; a list means packages.'),
+  plugin_dirs: listOf(text()).default([]).describe('Folders with further plugins.'),
   storage: storage.prefault({}).describe('The store.'),
   server: server.prefault({}).describe('The HTTP server.'),
   auth: section({
     open_signup: flag().default(true).describe('Whether users may sign up without an admin key.'),
     admin_proxy: flag().default(true).describe('Whether an admin key may make /v1 calls.'),
-    admin_rpm: whole(1, 1_000_000).default(120).describe('Management requests a minute for each admin key.'),
+    admin_rpm: whole(1, 1_000_000).default(120).describe('Management requests per minute and admin key.'),
     failed_keys_per_minute: whole(0, 1_000_000)
       .default(20)
-      .describe('Keys that may fail in a minute from one address before it has to wait; 0 for any number.'),
+      .describe('Failed keys per minute and address before further ones are refused; 0 for no limit.'),
     signup_per_hour: whole(0, 1_000_000)
       .default(20)
-      .describe('Signups an hour from one address; 0 for any number. Those by an admin do not count.'),
-    keys_per_user: whole(0, 1_000_000)
-      .default(50)
-      .describe('Keys of one user that work at the same time; 0 for any number.'),
+      .describe('Signups per hour and address; 0 for no limit. Signups by an admin do not count.'),
+    keys_per_user: whole(0, 1_000_000).default(50).describe('Working keys per user; 0 for no limit.'),
   })
     .prefault({})
     .describe('Accounts, keys and their limits.'),
   plans: section({
-    enforce: flag().default(false).describe('Whether the limits and gates of plans act.'),
+    enforce: flag().default(false).describe('Whether the limits of plans apply.'),
   })
     .prefault({})
     .describe('Plans and tiers.'),
@@ -135,14 +129,14 @@ export const schema = section({
     .describe('The license of an enforced installation.'),
   secrets: named(secret(), secretName)
     .prefault({})
-    .describe('Secrets of plugins, by name; each gets those that its manifest asks for.'),
+    .describe('Secrets for plugins, by name. A plugin gets those that its manifest asks for.'),
   egress: section({
     allow: listOf(text()).default([]).describe('Private hosts, addresses and ranges that plugins may reach.'),
   })
     .prefault({})
-    .describe('Outbound requests to addresses that users name.'),
+    .describe('Outbound requests of plugins.'),
   openapi: section({
-    public: flag().default(false).describe('Whether GET /api/openapi.json needs no key.'),
+    public: flag().default(false).describe('Whether GET /api/openapi.json can be read without a key.'),
   })
     .prefault({})
     .describe('The API description.'),

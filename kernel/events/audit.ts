@@ -14,19 +14,19 @@ export const ManagementAudited = defineEvent(
       .string()
       .nullable()
       .meta({ description: 'Path of the route, with {name} for parameters; null when there was none yet.' }),
-    plugin: z.string().nullable().meta({ description: 'Whose route it is.' }),
+    plugin: z.string().nullable().meta({ description: 'The plugin that the route belongs to.' }),
     params: z
       .record(z.string(), z.string())
       .meta({ description: "The path's parameters, cut at 128 characters." }),
     outcome: z.enum(['changed', 'refused', 'failed']),
     status: z.int(),
-    code: z.string().nullable().meta({ description: 'Of the error; null where it changed something.' }),
+    code: z.string().nullable().meta({ description: 'Code of the error; null if the request succeeded.' }),
     request_id: z.string(),
     ip: z.string(),
   }),
   {
     description:
-      'A management request changed something, was refused, or failed. Holds neither what was sent nor what was answered.',
+      'A management request changed something, was refused, or failed. It contains neither the request nor the answer.',
   },
 )
 

@@ -6,7 +6,7 @@ import type { QueueStatus, Queues } from '../queues.ts'
 
 export const ThreadEnded = defineEvent('thread.ended', z.object({ thread: z.int() }), {
   description:
-    'One of several threads ended; what ran in it is lost. Unless the gateway stops, another takes its place.',
+    'One of several threads ended, and its running calls are lost. Unless the gateway stops, it is replaced.',
 })
 
 /** Other threads, for who sums up what each of them has. */

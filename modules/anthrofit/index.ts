@@ -8,12 +8,12 @@ const places = ['tools', 'system', 'messages'] as const
 const cache = z.strictObject({
   at: z.array(z.enum(places)).default([]).meta({
     title: 'Places',
-    description: 'Where a mark is set: after the tools, the system text, the last message.',
+    description: 'Where marks are set: after the tools, the system text or the last message.',
   }),
   ttl: z
     .enum(['5m', '1h'])
     .default('5m')
-    .meta({ title: 'Time to live', description: 'How long what was read stays there.' }),
+    .meta({ title: 'Time to live', description: 'How long the service keeps the cached text.' }),
 })
 
 export default defineModule({
@@ -21,41 +21,41 @@ export default defineModule({
     system: z.enum(['merge', 'in_place']).optional().meta({
       title: 'System messages',
       description:
-        'Those in the midst of a conversation: merged into the system text (as without this setting), or left in their place as words of the user.',
+        'System messages inside a conversation: merge them into the system text (the default), or leave them in place as user messages.',
     }),
     thinking_budgets: z.partialRecord(z.enum(efforts), z.int().min(1024)).optional().meta({
       title: 'Thinking budgets',
-      description: 'Tokens to think with, by reasoning_effort, for models that take a number.',
+      description: 'Thinking tokens for each reasoning_effort, for models that take a number.',
     }),
     thinking_share: z.number().min(0.05).max(0.95).optional().meta({
       title: 'Thinking share',
-      description: 'Most of an answer that may be thinking; 0.8 without this setting.',
+      description: 'Largest share of an answer that may be thinking; 0.8 by default.',
     }),
     forced_tools: z.enum(['without_thinking', 'as_auto']).optional().meta({
       title: 'Forced tools',
       description:
-        'When a request both forces a tool and asks to think, which the service refuses: do not think (as without this setting), or let the model choose its tool.',
+        'The service refuses requests that force a tool and ask for thinking: drop the thinking (the default), or let the model choose its tool.',
     }),
     cache: cache.optional().meta({
       title: 'Cache marks',
-      description: "Marks for the service's prompt cache, in requests that have none of their own.",
+      description: "Marks for the service's prompt cache, added to requests without any.",
     }),
     betas: z
       .array(z.string().regex(/^[\w.-]+$/))
       .optional()
       .meta({
         title: 'Betas',
-        description: 'Names for the header anthropic-beta, beside those of the client.',
+        description: "Names to add to the client's anthropic-beta header.",
       }),
     thinking: z.enum(['show', 'hide']).optional().meta({
       title: 'Thinking in answers',
       description:
-        'Whether answers have what the model thought. Hidden thoughts are not sent back either; clients of the protocol itself always get them.',
+        "Whether answers include the model's thinking. Hidden thinking is not returned to the service either. Clients of Anthropic's own protocol always get it.",
     }),
     citations: z.enum(['show', 'hide']).optional().meta({
       title: 'Citations in answers',
       description:
-        'Whether answers have citations as annotations; clients of the protocol itself always get them.',
+        "Whether answers include citations as annotations. Clients of Anthropic's own protocol always get them.",
     }),
   }),
 

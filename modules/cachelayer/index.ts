@@ -10,25 +10,25 @@ export default defineModule({
       .int()
       .min(1)
       .default(3600)
-      .meta({ title: 'Time to live', description: 'Seconds an answer may be reused.' }),
+      .meta({ title: 'Time to live', description: 'Seconds for which an answer may be reused.' }),
     max_entries: z
       .int()
       .min(1)
       .default(10_000)
-      .meta({ title: 'Most entries', description: 'Answers kept at the most.' }),
+      .meta({ title: 'Maximum entries', description: 'Largest number of stored answers.' }),
     max_bytes: z
       .int()
       .min(1024)
       .default(256 * 1024 * 1024)
-      .meta({ title: 'Most memory', description: 'Bytes of answers in memory at the most.' }),
+      .meta({ title: 'Maximum memory', description: 'Largest size of the answers in memory, in bytes.' }),
     share: z.enum(['user', 'project', 'tenant', 'everyone']).default('user').meta({
       title: 'Sharing',
       description:
-        'Which callers share answers: one user, all users of a project, of a tenant, or everyone. Never those of two tenants.',
+        'Who shares answers: one user, all users of a project, all users of a tenant, or everyone. Two tenants never share answers.',
     }),
     tool_calls: z.boolean().default(false).meta({
       title: 'Tool calls',
-      description: 'Whether answers that call tools are stored too.',
+      description: 'Whether answers with tool calls are stored too.',
     }),
   }),
 

@@ -18,13 +18,9 @@ const target = z.union([
   z.strictObject({
     model: targetName.meta({
       title: 'Model',
-      description: 'A model, provider/model, or provider/* for the model asked for.',
+      description: 'A model, provider/model, or provider/* for the requested model.',
     }),
-    weight: z
-      .number()
-      .positive()
-      .default(1)
-      .meta({ title: 'Weight', description: 'Its share of the calls.' }),
+    weight: z.number().positive().default(1).meta({ title: 'Weight', description: 'Share of the calls.' }),
   }),
 ])
 
@@ -32,19 +28,19 @@ const settings = z.strictObject({
   chains: z.record(z.string().min(1).max(256), z.array(target).min(1).max(20)).default({}).meta({
     title: 'Chains',
     description:
-      'For a model or a glob, the targets to try: in this order, or drawn by weight. The model itself is tried where it is listed.',
+      'For a model or a glob, the targets to try, in order or drawn by weight. The model itself is tried only where it is listed.',
   }),
   failure_threshold: z.int().min(1).max(1000).default(5).meta({
     title: 'Failure threshold',
-    description: 'Failures in a row after which a model at a provider gets no more calls for a while.',
+    description: 'Consecutive failures after which a model of a provider gets no calls for a while.',
   }),
   window_s: z.number().positive().max(3600).default(30).meta({
     title: 'Window',
-    description: 'Seconds in which these failures must fall.',
+    description: 'Seconds within which these failures must occur.',
   }),
   open_s: z.number().positive().max(3600).default(30).meta({
     title: 'Open time',
-    description: 'Seconds until one call is let through to see whether the provider is back.',
+    description: 'Seconds until one call tries the model again.',
   }),
 })
 

@@ -8,7 +8,7 @@ const safetySetting = z.strictObject({
   category: z
     .string()
     .regex(/^HARM_CATEGORY_[A-Z_]+$/)
-    .meta({ title: 'Category', description: 'Such as HARM_CATEGORY_HARASSMENT.' }),
+    .meta({ title: 'Category', description: 'A category such as HARM_CATEGORY_HARASSMENT.' }),
   threshold: z
     .enum([
       'OFF',
@@ -18,36 +18,37 @@ const safetySetting = z.strictObject({
       'BLOCK_LOW_AND_ABOVE',
       'HARM_BLOCK_THRESHOLD_UNSPECIFIED',
     ])
-    .meta({ title: 'Threshold', description: 'From which likelihood on an answer is blocked.' }),
+    .meta({ title: 'Threshold', description: 'Likelihood from which on an answer is blocked.' }),
 })
 
 export default defineModule({
   settings: z.strictObject({
     safety_settings: z.array(safetySetting).optional().meta({
       title: 'Safety settings',
-      description: 'What is blocked, for requests that have no safety_settings of their own.',
+      description: 'Safety settings for requests that have none.',
     }),
     system: z.enum(['instruction', 'first_turn']).optional().meta({
       title: 'System messages',
       description:
-        'As the instruction that the API has for them (as without this setting), or as the first words of the user, for models that take no instruction.',
+        "Send system messages as the API's system instruction (the default), or as the first user message for models that take no instruction.",
     }),
     thinking_budgets: z.partialRecord(z.enum(efforts), z.int().min(-1).max(65_536)).optional().meta({
       title: 'Thinking budgets',
       description:
-        'Tokens to think with, by reasoning_effort, for models that take a number; -1 leaves it to the model.',
+        'Thinking tokens for each reasoning_effort, for models that take a number; -1 leaves the number to the model.',
     }),
     include_thoughts: z.boolean().optional().meta({
       title: 'Thoughts in answers',
-      description: 'Whether summaries of thoughts are asked for; without this setting, whenever thinking is.',
+      description:
+        'Whether to request thought summaries. By default they are requested together with thinking.',
     }),
     function_calling: z.enum(['AUTO', 'ANY', 'VALIDATED']).optional().meta({
       title: 'Function calling',
-      description: 'How functions are called where the request has no tool_choice.',
+      description: 'Function calling mode for requests without tool_choice.',
     }),
     grounding: z.enum(['show', 'hide']).optional().meta({
       title: 'Grounding in answers',
-      description: 'Whether answers have grounding_metadata: what was searched for and found.',
+      description: 'Whether answers include grounding_metadata, with the searches and their results.',
     }),
   }),
 

@@ -30,7 +30,7 @@ export default defineModule({
     ),
     max_spend_usd: z.number().positive().max(1e6).optional().meta({
       title: 'Spend',
-      description: 'USD that one call may cost while it streams, by estimate; no limit without it.',
+      description: 'Largest estimated cost of one streaming call in USD; no limit if absent.',
     }),
   }),
 

@@ -12,11 +12,12 @@ const ranges = z
 const lists = {
   allow: ranges.meta({
     title: 'Allow',
-    description: 'Addresses and CIDR ranges that are let in; when there are none, all that are not denied.',
+    description:
+      'Allowed addresses and CIDR ranges. If empty, all addresses are allowed that are not denied.',
   }),
   deny: ranges.meta({
     title: 'Deny',
-    description: 'Addresses and CIDR ranges that are kept out, allowed or not.',
+    description: 'Denied addresses and CIDR ranges, even if they are also allowed.',
   }),
 }
 
@@ -39,7 +40,7 @@ export default defineModule({
     scope: z.enum(['proxy', 'all']).default('proxy').meta({
       title: 'Scope',
       description:
-        'What is fenced: only /v1, or management, dashboard and shared pages too. Health checks never are.',
+        'What is protected: only /v1, or also management, the dashboard and shared pages. Health checks are always open.',
     }),
   }),
 

@@ -18,15 +18,15 @@ export default defineModule({
     cooldown_s: seconds.default(1).meta({
       title: 'Cooldown',
       description:
-        'Seconds a key rests after a 429 without Retry-After, while another can be used; doubled each time it happens again.',
+        'Seconds that a key rests after a 429 without Retry-After if another key can be used. Each further 429 doubles it.',
     }),
     max_cooldown_s: seconds.default(3600).meta({
       title: 'Longest cooldown',
-      description: 'Seconds after which a limited key is tried again, whatever its provider said.',
+      description: 'Longest rest of a key in seconds, even if its provider asks for more.',
     }),
     quarantine_s: seconds.default(300).meta({
       title: 'Quarantine',
-      description: 'Seconds a key is left alone after its provider refused it with 401 or 403.',
+      description: 'Seconds that a key is not used after its provider refused it with 401 or 403.',
     }),
   }),
 

@@ -13,9 +13,9 @@ export const hoursSchema = z
       .array(z.enum(days))
       .min(1)
       .optional()
-      .meta({ title: 'Days', description: 'Days on which it starts; every day without them.' }),
-    from: time.meta({ title: 'From', description: 'When it starts, UTC, such as 08:00.' }),
-    to: time.meta({ title: 'To', description: 'When it is over, UTC, such as 18:00 or 24:00.' }),
+      .meta({ title: 'Days', description: 'Days on which the period starts; every day if empty.' }),
+    from: time.meta({ title: 'From', description: 'Start of the period in UTC, such as 08:00.' }),
+    to: time.meta({ title: 'To', description: 'End of the period in UTC, such as 18:00 or 24:00.' }),
   })
   .refine(({ from, to }) => from !== to, 'must not end when it starts')
 

@@ -11,8 +11,7 @@ export default defineModule({
   settings: z.strictObject({
     default_scope: scopeSchema.optional().meta({
       title: 'Default scope',
-      description:
-        'What every key without a scope of its own is limited to. Admin keys still manage everything.',
+      description: 'Scope of every key that has none. Admin keys can still manage everything.',
     }),
   }),
 

@@ -7,28 +7,28 @@ const names = z.array(z.string().min(1).max(256)).min(1)
 export const scopeFields = {
   models: names.meta({
     title: 'Models',
-    description: 'Globs. Both the model asked for and the one that is reached in the end must match.',
+    description: 'Globs. Both the requested model and the model that is finally used must match.',
   }),
   endpoints: names.meta({
     title: 'Endpoints',
-    description: 'Wires that may be called, such as chat, completions, embeddings, messages or responses.',
+    description: 'Wires that the key may call, such as chat, completions, embeddings, messages or responses.',
   }),
-  providers: names.meta({ title: 'Providers', description: 'Providers that may be reached, by name.' }),
+  providers: names.meta({ title: 'Providers', description: 'Names of providers that the key may use.' }),
   expires_at: z.iso.datetime({ offset: true }).meta({
     title: 'Expires at',
-    description: 'From then on the key is refused, in ISO 8601.',
+    description: 'Time from which the key is refused, in ISO 8601.',
   }),
   active_hours: z
     .array(hoursSchema)
     .min(1)
-    .meta({ title: 'Active hours', description: 'When the key works, in UTC.' }),
+    .meta({ title: 'Active hours', description: 'Periods in which the key works, in UTC.' }),
   max_tokens: z.int().min(1).meta({
-    title: 'Most tokens',
-    description: 'Most tokens a call may ask for; a call that asks for no number gets this one.',
+    title: 'Maximum tokens',
+    description: 'Largest max_tokens of a call. A call without max_tokens gets this value.',
   }),
   read_only: z.boolean().meta({
     title: 'Read only',
-    description: 'The key makes no model calls and changes nothing; it can look at what is its own.',
+    description: "The key cannot make model calls or changes; it can read its own user's data.",
   }),
 }
 

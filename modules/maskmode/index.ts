@@ -21,11 +21,11 @@ const custom = z.strictObject({
   type: z
     .string()
     .regex(/^[a-z][a-z0-9_]{0,30}$/)
-    .meta({ title: 'Type', description: 'What it is; its placeholder is named so.' }),
-  pattern: patternSchema
-    .min(1)
-    .max(1000)
-    .meta({ title: 'Pattern', description: 'RE2 expression; matches of up to 200 characters count.' }),
+    .meta({ title: 'Type', description: 'Name of the kind; placeholders use it.' }),
+  pattern: patternSchema.min(1).max(1000).meta({
+    title: 'Pattern',
+    description: 'RE2 expression. Matches longer than 200 characters are ignored.',
+  }),
 })
 
 const country = z.string().refine(isSupportedCountry, 'must be a country code such as US')
@@ -38,21 +38,22 @@ export default defineModule({
       .meta({ title: 'Entities', description: 'Kinds of personal data to mask.' }),
     mode: z.enum(['pseudonym', 'redact']).default('pseudonym').meta({
       title: 'Mode',
-      description: 'Put placeholders that are restored for the client, or marks that are not.',
+      description: 'Use placeholders that are restored for the client, or permanent marks.',
     }),
     custom: z
       .array(custom)
       .max(100)
       .default([])
-      .meta({ title: 'Custom', description: 'Further kinds, by pattern.' }),
+      .meta({ title: 'Custom', description: 'Further kinds, each with a pattern.' }),
     phone_countries: z.array(country).default(['US']).meta({
       title: 'Countries',
-      description: 'Whose phone numbers are known without a country code; with one, all are.',
+      description:
+        'Countries whose phone numbers are found without a country code. Numbers with a country code are always found.',
     }),
     replies: z.boolean().default(false).meta({
       title: 'Replies',
       description:
-        'Whether personal data that the model itself brings up is redacted as well. Streams then follow some 280 characters behind.',
+        'Whether personal data that the model itself writes is redacted too. Streams are then delayed by about 280 characters.',
     }),
   }),
 

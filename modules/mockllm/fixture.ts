@@ -14,7 +14,7 @@ const toolCall = z.strictObject({
 export const fixtureSchema = z.strictObject({
   match: patternSchema.default('').meta({
     title: 'Match',
-    description: 'RE2 expression that the last message must contain; empty matches every call.',
+    description: 'RE2 expression that the last message must match. An empty one matches every call.',
   }),
   answer: z.string().default('').meta({
     title: 'Answer',
@@ -23,14 +23,14 @@ export const fixtureSchema = z.strictObject({
   tool_calls: z
     .array(toolCall)
     .default([])
-    .meta({ title: 'Tool calls', description: 'Tools the answer calls.' }),
+    .meta({ title: 'Tool calls', description: 'Tool calls of the answer.' }),
   error: z
     .strictObject({
-      status: z.int().min(400).max(599).meta({ description: 'The status a provider would have sent.' }),
-      message: z.string().default('mock failure').meta({ description: 'What it says.' }),
+      status: z.int().min(400).max(599).meta({ description: 'HTTP status of the error.' }),
+      message: z.string().default('mock failure').meta({ description: 'Message of the error.' }),
     })
     .optional()
-    .meta({ title: 'Error', description: 'Fail like a provider, instead of answering.' }),
+    .meta({ title: 'Error', description: 'Fail like a provider instead of answering.' }),
   delay_ms: ms.meta({ title: 'Delay', description: 'Milliseconds before the answer.' }),
   chunk_delay_ms: ms.meta({
     title: 'Chunk delay',

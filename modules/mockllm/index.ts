@@ -9,14 +9,14 @@ export default defineModule({
     models: z
       .array(z.string().min(1))
       .default(['mock/*'])
-      .meta({ title: 'Models', description: 'Globs of the models that are answered here.' }),
+      .meta({ title: 'Models', description: 'Globs of the models that this module answers.' }),
     fixtures: z
       .array(fixtureSchema)
       .default([])
-      .meta({ title: 'Fixtures', description: 'What is answered; the first that matches counts.' }),
+      .meta({ title: 'Fixtures', description: 'Answers; the first that matches is used.' }),
     otherwise: z.enum(['echo', 'provider']).default('echo').meta({
       title: 'Otherwise',
-      description: 'When no fixture matches: say what was said, or let the provider answer.',
+      description: 'If no fixture matches: echo the last message, or let the provider answer.',
     }),
   }),
 

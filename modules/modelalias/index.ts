@@ -27,7 +27,7 @@ const target = z.strictObject({
   }),
   defaults: defaults.default({}).meta({
     title: 'Default parameters',
-    description: 'Parameters such as temperature, used where the request says nothing.',
+    description: 'Parameters such as temperature, for requests that do not set them.',
   }),
 })
 
@@ -46,8 +46,7 @@ export default defineModule({
   settings: z.strictObject({
     aliases: aliases.default({}).meta({
       title: 'Aliases',
-      description:
-        'Names or globs, each with the model it stands for, or with the model and default parameters.',
+      description: 'Names or globs, each with its model, or with its model and default parameters.',
     }),
   }),
 

@@ -7,12 +7,18 @@ const cap = z.int().min(1)
 const names = z.array(z.string().min(1)).min(1).optional()
 
 const rule = z.strictObject({
-  models: names.meta({ title: 'Models', description: 'Globs over the model asked for; all without it.' }),
-  plans: names.meta({ title: 'Plans', description: 'Plans it holds for; all without it.' }),
-  projects: names.meta({ title: 'Projects', description: 'Projects it holds for; all without it.' }),
+  models: names.meta({
+    title: 'Models',
+    description: 'Globs for the requested model; all models if absent.',
+  }),
+  plans: names.meta({ title: 'Plans', description: 'Plans that the rule applies to; all if absent.' }),
+  projects: names.meta({
+    title: 'Projects',
+    description: 'Projects that the rule applies to; all if absent.',
+  }),
   max_tokens: cap.meta({
-    title: 'Most tokens',
-    description: 'Most tokens each choice of an answer may have.',
+    title: 'Maximum tokens',
+    description: 'Largest number of tokens in each choice of an answer.',
   }),
 })
 
@@ -20,12 +26,12 @@ export default defineModule({
   settings: z.strictObject({
     default_max_tokens: cap.optional().meta({
       title: 'Default cap',
-      description: 'Most tokens each choice of an answer may have where no rule says otherwise.',
+      description: 'Largest number of tokens in each choice of an answer if no rule matches.',
     }),
     rules: z.array(rule).default([]).meta({
       title: 'Rules',
       description:
-        'Caps by model, plan and project. The first that matches counts, so put the special before the general.',
+        'Caps by model, plan and project. The first match is used, so put specific rules before general ones.',
     }),
   }),
 

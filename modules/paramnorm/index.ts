@@ -8,12 +8,12 @@ const rule = z.strictObject({
   models: z
     .array(z.string().min(1))
     .min(1)
-    .meta({ description: 'Globs over the model without its provider.' }),
+    .meta({ description: 'Globs for the model without its provider.' }),
   rename: z
     .record(z.string(), z.string())
     .default({})
-    .meta({ description: 'Parameters by their name there.' }),
-  drop: z.array(z.string()).default([]).meta({ description: 'Parameters that are not taken.' }),
+    .meta({ description: 'New name of each renamed parameter.' }),
+  drop: z.array(z.string()).default([]).meta({ description: 'Parameters to remove.' }),
 })
 
 /** Models whose families are remembered. */
@@ -23,12 +23,12 @@ export default defineModule({
   settings: z.strictObject({
     strict: z.boolean().default(false).meta({
       title: 'Strict',
-      description: 'Refuse a request with a parameter that would have to be changed.',
+      description: 'Refuse a request instead of changing its parameters.',
     }),
     rules: z
       .array(rule)
       .default([])
-      .meta({ title: 'Rules', description: 'What further models want otherwise.' }),
+      .meta({ title: 'Rules', description: 'Further models and their parameters.' }),
   }),
 
   setup({ settings }) {

@@ -7,12 +7,12 @@ const hit = z.object({
   scope_id: z.string(),
   measure: z.enum(measures),
   limit: z.int(),
-  window_s: z.int().nullable().meta({ description: 'Null for a limit on calls at a time.' }),
+  window_s: z.int().nullable().meta({ description: 'Null for a concurrency limit.' }),
   retry_after_s: z.int(),
 })
 
 export const RateLimitHit = defineEvent('rate_limit_hit', hit, {
-  description: 'A limit was reached; told once a minute for each that is, however many calls it refuses.',
+  description: 'A limit was reached. Sent at most once per minute and limit, however many calls it refuses.',
 })
 
 export const hitOf = ({ scope, subject, unit, limit }: Ruled, retryS: number): z.infer<typeof hit> => ({

@@ -10,7 +10,7 @@ export default defineModule({
     rules: z.array(ruleSchema).default([]).meta({
       title: 'Rules',
       description:
-        'Limits. A call is under one rule of each kind: that of its key, its user, its project, its model, and of all.',
+        'Limits. One rule of each kind applies to a call: for its key, its user, its project, its model, and for all calls.',
     }),
   }),
 

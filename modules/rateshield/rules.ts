@@ -13,26 +13,23 @@ export const ruleSchema = z
   .strictObject({
     per: z.enum(scopes).meta({
       title: 'Per',
-      description:
-        'What each has a limit of its own: a key, a user, a project, a model, or all calls together.',
+      description: 'What has a separate limit: each key, user, project or model, or all calls together.',
     }),
     match: z.string().min(1).default('*').meta({
       title: 'Match',
-      description:
-        'Glob over key ids, user ids, projects or models. Of several that match, the most specific counts.',
+      description: 'Glob for key ids, user ids, projects or models. The most specific match is used.',
     }),
-    rpm: count.optional().meta({ title: 'Requests', description: 'Requests a minute, as a steady flow.' }),
+    rpm: count.optional().meta({ title: 'Requests', description: 'Requests per minute, as a steady flow.' }),
     burst: count.optional().meta({
       title: 'Burst',
-      description:
-        'Requests that may come at once after a pause; as many as a minute has, unless said otherwise.',
+      description: 'Requests that may arrive at once after a pause. By default as many as per minute.',
     }),
     tpm: count
       .optional()
-      .meta({ title: 'Tokens', description: 'Tokens in any minute, of prompts and answers.' }),
+      .meta({ title: 'Tokens', description: 'Tokens of prompts and answers in any minute.' }),
     concurrency: count
       .optional()
-      .meta({ title: 'Concurrency', description: 'Calls that may run at a time.' }),
+      .meta({ title: 'Concurrency', description: 'Calls that may run at the same time.' }),
   })
   .refine(
     ({ rpm, tpm, concurrency }) => rpm ?? tpm ?? concurrency,

@@ -12,21 +12,21 @@ import { type Budget, countTry, newBudget, takeRetry } from './budget.ts'
 export default defineModule({
   settings: z.strictObject({
     max: z.int().min(0).max(10).default(2).meta({
-      title: 'Most retries',
-      description: 'Retries of one call, at one target.',
+      title: 'Maximum retries',
+      description: 'Retries of one call at one target.',
     }),
     base_ms: z.int().min(1).max(60_000).default(200).meta({
       title: 'First wait',
-      description: 'Longest wait before the first retry in milliseconds, doubled for each further one.',
+      description: 'Longest wait before the first retry in milliseconds. It doubles for each further one.',
     }),
     max_wait_ms: z.int().min(1).max(60_000).default(2000).meta({
       title: 'Longest wait',
-      description: 'A provider that asks for more milliseconds than this is not waited for.',
+      description: 'Milliseconds. If a provider asks for a longer wait, the call is not retried.',
     }),
     budget_pct: z.number().min(0).max(100).default(20).meta({
       title: 'Budget',
       description:
-        'Most retries to a hundred calls at a provider, so that retries cannot multiply an outage.',
+        'Largest number of retries per hundred calls of a provider, so that retries cannot multiply an outage.',
     }),
   }),
 

@@ -13,11 +13,11 @@ const custom = z.strictObject({
   label: z
     .string()
     .regex(/^\w{1,40}$/)
-    .meta({ title: 'Label', description: 'What it is called in traces and marks.' }),
-  pattern: patternSchema
-    .min(1)
-    .max(1000)
-    .meta({ title: 'Pattern', description: 'RE2 expression; matches of up to 500 characters count.' }),
+    .meta({ title: 'Label', description: 'Name in traces and marks.' }),
+  pattern: patternSchema.min(1).max(1000).meta({
+    title: 'Pattern',
+    description: 'RE2 expression. Matches longer than 500 characters are ignored.',
+  }),
 })
 
 /** Milliseconds that searching all texts of a call may take. Ordinary text takes a thousandth of it for 10 KB. */
@@ -27,25 +27,26 @@ export default defineModule({
   settings: z.strictObject({
     request: action.default('block').meta({
       title: 'Requests',
-      description: 'What becomes of a secret on its way in. What passes with a warning is in traces as well.',
+      description:
+        'What happens to a secret in a request. A secret that passes with a warning is stored in traces.',
     }),
     response: action.default('redact').meta({
       title: 'Answers',
       description:
-        'What becomes of a secret on its way out. What passes with a warning is in traces as well.',
+        'What happens to a secret in an answer. A secret that passes with a warning is stored in traces.',
     }),
     entropy: z.enum(['named', 'any', 'off']).default('named').meta({
       title: 'Random text',
       description:
-        'Whether random values are secrets: those named so (`token = …`), any of 24 to 128 characters, or none.',
+        'Which random values are secrets: those with a telling name (`token = …`), all of 24 to 128 characters, or none.',
     }),
     custom: z.array(custom).max(100).default([]).meta({
       title: 'Custom',
-      description: 'Further forms to look for.',
+      description: 'Further patterns to look for.',
     }),
     allow: z.array(z.string().min(1)).max(1000).default([]).meta({
       title: 'Allowed',
-      description: 'Values that are no secrets, exactly as they stand in texts: examples, public keys.',
+      description: 'Exact values that are not secrets, such as examples and public keys.',
     }),
   }),
 

@@ -6,12 +6,12 @@ export default defineModule({
   settings: z.strictObject({
     store_chunks: z.boolean().default(false).meta({
       title: 'Chunk timings',
-      description: 'Whether the trace tells when each chunk came.',
+      description: 'Whether the trace records when each chunk arrived.',
     }),
     max_bytes: z.int().min(1024).max(268_435_456).default(4_194_304).meta({
       title: 'Largest stream',
       description:
-        'Bytes of a stream that are kept until its end; of a longer one the rebuilt answer ends early.',
+        'Bytes of a stream that are kept until its end. The rebuilt answer of a longer stream is truncated.',
     }),
   }),
 

@@ -26,15 +26,15 @@ export default defineModule({
       .min(0)
       .max(10)
       .default(2)
-      .meta({ title: 'Retries', description: 'How often to ask again.' }),
+      .meta({ title: 'Retries', description: 'How often to ask the model again.' }),
     on_failure: z.enum(['error', 'pass']).default('error').meta({
       title: 'On failure',
-      description: 'Refuse an answer that still does not fit, or pass it on as it is.',
+      description: 'Refuse an answer that still does not match, or pass it on unchanged.',
     }),
     schemas: z.record(z.string(), schema).default({}).meta({
       title: 'Schemas',
       description:
-        'JSON Schemas by the name that X-Schema gives; one named "model <name>" holds for that model.',
+        'JSON Schemas by the name in X-Schema. A schema named "model <name>" applies to that model.',
     }),
   }),
 

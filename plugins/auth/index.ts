@@ -21,7 +21,7 @@ export default defineArea({
   settings: z.strictObject({
     usage_months: z.int().min(1).max(120).default(13).meta({
       title: 'Months of usage',
-      description: 'How many months of usage are kept for each user, the current one included.',
+      description: 'Months of usage that are kept for each user, including the current one.',
     }),
     session_hours: z.int().min(1).max(720).default(12).meta({
       title: 'Hours of a session',

@@ -7,7 +7,7 @@ const time = z.string().meta({ format: 'date-time' })
 export const email = z
   .email('must be an email address')
   .max(254)
-  .meta({ description: 'Unique, in any spelling of its letters.' })
+  .meta({ description: 'Unique; letter case does not matter.' })
 
 const visible = (longest: number) =>
   z
@@ -43,7 +43,7 @@ export const profile = z.object({
 
 /** What leaves when an account was made: the key is shown this once. */
 export const newAccount = profile.omit({ updated_at: true }).extend({
-  api_key: z.string().meta({ description: 'The new key, shown this once.' }),
+  api_key: z.string().meta({ description: 'The new key, shown only once.' }),
 })
 
 export function profileOf({ id, ...user }: User): z.infer<typeof profile> {
@@ -58,7 +58,7 @@ export const keyItem = z.object({
   type: z.enum(['user', 'admin']),
   status: z.enum(['active', 'revoked', 'expired']),
   expires_at: time.nullable(),
-  last_used_at: time.nullable().meta({ description: 'To the minute.' }),
+  last_used_at: time.nullable().meta({ description: 'Exact to the minute.' }),
   created_at: time,
   updated_at: time,
 })
@@ -77,7 +77,7 @@ export function keyItemOf(key: Key, lastUse: number): z.infer<typeof keyItem> {
 export const providerKeyItem = z.object({
   provider: z.string(),
   status: z.enum(['unverified', 'configured', 'invalid']).meta({
-    description: 'What the last check of the key has shown; unverified before the first.',
+    description: 'Result of the last check of the key; unverified before the first.',
   }),
   last_verified_at: time.nullable(),
   created_at: time,
@@ -86,11 +86,11 @@ export const providerKeyItem = z.object({
 
 export const usageRecord = z.object({
   user_id: z.string(),
-  period: z.string().meta({ description: 'Year and month, UTC.' }),
+  period: z.string().meta({ description: 'Year and month in UTC.' }),
   requests: z
     .int()
-    .meta({ description: 'Model calls, without those refused before they reached a provider.' }),
+    .meta({ description: 'Model calls, except those refused before they reached a provider.' }),
   tokens_in: z.int(),
   tokens_out: z.int(),
-  cost_usd: z.number().meta({ description: 'Of the calls whose price is known.' }),
+  cost_usd: z.number().meta({ description: 'Cost of the calls whose price is known.' }),
 })

@@ -7,7 +7,7 @@ const eventItem = z.object({
   alias: z.string().nullable().meta({ description: 'A second name that subscribers may use for it.' }),
   description: z.string(),
   schema: z.record(z.string(), z.unknown()).meta({ description: 'JSON Schema of its data.' }),
-  emitted_by: z.array(z.string()).meta({ description: "Ids of plugins; gateway for the gateway's own." }),
+  emitted_by: z.array(z.string()).meta({ description: 'Ids of plugins; gateway for the gateway itself.' }),
 })
 
 export default defineArea({

@@ -9,37 +9,42 @@ export const pluginParams = z.strictObject({ name: z.string() })
 export const pluginItem = z.object({
   name: z.string(),
   kind: z.enum(['module', 'area', 'provider', 'unknown']).meta({
-    description: 'What it adds; unknown when its manifest cannot be read.',
+    description: 'Kind of plugin; unknown if its manifest cannot be read.',
   }),
   title: z.string(),
   description: z.string(),
   version: z.string(),
-  api: z.string().nullable().meta({ description: 'Versions of the contract it says it runs with.' }),
+  api: z
+    .string()
+    .nullable()
+    .meta({ description: 'Versions of the contract that it runs with, from its manifest.' }),
   source: z.enum(['builtin', 'local', 'package']),
   enabled: z.boolean(),
   state: z.enum(['active', 'tripped', 'disabled', 'waiting', 'failed', 'invalid']),
   problem: z
     .string()
     .nullable()
-    .meta({ description: 'Why it does not run, or why its last change was not taken.' }),
+    .meta({ description: 'Why it does not run, or why its last change was refused.' }),
   content: z
     .string()
     .nullable()
-    .meta({ description: "Hash of the folder's content that it runs on; null for the gateway's own." }),
+    .meta({ description: 'Hash of the content that runs; null for built-in plugins.' }),
   requires: z.array(z.string()),
   permissions: z.array(z.string()),
-  updated_at: z.string().nullable().meta({ description: 'When it was last changed at runtime.' }),
+  updated_at: z.string().nullable().meta({ description: 'Time of its last change at runtime.' }),
 })
 
 /** One plugin with its settings. */
 export const pluginDetail = pluginItem.extend({
-  folder: z.string().nullable().meta({ description: "Where it lies; null for the gateway's own." }),
-  config: z.record(z.string(), z.unknown()).meta({ description: 'What was set, by file or at runtime.' }),
+  folder: z.string().nullable().meta({ description: 'Its folder; null for built-in plugins.' }),
+  config: z
+    .record(z.string(), z.unknown())
+    .meta({ description: 'Settings from the file and from runtime changes.' }),
   config_schema: z
     .record(z.string(), z.unknown())
     .optional()
     .meta({ description: 'JSON Schema of the settings; absent for a plugin without code.' }),
-  routes: z.array(z.string()).meta({ description: 'Routes and wires it adds.' }),
+  routes: z.array(z.string()).meta({ description: 'Routes and wires that it adds.' }),
 })
 
 /** A plugin as the list shows it. */

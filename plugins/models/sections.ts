@@ -11,8 +11,8 @@ const usd = (what: string) => field.amount().optional().describe(`USD for a mill
 
 /** An entry of `prices`. */
 const price = field.section({
-  input_usd_per_m: field.amount().describe('USD for a million prompt tokens.'),
-  output_usd_per_m: field.amount().describe('USD for a million generated tokens.'),
+  input_usd_per_m: field.amount().describe('USD per million prompt tokens.'),
+  output_usd_per_m: field.amount().describe('USD per million generated tokens.'),
   cached_read_usd_per_m: usd('prompt tokens read from the cache; as other input by default'),
   cache_write_5m_usd_per_m: usd(
     'prompt tokens written to the cache for 5 minutes; as other input by default',
@@ -22,13 +22,16 @@ const price = field.section({
   audio_in_usd_per_m: usd('audio tokens in the prompt; as other input by default'),
   audio_out_usd_per_m: usd('generated audio tokens; as other output by default'),
   image_in_usd_per_m: usd('image tokens in the prompt; as other input by default'),
-  call_usd: field.amount().optional().describe('USD for each call, beside its tokens; none by default.'),
+  call_usd: field.amount().optional().describe('USD per call, in addition to its tokens; none by default.'),
 })
 
 /** An entry of `models`. */
 const model = field.section({
-  context_window: field.whole(1, 1_000_000_000).optional().describe('Most tokens of a prompt.'),
-  max_output_tokens: field.whole(1, 1_000_000_000).optional().describe('Most tokens of an answer.'),
+  context_window: field.whole(1, 1_000_000_000).optional().describe('Largest number of tokens of a prompt.'),
+  max_output_tokens: field
+    .whole(1, 1_000_000_000)
+    .optional()
+    .describe('Largest number of tokens of an answer.'),
   capabilities: z
     .partialRecord(field.oneOf(...capabilities), field.flag(), {
       error: (issue) => (issue.code === 'invalid_type' ? 'expected a map' : undefined),
@@ -47,7 +50,7 @@ const tokenizer = field.section({
   models: field
     .listOf(field.text())
     .min(1, { error: 'expected at least one model' })
-    .describe('Whose texts it counts, as names or patterns such as gemma-3-*, at whatever provider.'),
+    .describe('Models that it counts for, as names or patterns such as gemma-3-*, at any provider.'),
   file: field.text().describe("A tokenizer.json in Hugging Face's format."),
   chat_template: field
     .text()
@@ -62,7 +65,9 @@ export const sections = z.strictObject({
   models: field
     .named(model, pricedModel)
     .prefault({})
-    .describe('What replaces the catalogue of models, by provider/model; a model may end in *.'),
+    .describe(
+      'Entries that replace or add to the catalogue of models, by provider/model; a model may end in *.',
+    ),
   prices: field
     .named(price, pricedModel)
     .prefault({})
@@ -70,7 +75,7 @@ export const sections = z.strictObject({
   tokenizers: field
     .named(tokenizer, tokenizerName)
     .prefault({})
-    .describe('Tokenizers of models that do not come with the gateway, by a name of your own.'),
+    .describe('Tokenizers that are not built in, by a name that you choose.'),
 })
 
 type Sections = z.output<typeof sections>

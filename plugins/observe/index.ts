@@ -44,23 +44,25 @@ export default defineArea({
   settings: z.strictObject({
     bodies: z.enum(['full', 'off']).default('full').meta({
       title: 'Bodies',
-      description: 'Whether requests and responses are stored with their traces, after redaction.',
+      description: 'Whether requests and answers are stored with their traces, after redaction.',
     }),
     max_body_bytes: z.int().min(1024).max(33_554_432).default(1_048_576).meta({
       title: 'Largest body',
       description:
-        'Bytes of a request, and of a response, that are stored; of a larger one only the beginning is.',
+        'Bytes that are stored of each request and answer. Only the beginning of a larger one is stored.',
     }),
     retention_days: z
       .strictObject({
         rows: days.default(30).meta({ title: 'Traces', description: 'Days after which a trace is deleted.' }),
-        bodies: days.default(30).meta({ title: 'Bodies', description: 'Days after which its bodies are.' }),
+        bodies: days
+          .default(30)
+          .meta({ title: 'Bodies', description: 'Days after which its bodies are deleted.' }),
       })
       .prefault({})
       .meta({
         title: 'Retention',
         description:
-          'How long traces are kept, and sums by the minute with them. Sums by hour and day are kept for good.',
+          'How long traces and their sums by minute are kept. Sums by hour and day are kept for ever.',
       }),
   }),
 

@@ -38,9 +38,12 @@ export const manualTrace = z
     provider: z.string().min(1).max(100).optional(),
     request: object.optional(),
     response: object.optional(),
-    usage: usage.optional().meta({ description: 'Tokens; read from the response without it.' }),
-    cost_usd: z.number().min(0).max(mostCallUsd).optional().meta({ description: 'Computed without it.' }),
-    status: z.enum(statuses).optional().meta({ description: 'ok without it, error when there is an error.' }),
+    usage: usage.optional().meta({ description: 'Tokens; read from the response if absent.' }),
+    cost_usd: z.number().min(0).max(mostCallUsd).optional().meta({ description: 'Computed if absent.' }),
+    status: z
+      .enum(statuses)
+      .optional()
+      .meta({ description: 'By default ok, or error if there is an error.' }),
     status_code: z.int().min(100).max(599).optional(),
     error: z.strictObject({ code: z.string().max(200), message: z.string().max(2000) }).optional(),
     operation: z
@@ -60,7 +63,7 @@ export const manualTrace = z
       .default('chat'),
     timestamp: z.iso.datetime({ offset: true }).optional().meta({
       description:
-        'When the call began: not in the future, and not so long ago that its trace would be deleted. Its latency ago without it.',
+        'Start of the call. It must not be in the future or beyond the retention of traces. By default now minus the latency.',
     }),
     latency_ms: durationMs.default(0),
     ttft_ms: durationMs.optional(),

@@ -37,7 +37,7 @@ export const guardrail = z.object({
   severity: z.enum(severities),
   action: z.enum(findingActions),
   direction: z.enum(['request', 'response']),
-  label: z.string().meta({ description: 'What it is; the text itself is nowhere in a trace.' }),
+  label: z.string().meta({ description: 'Kind of finding. The trace does not contain the text itself.' }),
   count,
   spans: z
     .array(
@@ -49,9 +49,11 @@ export const guardrail = z.object({
         end: count,
       }),
     )
-    .meta({ description: 'Where the first of them stand, in characters of their text.' }),
+    .meta({ description: 'Positions of the first findings, in characters of their text.' }),
   confidence: z.number().min(0).max(1).nullable(),
-  shadow: z.boolean().meta({ description: 'Of a module that only tells what it would have done.' }),
+  shadow: z
+    .boolean()
+    .meta({ description: 'Whether the module runs in shadow and only records what it would have done.' }),
 })
 
 /** A trace as listings and the live view show it. */
@@ -88,12 +90,12 @@ export const traceItem = z.object({
   latency_ms: ms,
   ttft_ms: ms.nullable(),
   upstream_ms: ms,
-  overhead_ms: ms.meta({ description: 'What the gateway itself took.' }),
+  overhead_ms: ms.meta({ description: 'Time in the gateway itself.' }),
   tokens_per_second: z.number().nullable(),
   usage,
   tokens_in: count,
   tokens_out: count,
-  cost_usd: usd.nullable().meta({ description: 'Null when the price of the model is not known.' }),
+  cost_usd: usd.nullable().meta({ description: 'Null if the price of the model is not known.' }),
   cost: traceCost.nullable(),
   finish_reason: z.string().nullable(),
   cached: z.boolean(),
@@ -136,14 +138,14 @@ export const traceDetail = traceItem.extend({
       hook: z.string().nullable(),
       mode: z
         .enum(['enforce', 'shadow'])
-        .meta({ description: 'In shadow a module tells what it would have done.' }),
+        .meta({ description: 'In shadow a module only records what it would have done.' }),
       verdict: z.string(),
       ms,
       detail: detail.nullable(),
     }),
   ),
   decisions: z.array(decision),
-  facts: detail.meta({ description: 'What modules tell of the call, by name.' }),
+  facts: detail.meta({ description: 'Facts that modules recorded about the call, by name.' }),
   request: z.unknown(),
   response: z.unknown(),
   body_status: z.enum(['stored', 'redacted', 'truncated', 'expired', 'off']),

@@ -24,11 +24,11 @@ export const HealthChanged = defineEvent(
     error_rate: z.number().nullable(),
     window_s: z.int(),
   }),
-  { description: 'A provider is better or worse off than before.' },
+  { description: 'The health of a provider has changed.' },
 )
 
 export const RoutesChanged = defineEvent(
   'routes.changed',
   z.object({ source: z.enum(['config', 'api']), total: z.int() }),
-  { description: 'The table that says which provider gets which model was set, or cleared.' },
+  { description: 'The table of routes was set or cleared.' },
 )

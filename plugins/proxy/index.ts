@@ -23,24 +23,23 @@ export default defineArea({
   settings: z.strictObject({
     recheck_s: z.number().min(0).max(86_400).default(60).meta({
       title: 'Recheck',
-      description:
-        'How often providers that are down or degraded are asked whether they still are; 0 for never.',
+      description: 'Seconds between checks of providers that are down or degraded; 0 for no checks.',
     }),
     stored_responses: z
       .strictObject({
         days: z.number().min(0).max(36_500).default(30).meta({
           title: 'Days',
-          description: 'Days after which a stored response is deleted; with 0 none is stored.',
+          description: 'Days after which a stored response is deleted; with 0 no response is stored.',
         }),
         per_user: z.int().min(1).max(1_000_000).default(1000).meta({
           title: 'Per user',
-          description: 'How many each user keeps; every few minutes older ones are deleted.',
+          description: 'Stored responses per user. Older ones are deleted every few minutes.',
         }),
       })
       .prefault({})
       .meta({
         title: 'Stored responses',
-        description: 'Answers of /v1/responses that their callers can go on from, encrypted.',
+        description: 'Answers of /v1/responses that their callers can continue from, stored encrypted.',
       }),
   }),
 

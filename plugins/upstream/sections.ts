@@ -9,31 +9,28 @@ const providerName = field.text().regex(/^[a-z0-9][a-z0-9_-]*$/, {
 /** An entry of `providers`. */
 const provider = field
   .section({
-    type: field.text().optional().describe('The provider whose protocol it speaks; its own name by default.'),
-    base_url: field.httpUrl().optional().describe("Address of its API, instead of the provider's own."),
-    api_key: field.secret().optional().describe('The one key to use.'),
+    type: field.text().optional().describe('The provider whose protocol it speaks; by default its own name.'),
+    base_url: field.httpUrl().optional().describe("URL of its API; by default the provider's own."),
+    api_key: field.secret().optional().describe('The API key.'),
     keys: field
       .listOf(
         field.section({
           api_key: field.secret().describe('One key of the pool.'),
-          weight: field.amount().default(1).describe('Its share of the calls.'),
+          weight: field.amount().default(1).describe('Share of the calls.'),
         }),
       )
       .optional()
-      .describe('A pool of keys to share the calls among, instead of api_key.'),
+      .describe('A pool of keys that share the calls, instead of api_key.'),
     org_id: field
       .text()
       .optional()
-      .describe('The organisation to bill, where the provider knows organisations.'),
+      .describe('The organisation to bill, for providers that have organisations.'),
     models: field
       .listOf(field.text())
       .optional()
-      .describe('Which models it serves, as names or patterns such as mycorp-*.'),
+      .describe('Models that it serves, as names or patterns such as mycorp-*.'),
     headers: field.named(field.secret()).optional().describe('Headers to send with each call.'),
-    options: field
-      .free()
-      .optional()
-      .describe('What only this provider knows, such as api_version for azure.'),
+    options: field.free().optional().describe('Settings of this provider, such as api_version for azure.'),
   })
   .refine((entry) => entry.apiKey === undefined || entry.keys === undefined, {
     error: 'expected either api_key or keys, not both',
@@ -42,31 +39,31 @@ const provider = field
 /** A row of `routes`. */
 const route = field.section({
   match: field.text().describe('A model name, or a pattern such as gpt-*.'),
-  provider: field.text().describe('The provider that gets such calls.'),
-  model: field.text().optional().describe("The model's name there, if it is another."),
+  provider: field.text().describe('The provider for these calls.'),
+  model: field.text().optional().describe("The provider's name for the model, if different."),
   priority: field
     .whole(-1_000_000, 1_000_000)
     .default(0)
-    .describe('Of several that match, the highest counts, then the one named first.'),
+    .describe('The matching rule with the highest priority is used; among equals the first.'),
 })
 
 const answers = field.section({
   max_size: field
     .size()
     .prefault('256mb')
-    .describe('Largest answer of a provider, streamed or whole, unpacked; 0 for no bound.'),
+    .describe('Largest answer of a provider, streamed or whole, decompressed; 0 for no limit.'),
   max_time: field
     .duration()
     .prefault('1h')
-    .describe('How long an answer of a provider may take to its last byte; 0 for no bound.'),
+    .describe('Longest time from a request to the last byte of its answer; 0 for no limit.'),
 })
 
 /** What service.yaml says of providers: `providers`, `routes` and `answers`. */
 export const sections = z.strictObject({
-  providers: field.named(provider, providerName).prefault({}).describe('Upstream providers, by name.'),
+  providers: field.named(provider, providerName).prefault({}).describe('Providers, by name.'),
   answers: answers
     .prefault({})
-    .describe('What an answer of a provider may come to before it is a failure of the provider.'),
+    .describe("Limits of a provider's answer. An answer beyond them is a failure of the provider."),
   routes: field.listOf(route).prefault([]).describe('Which provider gets which model.'),
 })
 

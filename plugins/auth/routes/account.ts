@@ -31,7 +31,7 @@ export function addAccountRoutes(context: Context<unknown>, signupPerHour: numbe
     body: z.strictObject({
       email,
       name: name.optional(),
-      plan: plan.optional().meta({ description: 'With an admin key only; free without it.' }),
+      plan: plan.optional().meta({ description: 'Only with an admin key; the default is free.' }),
     }),
     status: 201,
     returns: newAccount,

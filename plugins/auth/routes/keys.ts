@@ -21,7 +21,7 @@ const keyBody = z.strictObject({
   expires_at: z.iso
     .datetime({ offset: true })
     .optional()
-    .meta({ description: 'When it stops working; never without it.' }),
+    .meta({ description: 'Time at which the key stops working; never if absent.' }),
 })
 
 /** At least 32 characters: lists show sixteen of them. */
@@ -32,25 +32,25 @@ const importBody = keyBody.extend({
     .max(256)
     .regex(/^(sy_|sk-sy-)[\w-]+$/, 'must start with sy_ or sk-sy- and go on with letters, digits, _ and -')
     .optional()
-    .meta({ description: 'A key you have already, to be accepted here too; a new one is made without it.' }),
+    .meta({ description: 'An existing key to import. If absent, a new one is made.' }),
 })
 
 const createdKey = keyItem.extend({
   api_key: z
     .string()
     .optional()
-    .meta({ description: 'The new key, shown this once; absent for a key you brought.' }),
+    .meta({ description: 'The new key, shown only once; absent for an imported key.' }),
 })
 
 const rotateBody = z.strictObject({
   grace_seconds: z.int().min(0).max(monthS).default(0).meta({
-    description: 'How long the old key goes on working; it is refused at once without it.',
+    description: 'Seconds for which the old key keeps working; 0 by default.',
   }),
 })
 
 const rotation = z.object({
   old_key_id: z.string(),
-  new_key: z.string().meta({ description: 'Shown this once.' }),
+  new_key: z.string().meta({ description: 'Shown only once.' }),
   new_key_id: z.string(),
   rotated_at: z.string().meta({ format: 'date-time' }),
 })

@@ -6,8 +6,8 @@ import { plans } from '../plans.ts'
 const planItem = z.object({
   id: z.string(),
   name: z.string(),
-  requests_per_month: z.int().meta({ description: 'A limit only where plans are enforced.' }),
-  price_usd: z.number().meta({ description: 'A month.' }),
+  requests_per_month: z.int().meta({ description: 'A limit applies only if plans are enforced.' }),
+  price_usd: z.number().meta({ description: 'Per month.' }),
 })
 
 const license = z.object({

@@ -106,7 +106,7 @@ export function addProviderKeyRoutes({ route, use }: Context<unknown>, holder: H
     summary: `Try ${whose} key at its provider, with a cheap real request`,
     params,
     returns: providerKeyItem.extend({
-      message: z.string().meta({ description: 'What the check has shown.' }),
+      message: z.string().meta({ description: 'Result of the check.' }),
     }),
     async handle(input) {
       const id = await holder.id(input)

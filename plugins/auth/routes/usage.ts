@@ -8,7 +8,7 @@ const period = z
   .string()
   .regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'must be a year and a month, such as 2026-11')
   .optional()
-  .meta({ description: 'Year and month, UTC; the current month without it.' })
+  .meta({ description: 'Year and month in UTC; the current month by default.' })
 
 /** What one kind of holder used in a month. */
 export function addUsageRoute({ route }: Context<unknown>, holder: Holder, meter: UsageMeter): void {

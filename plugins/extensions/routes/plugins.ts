@@ -4,7 +4,7 @@ import { listed, listOf, listQuery, pageOf } from '#kit'
 import { detailOf, itemOf, pluginDetail, pluginItem, pluginParams } from '../shapes.ts'
 
 const filter = listQuery.extend({
-  source: pluginItem.shape.source.optional().meta({ description: 'Only plugins from there.' }),
+  source: pluginItem.shape.source.optional().meta({ description: 'Only plugins from this source.' }),
   kind: pluginItem.shape.kind.optional().meta({ description: 'Only plugins of this kind.' }),
   state: pluginItem.shape.state.optional().meta({ description: 'Only plugins in this state.' }),
   /** All plugins fit on one page. */
@@ -16,7 +16,7 @@ const pluginChange = settingChange
     force: z
       .boolean()
       .optional()
-      .meta({ description: 'Make the change even if it shuts out the address and key it comes from.' }),
+      .meta({ description: 'Make the change even if it locks out the address or key of this request.' }),
     if_generation: z
       .int()
       .min(0)

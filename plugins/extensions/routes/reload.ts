@@ -8,12 +8,12 @@ const rescanned = z.object({
   removed: z.array(z.string()),
   failed: z
     .array(z.object({ name: z.string(), problem: z.string() }))
-    .meta({ description: 'New or changed and not taken; what ran before still runs.' }),
+    .meta({ description: 'New or changed plugins that were refused; earlier versions still run.' }),
   unchanged: z.int(),
 })
 
 const reloaded = pluginDetail.extend({
-  reloaded: z.boolean().meta({ description: 'Whether there was other code to take.' }),
+  reloaded: z.boolean().meta({ description: 'Whether the code has changed.' }),
 })
 
 /** Taking in what changed on disk. */

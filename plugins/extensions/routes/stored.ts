@@ -4,9 +4,10 @@ import { pluginParams } from '../shapes.ts'
 
 const storedPart = z.object({
   kind: z.enum(['collection', 'log', 'sequence', 'counters']),
-  path: z
-    .string()
-    .meta({ description: 'Its name, after that of the plugin, or of the plugin, _ and a binding.' }),
+  path: z.string().meta({
+    description:
+      "The part's name, behind the plugin's name, or behind the plugin's name, _ and the binding's.",
+  }),
   entries: z.int().meta({ description: 'Rows, entries or counters.' }),
 })
 

@@ -6,7 +6,7 @@ const us = z.int().min(0)
 
 const shape = z.object({
   type: z.enum(['absent', 'null', 'text', 'list', 'object', 'number', 'flag']),
-  size: z.int().optional().meta({ description: 'Characters of a text, parts of a list or an object.' }),
+  size: z.int().optional().meta({ description: 'Characters of a text, or entries of a list or an object.' }),
   value: z.union([z.number(), z.boolean()]).optional(),
 })
 
@@ -17,11 +17,11 @@ const link = z.object({
   phase: z.string().nullable(),
   mode: z
     .enum(['enforce', 'shadow'])
-    .meta({ description: 'In shadow, verdicts are what it would have done.' }),
+    .meta({ description: 'In shadow, verdicts say what the module would have done.' }),
   outcome: z.enum(['ran', 'skipped', 'off', 'idle', 'broken', 'passive', 'not_reached']),
-  reason: z.string().meta({ description: 'Why, for people.' }),
-  condition: z.string().optional().meta({ description: 'The condition of its `when` that was not met.' }),
-  us: us.meta({ description: 'Microseconds in all of its hooks.' }),
+  reason: z.string().meta({ description: 'Reason, as text for people.' }),
+  condition: z.string().optional().meta({ description: 'The condition of `when` that was not met.' }),
+  us: us.meta({ description: 'Microseconds in all its hooks.' }),
   hooks: z.array(z.object({ hook: z.string(), us })),
   verdicts: z.array(z.object({ verdict: z.string(), detail: z.record(z.string(), z.unknown()).nullable() })),
   changes: z.array(
@@ -45,7 +45,7 @@ export const traceExplanation = z.object({
   generation: z.int().nullable(),
   arrangement: z.enum(['kept', 'unknown']).meta({
     description:
-      'Whether it is known how the chain was arranged; if not, only modules that left something are told of.',
+      'Whether the arrangement of the chain is known. If not, only modules that left something in the trace are listed.',
   }),
   modules: z.array(link),
   route: z.object({
@@ -62,18 +62,19 @@ export const traceExplanation = z.object({
     price_id: z.string().nullable(),
     source: z.string().nullable(),
     items: z.array(item),
-    call_usd: z.number().meta({ description: 'For the call itself, beside its tokens.' }),
-    total_usd: z.number().nullable().meta({ description: 'What was booked.' }),
+    call_usd: z.number().meta({ description: 'Price of the call itself, in addition to its tokens.' }),
+    total_usd: z.number().nullable().meta({ description: 'The booked cost.' }),
     reproduced: z.boolean().meta({
-      description: 'Whether the items, at the prices known today for that time, add up to what was booked.',
+      description:
+        "Whether the items, at today's knowledge of the prices at that time, add up to the booked cost.",
     }),
     reason: z.string(),
   }),
   times: z.object({
     total_us: us,
     provider_us: us,
-    gateway_us: us.meta({ description: 'All that was not waiting for a provider.' }),
-    modules_us: us.meta({ description: 'Of it, in hooks of modules.' }),
+    gateway_us: us.meta({ description: 'All time except waiting for a provider.' }),
+    modules_us: us.meta({ description: 'The part of it in hooks of modules.' }),
   }),
 })
 

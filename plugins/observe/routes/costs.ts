@@ -14,12 +14,12 @@ export const sums = { requests: count, cost_usd: z.number(), tokens_in: count, t
 /** What was told with `POST /api/observe/traces`. */
 export const manual = z.object(sums).meta({
   description:
-    'The share of imported traces. They count in the figures of the user who sent them, and not in global figures.',
+    'The part from imported traces. They count in the figures of the user who sent them, not in global figures.',
 })
 
 /** Says that figures are not all there. */
 export const unreadable = count.optional().meta({
-  description: 'Stored sums that could not be read and are in no figure; absent when there were none.',
+  description: 'Number of stored sums that could not be read and are left out; absent if there are none.',
 })
 
 const query = z.strictObject({

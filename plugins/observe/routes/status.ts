@@ -8,7 +8,7 @@ const count = z.int()
 const status = z.object({
   status: z.enum(['healthy', 'degraded']).meta({
     description:
-      'Degraded once a trace was dropped, and while the store takes nothing or has no room for bodies.',
+      'Degraded after a trace was dropped, and while the store refuses writes or has no space for bodies.',
   }),
   queue: z.object({
     depth: count.meta({ description: 'Traces that wait to be written.' }),

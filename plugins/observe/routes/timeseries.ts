@@ -30,7 +30,7 @@ const query = z.strictObject({
     .number()
     .refine((seconds) => buckets.includes(seconds), `must be one of ${buckets.join(', ')}`)
     .optional()
-    .meta({ enum: buckets, description: 'Seconds, not more than the period; whole hours with 7d and 30d.' }),
+    .meta({ enum: buckets, description: 'Seconds, at most the period; whole hours with 7d and 30d.' }),
 })
 
 const series = z.object({
@@ -38,7 +38,7 @@ const series = z.object({
   bucket_seconds: z.int(),
   points: z.array(
     z.object({
-      bucket: z.string().meta({ description: 'When it begins.' }),
+      bucket: z.string().meta({ description: 'Start of the interval.' }),
       ...lineSums,
       errors: z.int(),
       avg_latency_ms: z.number(),

@@ -20,7 +20,7 @@ const searchMs = 2000
 const time = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()])
   .transform((text) => Date.parse(text))
-  .meta({ description: 'ISO 8601, a time or a day.' })
+  .meta({ description: 'A time or a day in ISO 8601.' })
 
 const text = z.string().min(1).max(256).optional()
 const minimum = z.coerce.number().min(0).optional()
@@ -28,7 +28,7 @@ const minimum = z.coerce.number().min(0).optional()
 const query = listQuery.extend({
   from: time.optional(),
   to: time.optional().meta({ description: 'Traces before this; ISO 8601.' }),
-  model: text.meta({ description: 'As asked for, or as sent on.' }),
+  model: text.meta({ description: 'The requested model, or the one that was used.' }),
   provider: text,
   status: z.enum(statuses).optional(),
   user_id: text,
@@ -42,14 +42,13 @@ const query = listQuery.extend({
   session_id: text,
   min_cost: minimum.meta({ description: 'USD.' }),
   min_latency: minimum.meta({ description: 'Milliseconds.' }),
-  q: text.meta({ description: 'A text in the stored bodies, whatever its case.' }),
+  q: text.meta({ description: 'A text in the stored bodies; case does not matter.' }),
 })
 
 const listing = listOf('traces', traceItem).extend({
-  search: z
-    .object({ searched: z.int(), complete: z.boolean() })
-    .optional()
-    .meta({ description: 'With q: how many traces were read, newest first, and whether that was all.' }),
+  search: z.object({ searched: z.int(), complete: z.boolean() }).optional().meta({
+    description: 'With q: number of traces that were read, newest first, and whether these were all.',
+  }),
 })
 
 interface Parts {

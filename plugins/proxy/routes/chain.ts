@@ -4,10 +4,10 @@ import { type Context, hooksOf, kernelServices } from '#kernel'
 const link = z.object({
   order: z.int().meta({ description: 'From 1, outermost first: requests run down, answers back up.' }),
   name: z.string(),
-  phase: z.string().meta({ description: 'The stage it stands in.' }),
-  hooks: z.array(z.string()).meta({ description: 'What it does to calls.' }),
+  phase: z.string().meta({ description: 'Its stage.' }),
+  hooks: z.array(z.string()).meta({ description: 'Its hooks.' }),
   mode: z.enum(['enforce', 'shadow']),
-  reason: z.string().meta({ description: 'Why it stands here.' }),
+  reason: z.string().meta({ description: 'Reason for its position.' }),
 })
 
 /** The chain as the next call will run it. */

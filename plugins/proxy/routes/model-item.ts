@@ -6,12 +6,12 @@ const usdPerM = z.number().nullable()
 /** What is known of a model, for every listing. Null is not known, never a guess. */
 export const modelFacts = z.object({
   operation: z.string().nullable().meta({ description: 'chat, completion or embedding.' }),
-  context_window: z.int().nullable().meta({ description: 'Most tokens of a prompt.' }),
-  max_output_tokens: z.int().nullable().meta({ description: 'Most tokens of an answer.' }),
+  context_window: z.int().nullable().meta({ description: 'Largest number of tokens of a prompt.' }),
+  max_output_tokens: z.int().nullable().meta({ description: 'Largest number of tokens of an answer.' }),
   capabilities: z
     .record(z.string(), z.boolean())
-    .meta({ description: 'What it can do and what not; what is not named is not known.' }),
-  retires_on: z.string().nullable().meta({ description: 'The day from which it is no longer served.' }),
+    .meta({ description: 'Capabilities that are known to be present or absent. Others are unknown.' }),
+  retires_on: z.string().nullable().meta({ description: 'First day on which it is no longer available.' }),
   pricing: z
     .object({
       input_usd_per_m: usdPerM,
@@ -27,13 +27,13 @@ export const modelFacts = z.object({
       long_prompt: z
         .object({ from_tokens: z.int(), input_usd_per_m: usdPerM, output_usd_per_m: usdPerM })
         .nullable()
-        .meta({ description: 'Pricing of calls whose prompt is longer than this.' }),
+        .meta({ description: 'Prices for prompts longer than this.' }),
       source: z.enum(['catalogue', 'override']),
-      origin: z.string().meta({ description: 'Whose figures these are, and of which day.' }),
+      origin: z.string().meta({ description: 'Source and date of the prices.' }),
     })
     .nullable()
-    .meta({ description: 'Null: no price is known, and what calls cost is not told either.' }),
-  origin: z.string().nullable().meta({ description: 'Where the limits and capabilities are from.' }),
+    .meta({ description: 'Null: the price is unknown, and so is the cost of calls.' }),
+  origin: z.string().nullable().meta({ description: 'Source of the limits and capabilities.' }),
 })
 
 type Facts = z.infer<typeof modelFacts>

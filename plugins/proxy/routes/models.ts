@@ -8,21 +8,21 @@ import { createModelList, type Listed } from './model-list.ts'
 const modelShape = modelFacts.extend({
   id: z.string(),
   object: z.literal('model'),
-  created: z.int().meta({ description: 'Seconds since the epoch: when this gateway started.' }),
-  owned_by: z.string().meta({ description: 'The provider that gets calls for it.' }),
+  created: z.int().meta({ description: 'Start of this gateway in seconds since the epoch.' }),
+  owned_by: z.string().meta({ description: 'The provider that gets calls for this model.' }),
 })
 
 const item = modelFacts.extend({
-  id: z.string().meta({ description: 'What to ask for.' }),
+  id: z.string().meta({ description: 'The name to request.' }),
   provider: z.string(),
-  model: z.string().meta({ description: "The model's name at the provider." }),
-  alias: z.boolean().meta({ description: 'Whether it is a name that stands for a model.' }),
+  model: z.string().meta({ description: "The provider's name for the model." }),
+  alias: z.boolean().meta({ description: 'Whether this is an alias of a model.' }),
 })
 
 const catalogueState = z.object({
   origins: z
     .array(z.object({ origin: z.string(), models: z.int() }))
-    .meta({ description: 'Whose data is in use, the one that outweighs the others first.' }),
+    .meta({ description: 'Data sources in use, highest precedence first.' }),
   problem: z.string().nullable().meta({ description: 'Why a loaded catalogue is not in use.' }),
 })
 
@@ -75,8 +75,11 @@ export function addModelRoutes(context: Context<unknown>): void {
     access: 'any',
     summary: 'The models that this key may use, with limits, capabilities and prices',
     query: listQuery.extend({
-      provider: z.string().optional().meta({ description: 'Only those of this provider.' }),
-      capability: z.string().optional().meta({ description: 'Only those known to have it, such as vision.' }),
+      provider: z.string().optional().meta({ description: 'Only models of this provider.' }),
+      capability: z
+        .string()
+        .optional()
+        .meta({ description: 'Only models known to have this capability, such as vision.' }),
     }),
     returns: listOf('models', item).extend({ catalogue: catalogueState }),
     async handle({ principal, query }) {

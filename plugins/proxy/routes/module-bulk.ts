@@ -6,13 +6,13 @@ import { forceField } from './modules.ts'
 const bulkBody = z
   .strictObject({
     modules: z.array(z.string()).min(1).max(500).optional().meta({ description: 'Names of modules.' }),
-    category: z.string().optional().meta({ description: 'Or a stage: all of its modules.' }),
+    category: z.string().optional().meta({ description: 'Instead of names, a stage: all its modules.' }),
     enabled: z.boolean(),
     config: z
       .record(z.string(), z.unknown())
       .nullable()
       .optional()
-      .meta({ description: 'Settings for each of them; null clears all.' }),
+      .meta({ description: 'Settings for each module; null clears all.' }),
     force: forceField,
   })
   .meta({ oneOf: [{ required: ['modules'] }, { required: ['category'] }] })
@@ -34,7 +34,7 @@ export function addBulkRoute({ route, use }: Context<unknown>): void {
     body: bulkBody,
     returns: z.object({
       status: z.enum(['ok', 'partial', 'failed']),
-      affected: z.int().meta({ description: 'How many were changed.' }),
+      affected: z.int().meta({ description: 'Number of changed modules.' }),
       enabled: z.boolean(),
       results: z.array(result),
     }),

@@ -7,7 +7,7 @@ const stats = z.object({
   name: z.string(),
   calls: z.int().meta({ description: 'Runs of its hooks.' }),
   errors: z.int().meta({ description: 'Failures of the module itself.' }),
-  refusals: z.int().meta({ description: 'Calls it refused.' }),
+  refusals: z.int().meta({ description: 'Calls that it refused.' }),
   p50_us: z.number(),
   p99_us: z.number(),
   hooks: z.array(z.object({ hook: z.string(), calls: z.int(), total_ms: z.number(), mean_us: z.number() })),

@@ -16,48 +16,51 @@ export const moduleItem = z.object({
   name: z.string(),
   title: z.string(),
   description: z.string(),
-  category: z.string().meta({ description: 'The stage of the chain it stands in.' }),
+  category: z.string().meta({ description: 'Its stage in the chain.' }),
   enabled: z.boolean(),
   state: z.enum(['active', 'tripped', 'disabled', 'waiting', 'failed', 'invalid']),
   priority: z
     .int()
-    .meta({ description: 'Its place among all modules; smaller is further out. 0 when it has none.' }),
-  in_chain: z.boolean().meta({ description: 'Whether it does anything to calls right now.' }),
+    .meta({ description: 'Position among all modules; smaller is further out. 0 if it has none.' }),
+  in_chain: z.boolean().meta({ description: 'Whether it currently acts on calls.' }),
   mode: z
     .enum(['enforce', 'shadow'])
-    .meta({ description: 'In shadow it tells what it would do, and does nothing.' }),
+    .meta({ description: 'In shadow the module records what it would do, and changes nothing.' }),
   isolation: z
     .enum(['inproc', 'worker'])
-    .meta({ description: "Where it runs: in the gateway's own process, or in a worker." }),
+    .meta({ description: "Where it runs: in the gateway's process, or in a worker." }),
   failure: z
     .enum(['open', 'closed'])
-    .meta({ description: 'When it fails itself: calls pass, or are refused.' }),
+    .meta({ description: 'What happens to calls if the module fails: they pass or are refused.' }),
   version: z.string(),
   source: z.enum(['builtin', 'local', 'package']),
   config: z
     .record(z.string(), z.unknown())
     .optional()
-    .meta({ description: 'What was set, by file or at runtime.' }),
-  when: z.unknown().optional().meta({ description: 'Which calls it applies to; null for all.' }),
-  order: z.int().optional().meta({ description: "The operator's order inside the stage; 0 by default." }),
+    .meta({ description: 'Settings from the file and from runtime changes.' }),
+  when: z.unknown().optional().meta({ description: 'The calls that it applies to; null for all.' }),
+  order: z
+    .int()
+    .optional()
+    .meta({ description: 'Order within the stage that an operator has set; 0 by default.' }),
   problem: z
     .string()
     .nullish()
-    .meta({ description: 'Why it does not run, or why the last change was not taken.' }),
+    .meta({ description: 'Why it does not run, or why the last change was refused.' }),
   stats: statsShape
     .optional()
-    .meta({ description: 'Since the start or the last reset; durations are of one run of a hook.' }),
+    .meta({ description: 'Since the start or the last reset. Durations are for one run of a hook.' }),
   warnings: z.array(z.string()).optional(),
-  updated_at: z.string().nullable().optional().meta({ description: 'When it was last changed at runtime.' }),
+  updated_at: z.string().nullable().optional().meta({ description: 'Time of its last change at runtime.' }),
 })
 
 /** One module with everything about its settings. */
 export const moduleDetail = moduleItem.extend({
-  bindings: z.array(z.string()).optional().meta({ description: 'Names of its further configurations.' }),
+  bindings: z.array(z.string()).optional().meta({ description: 'Names of its bindings.' }),
   config_effective: z
     .record(z.string(), z.unknown())
     .optional()
-    .meta({ description: 'What holds: what was set, and the defaults of everything else.' }),
+    .meta({ description: 'Effective settings: those that were set, and defaults for the rest.' }),
   config_schema: z
     .record(z.string(), z.unknown())
     .optional()

@@ -8,7 +8,7 @@ export const moduleParams = z.strictObject({ name: z.string() })
 
 const filter = listQuery.extend({
   category: z.string().optional().meta({ description: 'Only modules of this stage.' }),
-  enabled: z.enum(['true', 'false']).optional().meta({ description: 'Only those that are on, or off.' }),
+  enabled: z.enum(['true', 'false']).optional().meta({ description: 'Only modules that are on, or off.' }),
   /** All modules fit on one page. */
   limit: listQuery.shape.limit.default(200),
 })
@@ -17,7 +17,7 @@ const filter = listQuery.extend({
 export const forceField = z
   .boolean()
   .optional()
-  .meta({ description: 'Make the change even if it shuts out the address and key it comes from.' })
+  .meta({ description: 'Make the change even if it locks out the address or key of this request.' })
 
 /** For every route that changes the configuration. */
 export const ifGenerationField = z
@@ -47,7 +47,7 @@ export function addModuleRoutes({ route, use }: Context<unknown>): void {
     summary: 'List the modules in chain order; their settings are for admins',
     query: filter,
     returns: listOf('modules', moduleItem).extend({
-      enabled: z.int().meta({ description: 'How many are on.' }),
+      enabled: z.int().meta({ description: 'Number of modules that are on.' }),
     }),
     handle({ query, principal }) {
       const registry = use(kernelServices.registry)

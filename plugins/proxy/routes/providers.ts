@@ -6,17 +6,20 @@ import type { Watch } from '../watch.ts'
 
 const providerItem = z.object({
   name: z.string(),
-  kind: z.string().meta({ description: 'The protocol it speaks.' }),
+  kind: z.string().meta({ description: 'Its protocol.' }),
   status: z.enum(['healthy', 'degraded', 'down', 'unconfigured', 'unknown']).meta({
-    description: 'By its latest calls and its last check; unknown before the first of either.',
+    description: 'Health by recent calls and the last check; unknown before the first of either.',
   }),
-  models_count: z.int().meta({ description: 'Models known by name.' }),
-  latency_ms: z.number().nullable().meta({ description: 'Median of the last five minutes.' }),
-  error_rate: z.number().nullable().meta({ description: 'Share of failed tries in the last five minutes.' }),
+  models_count: z.int().meta({ description: 'Models that are known by name.' }),
+  latency_ms: z.number().nullable().meta({ description: 'Median latency of the last five minutes.' }),
+  error_rate: z
+    .number()
+    .nullable()
+    .meta({ description: 'Share of failed attempts in the last five minutes.' }),
   circuit: z.enum(['closed', 'open', 'half_open']),
   last_checked: z.string().nullable(),
-  base_url: z.string().optional().meta({ description: 'For admins.' }),
-  key_source: z.enum(['config', 'environment', 'none']).optional().meta({ description: 'For admins.' }),
+  base_url: z.string().optional().meta({ description: 'Only for admins.' }),
+  key_source: z.enum(['config', 'environment', 'none']).optional().meta({ description: 'Only for admins.' }),
 })
 
 /** Providers, how they are, and real checks of them. */
@@ -78,7 +81,7 @@ export function addProviderRoutes(context: Context<unknown>, watch: Watch): void
     reads: true,
     summary: 'Call a provider, with a cheap real request, and say how it is',
     params: z.strictObject({ name: z.string() }),
-    returns: providerItem.extend({ message: z.string().meta({ description: 'What the check has shown.' }) }),
+    returns: providerItem.extend({ message: z.string().meta({ description: 'Result of the check.' }) }),
     async handle({ params }) {
       const provider = get(params.name)
       const probe = await use(ProviderProber).check(provider)

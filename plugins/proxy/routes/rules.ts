@@ -8,8 +8,10 @@ import { ifGenerationField } from './modules.ts'
 const most = 500
 
 const rule = routeRule.extend({
-  order: z.int().meta({ description: 'From 1; the first that matches counts.' }),
-  source: z.enum(['config', 'api']).meta({ description: 'service.yaml, or set at runtime.' }),
+  order: z.int().meta({ description: 'Position from 1; the first match is used.' }),
+  source: z
+    .enum(['config', 'api'])
+    .meta({ description: 'Whether the rule is from service.yaml or was set at runtime.' }),
 })
 
 /** Which provider gets which model, as far as the operator said so. */

@@ -14,7 +14,7 @@ export function addStatusRoute({ route, use }: Context<unknown>, watch: Watch): 
       status: z.enum(['healthy', 'degraded', 'down']),
       generation: z.int(),
       uptime_seconds: z.int(),
-      wires: z.array(z.string()).meta({ description: 'Paths that take model calls.' }),
+      wires: z.array(z.string()).meta({ description: 'Paths for model calls.' }),
       modules: z.object({ total: z.int(), enabled: z.int(), active: z.int(), failed: z.int() }),
       providers: z.object({ total: z.int(), configured: z.int(), degraded: z.int(), down: z.int() }),
       routes: z.int().meta({ description: 'Configured routing rules.' }),

@@ -5,10 +5,10 @@ import { copyDataFiles, sizeOf } from './data-files.ts'
 
 /** What a backup says of itself, in its `backup.json`. */
 export const backupNote = z.object({
-  created_at: z.string().meta({ description: 'When it was begun. ISO 8601.' }),
+  created_at: z.string().meta({ description: 'Start of the backup, in ISO 8601.' }),
   version: z.string().meta({ description: 'Version of the gateway that made it.' }),
-  has_key: z.boolean().meta({ description: 'Whether the files of the encryption key are in it.' }),
-  bytes: z.int().meta({ description: 'Size of its files.' }),
+  has_key: z.boolean().meta({ description: 'Whether it contains the files of the encryption key.' }),
+  bytes: z.int().meta({ description: 'Size of its files in bytes.' }),
 })
 
 export type BackupNote = z.infer<typeof backupNote>

@@ -55,5 +55,5 @@ export function failures(statuses: readonly number[], errors: z.ZodType | undefi
 }
 
 const retryAfter = {
-  'Retry-After': { description: 'Seconds until it is worth trying again.', schema: { type: 'integer' } },
+  'Retry-After': { description: 'Seconds to wait before a retry.', schema: { type: 'integer' } },
 }

@@ -7,8 +7,8 @@ import { backupNote, makeBackup, readBackup } from '../backup/backup.ts'
 import { sizeOf } from '../backup/data-files.ts'
 
 const backup = backupNote.extend({
-  id: z.string().meta({ description: 'When it was made, as a name.' }),
-  folder: z.string().meta({ description: "Where it lies, on the gateway's machine." }),
+  id: z.string().meta({ description: 'Id of the backup, made from its time.' }),
+  folder: z.string().meta({ description: "Folder of the backup on the gateway's machine." }),
 })
 
 /** Copies of the data folder, made while the gateway runs. They lie in it and never go over the wire. */
@@ -42,7 +42,7 @@ export function addBackupRoutes({ route, use }: Context<unknown>): void {
       key: z
         .boolean()
         .default(true)
-        .meta({ description: 'Whether the files of the encryption key are copied as well.' }),
+        .meta({ description: 'Whether to copy the files of the encryption key too.' }),
     }),
     returns: backup,
     status: 201,

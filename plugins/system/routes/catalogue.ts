@@ -10,7 +10,7 @@ const app = z.object({
   description: z.string(),
   version: z.string(),
   source: z.enum(['builtin', 'local', 'package']),
-  endpoints: z.int().meta({ description: 'Operations it adds to this API.' }),
+  endpoints: z.int().meta({ description: 'Operations that it adds to this API.' }),
 })
 
 const product = z.object({
@@ -19,7 +19,7 @@ const product = z.object({
   title: z.string(),
   description: z.string(),
   total: z.int().meta({ description: 'Operations of an area, modules of a category, or providers.' }),
-  enabled: z.int().meta({ description: 'How many of them are switched on, or have a key.' }),
+  enabled: z.int().meta({ description: 'Number of them that are on or have a key.' }),
 })
 
 /** What runs here, and what there is. */

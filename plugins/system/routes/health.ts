@@ -3,7 +3,7 @@ import { type Context, draining, internalError, kernelServices, unavailable } fr
 
 const health = z.object({
   status: z.enum(['ok', 'degraded']),
-  reason: z.string().optional().meta({ description: 'What is wrong, when it is degraded.' }),
+  reason: z.string().optional().meta({ description: 'Reason, if degraded.' }),
 })
 
 /** Two questions that need no key: whether the process answers, and whether it can serve. */

@@ -10,7 +10,7 @@ const status = z.object({
   status: level,
   uptime_seconds: z.int(),
   version: z.string(),
-  generation: z.int().meta({ description: 'Grows by one with each change of plugins or their settings.' }),
+  generation: z.int().meta({ description: 'Grows by one with each change of plugins or settings.' }),
   total_requests: z.int().meta(sinceStart('Model calls that ended')),
   error_rate: z
     .number()
@@ -20,18 +20,21 @@ const status = z.object({
     .number()
     .meta(sinceStart('What 99 of 100 calls spent in the gateway at the most, rounded up by up to a fifth')),
   memory: z.object({
-    rss: z.int().meta({ description: 'Bytes of memory of the process.' }),
-    heap: z.int().meta({ description: 'Bytes of it that JavaScript objects take, in the first thread.' }),
+    rss: z.int().meta({ description: 'Memory of the process in bytes.' }),
+    heap: z.int().meta({ description: 'Memory of JavaScript objects in the first thread, in bytes.' }),
   }),
   queues: z.record(z.string(), z.object({ depth: z.int(), bytes: z.int(), dropped: z.int() })).meta({
-    description: 'What waits to be written: how many rows, their size, and how many had to be dropped.',
+    description: 'Queued writes: number of rows, their size, and number of dropped rows.',
   }),
   refused: z
     .object({
       failed_keys: z.int().meta(sinceStart('Keys that failed, while auth.failed_keys_per_minute is set')),
       signups: z.int().meta(sinceStart('Signups beyond auth.signup_per_hour of their address')),
     })
-    .meta({ description: 'Strangers who were refused: many are an attack, or a client with an old key.' }),
+    .meta({
+      description:
+        'Refused requests without a valid key. Many of them mean an attack or a client with an old key.',
+    }),
   components: z.record(z.string(), z.object({ status: level, detail: z.string() })),
 })
 

@@ -5,20 +5,20 @@ import { compileGlobs } from '#kit'
 /** One line of the table: which provider gets a model. */
 export const routeRule = z.strictObject({
   match: z.string().min(1).max(256).meta({ description: 'A model name, or a glob such as gpt-*.' }),
-  provider: z.string().min(1).max(256).meta({ description: 'The provider that gets such calls.' }),
+  provider: z.string().min(1).max(256).meta({ description: 'The provider for these calls.' }),
   model: z
     .string()
     .min(1)
     .max(256)
     .nullable()
     .default(null)
-    .meta({ description: "The model's name there, if it is another." }),
+    .meta({ description: "The provider's name for the model, if different." }),
   priority: z
     .int()
     .min(-1_000_000)
     .max(1_000_000)
     .default(0)
-    .meta({ description: 'Of several that match, the highest counts, then the one named first.' }),
+    .meta({ description: 'The matching rule with the highest priority is used; among equals the first.' }),
 })
 
 export type RouteRule = z.output<typeof routeRule>

@@ -14,7 +14,7 @@ export const CircuitOpened = defineEvent(
   z.object({ provider: z.string(), model: z.string(), failures: z.int(), open_s: z.number() }),
   {
     alias: 'circuit_open',
-    description: 'A provider kept failing for a model and gets no more calls for it for a while.',
+    description: 'A provider kept failing for a model and gets no calls for it for a while.',
   },
 )
 
@@ -22,7 +22,7 @@ export const CircuitClosed = defineEvent(
   'circuit.closed',
   z.object({ provider: z.string(), model: z.string() }),
   {
-    description: 'A provider answers for a model again and gets its calls back.',
+    description: 'A provider answers for a model again and gets calls for it.',
   },
 )
 
@@ -30,10 +30,10 @@ export const KeyQuarantined = defineEvent(
   'provider.key_quarantined',
   z.object({
     provider: z.string(),
-    model: z.string().nullable().meta({ description: 'Null when it is for every model.' }),
+    model: z.string().nullable().meta({ description: 'Null for every model.' }),
     key_hint: z.string(),
     status: z.int(),
     quarantine_s: z.number(),
   }),
-  { description: "A provider refused one of the gateway's keys, which is left aside for a while." },
+  { description: "A provider refused one of the gateway's keys. The key is not used for a while." },
 )

@@ -36,8 +36,8 @@ export function addGeminiModelRoutes(context: Context<unknown>): void {
         .int()
         .min(1)
         .optional()
-        .meta({ description: 'At most 1000; 50 without it.' }),
-      pageToken: z.string().optional().meta({ description: 'What the page before named as the next.' }),
+        .meta({ description: 'At most 1000; 50 by default.' }),
+      pageToken: z.string().optional().meta({ description: 'nextPageToken of the previous page.' }),
     }),
     returns: googlePage,
     throws: [400, 404],
