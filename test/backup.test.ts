@@ -165,7 +165,7 @@ test('a backup is a data folder that a gateway can run on', async () => {
 })
 
 test('without the encryption key it says so, and needs the one that is there', async () => {
-  expect(await succeed('backup', './copy', '--no-encryption-key')).toContain('is not in it')
+  expect(await succeed('backup', './copy', '--no-encryption-key')).toContain('does not contain')
   expect(await readdir(path.join(folder, 'copy'))).not.toContain('secrets')
   await stop()
   await succeed('restore', './copy')
@@ -186,11 +186,11 @@ test('what is no backup, is damaged, or would be overwritten is refused, and not
     return err
   }
   await succeed('backup', './copy')
-  expect(await refused('backup', './copy')).toContain('is there already')
+  expect(await refused('backup', './copy')).toContain('exists already')
   expect(await refused('restore', './copy')).toContain('a gateway runs on')
   expect(await refused('backup', './other', '--url', 'http://127.0.0.1:1')).toContain('127.0.0.1:1')
   await stop()
-  expect(await refused('restore', './nothing')).toContain('is no backup')
+  expect(await refused('restore', './nothing')).toContain('is not a backup')
   const log = (await readdir(path.join(folder, 'copy', 'db'))).find((name) => /\.(log|ldb)$/.test(name))!
   const file = path.join(folder, 'copy', 'db', log)
   await writeFile(file, (await readFile(file)).fill(0x55, 100, 400))

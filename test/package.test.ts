@@ -58,7 +58,7 @@ describe.each(['module', 'area', 'provider'])('a new %s', (kind) => {
 
   test('is not written over', async () => {
     const { code, output } = await outside.run(['switchyard', 'plugin', 'new', name, '--kind', kind])
-    expect([code, output]).toEqual([1, expect.stringContaining('is there already')])
+    expect([code, output]).toEqual([1, expect.stringContaining('exists already')])
   })
 
   test('is a package as it is', { timeout: minutes }, async () => {

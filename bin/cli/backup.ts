@@ -27,7 +27,7 @@ export function backup(folder: string, options: BackupOptions): Promise<void> {
   return report(
     options,
     async (config) => {
-      if (await exists(target)) throw new Error(`${target} is there already: name a folder that is not`)
+      if (await exists(target)) throw new Error(`${target} exists already: name a folder that does not`)
       const withKey = options.encryptionKey !== false
       const url = options.url ?? (await findRunning(config))
       if (url === undefined) return { folder: target, ...(await copyOfStopped(config, target, withKey)) }
@@ -35,10 +35,10 @@ export function backup(folder: string, options: BackupOptions): Promise<void> {
     },
     ({ folder, has_key, bytes }) =>
       [
-        `${folder} holds a backup of ${Math.ceil(bytes / 2 ** 20)} MB.`,
+        `${folder} contains a backup of ${Math.ceil(bytes / 2 ** 20)} MB.`,
         has_key
-          ? 'The folder secrets is in it: protect the backup like the data folder.'
-          : 'The folder secrets is not in it: keep a copy of that elsewhere.',
+          ? 'It contains the folder secrets: protect it like the data folder.'
+          : 'It does not contain the folder secrets: keep a copy of that elsewhere.',
       ].join(' '),
   )
 }
@@ -68,7 +68,7 @@ async function copyOfRunning(
   const { folder } = made.parse(note)
   if (path.relative(dataDir, folder).startsWith('..') || !(await exists(folder)))
     throw new Error(
-      `the gateway on ${url} has another data folder than ${dataDir}; its backup lies in ${folder}`,
+      `the gateway on ${url} has another data folder than ${dataDir}; its backup is in ${folder}`,
     )
   await move(folder, target)
   return note

@@ -79,7 +79,7 @@ function refuseLoss(last: CatalogueFile, next: CatalogueFile): void {
   const lost = known.filter((name) => !Object.hasOwn(next.models, name)).length
   if (lost * 2 <= known.length) return
   throw new CatalogueError([
-    `the file lacks ${lost} of the ${known.length} models of the last one; with --force it is taken nevertheless`,
+    `the file lacks ${lost} of the ${known.length} models of the last one; --force accepts it`,
   ])
 }
 
@@ -122,6 +122,6 @@ function report(next: CatalogueFile, difference: Difference, target: string, opt
   console.log(
     options.dryRun
       ? 'Nothing was written.'
-      : `Written to ${target}. A running gateway takes it in with POST /api/proxy/models/rescan, or at its next start.`,
+      : `Written to ${target}. A running gateway loads it with POST /api/proxy/models/rescan, or at its next start.`,
   )
 }

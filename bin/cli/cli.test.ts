@@ -76,7 +76,7 @@ describe('start', () => {
 
   it('shows the admin key at the first start only', async () => {
     const first = await start()
-    const key = /shown this once: (sy_admin_\S+)/.exec(first.output())?.[1]
+    const key = /shown only once: (sy_admin_\S+)/.exec(first.output())?.[1]
     await first.end('SIGTERM')
     const second = await start()
     expect(second.output()).not.toContain('sy_admin_')
@@ -123,7 +123,7 @@ describe('start', () => {
     const { code, err } = await runAlone(['start'], { SERVICE_PORT: port })
     expect(code).toBe(1)
     expect(err.trim()).toBe(
-      `The gateway could not start: port ${port} on 127.0.0.1 is in use. Stop what listens there, or choose another with SERVICE_PORT.`,
+      `The gateway could not start: port ${port} on 127.0.0.1 is in use. Stop the program that uses it, or choose another port with SERVICE_PORT.`,
     )
     server.close()
     expect((await start()).output()).toContain('sy_admin_')
@@ -144,14 +144,14 @@ describe('start', () => {
     const { code, err } = await runAlone(['start'], { SERVICE_DATA_DIR: data })
     expect([code, err.trim()]).toEqual([
       1,
-      `The gateway could not start: ${data} cannot be made: ${disk.folder}: its disk is read-only. ` +
-        'Choose another folder with SERVICE_DATA_DIR or data_dir, or give this user the right to write.',
+      `The gateway could not start: ${data} cannot be created: ${disk.folder}: its disk is read-only. ` +
+        'Choose another folder with SERVICE_DATA_DIR or data_dir, or let this user write there.',
     ])
   })
 
   it('warns of an admin key that can be guessed', async () => {
     const gateway = await start({ SERVICE_ADMIN_KEY: 'hello' })
-    expect(gateway.output()).toContain('The admin key can be guessed')
+    expect(gateway.output()).toContain('The admin key is weak')
     expect(gateway.output()).not.toMatch(/"hello"|Bearer hello/)
   })
 
@@ -197,7 +197,7 @@ describe('doctor', () => {
     expect(of('plugins')).toContainEqual({
       name: 'plugins',
       status: 'warning',
-      message: `plugin_dirs: there is no folder ${path.join(folder, 'nowhere')}.`,
+      message: `plugin_dirs: the folder ${path.join(folder, 'nowhere')} does not exist.`,
     })
   })
 
@@ -230,7 +230,7 @@ describe('doctor', () => {
       { status: 'warning', message: expect.stringContaining('Repaired') },
     ])
     expect(repaired.of('counts')).toMatchObject([
-      { status: 'warning', message: expect.stringContaining('Put right') },
+      { status: 'warning', message: expect.stringContaining('Corrected') },
     ])
     const [copy] = (await readdir(path.join(folder, 'data'))).filter((name) =>
       name.startsWith('db-before-repair'),
@@ -255,7 +255,7 @@ describe('doctor', () => {
     const { code, status, of } = await doctor([], { SERVICE_DATA_DIR: path.join(folder, 'not', 'yet') })
     expect([code, status]).toEqual([0, 'ok'])
     expect(of('data folder')).toMatchObject([
-      { status: 'ok', message: expect.stringContaining('will be made') },
+      { status: 'ok', message: expect.stringContaining('will be created') },
     ])
     expect(of('providers')).toMatchObject([{ status: 'warning' }])
     const { out } = await runAlone(['doctor'], { SERVICE_PORT: '0' })
@@ -279,7 +279,7 @@ describe('doctor', () => {
     })
     expect(code).toBe(1)
     expect(of('port')).toMatchObject([
-      { status: 'failed', message: expect.stringContaining('something else') },
+      { status: 'failed', message: expect.stringContaining('another program') },
     ])
   })
 
@@ -418,7 +418,7 @@ describe('modules', () => {
   it('lists the catalogue, for people and for programs', async () => {
     const { code, out } = await runAlone(['modules'])
     expect(code).toBe(0)
-    expect(out).toMatch(/^limits\n( {2}.*\n)* {2}outputcap +off {2}Bounds/m)
+    expect(out).toMatch(/^limits\n( {2}.*\n)* {2}outputcap +off {2}Limits/m)
     const listed = JSON.parse((await run(['modules', '--json'])).out) as {
       modules: { name: string }[]
       total: number

@@ -10,9 +10,9 @@ export const exists = (file: string): Promise<boolean> =>
 /** Why a data folder cannot be made or written to, and what to do; undefined when it can. Changes nothing. */
 export async function folderProblem(dataDir: string): Promise<string | undefined> {
   const there = await nearest(dataDir)
-  const what = there === dataDir ? `${dataDir} is not writable` : `${dataDir} cannot be made`
+  const what = there === dataDir ? `${dataDir} is not writable` : `${dataDir} cannot be created`
   try {
-    if (!(await stat(there)).isDirectory()) return `${what}: ${there} is no folder. ${remedy}`
+    if (!(await stat(there)).isDirectory()) return `${what}: ${there} is not a folder. ${remedy}`
     await access(there, constants.W_OK)
     return undefined
   } catch (error) {
@@ -22,8 +22,7 @@ export async function folderProblem(dataDir: string): Promise<string | undefined
   }
 }
 
-const remedy =
-  'Choose another folder with SERVICE_DATA_DIR or data_dir, or give this user the right to write.'
+const remedy = 'Choose another folder with SERVICE_DATA_DIR or data_dir, or let this user write there.'
 
 /** The nearest that exists of a path and the folders above it. */
 async function nearest(file: string): Promise<string> {

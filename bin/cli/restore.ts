@@ -46,10 +46,10 @@ export function restore(folder: string, options: OutputOptions): Promise<void> {
     },
     ({ restored, from, before, checks }) =>
       [
-        `${restored} is what ${from} holds.`,
+        `${restored} now has the content of ${from}.`,
         ...(before === undefined
           ? []
-          : [`What was there before is in ${before}; delete it when all is well.`]),
+          : [`The previous content is in ${before}; delete it when all is well.`]),
         ...checks.map(({ name, message }) => `${name}: ${message}`),
       ].join('\n'),
   )
@@ -57,7 +57,7 @@ export function restore(folder: string, options: OutputOptions): Promise<void> {
 
 async function demandBackup(folder: string): Promise<void> {
   if (!(await readBackup(folder)))
-    throw new Error(`${folder} is no backup: it has no backup.json that can be read`)
+    throw new Error(`${folder} is not a backup: it has no readable backup.json`)
   const damage = await examine(path.join(folder, 'db'))
   if (damage.length === 0) return
   const list = damage.map(({ file, found }) => `${file}: ${found}`).join('. ')

@@ -49,12 +49,12 @@ export async function start(): Promise<void> {
 function reasonOf(error: unknown, { host, port }: Config): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'EADDRINUSE') {
-    return `port ${port} on ${host} is in use. Stop what listens there, or choose another with SERVICE_PORT.`
+    return `port ${port} on ${host} is in use. Stop the program that uses it, or choose another port with SERVICE_PORT.`
   }
   if (code === 'EADDRNOTAVAIL')
     return `this machine has no address ${host}. Choose another with SERVICE_HOST.`
   if (code === 'EACCES')
-    return `this user may not listen on port ${port}, or not write to the data folder (${explain(error)}).`
+    return `this user may not listen on port ${port}, or may not write to the data folder (${explain(error)}).`
   return explain(error)
 }
 
@@ -79,7 +79,7 @@ function stopOnSignals(end: (code: number) => void): void {
   const stop = contain('a signal', (signal: NodeJS.Signals): void => {
     if (isStopping) process.exit(1)
     isStopping = true
-    console.log(`${signal}: letting running calls end…`)
+    console.log(`${signal}: waiting for running calls to end…`)
     end(0)
   })
   process.on('SIGTERM', stop)

@@ -20,8 +20,7 @@ export const ModuleTripped = defineEvent(
     open_s: z.number(),
   }),
   {
-    description:
-      'A module kept failing and is left out for a while. Its failure policy decides what happens to calls.',
+    description: 'A module kept failing and is left out for a while. Its failure policy decides on calls.',
   },
 )
 

@@ -19,7 +19,7 @@ export const whenSchema = z.strictObject({
     .min(0)
     .max(100)
     .optional()
-    .meta({ description: 'Share of calls in percent, chosen by call id.' }),
+    .meta({ description: 'Percent of calls, chosen by call id.' }),
 })
 
 export type When = z.infer<typeof whenSchema>

@@ -8,8 +8,8 @@ const form = /^sy_admin_.{23,}$/
 export const adminKeyProblem = ({ adminKey }: Pick<Config, 'adminKey'>): string | undefined =>
   adminKey === undefined || form.test(adminKey)
     ? undefined
-    : 'The admin key can be guessed: it should begin with sy_admin_ and have at least 32 characters. ' +
-      'Set SERVICE_ADMIN_KEY to what `echo sy_admin_$(openssl rand -hex 24)` prints, or leave it out to have one made.'
+    : 'The admin key is weak: it should begin with sy_admin_ and have at least 32 characters. ' +
+      'Set SERVICE_ADMIN_KEY to the output of `echo sy_admin_$(openssl rand -hex 24)`, or leave it out and the gateway makes one.'
 
 export function checkAdminKey(config: Pick<Config, 'adminKey'>): Check[] {
   const problem = adminKeyProblem(config)

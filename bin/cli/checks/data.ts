@@ -13,11 +13,11 @@ export async function checkData(config: Config, circumstances: Circumstances): P
   if (!(await exists(dataDir))) {
     const problem = await folderProblem(dataDir)
     if (problem) return [failed('data folder', problem)]
-    return [ok('data folder', `${dataDir} will be made at the first start, with its encryption key.`)]
+    return [ok('data folder', `${dataDir} will be created at the first start, with its encryption key.`)]
   }
   const store = (await exists(path.join(dataDir, 'db')))
     ? await checkStore(dataDir, circumstances)
-    : [ok('store', 'It will be made at the first start.')]
+    : [ok('store', 'It will be created at the first start.')]
   return [await checkFolder(config), ...store, await checkSecrets(config, circumstances)]
 }
 
@@ -42,19 +42,19 @@ async function checkSecrets({ dataDir, encryptionKey }: Config, { running }: Cir
   if (!encryptionKey && !key && salt) {
     if (running) {
       const message =
-        'The running gateway uses a SERVICE_ENCRYPTION_KEY. Set it for doctor as well to have it checked.'
+        'The running gateway uses a SERVICE_ENCRYPTION_KEY. Set it for doctor too, so that doctor can check it.'
       return warning('encryption key', message)
     }
     const message =
-      'Earlier starts used a SERVICE_ENCRYPTION_KEY. Without it, what they encrypted cannot be read.'
+      'Earlier starts used a SERVICE_ENCRYPTION_KEY. Values that they encrypted cannot be read without it.'
     return failed('encryption key', message)
   }
   if (encryptionKey ? !salt : !key) {
     const message = encryptionKey
       ? 'It will be derived from SERVICE_ENCRYPTION_KEY.'
-      : 'It will be made at the first start.'
+      : 'It will be created at the first start.'
     return key
-      ? warning('encryption key', `${message} What the kept key encrypted stays readable.`)
+      ? warning('encryption key', `${message} Values encrypted with the stored key stay readable.`)
       : ok('encryption key', message)
   }
   try {

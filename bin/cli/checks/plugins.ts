@@ -17,7 +17,7 @@ export async function checkPlugins(
   const count = (kind: string): number => found.filter(({ manifest }) => manifest?.kind === kind).length
   const summary = `${count('module')} modules, ${count('provider')} providers, ${count('area')} areas found.`
   const missing = (await missingFolders(folders)).map((folder) =>
-    warning('plugins', `plugin_dirs: there is no folder ${folder}.`),
+    warning('plugins', `plugin_dirs: the folder ${folder} does not exist.`),
   )
   return [ok('plugins', summary), ...missing, ...broken]
 }

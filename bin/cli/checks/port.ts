@@ -9,17 +9,17 @@ export async function checkPort(
   { host, port }: Pick<Config, 'host' | 'port'>,
   running: string | undefined,
 ): Promise<Check> {
-  if (running !== undefined) return ok('port', `A gateway listens on ${running} already.`)
+  if (running !== undefined) return ok('port', `A gateway already listens on ${running}.`)
   const server = createServer()
   try {
     server.listen({ host, port })
     await once(server, 'listening')
-    const message = port === 0 ? 'A free one will be taken.' : `${port} on ${host} is free.`
+    const message = port === 0 ? 'The start picks a free one.' : `${port} on ${host} is free.`
     return ok('port', message)
   } catch (error) {
     const inUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
     if (!inUse) return failed('port', explain(error))
-    const what = `${port} on ${host} is in use by something else.`
+    const what = `${port} on ${host} is in use by another program.`
     return failed('port', `${what} Stop it, or choose another with SERVICE_PORT.`)
   } finally {
     server.close()

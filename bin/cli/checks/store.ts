@@ -18,7 +18,7 @@ export async function checkStore(dataDir: string, { running, repair }: Circumsta
   if (await isLocked(folder)) {
     const held = `${running ? 'The running gateway' : 'Another process'} has it open.`
     if (!running) return [failed('store', `${held} Stop it, or choose another data folder.`)]
-    return [repair ? warning('store', `${held} Stop it to have it repaired.`) : ok('store', held)]
+    return [repair ? warning('store', `${held} Stop it to repair the store.`) : ok('store', held)]
   }
   try {
     const files = await checkFiles(folder, repair)
@@ -35,15 +35,16 @@ export async function checkStore(dataDir: string, { running, repair }: Circumsta
 /** Whether the files of the store are what was written. With `repair`, what cannot be read of them is given up. */
 async function checkFiles(folder: string, repair: boolean): Promise<Check> {
   const damage = await examine(folder)
-  if (damage.length === 0) return ok('files', 'All files of the store are whole.')
+  if (damage.length === 0) return ok('files', 'All files of the store are intact.')
   const list = damage.map(({ file, found, lost }) => `${file}: ${found}; lost: ${lost}`).join('. ')
   if (!repair) {
-    const how = '`switchyard doctor --repair` gives up what cannot be read, and keeps a copy of all as it is.'
-    return failed('files', `Damaged files, and what is lost when they are repaired: ${list}. ${how}`)
+    const how =
+      '`switchyard doctor --repair` gives up the unreadable parts, and keeps a copy of the whole store.'
+    return failed('files', `Damaged files, with what a repair loses: ${list}. ${how}`)
   }
   const copy = `${folder}-before-repair-${new Date().toISOString().replaceAll(':', '-')}`
   await repairFiles(folder, copy)
-  return warning('files', `Repaired: ${list}. All as it was before is in ${copy}.`)
+  return warning('files', `Repaired: ${list}. A copy of the store before the repair is in ${copy}.`)
 }
 
 /** Whether counts, indexes and ledgers are those of their rows. With `repair`, they are made so. */
@@ -54,9 +55,9 @@ async function checkCounts(folder: string, repair: boolean): Promise<Check> {
   const said = [
     mendable.length > 0 &&
       (repair
-        ? `Put right by the rows: ${list(mendable)}.`
-        : `These disagree with the rows: ${list(mendable)}. The next start, or \`switchyard doctor --repair\`, puts them right.`),
-    lost.length > 0 && `Cannot be put right: ${list(lost)}.`,
+        ? `Corrected from the rows: ${list(mendable)}.`
+        : `These disagree with the rows: ${list(mendable)}. The next start, or \`switchyard doctor --repair\`, corrects them.`),
+    lost.length > 0 && `Cannot be corrected: ${list(lost)}.`,
   ].filter((text) => text !== false)
   return said.length === 0
     ? ok('counts', 'Counts, indexes and ledgers agree with the rows.')

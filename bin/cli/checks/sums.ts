@@ -13,6 +13,6 @@ export async function checkFigures(folder: string, repair: boolean): Promise<Che
     ? ok('figures', `Sums that were not numbers are reset: ${places}.`)
     : warning(
         'figures',
-        `Some sums are not numbers and are left out of the figures: ${places}. \`switchyard doctor --repair\` resets them; what they had counted is lost.`,
+        `Some sums are not numbers and are left out of the figures: ${places}. \`switchyard doctor --repair\` resets them; their counts are lost.`,
       )
 }

@@ -22,6 +22,6 @@ function resultOf({ file: { name, models }, found }: CheckedFile): Check {
   const { tokens, conversations, tools } = found
   const chat = conversations
     ? `conversations ${tools ? 'and tools' : 'without tools'} by its template`
-    : 'conversations are estimated, there is no chat template'
+    : 'conversations are estimated, because there is no chat template'
   return ok(`tokenizer ${name}`, `${tokens} tokens, for ${models.join(', ')}; ${chat}.`)
 }

@@ -22,10 +22,10 @@ export async function checkTraces(dataDir: string, repair: boolean): Promise<Che
   const { mended, lost } = await checkRows(folder, part, { fit: fittedRow, ...(repair && { keep }) })
   if (mended + lost === 0) return ok('traces', 'All traces can be read.')
   if (repair) {
-    const message = `Traces that could not be read: ${mended} are mended, and ${lost} deleted. All as they were are in ${copy}.`
+    const message = `Traces that could not be read: ${mended} are repaired, and ${lost} deleted. A copy of all is in ${copy}.`
     return ok('traces', message)
   }
-  const how = `\`switchyard doctor --repair\` mends ${mended} of them and deletes ${lost}, and keeps a copy of all.`
+  const how = `\`switchyard doctor --repair\` repairs ${mended} of them and deletes ${lost}, and keeps a copy of all.`
   return warning('traces', `${mended + lost} traces cannot be read and are left out of lists. ${how}`)
 }
 

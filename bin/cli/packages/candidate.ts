@@ -31,7 +31,7 @@ export async function fetchCandidate(spec: string, dataDir: string, limitMs?: nu
   const archive = await pack(spec, scratch, limitMs)
   const { name, version, integrity } = archive
   if (!namePattern.test(name) || semver.valid(version) === null)
-    throw new Error(`${spec} has no sound name and version: ${name} ${version}`)
+    throw new Error(`${spec} has no valid name and version: ${name} ${version}`)
   const project = path.join(scratch, 'project')
   await mkdir(project)
   await writeFile(path.join(project, 'package.json'), '{ "private": true }\n')

@@ -45,7 +45,7 @@ test('who waits for another process says so once, and has its turn when that one
   })
   expect(skipped).toBe(true)
   await expect(alone(folder, async () => 'never', { waitMs: 200 })).rejects.toThrow(
-    /at work in .*end it first/,
+    /running in .*end it first/,
   )
   const turn = alone(folder, async () => 'done', { onWait: () => told.push('waiting') })
   await new Promise((resolve) => setTimeout(resolve, 300))

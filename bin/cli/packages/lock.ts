@@ -30,7 +30,7 @@ export async function alone<T>(
     if (tries === 0) onWait?.()
     if (Date.now() >= until) {
       throw new Error(
-        `another "switchyard plugin" command has been at work in ${dataDir} for ${waitMs / 60_000} minutes: end it first`,
+        `another "switchyard plugin" command has been running in ${dataDir} for ${waitMs / 60_000} minutes: end it first`,
       )
     }
     await sleep(lookMs)

@@ -44,5 +44,5 @@ async function npm(args: readonly string[], cwd: string, limitMs = usualMs): Pro
   })
   if (code === 0) return out
   const said = err.split('\n').flatMap((line) => /^npm (?:error|ERR!) (?!code)(.+)/.exec(line)?.[1] ?? [])
-  throw new Error(`${name} failed: ${said[0] ?? 'it does not say why'}`)
+  throw new Error(`${name} failed: ${said[0] ?? 'without an error message'}`)
 }

@@ -46,7 +46,7 @@ test('one that does not end is killed at the limit with what it started, and wha
   const limitMs = 1_500
   const run = runProgram(file, [], { name: 'it', cwd: folder, limitMs })
   await expect(run).rejects.toThrow(
-    /it took longer than 1\.5 seconds.*--timeout.*said: fetching the last thing/,
+    /it took longer than 1\.5 seconds.*--timeout.*output: fetching the last thing/,
   )
   await vi.waitFor(async () => expect(await isRunning()).toBe(false))
 })

@@ -86,7 +86,7 @@ function killAll({ pid }: ChildProcess): void {
 function overrun(name: string, limitMs: number, said: string): Error {
   const last = said.trim().split('\n').at(-1)?.slice(0, shownLength)
   return new Error(
-    `${name} took longer than ${limitMs / 1000} seconds and was ended (--timeout gives it more). ` +
-      (last ? `The last it said: ${last}` : 'It had said nothing.'),
+    `${name} took longer than ${limitMs / 1000} seconds and was ended (--timeout changes the limit). ` +
+      (last ? `Its last output: ${last}` : 'It had no output.'),
   )
 }

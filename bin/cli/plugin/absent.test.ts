@@ -32,7 +32,7 @@ describe('where no gateway has any data', () => {
   ])('%s says so and makes none', async (...args) => {
     expect(await plugin(...args)).toMatchObject({
       code: 1,
-      result: { error: expect.stringContaining(`no folder ${dataDir}`) },
+      result: { error: expect.stringContaining(`the folder ${dataDir} does not exist`) },
     })
     expect(existsSync(dataDir)).toBe(false)
   })
@@ -51,7 +51,10 @@ describe('where no gateway has any data', () => {
 })
 
 describe('to erase a name', () => {
-  const nothing = { code: 1, result: { error: expect.stringContaining('nothing of a plugin called shuot') } }
+  const nothing = {
+    code: 1,
+    result: { error: expect.stringContaining('a plugin called shuot has left nothing') },
+  }
 
   test('of which there is nothing is refused, whether the gateway runs or not', async () => {
     await mkdir(dataDir)

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline/promises'
 export async function accept(id: string, asked: readonly string[], yes: boolean): Promise<void> {
   if (asked.length === 0 || yes) return
   const list = asked.join(', ')
-  if (!process.stdin.isTTY) throw new Error(`${id} asks for ${list}: accept that with --yes`)
+  if (!process.stdin.isTTY) throw new Error(`${id} asks for ${list}: accept this with --yes`)
   if (!(await agrees(`Allow ${id}: ${list}?`)))
     throw new Error(`${id} was not allowed ${list}; nothing was changed`)
 }
@@ -13,9 +13,9 @@ export async function accept(id: string, asked: readonly string[], yes: boolean)
 export async function acceptErasure(id: string, yes: boolean): Promise<void> {
   if (yes) return
   if (!process.stdin.isTTY)
-    throw new Error(`erasing what ${id} stored cannot be taken back: confirm it with --yes`)
-  if (!(await agrees(`Erase what ${id} stored, for good?`)))
-    throw new Error(`nothing of ${id} was erased, and nothing else was changed`)
+    throw new Error(`erasing the stored data of ${id} cannot be undone: confirm it with --yes`)
+  if (!(await agrees(`Erase the stored data of ${id} for good?`)))
+    throw new Error(`nothing was erased, and nothing else was changed`)
 }
 
 async function agrees(question: string): Promise<boolean> {

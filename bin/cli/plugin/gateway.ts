@@ -94,8 +94,8 @@ function runningGateway(url: string, key: string | undefined, limitMs = usualMs)
     const plugin = shown.optional().parse(await found(await ask('GET', `/api/plugins/${id}`)))
     if (folder === undefined ? !plugin : plugin?.folder?.endsWith(folder)) return
     throw new Error(
-      `the gateway on ${url} does not see what is installed here, so it has another data folder: ` +
-        'run this where its service.yaml is, or say with --url where the gateway of this folder listens',
+      `the gateway on ${url} does not know what is installed here, so it has another data folder: ` +
+        'run this where its service.yaml is, or give the URL of the gateway of this folder with --url',
     )
   }
   return {
@@ -121,7 +121,9 @@ function runningGateway(url: string, key: string | undefined, limitMs = usualMs)
 
 async function stoppedGateway(dataDir: string): Promise<Gateway> {
   const engine = await openLevel(path.join(dataDir, 'db')).catch((error: unknown) => {
-    throw new Error(`the store cannot be opened: ${explain(error)} If a gateway runs, say where with --url.`)
+    throw new Error(
+      `the store cannot be opened: ${explain(error)} If a gateway runs, give its URL with --url.`,
+    )
   })
   const settings = engine.namespace('kernel').collection('settings', { schema: storedSetting })
   const pluginData = new PluginData(engine, settings)

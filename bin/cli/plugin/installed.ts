@@ -30,7 +30,7 @@ export function rollback(name: string, options: SessionOptions): Promise<void> {
       const { previous, current } = recordOf(recorded.plugins, name, dataDir)
       if (!previous) throw new Error(`${name} has no version before ${current.version}`)
       if (!(await isIntact(previous, dataDir)))
-        throw new Error(`the files of ${name} ${previous.version} are not those that were installed`)
+        throw new Error(`the files of ${name} ${previous.version} have changed since they were installed`)
       const record: InstalledPackage = { current: previous, previous: current }
       const plugins = { ...recorded.plugins, [name]: record }
       await commit(session, recorded, { ...recorded, plugins }, name, async () => {})
@@ -71,7 +71,7 @@ export function info(name: string, options: OutputOptions): Promise<void> {
       [
         `${name} ${current.version} from ${current.package} (${current.spec})`,
         `integrity    ${current.integrity}`,
-        `files        ${intact ? 'as they were installed, dependencies included' : 'changed since they were installed'}`,
+        `files        ${intact ? 'unchanged since they were installed, dependencies included' : 'changed since they were installed'}`,
         `permissions  ${current.manifest.permissions.join(', ') || 'none'}`,
         `installed    ${current.installed_at}`,
         `before       ${previous ? `${previous.version} (${previous.spec})` : 'nothing'}`,
@@ -87,14 +87,14 @@ function recordOf(installed: Installed, name: string, dataDir: string): Installe
 
 /** That there is no such plugin to work with. */
 export const notInstalled = (name: string, dataDir: string): Error =>
-  new Error(`${name} is not installed in ${dataDir}; "switchyard plugin list" says what is`)
+  new Error(`${name} is not installed in ${dataDir}; "switchyard plugin list" lists the installed ones`)
 
 function outcome({ name, status, problem, installed }: Taken): string {
   const { version } = installed.current
   const how = {
     added: `${name} ${version} is added and switched on`,
     updated: `${name} is updated to ${version}`,
-    unchanged: `${name} ${version} is installed already`,
+    unchanged: `${name} ${version} is already installed`,
   }[status]
   return problem === undefined ? `${how}.` : `${how}, but does not run: ${problem}`
 }

@@ -209,6 +209,6 @@ test('commands that run at the same time all have their way, one after the other
     folders.map((at) => runPluginApart(folder, env, 'add', at, '--yes', '--no-check')),
   )
   expect(ended.map(({ code }) => code)).toEqual([0, 0])
-  expect(ended.filter(({ aside }) => aside.includes('waiting for its end')).length).toBeGreaterThan(0)
+  expect(ended.filter(({ aside }) => aside.includes('waiting for it to end')).length).toBeGreaterThan(0)
   expect((await plugin('list')).result.total).toBe(2)
 })

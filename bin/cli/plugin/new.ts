@@ -23,20 +23,20 @@ export async function create(id: string, { kind, dir }: NewOptions): Promise<voi
   const shown = path.relative('', folder) || '.'
   console.log(
     [
-      `${shown} holds one ${kind} that works. Its tests: cd ${shown} && node --test`,
+      `${shown} contains a working ${kind}. Run its tests: cd ${shown} && node --test`,
       `See it at work: switchyard plugin dev ${shown}`,
-      `What every plugin owes: switchyard plugin check ${shown}`,
+      `Run the checks for plugins: switchyard plugin check ${shown}`,
     ].join('\n'),
   )
 }
 
 async function nameProblem(id: string): Promise<string | undefined> {
   if (!idPattern.test(id)) {
-    return `"${id}" cannot be a plugin's name: take lower case letters, digits and dashes, a letter first, 64 at most.`
+    return `"${id}" cannot be a plugin's name: use at most 64 lower case letters, digits and dashes, with a letter first.`
   }
   const own = await ownPlugins()
   return own.some((plugin) => plugin.id === id)
-    ? `The gateway has a plugin called ${id} already: take another name.`
+    ? `The gateway already has a plugin called ${id}: use another name.`
     : undefined
 }
 
@@ -44,5 +44,5 @@ async function folderProblem(folder: string): Promise<string | undefined> {
   const there = await readdir(folder).catch((error: NodeJS.ErrnoException) =>
     error.code === 'ENOENT' ? [] : [folder],
   )
-  return there.length > 0 ? `${folder} is there already and not empty.` : undefined
+  return there.length > 0 ? `${folder} exists already and is not empty.` : undefined
 }

@@ -60,9 +60,7 @@ export function erase(name: string, options: EraseOptions): Promise<void> {
       const { config } = session
       const there = (await discoverPlugins(config)).find(({ id }) => id === name)
       if (there?.source === 'builtin')
-        throw new Error(
-          `${name} is the gateway's own: what it stored can be erased only of plugins that are gone`,
-        )
+        throw new Error(`${name} is built in: only the stored data of removed plugins can be erased`)
       if (there) {
         throw new Error(
           `${name} is still there, and what it stored with it: "switchyard plugin remove ${name} --erase" removes ` +
@@ -73,9 +71,7 @@ export function erase(name: string, options: EraseOptions): Promise<void> {
       const erased = await toErase(name, session, options)
       const had = await leave(session, recorded, recorded.plugins, name, removal)
       if (!had && !session.removed.includes(name))
-        throw new Error(
-          `there is nothing of a plugin called ${name}: no settings, and nothing that it stored`,
-        )
+        throw new Error(`a plugin called ${name} has left nothing: no settings and no stored data`)
       return { name, status: 'erased' as const, ...removal, erased, configured: isConfigured(name, session) }
     },
     told,
@@ -116,7 +112,7 @@ async function leave(
   const own = failed.find(({ id }) => id === name)
   if (own) {
     throw new Error(
-      `${name} is gone, but not yet all that it left; the next command and the next start try again: ${explain(own.error)}`,
+      `${name} is removed, but not yet all its data; the next command and the next start try again: ${explain(own.error)}`,
     )
   }
   return had
@@ -125,16 +121,15 @@ async function leave(
 const isConfigured = (name: string, { config }: Session): boolean => config.modules[name] !== undefined
 
 function told({ name, status, settings, stored, erased, configured }: Removed): string {
-  const what = erased.length === 0 ? 'There was nothing that it stored' : 'What it stored is erased'
+  const what = erased.length === 0 ? 'It had no stored data' : 'Its stored data is erased'
   const lines = [
     status === 'removed'
       ? `${name} is removed, and its settings are ${settings}.`
-      : `The settings of ${name}, if it had any, are forgotten.`,
+      : `The settings of ${name}, if it had any, are deleted.`,
     stored === 'erased'
-      ? `${what}. Traces of calls, and what its model calls cost, are the gateway's own and stay.`
-      : `What it stored, if anything, stays; "switchyard plugin erase ${name}" erases it.`,
+      ? `${what}. Traces of calls and the cost of its model calls belong to the gateway and stay.`
+      : `Its stored data, if any, stays; "switchyard plugin erase ${name}" erases it.`,
   ]
-  if (configured)
-    lines.push(`Take modules.${name} out of service.yaml: a start refuses what it does not know.`)
+  if (configured) lines.push(`Remove modules.${name} from service.yaml: a start refuses unknown names.`)
   return lines.join('\n')
 }

@@ -8,9 +8,9 @@ export type Kind = Manifest['kind']
 
 /** What each kind is, in a word for the manifest that its author will replace. */
 const descriptions: Readonly<Record<Kind, string>> = {
-  module: 'Tells the model one thing before anything else.',
+  module: 'Gives the model an instruction before the conversation.',
   area: 'Counts the calls of each model.',
-  provider: 'Models of a service that speaks the protocol of OpenAI.',
+  provider: "Models of a service that speaks OpenAI's protocol.",
 }
 
 /** The files of a new plugin by name, from the templates beside this file. */

@@ -59,7 +59,7 @@ export function inSession<R extends object>(
 ): Promise<void> {
   const say = options.json ? () => {} : (line: string) => console.log(line)
   const onWait = (): void =>
-    console.error('Another "switchyard plugin" command is at work; waiting for its end.')
+    console.error('Another "switchyard plugin" command is running; waiting for it to end.')
   return report(
     options,
     (config) => {
@@ -72,7 +72,7 @@ export function inSession<R extends object>(
           try {
             const { ended, failed } = await endRemovals(config.dataDir, gateway.leave)
             for (const { id, error } of failed)
-              console.error(`The removal of ${id}, begun before, cannot be ended yet: ${explain(error)}`)
+              console.error(`The earlier removal of ${id} cannot be completed yet: ${explain(error)}`)
             return await run({ config, gateway, removed: ended, say })
           } finally {
             await gateway.close()
@@ -89,9 +89,9 @@ export function inSession<R extends object>(
 /** Throws where no gateway has its data yet, so that none is made there by looking, unless this is what begins one. */
 function demandData({ dataDir }: Config, isFirst: boolean): void {
   if (existsSync(dataDir)) return
-  if (isFirst) console.error(`There is no folder ${dataDir} yet; it is made for what is installed.`)
+  if (isFirst) console.error(`The folder ${dataDir} does not exist yet; it is created for installed plugins.`)
   else
     throw new Error(
-      `there is no folder ${dataDir}, so nothing was installed: run this where the gateway's service.yaml is`,
+      `the folder ${dataDir} does not exist, so nothing is installed: run this where the gateway's service.yaml is`,
     )
 }

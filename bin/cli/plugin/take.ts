@@ -36,7 +36,7 @@ export async function take(
 ): Promise<Taken> {
   const { config, gateway, say } = session
   const from = /^\.{1,2}([/\\]|$)/.test(spec) ? path.resolve(spec) : spec
-  say(`Fetching ${from}, without running anything of it.`)
+  say(`Fetching ${from} without running its scripts.`)
   const candidate = await fetchCandidate(from, config.dataDir, options.timeout)
   const { id, archive, manifest } = candidate
   const recorded = await readRecord(config.dataDir)
@@ -82,13 +82,11 @@ async function demandConduct(
   say: Session['say'],
   limitMs: number | undefined,
 ): Promise<void> {
-  say('Running the conformance kit on it, in a process of its own.')
+  say('Running the conformance kit on it in a separate process.')
   const failed = (await conform(folder, scratch, { limitMs })).filter(({ ok }) => !ok)
   if (failed.length === 0) return
   const problems = failed.map(({ check, problem }) => `${check}: ${problem ?? 'no'}`)
-  throw new Error(
-    `${id} does not keep to the contract (--no-check takes it nevertheless). ${problems.join(' ')}`,
-  )
+  throw new Error(`${id} fails the conformance kit (--no-check skips it). ${problems.join(' ')}`)
 }
 
 /**

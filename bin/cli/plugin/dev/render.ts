@@ -15,7 +15,7 @@ export function render(news: News): string {
       const { id, kind, version, folder } = news.plugin
       const what = `${id} ${version}, ${kind === 'area' ? 'an' : 'a'} ${kind}, in ${folder}, on a gateway with the mock provider.`
       const how =
-        'Save a file to load it again. Type a message, or the JSON of a request, to try it. Ctrl-C ends.'
+        'Save a file to reload the plugin. Type a message, or a request as JSON, to try it. Ctrl-C ends.'
       return news.watches ? `${what}\n${how}` : what
     }
     case 'loaded':
@@ -78,10 +78,10 @@ const findingLine = ({ verdict, detail }: Trial['findings'][number]): string =>
 
 /** What the provider is sent, with what the plugin changed marked. */
 function requestLines({ request: { before, after } }: Trial): string[] {
-  if (after === undefined) return ['reached no provider']
+  if (after === undefined) return ['did not reach a provider']
   const lines = compareLines(before === undefined ? [] : linesOf(before), linesOf(after))
   if (before === undefined) return lines.map(({ text }) => `  ${text}`)
-  if (lines.every(({ mark }) => mark === ' ')) return ['as the client sent it']
+  if (lines.every(({ mark }) => mark === ' ')) return ['unchanged']
   const near = lines.map((_, n) =>
     lines.slice(Math.max(0, n - around), n + around + 1).some(({ mark }) => mark !== ' '),
   )

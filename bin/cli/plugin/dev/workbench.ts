@@ -74,7 +74,7 @@ export class Workbench {
     const id = await idOf(this.#folder)
     return id === this.#manifest.id
       ? undefined
-      : `its id was ${this.#manifest.id} and is ${id} now: end this and start it again`
+      : `its id changed from ${this.#manifest.id} to ${id}: restart the command`
   }
 
   /** Tries a message, or a request as JSON, that somebody has typed. */
@@ -82,7 +82,7 @@ export class Workbench {
     try {
       await this.#try(typedSample(line, modelFor(this.#manifest.id, this.#manifest.kind)))
     } catch (error) {
-      this.#tell({ event: 'problem', problem: `This cannot be tried: ${explain(error)}` })
+      this.#tell({ event: 'problem', problem: `The call could not be made: ${explain(error)}` })
     }
   }
 
