@@ -16,6 +16,7 @@ import { isolateWithin } from './isolation/isolate.ts'
 import { IpRanges } from './kit/ip-ranges.ts'
 import { createLog, type Log } from './log.ts'
 import { Egress } from './permissions/egress.ts'
+import { PluginBudget } from './permissions/plugin-budget.ts'
 import { PluginCalls } from './permissions/plugin-calls.ts'
 import { personalOf } from './personal.ts'
 import { configuredPlugins, discoverPlugins, missingFolders, sectionOwners } from './plugin/discovery.ts'
@@ -113,7 +114,9 @@ export async function boot({
     const models = new PluginCalls({
       generation: () => registry.generation,
       events,
-      spent: await store.counters('plugin_spend'),
+      log,
+      budget: new PluginBudget(await store.counters('plugin_spend')),
+      principalOf: (keyId) => accounts.principalOf(keyId),
     })
     const runtime = {
       version: packageVersion(),

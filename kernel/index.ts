@@ -72,6 +72,14 @@ export {
 } from './contract/answers.ts'
 export { type BodyForm, type BodyOptions, rawBody, streamedBody, type Upload } from './contract/bodies.ts'
 export {
+  type CallCredential,
+  type CallOptions,
+  type CallSource,
+  type CompleteOptions,
+  callSources,
+  type MadeCall,
+} from './contract/calls.ts'
+export {
   type Budget,
   type Claim,
   Counting,
@@ -84,7 +92,7 @@ export {
   type WindowSum,
   type Windows,
 } from './contract/counting.ts'
-export { type Arrangement, type AttemptHooks, Delivery } from './contract/delivery.ts'
+export { type Arrangement, type AttemptHooks, Delivery, type OwnKey } from './contract/delivery.ts'
 export {
   type AddJob,
   type CronOptions,
@@ -122,7 +130,6 @@ export type {
   Subject,
 } from './contract/personal-data.ts'
 export {
-  type CompleteOptions,
   type Context,
   defineArea,
   defineModule,

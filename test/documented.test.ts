@@ -187,6 +187,32 @@ test('tokenbudget reserves what a call may use, and counts what it has used', as
   })
 })
 
+test('secondopinion asks in the name of the caller, under whose limits it is', async () => {
+  const { api_key: key } = await api('POST', '/api/auth/signup', {
+    email: 'opinion@example.com',
+    name: 'second',
+  })
+  const opinions = () =>
+    fetch(`${gateway.url}/api/secondopinion`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ question: 'to be?' }),
+    })
+  await withPlugin('secondopinion', { models: ['gpt-4o-mini', 'openai/gpt-4o'] }, async () => {
+    upstream.reply({ content: ['yes'], times: 2 })
+    const { opinions: given } = (await (await opinions()).json()) as {
+      opinions: { model: string; text: string }[]
+    }
+    expect(given).toEqual([
+      { trace_id: expect.stringMatching(/^tr_/), model: 'gpt-4o-mini', text: 'yes' },
+      { trace_id: expect.stringMatching(/^tr_/), model: 'openai/gpt-4o', text: 'yes' },
+    ])
+    await change('keyscope', { config: { default_scope: { models: ['gpt-4o-mini'] } } })
+    expect((await opinions()).status).toBe(403)
+    await change('keyscope', { config: { default_scope: null } })
+  })
+})
+
 /** Runs `ask` for a new user of each name, with a cache that everyone shares; returns how many of them it answered. */
 async function hitsOf(
   names: readonly string[],

@@ -7,7 +7,7 @@ import { newId } from '../id.ts'
 import { Claims } from './claims.ts'
 import { hashOf, isMadeHere, Keys, newSecret } from './keys.ts'
 import { cameFrom, type Known, KnownKeys, noteAddress } from './known-keys.ts'
-import { type IssuedKey, type KeyOptions, keyStatus, type User, userRecord } from './records.ts'
+import { type IssuedKey, type Key, type KeyOptions, keyStatus, type User, userRecord } from './records.ts'
 
 export { type Keys, operator } from './keys.ts'
 export { type IssuedKey, type Key, type KeyOwner, keyStatus, type User } from './records.ts'
@@ -100,17 +100,10 @@ export class Accounts {
     const changes = this.#changes
     const key = await this.keys.byHash(digest)
     if (!key || keyStatus(key) !== 'active') return undefined
-    const user = key.user_id === undefined ? undefined : await this.#users.get(key.user_id)
-    if (key.user_id !== undefined && !user) return undefined
-    const self = key.type === 'user' ? user : undefined
+    const principal = await this.#principalOf(key)
+    if (!principal) return undefined
     const known: Known = {
-      principal: {
-        type: key.type,
-        keyId: key.id,
-        userId: self?.id,
-        plan: self?.plan ?? adminPlan,
-        tenant: undefined,
-      },
+      principal,
       hash: Buffer.from(key.hash),
       holder: key.user_id,
       expires: key.expires_at === undefined ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at),
@@ -121,6 +114,21 @@ export class Accounts {
     if (!timingSafeEqual(known.hash, Buffer.from(digest))) return undefined
     if (known.holds) this.#known.set(digest, known)
     return this.#accept(known, address)
+  }
+
+  /** Who holds a key, for calls in that one's name; undefined when the key does not work any more. */
+  async principalOf(keyId: string): Promise<Principal | undefined> {
+    const adopted = this.#adopted?.known.principal
+    if (adopted?.keyId === keyId) return adopted
+    const key = await this.keys.find(keyId)
+    return key && keyStatus(key) === 'active' ? this.#principalOf(key) : undefined
+  }
+
+  async #principalOf({ id, type, user_id }: Key): Promise<Principal | undefined> {
+    const user = user_id === undefined ? undefined : await this.#users.get(user_id)
+    if (user_id !== undefined && !user) return undefined
+    const self = type === 'user' ? user : undefined
+    return { type, keyId: id, userId: self?.id, plan: self?.plan ?? adminPlan, tenant: undefined }
   }
 
   #accept(known: Known, address: string | undefined): Principal | undefined {

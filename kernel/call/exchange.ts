@@ -12,6 +12,8 @@ export interface Ground {
     settled(outcome: Outcome, call: Call): void | Promise<void>
   }
   readonly rating: Rating
+  /** Whether its texts are for nobody but who asks: they may be older than the guards. */
+  readonly isPrivate?: boolean
   lease(): void
   release(): void
 }

@@ -6,7 +6,15 @@ import { answerTexts, billed, reported, saved } from './bill.ts'
 import type { Call } from './call.ts'
 import { over } from './cancel.ts'
 import type { Completion, FinishReason } from './canonical.ts'
-import { CallSettled, type Counts, type Ending, type Outcome, type Rating, type Served } from './outcome.ts'
+import {
+  CallSettled,
+  type Counts,
+  type Ending,
+  type Outcome,
+  type Rating,
+  type Served,
+  withoutBody,
+} from './outcome.ts'
 import type { Attempt } from './trace.ts'
 
 /** What settling calls takes. */
@@ -19,13 +27,14 @@ export interface SettlementParts {
 interface Settling {
   readonly chain: { settled(outcome: Outcome, call: Call): void | Promise<void> }
   readonly rating: Rating
+  readonly isPrivate?: boolean
 }
 
 /** Everything that follows an answer: the client has its last byte already. Never rejects; undefined when it failed. */
 export async function settle(
   call: Call,
   served: Served,
-  { chain, rating }: Settling,
+  { chain, rating, isPrivate = false }: Settling,
   parts: SettlementParts,
 ): Promise<Outcome | undefined> {
   let outcome: Outcome | undefined
@@ -33,9 +42,11 @@ export async function settle(
     const first = outcomeOf(call, served, rating)
     outcome =
       first.usage.source === 'estimated' ? await recounted(first, call, served, rating, parts.log) : first
+    if (isPrivate) call.trace.mayRecord(undefined)
     const told = chain.settled(outcome, call)
     if (told) await told
-    parts.events.emit(CallSettled, { outcome, call }, { cause: call })
+    const settled = isPrivate ? { outcome: withoutBody(outcome), call: call.redacted } : { outcome, call }
+    parts.events.emit(CallSettled, settled, { cause: call })
   } catch (error) {
     parts.log.error({ err: error, request_id: call.id }, 'a call could not be settled')
   }

@@ -2,7 +2,7 @@ import type { Call } from '../call/call.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Attempt } from '../call/trace.ts'
 import { type Token, token } from '../container.ts'
-import type { Protocol, ProviderSpec } from './provider.ts'
+import type { Credential, Protocol, ProviderSpec } from './provider.ts'
 
 /** What the chain does around each attempt at a provider. A promise only where a module takes its time. */
 export interface AttemptHooks {
@@ -21,10 +21,16 @@ export interface Arrangement {
   readonly attempts: AttemptHooks
 }
 
+/** A key that one call brought with it, and the only provider that may have it. */
+export interface OwnKey {
+  readonly provider: string
+  readonly key: Credential
+}
+
 /**
  * What every chain ends in: carries a call to a provider. Resolves with a whole answer, or with a stream whose first
- * content is there.
+ * content is there. With a key of its own a call goes nowhere without it.
  */
-export type Delivery = (call: Call, on: Arrangement) => Promise<Reply>
+export type Delivery = (call: Call, on: Arrangement, ownKey?: OwnKey) => Promise<Reply>
 
 export const Delivery = token<Delivery>('delivery')

@@ -11,17 +11,11 @@ import type { EmitOptions } from '../events/happening.ts'
 import type { EventType, Occurrence } from '../events.ts'
 import type { Log } from '../log.ts'
 import type { Route } from '../route.ts'
+import type { Chunk } from '../stream/chunk.ts'
+import type { CallOptions, CompleteOptions, MadeCall } from './calls.ts'
 import type { PersonalData } from './personal-data.ts'
 import type { Protocol } from './provider.ts'
 import type { Actor, Section } from './section.ts'
-
-export interface CompleteOptions {
-  /** What this call is expected to cost at most: so much must be left of the day's budget. */
-  readonly budgetUsd?: number
-  /** The call on whose behalf it is made: it ends with that one, and is traced as its child. */
-  readonly on?: Call
-  readonly signal?: AbortSignal
-}
 
 /**
  * What a plugin is given. Everything acquired through it is given back when the instance goes: on disable, after a
@@ -104,6 +98,13 @@ export interface Context<S> {
    * `body:write`. Modules of the stage `inspect` need it only for guards before them.
    */
   inspect(call: Call, texts: readonly BroughtText[]): Promise<readonly string[]>
+  /** The same for a streamed answer; resolves when its first content is there. Read it to its end, or leave it. */
+  completeStreamed(request: ModelRequest, options?: CompleteOptions): Promise<AsyncIterable<readonly Chunk[]>>
+  /**
+   * Makes a call as if the one it is made for had sent it from outside, with the permission `calls`: through all modules, with
+   * that one's keys, scope and limits, traced and billed alike.
+   */
+  call(request: ModelRequest, options: CallOptions): MadeCall
   /** Adds an event to the module's ring, for `GET …/{name}/events`. */
   report(kind: string, detail: string): void
   /** Adds a management route. */

@@ -14,6 +14,8 @@ import type { GuestData, SetupData } from './protocol.ts'
 
 /** What of a context a worker does without, and why nothing stands in for it. */
 const absent = {
+  call: 'calls in the name of others',
+  completeStreamed: 'streamed answers of its own calls',
   provide: 'services',
   use: 'services',
   find: 'services',
@@ -58,12 +60,17 @@ export function guestContext<S>(settings: S, given: SetupData, parts: GuestParts
         egress: new Egress(given.egressAllow),
         secrets: given.secrets,
         models: {
-          complete: (_, __, request, { on, budgetUsd, signal }) =>
+          complete: (_, __, request, { on, budgetUsd, as = 'gateway', signal }) =>
             host.call(
               'complete',
-              { request, ...(on && { on: on.id }), ...(budgetUsd !== undefined && { budgetUsd }) },
+              { request, as, ...(on && { on: on.id }), ...(budgetUsd !== undefined && { budgetUsd }) },
               { signal },
             ),
+          // The context refuses these before they are asked for.
+          completeStreamed: () => Promise.reject(cannotCross(id, absent.completeStreamed)),
+          call: () => {
+            throw cannotCross(id, absent.call)
+          },
         },
       },
     },

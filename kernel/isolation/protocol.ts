@@ -137,6 +137,7 @@ export type GuestMethods = CallMethods & {
 export type HostMethods = {
   complete(given: {
     readonly request: ModelRequest
+    readonly as: 'gateway' | 'caller'
     readonly on?: string
     readonly budgetUsd?: number
   }): Completion

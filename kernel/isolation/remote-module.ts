@@ -205,10 +205,11 @@ export class RemoteModule {
   #methods(): Handlers<HostMethods> {
     const context = this.#context
     return {
-      complete: ({ request, on, budgetUsd }, { signal }) => {
+      complete: ({ request, on, budgetUsd, as }, { signal }) => {
         const call = this.calls.find(on)?.call
         return context.complete(request, {
           signal,
+          as,
           ...(call && { on: call }),
           ...(budgetUsd !== undefined && { budgetUsd }),
         })

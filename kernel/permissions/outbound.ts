@@ -1,12 +1,13 @@
 import type { Agent, RequestInit, Response } from 'undici'
 import type { Completion, ModelRequest } from '../call/canonical.ts'
-import type { CompleteOptions } from '../contract/plugin.ts'
+import type { CallOptions, CompleteOptions, MadeCall } from '../contract/calls.ts'
 import { HookFault } from '../hook-fault.ts'
 import type { Scope } from '../plugin/scope.ts'
+import type { Chunk } from '../stream/chunk.ts'
 import { Egress } from './egress.ts'
 import { denied, type Grants } from './permissions.ts'
 
-/** Carries the model calls that plugins make for themselves. */
+/** Carries the model calls that plugins make, for themselves and in the name of others. */
 export interface ModelCalls {
   /**
    * Resolves with the whole answer. Rejects with an error without a code when the budget does not allow it or the model
@@ -19,6 +20,16 @@ export interface ModelCalls {
     options: CompleteOptions,
     signal: AbortSignal,
   ): Promise<Completion>
+  /** The same, streamed. */
+  completeStreamed(
+    plugin: string,
+    usdPerDay: number,
+    request: ModelRequest,
+    options: CompleteOptions,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<readonly Chunk[]>>
+  /** A call as from outside; `signal` ends it like its client. */
+  call(plugin: string, request: ModelRequest, options: CallOptions, signal: AbortSignal): MadeCall
 }
 
 /** What plugins reach the outside with. */
@@ -43,6 +54,14 @@ export function outboundOf(id: string, grants: Grants, scope: Scope, { egress, s
     }
     return agent
   }
+  const budgetOf = (): number => {
+    if (grants.usdPerDay === undefined) throw denied(id, 'calls a model', 'models:<USD a day>')
+    return grants.usdPerDay
+  }
+  const modelsOf = (): ModelCalls => {
+    if (!models) throw new HookFault('there are no models here')
+    return models
+  }
   return {
     async fetch(input: string | URL, init: RequestInit = {}): Promise<Response> {
       const url = new URL(input)
@@ -65,9 +84,14 @@ export function outboundOf(id: string, grants: Grants, scope: Scope, { egress, s
       return value
     },
     async complete(request: ModelRequest, options: CompleteOptions = {}): Promise<Completion> {
-      if (grants.usdPerDay === undefined) throw denied(id, 'calls a model', 'models:<USD a day>')
-      if (!models) throw new HookFault('there are no models here')
-      return models.complete(id, grants.usdPerDay, request, options, scope.signal)
+      return modelsOf().complete(id, budgetOf(), request, options, scope.signal)
+    },
+    async completeStreamed(request: ModelRequest, options: CompleteOptions = {}) {
+      return modelsOf().completeStreamed(id, budgetOf(), request, options, scope.signal)
+    },
+    call(request: ModelRequest, options: CallOptions): MadeCall {
+      if (!grants.has('calls')) throw denied(id, 'makes a call for somebody', 'calls')
+      return modelsOf().call(id, request, options, scope.signal)
     },
   }
 }

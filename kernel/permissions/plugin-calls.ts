@@ -1,36 +1,33 @@
-import type { Counters } from '../../storage/index.ts'
-import { Call } from '../call/call.ts'
-import { Cancel, over } from '../call/cancel.ts'
+import { withTenant } from '../auth/tenants.ts'
+import { Call, type Principal } from '../call/call.ts'
 import type { Completion, ModelRequest, Operation } from '../call/canonical.ts'
-import { CallSettled, CallStarted, type Outcome, withoutBody } from '../call/outcome.ts'
-import { outcomeOf } from '../call/settle.ts'
-import type { CompleteOptions } from '../contract/plugin.ts'
-import { isGatewayError } from '../errors.ts'
-import type { Events } from '../events.ts'
+import type { Ground } from '../call/exchange.ts'
+import type { SettlementParts } from '../call/settle.ts'
+import { type Stage, stages } from '../chain/hooks.ts'
+import { type CallOptions, type CompleteOptions, callSources, type MadeCall } from '../contract/calls.ts'
+import type { OwnKey } from '../contract/delivery.ts'
+import { ModelCatalogue } from '../contract/models.ts'
+import { badRequest, ClientGone, unauthorized } from '../errors.ts'
 import { HookFault } from '../hook-fault.ts'
 import { newId } from '../id.ts'
-import { nanoOf, usdOf } from '../money.ts'
 import type { Generation } from '../plugin/generation.ts'
+import type { Chunk } from '../stream/chunk.ts'
 import { collect } from '../stream/collect.ts'
+import { costBound } from './cost-bound.ts'
 import type { ModelCalls } from './outbound.ts'
+import type { PluginBudget } from './plugin-budget.ts'
+import { PluginExchange } from './plugin-exchange.ts'
 
-interface Parts {
+interface Parts extends SettlementParts {
   readonly generation: () => Generation
-  readonly events: Events
-  /** What plugins have spent, by day and plugin, in nano-dollars. */
-  readonly spent: Counters
+  readonly budget: PluginBudget
+  /** Who holds a key; undefined when it does not work any more. */
+  readonly principalOf: (keyId: string) => Promise<Principal | undefined>
 }
 
-/**
- * Model calls that plugins make for themselves: through the stages that route and deliver, without the others, so that
- * no module meets itself. Traced and settled like any call, under the plugin's name, and bounded by its budget.
- */
+/** Model calls that plugins make, for themselves and in the name of others. Traced and settled like any call. */
 export class PluginCalls implements ModelCalls {
   readonly #parts: Parts
-  /** What calls under way may still cost, by plugin, in nano-dollars. */
-  readonly #reserved = new Map<string, number>()
-  /** The dearest call so far, by plugin: what the next may cost, where nobody says. */
-  readonly #dearest = new Map<string, number>()
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -39,106 +36,187 @@ export class PluginCalls implements ModelCalls {
   async complete(
     plugin: string,
     usdPerDay: number,
-    request: ModelRequest,
+    { stream: _, stream_options: __, ...request }: ModelRequest,
     options: CompleteOptions,
     signal: AbortSignal,
   ): Promise<Completion> {
-    const release = this.#reserve(plugin, usdPerDay, options.budgetUsd)
+    const { reply, settled } = this.#complete(plugin, usdPerDay, request, options, signal)
     try {
-      const call = callOf(plugin, request, options, this.#parts.generation().number)
-      const outcome = await this.#run(plugin, call, [signal, options.signal, options.on?.signal])
-      this.#charge(plugin, outcome)
-      if (outcome.error) throw failureOf(plugin, outcome.error)
-      return outcome.body()!
-    } finally {
-      release()
+      const body = await collect(await reply)
+      await settled
+      return body
+    } catch (error) {
+      await settled
+      throw failureOf(plugin, error)
     }
   }
 
-  async #run(plugin: string, call: Call, signals: readonly (AbortSignal | undefined)[]): Promise<Outcome> {
-    const { generation, events } = this.#parts
-    const lease = generation()
-    lease.lease()
-    const stop = (): void => call.cancel.abort(new HookFault(`the model call of ${plugin} was given up`))
-    for (const signal of signals) signal?.addEventListener('abort', stop, { once: true })
-    const chain = lease.innerChain(plugin)
-    let body: Completion | undefined
-    let error: unknown
+  async completeStreamed(
+    plugin: string,
+    usdPerDay: number,
+    request: ModelRequest,
+    options: CompleteOptions,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<readonly Chunk[]>> {
+    const asked = this.#complete(plugin, usdPerDay, { ...request, stream: true }, options, signal)
     try {
-      if (signals.some((signal) => signal?.aborted)) stop()
-      events.emit(CallStarted, { call }, { cause: call })
-      body = await collect(await chain.run(call))
-    } catch (thrown) {
-      error = thrown
+      const reply = await asked.reply
+      return reply.kind === 'stream' ? charged(reply.chunks, asked.settled) : never()
+    } catch (error) {
+      await asked.settled
+      throw failureOf(plugin, error)
     }
-    try {
-      const finishReason = body?.choices?.[0]?.finish_reason ?? undefined
-      const status = error === undefined ? 200 : isGatewayError(error) ? error.status : 500
-      const outcome = outcomeOf(
-        call,
-        { status, error, finishReason, chunks: 0, body: () => body },
-        lease.rating,
-      )
+  }
+
+  /**
+   * A call for the plugin itself: through the stages that route and deliver, without the others, so that no module meets
+   * itself. `settled` rejects when what it cost is in no budget.
+   */
+  #complete(
+    plugin: string,
+    usdPerDay: number,
+    request: ModelRequest,
+    options: CompleteOptions,
+    signal: AbortSignal,
+  ): { readonly reply: PluginExchange['reply']; readonly settled: Promise<void> } {
+    const { generation: live, budget } = this.#parts
+    const { on, as = 'gateway', budgetUsd } = options
+    if (as === 'caller' && !on) throw new HookFault(`${plugin} calls a model for a caller, and for no call`)
+    const release = as === 'gateway' ? budget.reserve(plugin, usdPerDay, budgetUsd) : undefined
+    const generation = live()
+    const chain = generation.innerChain(plugin)
+    const exchange = new PluginExchange({
+      ...this.#parts,
       // What a plugin asks may hold texts as they were before the guards, which no trace may show.
-      call.trace.mayRecord(undefined)
-      await chain.settled(outcome, call)
-      events.emit(CallSettled, { outcome: withoutBody(outcome), call: call.redacted }, { cause: call })
-      return outcome
-    } finally {
-      for (const signal of signals) signal?.removeEventListener('abort', stop)
-      call.cancel.abort(over)
-      lease.release()
-    }
+      ground: { ...groundOf(generation, chain), isPrivate: true },
+      make: async () => callFor(plugin, request, options, generation.number),
+      signals: [signal, options.signal, on?.signal],
+      left: () => new HookFault(`the model call of ${plugin} was given up`),
+    })
+    const settled = exchange
+      .run()
+      .then((outcome) => release && outcome && budget.charge(plugin, outcome))
+      .finally(release)
+    settled.catch(() => {})
+    return { reply: exchange.reply, settled }
   }
 
-  #reserve(plugin: string, usdPerDay: number, budgetUsd: number | undefined): () => void {
-    const reserved = this.#reserved.get(plugin) ?? 0
-    const wanted = budgetUsd === undefined ? (this.#dearest.get(plugin) ?? 0) : nanoOf(budgetUsd)
-    const spent = this.#parts.spent.get(nameOf(plugin))
-    const budget = nanoOf(usdPerDay)
-    if (spent >= budget || spent + reserved + wanted > budget) {
-      throw new HookFault(
-        `${plugin} has used $${usdOf(spent)} of the $${usdPerDay} a day that its manifest asks for model calls, and ` +
-          'the rest is not enough for another',
-      )
-    }
-    this.#reserved.set(plugin, reserved + wanted)
-    return () => this.#reserved.set(plugin, (this.#reserved.get(plugin) ?? 0) - wanted)
+  call(plugin: string, request: ModelRequest, options: CallOptions, signal: AbortSignal): MadeCall {
+    const { generation: live } = this.#parts
+    const id = newId('tr_')
+    const generation = live()
+    const { skip = [], credential, maxCostUsd } = options
+    const skipped = checkedSkips(skip, generation)
+    const { services, rating } = generation
+    const catalogue = services.get(ModelCatalogue) as ModelCatalogue | undefined
+    const isUsual = skipped.length === 0 && !credential && maxCostUsd === undefined
+    const chain = isUsual
+      ? generation.chain
+      : generation.chainFor({
+          skip: skipped,
+          ownKey: credential && ownKeyOf(credential),
+          before: maxCostUsd === undefined ? undefined : costBound(maxCostUsd, rating, catalogue),
+        })
+    const exchange = new PluginExchange({
+      ...this.#parts,
+      ground: groundOf(generation, chain),
+      make: async () => {
+        const call = callAs(
+          await this.#principal(options.as, generation),
+          id,
+          request,
+          options,
+          generation.number,
+        )
+        for (const module of skipped) call.trace.note(module, 'skipped', { by: plugin })
+        return call
+      },
+      signals: [signal, options.signal],
+      left: () => new ClientGone(),
+    })
+    const outcome = exchange.run()
+    return { id, reply: exchange.reply, outcome }
   }
 
-  #charge(plugin: string, { cost, usage, provider, model }: Outcome): void {
-    const nano = cost?.totalNano ?? 0
-    if (nano > (this.#dearest.get(plugin) ?? 0)) this.#dearest.set(plugin, nano)
-    if (nano > 0) this.#parts.spent.add(nameOf(plugin), nano)
-    if (!cost && usage.input + usage.output > 0) {
-      throw new HookFault(
-        `${provider}/${model} has no price, so no budget can hold what ${plugin} spends there: give it one under ` +
-          'prices in service.yaml, 0 if it costs nothing',
-      )
-    }
+  /** The principal as it is now: a key that was revoked makes no calls, and none that never was. */
+  async #principal({ keyId, userId }: Principal, { tenants }: Generation): Promise<Principal> {
+    const found = await this.#parts.principalOf(keyId)
+    if (found?.userId === userId && found) return withTenant(found, tenants)
+    throw unauthorized(
+      'The key that this call is made for does not work any more: it is revoked, expired or deleted.',
+    )
   }
 }
 
-/** By day, in UTC. */
-const nameOf = (plugin: string): string => `${new Date().toISOString().slice(0, 10)} ${plugin}`
+const groundOf = (generation: Generation, chain: Ground['chain']): Ground => ({
+  chain,
+  rating: generation.rating,
+  lease: () => generation.lease(),
+  release: () => generation.release(),
+})
 
-function callOf(
-  plugin: string,
-  { stream: _, stream_options: __, ...request }: ModelRequest,
-  { on }: CompleteOptions,
+/** These grant access, limit and inspect: nothing passes them by. */
+const guarding: readonly Stage[] = stages.slice(0, stages.indexOf('shape'))
+
+/** The modules to pass by that are there. Refuses those that guard. */
+function checkedSkips(skip: readonly string[], { entries }: Generation): readonly string[] {
+  const met = skip.flatMap((id) => entries.find((entry) => entry.id.split('/')[0] === id) ?? [])
+  const guard = met.find(({ stage }) => guarding.includes(stage))
+  if (guard)
+    throw badRequest(`The module ${guard.id} guards calls, and none passes it by.`, { param: 'skip' })
+  return met.map(({ id }) => id.split('/')[0]!)
+}
+
+const ownKeyOf = ({ provider, key }: NonNullable<CallOptions['credential']>): OwnKey => ({
+  provider,
+  key: { id: newId('key_'), secret: key, hint: '', weight: 1, owner: 'user' },
+})
+
+/** The wires that a client would call by. */
+const wires: Readonly<Record<Operation, string>> = {
+  chat: 'chat',
+  completion: 'completions',
+  embedding: 'embeddings',
+}
+
+function callAs(
+  principal: Principal,
+  id: string,
+  request: ModelRequest,
+  options: CallOptions,
   generation: number,
 ): Call {
+  const { source = 'plugin', project = 'default', tags = {}, session, parent, ip = '', credential } = options
+  if (!callSources.includes(source)) throw badRequest(`There is no source ${source}.`, { param: 'source' })
+  const operation = operationOf(request)
+  const context = {
+    project,
+    tags,
+    sessionId: session,
+    ip,
+    provider: credential?.provider,
+    headers: {},
+    source,
+    generation,
+  }
+  const call = new Call({ id, operation, wire: wires[operation], principal, request, context })
+  if (parent !== undefined) call.trace.facts.parent_id = parent
+  return call
+}
+
+function callFor(
+  plugin: string,
+  request: ModelRequest,
+  { on, as }: CompleteOptions,
+  generation: number,
+): Call {
+  const tenant = on?.principal.tenant
+  const own: Principal = { type: 'admin', keyId: `plugin:${plugin}`, userId: undefined, plan: 'free', tenant }
   const call = new Call({
     id: newId('tr_'),
     operation: operationOf(request),
     wire: '',
-    principal: {
-      type: 'admin',
-      keyId: `plugin:${plugin}`,
-      userId: undefined,
-      plan: 'free',
-      tenant: on?.principal.tenant,
-    },
+    principal: (as === 'caller' ? on?.principal : undefined) ?? own,
     request,
     context: {
       project: on?.context.project ?? 'default',
@@ -150,7 +228,6 @@ function callOf(
       source: `plugin:${plugin}`,
       generation,
     },
-    cancel: new Cancel(),
   })
   if (on) call.trace.facts.parent_id = on.id
   return call
@@ -161,6 +238,25 @@ function operationOf({ input, prompt }: Omit<ModelRequest, 'stream'>): Operation
   return prompt === undefined ? 'chat' : 'completion'
 }
 
-function failureOf(plugin: string, cause: Error): Error {
+/** A stream, and at its end what it cost. */
+async function* charged(
+  chunks: AsyncIterable<readonly Chunk[]>,
+  settled: Promise<void>,
+): AsyncGenerator<readonly Chunk[]> {
+  try {
+    yield* chunks
+  } finally {
+    await settled
+  }
+}
+
+/** Delivery streams what was asked as a stream. */
+function never(): never {
+  throw new HookFault('the answer of a streamed call is none')
+}
+
+function failureOf(plugin: string, thrown: unknown): Error {
+  if (thrown instanceof HookFault) return thrown
+  const cause = thrown instanceof Error ? thrown : new Error(String(thrown))
   return new Error(`a model call of ${plugin} failed: ${cause.message}`, { cause })
 }

@@ -1,11 +1,12 @@
+import type { Call } from '../call/call.ts'
 import type { Rating } from '../call/outcome.ts'
-import type { ChainFacts } from '../call/trace.ts'
+import type { Attempt, ChainFacts } from '../call/trace.ts'
 import { Chain } from '../chain/chain.ts'
 import type { Entry } from '../chain/entry.ts'
 import type { Next } from '../chain/hooks.ts'
 import { contain, detach } from '../contain.ts'
 import type { Token } from '../container.ts'
-import { type Arrangement, type AttemptHooks, Delivery } from '../contract/delivery.ts'
+import { type Arrangement, type AttemptHooks, Delivery, type OwnKey } from '../contract/delivery.ts'
 import { Pricing, TokenCounting } from '../contract/models.ts'
 import type { PersonalData } from '../contract/personal-data.ts'
 import type { Protocol, ProviderSpec } from '../contract/provider.ts'
@@ -18,6 +19,12 @@ import type { LiveRoute } from '../route.ts'
 import type { Instance } from './instance.ts'
 import { withOnce } from './once.ts'
 import { pathsOf, WireTable } from './wire-table.ts'
+
+interface ChainOptions {
+  readonly skip: readonly string[]
+  readonly ownKey: OwnKey | undefined
+  readonly before: ((attempt: Attempt, call: Call) => void) | undefined
+}
 
 /**
  * One immutable arrangement of everything that is switched on. A request leases the generation it began with, from
@@ -43,6 +50,7 @@ export class Generation implements Arrangement {
   readonly personal: readonly { readonly plugin: string; readonly data: PersonalData }[]
   /** Says which tenant users belong to, if a plugin does. */
   readonly tenants: Tenants | undefined
+  readonly #carry: Delivery
   readonly #deliver: Next
   readonly #isProvider: ChainFacts['isProvider']
   readonly #instances: readonly Instance[]
@@ -71,8 +79,8 @@ export class Generation implements Arrangement {
     this.services = services
     this.routes = routes
     this.providers = providers
-    const deliver = (services.get(Delivery) as Delivery | undefined) ?? undelivered
-    this.#deliver = (call) => deliver(call, this)
+    this.#carry = (services.get(Delivery) as Delivery | undefined) ?? undelivered
+    this.#deliver = (call) => this.#carry(call, this)
     const routing = services.get(Routing) as Routing | undefined
     this.#isProvider = (name) => routing?.isProvider(name) ?? providers.has(name)
     const chain = new Chain(entries, this.#deliver, this.#isProvider)
@@ -102,6 +110,22 @@ export class Generation implements Arrangement {
       chain = new Chain(inner, this.#deliver, this.#isProvider)
       this.#inner.set(without, chain)
     }
+    return chain
+  }
+
+  /** The chain for one call that is not like the others: without some modules, with a key of its own, and asked before each attempt. */
+  chainFor({ skip, ownKey, before }: ChainOptions): Chain {
+    const { providers, protocols, services } = this
+    const kept = this.entries.filter(({ id }) => !skip.includes(id.split('/')[0]!))
+    const attempts: AttemptHooks = {
+      before(attempt, call, headers) {
+        before?.(attempt, call)
+        return chain.attempt(attempt, call, headers)
+      },
+      after: (attempt, call) => chain.attempted(attempt, call),
+    }
+    const on: Arrangement = { providers, protocols, services, attempts }
+    const chain: Chain = new Chain(kept, (call) => this.#carry(call, on, ownKey), this.#isProvider)
     return chain
   }
 

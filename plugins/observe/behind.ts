@@ -1,5 +1,6 @@
-import type { UsageRecords, UsedSums } from '#kernel'
+import { callSources, type UsageRecords, type UsedSums } from '#kernel'
 import { dayOf } from './cells.ts'
+import { Tally } from './tally.ts'
 import type { Traces } from './traces.ts'
 
 /**
@@ -12,7 +13,11 @@ export async function raiseUsage(
   now: Date,
 ): Promise<number> {
   const firstDay = dayOf(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()))
-  const byUser = await traces.cells(undefined).byValue('user', firstDay, dayOf(now.getTime()))
+  const byUser = new Map<string, Tally>()
+  for (const source of [undefined, ...callSources]) {
+    const found = await traces.cells(undefined, source).byValue('user', firstDay, dayOf(now.getTime()))
+    for (const [userId, tally] of found) byUser.set(userId, (byUser.get(userId) ?? new Tally()).merge(tally))
+  }
   const sums = new Map<string, UsedSums>()
   for (const [userId, tally] of byUser) {
     sums.set(userId, {

@@ -1,4 +1,4 @@
-import type { RowLog } from '#kernel'
+import type { CallSource, RowLog } from '#kernel'
 import type { TraceRow } from './row.ts'
 import { Tally, type Totals, timedTotalsOf, totalsOf } from './tally.ts'
 import { createTeller } from './told-apart.ts'
@@ -13,6 +13,9 @@ import { createTeller } from './told-apart.ts'
  * - `d/<scope>/<dimension>/<day>/<value>`: totals by provider, model, project and (all users) user; of one user's models and
  *   projects of a day, the first 200 are told apart;
  * - `d/<scope>/manual/<day>/`: totals of what was told.
+ *
+ * Calls that the gateway makes of its own accord have scopes of their own, `*~replay` and `<user>~replay` by their source, so that
+ * they are in figures only where these are asked for.
  *
  * Hours, minutes and days are counted from the epoch, in UTC.
  */
@@ -59,8 +62,9 @@ export function createRollUp(): (
     const minute = Math.floor(row.at / minuteMs)
     const { user_id = '', provider = '', project, source } = row
     const isTold = source === 'manual'
+    const apart = isTold || source === 'proxy' ? '' : suffixOf(source.split(':')[0])
     const model = row.provider === undefined && !row.cache ? '' : row.model
-    const key = `${minute}\n${user_id}\n${provider}\n${model}\n${project}\n${isTold}`
+    const key = `${minute}\n${user_id}\n${provider}\n${model}\n${project}\n${isTold}${apart}`
     let names = known.get(key)
     if (!names) {
       if (known.size === mostNames) known.clear()
@@ -70,7 +74,7 @@ export function createRollUp(): (
         model: tellApart(holder, 'model', model),
         project: tellApart(holder, 'project', project),
       }
-      names = namesOf(minute, row.user_id, values, isTold)
+      names = namesOf(minute, row.user_id, values, isTold, apart)
       known.set(key, names)
     }
     add(names.timed, timedTotalsOf(row))
@@ -83,16 +87,18 @@ function namesOf(
   user: string | undefined,
   values: Record<string, string>,
   isTold: boolean,
+  apart: string,
 ): CellNames {
   const hour = Math.floor((minute * minuteMs) / hourMs)
   const day = dayOf(minute * minuteMs)
-  const own = user === undefined ? [] : [user]
-  const scopes = isTold ? own : [everybody, ...own]
+  const all = everybody + apart
+  const own = user === undefined ? [] : [user + apart]
+  const scopes = isTold ? own : [all, ...own]
   const plain = scopes.flatMap((scope) =>
     Object.entries(values).map(([dimension, value]) => `d/${scope}/${dimension}/${day}/${value}`),
   )
   if (isTold) for (const scope of [everybody, ...own]) plain.push(`d/${scope}/manual/${day}/`)
-  else if (user !== undefined) plain.push(`d/${everybody}/user/${day}/${user}`)
+  else if (user !== undefined) plain.push(`d/${all}/user/${day}/${user}`)
   return {
     timed: scopes.flatMap((scope) => [
       `m/${hour}/${scope}/${minute}`,
@@ -103,16 +109,19 @@ function namesOf(
   }
 }
 
-/** Reads the roll-up for one scope: a user's id, or all users. */
+/** What tells scopes of a source apart; clients' own calls have none. */
+const suffixOf = (source: string | undefined): string => (source === undefined ? '' : `~${source}`)
+
+/** Reads the roll-up for one scope: a user's id, or all users; clients' own calls, or those of another source. */
 export class Cells {
   readonly #log: RowLog<TraceRow>
   readonly #scope: string
   /** Cells that could not be read and are in no sum that was asked for. */
   unreadable = 0
 
-  constructor(log: RowLog<TraceRow>, scope: string) {
+  constructor(log: RowLog<TraceRow>, scope: string, source?: CallSource) {
     this.#log = log
-    this.#scope = scope
+    this.#scope = scope + suffixOf(source)
   }
 
   /** Sums by value of a dimension, over the days from one to another, both included. */

@@ -1,4 +1,4 @@
-import type { LogQuery, Page, PageOptions, RowLog, Store } from '#kernel'
+import type { CallSource, LogQuery, Page, PageOptions, RowLog, Store } from '#kernel'
 import { nanoOf } from '#kit'
 import { type Bodies, parseBodies } from './body.ts'
 import { Cells, createRollUp, everybody, minutesBefore } from './cells.ts'
@@ -119,9 +119,9 @@ export class Traces {
     return next === undefined ? {} : { next }
   }
 
-  /** The sums of a user's traces, or of all traces. */
-  cells(userId: string | undefined): Cells {
-    return new Cells(this.#log, userId ?? everybody)
+  /** The sums of a user's traces, or of all traces: of clients' own calls, or of those of another source. */
+  cells(userId: string | undefined, source?: CallSource): Cells {
+    return new Cells(this.#log, userId ?? everybody, source)
   }
 
   async countOf(userId: string): Promise<number> {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Context } from '#kernel'
+import { type Context, callSources } from '#kernel'
 import { usdOf } from '#kit'
 import { type Cells, dateOf, dayOf } from '../cells.ts'
 import type { Tally } from '../tally.ts'
@@ -22,7 +22,13 @@ export const unreadable = count.optional().meta({
   description: 'Number of stored sums that could not be read and are left out; absent if there are none.',
 })
 
+/** Whose calls figures are of. */
+export const ofSource = z.enum(callSources).optional().meta({
+  description: "Calls that the gateway made for this; clients' own calls without it.",
+})
+
 const query = z.strictObject({
+  source: ofSource,
   days: z.coerce
     .number()
     .int()
@@ -58,8 +64,8 @@ export function costRoutes(context: Context<unknown>, traces: Traces): void {
     summary: 'Costs by provider, model and project',
     query,
     returns: costs,
-    async handle({ query: { days }, principal }) {
-      const cells = traces.cells(scopeOf(principal))
+    async handle({ query: { days, source }, principal }) {
+      const cells = traces.cells(scopeOf(principal), source)
       const today = dayOf(Date.now())
       const from = today - days + 1
       const [totals, providers, models, projects, told] = await Promise.all(
@@ -89,9 +95,9 @@ export function costRoutes(context: Context<unknown>, traces: Traces): void {
     summary: 'Costs by UTC day, oldest first',
     query,
     returns: daily,
-    async handle({ query: { days }, principal }) {
+    async handle({ query: { days, source }, principal }) {
       const today = dayOf(Date.now())
-      const cells = traces.cells(scopeOf(principal))
+      const cells = traces.cells(scopeOf(principal), source)
       const sums = await cells.byDay(today - days + 1, today)
       return {
         daily: Array.from({ length: days }, (_, i) => {

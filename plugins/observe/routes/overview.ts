@@ -5,7 +5,7 @@ import { dayOf } from '../cells.ts'
 import { Tally } from '../tally.ts'
 import type { Traces } from '../traces.ts'
 import { scopeOf } from '../viewer.ts'
-import { dearestFirst, manual, missing, sums, sumsOf, unreadable } from './costs.ts'
+import { dearestFirst, manual, missing, ofSource, sums, sumsOf, unreadable } from './costs.ts'
 
 /** Days that the top lists and the active users are about. */
 const recentDays = 30
@@ -40,10 +40,11 @@ export function overviewRoute(context: Context<unknown>, traces: Traces): void {
     path: '/api/observe/overview',
     access: 'any',
     summary: 'Requests, latency and costs at a glance',
+    query: z.strictObject({ source: ofSource }),
     returns: overview,
-    async handle({ principal }) {
+    async handle({ principal, query: { source } }) {
       const scope = scopeOf(principal)
-      const cells = traces.cells(scope)
+      const cells = traces.cells(scope, source)
       const today = dayOf(Date.now())
       const recent = today - recentDays + 1
       const [days, models, providers, users, told] = await Promise.all([

@@ -3,7 +3,7 @@ import { badRequest, type Context } from '#kernel'
 import { Tally } from '../tally.ts'
 import type { Traces } from '../traces.ts'
 import { scopeOf } from '../viewer.ts'
-import { sums as lineSums, missing, sumsOf, unreadable } from './costs.ts'
+import { sums as lineSums, missing, ofSource, sumsOf, unreadable } from './costs.ts'
 
 const hour = 3600
 const day = 24 * hour
@@ -25,6 +25,7 @@ const divisors = (whole: number, step: number): number[] =>
 const buckets = [...new Set([...divisors(hour, minute), ...divisors(day, hour)])]
 
 const query = z.strictObject({
+  source: ofSource,
   period: z.enum(['1h', '24h', '7d', '30d']).default('24h'),
   bucket: z.coerce
     .number()
@@ -58,14 +59,14 @@ export function timeseriesRoute(context: Context<unknown>, traces: Traces): void
     summary: 'Requests, costs and latency over time, oldest first',
     query,
     returns: series,
-    async handle({ query: { period, bucket: asked }, principal }) {
+    async handle({ query: { period, bucket: asked, source }, principal }) {
       const { seconds, bucket: usual } = periods[period]
       const bucket = asked ?? usual
       checkBucket(bucket, seconds)
       const bucketMs = bucket * 1000
       const to = (Math.floor(Date.now() / bucketMs) + 1) * bucketMs
       const from = to - Math.ceil((seconds * 1000) / bucketMs) * bucketMs
-      const cells = traces.cells(scopeOf(principal))
+      const cells = traces.cells(scopeOf(principal), source)
       const sums = await cells.series(from, to, bucketMs)
       return {
         period,

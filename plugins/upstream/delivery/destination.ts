@@ -5,6 +5,7 @@ import {
   type Call,
   type Credential,
   internalError,
+  type OwnKey,
   type Protocol,
   type Provider,
   UpstreamError,
@@ -18,6 +19,8 @@ interface Parts {
   readonly directory: Directory
   readonly keys: KeyStore
   readonly on: Pick<Arrangement, 'protocols' | 'services'>
+  /** A key that the call brought with it. */
+  readonly ownKey?: OwnKey | undefined
 }
 
 interface Chosen {
@@ -31,7 +34,7 @@ interface Chosen {
  * the operator's. Throws a coded error that says what is missing when it can go nowhere. A promise only while a key has
  * to be looked up.
  */
-export function destinationOf(call: Call, { directory, keys, on }: Parts): Awaitable<Chosen> {
+export function destinationOf(call: Call, { directory, keys, on, ownKey }: Parts): Awaitable<Chosen> {
   const aliases = (): readonly string[] =>
     (on.services.get(ModelAliases) as ModelNames | undefined)?.names() ?? []
   const routes = directory.resolve(call.request.model, call.context.provider, aliases)
@@ -40,6 +43,11 @@ export function destinationOf(call: Call, { directory, keys, on }: Parts): Await
     own || route.provider.configured
       ? { route, keys: own ? [own] : route.provider.keys, protocol: protocolOf(call, route, on) }
       : undefined
+  if (ownKey) {
+    const route = routes.find(({ provider }) => provider.name === ownKey.provider)
+    if (!route) throw unusable(routes[0]!)
+    return use(route, ownKey.key)!
+  }
   const search = (from: number): Awaitable<Chosen> => {
     for (let i = from; i < routes.length; i += 1) {
       const route = routes[i]!

@@ -56,13 +56,14 @@ export class Dispatcher {
   }
 
   /** Resolves with a whole answer, or with a stream whose first content is there. */
-  readonly deliver: Delivery = async (call, on) => {
+  readonly deliver: Delivery = async (call, on, ownKey) => {
     call.cancel.check()
     call.trace.mayRecord(call.request)
-    const parts = { directory: this.#directory, keys: this.#keys, on }
+    const parts = { directory: this.#directory, keys: this.#keys, on, ownKey }
     const found = destinationOf(call, parts)
     const { route, keys, protocol } = found instanceof Promise ? await found : found
-    const selector = on.services.get(KeySelection) as KeySelector | undefined
+    // Nothing is remembered of a key that is for one call.
+    const selector = ownKey ? undefined : (on.services.get(KeySelection) as KeySelector | undefined)
     const candidates = candidatesOf(route, keys, selector, call)
     for (let i = 0; i < candidates.length; i += 1) {
       const key = candidates[i]

@@ -1,0 +1,72 @@
+import type { Call, Principal } from '../call/call.ts'
+import type { Outcome } from '../call/outcome.ts'
+import type { Reply } from '../call/reply.ts'
+
+/** Options of a call that a plugin makes for itself. */
+export interface CompleteOptions {
+  /** What this call is expected to cost at most: so much must be left of the day's budget. */
+  readonly budgetUsd?: number
+  /** The call on whose behalf it is made: it ends with that one, and is traced as its child. */
+  readonly on?: Call
+  /**
+   * With whose keys and on whose account: the gateway's, out of the plugin's budget, or those of who made the call `on`. The
+   * gateway's without it.
+   */
+  readonly as?: 'gateway' | 'caller'
+  readonly signal?: AbortSignal
+}
+
+/** What of the gateway makes a call; clients' own are `proxy`. */
+export const callSources = [
+  'replay',
+  'playground',
+  'workflow',
+  'batch',
+  'redteam',
+  'calibration',
+  'plugin',
+] as const
+
+export type CallSource = (typeof callSources)[number]
+
+/** A key that a call brings with it. It is used for this call only, and no trace, log or plugin has it. */
+export interface CallCredential {
+  /** The one provider that the call may go to then. */
+  readonly provider: string
+  readonly key: string
+}
+
+/** Options of a call that a plugin makes in somebody's name. */
+export interface CallOptions {
+  /** For whom: whose keys, scope, limits and bill. From a route, or kept of one; its key must still work when the call is made. */
+  readonly as: Principal
+  /** `plugin` without it. Figures of users and of the gateway leave such calls out unless asked for them. */
+  readonly source?: CallSource
+  /** The address of who asked, for modules that go by it. */
+  readonly ip?: string
+  readonly project?: string
+  readonly tags?: Readonly<Record<string, string>>
+  readonly session?: string
+  /** The id of the trace that it belongs to. */
+  readonly parent?: string
+  readonly credential?: CallCredential
+  /** Ids of modules that it passes by, such as a cache; never those of the stages that grant access, limit and inspect. */
+  readonly skip?: readonly string[]
+  /** Nothing is sent that could cost more. A model without a price is not asked then. */
+  readonly maxCostUsd?: number
+  /** Ends the call, and the provider's work with it. */
+  readonly signal?: AbortSignal
+}
+
+/** A call that is under way. */
+export interface MadeCall {
+  /** Of its trace. */
+  readonly id: string
+  /**
+   * The whole answer, or a stream whose first content is there, where the request asks for one. Rejects with what a client would
+   * be told. A stream must be read to its end or left, as `for await` does.
+   */
+  readonly reply: Promise<Reply>
+  /** How it ended; never rejects. Undefined when it was refused before it began, or could not be settled. */
+  readonly outcome: Promise<Outcome | undefined>
+}

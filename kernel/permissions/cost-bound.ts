@@ -1,0 +1,48 @@
+import type { Call } from '../call/call.ts'
+import type { Rating } from '../call/outcome.ts'
+import type { Attempt } from '../call/trace.ts'
+import { noUsage } from '../call/usage.ts'
+import type { ModelCatalogue } from '../contract/models.ts'
+import { badRequest, type GatewayError } from '../errors.ts'
+import { nanoOf } from '../money.ts'
+
+/**
+ * Refuses attempts that could bring what a call costs above a bound, before anything is sent: by the estimate of its prompt and
+ * the most tokens that its answer can have. What cannot be bounded is refused too.
+ */
+export function costBound(
+  maxUsd: number,
+  { prices, tokens }: Rating,
+  catalogue: ModelCatalogue | undefined,
+): (attempt: Attempt, call: Call) => void {
+  const refuse = (why: string): GatewayError =>
+    badRequest(`Nothing is sent, since the call may cost $${maxUsd} at the most: ${why}.`, {
+      param: 'max_cost_usd',
+      type: 'max_cost',
+    })
+  return ({ provider, model }, call) => {
+    const output = mostOutput(call) ?? catalogue?.describe(provider, model)?.maxOutputTokens
+    if (output === undefined)
+      throw refuse(`it is not known how long an answer of ${model} gets, so say max_tokens`)
+    const input = tokens?.estimate({ ...call.request, model }).tokens
+    const cost =
+      input === undefined
+        ? undefined
+        : prices?.cost(provider, model, { ...noUsage, input, output, source: 'estimated' })
+    if (!cost) throw refuse(`no price of ${provider}/${model} is known`)
+    let nano = cost.totalNano
+    for (const { usage, provider, model } of call.trace.attempts) {
+      const used = usage?.()
+      nano += (used && prices?.cost(provider, model, used)?.totalNano) ?? 0
+    }
+    if (nano > nanoOf(maxUsd))
+      throw refuse(`it could cost $${(nano / 1e9).toFixed(6)} at ${provider}/${model}`)
+  }
+}
+
+/** Most tokens of all choices together, as far as the request says. */
+function mostOutput({ operation, request }: Call): number | undefined {
+  if (operation === 'embedding') return 0
+  const said = request.max_completion_tokens ?? request.max_tokens
+  return typeof said === 'number' ? said * (request.n ?? 1) : undefined
+}

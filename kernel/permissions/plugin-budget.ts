@@ -1,0 +1,50 @@
+import type { Counters } from '../../storage/index.ts'
+import type { Outcome } from '../call/outcome.ts'
+import { HookFault } from '../hook-fault.ts'
+import { nanoOf, usdOf } from '../money.ts'
+
+/** What plugins may spend on calls that they make for themselves: so much a day each, in UTC. */
+export class PluginBudget {
+  /** What plugins have spent, by day and plugin, in nano-dollars. */
+  readonly #spent: Counters
+  /** What calls under way may still cost, by plugin, in nano-dollars. */
+  readonly #reserved = new Map<string, number>()
+  /** The dearest call so far, by plugin: what the next may cost, where nobody says. */
+  readonly #dearest = new Map<string, number>()
+
+  constructor(spent: Counters) {
+    this.#spent = spent
+  }
+
+  /** Sets apart what a call may cost; throws when there is not so much left. Returns what gives it back. */
+  reserve(plugin: string, usdPerDay: number, budgetUsd: number | undefined): () => void {
+    const reserved = this.#reserved.get(plugin) ?? 0
+    const wanted = budgetUsd === undefined ? (this.#dearest.get(plugin) ?? 0) : nanoOf(budgetUsd)
+    const spent = this.#spent.get(nameOf(plugin))
+    const budget = nanoOf(usdPerDay)
+    if (spent >= budget || spent + reserved + wanted > budget) {
+      throw new HookFault(
+        `${plugin} has used $${usdOf(spent)} of the $${usdPerDay} a day that its manifest asks for model calls, and ` +
+          'the rest is not enough for another',
+      )
+    }
+    this.#reserved.set(plugin, reserved + wanted)
+    return () => this.#reserved.set(plugin, (this.#reserved.get(plugin) ?? 0) - wanted)
+  }
+
+  /** Counts what a call has cost; throws when that is not known. */
+  charge(plugin: string, { cost, usage, provider, model }: Outcome): void {
+    const nano = cost?.totalNano ?? 0
+    if (nano > (this.#dearest.get(plugin) ?? 0)) this.#dearest.set(plugin, nano)
+    if (nano > 0) this.#spent.add(nameOf(plugin), nano)
+    if (!cost && usage.input + usage.output > 0) {
+      throw new HookFault(
+        `${provider}/${model} has no price, so no budget can hold what ${plugin} spends there: give it one under ` +
+          'prices in service.yaml, 0 if it costs nothing',
+      )
+    }
+  }
+}
+
+/** By day, in UTC. */
+const nameOf = (plugin: string): string => `${new Date().toISOString().slice(0, 10)} ${plugin}`
