@@ -43,6 +43,7 @@ export {
   classOf as characterClassOf,
 } from './characters.ts'
 export { CleanTexts } from './clean-texts.ts'
+export { Configurations } from './configurations.ts'
 export { type CutJson, cutJson } from './cut-json.ts'
 export { ensure } from './ensure.ts'
 export { estimateTokens, estimatorOf, type TokenRates } from './estimate.ts'

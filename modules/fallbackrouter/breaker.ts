@@ -57,8 +57,7 @@ export class Breaker implements CircuitReader {
     const models = this.#circuits.get(provider)
     if (!models) return 'closed'
     const circuits = model === undefined ? [...models.values()] : [models.get(model) ?? newCircuit()]
-    const states = new Set(circuits.map((circuit) => stateOf(circuit, Date.now())))
-    return states.has('open') ? 'open' : states.has('half_open') ? 'half_open' : 'closed'
+    return worst(circuits.map((circuit) => stateOf(circuit, Date.now())))
   }
 
   #remove(provider: string, model: string): void {
@@ -70,3 +69,6 @@ export class Breaker implements CircuitReader {
 
 /** Clients name models, so their number needs a bound. */
 const mostModels = 1000
+
+export const worst = (states: readonly CircuitState[]): CircuitState =>
+  states.includes('open') ? 'open' : states.includes('half_open') ? 'half_open' : 'closed'

@@ -314,3 +314,20 @@ describe('a circuit', () => {
     expect(counts()).toEqual([1, 1])
   })
 })
+
+test('a project can have chains and circuits of its own, told together unless they are only tried in shadow', async () => {
+  await configure({ failure_threshold: 100 })
+  const bindings = '/api/proxy/modules/fallbackrouter/bindings'
+  const config = { chains, failure_threshold: 1, open_s: 60 }
+  const bound = { name: 'docs', config, when: { projects: ['docs'] } }
+  expect((await gateway.api('POST', bindings, bound)).status).toBe(201)
+  const headers = { 'x-project': 'docs' }
+  const circuit = async () => (await gateway.api('GET', '/api/proxy/providers/a')).body.circuit
+  first.reply({ status: 500, times: 2 })
+  await failureOf(ask('a/gpt-4o'))
+  expect(await circuit()).toBe('closed')
+  expect((await ask('gpt-4o', headers)).choices[0]?.message.content).toContain('Hello')
+  expect([counts(), await circuit()]).toEqual([[2, 1], 'open'])
+  await gateway.api('PUT', `${bindings}/docs`, { mode: 'shadow' })
+  expect(await circuit()).toBe('closed')
+})

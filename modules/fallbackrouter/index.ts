@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { type Attempt, type Call, type Context, defineModule, UpstreamError } from '#kernel'
-import { byName, modelName } from '#kit'
+import { byName, Configurations, modelName } from '#kit'
 import { CircuitClosed, CircuitOpened, Circuits } from '#provider'
-import { Breaker, type CircuitMap } from './breaker.ts'
+import { Breaker, type CircuitMap, worst } from './breaker.ts'
 import { tryEach } from './failover.ts'
 import { inOrder, type Target } from './targets.ts'
 import { verdictOf } from './verdict.ts'
@@ -50,12 +50,20 @@ type Settings = z.infer<typeof settings>
 export default defineModule({
   settings,
 
-  setup(context) {
-    const { settings, provide } = context
-    context.event(CircuitOpened)
-    context.event(CircuitClosed)
+  once({ event, provide }) {
+    event(CircuitOpened)
+    event(CircuitClosed)
+    const breakers = new Configurations<Breaker>()
+    provide(Circuits, {
+      state: (provider, model) => worst(breakers.values.map((breaker) => breaker.state(provider, model))),
+    })
+    return breakers
+  },
+
+  setup(context, breakers) {
+    const { id, settings, mode, own } = context
     const breaker = breakerOf(context)
-    provide(Circuits, breaker)
+    if (mode === 'enforce') own(breakers.add(id, breaker))
     const hooks = {
       attempt({ provider, model }: Attempt) {
         const waitMs = breaker.admit(provider, model)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { defineModule, forbidden, type Key, kernelServices, type Visit } from '#kernel'
+import { defineModule, forbidden, type Key, kernelServices, type Principal, type Visit } from '#kernel'
+import { Configurations } from '#kit'
 import { ModelScopes } from '#provider'
-import { Limits, type RulesOf } from './limits.ts'
 import { addRoutes } from './routes.ts'
 import { Rules } from './rules.ts'
 import { scopeSchema } from './scope.ts'
@@ -30,14 +30,18 @@ export default defineModule({
       log.error({ err: error }, 'the scope of a rotated key was not stored')
     own(keys.watch((key) => void follow(key).catch(onError)))
 
-    const limits = new Limits()
-    provide(ModelScopes, { mayReach: (...asked) => limits.mayReach(...asked) })
+    /** Under which rules each configuration puts a caller. Their `when` speaks of calls, and lists know none. */
+    const limits = new Configurations<(principal: Principal) => Rules | undefined>()
+    provide(ModelScopes, {
+      mayReach: (principal, asked, provider, model) =>
+        limits.values.every((rulesOf) => rulesOf(principal)?.mayReach(asked, provider, model) ?? true),
+    })
     return { scopes, limits }
   },
 
   setup({ id, settings, mode, own }, { scopes, limits }) {
     const fallback = settings.default_scope && new Rules(settings.default_scope)
-    const rulesOf: RulesOf = ({ keyId }) => scopes.rules(keyId) ?? fallback
+    const rulesOf = ({ keyId }: Principal): Rules | undefined => scopes.rules(keyId) ?? fallback
     if (mode === 'enforce') own(limits.add(id, rulesOf))
 
     return {

@@ -57,6 +57,30 @@ test('default parameters hold where the request says nothing, under whichever na
   expect(other).not.toHaveProperty('max_tokens')
 })
 
+test('projects have names of their own, which are listed unless they are only tried in shadow', async () => {
+  await use({ fast: 'gpt-4o-mini' })
+  const bindings = '/api/proxy/modules/modelalias/bindings'
+  const config = { aliases: { fast: 'gpt-3.5-turbo', draft: 'gpt-4o' } }
+  const bound = { name: 'docs', config, when: { projects: ['docs'] }, order: -1 }
+  expect((await gateway.api('POST', bindings, bound)).status).toBe(201)
+  const headers = { 'x-project': 'docs' }
+  const modelFor = async (model: string, headers = {}) => {
+    await client.chat.completions.create({ model, messages }, { headers })
+    return (upstream.last().body as { model: string }).model
+  }
+  const listed = async () => (await client.models.list()).data.map(({ id }) => id)
+  expect([await modelFor('fast'), await modelFor('fast', headers)]).toEqual(['gpt-4o-mini', 'gpt-3.5-turbo'])
+  expect(await modelFor('draft', headers)).toBe('gpt-4o')
+  expect((await listed()).filter((id) => id === 'fast' || id === 'draft').toSorted()).toEqual([
+    'draft',
+    'fast',
+  ])
+  await gateway.api('PUT', `${bindings}/docs`, { mode: 'shadow' })
+  expect(await modelFor('fast', headers)).toBe('gpt-4o-mini')
+  expect(await listed()).not.toContain('draft')
+  await gateway.api('DELETE', `${bindings}/docs`)
+})
+
 test('aliases are listed among the models, without those that are globs', async () => {
   await use({ fast: 'gpt-4o-mini', 'claude-*': 'gpt-4o' })
   const names = []

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Call, defineModule } from '#kernel'
-import { isGlob, tokenLimitFields } from '#kit'
-import { ModelAliases } from '#provider'
+import { Configurations, isGlob, tokenLimitFields } from '#kit'
+import { ModelAliases, type ModelNames } from '#provider'
 import { type Alias, compileAliases, findLoop } from './aliases.ts'
 
 const modelName = z
@@ -50,14 +50,21 @@ export default defineModule({
     }),
   }),
 
-  setup({ settings, provide }) {
+  once({ provide }) {
+    const tables = new Configurations<ModelNames>()
+    provide(ModelAliases, {
+      names: () => [...new Set(tables.values.flatMap((table) => table.names()))],
+      modelOf: (name) => tables.values.find((table) => table.modelOf(name) !== undefined)?.modelOf(name),
+    })
+    return tables
+  },
+
+  setup({ id, settings, mode, own }, tables) {
     const names = Object.keys(settings.aliases)
     if (names.length === 0) return {}
     const find = compileAliases(settings.aliases)
-    provide(ModelAliases, {
-      names: () => names.filter((name) => !isGlob(name)),
-      modelOf: (name) => find(name)?.model,
-    })
+    const exact = names.filter((name) => !isGlob(name))
+    if (mode === 'enforce') own(tables.add(id, { names: () => exact, modelOf: (name) => find(name)?.model }))
     return {
       pure: true,
       request(call) {
