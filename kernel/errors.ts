@@ -168,6 +168,8 @@ export function toGatewayError(error: unknown): GatewayError {
   if (error instanceof RangeError && error.message.startsWith('Maximum call stack')) {
     return badRequest('The body is nested too deeply.', { cause: error })
   }
+  if (error instanceof StoreError && error.code === 'BODY_GONE')
+    return notFound(error.message, { cause: error })
   if (error instanceof StoreError && error.code === 'STORE_FAILED') {
     return internalError(error.message, { ...unavailable, retryAfterS: storeRetryS, cause: error })
   }

@@ -1,6 +1,10 @@
 /** The contract: what plugins are written against. Everything else in this folder is the kernel's own. */
 
 export type {
+  Bodies,
+  BodiesOptions,
+  Body,
+  BodyFacts,
   Collection,
   Counters,
   ListOptions,

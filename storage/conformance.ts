@@ -1,3 +1,4 @@
+import { bodyConformance } from './conformance/bodies.ts'
 import { collectionConformance } from './conformance/collections.ts'
 import { counterConformance } from './conformance/counters.ts'
 import { engineConformance } from './conformance/engines.ts'
@@ -19,4 +20,5 @@ export function storeConformance(open: OpenEngine): void {
   sequenceConformance(open)
   counterConformance(open)
   transactionConformance(open)
+  bodyConformance(open)
 }

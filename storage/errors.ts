@@ -9,6 +9,7 @@ export type StoreErrorCode =
   | 'ROW_INVALID'
   | 'ROW_UNREADABLE'
   | 'ROW_EXISTS'
+  | 'BODY_GONE'
   | 'REQUIREMENT_FAILED'
   | 'INDEX_UNKNOWN'
   | 'QUERY_INVALID'

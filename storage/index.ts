@@ -1,9 +1,11 @@
 import type { z } from 'zod'
+import type { Bodies, BodiesOptions } from './bodies.ts'
 import type { Collection, CollectionOptions } from './collection.ts'
 import type { StoreErrorCode } from './errors.ts'
 import type { Log, LogOptions } from './log.ts'
 import type { Transaction } from './transaction.ts'
 
+export type { Bodies, BodiesOptions, Body, BodyFacts } from './bodies.ts'
 export type * from './collection.ts'
 export { StoreError, type StoreErrorCode } from './errors.ts'
 export type * from './log.ts'
@@ -83,6 +85,8 @@ export interface Store {
   sequence<T>(name: string, schema: z.ZodType<T>): Sequence<T>
   /** Ready when it resolves: all values are in memory. */
   counters(name: string): Promise<Counters>
+  /** Bytes of any size, as streams; they lie in the namespace `bodies`. */
+  bodies(name: string, options?: BodiesOptions): Bodies
   namespace(name: string): Store
   /**
    * Makes changes of several collections and sequences of this store's engine, whatever their namespaces, in one batch with

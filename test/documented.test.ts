@@ -1,4 +1,4 @@
-import { verify } from 'node:crypto'
+import { createHash, verify } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -457,4 +457,50 @@ test('a page signs in once, and its cookie stands for the key, but not for pages
   const [, code = ''] = /## Browser sessions.*?```ts\n(.*?)```/s.exec(text) ?? []
   const run = Function('fetch', 'url', 'key', `return (async () => { ${code} })()`)
   expect(await run(fetch, gateway.url, adminKey)).toEqual([201, 201, 403])
+})
+
+test('filedrop keeps files of 100 MB without having them in memory, and nothing of an upload that breaks off', async () => {
+  await change('filedrop', { enabled: true })
+  const at = `${gateway.url}/api/filedrop/large.bin`
+  const authorization = `Bearer ${adminKey}`
+  const part = Buffer.from(Array.from({ length: 2 ** 20 }, (_, i) => (i * 7 + (i >> 9)) & 255))
+  const put = (parts: () => Generator<Buffer>) => {
+    const body = Readable.toWeb(Readable.from(parts())) as unknown as NonNullable<RequestInit['body']>
+    const headers = { authorization, 'content-type': 'application/pdf' }
+    return fetch(at, { method: 'PUT', headers, body, duplex: 'half' } as RequestInit)
+  }
+  const before = await mostMemory()
+  const sent = createHash('sha256')
+  const stored = await put(function* () {
+    for (let i = 0; i < 100; i++) {
+      sent.update(part)
+      yield part
+    }
+  })
+  const sha256 = sent.digest('hex')
+  expect([stored.status, await stored.json()]).toEqual([
+    200,
+    { name: 'large.bin', type: 'application/pdf', size: 100 * part.length, sha256 },
+  ])
+  await expect(
+    put(function* () {
+      yield part
+      throw new Error('the client breaks off')
+    }),
+  ).rejects.toThrow()
+  const got = await fetch(at, { headers: { authorization } })
+  expect([got.status, got.headers.get('etag'), got.headers.get('content-type')]).toEqual([
+    200,
+    `"${sha256}"`,
+    'application/pdf',
+  ])
+  const hash = createHash('sha256')
+  for await (const bytes of got.body!) hash.update(bytes)
+  expect(hash.digest('hex')).toBe(sha256)
+  const range = await fetch(at, { headers: { authorization, range: 'bytes=70000-140000' } })
+  const expected = part.subarray(70_000, 140_001)
+  expect([range.status, Buffer.from(await range.arrayBuffer()).equals(expected)]).toEqual([206, true])
+  expect((await fetch(at, { method: 'DELETE', headers: { authorization } })).status).toBe(200)
+  expect((await fetch(at, { headers: { authorization } })).status).toBe(404)
+  expect((await mostMemory()) - before).toBeLessThan(96)
 })

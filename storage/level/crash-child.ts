@@ -3,7 +3,15 @@ import { writeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { StoreError } from '../errors.ts'
 import { openLevel } from '../level.ts'
-import { accountOptions, eventOptions, Link, linkAfter, newerAccountOptions } from './crash-parts.ts'
+import {
+  accountOptions,
+  bodyOf,
+  eventOptions,
+  Link,
+  linkAfter,
+  newerAccountOptions,
+  noteOptions,
+} from './crash-parts.ts'
 
 /**
  * Writes until it is killed, and says on its output what was acknowledged. Started by the crash tests with a folder,
@@ -84,6 +92,22 @@ async function writeTransactions(writer: number): Promise<void> {
   }
 }
 
+/** Writes bodies with a row each, and one that is always replaced; a body is made of its id and number. */
+async function writeBodies(): Promise<void> {
+  const bodies = engine.bodies('files', { leaseMs: 100 })
+  const notes = engine.collection('notes', noteOptions)
+  for (let n = 0; ; n++) {
+    for (const id of [`${run}-${n % 5}`, 'shared']) {
+      const seed = `${id} ${run}-${n}`
+      say('writing', id)
+      await bodies.write(id, bodyOf(seed, 40_000 * (n % 7)), (tx) => tx.put(notes, id, { seed }))
+      say('body', id)
+    }
+    const gone = `${run}-${(n + 2) % 5}`
+    if (n % 3 === 2) await bodies.delete(gone, (tx) => tx.delete(notes, gone))
+  }
+}
+
 /** Fills a disk that has no room, shows what still works, and goes on when it has room again. */
 async function fillDisk(): Promise<void> {
   const accounts = engine.collection('accounts', accountOptions)
@@ -141,6 +165,7 @@ if (task === 'fill') {
     ...chains,
     ...transactions,
     queueLinks(),
+    writeBodies(),
     writeEvents(),
   ])
 }

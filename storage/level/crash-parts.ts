@@ -38,3 +38,15 @@ export const eventOptions = {
   flushMs: 5,
   rollup: (event, add) => add([event.kind], { events: 1 }),
 } satisfies LogOptions<Event>
+
+/** Says what a body was made of. */
+export const noteOptions = { schema: z.object({ seed: z.string() }) } satisfies CollectionOptions<{
+  seed: string
+}>
+
+/** A body that tells what it was made of, at every place. */
+export async function* bodyOf(seed: string, size: number): AsyncGenerator<Uint8Array> {
+  const line = Buffer.from(`${seed}\n`)
+  for (let left = size; left > 0; left -= line.length * 500)
+    yield Buffer.concat(Array.from({ length: 500 }, () => line)).subarray(0, left)
+}

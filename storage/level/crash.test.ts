@@ -1,14 +1,23 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { collect } from '../conformance/harness.ts'
 import type { Collection, Engine, StoreProblem } from '../index.ts'
 import { openLevel } from '../level.ts'
-import { accountOptions, eventOptions, Link, newerAccountOptions } from './crash-parts.ts'
+import {
+  accountOptions,
+  bodyOf,
+  eventOptions,
+  Link,
+  newerAccountOptions,
+  noteOptions,
+} from './crash-parts.ts'
 
 const script = join(import.meta.dirname, 'crash-child.ts')
 
@@ -65,6 +74,29 @@ async function expectWholeTransactions(engine: Engine, moved: readonly string[],
   expect(links).toEqual(Array.from({ length: 2 * ids.size }, (_, at) => ({ seq: at + 1, after: at })))
 }
 
+/** Each body is whole, and is the one that its row says; of what was cut off nothing is left in the end. */
+async function expectWholeBodies(engine: Engine, written: readonly string[]) {
+  const bodies = engine.bodies('files', { leaseMs: 100 })
+  const notes = new Map(await collect(engine.collection('notes', noteOptions).scan()))
+  expect(written.length).toBeGreaterThan(0)
+  if (written.includes('shared')) expect(notes.has('shared')).toBe(true)
+  const { items } = await bodies.list({ limit: 500 })
+  expect(items.map(({ id }) => id)).toEqual([...notes.keys()])
+  for (const { id, size, sha256 } of items) {
+    const hash = createHash('sha256')
+    for await (const bytes of (await bodies.get(id))!.read()) hash.update(bytes)
+    const expected = createHash('sha256')
+    for await (const bytes of bodyOf(notes.get(id)!.seed, size)) expected.update(bytes)
+    expect([id, hash.digest('hex'), sha256]).toEqual([id, expected.digest('hex'), sha256])
+  }
+  await sleep(150)
+  await bodies.write('last', bodyOf('', 0))
+  await bodies.delete('last')
+  const parts = items.reduce((sum, { size }) => sum + Math.ceil(size / 65_536), 0)
+  const entries = (await engine.contents('bodies/')).reduce((sum, { entries }) => sum + entries, 0)
+  expect(entries).toBe(items.length + parts)
+}
+
 test('what was acknowledged before a kill -9 is there after it, and all counts are right', async () => {
   const said: string[][] = []
   for (let run = 0; run < 3; run++) {
@@ -83,6 +115,8 @@ test('what was acknowledged before a kill -9 is there after it, and all counts a
     await expectConsistentCounts(accounts, 'owner', ({ owner }) => owner)
 
     await expectWholeTransactions(engine, words('moved'), words('refused'))
+
+    await expectWholeBodies(engine, words('body'))
 
     const links = await collect(engine.sequence('chain', Link).scan())
     expect(links).toEqual(links.map((_, at) => ({ seq: at + 1, after: at })))

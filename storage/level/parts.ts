@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { StoredBodies } from '../bodies.ts'
 import type { CollectionOptions, Counters, LogOptions, Store, StoredPart, Transaction } from '../index.ts'
 import { joinName } from '../names.ts'
 import type { Backing } from './backing.ts'
@@ -158,6 +159,8 @@ export function storeAt(parts: Parts, path: string): Store {
     log: (name, options) => parts.log(joinName(path, name), options),
     sequence: (name, schema) => parts.sequence(joinName(path, name), schema),
     counters: async (name) => parts.counters(joinName(path, name)),
+    bodies: (name, options) =>
+      new StoredBodies(storeAt(parts, joinName(joinName(path, 'bodies'), name)), options),
     namespace: (name) => storeAt(parts, joinName(path, name)),
     transaction: (write) => parts.transaction(write),
     flush: () => parts.flush(path),

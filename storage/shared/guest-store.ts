@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { StoredBodies } from '../bodies.ts'
 import type { CollectionOptions, Counters, LogOptions, Store, StoreProblem } from '../index.ts'
 import { Gate } from '../level/gate.ts'
 import { joinName } from '../names.ts'
@@ -55,6 +56,10 @@ export class GuestStore {
       log: (name, options) => this.#log(path, name, joined(name), options),
       sequence: (name, schema) => this.#sequence(path, name, joined(name), schema),
       counters: async (name) => this.#counters(path, name, joined(name)),
+      bodies: (name, options) => {
+        joined(name)
+        return new StoredBodies(this.at([...path, 'bodies', name]), options)
+      },
       namespace: (name) => {
         joined(name)
         return this.at([...path, name])
