@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { inOrder } from '../kernel/chain/order.ts'
+import { inOrder, reasonOf } from '../kernel/chain/order.ts'
 import { discover, type ModuleManifest } from '../kernel/plugin/manifest.ts'
 
 /** The whole chain, outermost first. Order is behaviour: changing this list is a decision, not a repair. */
@@ -57,4 +57,35 @@ test('the operator has the last word, and a cycle still gives an order', () => {
     'a',
     'b',
   ])
+})
+
+const placed = (id: string, { after = [] as string[], before = [] as string[], order = 0 } = {}) => ({
+  manifest: { id, stage: 'limits', before, after } as unknown as ModuleManifest,
+  order,
+})
+
+test('the operator outweighs all wishes, and several configurations of a module go by their ids', () => {
+  const ids = (list: readonly { id?: string; manifest: ModuleManifest }[]) =>
+    list.map(({ id, manifest }) => id ?? manifest.id)
+  const wishing = [
+    placed('a', { after: ['b'] }),
+    placed('b', { order: 2 }),
+    placed('c', { order: 1, after: ['b'] }),
+  ]
+  expect(ids(inOrder(wishing))).toEqual(['a', 'c', 'b'])
+  expect(ids(inOrder([placed('x', { order: 10 }), placed('y', { order: 9 }), placed('z')]))).toEqual([
+    'z',
+    'y',
+    'x',
+  ])
+  const bound = ['a/2', 'a/1', 'a/3'].map((id) => ({ id, ...placed('a') }))
+  expect(ids(inOrder(bound))).toEqual(['a/1', 'a/2', 'a/3'])
+})
+
+test('why a module stands where it does is told by its stage and its wishes, or by its id', () => {
+  expect(reasonOf(placed('a'))).toBe('stage limits, by id')
+  expect(reasonOf(placed('a', { order: -1 }))).toBe('stage limits, order -1')
+  expect(reasonOf(placed('a', { after: ['b', 'c'], before: ['d'], order: 2 }))).toBe(
+    'stage limits, order 2, after b, after c, before d',
+  )
 })

@@ -35,6 +35,11 @@ test.each<[When, string | undefined]>([
   expect(compileWhen(whenSchema.parse(when))?.(call)).toBe(condition)
 })
 
+test('a share of nothing takes not even the first id, and one of a hundredth takes it alone', () => {
+  const takes = (percent: number, id: string) => compileWhen({ percent })!(callWith({}, { id })) === undefined
+  expect([takes(0, 'tr_0000'), takes(0.01, 'tr_0000'), takes(0.01, 'tr_0001')]).toEqual([false, true, false])
+})
+
 test('without conditions there is nothing to ask', () => {
   expect(compileWhen(undefined)).toBeUndefined()
   expect(compileWhen({})).toBeUndefined()
