@@ -105,7 +105,7 @@ const budgets: Readonly<Record<string, number>> = {
   call: 2_000,
   chain: 2_750,
   config: 705,
-  contract: 1_243,
+  contract: 1_260,
   detect: 600,
   events: 450,
   http: 1_800,

@@ -117,6 +117,8 @@ export interface JobQueue<I> {
   cancel(id: string): Promise<JobRecord>
   /** Has a failed or cancelled job begin again, with the steps that it has done; a waiting one is due at once. */
   retry(id: string): Promise<JobRecord>
+  /** Cancels a job that has not ended, and forgets it with its steps: it leaves the disk. False when there is none. */
+  delete(id: string): Promise<boolean>
   /** Tells a job something that it waits for, or will wait for. The first signal of a name holds. */
   signal(id: string, name: string, data?: unknown): Promise<void>
   /** Lets none of them start until `resume`, also over restarts; those that run go on. */

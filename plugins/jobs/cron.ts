@@ -75,7 +75,7 @@ export async function plan({ kind, schedule, queue, table, now }: PlanParts): Pr
   for (const { id, input } of waiting) {
     if (schedule.isOf(input)) continue
     await table.change(id, cancelled)
-    await table.forget(id)
+    await table.memos.forget(id)
   }
   if (waiting.some(({ input }) => schedule.isOf(input))) return
   const at = schedule.after(now())

@@ -1,7 +1,8 @@
 import type { Job, JobProgress } from '#kernel'
+import type { Memo } from './memos.ts'
 import { plain } from './plain.ts'
 import type { JobRow } from './row.ts'
-import type { JobTable, Memo } from './table.ts'
+import type { JobTable } from './table.ts'
 
 /** Thrown to leave a run whose job goes on later. */
 export class Suspended extends Error {
@@ -85,8 +86,8 @@ export class RunningJob implements Job<unknown, unknown> {
     const { table, row, now } = this.#parts
     const dueAt = until === undefined ? undefined : await this.#once('time', `signal ${signal}`, () => until)
     // That none came in time is kept as a signal without data, so that a later one changes nothing.
-    if (dueAt !== undefined && dueAt <= now()) await table.keep(row, 'signal', signal, undefined)
-    const found = await table.memo(row, 'signal', signal)
+    if (dueAt !== undefined && dueAt <= now()) await table.memos.keep(row, 'signal', signal, undefined)
+    const found = await table.memos.get(row, 'signal', signal)
     if (found) return found.value
     throw this.#suspend({ waitsFor: signal, ...(dueAt !== undefined && { dueAt }) })
   }
@@ -110,11 +111,11 @@ export class RunningJob implements Job<unknown, unknown> {
   async #run<T>(memo: Memo, name: string, run: (key: string) => T | PromiseLike<T>): Promise<T> {
     this.#check()
     const { table, row } = this.#parts
-    const known = await table.memo(row, memo, name)
+    const known = await table.memos.get(row, memo, name)
     if (known) return known.value as T
     this.#check()
     const value = plain(await run(`${row.id} ${name}`))
-    await table.keep(row, memo, name, value)
+    await table.memos.keep(row, memo, name, value)
     return value as T
   }
 

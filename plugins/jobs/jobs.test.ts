@@ -321,6 +321,25 @@ test('when jobs themselves are set up anew, definitions stay, and what runs is n
   expect(began).toBe(2)
 })
 
+test('jobs that wait are not read until they are due, and the first that is due is the one there is a timer for', async () => {
+  const clock = { at: 1_000_000 }
+  const { jobs, table, state } = await open(newStore(), { now: () => clock.at })
+  const queue = jobs.define(new Owner(), 'patient', { input, run: ({ input: { n } }) => n })
+  const reads = vi.spyOn(table, 'first')
+  await Promise.all(
+    Array.from({ length: 500 }, (_, n) => queue.add({ n }, { id: String(n), at: 2_000_000 + n })),
+  )
+  await queue.add({ n: -1 }, { id: 'soon', at: 1_000_020 })
+  for (let n = 0; n < 20; n += 1) {
+    state.wake()
+    await new Promise(setImmediate)
+  }
+  expect(reads).not.toHaveBeenCalled()
+  clock.at = 1_000_020
+  await become(queue, 'soon', 'completed')
+  expect(reads).toHaveBeenCalledOnce()
+})
+
 test('jobs that ended are forgotten when they are too old or too many, with their steps', async () => {
   const clock = { at: 1_000_000 }
   const store = newStore()
@@ -347,7 +366,7 @@ test('jobs that ended are forgotten when they are too old or too many, with thei
   expect(contents.map(({ path: at, entries }) => [at.split('/').at(-1), entries])).toEqual(
     expect.arrayContaining([
       ['jobs', 1],
-      ['steps', 1],
+      ['memos', 1],
     ]),
   )
 })

@@ -30,8 +30,7 @@ export class Lanes {
     this.#kinds.get(kind)?.delete(lane)
   }
 
-  /** The lanes of a kind, the one that is due first before the others. */
-  of(kind: string): [lane: string, dueAt: number][] {
-    return [...(this.#kinds.get(kind) ?? [])].sort(([, a], [, b]) => a - b)
+  of(kind: string): ReadonlyMap<string, number> {
+    return this.#kinds.get(kind) ?? new Map()
   }
 }

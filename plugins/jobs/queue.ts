@@ -64,8 +64,15 @@ export class Queue implements JobQueue<unknown> {
     return recordOf(await this.#table.change(this.#idOf(id), retried))
   }
 
+  async delete(id: string): Promise<boolean> {
+    const at = this.#idOf(id)
+    if (!(await this.#table.jobs.get(at))) return false
+    await this.#table.change(at, (row, now) => (row.endedAt === undefined ? cancelled(row, now) : row))
+    return this.#table.memos.forget(at)
+  }
+
   signal(id: string, name: string, data?: unknown): Promise<void> {
-    return this.#table.signal(this.#idOf(id), name, plain(data))
+    return this.#table.memos.signal(this.#idOf(id), name, plain(data))
   }
 
   pause(): Promise<void> {

@@ -34,10 +34,10 @@ export const jobRow = z.strictObject({
 
 export type JobRow = z.infer<typeof jobRow>
 
-/** What a step of a job came to, or a signal that it was sent. */
-const stepRow = z.strictObject({ value: z.unknown().optional() })
+/** Something that is kept of a job beside its row. */
+const memoRow = z.strictObject({ value: z.unknown().optional() })
 
-export type StepRow = z.infer<typeof stepRow>
+export type MemoRow = z.infer<typeof memoRow>
 
 /** Jobs that wait, by kind, lane and time, and in what other orders they are asked for. */
 const indexes = {
@@ -54,7 +54,7 @@ const indexes = {
 export const jobsIn = (store: Store): Collection<JobRow> =>
   store.collection('jobs', { schema: jobRow, indexes })
 
-export const stepsIn = (store: Store): Collection<StepRow> => store.collection('steps', { schema: stepRow })
+export const memosIn = (store: Store): Collection<MemoRow> => store.collection('memos', { schema: memoRow })
 
 /** Kinds of which none may start. */
 export const pausesIn = (store: Store) =>

@@ -1,12 +1,13 @@
-import { setTimeout } from 'node:timers/promises'
-import { Countdown, type JobError, type Log } from '#kernel'
-import { completed, failed, interrupted, missed } from './changes.ts'
+import type { Log } from '#kernel'
+import { completed, errorOf, failed, interrupted, missed } from './changes.ts'
+import { LeaseLost } from './errors.ts'
 import { RunningJob, type Suspended } from './job.ts'
 import { plain } from './plain.ts'
 import { recorded } from './recorded.ts'
 import type { JobRow } from './row.ts'
 import type { Kind } from './state.ts'
-import { type JobTable, LeaseLost } from './table.ts'
+import { reasons, type Stop, Stopping } from './stopping.ts'
+import type { JobTable } from './table.ts'
 
 export interface RunParts {
   readonly table: JobTable
@@ -14,28 +15,19 @@ export interface RunParts {
   readonly now: () => number
 }
 
-/** How long a run may go on that has been told to stop, in milliseconds; less than a plugin may take to release it. */
-const graceMs = 8_000
-
-/** Why a run stops before its time: the instance goes whose code it is, its time is up, or the job is in other hands. */
-type Stop = 'released' | 'overdue' | 'lost'
-
-const reasons: Readonly<Record<Stop, string>> = {
-  released: 'The plugin that runs the job goes',
-  overdue: 'The job took longer than it may',
-  lost: 'The job was cancelled',
-}
+type Ended =
+  | { readonly value: unknown }
+  | { readonly thrown: unknown }
+  | { readonly suspension: Suspended['until'] }
 
 /** One run of a job by one definition, from its claim to what is recorded of it. */
 export class Run {
   readonly job: JobRow
   readonly #kind: Kind
   readonly #parts: RunParts
-  readonly #abort = new AbortController()
-  readonly #time = new Countdown(() => this.stop('overdue'))
-  /** Resolves when what was told to stop has had its time. */
-  readonly #patience = Promise.withResolvers<void>()
-  #stop: Stop | undefined
+  /** Code that runs; undefined while what came of it is recorded, when nothing can stop it. */
+  #code: Stopping | undefined
+  #isReleased = false
   #ended: Promise<void> | undefined
 
   constructor(job: JobRow, kind: Kind, parts: RunParts) {
@@ -44,71 +36,56 @@ export class Run {
     this.#parts = parts
   }
 
-  /** Has it stop soon; the first reason counts, but that the job was taken away counts more. */
-  stop(why: Stop): void {
-    if (this.#stop === undefined) {
-      this.#abort.abort(new Error(reasons[why]))
-      void setTimeout(graceMs, undefined, { ref: false }).then(this.#patience.resolve)
-    }
-    if (this.#stop === undefined || why === 'lost') this.#stop = why
+  /** Has it stop soon. */
+  stop(why: Exclude<Stop, 'overdue'>): void {
+    if (why === 'released') this.#isReleased = true
+    this.#code?.stop(why)
   }
 
   /** Runs the job, once, and records what came of it. Rejects when that cannot be recorded. */
   run(): Promise<void> {
-    this.#ended ??= this.#guarded()
+    this.#ended ??= this.#run().catch((error: unknown) => {
+      if (!(error instanceof LeaseLost)) throw error
+    })
     return this.#ended
   }
 
-  async #guarded(): Promise<void> {
-    try {
-      await this.#run()
-    } catch (error) {
-      if (!(error instanceof LeaseLost)) throw error
-    } finally {
-      this.#time.clear()
-    }
-  }
-
   async #run(): Promise<void> {
-    const { table } = this.#parts
     const { job } = this
     if (job.isFailing) return this.#giveUp(job)
-    const attempt = this.#attempt()
-    const ended = await Promise.race([
-      attempt,
-      this.#patience.promise.then(() => ({ thrown: this.#abort.signal.reason })),
-    ])
-    if (this.#stop === 'lost') return
-    if ('suspension' in ended) return recorded(() => table.suspend(job, ended.suspension.until))
-    if ('value' in ended) return this.#leave((row, now) => completed(row, ended.value, now))
-    if (this.#stop === 'released') return this.#leave(interrupted)
-    await this.#missed(this.#stop === 'overdue' ? this.#abort.signal.reason : ended.thrown)
+    const { ended, why } = await this.#wait((signal) => this.#attempt(signal))
+    if (why === 'lost') return
+    if (ended && 'suspension' in ended)
+      return recorded(() => this.#parts.table.memos.suspend(job, ended.suspension))
+    if (ended && 'value' in ended) return this.#leave((row, now) => completed(row, ended.value, now))
+    if (why === 'released') return this.#leave(interrupted)
+    await this.#missed(why === 'overdue' ? new Error(reasons.overdue) : ended?.thrown)
+  }
+
+  /** Runs code in the time that the definition gives; `ended` is undefined when it was told to stop and goes on. */
+  async #wait(run: (signal: AbortSignal) => Promise<Ended>) {
+    const code = new Stopping()
+    this.#code = code
+    if (this.#isReleased) code.stop('released')
+    const ended = await code.within(this.#kind.definition.timeoutMs, () => run(code.signal))
+    this.#code = undefined
+    return { ended, why: code.why }
   }
 
   async #leave(change: (row: JobRow, now: number) => JobRow): Promise<void> {
     await recorded(() => this.#parts.table.changeHeld(this.job, change))
   }
 
-  /** What the code of the job came to. */
-  async #attempt(): Promise<
-    { readonly value: unknown } | { readonly thrown: unknown } | { readonly suspension: Suspended }
-  > {
+  async #attempt(signal: AbortSignal): Promise<Ended> {
     const { definition } = this.#kind
     const { table, now } = this.#parts
-    const parsed = definition.input.safeParse(this.job.input)
+    const { job: row } = this
+    const parsed = definition.input.safeParse(row.input)
     if (!parsed.success) return { thrown: Object.assign(parsed.error, { retryable: false }) }
-    const hand = new RunningJob({
-      table,
-      now,
-      row: this.job,
-      input: parsed.data,
-      state: this.#state,
-      signal: this.#abort.signal,
-    })
-    this.#time.set(definition.timeoutMs)
-    const ended = await settle(() => definition.run(hand))
-    await hand.idle()
-    return hand.suspension ? { suspension: hand.suspension } : ended
+    const job = new RunningJob({ table, now, row, input: parsed.data, state: this.#state, signal })
+    const ended = await settle(() => definition.run(job))
+    await job.idle()
+    return job.suspension ? { suspension: job.suspension.until } : ended
   }
 
   get #state(): unknown {
@@ -129,20 +106,19 @@ export class Run {
   }
 
   /** Tells that it has failed, and then records it: where the process dies in between, it is told again. */
-  async #giveUp(row: JobRow): Promise<void> {
+  async #giveUp({ id, input, error = errorOf(undefined) }: JobRow): Promise<void> {
     const { definition } = this.#kind
-    const { log } = this.#parts
-    const { id } = row
-    const input = definition.input.safeParse(row.input)
-    if (definition.gaveUp && input.success) {
-      const told = { id, input: input.data, state: this.#state, signal: this.#abort.signal }
-      this.#time.set(definition.timeoutMs)
-      const telling = settle(() => definition.gaveUp?.(told, row.error as JobError))
-      const ended = await Promise.race([telling, this.#patience.promise])
-      if (this.#stop === 'lost') return
-      if (this.#stop === 'released' && !(ended && 'value' in ended)) return this.#leave(interrupted)
-      if (ended && 'thrown' in ended)
-        log.error({ job: id, err: ended.thrown }, 'that a job failed could not be told')
+    const parsed = definition.input.safeParse(input)
+    if (definition.gaveUp && parsed.success) {
+      const told = { id, input: parsed.data, state: this.#state }
+      const { ended, why } = await this.#wait((signal) =>
+        settle(() => definition.gaveUp?.({ ...told, signal }, error)),
+      )
+      if (why === 'lost') return
+      const isTold = ended !== undefined && 'value' in ended
+      if (why === 'released' && !isTold) return this.#leave(interrupted)
+      const err = ended && 'thrown' in ended ? ended.thrown : undefined
+      if (!isTold) this.#parts.log.error({ job: id, err }, 'that a job failed could not be told')
     }
     await this.#leave(failed)
   }

@@ -43,14 +43,6 @@ export const emptyJobs = (): JobsState => ({
 /** The definition that runs jobs of this kind now. */
 export const currentKind = ({ kinds }: JobsState, name: string): Kind | undefined => kinds.get(name)?.at(-1)
 
-/** How many jobs of a kind run, by whichever definition, or of them in a lane. */
-export function runningOf({ runs }: JobsState, kind: string, lane?: string): number {
-  let count = 0
-  for (const { job } of runs.values())
-    if (job.kind === kind && (lane === undefined || job.lane === lane)) count += 1
-  return count
-}
-
 const dayMs = 24 * 3_600_000
 
 /** Throws what is wrong with a definition. */

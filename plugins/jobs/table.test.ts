@@ -5,8 +5,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Engine } from '../../storage/index.ts'
 import { openLevel } from '../../storage/level.ts'
 import { cancelled, completed, retried } from './changes.ts'
+import { LeaseLost } from './errors.ts'
 import type { JobRow } from './row.ts'
-import { JobTable, LeaseLost } from './table.ts'
+import { JobTable } from './table.ts'
 
 let folder: string
 let engine: Engine
@@ -38,19 +39,19 @@ const row = (id: string, given: Partial<JobRow> = {}): JobRow => ({
 test('who has lost a lease can record nothing of the job, not even when it runs again', async () => {
   await table.add(row('a'))
   const [first] = await table.claim(['a'], () => 'lease-1')
-  await table.keep(first!, 'step', 'one', 1)
+  await table.memos.keep(first!, 'step', 'one', 1)
   await table.change('a', cancelled)
   await table.change('a', retried)
   const [second] = await table.claim(['a'], () => 'lease-2')
-  expect(await table.memo(second!, 'step', 'one')).toEqual({ value: 1 })
+  expect(await table.memos.get(second!, 'step', 'one')).toEqual({ value: 1 })
   const attempts = [
     table.changeHeld(first!, (row, now) => completed(row, 'late', now)),
-    table.keep(first!, 'step', 'two', 2),
-    table.suspend(first!, { dueAt: 5_000 }),
+    table.memos.keep(first!, 'step', 'two', 2),
+    table.memos.suspend(first!, { dueAt: 5_000 }),
   ]
   for (const attempt of attempts) await expect(attempt).rejects.toThrow(LeaseLost)
   expect(await table.get('a')).toEqual(second)
-  expect(await table.memo(second!, 'step', 'two')).toBeUndefined()
+  expect(await table.memos.get(second!, 'step', 'two')).toBeUndefined()
 })
 
 test('jobs are claimed once, when they are due', async () => {
@@ -77,9 +78,9 @@ test('the first of each lane is found without reading the others', async () => {
 test('a signal that comes between the question for it and the wait is not lost, and the first of a name holds', async () => {
   await table.add(row('s'))
   const [job] = await table.claim(['s'], () => 'lease-s')
-  await table.signal('s', 'go', 'first')
-  await table.signal('s', 'go', 'second')
-  await table.suspend(job!, { waitsFor: 'go' })
+  await table.memos.signal('s', 'go', 'first')
+  await table.memos.signal('s', 'go', 'second')
+  await table.memos.suspend(job!, { waitsFor: 'go' })
   expect(await table.get('s')).toMatchObject({ status: 'waiting', dueAt: 1_000 })
-  expect(await table.memo(job!, 'signal', 'go')).toEqual({ value: 'first' })
+  expect(await table.memos.get(job!, 'signal', 'go')).toEqual({ value: 'first' })
 })

@@ -1,47 +1,28 @@
-import {
-  type Collection,
-  conflict,
-  notFound,
-  type Page,
-  type PageOptions,
-  type Store,
-  type Transaction,
-} from '#kernel'
-import { claimed, orphaned, suspended } from './changes.ts'
-import { type JobRow, jobsIn, pausesIn, type StepRow, stepsIn } from './row.ts'
-
-/** Thrown where a job is no longer in the hands of who runs it: it was cancelled, or given to somebody else. */
-export class LeaseLost extends Error {
-  constructor() {
-    super('The job was taken away')
-  }
-}
+import type { Collection, Page, PageOptions, Store, Transaction } from '#kernel'
+import { claimed, orphaned } from './changes.ts'
+import { LeaseLost, unknownJob } from './errors.ts'
+import { Memos } from './memos.ts'
+import { type JobRow, jobsIn, pausesIn } from './row.ts'
 
 export interface JobFilter {
   readonly kind?: string | undefined
   readonly status?: JobRow['status'] | undefined
 }
 
-/** What is kept of a job beside its row: what a step came to, a time it waits for, what came with a signal. */
-export type Memo = 'step' | 'time' | 'signal'
-
-/** A space comes before all that an id may hold, so what is kept of a job is a range of its own. */
-const memoId = (job: string, memo: Memo, name: string): string => `${job} ${memo} ${name}`
-
-/** Jobs, their steps and what is paused, as they lie on disk. Each change is one transaction. */
+/** Jobs and what is paused, as they lie on disk. Each change is one transaction. */
 export class JobTable {
   readonly jobs: Collection<JobRow>
   readonly pauses: ReturnType<typeof pausesIn>
+  readonly memos: Memos
   readonly #store: Store
-  readonly #steps: Collection<StepRow>
   readonly #now: () => number
 
   constructor(store: Store, now: () => number) {
     this.#store = store
     this.#now = now
     this.jobs = jobsIn(store)
-    this.#steps = stepsIn(store)
     this.pauses = pausesIn(store)
+    this.memos = new Memos(store, this.jobs, now)
   }
 
   /** Adds a job unless there is one of its id. */
@@ -158,52 +139,6 @@ export class JobTable {
     return changed
   }
 
-  memo({ id }: JobRow, memo: Memo, name: string): Promise<StepRow | undefined> {
-    return this.#steps.get(memoId(id, memo, name))
-  }
-
-  /** Keeps something of a job by who has its lease, unless it is kept already. Throws `LeaseLost`. */
-  async keep({ id, lease }: JobRow, memo: Memo, name: string, value: unknown): Promise<void> {
-    const at = memoId(id, memo, name)
-    const isHeld = await this.#store.transaction((transaction) => {
-      const row = transaction.get(this.jobs, id)
-      if (!row || row.lease !== lease) return false
-      if (!transaction.get(this.#steps, at)) transaction.put(this.#steps, at, { value })
-      const { deaths, ...rest } = row
-      if (deaths !== undefined) transaction.put(this.jobs, id, rest)
-      return true
-    })
-    if (!isHeld) throw new LeaseLost()
-  }
-
-  /** Lets a job wait, by who has its lease; it is due at once when the signal has come meanwhile. Throws `LeaseLost`. */
-  async suspend({ id, lease }: JobRow, until: Pick<JobRow, 'dueAt' | 'waitsFor'>): Promise<void> {
-    const { waitsFor } = until
-    const isHeld = await this.#store.transaction((transaction) => {
-      const row = transaction.get(this.jobs, id)
-      if (!row || row.lease !== lease) return false
-      const hasCome =
-        waitsFor !== undefined && transaction.get(this.#steps, memoId(id, 'signal', waitsFor)) !== undefined
-      transaction.put(this.jobs, id, suspended(row, hasCome ? { dueAt: this.#now() } : until))
-      return true
-    })
-    if (!isHeld) throw new LeaseLost()
-  }
-
-  /** Keeps a signal, the first of its name, and makes the job due that waits for it. */
-  async signal(id: string, name: string, value: unknown): Promise<void> {
-    await this.#store.transaction((transaction) => {
-      const row = transaction.get(this.jobs, id)
-      if (!row) throw unknownJob(id)
-      if (row.endedAt !== undefined) throw conflict(`The job is ${row.status} and waits for nothing.`)
-      const at = memoId(id, 'signal', name)
-      if (transaction.get(this.#steps, at)) return
-      transaction.put(this.#steps, at, { value })
-      if (row.status === 'waiting' && row.waitsFor === name)
-        transaction.put(this.jobs, id, { ...row, dueAt: this.#now() })
-    })
-  }
-
   async pause(kind: string): Promise<void> {
     await this.pauses.create(kind, { pausedAt: this.#now() })
   }
@@ -220,20 +155,4 @@ export class JobTable {
   countEnded(kind: string): Promise<number> {
     return this.jobs.count({ index: 'ended', equals: [kind] })
   }
-
-  /** Forgets an ended job and its steps, together: one that is tried again meanwhile keeps all of them. */
-  async forget(id: string): Promise<void> {
-    const steps: string[] = []
-    for await (const [step] of this.#steps.scan({ from: `${id} `, to: `${id}!` })) steps.push(step)
-    await this.#store.transaction((transaction) => {
-      if (transaction.get(this.jobs, id)?.endedAt === undefined) return
-      for (const step of steps) transaction.delete(this.#steps, step)
-      transaction.delete(this.jobs, id)
-    })
-  }
 }
-
-const unknownJob = (id: string) =>
-  notFound(`There is no job ${id}: it was never added, or has been forgotten since it ended.`, {
-    param: 'id',
-  })

@@ -15,7 +15,7 @@ export async function tidy(state: JobsState, table: JobTable, now: number): Prom
     let tooMany = (await table.countEnded(kind)) - definition.keep.most
     for await (const [id, { endedAt = now }] of table.ended(kind)) {
       if (tooMany <= 0 && endedAt >= before) break
-      await table.forget(id)
+      await table.memos.forget(id)
       tooMany -= 1
     }
   }

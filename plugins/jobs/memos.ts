@@ -1,0 +1,84 @@
+import { type Collection, conflict, type Store } from '#kernel'
+import { suspended } from './changes.ts'
+import { LeaseLost, unknownJob } from './errors.ts'
+import { type JobRow, type MemoRow, memosIn } from './row.ts'
+
+/** What is kept of a job beside its row: what a step came to, a time it waits for, what came with a signal. */
+export type Memo = 'step' | 'time' | 'signal'
+
+/** A space comes before all that an id may hold, so what is kept of a job is a range of its own. */
+const memoId = (job: string, memo: Memo, name: string): string => `${job} ${memo} ${name}`
+
+/** What jobs know of themselves from one run to the next. What is kept under a name stays as it is. */
+export class Memos {
+  readonly #store: Store
+  readonly #jobs: Collection<JobRow>
+  readonly #memos: Collection<MemoRow>
+  readonly #now: () => number
+
+  constructor(store: Store, jobs: Collection<JobRow>, now: () => number) {
+    this.#store = store
+    this.#jobs = jobs
+    this.#memos = memosIn(store)
+    this.#now = now
+  }
+
+  get({ id }: JobRow, memo: Memo, name: string): Promise<MemoRow | undefined> {
+    return this.#memos.get(memoId(id, memo, name))
+  }
+
+  /** Keeps something by who has the job's lease. Throws `LeaseLost`. */
+  async keep({ id, lease }: JobRow, memo: Memo, name: string, value: unknown): Promise<void> {
+    const at = memoId(id, memo, name)
+    const isHeld = await this.#store.transaction((transaction) => {
+      const row = transaction.get(this.#jobs, id)
+      if (!row || row.lease !== lease) return false
+      if (!transaction.get(this.#memos, at)) transaction.put(this.#memos, at, { value })
+      // It gets on, so its process does not die of it each time.
+      const { deaths, ...rest } = row
+      if (deaths !== undefined) transaction.put(this.#jobs, id, rest)
+      return true
+    })
+    if (!isHeld) throw new LeaseLost()
+  }
+
+  /** Lets a job wait, by who has its lease; it is due at once when its signal has come meanwhile. Throws `LeaseLost`. */
+  async suspend({ id, lease }: JobRow, until: Pick<JobRow, 'dueAt' | 'waitsFor'>): Promise<void> {
+    const { waitsFor } = until
+    const isHeld = await this.#store.transaction((transaction) => {
+      const row = transaction.get(this.#jobs, id)
+      if (!row || row.lease !== lease) return false
+      const hasCome =
+        waitsFor !== undefined && transaction.get(this.#memos, memoId(id, 'signal', waitsFor)) !== undefined
+      transaction.put(this.#jobs, id, suspended(row, hasCome ? { dueAt: this.#now() } : until))
+      return true
+    })
+    if (!isHeld) throw new LeaseLost()
+  }
+
+  /** Keeps a signal and makes the job due that waits for it. Throws a not found, and a conflict when the job has ended. */
+  async signal(id: string, name: string, value: unknown): Promise<void> {
+    await this.#store.transaction((transaction) => {
+      const row = transaction.get(this.#jobs, id)
+      if (!row) throw unknownJob(id)
+      if (row.endedAt !== undefined) throw conflict(`The job is ${row.status} and waits for nothing.`)
+      const at = memoId(id, 'signal', name)
+      if (transaction.get(this.#memos, at)) return
+      transaction.put(this.#memos, at, { value })
+      if (row.status === 'waiting' && row.waitsFor === name)
+        transaction.put(this.#jobs, id, { ...row, dueAt: this.#now() })
+    })
+  }
+
+  /** Forgets an ended job with what is kept of it, together: one that is tried again meanwhile keeps all. */
+  async forget(id: string): Promise<boolean> {
+    const memos: string[] = []
+    for await (const [memo] of this.#memos.scan({ from: `${id} `, to: `${id}!` })) memos.push(memo)
+    return this.#store.transaction((transaction) => {
+      if (transaction.get(this.#jobs, id)?.endedAt === undefined) return false
+      for (const memo of memos) transaction.delete(this.#memos, memo)
+      transaction.delete(this.#jobs, id)
+      return true
+    })
+  }
+}
