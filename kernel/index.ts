@@ -152,7 +152,7 @@ export type {
 } from './contract/provider.ts'
 export { hintOf, type ProviderSpec, providerSpec } from './contract/provider.ts'
 export { Routing } from './contract/routing.ts'
-export { Sealing, type Signature, Signing, type SigningKey } from './contract/sealing.ts'
+export { SealedBodies, Sealing, type Signature, Signing, type SigningKey } from './contract/sealing.ts'
 export type { Actor, Section } from './contract/section.ts'
 export { type Session, Sessions } from './contract/sessions.ts'
 export { Tenants } from './contract/tenants.ts'

@@ -5,6 +5,7 @@ import { discover, type ModuleManifest } from '../kernel/plugin/manifest.ts'
 
 /** The whole chain, outermost first. Order is behaviour: changing this list is a decision, not a repair. */
 const chain = [
+  'record: encryptvault',
   'record: streamsnap',
   'access: ipfence',
   'access: keyscope',

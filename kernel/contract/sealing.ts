@@ -1,5 +1,6 @@
+import type { Principal } from '../call/call.ts'
 import type { Awaitable } from '../chain/hooks.ts'
-import { guardedToken } from '../container.ts'
+import { guardedToken, token } from '../container.ts'
 import type { Subject } from './personal-data.ts'
 
 /**
@@ -22,6 +23,14 @@ export interface Sealing {
 }
 
 export const Sealing = guardedToken<Sealing>('sealing')
+
+/** Whose keys the bodies of traces are sealed under; one module offers it. */
+export interface SealedBodies {
+  /** Undefined where the bodies of this caller are stored as they are. */
+  subjectOf(principal: Principal): Subject | undefined
+}
+
+export const SealedBodies = token<SealedBodies>('sealed-bodies')
 
 /** What `Signing` says of bytes. */
 export interface Signature {

@@ -6,6 +6,8 @@ export interface Bodies {
   readonly response?: unknown
   /** Sides that were too large, and are there as the beginning of their JSON only. */
   readonly truncated?: readonly Side[]
+  /** There were some, and their owner's data was erased. */
+  readonly erased?: true
 }
 
 /** What stands in for a side that is larger than may be stored. */

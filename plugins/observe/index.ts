@@ -12,6 +12,7 @@ import {
 import { personalOfUsers } from '#kit'
 import { Arrangements } from './arrangements.ts'
 import { raiseUsage } from './behind.ts'
+import { bodySeals } from './body-seals.ts'
 import { firstTokenOf, startedOf } from './live.ts'
 import { liveFor } from './publishing.ts'
 import { type BodyRules, record } from './recorder.ts'
@@ -68,7 +69,7 @@ export default defineArea({
 
   setup(context) {
     const { settings } = context
-    const traces = new Traces(context.store, flushMs)
+    const traces = new Traces(context.store, flushMs, bodySeals(context))
     traces.prepare().catch((err: unknown) => context.log.error({ err }, 'older traces could not be indexed'))
     const arrangements = new Arrangements(
       context.store,

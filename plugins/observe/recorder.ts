@@ -1,4 +1,5 @@
 import type { Call, Outcome } from '#kernel'
+import { detach } from '#kit'
 import { bodiesText } from './body.ts'
 import type { TraceRow } from './row.ts'
 import { rowOf } from './trace.ts'
@@ -19,15 +20,17 @@ export function record(
 ): TraceRow {
   if (!rules.store) {
     const row = rowOf(outcome, call, 'off')
-    traces.append(row)
+    void traces.append(row)
     return row
   }
   const { request } = call.trace
   const row = rowOf(outcome, call, request ? 'stored' : 'redacted')
-  traces.append(row, () => {
+  const text = (): string | undefined => {
     const sides = { request: request && call.trace.json(request), response: storedAnswer(outcome) }
     return bodiesText(sides, rules.maxBytes)
-  })
+  }
+  const sealed = traces.append(row, text, call.principal)
+  if (sealed) detach('bodies that are to be sealed', sealed)
   return row
 }
 

@@ -1,6 +1,7 @@
-import type { CallSource, LogQuery, Page, PageOptions, RowLog, Store } from '#kernel'
+import type { Awaitable, CallSource, LogQuery, Page, PageOptions, Principal, RowLog, Store } from '#kernel'
 import { nanoOf } from '#kit'
 import { type Bodies, parseBodies } from './body.ts'
+import { type BodySeals, noSeals, type Seal, sealedBy, type TextOf } from './body-seals.ts'
 import { Cells, createRollUp, everybody, minutesBefore } from './cells.ts'
 import { fields, numbers } from './fields.ts'
 import type { TraceRow } from './row.ts'
@@ -42,7 +43,10 @@ const hourMs = 3_600_000
 export class Traces {
   readonly #log: RowLog<TraceRow>
 
-  constructor(store: Store, flushMs: number) {
+  readonly #seals: BodySeals
+
+  constructor(store: Store, flushMs: number, seals: BodySeals = noSeals) {
+    this.#seals = seals
     this.#log = store.log<TraceRow>('traces', {
       id: ({ id }) => id,
       time: ({ at }) => at,
@@ -58,9 +62,24 @@ export class Traces {
     return this.#log.prepare()
   }
 
-  /** Queues a trace; `bodies` is asked for when there is room for them. */
-  append(row: TraceRow, bodies?: () => string | undefined): void {
-    this.#log.append(row, bodies)
+  /**
+   * Queues a trace; `bodies` of the caller is asked for when there is room for them. A promise only while the key that
+   * they are sealed under is fetched; when it rejects, the trace is queued without them.
+   */
+  append(row: TraceRow, bodies?: TextOf, caller?: Principal): Awaitable<void> {
+    const seal = bodies && caller && this.#seals.sealFor(caller)
+    if (seal instanceof Promise) return this.#appendSealed(row, bodies!, seal)
+    this.#log.append(row, seal ? sealedBy(seal, bodies!) : bodies)
+  }
+
+  async #appendSealed(row: TraceRow, bodies: TextOf, seal: Promise<Seal | undefined>): Promise<void> {
+    try {
+      const sealed = await seal
+      this.#log.append(row, sealed ? sealedBy(sealed, bodies) : bodies)
+    } catch (error) {
+      this.#log.append({ ...row, bodies: 'off' })
+      throw error
+    }
   }
 
   get(id: string): Promise<TraceRow | undefined> {
@@ -69,7 +88,10 @@ export class Traces {
 
   /** Both sides of a call; undefined when they were not stored, or not any more. */
   async bodies(id: string): Promise<Bodies | undefined> {
-    return parseBodies(await this.#log.body(id))
+    const stored = await this.#log.body(id)
+    if (stored === undefined) return undefined
+    const text = await this.#seals.open(stored)
+    return text === undefined ? { erased: true } : parseBodies(text)
   }
 
   /** A page, newest first, with the total. */
@@ -105,7 +127,8 @@ export class Traces {
       }
       searched += 1
       last = row
-      const body = row.bodies === 'stored' ? await this.#log.body(row.id) : undefined
+      const stored = row.bodies === 'stored' ? await this.#log.body(row.id) : undefined
+      const body = stored && (await this.#seals.open(stored))
       if (!body?.toLowerCase().includes(wanted)) continue
       if (total >= offset && items.length < limit) items.push(row)
       total += 1

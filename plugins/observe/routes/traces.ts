@@ -103,8 +103,8 @@ export function traceRoutes(context: Context<unknown>, { traces, rules, keptDays
       })
       if (store) {
         const sides = { request: JSON.stringify(request), response: JSON.stringify(response) }
-        traces.append(row, () => bodiesText(sides, rules.maxBytes))
-      } else traces.append(row)
+        await traces.append(row, () => bodiesText(sides, rules.maxBytes), principal)
+      } else await traces.append(row)
       added(row)
       return detailOf(row, await traces.bodies(row.id))
     },

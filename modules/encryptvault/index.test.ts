@@ -1,0 +1,129 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { kernelServices, type Personal } from '#kernel'
+import { openLevel } from '../../storage/level.ts'
+import { startGateway, type TestGateway } from '../../test/harness.ts'
+import { writePlugin } from '../../test/plugin-folder.ts'
+import { traceOf } from '../../test/trace.ts'
+import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
+
+let folder: string
+let upstream: Upstream
+let gateway: TestGateway
+let organisations: string
+
+/** Every user is a tenant alone. */
+const tenants = `
+const settings = { safeParse: (data) => ({ success: true, data }) }
+export default {
+  settings,
+  setup(ctx) { ctx.provide(Symbol.for('switchyard:tenants'), { tenantOf: (id) => 'of-' + id }) },
+}`
+
+const start = () =>
+  startGateway({
+    upstream,
+    dataDir: path.join(folder, 'data'),
+    plugins: [organisations],
+  })
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'switchyard-vault-'))
+  upstream = await startUpstream()
+  organisations = await writePlugin(folder, 'organisations', {
+    manifest: { kind: 'area', provides: ['tenants'] },
+    files: { 'index.ts': tenants },
+  })
+  gateway = await start()
+})
+
+afterAll(async () => {
+  await gateway.close()
+  await upstream.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** Asks, and returns the id of the trace. */
+async function say(content: string, key: string = gateway.adminKey, stream = false): Promise<string> {
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'gpt-4o-mini', stream, messages: [{ role: 'user', content }] }),
+  })
+  await response.text()
+  expect(response.status).toBe(200)
+  return (await traceOf(gateway, response)).id
+}
+
+const trace = async (id: string) => (await gateway.api('GET', `/api/observe/traces/${id}`)).body
+const contentOf = ({ request }: { request: { messages: { content: string }[] } }) =>
+  request.messages[0]?.content
+
+/** Bodies as they lie in the store. */
+async function stored(...ids: string[]): Promise<(string | undefined)[]> {
+  await gateway.close()
+  const engine = await openLevel(path.join(folder, 'data', 'db'))
+  const log = engine
+    .namespace('plugins')
+    .namespace('observe')
+    .log<{ id: string; at: number }>('traces', {
+      id: ({ id }) => id,
+      time: ({ at }) => at,
+    })
+  const bodies = await Promise.all(ids.map((id) => log.body(id)))
+  await engine.close()
+  gateway = await start()
+  return bodies
+}
+
+test('bodies lie sealed in the store, and the API shows, finds and keeps them over a restart', async () => {
+  const open = await say('the marker is tamarind')
+  await gateway.module('encryptvault', { enabled: true })
+  upstream.reply({ content: ['tamarind ', 'it is'] })
+  const [whole, streamed] = [
+    await say('the marker is saffron'),
+    await say('streamed saffron', undefined, true),
+  ]
+  for (const id of [whole, streamed]) expect((await trace(id)).body_status).toBe('stored')
+  expect((await gateway.api('GET', '/api/observe/traces?q=saffron')).body.total).toBe(2)
+
+  const [before, ...sealed] = await stored(open, whole, streamed)
+  expect(before).toContain('the marker is tamarind')
+  for (const body of sealed) {
+    expect(body).toMatch(/^sealed:/)
+    expect(body).not.toMatch(/saffron|tamarind/)
+  }
+  expect(contentOf(await trace(whole))).toBe('the marker is saffron')
+  expect((await trace(streamed)).response.choices[0].message.content).toBeDefined()
+  await gateway.module('encryptvault', { enabled: false })
+  expect(contentOf(await trace(whole))).toBe('the marker is saffron')
+  expect((await gateway.api('GET', '/api/observe/traces?q=saffron')).body.total).toBe(2)
+})
+
+test('a tenant whose data is erased leaves traces whose bodies nobody can read', async () => {
+  const [ada, bob] = [await gateway.signUp('ada'), await gateway.signUp('bob')]
+  await gateway.module('encryptvault', { enabled: true })
+  const [hers, his] = [await say('hers', ada.key), await say('his', bob.key)]
+  const personal = gateway.kernel.container.resolve<Personal>(kernelServices.personal)
+  expect(await personal.erase({ kind: 'tenant', id: `of-${ada.userId}` }, 'request')).toEqual({ sealing: 1 })
+  expect(await trace(hers)).toMatchObject({ body_status: 'erased', request: null, response: null })
+  expect(contentOf(await trace(his))).toBe('his')
+  expect(contentOf(await trace(await say('again', ada.key)))).toBe('again')
+})
+
+test('with a list of tenants only their bodies are sealed, told traces included', async () => {
+  const { userId, key } = await gateway.signUp('eve')
+  await gateway.module('encryptvault', { enabled: true, config: { tenants: [`of-${userId}`] } })
+  const told = await gateway.api(
+    'POST',
+    '/api/observe/traces',
+    { model: 'm', request: { marker: 'cardamom' }, usage: { input: 1, output: 1 } },
+    key,
+  )
+  expect(told.body).toMatchObject({ body_status: 'stored', request: { marker: 'cardamom' } })
+  const [own, operators] = await stored(told.body.id, await say('of the operator'))
+  expect(own).toMatch(/^sealed:/)
+  expect(operators).toContain('of the operator')
+})
