@@ -112,7 +112,7 @@ const budgets: Readonly<Record<string, number>> = {
   isolation: 2_560,
   kit: 290,
   log: 70,
-  permissions: 882,
+  permissions: 909,
   plugin: 3_666,
   secrets: 200,
   stream: 1_010,

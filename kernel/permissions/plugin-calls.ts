@@ -17,6 +17,7 @@ import { costBound } from './cost-bound.ts'
 import type { ModelCalls } from './outbound.ts'
 import type { PluginBudget } from './plugin-budget.ts'
 import { PluginExchange } from './plugin-exchange.ts'
+import { StartPace } from './start-pace.ts'
 
 interface Parts extends SettlementParts {
   readonly generation: () => Generation
@@ -28,6 +29,8 @@ interface Parts extends SettlementParts {
 /** Model calls that plugins make, for themselves and in the name of others. Traced and settled like any call. */
 export class PluginCalls implements ModelCalls {
   readonly #parts: Parts
+  /** Hundreds of calls that a job makes at once would stand before those of clients; this way clients come between them. */
+  readonly #pace = new StartPace(startGapMs)
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -121,6 +124,8 @@ export class PluginCalls implements ModelCalls {
       ...this.#parts,
       ground: groundOf(generation, chain),
       make: async () => {
+        const turn = this.#pace.turn()
+        if (turn) await turn
         const call = callAs(
           await this.#principal(options.as, generation),
           id,
@@ -147,6 +152,9 @@ export class PluginCalls implements ModelCalls {
     )
   }
 }
+
+/** At 100 µs for a call, a job has a fortieth of a core. */
+const startGapMs = 4
 
 const groundOf = (generation: Generation, chain: Ground['chain']): Ground => ({
   chain,
