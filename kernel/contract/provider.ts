@@ -91,7 +91,7 @@ export interface Provider {
   /** The operator's own keys, in the order of the configuration. */
   readonly keys: readonly Credential[]
   /** Where its keys come from, for people. */
-  readonly keySource: 'config' | 'environment' | 'none'
+  readonly keySource: 'api' | 'config' | 'environment' | 'none'
   /** Whether a call to it can succeed without a user's own key. */
   readonly configured: boolean
   /** The name under which the price data knows it. */

@@ -32,3 +32,9 @@ export const RoutesChanged = defineEvent(
   z.object({ source: z.enum(['config', 'api']), total: z.int() }),
   { description: 'The table of routes was set or cleared.' },
 )
+
+export const ProvidersChanged = defineEvent(
+  'providers.changed',
+  z.object({ name: z.string(), change: z.enum(['added', 'changed', 'removed']) }),
+  { description: 'A provider was added, changed or removed at runtime.' },
+)

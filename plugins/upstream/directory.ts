@@ -11,6 +11,7 @@ import {
 import { compileGlobs, nearest } from '#kit'
 import { providerOf } from './directory/provider.ts'
 import type { RouteTable } from './directory/route-table.ts'
+import type { RuntimeProviders } from './directory/runtime-providers.ts'
 import type { ProviderEntries } from './sections.ts'
 
 /** Where a model name leads: providers in order of preference, each with the model's name there. */
@@ -21,6 +22,8 @@ export interface Route {
   readonly reason: string
 }
 
+type DirectoryEntries = RuntimeProviders['entries']
+
 interface Listed {
   readonly provider: Provider
   readonly serves: (model: string) => boolean
@@ -29,6 +32,8 @@ interface Listed {
 export interface DirectoryParts {
   /** What service.yaml says of providers, by their names. */
   readonly entries: ProviderEntries
+  /** The same with what was said at runtime on top. */
+  readonly runtime?: Pick<RuntimeProviders, 'entries'>
   readonly env: Environment
   /** What the manifests of providers that are switched on say; another object whenever that has changed. */
   readonly specs: () => ReadonlyMap<string, ProviderSpec>
@@ -48,6 +53,7 @@ const isName = (name: unknown): name is string =>
 export class Directory {
   readonly #parts: DirectoryParts
   #specs: ReadonlyMap<string, ProviderSpec> | undefined
+  #entries: DirectoryEntries | undefined
   /** What the answers that are remembered were made of. */
   #editions = ''
   #providers = new Map<string, Listed>()
@@ -62,10 +68,12 @@ export class Directory {
   /** The providers that are switched on, and the configuration's own. */
   #current(): ReadonlyMap<string, Listed> {
     const specs = this.#parts.specs()
-    if (specs === this.#specs) return this.#providers
-    const { entries, env } = this.#parts
+    const { env } = this.#parts
+    const entries = this.#entriesNow
+    if (specs === this.#specs && entries === this.#entries) return this.#providers
     const names = new Set([...Object.keys(entries), ...specs.keys()])
     this.#specs = specs
+    this.#entries = entries
     this.#providers = new Map()
     for (const name of names) {
       const provider = providerOf(name, entries[name], specs, env)
@@ -73,6 +81,10 @@ export class Directory {
     }
     this.#resolved.clear()
     return this.#providers
+  }
+
+  get #entriesNow(): DirectoryEntries {
+    return this.#parts.runtime?.entries ?? this.#parts.entries
   }
 
   get providers(): Provider[] {
@@ -208,6 +220,6 @@ export class Directory {
 
   /** Names in the configuration that no plugin knows and no `type` explains: they cannot be used. */
   get unusable(): string[] {
-    return Object.keys(this.#parts.entries).filter((name) => !this.#current().has(name))
+    return Object.keys(this.#entriesNow).filter((name) => !this.#current().has(name))
   }
 }

@@ -1,9 +1,18 @@
 import { Delivery, defineArea, kernelServices, ModelCatalogue, Routing } from '#kernel'
 import { personalOfUsers } from '#kit'
-import { ProviderDirectory, ProviderKeys, ProviderProber, RouteRules, TokenInquiries } from '#provider'
+import {
+  ProviderDirectory,
+  ProviderEntries,
+  ProviderKeys,
+  ProviderProber,
+  RouteRules,
+  TokenInquiries,
+} from '#provider'
 import { Dispatcher } from './delivery/dispatch.ts'
+import { checkEntry } from './directory/check-entry.ts'
 import { optionProblems } from './directory/provider-options.ts'
 import { RouteTable } from './directory/route-table.ts'
+import { RuntimeProviders } from './directory/runtime-providers.ts'
 import { Directory } from './directory.ts'
 import { carryOver } from './earlier-store.ts'
 import { KeyStore } from './keys/key-store.ts'
@@ -24,9 +33,20 @@ export default defineArea({
       personalOfUsers({ count: (id) => keys.count(id), erase: (id) => keys.deleteOf(id) }, ['deletion']),
     )
     const routes = await RouteTable.open(settings.routes, context)
+    const env = use(kernelServices.environment)
+    const runtime = await RuntimeProviders.open(
+      {
+        configured: settings.providers,
+        isPlugin: (name) => registry.generation.providers.has(name),
+        secrets: use(kernelServices.secrets),
+        check: (name, entry) => checkEntry(name, entry, { env, running: () => registry.generation }),
+      },
+      context,
+    )
     const directory = new Directory({
       entries: settings.providers,
-      env: use(kernelServices.environment),
+      runtime,
+      env,
       specs: () => registry.generation.providers,
       catalogue: () => registry.generation.services.get(ModelCatalogue) as ModelCatalogue | undefined,
       routes,
@@ -38,6 +58,7 @@ export default defineArea({
     provide(Delivery, new Dispatcher(directory, keys, transport, log).deliver)
     provide(Routing, { isProvider: (name) => directory.find(name) !== undefined })
     provide(ProviderDirectory, directory)
+    provide(ProviderEntries, runtime)
     provide(ProviderKeys, keys)
     provide(ProviderProber, new Prober(registry, directory, transport))
     provide(RouteRules, routes)

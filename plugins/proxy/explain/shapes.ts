@@ -67,7 +67,7 @@ export const explanation = z.object({
       circuit: z.enum(['closed', 'open', 'half_open']),
       key: z.object({
         owner: z.enum(['user', 'global', 'none']),
-        source: z.enum(['user', 'config', 'environment', 'none']),
+        source: z.enum(['user', 'api', 'config', 'environment', 'none']),
         hints: z
           .array(z.string())
           .optional()

@@ -3,8 +3,9 @@ import { type Context, notFound, type Provider } from '#kernel'
 import { listed, listOf, listQuery, pageOf } from '#kit'
 import { Circuits, ProviderDirectory, ProviderProber } from '#provider'
 import type { Watch } from '../watch.ts'
+import { addProviderChangeRoutes } from './provider-changes.ts'
 
-const providerItem = z.object({
+export const providerItem = z.object({
   name: z.string(),
   kind: z.string().meta({ description: 'Its protocol.' }),
   status: z.enum(['healthy', 'degraded', 'down', 'unconfigured', 'unknown']).meta({
@@ -19,7 +20,10 @@ const providerItem = z.object({
   circuit: z.enum(['closed', 'open', 'half_open']),
   last_checked: z.string().nullable(),
   base_url: z.string().optional().meta({ description: 'Only for admins.' }),
-  key_source: z.enum(['config', 'environment', 'none']).optional().meta({ description: 'Only for admins.' }),
+  key_source: z
+    .enum(['api', 'config', 'environment', 'none'])
+    .optional()
+    .meta({ description: 'Only for admins.' }),
 })
 
 /** Providers, how they are, and real checks of them. */
@@ -47,6 +51,8 @@ export function addProviderRoutes(context: Context<unknown>, watch: Watch): void
     if (!provider) throw notFound(`There is no provider called ${name}.`, { param: 'name' })
     return provider
   }
+
+  addProviderChangeRoutes(context, providerItem, (provider) => itemOf(provider, true))
 
   route({
     method: 'get',

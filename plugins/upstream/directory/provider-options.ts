@@ -19,7 +19,8 @@ export function optionProblems(entries: ProviderEntries, directory: Directory, r
   })
 }
 
-function problemsOf(provider: Provider, written: readonly string[], running: Running): string[] {
+/** The same for one provider whose options have these names. */
+export function problemsOf(provider: Provider, written: readonly string[], running: Running): string[] {
   const { name, spec, options } = provider
   const readers = readersOf(provider, running)
   const known = new Set([

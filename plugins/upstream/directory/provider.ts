@@ -7,12 +7,11 @@ import {
   type ProviderSpec,
   providerSpec,
 } from '#kernel'
-import type { ProviderEntries } from '../sections.ts'
-
-type Entry = ProviderEntries[string]
+import { type RuntimeEntry as Entry, isRuntime } from './runtime-providers.ts'
 
 /**
- * A provider as its manifest, its entry in service.yaml and the environment make it; the environment wins. Undefined
+ * A provider as its manifest, its entry in service.yaml and the environment make it; the environment wins over these, and
+ * what was said at runtime over all. Undefined
  * when no manifest has that name and the entry names no provider that it is like.
  */
 export function providerOf(
@@ -25,7 +24,8 @@ export function providerOf(
   const type = own ? undefined : entry?.type
   if (!own && type === undefined) return undefined
   const spec = own ?? likeness(type!, specs)
-  const address = spec.base_url_env === undefined ? undefined : env[spec.base_url_env] || undefined
+  const variable = isRuntime(entry, 'base_url') ? undefined : spec.base_url_env
+  const address = variable === undefined ? undefined : env[variable] || undefined
   const options = optionsOf(spec, entry, env)
   const baseUrl = address ?? entry?.baseUrl ?? filled(spec.base_url ?? '', options)
   const { keys, keySource } = keysOf(name, spec, entry, env)
@@ -58,7 +58,7 @@ function optionsOf(
     const value = variables.map((variable) => env[variable]).find((value) => value)
     return value === undefined ? [] : [[option, value] as const]
   })
-  return { ...spec.options, ...entry?.options, ...Object.fromEntries(set) }
+  return { ...spec.options, ...entry?.options, ...Object.fromEntries(set), ...entry?.runtime?.options }
 }
 
 /** An address with options in the place of their names; a name without an option stays. */
@@ -86,13 +86,15 @@ function keysOf(
   entry: Entry | undefined,
   env: Environment,
 ): Pick<Provider, 'keys' | 'keySource'> {
-  const secret = spec.key_env.map((source) => variableOf(source, env)).find((value) => value)
+  const isSet = isRuntime(entry, 'api_key', 'keys')
+  const variables = isSet ? [] : spec.key_env
+  const secret = variables.map((source) => variableOf(source, env)).find((value) => value)
   if (secret) return { keys: [credential(name, secret, 1)], keySource: 'environment' }
   const pool = entry?.keys ?? (entry?.apiKey ? [{ apiKey: entry.apiKey, weight: 1 }] : [])
   const keys = pool
     .filter(({ apiKey }) => apiKey !== '')
     .map(({ apiKey, weight }) => credential(name, apiKey, weight))
-  return { keys, keySource: keys.length > 0 ? 'config' : 'none' }
+  return { keys, keySource: keys.length === 0 ? 'none' : isSet ? 'api' : 'config' }
 }
 
 /** A variable's value, or several put together; undefined where one that must be set is not. */

@@ -1,5 +1,6 @@
 import { guardedToken } from '#kernel'
 import type { RouteTable } from '../directory/route-table.ts'
+import type { RuntimeProviders } from '../directory/runtime-providers.ts'
 import type { Directory } from '../directory.ts'
 import type { KeyStore } from '../keys/key-store.ts'
 import type { Prober } from '../probe.ts'
@@ -7,6 +8,8 @@ import type { TokenInquiry } from '../token-inquiry.ts'
 
 /** The providers with their keys, and which of them gets a model. */
 export const ProviderDirectory = guardedToken<Directory>('provider-directory')
+/** What is said of providers, in service.yaml and at runtime. */
+export const ProviderEntries = guardedToken<RuntimeProviders>('provider-entries')
 /** Users' own keys. */
 export const ProviderKeys = guardedToken<KeyStore>('provider-keys')
 /** Asks providers whether they are there. */
@@ -18,6 +21,7 @@ export const TokenInquiries = guardedToken<TokenInquiry>('token-inquiry')
 
 export { destinationOf } from '../delivery/destination.ts'
 export { type RouteRule, type RouteTable, routeRule } from '../directory/route-table.ts'
+export { type ProviderChange, providerFields, type RuntimeProviders } from '../directory/runtime-providers.ts'
 export type { Directory } from '../directory.ts'
 export type { KeyStore, ProviderKeyView } from '../keys/key-store.ts'
 export type { Probe } from '../probe.ts'

@@ -1,0 +1,167 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { bareChain } from '../../../test/bare.ts'
+import { startGateway, type TestGateway } from '../../../test/harness.ts'
+import { startUpstream, type Upstream } from '../../../test/upstream/index.ts'
+
+let folder: string
+let upstream: Upstream
+let other: Upstream
+let gateway: TestGateway
+
+const start = () =>
+  startGateway({
+    dataDir: path.join(folder, 'data'),
+    env: { OPENAI_API_KEY: 'sk-of-the-environment' },
+    config: { providers: { openai: { base_url: upstream.baseUrl() } } },
+  })
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'switchyard-providers-'))
+  upstream = await startUpstream({ apiKey: 'sk-of-the-environment' })
+  other = await startUpstream({
+    apiKey: ['sk-secret-of-mycorp', 'sk-second-key', 'sk-of-the-pool', 'sk-at-runtime'],
+  })
+  gateway = await start()
+  await bareChain(gateway)
+})
+
+beforeEach(() => {
+  upstream.reset()
+  other.reset()
+})
+
+afterAll(async () => {
+  await gateway.close()
+  await upstream.close()
+  await other.close()
+  await rm(folder, { recursive: true })
+})
+
+const at = '/api/proxy/providers'
+const add = (body: object, key?: string) => gateway.api('POST', at, body, key)
+const change = (name: string, body: object) => gateway.api('PUT', `${at}/${name}`, body)
+const remove = (name: string) => gateway.api('DELETE', `${at}/${name}`)
+const call = (model: string) =>
+  gateway.api('POST', '/v1/chat/completions', { model, messages: [{ role: 'user', content: 'hi' }] })
+const last = async () => (await gateway.api('GET', '/api/config/history?limit=1')).body.generations[0]
+const mine = () => ({
+  name: 'mycorp',
+  type: 'openai',
+  base_url: other.baseUrl(),
+  api_key: 'sk-secret-of-mycorp',
+})
+
+test('a provider that is added serves the next call with its key, which is never shown', async () => {
+  const { status, body } = await add({
+    ...mine(),
+    models: ['mycorp-*'],
+    headers: { 'x-team': 'secret-team' },
+  })
+  expect([status, body]).toMatchObject([
+    201,
+    { name: 'mycorp', kind: 'openai', key_source: 'api', base_url: other.baseUrl() },
+  ])
+  expect((await call('mycorp-large')).status).toBe(200)
+  expect(other.last().headers).toMatchObject({
+    authorization: 'Bearer sk-secret-of-mycorp',
+    'x-team': 'secret-team',
+  })
+  expect((await add(mine())).status).toBe(409)
+
+  const shown = {
+    type: 'openai',
+    base_url: other.baseUrl(),
+    models: ['mycorp-*'],
+    keys: ['corp'],
+    headers: ['x-team'],
+  }
+  expect((await last()).changes).toEqual([
+    { section: 'providers', key: 'mycorp', before: null, after: shown },
+  ])
+  const answers = [body, (await gateway.api('GET', `${at}/mycorp`)).body, await last()]
+  expect(JSON.stringify(answers)).not.toMatch(/sk-secret|secret-team|enc:/)
+})
+
+test('its keys lie encrypted on the disk', async () => {
+  await gateway.close()
+  const db = path.join(folder, 'data', 'db')
+  const files = (await readdir(db, { recursive: true, withFileTypes: true })).filter((file) => file.isFile())
+  const all = await Promise.all(
+    files.map((file) => readFile(path.join(file.parentPath, file.name), 'latin1')),
+  )
+  expect(all.join('')).not.toMatch(/sk-secret-of-mycorp|secret-team/)
+  gateway = await start()
+  expect((await call('mycorp-large')).status).toBe(200)
+  expect(other.last().headers).toMatchObject({ authorization: 'Bearer sk-secret-of-mycorp' })
+})
+
+test('what is changed holds for the next call; what is not named stays', async () => {
+  expect((await change('mycorp', { api_key: 'sk-second-key' })).status).toBe(200)
+  await call('mycorp-large')
+  expect(other.last().headers).toMatchObject({
+    authorization: 'Bearer sk-second-key',
+    'x-team': 'secret-team',
+  })
+  await change('mycorp', { keys: [{ api_key: 'sk-of-the-pool' }], headers: null })
+  await call('mycorp-large')
+  expect(other.last().headers.authorization).toBe('Bearer sk-of-the-pool')
+  expect(other.last().headers['x-team']).toBeUndefined()
+})
+
+test('what is said at runtime outweighs service.yaml and the environment, until it is removed', async () => {
+  const { body } = await change('openai', { base_url: other.baseUrl(), api_key: 'sk-at-runtime' })
+  expect(body).toMatchObject({ key_source: 'api', base_url: other.baseUrl() })
+  await call('openai/gpt-4o-mini')
+  expect(other.last().headers.authorization).toBe('Bearer sk-at-runtime')
+  expect((await remove('openai')).body).toEqual({ deleted: true, id: 'openai' })
+  await call('openai/gpt-4o-mini')
+  expect(upstream.last().headers.authorization).toBe('Bearer sk-of-the-environment')
+  expect((await remove('openai')).status).toBe(409)
+})
+
+test('a provider that a route leads to stays; one without routes goes, and a rollback brings it back with its key', async () => {
+  const base = (await last()).generation
+  const routes = [{ match: 'house', provider: 'mycorp' }]
+  await gateway.api('PUT', '/api/proxy/routes', { routes })
+  expect((await remove('mycorp')).status).toBe(409)
+  await gateway.api('PUT', '/api/proxy/routes', { routes: null })
+  expect((await remove('mycorp')).status).toBe(200)
+  expect([(await call('mycorp/x')).status, (await gateway.api('GET', `${at}/mycorp`)).status]).toEqual([
+    404, 404,
+  ])
+  expect((await gateway.api('POST', '/api/config/rollback', { generation: base })).status).toBe(200)
+  expect((await call('mycorp/x')).status).toBe(200)
+  expect(other.last().headers.authorization).toBe('Bearer sk-of-the-pool')
+})
+
+test('what makes no provider is refused by the name of its field, and changes nothing', async () => {
+  const { generation } = await last()
+  const refused = async (body: object) => {
+    const answer = await add({ ...mine(), name: 'new', ...body })
+    return [answer.status, answer.body.error.param]
+  }
+  expect(await refused({ type: 'opneai' })).toEqual([400, 'type'])
+  expect(await refused({ type: undefined })).toEqual([400, 'type'])
+  expect(await refused({ type: 'openai-compatible-of-mine', base_url: undefined })).toEqual([400, 'type'])
+  expect(await refused({ options: { colour: 'red' } })).toEqual([400, 'options'])
+  expect(await refused({ base_url: 'file:///etc/passwd' })).toEqual([400, 'base_url'])
+  expect(await refused({ name: 'New Provider' })).toEqual([400, 'name'])
+  expect(await refused({ keys: [{ api_key: 'another' }] })).toEqual([400, 'keys'])
+  expect(await refused({ if_generation: generation - 1 })).toEqual([409, 'if_generation'])
+  expect((await change('unknown', { api_key: 'k' })).status).toBe(404)
+  expect((await remove('unknown')).status).toBe(404)
+  expect((await last()).generation).toBe(generation)
+})
+
+test('only admins add, change and remove providers', async () => {
+  const { key } = await gateway.signUp()
+  const asked = [
+    add(mine(), key),
+    gateway.api('PUT', `${at}/mycorp`, {}, key),
+    gateway.api('DELETE', `${at}/mycorp`, undefined, key),
+  ]
+  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([403, 403, 403])
+})

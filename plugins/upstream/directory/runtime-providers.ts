@@ -1,0 +1,177 @@
+import { z } from 'zod'
+import { type Actor, badRequest, type Context, hintOf, type Secrets } from '#kernel'
+import type { ProviderEntries } from '../sections.ts'
+
+const name = z.string().min(1).max(256)
+
+/** What can be said of a provider at runtime, by the names that service.yaml has for it. */
+export const providerFields = {
+  type: name.meta({ description: 'The provider whose protocol it speaks, or a protocol.' }),
+  base_url: z
+    .url({ protocol: /^https?$/ })
+    .max(2048)
+    .meta({ description: 'Address of its API.' }),
+  api_key: z
+    .string()
+    .min(1)
+    .max(20_000)
+    .meta({ description: 'The one key to use; it is never shown again.' }),
+  keys: z
+    .array(z.strictObject({ api_key: z.string().min(1).max(20_000), weight: z.number().min(0).default(1) }))
+    .min(1)
+    .max(100)
+    .meta({ description: 'A pool of keys to share the calls among, instead of api_key.' }),
+  org_id: name.meta({ description: 'The organisation to bill, where the provider knows organisations.' }),
+  models: z.array(name).max(1000).meta({ description: 'Which models it serves, as names or globs.' }),
+  headers: z
+    .record(z.string().regex(/^[\w-]{1,100}$/), z.string().max(4000))
+    .meta({ description: 'Headers to send with each call; they are never shown again.' }),
+  options: z.record(z.string(), z.unknown()).meta({ description: 'What only this provider knows.' }),
+}
+const said = z.strictObject(providerFields).partial()
+export type ProviderSaid = z.output<typeof said>
+
+/** Fields that are absent stay as they are; null goes back to what service.yaml says. */
+export type ProviderChange = { readonly [K in keyof ProviderSaid]?: ProviderSaid[K] | null | undefined }
+
+type Entry = ProviderEntries[string]
+/** What holds for a provider, with what of it was said at runtime: that outweighs the environment. */
+export type RuntimeEntry = Entry & { readonly runtime?: ProviderSaid }
+
+const row = z.object({ sealed: z.string(), updated_at: z.string() })
+type SetProvider = (key: string, sealed: string | undefined, actor?: Actor) => Promise<void>
+
+interface Parts {
+  readonly configured: ProviderEntries
+  /** Whether a plugin that is switched on has a provider of that name. */
+  readonly isPlugin: (name: string) => boolean
+  readonly secrets: Pick<Secrets, 'encrypt' | 'decrypt'>
+  /** Throws a bad request when such an entry makes no provider that works. */
+  readonly check: (name: string, entry: RuntimeEntry) => void
+}
+
+/**
+ * The entries of service.yaml with what was said of providers at runtime on top, which is stored encrypted as a whole and is
+ * a section of the configuration.
+ */
+export class RuntimeProviders {
+  readonly #parts: Parts
+  readonly #said = new Map<string, ProviderSaid>()
+  #entries: Readonly<Record<string, RuntimeEntry>>
+  #set: SetProvider
+
+  static async open(
+    parts: Parts,
+    { store, section, log }: Pick<Context<unknown>, 'store' | 'section' | 'log'>,
+  ): Promise<RuntimeProviders> {
+    const rows = store.collection('providers', { schema: row })
+    const made = new RuntimeProviders(parts)
+    const take = (id: string, sealed: string | undefined): void => {
+      try {
+        made.#take(id, sealed)
+      } catch (err) {
+        log.error({ err, provider: id }, 'what was said of a provider at runtime cannot be read')
+      }
+    }
+    made.#set = section<string>({
+      name: 'providers',
+      read: (transaction, key) => transaction.get(rows, key)?.sealed,
+      write(transaction, key, sealed) {
+        if (sealed) transaction.put(rows, key, { sealed, updated_at: new Date().toISOString() })
+        else transaction.delete(rows, key)
+      },
+      check: (key, sealed) => sealed && parts.check(key, made.#entryOf(key, made.#open(sealed))),
+      show: (sealed) => made.#shown(sealed),
+    })
+    rows.watch(({ id, row: stored }) => take(id, stored?.sealed))
+    for await (const [id, { sealed }] of rows.scan()) take(id, sealed)
+    return made
+  }
+
+  private constructor(parts: Parts) {
+    this.#parts = parts
+    this.#entries = parts.configured
+    this.#set = async () => {}
+  }
+
+  /** Another object whenever something has changed. */
+  get entries(): Readonly<Record<string, RuntimeEntry>> {
+    return this.#entries
+  }
+
+  /** Whether something was said of a provider at runtime. */
+  has(provider: string): boolean {
+    return this.#said.has(provider)
+  }
+
+  /** Whether there is such a provider only because it was added at runtime. */
+  isAdded(provider: string): boolean {
+    return this.has(provider) && !(provider in this.#parts.configured) && !this.#parts.isPlugin(provider)
+  }
+
+  /** Says something of a provider: for the calls that come after, in all threads. */
+  async change(provider: string, change: ProviderChange, actor?: Actor): Promise<void> {
+    if (change.api_key && change.keys)
+      throw badRequest('Send either api_key or keys, not both.', { param: 'keys' })
+    const next: Record<string, unknown> = { ...this.#said.get(provider) }
+    if (change.api_key) delete next.keys
+    if (change.keys) delete next.api_key
+    for (const [field, value] of Object.entries(change)) {
+      if (value === null) delete next[field]
+      else if (value !== undefined) next[field] = value
+    }
+    await this.#set(provider, this.#parts.secrets.encrypt(JSON.stringify(next)), actor)
+  }
+
+  /** Forgets what was said of a provider at runtime. */
+  async remove(provider: string, actor?: Actor): Promise<void> {
+    await this.#set(provider, undefined, actor)
+  }
+
+  #take(provider: string, sealed: string | undefined): void {
+    if (sealed === undefined) this.#said.delete(provider)
+    else this.#said.set(provider, this.#open(sealed))
+    const own = Array.from(this.#said, ([id, one]) => [id, this.#entryOf(id, one)] as const)
+    this.#entries = { ...this.#parts.configured, ...Object.fromEntries(own) }
+  }
+
+  #entryOf(provider: string, runtime: ProviderSaid): RuntimeEntry {
+    const { base_url, api_key, keys, org_id, ...rest } = runtime
+    const { apiKey, keys: pool, ...configured } = this.#parts.configured[provider] ?? {}
+    const hasKeys = api_key !== undefined || keys !== undefined
+    return {
+      ...configured,
+      ...(hasKeys ? {} : { apiKey, keys: pool }),
+      ...rest,
+      ...(base_url !== undefined && { baseUrl: base_url }),
+      ...(api_key !== undefined && { apiKey: api_key }),
+      ...(keys && { keys: keys.map((one) => ({ apiKey: one.api_key, weight: one.weight })) }),
+      ...(org_id !== undefined && { orgId: org_id }),
+      runtime,
+    } as RuntimeEntry
+  }
+
+  #open(sealed: string): ProviderSaid {
+    return said.parse(JSON.parse(this.#parts.secrets.decrypt(sealed)))
+  }
+
+  /** Of keys their last characters, of headers and options their names. */
+  #shown(sealed: string): unknown {
+    try {
+      const { api_key, keys, headers, options, ...rest } = this.#open(sealed)
+      const hints = (keys ?? (api_key === undefined ? [] : [{ api_key }])).map((one) => hintOf(one.api_key))
+      return {
+        ...rest,
+        ...(hints.length > 0 && { keys: hints }),
+        ...(headers && { headers: Object.keys(headers) }),
+        ...(options && { options: Object.keys(options) }),
+      }
+    } catch {
+      return 'encrypted with a key that is not known any more'
+    }
+  }
+}
+
+/** Where a key comes from, and what wins: what was said at runtime, then the environment, then service.yaml. */
+export const isRuntime = (entry: RuntimeEntry | undefined, ...fields: (keyof ProviderSaid)[]): boolean =>
+  fields.some((field) => entry?.runtime?.[field] !== undefined)
