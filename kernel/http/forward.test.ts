@@ -1,9 +1,10 @@
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { IpRanges } from '../kit/ip-ranges.ts'
 import { clientAddress } from './client.ts'
+import { endWithAnswer } from './early-answer.ts'
 import { acceptForwarded, forwardTo, newForwardSecret } from './forward.ts'
 
 const servers: Server[] = []
@@ -96,4 +97,40 @@ test('says so when the first thread cannot be reached', async () => {
   const response = await fetch(`http://127.0.0.1:${port}`)
   expect(response.status).toBe(500)
   expect(await response.json()).toMatchObject({ error: { code: 'internal_error' } })
+})
+
+test('an answer that comes before the request is over reaches the client, and ends the connection', async () => {
+  const url = await between((req, res) => {
+    endWithAnswer(req, res)
+    res.writeHead(413)
+    res.end('too much')
+  })
+  const asked = request(url, { method: 'POST', headers: { 'transfer-encoding': 'chunked' } })
+  const answered = once(asked, 'response') as Promise<[IncomingMessage]>
+  asked.on('error', () => {})
+  const part = Buffer.alloc(64 * 1024)
+  const sending = setInterval(() => asked.write(part), 1)
+  try {
+    const [response] = await answered
+    expect([response.statusCode, response.headers.connection]).toEqual([413, 'close'])
+    expect(Buffer.concat(await response.toArray()).toString()).toBe('too much')
+  } finally {
+    clearInterval(sending)
+    asked.destroy()
+  }
+})
+
+test('a client that leaves in the middle of an upload ends it where it is read', async () => {
+  const seen = Promise.withResolvers<void>()
+  const left = Promise.withResolvers<boolean>()
+  const url = await between((req) => {
+    req.on('data', () => seen.resolve())
+    req.on('close', () => left.resolve(req.complete))
+    req.on('error', () => {})
+  })
+  const asked = request(url, { method: 'POST', headers: { 'content-length': 1000 } }).on('error', () => {})
+  asked.write('begun')
+  await seen.promise
+  asked.destroy()
+  expect(await left.promise).toBe(false)
 })

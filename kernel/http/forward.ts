@@ -4,6 +4,7 @@ import { contain } from '../contain.ts'
 import { envelope, internalError } from '../errors.ts'
 import { newId } from '../id.ts'
 import { markForwarded } from './client.ts'
+import { endWithAnswer } from './early-answer.ts'
 import { Agent, request } from './node-http.ts'
 
 /** Of one connection, not of the request. */
@@ -45,6 +46,10 @@ export function forwardTo({
     const onward = request({ host: '127.0.0.1', port, agent, method, path, headers, setHost: false })
     const pass = contain('an answer of the first thread', (answer: IncomingMessage) => {
       answer.on('error', () => res.destroy())
+      if (!req.complete) {
+        req.unpipe(onward)
+        endWithAnswer(req, res)
+      }
       res.writeHead(answer.statusCode!, answer.statusMessage, kept(answer.rawHeaders, ofConnection))
       answer.pipe(res)
     })

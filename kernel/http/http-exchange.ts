@@ -17,6 +17,7 @@ import { type BodyLimits, parseJson, readBody, withTokens } from './body.ts'
 import type { Callers } from './caller.ts'
 import { clientAddress } from './client.ts'
 import { callContextOf } from './context.ts'
+import { endWithAnswer } from './early-answer.ts'
 import { StreamedAnswer } from './streamed-answer.ts'
 
 /** What serving proxied calls takes. */
@@ -162,7 +163,7 @@ export class HttpExchange extends Exchange {
       )
     }
     if (error.retryAfterS !== undefined) this.#res.setHeader('retry-after', Math.ceil(error.retryAfterS))
-    if (!this.#req.complete) this.#res.setHeader('connection', 'close')
+    if (!this.#req.complete) endWithAnswer(this.#req, this.#res)
     const bytes = Buffer.from(JSON.stringify(this.#wire.error(error, this.#id, this.call)))
     this.#head(error.status, 'application/json', { 'content-length': bytes.length })
     this.#res.end(bytes)

@@ -27,6 +27,7 @@ import { isSecure } from './browser.ts'
 import type { Callers } from './caller.ts'
 import { clientAddress } from './client.ts'
 import { cors } from './cors.ts'
+import { endWithAnswer } from './early-answer.ts'
 import { tellMethods } from './methods.ts'
 import { parsed } from './parsed.ts'
 import { takeBody } from './upload.ts'
@@ -79,7 +80,7 @@ export function createManagement(parts: ManagementParts): Koa {
       failure = error
       if (isMistake(error)) parts.log.error({ err: error.cause ?? error, request_id: id }, 'a request failed')
       ctx.status = error.status
-      if (!ctx.req.complete) ctx.set('connection', 'close')
+      if (!ctx.req.complete) endWithAnswer(ctx.req, ctx.res)
       if (error.retryAfterS !== undefined) ctx.set('retry-after', String(Math.ceil(error.retryAfterS)))
       ctx.body = wire ? wire.error(error, id) : envelope(error, id)
     }
@@ -135,7 +136,7 @@ function routerOf(generation: Generation, parts: ManagementParts, admission: Adm
       const given = await bodyOf(ctx, route, parts.bodyLimits)
       await answer(ctx, route, { principal, session, given }, parts)
       // What the handler left of an upload is not read to its end for the sake of the connection.
-      if (!ctx.req.complete) ctx.set('connection', 'close')
+      if (!ctx.req.complete) endWithAnswer(ctx.req, ctx.res)
     })
   }
   return router

@@ -198,6 +198,29 @@ test('what is announced to be too much is refused before it is read, and the res
   expect([usual.status, (await send('/usual', Buffer.alloc(2000))).status]).toEqual([413, 200])
 })
 
+test('a client that goes on sending hears that it is too much, and the connection ends', async () => {
+  for (const path of ['/raw', '/small', '/usual', '/unread'])
+    for (let n = 0; n < 5; n++) {
+      const asked = begin(path, { 'content-type': 'text/csv', 'transfer-encoding': 'chunked' })
+      const closed = once(asked, 'close')
+      const part = Buffer.alloc(256 * 1024)
+      const answered = answerTo(asked)
+      let goesOn = true
+      asked.on('error', () => {})
+      asked.on('close', () => {
+        goesOn = false
+      })
+      const send = (): void => {
+        if (goesOn) asked.write(part, () => setImmediate(send))
+      }
+      send()
+      const status = path === '/unread' ? 200 : 413
+      expect([path, await answered]).toEqual([path, expect.objectContaining({ status, connection: 'close' })])
+      asked.destroy()
+      await closed
+    }
+})
+
 test('the limit is of what is inflated, and what inflates wrongly is refused', async () => {
   const zipped = { 'content-type': 'text/csv', 'content-encoding': 'gzip' }
   const fits = await send('/small', gzipSync(Buffer.alloc(1000)), zipped)
