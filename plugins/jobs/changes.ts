@@ -11,41 +11,41 @@ const longestRetryAfterMs = 3_600_000
 type Waiting = Pick<JobRow, 'dueAt' | 'waitsFor'>
 
 /** Out of the hands of who ran it. */
-function released({ lease: _, waitsFor: __, ...row }: JobRow): JobRow {
+function release({ lease: _, waitsFor: __, ...row }: JobRow): JobRow {
   return row
 }
 
-const ended = (row: JobRow, status: JobRow['status'], now: number): JobRow => {
-  const { isFailing: _, deaths: __, dueAt: ___, ...rest } = released(row)
+const end = (row: JobRow, status: JobRow['status'], now: number): JobRow => {
+  const { isFailing: _, deaths: __, dueAt: ___, ...rest } = release(row)
   return { ...rest, status, endedAt: now }
 }
 
-export const claimed = (row: JobRow, lease: string, now: number): JobRow => {
+export const claim = (row: JobRow, lease: string, now: number): JobRow => {
   const { waitsFor: _, ...rest } = row
   return { ...rest, status: 'running', lease, startedAt: now }
 }
 
 /** As it was before it began: nobody's fault. */
-export const interrupted = (row: JobRow): JobRow => ({ ...released(row), status: 'waiting' })
+export const interrupt = (row: JobRow): JobRow => ({ ...release(row), status: 'waiting' })
 
-export const suspended = (row: JobRow, until: Waiting): JobRow => {
-  const { dueAt: _, deaths: __, ...rest } = released(row)
+export const suspend = (row: JobRow, until: Waiting): JobRow => {
+  const { dueAt: _, deaths: __, ...rest } = release(row)
   return { ...rest, ...until, status: 'waiting' }
 }
 
-export const completed = (row: JobRow, result: unknown, now: number): JobRow => {
-  const { error: _, ...rest } = ended(row, 'completed', now)
+export const complete = (row: JobRow, result: unknown, now: number): JobRow => {
+  const { error: _, ...rest } = end(row, 'completed', now)
   return { ...rest, ...(result !== undefined && { result }) }
 }
 
-export const cancelled = (row: JobRow, now: number): JobRow => {
+export const cancel = (row: JobRow, now: number): JobRow => {
   if (row.status === 'cancelled') return row
   if (row.endedAt !== undefined)
     throw conflict(`The job is ${row.status}: what has ended cannot be cancelled.`)
-  return ended(row, 'cancelled', now)
+  return end(row, 'cancelled', now)
 }
 
-export const retried = (row: JobRow, now: number): JobRow => {
+export const retry = (row: JobRow, now: number): JobRow => {
   if (row.status === 'waiting') return { ...row, dueAt: now }
   if (row.status !== 'failed' && row.status !== 'cancelled')
     throw conflict(
@@ -56,15 +56,15 @@ export const retried = (row: JobRow, now: number): JobRow => {
 }
 
 /** Its process died while it ran. */
-export function orphaned(row: JobRow, now: number): JobRow {
+export function orphan(row: JobRow, now: number): JobRow {
   const deaths = (row.deaths ?? 0) + 1
-  if (deaths <= mostDeaths) return { ...interrupted(row), deaths }
+  if (deaths <= mostDeaths) return { ...interrupt(row), deaths }
   const error = { message: `The gateway ended ${deaths} times while it ran.` }
-  return row.isFailing ? failed(row, now) : { ...interrupted({ ...row, error }), isFailing: true }
+  return row.isFailing ? fail(row, now) : { ...interrupt({ ...row, error }), isFailing: true }
 }
 
 /** What an attempt came to that threw: another one later, or none; then `isFailing` is set, and it is still running. */
-export function missed(
+export function failAttempt(
   row: JobRow,
   thrown: unknown,
   { delaysMs, now }: { readonly delaysMs: readonly number[]; readonly now: number },
@@ -75,11 +75,11 @@ export function missed(
   const next = { ...row, attempts, error: errorOf(thrown) }
   if (delayMs === undefined || retryable === false) return { ...next, isFailing: true }
   const askedMs = typeof retryAfterS === 'number' ? Math.min(retryAfterS * 1000, longestRetryAfterMs) : 0
-  const { deaths: _, ...rest } = released(next)
+  const { deaths: _, ...rest } = release(next)
   return { ...rest, status: 'waiting', dueAt: now + Math.max(delayMs, askedMs || 0) }
 }
 
-export const failed = (row: JobRow, now: number): JobRow => ended(row, 'failed', now)
+export const fail = (row: JobRow, now: number): JobRow => end(row, 'failed', now)
 
 const longestMessage = 1_000
 

@@ -87,7 +87,8 @@ test('killed again and again, a process does all that it was told to, and no ste
     await Promise.all(adds)
     await start()
   }
-  await expect.poll(async () => (await jobsOf('waiting')).total + (await jobsOf('running')).total).toBe(0)
+  const left = async () => (await jobsOf('waiting')).total + (await jobsOf('running')).total
+  await expect.poll(left, { timeout: 40_000 }).toBe(0)
   const { ids: completed } = await jobsOf('completed')
   expect((await jobsOf('failed')).total).toBe(0)
   expect(acknowledged.length).toBeGreaterThan(lives)

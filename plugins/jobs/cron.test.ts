@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { CronOptions, Store } from '#kernel'
+import type { CronOptions, Job, Store } from '#kernel'
 import type { Engine } from '../../storage/index.ts'
 import { openLevel } from '../../storage/level.ts'
 import { type JobsProcess, Owner, openJobs } from '../../test/jobs.ts'
-import { cancelled } from './changes.ts'
+import { cancel } from './changes.ts'
 import { tidy } from './tidy.ts'
 
 let folder: string
@@ -122,6 +122,28 @@ test.for([
   expect(after.ran).toEqual(ran)
 })
 
+test('a run that began in time goes on after a crash, however late, where what is missed is skipped', async () => {
+  const before = new Wall('2026-11-22T00:59:59Z')
+  await before.start()
+  const began = Promise.withResolvers<void>()
+  const hang = async ({ step }: Pick<Job<unknown>, 'step'>) => {
+    await step('begins', () => began.resolve())
+    await new Promise(() => {})
+  }
+  before.process.jobs.cron(before.owner, 'tick', '0 * * * *', hang, { missed: 'skip' })
+  await before.settles('2026-11-22T01:00:00Z')
+  before.now = at('2026-11-22T01:00:00Z')
+  before.process.state.wake()
+  await began.promise
+  await before.process.close()
+
+  const after = new Wall('2026-11-22T01:30:00Z', before.store)
+  await after.start()
+  after.cron('0 * * * *', { missed: 'skip' })
+  await after.settles('2026-11-22T02:00:00Z')
+  await expect.poll(() => after.ran, { interval: 5 }).toEqual(['2026-11-22T01:00:00.000Z'])
+})
+
 test('another schedule takes the place of the one before, and may be taken back', async () => {
   const wall = new Wall('2026-11-22T00:30:00Z')
   await wall.start()
@@ -146,7 +168,7 @@ test('a run that is cancelled beforehand is left out, and the next one comes', a
   await wall.settles('2026-11-22T01:00:00Z')
   const { table, state } = wall.process
   const [waiting] = (await table.list({ kind: 'test.tick' }, {})).items
-  await table.change(waiting!.id, cancelled)
+  await table.change(waiting!.id, cancel)
   await tidy(state, table, wall.now)
   expect(await wall.waiting()).toEqual([])
   wall.now = at('2026-11-22T01:00:20Z')

@@ -1,9 +1,9 @@
 import { Cron } from 'croner'
 import { z } from 'zod'
 import type { CronOptions, Job, JobDefinition, ScheduledTime } from '#kernel'
-import { cancelled } from './changes.ts'
+import { cancel } from './changes.ts'
+import { persist } from './persist.ts'
 import type { Queue } from './queue.ts'
-import { recorded } from './recorded.ts'
 import type { JobRow } from './row.ts'
 import type { JobTable } from './table.ts'
 
@@ -52,8 +52,9 @@ export function cronDefinition(
     keep: { days: 30, most: 100 },
     async run(job) {
       await planNext()
-      const isMissed = now() - job.input.at > graceMs && job.attempt === 1
-      if (isMissed && missed === 'skip') return { skipped: true }
+      // Said once, so that what has begun in time goes on after a crash, however late.
+      const isLate = (): boolean => now() - job.input.at > graceMs
+      if (missed === 'skip' && (await job.step('is late', isLate))) return { skipped: true }
       return run(job)
     },
   }
@@ -74,12 +75,12 @@ export async function plan({ kind, schedule, queue, table, now }: PlanParts): Pr
   for await (const [, row] of listed) waiting.push(row)
   for (const { id, input } of waiting) {
     if (schedule.isOf(input)) continue
-    await table.change(id, cancelled)
+    await table.change(id, cancel)
     await table.memos.forget(id)
   }
   if (waiting.some(({ input }) => schedule.isOf(input))) return
   const at = schedule.after(now())
   if (at === undefined) return
   const { pattern, timezone } = schedule
-  await recorded(() => queue.add({ at, schedule: pattern, timezone }, { id: new Date(at).toISOString(), at }))
+  await persist(() => queue.add({ at, schedule: pattern, timezone }, { id: new Date(at).toISOString(), at }))
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { defineArea, Jobs } from '#kernel'
-
 import { addJobRoutes } from './routes.ts'
 import { Scheduler } from './scheduler.ts'
 import { JobsService } from './service.ts'

@@ -1,6 +1,7 @@
 import type { Job, JobProgress } from '#kernel'
+import { asJson } from './as-json.ts'
 import type { Memo } from './memos.ts'
-import { plain } from './plain.ts'
+import { persist } from './persist.ts'
 import type { JobRow } from './row.ts'
 import type { JobTable } from './table.ts'
 
@@ -61,12 +62,13 @@ export class RunningJob implements Job<unknown, unknown> {
 
   readonly save = async (state: unknown, progress?: JobProgress): Promise<void> => {
     this.#check()
-    const kept = plain(state)
-    await this.#parts.table.changeHeld(this.#parts.row, ({ deaths: _, ...row }) => ({
+    const kept = asJson(state)
+    const change = ({ deaths: _, ...row }: JobRow): JobRow => ({
       ...row,
       state: kept,
       ...(progress && { progress }),
-    }))
+    })
+    await persist(() => this.#parts.table.changeHeld(this.#parts.row, change))
     this.#state = kept
   }
 
@@ -84,7 +86,7 @@ export class RunningJob implements Job<unknown, unknown> {
     checkName(signal)
     this.#check()
     const { table, row, now } = this.#parts
-    const dueAt = until === undefined ? undefined : await this.#once('time', `signal ${signal}`, () => until)
+    const dueAt = until === undefined ? undefined : await this.#once('deadline', signal, () => until)
     // That none came in time is kept as a signal without data, so that a later one changes nothing.
     if (dueAt !== undefined && dueAt <= now()) await table.memos.keep(row, 'signal', signal, undefined)
     const found = await table.memos.get(row, 'signal', signal)
@@ -114,8 +116,8 @@ export class RunningJob implements Job<unknown, unknown> {
     const known = await table.memos.get(row, memo, name)
     if (known) return known.value as T
     this.#check()
-    const value = plain(await run(`${row.id} ${name}`))
-    await table.memos.keep(row, memo, name, value)
+    const value = asJson(await run(`${row.id} ${name}`))
+    await persist(() => table.memos.keep(row, memo, name, value))
     return value as T
   }
 

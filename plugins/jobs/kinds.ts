@@ -1,5 +1,5 @@
 import type { JobDefinition } from '#kernel'
-import { type JobsState, type Kind, settled } from './state.ts'
+import { type JobsState, type Kind, withDefaults } from './state.ts'
 
 const namePattern = /^[a-z][a-z0-9-]{0,63}$/
 
@@ -22,7 +22,7 @@ export function addKind(
 ): Kind {
   const others = state.kinds.get(name) ?? []
   if (others.some((other) => other.owner === owner)) throw new Error(`The kind ${name} is defined twice`)
-  const kind = { owner, definition: settled(definition), upkeep, runs: new Set<never>() }
+  const kind = { owner, definition: withDefaults(definition), upkeep, runs: new Set<never>() }
   state.kinds.set(name, [...others, kind])
   state.wake()
   return kind

@@ -1,10 +1,10 @@
 import { type Collection, conflict, type Store } from '#kernel'
-import { suspended } from './changes.ts'
+import { suspend } from './changes.ts'
 import { LeaseLost, unknownJob } from './errors.ts'
 import { type JobRow, type MemoRow, memosIn } from './row.ts'
 
-/** What is kept of a job beside its row: what a step came to, a time it waits for, what came with a signal. */
-export type Memo = 'step' | 'time' | 'signal'
+/** What is kept of a job beside its row: what a step came to, a time it waits for, what came with a signal and until when it waits for that. */
+export type Memo = 'step' | 'time' | 'signal' | 'deadline'
 
 /** A space comes before all that an id may hold, so what is kept of a job is a range of its own. */
 const memoId = (job: string, memo: Memo, name: string): string => `${job} ${memo} ${name}`
@@ -50,7 +50,7 @@ export class Memos {
       if (!row || row.lease !== lease) return false
       const hasCome =
         waitsFor !== undefined && transaction.get(this.#memos, memoId(id, 'signal', waitsFor)) !== undefined
-      transaction.put(this.#jobs, id, suspended(row, hasCome ? { dueAt: this.#now() } : until))
+      transaction.put(this.#jobs, id, suspend(row, hasCome ? { dueAt: this.#now() } : until))
       return true
     })
     if (!isHeld) throw new LeaseLost()

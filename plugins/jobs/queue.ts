@@ -8,8 +8,8 @@ import {
   type PageOptions,
   type Transaction,
 } from '#kernel'
-import { cancelled, retried } from './changes.ts'
-import { plain } from './plain.ts'
+import { asJson } from './as-json.ts'
+import { cancel, retry } from './changes.ts'
 import type { JobRow } from './row.ts'
 import type { Definition } from './state.ts'
 import type { JobTable } from './table.ts'
@@ -57,22 +57,22 @@ export class Queue implements JobQueue<unknown> {
   }
 
   async cancel(id: string): Promise<JobRecord> {
-    return recordOf(await this.#table.change(this.#idOf(id), cancelled))
+    return recordOf(await this.#table.change(this.#idOf(id), cancel))
   }
 
   async retry(id: string): Promise<JobRecord> {
-    return recordOf(await this.#table.change(this.#idOf(id), retried))
+    return recordOf(await this.#table.change(this.#idOf(id), retry))
   }
 
   async delete(id: string): Promise<boolean> {
     const at = this.#idOf(id)
     if (!(await this.#table.jobs.get(at))) return false
-    await this.#table.change(at, (row, now) => (row.endedAt === undefined ? cancelled(row, now) : row))
+    await this.#table.change(at, (row, now) => (row.endedAt === undefined ? cancel(row, now) : row))
     return this.#table.memos.forget(at)
   }
 
   signal(id: string, name: string, data?: unknown): Promise<void> {
-    return this.#table.memos.signal(this.#idOf(id), name, plain(data))
+    return this.#table.memos.signal(this.#idOf(id), name, asJson(data))
   }
 
   pause(): Promise<void> {
@@ -88,7 +88,7 @@ export class Queue implements JobQueue<unknown> {
     if (at !== undefined && !Number.isFinite(at))
       throw new TypeError('A time is milliseconds since the epoch')
     const { input, lane } = this.#definition
-    const parsed = plain(input.parse(given))
+    const parsed = asJson(input.parse(given))
     const waitsIn = lane(parsed)
     if (waitsIn.length > longestLane) throw new TypeError(`A lane has ${longestLane} characters at the most`)
     const now = this.#now()

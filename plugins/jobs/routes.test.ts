@@ -26,15 +26,15 @@ const become = (name: string, status: string) =>
 
 test('admins see jobs page by page, by kind and status, and nobody else does', async () => {
   await gateway.api('POST', '/api/jobs/pause', { kind: 'scribe.line' })
-  for (const name of ['one', 'two', 'three']) await add(name)
+  for (const name of ['1/a?', '2', '3']) await add(name)
   const { body } = await gateway.api('GET', '/api/jobs?kind=scribe.line&status=waiting&limit=2')
-  expect(body).toMatchObject({ jobs: [{ id: idOf('three') }, { id: idOf('two') }], total: 3, has_more: true })
+  expect(body).toMatchObject({ jobs: [{ id: idOf('3') }, { id: idOf('2') }], total: 3, has_more: true })
   expect(body.jobs[0]).not.toHaveProperty('input')
   const next = await gateway.api(
     'GET',
     `/api/jobs?kind=scribe.line&status=waiting&cursor=${body.next_cursor}`,
   )
-  expect(next.body.jobs).toMatchObject([{ id: idOf('one') }])
+  expect(next.body.jobs).toMatchObject([{ id: idOf('1/a?') }])
   for (const query of ['kind=scribe.line', 'status=waiting', 'limit=10'])
     expect((await gateway.api('GET', `/api/jobs?${query}`)).body.total).toBe(3)
   expect((await gateway.api('GET', '/api/jobs?status=lost')).status).toBe(400)
@@ -47,8 +47,11 @@ test('admins see jobs page by page, by kind and status, and nobody else does', a
   })
 
   await gateway.api('POST', '/api/jobs/resume', { kind: 'scribe.line' })
-  await become('one', 'completed')
-  expect((await gateway.api('GET', at('one'))).body).toMatchObject({ input: { name: 'one' }, result: 'one' })
+  await become('1/a?', 'completed')
+  expect((await gateway.api('GET', at('1/a?'))).body).toMatchObject({
+    input: { name: '1/a?' },
+    result: 'one',
+  })
 })
 
 test('a job is cancelled and tried again, and what cannot be is refused', async () => {
@@ -59,8 +62,8 @@ test('a job is cancelled and tried again, and what cannot be is refused', async 
   expect((await gateway.api('POST', `${at('waits')}/cancel`)).body.status).toBe('cancelled')
   expect((await gateway.api('POST', `${at('waits')}/retry`)).body.status).toBe('waiting')
   await expect.poll(async () => (await gateway.api('GET', at('waits'))).body.waits_for).toBe('go')
-  await become('three', 'completed')
-  expect((await gateway.api('POST', `${at('three')}/cancel`)).status).toBe(409)
+  await become('3', 'completed')
+  expect((await gateway.api('POST', `${at('3')}/cancel`)).status).toBe(409)
   expect((await gateway.api('POST', `${at('none')}/cancel`)).status).toBe(404)
   expect((await gateway.api('GET', at('none'))).status).toBe(404)
   expect((await gateway.api('POST', '/api/jobs/pause', { kind: 'scribe.none' })).status).toBe(404)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Context, notFound } from '#kernel'
 import { listed, listOf, listQuery, pageOf, shown, storedPage } from '#kit'
-import { cancelled, retried } from './changes.ts'
+import { cancel, retry } from './changes.ts'
 import { kindItems, kindNames } from './kind-items.ts'
 import { detailOf, itemOf, jobDetail, jobId, jobItem, jobStatus, kindItem, kindName } from './shapes.ts'
 import type { JobsState } from './state.ts'
@@ -58,8 +58,8 @@ export function addJobRoutes(
   })
 
   for (const [verb, change, summary] of [
-    ['cancel', cancelled, 'End a job that has not ended; one that runs is told to stop'],
-    ['retry', retried, 'Have a failed or cancelled job begin again, or one that waits begin now'],
+    ['cancel', cancel, 'End a job that has not ended; one that runs is told to stop'],
+    ['retry', retry, 'Have a failed or cancelled job begin again, or one that waits begin now'],
   ] as const) {
     route({
       method: 'post',

@@ -1,9 +1,9 @@
 import type { Log } from '#kernel'
-import { completed, errorOf, failed, interrupted, missed } from './changes.ts'
+import { asJson } from './as-json.ts'
+import { complete, errorOf, fail, failAttempt, interrupt } from './changes.ts'
 import { LeaseLost } from './errors.ts'
 import { RunningJob, type Suspended } from './job.ts'
-import { plain } from './plain.ts'
-import { recorded } from './recorded.ts'
+import { persist } from './persist.ts'
 import type { JobRow } from './row.ts'
 import type { Kind } from './state.ts'
 import { reasons, type Stop, Stopping } from './stopping.ts'
@@ -56,10 +56,10 @@ export class Run {
     const { ended, why } = await this.#wait((signal) => this.#attempt(signal))
     if (why === 'lost') return
     if (ended && 'suspension' in ended)
-      return recorded(() => this.#parts.table.memos.suspend(job, ended.suspension))
-    if (ended && 'value' in ended) return this.#leave((row, now) => completed(row, ended.value, now))
-    if (why === 'released') return this.#leave(interrupted)
-    await this.#missed(why === 'overdue' ? new Error(reasons.overdue) : ended?.thrown)
+      return persist(() => this.#parts.table.memos.suspend(job, ended.suspension))
+    if (ended && 'value' in ended) return this.#leave((row, now) => complete(row, ended.value, now))
+    if (why === 'released') return this.#leave(interrupt)
+    await this.#handleFailure(why === 'overdue' ? new Error(reasons.overdue) : ended?.thrown)
   }
 
   /** Runs code in the time that the definition gives; `ended` is undefined when it was told to stop and goes on. */
@@ -73,7 +73,7 @@ export class Run {
   }
 
   async #leave(change: (row: JobRow, now: number) => JobRow): Promise<void> {
-    await recorded(() => this.#parts.table.changeHeld(this.job, change))
+    await persist(() => this.#parts.table.changeHeld(this.job, change))
   }
 
   async #attempt(signal: AbortSignal): Promise<Ended> {
@@ -83,7 +83,7 @@ export class Run {
     const parsed = definition.input.safeParse(row.input)
     if (!parsed.success) return { thrown: Object.assign(parsed.error, { retryable: false }) }
     const job = new RunningJob({ table, now, row, input: parsed.data, state: this.#state, signal })
-    const ended = await settle(() => definition.run(job))
+    const ended = await outcomeOf(() => definition.run(job))
     await job.idle()
     return job.suspension ? { suspension: job.suspension.until } : ended
   }
@@ -93,11 +93,11 @@ export class Run {
     return state ? state.safeParse(this.job.state).data : this.job.state
   }
 
-  async #missed(thrown: unknown): Promise<void> {
+  async #handleFailure(thrown: unknown): Promise<void> {
     const { table, log } = this.#parts
     const { delaysMs } = this.#kind.definition
-    const row = await recorded(() =>
-      table.changeHeld(this.job, (row, now) => missed(row, thrown, { delaysMs, now })),
+    const row = await persist(() =>
+      table.changeHeld(this.job, (row, now) => failAttempt(row, thrown, { delaysMs, now })),
     )
     const { id, attempts } = row
     if (!row.isFailing) return log.warn({ job: id, attempts, err: thrown }, 'an attempt of a job failed')
@@ -112,24 +112,24 @@ export class Run {
     if (definition.gaveUp && parsed.success) {
       const told = { id, input: parsed.data, state: this.#state }
       const { ended, why } = await this.#wait((signal) =>
-        settle(() => definition.gaveUp?.({ ...told, signal }, error)),
+        outcomeOf(() => definition.gaveUp?.({ ...told, signal }, error)),
       )
       if (why === 'lost') return
       const isTold = ended !== undefined && 'value' in ended
-      if (why === 'released' && !isTold) return this.#leave(interrupted)
+      if (why === 'released' && !isTold) return this.#leave(interrupt)
       const err = ended && 'thrown' in ended ? ended.thrown : undefined
       if (!isTold) this.#parts.log.error({ job: id, err }, 'that a job failed could not be told')
     }
-    await this.#leave(failed)
+    await this.#leave(fail)
   }
 }
 
 /** Runs code of a plugin to its end, whatever that is. */
-async function settle(
+async function outcomeOf(
   run: () => unknown,
 ): Promise<{ readonly value: unknown } | { readonly thrown: unknown }> {
   try {
-    return { value: plain(await run()) }
+    return { value: asJson(await run()) }
   } catch (thrown) {
     return { thrown }
   }

@@ -1,6 +1,6 @@
 import type { Log } from '#kernel'
 import { contain, detach } from '#kit'
-import { interrupted } from './changes.ts'
+import { interrupt } from './changes.ts'
 import { DueJobs } from './due.ts'
 import type { JobRow } from './row.ts'
 import { Run } from './run.ts'
@@ -27,6 +27,7 @@ export class Scheduler {
   #looking: Promise<void> | undefined
   #again = false
   #isClosed = false
+  #isRefused = false
   #unwatch: readonly (() => void)[] = []
 
   constructor(parts: SchedulerParts) {
@@ -87,8 +88,11 @@ export class Scheduler {
         while (await this.#startDue());
       }
       waitMs = this.#due.nextAt - this.#parts.now()
+      this.#isRefused = false
     } catch (error) {
-      this.#parts.log.error({ err: error }, 'jobs could not be started, and are soon tried again')
+      if (!this.#isRefused)
+        this.#parts.log.error({ err: error }, 'jobs cannot be started until the store takes it')
+      this.#isRefused = true
       waitMs = refusedMs
     }
     clearTimeout(this.#timer)
@@ -125,7 +129,7 @@ export class Scheduler {
     const { state, table, log } = this.#parts
     const kind = currentKind(state, job.kind)
     if (!kind || this.#isClosed) {
-      detach('a job that nobody runs', table.changeHeld(job, interrupted))
+      detach('a job that nobody runs', table.changeHeld(job, interrupt))
       return
     }
     const run = new Run(job, kind, this.#parts)

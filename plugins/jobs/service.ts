@@ -3,7 +3,7 @@ import { detach } from '#kit'
 import { cronDefinition, plan, Schedule } from './cron.ts'
 import { addKind, kindOf, releaseKind } from './kinds.ts'
 import { Queue } from './queue.ts'
-import { type JobsState, settled } from './state.ts'
+import { type JobsState, withDefaults } from './state.ts'
 import type { JobTable } from './table.ts'
 
 interface ServiceParts {
@@ -61,6 +61,6 @@ export class JobsService implements Jobs {
 
   #queueOf(kind: string, definition: JobDefinition<unknown, unknown>): Queue {
     const { table, now } = this.#parts
-    return new Queue(kind, settled(definition), table, now)
+    return new Queue(kind, withDefaults(definition), table, now)
   }
 }

@@ -45,8 +45,8 @@ export const currentKind = ({ kinds }: JobsState, name: string): Kind | undefine
 
 const dayMs = 24 * 3_600_000
 
-/** Throws what is wrong with a definition. */
-export function settled({
+/** A definition with what it does not say. Throws what is wrong with it. */
+export function withDefaults({
   concurrency = 1,
   perLane = concurrency,
   lane = () => '',

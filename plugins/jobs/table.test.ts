@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Engine } from '../../storage/index.ts'
 import { openLevel } from '../../storage/level.ts'
-import { cancelled, completed, retried } from './changes.ts'
+import { cancel, complete, retry } from './changes.ts'
 import { LeaseLost } from './errors.ts'
 import type { JobRow } from './row.ts'
 import { JobTable } from './table.ts'
@@ -40,12 +40,12 @@ test('who has lost a lease can record nothing of the job, not even when it runs 
   await table.add(row('a'))
   const [first] = await table.claim(['a'], () => 'lease-1')
   await table.memos.keep(first!, 'step', 'one', 1)
-  await table.change('a', cancelled)
-  await table.change('a', retried)
+  await table.change('a', cancel)
+  await table.change('a', retry)
   const [second] = await table.claim(['a'], () => 'lease-2')
   expect(await table.memos.get(second!, 'step', 'one')).toEqual({ value: 1 })
   const attempts = [
-    table.changeHeld(first!, (row, now) => completed(row, 'late', now)),
+    table.changeHeld(first!, (row, now) => complete(row, 'late', now)),
     table.memos.keep(first!, 'step', 'two', 2),
     table.memos.suspend(first!, { dueAt: 5_000 }),
   ]

@@ -1,5 +1,5 @@
 import type { Collection, Page, PageOptions, Store, Transaction } from '#kernel'
-import { claimed, orphaned } from './changes.ts'
+import { claim, orphan } from './changes.ts'
 import { LeaseLost, unknownJob } from './errors.ts'
 import { Memos } from './memos.ts'
 import { type JobRow, jobsIn, pausesIn } from './row.ts'
@@ -75,7 +75,7 @@ export class JobTable {
         const now = this.#now()
         const row = transaction.get(this.jobs, id)
         if (row?.status !== 'waiting' || row.dueAt === undefined || row.dueAt > now) return []
-        const next = claimed(row, lease(), now)
+        const next = claim(row, lease(), now)
         transaction.put(this.jobs, id, next)
         return [next]
       }),
@@ -88,7 +88,7 @@ export class JobTable {
     for await (const [id, row] of this.jobs.scan({ index: 'leased' })) {
       if (isHeld(row)) continue
       await this.jobs.update(id, (found) =>
-        found?.lease === row.lease ? orphaned(found!, this.#now()) : undefined,
+        found?.lease === row.lease ? orphan(found!, this.#now()) : undefined,
       )
       recovered += 1
     }

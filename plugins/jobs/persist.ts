@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 const refusedMs = 1_000
 
 /** Writes until the store takes it: while a disk is full, what is to be recorded waits. */
-export async function recorded<T>(write: () => Promise<T>): Promise<T> {
+export async function persist<T>(write: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await write()
