@@ -10,6 +10,7 @@ export default defineArea({
       path: '/api/linecount',
       access: 'any',
       summary: 'Count the lines of a text',
+      reads: true,
       body: streamedBody({ maxBytes: 2 ** 30, types: ['text/plain', 'application/jsonl'] }),
       returns: z.object({ lines: z.number() }),
       async handle({ body }) {

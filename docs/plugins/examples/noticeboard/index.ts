@@ -67,6 +67,7 @@ export default defineArea({
       path: '/api/noticeboard/list',
       access: 'any',
       summary: 'The notices, at once or one by one',
+      reads: true,
       body: z.strictObject({ stream: z.boolean().default(false) }),
       returns: jsonOrEvents(z.object({ notices: z.array(notice) })),
       handle: ({ body: { stream } }) => (stream ? events(all()) : { notices: all() }),
