@@ -14,9 +14,9 @@ const record = z.object({
   id: z.string(),
   /** SHA-256 of the secret; the secret itself is kept nowhere. */
   hash: z.string(),
-  /** The key that began it, and its digest. */
   key_id: z.string(),
-  key: z.string(),
+  /** The digest of the key that began it, readable with the secret only: that of the configured key lies nowhere else. */
+  sealed_key: z.string(),
   user_id: z.string().optional(),
   ip: z.string(),
   user_agent: z.string().optional(),
@@ -79,7 +79,7 @@ export class BrowserSessions {
       id: newId('ses_'),
       hash: digestOf(secret),
       key_id: principal.keyId,
-      key,
+      sealed_key: sealed(key, secret),
       ...(principal.userId !== undefined && { user_id: principal.userId }),
       ip,
       ...(userAgent !== undefined && { user_agent: userAgent.slice(0, 200) }),
@@ -97,7 +97,9 @@ export class BrowserSessions {
     const hash = digestOf(secret)
     const [row] = (await this.#rows.list({ index: 'hash', equals: hash, limit: 1 })).items
     if (!row || !timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash))) return undefined
-    return Date.parse(row.expires_at) > Date.now() ? { id: row.id, key: row.key } : undefined
+    return Date.parse(row.expires_at) > Date.now()
+      ? { id: row.id, key: sealed(row.sealed_key, secret) }
+      : undefined
   }
 
   get(id: string): Promise<SessionRecord | undefined> {
@@ -142,6 +144,13 @@ export class BrowserSessions {
     for await (const [id] of this.#rows.scan({ index, equals })) ids.push(id)
     return ids
   }
+}
+
+/** A digest under a mask that is used for it alone; what is sealed twice is as before. */
+function sealed(digest: string, secret: string): string {
+  const mask = createHash('sha256').update(`key ${secret}`).digest()
+  const bytes = Buffer.from(digest, 'base64url').map((byte, i) => byte ^ mask[i]!)
+  return Buffer.from(bytes).toString('base64url')
 }
 
 const digestOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url')
