@@ -1,8 +1,10 @@
+import { MessageChannel } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { withEngine } from '../storage/conformance/harness.ts'
 import type { Store } from '../storage/index.ts'
 import { openLevel } from '../storage/level.ts'
+import { openShared, shareEngine } from '../storage/shared.ts'
 import { Outbox } from './events/outbox.ts'
 import { defineEvent, Events, type Occurrence } from './events.ts'
 
@@ -146,6 +148,26 @@ test('after it was closed it tells nothing more, and keeps what comes', () =>
     await outbox.close()
     await store.transaction((tx) => events.emit(Posted, { n: 1 }, { in: tx }))
     expect([told.length, await stored()]).toEqual([0, 1])
+  }))
+
+test('what a transaction of another thread emits is told in the first one', () =>
+  withEngine(openLevel, async ({ engine }) => {
+    const { port1, port2 } = new MessageChannel()
+    const shared = shareEngine(engine)
+    const closed = shared.serve(port1)
+    const own = shared.open()
+    const far = openShared(port2)
+    const first = listening()
+    const told = new Outbox(own.namespace('kernel'))
+    await told.open((occurrence) => first.events.tell(occurrence))
+    const second = listening({ outbox: new Outbox(far.namespace('kernel')) })
+    await far.transaction((tx) => second.events.emit(Posted, { n: 1 }, { in: tx }))
+    await expect.poll(() => first.told.map(({ data }) => data)).toEqual([{ n: 1 }])
+    expect(second.told).toEqual([])
+    await told.close()
+    await far.close()
+    await closed
+    await own.close()
   }))
 
 test('what is to be told durably is kept only where somebody listens', () =>

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Page, PageOptions, Sequence, Store, Transaction } from '../../storage/index.ts'
 import { conflict, notFound } from '../errors.ts'
 import { eventActor } from '../events/happening.ts'
+import { sectionsOfSettings } from './recorded.ts'
 
 const change = z.object({
   /** `modules`, `bindings`, `plugins`, `code`, or a section that a plugin keeps. */
@@ -74,7 +75,8 @@ export class Journal {
     const changes = new Map<string, ConfigChange>()
     for await (const later of this.#entries.scan(generation + 1)) {
       for (const { before, ...rest } of later.changes) {
-        const id = JSON.stringify([rest.section, rest.key])
+        // Of a plugin that is gone the kind is not known, so its settings may have been under another section.
+        const id = sectionsOfSettings.has(rest.section) ? rest.key : JSON.stringify([rest.section, rest.key])
         const first = changes.get(id)
         changes.set(id, { ...rest, before: first ? first.before : before })
       }

@@ -106,9 +106,11 @@ async function expectNothingLeft(): Promise<void> {
   const left = () => [...held].filter(([, count]) => count !== 0)
   await vi.waitFor(() => expect(new Map(left() as [])).toEqual(new Map(wanted as [])))
   const live = running.flatMap(({ instance }) => instance ?? [])
-  expect(
-    registry.generation.routes.filter(({ plugin }) => plugins.some((id) => plugin.startsWith(id))),
-  ).toEqual(live.flatMap(({ routes }) => routes))
+  const routes = registry.generation.routes.filter(({ plugin }) =>
+    plugins.some((id) => plugin.startsWith(id)),
+  )
+  expect(new Set(routes)).toEqual(new Set(live.flatMap((instance) => instance.routes)))
+  expect(routes).toHaveLength(new Set(routes).size)
 }
 
 const config = fc.record(
@@ -208,6 +210,46 @@ test('after each change everything runs on it, or everything is as it was', asyn
     runs(40),
   )
   expect(refused).toBeGreaterThan(20)
+})
+
+/** What is set at runtime, without the times at which it was. */
+async function settingsNow() {
+  const { rows } = await state()
+  return rows.map(({ updated_at: _, ...said }) => JSON.stringify(said)).sort()
+}
+
+test('a rollback leads to the settings of its generation, whatever was changed since, or changes nothing', async () => {
+  let rolledBack = 0
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { minLength: 2, maxLength: 8 }),
+      fc.array(fc.nat(), { minLength: 1, maxLength: 3 }),
+      async (history, picks) => {
+        await begin()
+        const seen = new Map([[registry.generation.number, await settingsNow()]])
+        for (const one of history) {
+          await take(one).catch(() => {})
+          seen.set(registry.generation.number, await settingsNow())
+        }
+        for (const pick of picks) {
+          const [to, then] = [...seen][pick % seen.size]!
+          const before = await state()
+          try {
+            const { number } = await registry.rollback(to, actor)
+            rolledBack += 1
+            expect(await settingsNow()).toEqual(then)
+            expect([number, registry.generation.number]).toEqual(Array(2).fill(before.generation[0]! + 1))
+          } catch (error) {
+            if (error instanceof Error && error.name === 'AssertionError') throw error
+            expect(await state()).toEqual(before)
+          }
+          await expectNothingLeft()
+        }
+      },
+    ),
+    runs(25),
+  )
+  expect(rolledBack).toBeGreaterThan(10)
 })
 
 test('a hundred changes at once are a hundred generations, in the order in which they were asked for', async () => {
