@@ -103,10 +103,12 @@ export async function boot({
     const accounts = await Accounts.open(store)
     if (config.adminKey) accounts.adopt(config.adminKey)
 
-    const onError = (error: unknown, event: string) => log.error({ err: error, event }, 'an event failed')
+    const onError = (error: unknown, event: string) => log.error({ err: error, event }, 'a listener failed')
     const outbox = new Outbox(store)
     const onward = thread && relayEvents(thread.relay)
-    const events = new Events({ failed: onError, onward, outbox, strict: freezeAll })
+    const misused = (err: Error, event: string) =>
+      log.error({ err, event }, 'a plugin emitted what it may not')
+    const events = new Events({ failed: onError, misused, onward, outbox, strict: freezeAll })
     for (const type of ownEvents) events.declare(type, 'gateway')
     const container = createRoot()
     scope.own(() => container.dispose())

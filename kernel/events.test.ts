@@ -13,7 +13,8 @@ const admin = { type: 'admin', keyId: 'key_1', userId: undefined, plan: 'free', 
 
 function listening(parts: Partial<ConstructorParameters<typeof Events>[0]> = {}) {
   const failed: string[] = []
-  const events = new Events({ failed: (error) => failed.push((error as Error).message), ...parts })
+  const fail = (error: unknown): void => void failed.push((error as Error).message)
+  const events = new Events({ failed: fail, misused: fail, ...parts })
   const told: Occurrence<{ n: number }>[] = []
   events.on(Posted, (_, occurrence) => void told.push(occurrence))
   return { events, failed, told }

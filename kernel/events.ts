@@ -38,13 +38,15 @@ export function defineEvent<T>(
 }
 
 interface EventParts {
-  /** Takes what a listener throws, and what a plugin emitted that it may not. */
+  /** Takes what a listener throws. */
   readonly failed: (error: unknown, event: string) => void
+  /** Takes what a plugin emitted that it may not, once for each event. */
+  readonly misused?: (fault: HookFault, event: string) => void
   /** Gets every occurrence that happens here as well. */
   readonly onward?: ((occurrence: Occurrence) => void) | undefined
   /** Keeps what transactions emit until it is told; without it, transactions emit nothing. */
   readonly outbox?: Outbox
-  /** Whether a plugin that emits what it may not gets an error; else its error is logged, once for each event. */
+  /** Whether a plugin that emits what it may not gets an error. */
   readonly strict?: boolean
 }
 
@@ -137,7 +139,7 @@ export class Events {
     if (!problem) return true
     const fault = new HookFault(`${by} emitted ${event}, ${problem}`)
     if (this.#parts.strict) throw fault
-    if (!this.#misused.has(event)) this.#parts.failed(fault, event)
+    if (!this.#misused.has(event)) this.#parts.misused?.(fault, event)
     this.#misused.add(event)
     return !this.catalogue.has(event)
   }

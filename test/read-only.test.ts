@@ -50,7 +50,7 @@ const scribblers = {
     reply.raw?.fill(120)
     return reply
   }`,
-  events: `stream: () => ({ push(chunk, out) { chunk.raw?.fill(120); out.emit(chunk) } }), reply() {}`,
+  rawbytes: `stream: () => ({ push(chunk, out) { chunk.raw?.fill(120); out.emit(chunk) } }), reply() {}`,
 } as const
 
 const ofAll = { ...writers, ...scribblers }
