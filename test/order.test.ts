@@ -79,6 +79,8 @@ test('the operator outweighs all wishes, and several configurations of a module 
     'y',
     'x',
   ])
+  const circle = [placed('x', { after: ['y'] }), placed('y', { after: ['x'] }), placed('w', { order: 1 })]
+  expect(ids(inOrder(circle))).toEqual(['x', 'y', 'w'])
   const bound = ['a/2', 'a/1', 'a/3'].map((id) => ({ id, ...placed('a') }))
   expect(ids(inOrder(bound))).toEqual(['a/1', 'a/2', 'a/3'])
 })

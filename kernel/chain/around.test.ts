@@ -145,3 +145,39 @@ test('a refusal of its own goes out in the name of the module', async () => {
   expect(error).toMatchObject({ code: 'bad_request', module: 'test' })
   expect(entry.meter.refusals).toBe(1)
 })
+
+test('a stream that it broke on is let go of when its reader leaves, and a whole answer needs no letting go', async () => {
+  let left = 0
+  async function* source(): AsyncGenerator<readonly Chunk[]> {
+    try {
+      for (;;) yield [Chunk.of({ choices: [] })]
+    } finally {
+      left += 1
+    }
+  }
+  const breaking = entryOf(async (call, next) => {
+    const reply = await next(call)
+    if (reply.kind === 'stream') for await (const _ of reply.chunks) break
+    throw new Error('broken')
+  })
+  const reply = await runAround(breaking, call, async () => new StreamReply('', source()))
+  if (reply.kind === 'stream') for await (const _ of reply.chunks) break
+  expect(left).toBe(1)
+})
+
+test('a stream that it gives back as it came is read from its source, and let go of once', async () => {
+  const ended: string[] = []
+  const chunks: AsyncIterable<readonly Chunk[]> = {
+    [Symbol.asyncIterator]: () => ({
+      next: async () => ({ done: false, value: [Chunk.of({ choices: [] })] }),
+      async return() {
+        ended.push('left')
+        return { done: true, value: undefined }
+      },
+    }),
+  }
+  const passing = entryOf((call, next) => next(call))
+  const reply = await runAround(passing, call, async () => new StreamReply('', chunks))
+  if (reply.kind === 'stream') for await (const _ of reply.chunks) break
+  expect(ended).toEqual(['left'])
+})

@@ -106,6 +106,11 @@ describe.skipIf(!hasFullDevice)('after a failed batch', () => {
 
     await database.close()
     await database.open()
+    writer.put('b', '1')
+    await expect(writer.commit()).rejects.toMatchObject(refused)
+    await expect(writer.clear([])).rejects.toMatchObject(refused)
+    expect(writer.read('b')).toBeUndefined()
+    expect(await database.keys().all()).toEqual([])
     writer.renew()
     writer.put('c', '1')
     await writer.commit()
@@ -165,4 +170,82 @@ test('sync writes only when something may not be on disk yet', async () => {
   await writer.sync()
   await writer.sync()
   expect(batches).toHaveLength(3)
+})
+
+test('sync waits for what is asked for or being written, and has it fsynced', async () => {
+  const batch = vi.spyOn(database, 'batch')
+  const syncs = (): boolean[] =>
+    batch.mock.calls.map(([, given]: unknown[]) => (given as { sync: boolean }).sync)
+  const writer = new GroupCommit(database)
+  writer.put('a', '1')
+  const asked = writer.commit(false)
+  await writer.sync()
+  expect(syncs()).toEqual([true])
+  await asked
+  writer.put('b', '1')
+  const written = writer.commit(false)
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  await writer.sync()
+  expect(syncs()).toEqual([true, false, true])
+  await written
+})
+
+test('a commit of nothing does not make what was written before safe', async () => {
+  const writer = new GroupCommit(database)
+  writer.put('a', '1')
+  await writer.commit(false)
+  await writer.commit()
+  await writer.sync()
+  expect(batches).toHaveLength(2)
+})
+
+test('bytes are read and written as they are, beside texts', async () => {
+  const writer = new GroupCommit(database)
+  const bytes = Buffer.of(0x28, 0xb5, 0xff, 0x00)
+  writer.put('bytes', bytes)
+  writer.put('text', Buffer.from('naïve'))
+  expect(writer.read('text')).toBe('naïve')
+  writer.put('plain', 'naïve')
+  await writer.commit()
+  expect(await database.get<string, Uint8Array>('bytes', { valueEncoding: 'view' })).toEqual(bytes)
+  expect(await database.getMany(['text', 'plain'])).toEqual(['naïve', 'naïve'])
+})
+
+test('ranges are deleted with all that is in them, and nothing else', async () => {
+  const writer = new GroupCommit(database)
+  for (const key of ['a', 'b', 'c', 'd', 'e']) writer.put(key, 'x')
+  await writer.commit()
+  await writer.clear([
+    { gte: 'a', lt: 'c' },
+    { gte: 'd', lt: 'e' },
+  ])
+  const left = await database.keys({ gte: 'a' }).all()
+  expect(left).toEqual(['c', 'e'])
+})
+
+test('one batch is written at a time, and what is being written can be read all the while', async () => {
+  const gate = Promise.withResolvers<void>()
+  const batch = database.batch.bind(database) as () => ReturnType<Database['batch']>
+  let running = 0
+  let most = 0
+  vi.spyOn(database, 'batch').mockImplementation((async (...given: unknown[]) => {
+    running += 1
+    most = Math.max(most, running)
+    await gate.promise
+    await batch(...(given as []))
+    running -= 1
+  }) as never)
+  const writer = new GroupCommit(database)
+  const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+  writer.put('a', '1')
+  const commits = [writer.commit(), writer.commit()]
+  for (let n = 0; n < 3; n++) await turn()
+  writer.put('b', '1')
+  commits.push(writer.commit())
+  for (let n = 0; n < 3; n++) await turn()
+  expect([writer.read('a'), writer.read('b'), most]).toEqual(['1', '1', 1])
+  gate.resolve()
+  await Promise.all(commits)
+  expect(most).toBe(1)
+  expect(await database.keys().all()).toEqual(['a', 'b'])
 })

@@ -6,7 +6,7 @@ import type { Outcome } from '../../call/outcome.ts'
 import { type Reply, StreamReply, WholeReply } from '../../call/reply.ts'
 import type { Attempt } from '../../call/trace.ts'
 import { contentBlocked, forbidden, UpstreamError } from '../../errors.ts'
-import type { Chunk } from '../../stream/chunk.ts'
+import { Chunk } from '../../stream/chunk.ts'
 import { toChunks } from '../../stream/chunks.ts'
 import { Chain } from '../chain.ts'
 import type { Hooks, Next } from '../hooks.ts'
@@ -298,4 +298,124 @@ test('what a module keeps for a call is the same in all its hooks', async () => 
     settled: (_, call) => void told.push(call.trace.slot(slot, () => ({ n: 0 }))),
   })
   expect(told).toEqual([{ n: 7 }])
+})
+
+test('an answer that stays as it is, whole or streamed, is no change, and one with other chunks is', async () => {
+  const copy: Hooks = { reply: (body) => structuredClone(body), stream: 'buffer' }
+  for (const stream of [false, true]) expect((await shadow(copy, { stream })).notes).toEqual([])
+  const dropping: Hooks = {
+    stream: () => ({
+      push(chunk, out) {
+        if (chunk.data.choices[0]?.delta?.content !== 'a') out.emit(chunk)
+      },
+    }),
+  }
+  const adding: Hooks = {
+    stream: () => ({ push: (chunk, out) => out.emit(chunk), end: (out) => out.emit(chunks[1]!) }),
+  }
+  const instead: Hooks = {
+    stream: () => ({
+      push(chunk, out) {
+        const [choice] = chunk.data.choices
+        out.emit(
+          choice?.delta?.content
+            ? Chunk.of({ ...chunk.data, choices: [{ index: 0, delta: { content: 'z' } }] })
+            : chunk,
+        )
+      },
+    }),
+  }
+  const cutting: Hooks = {
+    async around(call, next) {
+      const reply = await next(call)
+      if (reply.kind === 'whole') return reply
+      async function* first(source: AsyncIterable<readonly Chunk[]>) {
+        for await (const batch of source) {
+          yield batch
+          return
+        }
+      }
+      return reply.through(first(reply.chunks))
+    },
+  }
+  for (const hooks of [dropping, adding, instead, cutting]) {
+    const { notes } = await shadow(hooks, { stream: true })
+    expect(notes).toMatchObject([
+      {
+        verdict: 'changed',
+        detail: { of: 'reply', paths: expect.arrayContaining([expect.stringMatching(/^choices/)]) },
+      },
+    ])
+  }
+})
+
+test('what an around makes of the answer is told where it differs, and an answer passed on is not', async () => {
+  const other: Hooks = {
+    async around(call, next) {
+      await next(call)
+      return WholeReply.of({ ...answer, model: 'other' })
+    },
+  }
+  for (const stream of [false, true])
+    expect((await shadow(other, { stream })).notes).toMatchObject([
+      { verdict: 'changed', detail: { of: 'reply', paths: ['model'] } },
+    ])
+  const passing: Hooks = { around: (call, next) => next(call) }
+  for (const stream of [false, true]) expect((await shadow(passing, { stream })).notes).toEqual([])
+})
+
+test('a failure over the answer is the failure of its hook, and decisions and answers of requests are told', async () => {
+  const { notes, meter } = await shadow({
+    request(call) {
+      call.trace.decide({ kind: 'way', chosen: 'this', reason: 'it is there' })
+      return WholeReply.of(answer)
+    },
+    reply() {
+      throw new Error('bug')
+    },
+    stream: 'buffer',
+  })
+  expect(notes).toEqual([
+    { module: 'm', verdict: 'answered', mode: 'shadow' },
+    { module: 'm', verdict: 'failed', detail: { hook: 'reply' }, mode: 'shadow' },
+    { module: 'm', verdict: 'decided', detail: { kind: 'way', chosen: 'this' }, mode: 'shadow' },
+  ])
+  expect(meter.events.map(({ detail }) => detail)).toEqual(['reply: Error'])
+})
+
+test("a stream that its reader leaves is nobody's failure", async () => {
+  const call = callOf(true)
+  const meter = new Meter()
+  const reading: Hooks = {
+    around: async (made, next) => {
+      const reply = await next(made)
+      if (reply.kind === 'stream') for await (const _ of reply.chunks);
+      return reply
+    },
+    stream: () => ({ push: (chunk, out) => out.emit(chunk) }),
+  }
+  const chain = new Chain([inShadow(entryOf('m', reading, { meter }))], provider())
+  const reply = await chain.run(call)
+  if (reply.kind === 'stream') for await (const _ of reply.chunks) break
+  await chain.settled({ ending: 'client_abort' } as Outcome, call)
+  expect([meter.errors, meter.refusals]).toEqual([0, 0])
+  expect(call.trace.notes.filter(({ verdict }) => verdict === 'failed')).toEqual([])
+})
+
+test('later hooks of a module wait for its request hook, and see what that kept', async () => {
+  const order: string[] = []
+  const { notes } = await shadow({
+    async request() {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      order.push('request')
+      return undefined
+    },
+    async around(call, next) {
+      order.push('around')
+      return next(call)
+    },
+    settled: () => void order.push('settled'),
+  })
+  expect(order).toEqual(['request', 'around', 'settled'])
+  expect(notes).toEqual([])
 })
