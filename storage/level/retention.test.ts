@@ -1,0 +1,183 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import fc from 'fast-check'
+import { Level } from 'level'
+import { expect, test } from 'vitest'
+import { runs } from '../../test/suite/runs.ts'
+import type { Engine, Log, LogOptions } from '../index.ts'
+import { openLevel } from '../level.ts'
+import { largestInlineBody } from './chunk.ts'
+
+interface Call {
+  readonly id: string
+  readonly at: number
+  readonly kind: string
+  readonly ms: number
+}
+
+const options: LogOptions<Call> = {
+  id: ({ id }) => id,
+  time: ({ at }) => at,
+  fields: { kind: ({ kind }) => kind },
+  numbers: { ms: ({ ms }) => ms },
+}
+
+/** A log with blocks of eight rows, and what it should hold. */
+class Kept {
+  #engine: Engine
+  #log: Log<Call>
+  readonly folder: string
+  readonly rows = new Map<Call, string | undefined>()
+
+  constructor(folder: string, engine: Engine) {
+    this.folder = folder
+    this.#engine = engine
+    this.#log = engine.log('calls', options)
+  }
+
+  static async in(run: (kept: Kept) => Promise<void>): Promise<void> {
+    const folder = await mkdtemp(path.join(tmpdir(), 'retention-'))
+    const kept = new Kept(folder, await openLevel(folder, { logFormat: { chunkRows: 4, blockRows: 8 } }))
+    await run(kept)
+      .finally(() => kept.#engine.close())
+      .finally(() => rm(folder, { recursive: true, force: true }))
+  }
+
+  get log(): Log<Call> {
+    return this.#log
+  }
+
+  append(row: Call, body?: string): void {
+    this.rows.set(row, body)
+    this.#log.append(row, () => body)
+  }
+
+  /** Forgets rows, or bodies of them, as the log should; returns how many. */
+  forget(old: (row: Call) => boolean, what: 'rows' | 'bodies' = 'rows'): number {
+    const gone = [...this.rows].filter(([row, body]) => old(row) && (what === 'rows' || body !== undefined))
+    for (const [row] of gone) {
+      if (what === 'rows') this.rows.delete(row)
+      else this.rows.set(row, undefined)
+    }
+    return gone.length
+  }
+
+  async reopen(): Promise<void> {
+    await this.#engine.close()
+    this.#engine = await openLevel(this.folder)
+    this.#log = this.#engine.log('calls', options)
+  }
+
+  /** Whether the log answers all questions as its rows say. */
+  async check(): Promise<void> {
+    const all = [...this.rows.keys()].toReversed()
+    expect(await this.#log.list()).toEqual({ items: all, total: all.length })
+    for (const kind of ['a', 'b'])
+      expect((await this.#log.list({ where: { kind } })).items).toEqual(
+        all.filter((row) => row.kind === kind),
+      )
+    expect((await this.#log.list({ atLeast: { ms: 50 } })).items).toEqual(all.filter(({ ms }) => ms >= 50))
+    expect((await this.#log.list({ from: 10, to: 30 })).items).toEqual(
+      all.filter(({ at }) => at >= 10 && at < 30),
+    )
+    for (const [{ id }, body] of this.rows) expect(await this.#log.body(id)).toBe(body)
+  }
+
+  /** The keys of the log on disk. */
+  async keys(): Promise<string[]> {
+    await this.#engine.close()
+    const database = new Level<string, string>(this.folder)
+    const keys = await database.keys({ gte: 'l/calls!', lt: 'l/calls"' }).all()
+    await database.close()
+    await this.reopen()
+    return keys
+  }
+}
+
+const aBody = fc.constantFrom(undefined, 'a body', 'x'.repeat(largestInlineBody + 1))
+const anOperation = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('append' as const),
+      rows: fc.integer({ min: 1, max: 12 }),
+      body: aBody,
+    }),
+  },
+  fc.record({ do: fc.constantFrom('prune' as const, 'pruneBodies' as const), before: fc.nat({ max: 60 }) }),
+  fc.record({ do: fc.constant('erase' as const), kind: fc.constantFrom('a', 'b', 'c') }),
+  fc.record({ do: fc.constant('reopen' as const) }),
+)
+
+test('whatever is pruned and erased between, the log holds what is left, and says how much went', () =>
+  fc.assert(
+    fc.asyncProperty(
+      fc.array(anOperation, { maxLength: 12 }),
+      fc.infiniteStream(fc.nat({ max: 60 })),
+      (operations, times) =>
+        Kept.in(async (kept) => {
+          let n = 0
+          for (const operation of operations) {
+            if (operation.do === 'append') {
+              for (let left = operation.rows; left > 0; left--, n++) {
+                const at = times.next().value
+                kept.append(
+                  { id: `c${n}`, at, kind: 'abb'[n % 3]!, ms: (n * 37) % 101 },
+                  n % 2 ? operation.body : undefined,
+                )
+              }
+            } else if (operation.do === 'prune') {
+              const { before } = operation
+              expect(await kept.log.prune(before)).toBe(kept.forget(({ at }) => at < before))
+            } else if (operation.do === 'pruneBodies') {
+              const { before } = operation
+              expect(await kept.log.pruneBodies(before)).toBe(kept.forget(({ at }) => at < before, 'bodies'))
+            } else if (operation.do === 'erase') {
+              const isMeant = ({ kind }: Call) => kind === operation.kind
+              expect(await kept.log.erase(isMeant)).toBe(kept.forget(isMeant))
+            } else await kept.reopen()
+            await kept.check()
+          }
+        }),
+    ),
+    runs(12),
+  ))
+
+test('what is pruned leaves nothing on the disk: whole blocks go with all that belongs to them', () =>
+  Kept.in(async (kept) => {
+    for (let n = 0; n < 20; n++)
+      kept.append(
+        { id: `c${n}`, at: n, kind: `k${n}`, ms: n },
+        n % 2 ? 'x'.repeat(largestInlineBody + 1) : 'small',
+      )
+    await kept.log.flush()
+    const blocks = (keys: readonly string[]) => keys.filter((key) => /^l\/calls![hitpn]/.test(key)).length
+    expect(blocks(await kept.keys())).toBe(2 * 5)
+    expect(await kept.log.prune(8)).toBe(8)
+    kept.forget(({ at }) => at < 8)
+    expect(blocks(await kept.keys())).toBe(5)
+    expect(await kept.log.pruneBodies(100)).toBe(12)
+    kept.forget(() => true, 'bodies')
+    expect((await kept.keys()).filter((key) => /^l\/calls![by]/.test(key))).toEqual([])
+    await kept.check()
+    expect(await kept.log.erase(({ at }) => at < 16)).toBe(8)
+    kept.forget(({ at }) => at < 16)
+    expect(blocks(await kept.keys())).toBe(0)
+    expect(await kept.log.prune(100)).toBe(4)
+    kept.forget(() => true)
+    expect((await kept.keys()).filter((key) => !/^l\/calls![mr]/.test(key))).toEqual([])
+    kept.append({ id: 'late', at: 200, kind: 'a', ms: 1 }, 'late body')
+    await kept.check()
+  }))
+
+test('many blocks are dropped a few at a time, and rows come in between', () =>
+  Kept.in(async (kept) => {
+    for (let n = 0; n < 20 * 8; n++) kept.append({ id: `c${n}`, at: n, kind: 'a', ms: 0 })
+    await kept.log.flush()
+    const pruned = kept.log.prune(19 * 8)
+    kept.append({ id: 'late', at: 1000, kind: 'b', ms: 0 })
+    expect(await pruned).toBe(19 * 8)
+    kept.forget(({ at }) => at < 19 * 8)
+    await kept.check()
+  }))
