@@ -34,7 +34,10 @@ beforeAll(async () => {
   home = await mkdtemp(path.join(tmpdir(), 'switchyard-documented-'))
   const config = {
     plugin_dirs: [folder],
-    providers: { openai: { base_url: upstream.baseUrl(), api_key: 'sk-test' } },
+    providers: {
+      openai: { base_url: upstream.baseUrl(), api_key: 'sk-test' },
+      far: { type: 'openai', base_url: 'https://models.example.com/v1', api_key: 'sk-far', region: 'us' },
+    },
     egress: { allow: ['127.0.0.1'] },
     secrets: { MODERATION_KEY: 'key-of-the-service' },
     workers: { hang: '500ms' },
@@ -184,6 +187,35 @@ test('tokenbudget reserves what a call may use, and counts what it has used', as
       expect(answer.status).toBe(status)
       if (status === 429) expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
     }
+  })
+})
+
+test('residency keeps calls of a project in their regions, and on this network where it can', async () => {
+  const health = (model: string) =>
+    ask(
+      { url: gateway.url, adminKey },
+      {
+        headers: { 'x-project': 'health' },
+        body: { model, messages: [{ role: 'user', content: 'hello' }] },
+      },
+    )
+  await withPlugin('residency', { projects: { health: ['eu'] } }, async () => {
+    upstream.reply({ content: ['fine'] })
+    expect((await health('gpt-4o-mini')).status).toBe(200)
+    const refused = await health('far/some-model')
+    expect([refused.status, refused.body.error]).toMatchObject([
+      400,
+      { type: 'no_target', module: 'residency', message: expect.stringContaining('it is in us') },
+    ])
+  })
+})
+
+test('fitting refuses a prompt that no provider has room for', async () => {
+  await withPlugin('fitting', {}, async () => {
+    upstream.reply({ content: ['fine'] })
+    expect((await say('hello')).status).toBe(200)
+    const long = await say('many words '.repeat(100_000))
+    expect([long.status, long.body.error]).toMatchObject([400, { param: 'messages' }])
   })
 })
 

@@ -2,6 +2,7 @@ import type { Call } from '../call/call.ts'
 import type { Outcome } from '../call/outcome.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Attempt, ChainFacts } from '../call/trace.ts'
+import type { TargetHooks } from '../contract/routing.ts'
 import { askAdmit, isLeftOut } from './admit.ts'
 import { runAround } from './around.ts'
 import { askAttempt, inTurn, notify } from './attempts.ts'
@@ -13,6 +14,7 @@ import type { Next, Visit } from './hooks.ts'
 import { stages } from './hooks.ts'
 import { asks, inspectRequest } from './inspect.ts'
 import { revealReply, rewriteReply } from './rewrite.ts'
+import { targetHooksOf } from './targets.ts'
 import { variesOf } from './varies.ts'
 
 /** The entries between two `around` hooks, and the `around` that wraps what follows. */
@@ -41,6 +43,8 @@ export class Chain {
   readonly #settles: readonly Entry[]
   readonly #detects: readonly Entry[]
   readonly #dispatch: Next
+  /** What modules say of the places that calls may go to; undefined where none has a word in it. */
+  readonly targets: TargetHooks | undefined
   /** What calls on this chain are told of it. */
   readonly facts: ChainFacts
 
@@ -54,6 +58,7 @@ export class Chain {
     this.#detects = entries.filter(
       ({ hooks }) => hooks.detect?.request !== undefined || hooks[looksElsewhere],
     )
+    this.targets = targetHooksOf(entries)
     this.facts = { isProvider, variesIn: variesOf(entries), inspectBrought: inspectorOf(this.#detects) }
     this.#dispatch = dispatch
   }

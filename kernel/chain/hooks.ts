@@ -3,6 +3,7 @@ import type { Completion } from '../call/canonical.ts'
 import type { Outcome } from '../call/outcome.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Attempt } from '../call/trace.ts'
+import type { Candidate } from '../contract/routing.ts'
 import type { Detection } from '../detect/detect.ts'
 import type { Filter } from '../stream/filter.ts'
 
@@ -68,6 +69,13 @@ interface Steps {
   varies?(call: Call): string | undefined
   /** Texts of requests and answers to mask, redact or block: the kernel finds the places, whole or streamed. */
   detect?: { readonly request?: Detection; readonly reply?: Detection }
+  /**
+   * Whether a call may go to a place: a reason why not, for people, or nothing. The call goes elsewhere then, and is refused with
+   * all reasons when there is no other place.
+   */
+  eligible?(target: Candidate, call: Call): string | undefined
+  /** How much a place is preferred for a call, in a unit of the module's own; 0 says nothing. What modules say adds up. */
+  prefers?(target: Candidate, call: Call): number
   /**
    * Each try at a provider, after target and key are chosen and before anything is sent: refuse by throwing, or add
    * to `headers`.

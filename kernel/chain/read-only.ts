@@ -21,6 +21,8 @@ export function readOnlyHooks(hooks: Hooks): Hooks {
     around,
     wraps,
     varies,
+    eligible,
+    prefers,
     detect,
     attempt,
     attempted,
@@ -41,6 +43,8 @@ export function readOnlyHooks(hooks: Hooks): Hooks {
     ...(around && { around: (call, next) => aroundReadOnly(around, call, next) }),
     ...(wraps && { wraps: (call) => wraps(call.readOnly) }),
     ...(varies && { varies: (call) => varies(call.readOnly) }),
+    ...(eligible && { eligible: (target, call) => eligible(Object.freeze(target), call.readOnly) }),
+    ...(prefers && { prefers: (target, call) => prefers(Object.freeze(target), call.readOnly) }),
     ...(detect && {
       detect: {
         ...(detect.request && { request: readOnlyDetection(detect.request) }),

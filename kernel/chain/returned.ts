@@ -14,6 +14,8 @@ const functions = [
   'around',
   'wraps',
   'varies',
+  'eligible',
+  'prefers',
   'attempt',
   'attempted',
   'reply',

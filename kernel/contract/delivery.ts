@@ -3,6 +3,7 @@ import type { Reply } from '../call/reply.ts'
 import type { Attempt } from '../call/trace.ts'
 import { type Token, token } from '../container.ts'
 import type { Credential, Protocol, ProviderSpec } from './provider.ts'
+import type { TargetHooks } from './routing.ts'
 
 /** What the chain does around each attempt at a provider. A promise only where a module takes its time. */
 export interface AttemptHooks {
@@ -19,6 +20,8 @@ export interface Arrangement {
   readonly protocols: ReadonlyMap<string, Protocol>
   readonly services: ReadonlyMap<Token<unknown>, unknown>
   readonly attempts: AttemptHooks
+  /** What modules say of the places that calls may go to; undefined where none has a word in it. */
+  readonly targets?: TargetHooks | undefined
 }
 
 /** A key that one call brought with it, and the only provider that may have it. */

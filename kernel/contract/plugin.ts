@@ -15,6 +15,7 @@ import type { Chunk } from '../stream/chunk.ts'
 import type { CallOptions, CompleteOptions, MadeCall } from './calls.ts'
 import type { PersonalData } from './personal-data.ts'
 import type { Protocol } from './provider.ts'
+import type { Candidate } from './routing.ts'
 import type { Actor, Section } from './section.ts'
 
 /**
@@ -100,6 +101,11 @@ export interface Context<S> {
   inspect(call: Call, texts: readonly BroughtText[]): Promise<readonly string[]>
   /** The same for a streamed answer; resolves when its first content is there. Read it to its end, or leave it. */
   completeStreamed(request: ModelRequest, options?: CompleteOptions): Promise<AsyncIterable<readonly Chunk[]>>
+  /**
+   * Where a call would go as it stands, best first, with the permission `targets`: what its caller can use, and modules let it.
+   * Fallbacks are not among them. Empty when it can go nowhere.
+   */
+  targets(call: Call): Promise<readonly Candidate[]>
   /**
    * Makes a call as if the one it is made for had sent it from outside, with the permission `calls`: through all modules, with
    * that one's keys, scope and limits, traced and billed alike.

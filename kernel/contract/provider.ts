@@ -43,6 +43,8 @@ export const providerSpec = z.strictObject({
   headers: z.record(z.string(), z.string()).default({}),
   /** Takes any model, as long as no other provider can answer: for an installation that has no key yet. */
   fallback: z.boolean().default(false),
+  /** Where it runs models, such as `eu`; an option of that name, and the entry in service.yaml, say otherwise. */
+  region: z.string().optional(),
   /** The name under which the price data knows it, where that is another. */
   price_id: z.string().optional(),
   /** What else it needs to know, by name; the entry in service.yaml says otherwise. */
@@ -96,6 +98,10 @@ export interface Provider {
   readonly configured: boolean
   /** The name under which the price data knows it. */
   readonly priceId: string
+  /** Where it runs models, in its own words; undefined where nothing says. */
+  readonly region: string | undefined
+  /** Whether it is on this machine or in its private network. */
+  readonly local: boolean
 }
 
 /** Where an attempt goes. */

@@ -1,10 +1,39 @@
+import type { Call } from '../call/call.ts'
+import type { Awaitable } from '../chain/hooks.ts'
 import { guardedToken } from '../container.ts'
+import type { Capability, Rates } from './models.ts'
+
+/** Where a call may go. What is undefined is not known: never a guess. */
+export interface Candidate {
+  readonly provider: string
+  /** The model's name there. */
+  readonly model: string
+  /** Most tokens of a prompt. */
+  readonly window: number | undefined
+  /** What is not among them is not known. */
+  readonly capabilities: Readonly<Partial<Record<Capability, boolean>>>
+  readonly rates: Rates | undefined
+  /** Where the provider runs models, in its own words: `eu`, `us-east-1`. */
+  readonly region: string | undefined
+  /** Whether the call stays on this machine or in its private network. */
+  readonly local: boolean
+}
+
+/** What modules say of the places that a call may go to. */
+export interface TargetHooks {
+  /** Why the call may not go there, and which module says so. */
+  refusal(target: Candidate, call: Call): { readonly module: string; readonly reason: string } | undefined
+  /** How much modules prefer it, together. */
+  preference(target: Candidate, call: Call): number
+}
 
 /** Knows where models are served. */
 export interface Routing {
   /** Whether the gateway has a provider of this name. */
   isProvider(name: string): boolean
+  /** Where a call would go as it stands, best first: what its caller can use, and modules let it. Empty when nowhere. */
+  targets(call: Call): Awaitable<readonly Candidate[]>
 }
 
-/** The kernel asks it what the names of models mean. Offered with `Delivery`. */
+/** The kernel asks it what the names of models mean, and where calls may go. Offered with `Delivery`. */
 export const Routing = guardedToken<Routing>('routing')

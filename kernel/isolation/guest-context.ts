@@ -15,6 +15,7 @@ import type { GuestData, SetupData } from './protocol.ts'
 /** What of a context a worker does without, and why nothing stands in for it. */
 const absent = {
   call: 'calls in the name of others',
+  targets: 'the places that calls may go to',
   completeStreamed: 'streamed answers of its own calls',
   provide: 'services',
   use: 'services',

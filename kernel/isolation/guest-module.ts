@@ -58,6 +58,10 @@ export class GuestModule {
   begin(returned: Hooks): Shape {
     const { id, permissions } = this.#data
     const hooks = grantedHooks(id, readOnlyHooks(returned), grantsOf(permissions))
+    if (hooks.eligible ?? hooks.prefers)
+      throw new HookFault(
+        `${id} judges targets, which needs an answer at once: give it "isolation": "inproc"`,
+      )
     this.#entry = { ...this.#entry, hooks }
     const { admit, pure, around, varies, attempt, attempted, reply, stream, detect, reveal, settled } = hooks
     return {

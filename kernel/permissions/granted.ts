@@ -26,7 +26,7 @@ function blind(id: string, hooks: Hooks): Hooks {
   for (const hook of handed)
     if (hooks[hook] !== undefined)
       throw denied(id, `has the hook ${hook}, which is handed texts,`, 'body:read')
-  const { request, varies, attempt, attempted, settled, ...rest } = hooks
+  const { request, varies, eligible, prefers, attempt, attempted, settled, ...rest } = hooks
   return {
     ...rest,
     ...(request && {
@@ -44,6 +44,8 @@ function blind(id: string, hooks: Hooks): Hooks {
       },
     }),
     ...(varies && { varies: (call) => varies(call.redacted) }),
+    ...(eligible && { eligible: (target, call) => eligible(target, call.redacted) }),
+    ...(prefers && { prefers: (target, call) => prefers(target, call.redacted) }),
     ...(attempt && { attempt: (made, call, headers) => attempt(made, call.redacted, headers) }),
     ...(attempted && { attempted: (made, call) => attempted(made, call.redacted) }),
     ...(settled && {

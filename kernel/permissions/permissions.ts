@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { HookFault } from '../hook-fault.ts'
 
 const forms = [
-  /^(routes|providers|store|calls|body:read|body:write)$/,
+  /^(routes|providers|store|calls|targets|body:read|body:write)$/,
   /^service:[a-z][a-z0-9-]{0,63}$/,
   /^network:(\*|(\*\.)?[a-z0-9-]+(\.[a-z0-9-]+)*)$/,
   /^secrets:[A-Z][A-Z0-9_]{0,63}$/,
@@ -12,13 +12,13 @@ const forms = [
 /** One permission of a manifest, as text, so that two versions of a manifest are easily compared. */
 export const permission = z.string().refine((text) => forms.some((form) => form.test(text)), {
   error:
-    'must be routes, providers, store, calls, body:read, body:write, service:<name>, network:<host>, secrets:<NAME> or ' +
+    'must be routes, providers, store, calls, targets, body:read, body:write, service:<name>, network:<host>, secrets:<NAME> or ' +
     'models:<USD a day>',
 })
 
 /** What a plugin may have and do, read from its manifest. */
 export interface Grants {
-  has(permission: 'routes' | 'providers' | 'store' | 'calls'): boolean
+  has(permission: 'routes' | 'providers' | 'store' | 'calls' | 'targets'): boolean
   /** Permissions `service:<name>` for services that not every plugin may use. */
   readonly services: ReadonlySet<string>
   /** Hosts it may reach; `*.` stands for subdomains, `*` for all. */

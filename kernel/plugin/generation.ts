@@ -10,7 +10,7 @@ import { type Arrangement, type AttemptHooks, Delivery, type OwnKey } from '../c
 import { Pricing, TokenCounting } from '../contract/models.ts'
 import type { PersonalData } from '../contract/personal-data.ts'
 import type { Protocol, ProviderSpec } from '../contract/provider.ts'
-import { Routing } from '../contract/routing.ts'
+import { Routing, type TargetHooks } from '../contract/routing.ts'
 import type { Section } from '../contract/section.ts'
 import { Tenants } from '../contract/tenants.ts'
 import { internalError } from '../errors.ts'
@@ -44,6 +44,7 @@ export class Generation implements Arrangement {
   readonly sections: ReadonlyMap<string, Section>
   readonly providers: ReadonlyMap<string, ProviderSpec>
   readonly attempts: AttemptHooks
+  readonly targets: TargetHooks | undefined
   /** What calls cost and use, as far as a plugin tells. */
   readonly rating: Rating
   /** What plugins keep of persons. */
@@ -89,6 +90,7 @@ export class Generation implements Arrangement {
       before: (attempt, call, headers) => chain.attempt(attempt, call, headers),
       after: (attempt, call) => chain.attempted(attempt, call),
     }
+    this.targets = chain.targets
     this.rating = {
       prices: services.get(Pricing) as Pricing | undefined,
       tokens: services.get(TokenCounting) as TokenCounting | undefined,
@@ -124,8 +126,8 @@ export class Generation implements Arrangement {
       },
       after: (attempt, call) => chain.attempted(attempt, call),
     }
-    const on: Arrangement = { providers, protocols, services, attempts }
     const chain: Chain = new Chain(kept, (call) => this.#carry(call, on, ownKey), this.#isProvider)
+    const on: Arrangement = { providers, protocols, services, attempts, targets: chain.targets }
     return chain
   }
 

@@ -9,6 +9,7 @@ import { type DependencyContainer, permissionOf, type Token } from '../container
 import type { PersonalData } from '../contract/personal-data.ts'
 import type { Context } from '../contract/plugin.ts'
 import type { Protocol } from '../contract/provider.ts'
+import { Routing } from '../contract/routing.ts'
 import type { Actor, Section } from '../contract/section.ts'
 import type { EventType, Occurrence } from '../events.ts'
 import type { Log } from '../log.ts'
@@ -157,6 +158,10 @@ export function contextOf<S>(
       return found
     },
     own: (release) => scope.own(release),
+    async targets(call) {
+      demand('targets', 'asks where a call would go')
+      return (parts.service(Routing) as Routing | undefined)?.targets(call) ?? []
+    },
     async inspect(call, texts) {
       if (!grants.writes) throw denied(id, 'brings texts into a call', 'body:write')
       return call.trace.inspectBrought(call, texts, id)

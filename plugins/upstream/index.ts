@@ -9,6 +9,7 @@ import {
   TokenInquiries,
 } from '#provider'
 import { Dispatcher } from './delivery/dispatch.ts'
+import { targetsOf } from './delivery/targets.ts'
 import { checkEntry } from './directory/check-entry.ts'
 import { optionProblems } from './directory/provider-options.ts'
 import { RouteTable } from './directory/route-table.ts'
@@ -56,7 +57,10 @@ export default defineArea({
     const transport = new Transport({ limits, cohort: use(kernelServices.cohort) })
     own(() => transport.close())
     provide(Delivery, new Dispatcher(directory, keys, transport, log).deliver)
-    provide(Routing, { isProvider: (name) => directory.find(name) !== undefined })
+    provide(Routing, {
+      isProvider: (name) => directory.find(name) !== undefined,
+      targets: (call) => targetsOf(call, { directory, keys, on: registry.generation }),
+    })
     provide(ProviderDirectory, directory)
     provide(ProviderEntries, runtime)
     provide(ProviderKeys, keys)

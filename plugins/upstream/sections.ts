@@ -25,6 +25,7 @@ const provider = field
       .text()
       .optional()
       .describe('The organisation to bill, for providers that have organisations.'),
+    region: field.text().optional().describe('Where it runs models, such as eu; for modules that go by it.'),
     models: field
       .listOf(field.text())
       .optional()

@@ -10,7 +10,7 @@ const providerName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, {
 })
 
 const fields = z.strictObject(providerFields).partial()
-const { type, base_url, api_key, keys, org_id, models, headers, options } = fields.shape
+const { type, base_url, api_key, keys, org_id, region, models, headers, options } = fields.shape
 const change = z
   .strictObject({
     type: type.nullable(),
@@ -18,6 +18,7 @@ const change = z
     api_key: api_key.nullable(),
     keys: keys.nullable(),
     org_id: org_id.nullable(),
+    region: region.nullable(),
     models: models.nullable(),
     headers: headers.nullable(),
     options: options.nullable(),

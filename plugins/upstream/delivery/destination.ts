@@ -14,11 +14,12 @@ import type { Directory, Route } from '../directory.ts'
 import type { KeyStore } from '../keys/key-store.ts'
 import { keyAdvice } from '../kit/key-advice.ts'
 import { ModelAliases, type ModelNames } from '../kit/models.ts'
+import { chosenRoute, usableRoutes } from './choice.ts'
 
-interface Parts {
+export interface Parts {
   readonly directory: Directory
   readonly keys: KeyStore
-  readonly on: Pick<Arrangement, 'protocols' | 'services'>
+  readonly on: Pick<Arrangement, 'protocols' | 'services' | 'targets'>
   /** A key that the call brought with it. */
   readonly ownKey?: OwnKey | undefined
 }
@@ -30,9 +31,9 @@ interface Chosen {
 }
 
 /**
- * Where a call goes: the first provider that the caller can use, and the keys for it; the caller's own key comes before
- * the operator's. Throws a coded error that says what is missing when it can go nowhere. A promise only while a key has
- * to be looked up.
+ * Where a call goes: of the providers that the caller can use the one that modules prefer, else the first, and the keys for it;
+ * the caller's own key comes before the operator's. Throws a coded error that says what is missing when it can go nowhere. A
+ * promise only while a key has to be looked up, or where modules have a word in it.
  */
 export function destinationOf(call: Call, { directory, keys, on, ownKey }: Parts): Awaitable<Chosen> {
   const aliases = (): readonly string[] =>
@@ -46,8 +47,10 @@ export function destinationOf(call: Call, { directory, keys, on, ownKey }: Parts
   if (ownKey) {
     const route = routes.find(({ provider }) => provider.name === ownKey.provider)
     if (!route) throw unusable(routes[0]!)
+    if (on.targets) chosenRoute(call, [{ route, keys: [ownKey.key] }], on)
     return use(route, ownKey.key)!
   }
+  if (on.targets) return chosenOf(call, routes, keys, on)
   const search = (from: number): Awaitable<Chosen> => {
     for (let i = from; i < routes.length; i += 1) {
       const route = routes[i]!
@@ -59,6 +62,18 @@ export function destinationOf(call: Call, { directory, keys, on, ownKey }: Parts
     throw unusable(routes[0]!)
   }
   return search(0)
+}
+
+async function chosenOf(
+  call: Call,
+  routes: readonly Route[],
+  keys: KeyStore,
+  on: Parts['on'],
+): Promise<Chosen> {
+  const usable = await usableRoutes(call, routes, keys)
+  if (usable.length === 0) throw unusable(routes[0]!)
+  const chosen = chosenRoute(call, usable, on)
+  return { ...chosen, protocol: protocolOf(call, chosen.route, on) }
 }
 
 function unusable({ provider, model }: Route): UpstreamError {

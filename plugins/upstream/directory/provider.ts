@@ -7,6 +7,7 @@ import {
   type ProviderSpec,
   providerSpec,
 } from '#kernel'
+import { isLocal, regionOf } from './place.ts'
 import { type RuntimeEntry as Entry, isRuntime } from './runtime-providers.ts'
 
 /**
@@ -46,6 +47,8 @@ export function providerOf(
     keySource,
     configured: (keys.length > 0 || (keyless && wanted)) && !baseUrl.includes('{'),
     priceId: spec.price_id ?? type ?? name,
+    region: entry?.region ?? regionOf(options) ?? (entry?.baseUrl === undefined ? spec.region : undefined),
+    local: isLocal(baseUrl, spec),
   }
 }
 

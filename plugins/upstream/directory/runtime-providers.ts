@@ -22,6 +22,7 @@ export const providerFields = {
     .max(100)
     .meta({ description: 'A pool of keys to share the calls among, instead of api_key.' }),
   org_id: name.meta({ description: 'The organisation to bill, where the provider knows organisations.' }),
+  region: name.meta({ description: 'Where it runs models, such as eu.' }),
   models: z.array(name).max(1000).meta({ description: 'Which models it serves, as names or globs.' }),
   headers: z
     .record(z.string().regex(/^[\w-]{1,100}$/), z.string().max(4000))

@@ -1,0 +1,22 @@
+import { defineModule } from 'switchyard'
+import { z } from 'zod'
+
+export default defineModule({
+  settings: z.strictObject({
+    projects: z.record(z.string(), z.array(z.string())).default({}).meta({
+      title: 'Projects',
+      description: 'The regions in which calls of a project may be answered, by the name of the project.',
+    }),
+  }),
+
+  setup({ settings: { projects } }) {
+    return {
+      eligible({ local, region }, { context }) {
+        const regions = projects[context.project]
+        if (!regions || local || (region !== undefined && regions.includes(region))) return undefined
+        return `it is ${region === undefined ? 'in a region that is not known' : `in ${region}`}`
+      },
+      prefers: ({ local }, { context }) => (local && context.project in projects ? 1 : 0),
+    }
+  },
+})
