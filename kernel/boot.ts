@@ -207,6 +207,7 @@ export async function boot({
       cohort,
       bodyLimits: { ...bounds, bytes: config.server.proxyBodyLimit },
       adminProxy: config.auth.adminProxy,
+      requestTimeout: config.server.requestTimeout,
     })
     const address = await server.listen(thread?.port ?? config.port, config.host, config.server.threads > 1)
     scope.own(() => {

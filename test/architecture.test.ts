@@ -108,7 +108,7 @@ const budgets: Readonly<Record<string, number>> = {
   contract: 1_298,
   detect: 600,
   events: 450,
-  http: 1_800,
+  http: 1_811,
   isolation: 2_560,
   kit: 290,
   log: 70,

@@ -28,6 +28,9 @@ const server = section({
   cors_origins: listOf(origin()).default([]).describe('Origins that may call the API from a browser.'),
   body_limit: size().prefault('10mb').describe('Largest body of a management request.'),
   proxy_body_limit: size().prefault('32mb').describe('Largest body of a /v1 request.'),
+  request_timeout: duration(100)
+    .prefault('5m')
+    .describe('Time for a client to send a request, body included.'),
   body_depth: whole(8, 1_000).default(128).describe('Largest nesting of objects and lists in a body.'),
   body_nodes: whole(1_000, 10_000_000)
     .default(100_000)

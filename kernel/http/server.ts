@@ -15,9 +15,12 @@ interface ServerParts extends ExchangeParts {
   readonly generation: () => Generation
   /** Answers what is no model call. */
   readonly management: (req: IncomingMessage, res: ServerResponse) => Promise<void>
+  /** Milliseconds for a client to send a request. */
+  readonly requestTimeout: number
 }
 
-const timeouts = { keepAliveTimeout: 65_000, headersTimeout: 20_000, requestTimeout: 300_000 }
+/** Milliseconds for the head of a request, and between looks at who takes too long. */
+const [headersMs, lookMs] = [20_000, 30_000]
 
 /** How long calls that were cut off may take to be accounted for, in milliseconds. */
 const settleMs = 5_000
@@ -34,7 +37,7 @@ export class HttpServer {
 
   constructor(parts: ServerParts) {
     this.#parts = parts
-    this.#server = serve((req, res) => {
+    this.#server = serve(parts.requestTimeout, (req, res) => {
       if (req.headers.host === undefined && req.httpVersionMinor === 1) refuse(res, hostless())
       else this.#route(req, res)
     })
@@ -55,7 +58,7 @@ export class HttpServer {
   /** Also answers what other threads forward; resolves with where they reach it. */
   async listenForwarded(): Promise<MainEndpoint> {
     const secret = newForwardSecret()
-    this.#forwarded = serve((req, res) => {
+    this.#forwarded = serve(this.#parts.requestTimeout, (req, res) => {
       if (acceptForwarded(req, secret)) this.#route(req, res)
       else req.socket.destroy()
     })
@@ -124,7 +127,7 @@ export class HttpServer {
 }
 
 /** A server of which no request, and nothing that is none, can end the process. */
-function serve(answer: (req: IncomingMessage, res: ServerResponse) => void): Server {
+function serve(requestTimeout: number, answer: (req: IncomingMessage, res: ServerResponse) => void): Server {
   const take = contain('a request', (req: IncomingMessage, res: ServerResponse) => {
     try {
       answer(req, res)
@@ -133,7 +136,16 @@ function serve(answer: (req: IncomingMessage, res: ServerResponse) => void): Ser
       throw error
     }
   })
-  const server = createServer({ ...timeouts, requireHostHeader: false }, take)
+  const server = createServer(
+    {
+      keepAliveTimeout: 65_000,
+      requestTimeout,
+      headersTimeout: Math.min(headersMs, requestTimeout),
+      connectionsCheckingInterval: Math.min(lookMs, requestTimeout),
+      requireHostHeader: false,
+    },
+    take,
+  )
   server.on(
     'checkExpectation',
     contain('an expectation', (_, res: ServerResponse) => refuse(res, unexpected())),
