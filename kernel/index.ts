@@ -55,7 +55,15 @@ export { believedUsage, fromWireUsage, mostTokens, noUsage, type Usage } from '.
 export type { Address, Asking, EventShape, StreamEncoder, Wire } from './call/wire.ts'
 export type { BroughtText } from './chain/brought.ts'
 export { type DryStep, dryRun } from './chain/dry-run.ts'
-export { type Awaitable, type Hooks, hooksOf, type Next, type Stage, type Visit } from './chain/hooks.ts'
+export {
+  type Awaitable,
+  type Hooks,
+  hooksOf,
+  type Next,
+  type Show,
+  type Stage,
+  type Visit,
+} from './chain/hooks.ts'
 export type { CircuitState } from './chain/module-circuit.ts'
 export { ModuleChanged, ModuleRestored, ModuleTripped } from './chain/module-events.ts'
 export { type Condition, type When, whenSchema } from './chain/when.ts'

@@ -338,6 +338,38 @@ test.each(['inproc', 'worker'])(
   },
 )
 
+test('brand shows its own names of models, and no provider in errors, on each wire and in streams', async () => {
+  const models = { 'gpt-4o-mini': 'acme-small' }
+  await withPlugin('brand', { models }, async () => {
+    for (const stream of [false, true]) {
+      const { body, headers } = await say('hello', {}, stream)
+      expect(JSON.stringify(body)).toContain('"model":"acme-small"')
+      expect(JSON.stringify(body)).not.toContain('gpt-4o-mini')
+      expect(headers.get('x-served-by')).toBe('acme')
+      upstream.reply({ status: 500, error: { message: 'openai has a fault' }, times: 5 })
+      const failed = await say('hello', {}, stream)
+      upstream.reset()
+      expect([failed.status, failed.body.error]).toMatchObject([
+        502,
+        { message: 'The model did not answer. Try again.' },
+      ])
+      expect(failed.headers.get('x-served-by')).toBe('acme')
+    }
+    const messages = await api('POST', '/v1/messages', {
+      model: 'gpt-4o-mini',
+      max_tokens: 10,
+      messages: [{ role: 'user', content: 'hello' }],
+    })
+    expect(messages).toMatchObject({ type: 'message', model: 'acme-small' })
+    const stranger = await say('hello', { authorization: 'Bearer wrong' })
+    expect([stranger.status, stranger.headers.get('x-served-by')]).toEqual([401, 'acme'])
+    const [trace] = (await api('GET', '/api/observe/traces?limit=1')).traces as { id: string }[]
+    expect(await api('GET', `/api/observe/traces/${trace!.id}`)).toMatchObject({
+      response: { model: expect.stringContaining('gpt-4o-mini') },
+    })
+  })
+})
+
 test('notes keeps what a user writes sealed, signs it, and erases it with the user’s data', async () => {
   const { api_key: key, user_id: user } = await api('POST', '/api/auth/signup', {
     email: 'writer@example.com',

@@ -14,6 +14,7 @@ import type { Next, Visit } from './hooks.ts'
 import { stages } from './hooks.ts'
 import { asks, inspectRequest } from './inspect.ts'
 import { revealReply, rewriteReply } from './rewrite.ts'
+import { ClientView } from './show.ts'
 import { targetHooksOf } from './targets.ts'
 import { variesOf } from './varies.ts'
 
@@ -45,6 +46,8 @@ export class Chain {
   readonly #dispatch: Next
   /** What modules say of the places that calls may go to; undefined where none has a word in it. */
   readonly targets: TargetHooks | undefined
+  /** What modules make of what leaves for clients. */
+  readonly clientView: ClientView
   /** What calls on this chain are told of it. */
   readonly facts: ChainFacts
 
@@ -60,6 +63,7 @@ export class Chain {
     )
     this.targets = targetHooksOf(entries)
     this.facts = { isProvider, variesIn: variesOf(entries), inspectBrought: inspectorOf(this.#detects) }
+    this.clientView = new ClientView(entries)
     this.#dispatch = dispatch
   }
 

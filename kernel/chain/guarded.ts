@@ -9,10 +9,12 @@ export class Guarded implements Filter {
   readonly #entry: Entry
   readonly #filter: Filter
   readonly #call: Call
+  readonly #hook: string
   #ms = 0
   #broken = false
 
-  constructor(entry: Entry, filter: Filter, call: Call) {
+  constructor(entry: Entry, filter: Filter, call: Call, hook = 'stream') {
+    this.#hook = hook
     this.#entry = entry
     this.#filter = filter
     this.#call = call
@@ -38,13 +40,13 @@ export class Guarded implements Filter {
     } catch (error) {
       this.#survive(error, out)
     }
-    recordRun(this.#entry, 'stream', this.#ms, this.#call)
+    recordRun(this.#entry, this.#hook, this.#ms, this.#call)
   }
 
   #survive(error: unknown, out: Out): boolean {
     this.#broken = true
     try {
-      handleFailure(this.#entry, 'stream', error, this.#call)
+      handleFailure(this.#entry, this.#hook, error, this.#call)
       return true
     } catch (refusal) {
       out.fail(refusal as GatewayError)

@@ -5,6 +5,7 @@ import type { Reply } from '../call/reply.ts'
 import type { Attempt } from '../call/trace.ts'
 import type { Candidate } from '../contract/routing.ts'
 import type { Detection } from '../detect/detect.ts'
+import type { GatewayError } from '../errors.ts'
 import type { Filter } from '../stream/filter.ts'
 
 /** The stages of the chain, outermost first: a request runs down the list, an answer back up. */
@@ -38,6 +39,21 @@ export interface Visit {
   readonly isCall: boolean
   /** Absent while the key has not been looked at, and for public routes called without one. */
   readonly principal: Principal | undefined
+}
+
+/**
+ * The last look at what leaves for a client over HTTP, on every wire: after everything else, `reveal` included. Caches,
+ * traces, other modules and calls of plugins keep the form without it. None of it may wait.
+ */
+export interface Show {
+  /** Return another body, or nothing to leave it as it is. With it comes `stream`. */
+  body?(body: Completion, call: Call): Completion | undefined
+  /** A filter over the chunks of a streamed answer; its `end` may add some. */
+  stream?(call: Call): Filter | undefined
+  /** Every error, also one at the door, when there is no call yet. Return it, or another one. */
+  error?(error: GatewayError, call: Call | undefined): GatewayError
+  /** Change, add or delete headers of an answer or an error, by their names in lower case. */
+  headers?(headers: Record<string, string | number>, call: Call | undefined): void
 }
 
 interface Steps {
@@ -91,6 +107,7 @@ interface Steps {
    * form without it.
    */
   reveal?: Detection
+  show?: Show
   /** Learn how the call ended: once, after the last byte, the failure or the departure. Never delays anybody. */
   settled?(outcome: Outcome, call: Call): Awaitable<void>
 }

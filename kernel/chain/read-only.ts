@@ -6,7 +6,7 @@ import type { Detection } from '../detect/detect.ts'
 import { occurrenceOf } from '../events/happening.ts'
 import type { Events, Occurrence } from '../events.ts'
 import { type Filter, filterStream } from '../stream/filter.ts'
-import type { Hooks, Next } from './hooks.ts'
+import type { Hooks, Next, Show } from './hooks.ts'
 import { checkedFilter } from './returned.ts'
 
 /**
@@ -27,6 +27,7 @@ export function readOnlyHooks(hooks: Hooks): Hooks {
     attempt,
     attempted,
     reveal,
+    show,
     settled,
     reply,
     stream,
@@ -52,6 +53,7 @@ export function readOnlyHooks(hooks: Hooks): Hooks {
       },
     }),
     ...(reveal && { reveal: readOnlyDetection(reveal) }),
+    ...(show && { show: readOnlyShow(show) }),
     ...(attempt && {
       attempt: (made, call, headers) => attempt(readOnlyAttempt(made), call.readOnly, headers),
     }),
@@ -99,6 +101,18 @@ function readOnlyReply(reply: Reply): Reply {
   Object.freeze(shown)
   return shown
 }
+
+const readOnlyShow = ({ body, stream, error, headers }: Show): Show => ({
+  ...(body && { body: (shown, call) => body(deepFreeze(shown), call.readOnly) }),
+  ...(stream && {
+    stream(call) {
+      const filter = checkedFilter(stream(call.readOnly))
+      return filter && readOnlyFilter(filter)
+    },
+  }),
+  ...(error && { error: (shown, call) => error(deepFreeze(shown), call?.readOnly) }),
+  ...(headers && { headers: (shown, call) => headers(shown, call?.readOnly) }),
+})
 
 const readOnlyFilter = (filter: Filter): Filter => ({
   push: (chunk, out) => filter.push(chunk.seal(), out),

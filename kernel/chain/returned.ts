@@ -22,7 +22,9 @@ const functions = [
   'settled',
 ] as const
 
-const known: string[] = [...functions, 'stream', 'detect', 'reveal', 'pure']
+const known: string[] = [...functions, 'stream', 'detect', 'reveal', 'show', 'pure']
+
+const shown = ['body', 'stream', 'error', 'headers']
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -39,11 +41,12 @@ export function checkedHooks(returned: unknown): Hooks {
   const unknown = Object.keys(returned).find((name) => !known.includes(name))
   if (unknown !== undefined)
     throw new Error(`there is no hook ${unknown}; the nearest is ${closest(unknown, known)}`)
-  const { stream, reply, reveal, detect } = returned
+  const { stream, reply, reveal, detect, show } = returned
   if (stream !== undefined && stream !== 'buffer' && typeof stream !== 'function')
     throw new Error(`the hook stream must be a function or 'buffer', and is ${nameOf(stream)}`)
   if (reply !== undefined && stream === undefined)
     throw new Error("a module with the hook reply must say what happens to streams: add stream, or 'buffer'")
+  if (show !== undefined) checkShow(show)
   if (detect !== undefined && !isObject(detect)) throw new Error('the hook detect must be an object')
   const both = (detect ?? {}) as Record<string, unknown>
   for (const detection of [both.request, both.reply, reveal]) {
@@ -52,6 +55,17 @@ export function checkedHooks(returned: unknown): Hooks {
       throw new Error('a detection must have scan, a function, and reach, a number')
   }
   return returned as Hooks
+}
+
+function checkShow(show: unknown): void {
+  if (!isObject(show)) throw new Error('the hook show must be an object')
+  for (const [name, value] of Object.entries(show)) {
+    if (!shown.includes(name)) throw new Error(`show has no ${name}; the nearest is ${closest(name, shown)}`)
+    if (value !== undefined && typeof value !== 'function')
+      throw new Error(`show.${name} must be a function, and is ${nameOf(value)}`)
+  }
+  if (show.body !== undefined && show.stream === undefined)
+    throw new Error('a module that shows another body must say what happens to streams: add show.stream')
 }
 
 /** A call or an answer, if that is what a hook returned. */

@@ -6,6 +6,7 @@ import type { Reply, StreamReply, WholeReply } from '../call/reply.ts'
 import type { SettlementParts } from '../call/settle.ts'
 import { Trace } from '../call/trace.ts'
 import type { Address, Wire } from '../call/wire.ts'
+import type { ClientView } from '../chain/show.ts'
 import type { Cohort } from '../cohort.ts'
 import { tellContained } from '../contain.ts'
 import { ClientGone, forbidden, isMistake, isUpstreamError, toGatewayError } from '../errors.ts'
@@ -112,9 +113,14 @@ export class HttpExchange extends Exchange {
     return call
   }
 
+  get #view(): ClientView {
+    return this.#generation.chain.clientView
+  }
+
   protected answer(reply: Reply, call: Call): void | Promise<void> {
-    if (reply.kind === 'stream') return this.#stream(reply, call)
-    this.#whole(reply, call)
+    const shown = this.#view.reply(reply, call)
+    if (shown.kind === 'stream') return this.#stream(shown, call)
+    this.#whole(shown, call)
   }
 
   #whole(reply: WholeReply, call: Call): void {
@@ -130,12 +136,13 @@ export class HttpExchange extends Exchange {
 
   async #stream(reply: StreamReply, call: Call): Promise<void> {
     const encoder = this.#wire.encoder(reply.wire, call.request, call)
-    const answer = new StreamedAnswer(this.#res, encoder, (hasContent) => {
+    const begin = (hasContent: boolean): void => {
       this.#head(200, encoder.contentType ?? 'text/event-stream; charset=utf-8', unbuffered)
       if (!hasContent) return
       call.trace.firstContentAt = performance.now()
       this.#parts.events.emit(CallFirstContent, { call }, { cause: call })
-    })
+    }
+    const answer = new StreamedAnswer(this.#res, encoder, begin, (error) => this.#view.error(error, call))
     this.#streamed = answer
     await answer.send(reply.chunks, call.cancel, this.#id)
   }
@@ -162,10 +169,11 @@ export class HttpExchange extends Exchange {
         'a call failed',
       )
     }
-    if (error.retryAfterS !== undefined) this.#res.setHeader('retry-after', Math.ceil(error.retryAfterS))
+    const shown = this.#view.error(error, this.call)
+    if (shown.retryAfterS !== undefined) this.#res.setHeader('retry-after', Math.ceil(shown.retryAfterS))
     if (!this.#req.complete) endWithAnswer(this.#req, this.#res)
-    const bytes = Buffer.from(JSON.stringify(this.#wire.error(error, this.#id, this.call)))
-    this.#head(error.status, 'application/json', { 'content-length': bytes.length })
+    const bytes = Buffer.from(JSON.stringify(this.#wire.error(shown, this.#id, this.call)))
+    this.#head(shown.status, 'application/json', { 'content-length': bytes.length })
     this.#res.end(bytes)
   }
 
@@ -183,7 +191,7 @@ export class HttpExchange extends Exchange {
       trace.header('x-params-changed', trace.paramsChanged.join(', '))
       headers['x-params-changed'] = trace.headers['x-params-changed']!
     }
-    this.#res.writeHead(status, headers)
+    this.#res.writeHead(status, this.#view.headers(headers, this.call))
   }
 
   protected end(failure: unknown) {

@@ -14,9 +14,19 @@ export class StreamedAnswer {
   readonly #res: ServerResponse
   readonly #encoder: StreamEncoder
   readonly #begin: (hasContent: boolean) => void
+  readonly #show: (error: GatewayError) => GatewayError
 
-  /** `begin` sends the head; until there is content an error can still be an answer of its own. */
-  constructor(res: ServerResponse, encoder: StreamEncoder, begin: (hasContent: boolean) => void) {
+  /**
+   * `begin` sends the head; until there is content an error can still be an answer of its own. `show` makes of an error what
+   * the client gets of it.
+   */
+  constructor(
+    res: ServerResponse,
+    encoder: StreamEncoder,
+    begin: (hasContent: boolean) => void,
+    show: (error: GatewayError) => GatewayError,
+  ) {
+    this.#show = show
     this.#res = res
     this.#encoder = encoder
     this.#begin = begin
@@ -71,7 +81,7 @@ export class StreamedAnswer {
     const blocked = error.type === 'content_blocked' && like
     const cut = blocked ? this.#encoder.chunks([finishChunk(like.data, [0], 'content_filter')]) : ''
     this.#res.write(cut)
-    this.#res.end(this.#encoder.fail(error, requestId))
+    this.#res.end(this.#encoder.fail(this.#show(error), requestId))
   }
 }
 

@@ -16,6 +16,7 @@ import { thrownOf } from '../workers/thrown.ts'
 import { type CallView, outcomeOf } from './call-view.ts'
 import { GuestAround } from './guest-around.ts'
 import type { GuestCall, GuestCalls, Host } from './guest-calls.ts'
+import { cannotCross } from './guest-context.ts'
 import type { GuestEvents } from './guest-events.ts'
 import type { GuestMeter } from './guest-meter.ts'
 import { GuestStream } from './guest-stream.ts'
@@ -57,6 +58,7 @@ export class GuestModule {
   /** Takes over what its setup has returned. Throws when a hook is not granted. */
   begin(returned: Hooks): Shape {
     const { id, permissions } = this.#data
+    if (returned.show) throw cannotCross(id, 'the hook show')
     const hooks = grantedHooks(id, readOnlyHooks(returned), grantsOf(permissions))
     if (hooks.eligible ?? hooks.prefers)
       throw new HookFault(

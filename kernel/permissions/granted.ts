@@ -20,7 +20,7 @@ export function grantedHooks(id: string, hooks: Hooks, grants: Grants): Hooks {
   return grants.reads ? reading(id, hooks) : blind(id, hooks)
 }
 
-const handed = ['around', 'detect', 'reply', 'stream', 'reveal'] as const
+const handed = ['around', 'detect', 'reply', 'stream', 'reveal', 'show'] as const
 
 function blind(id: string, hooks: Hooks): Hooks {
   for (const hook of handed)
@@ -56,7 +56,8 @@ function blind(id: string, hooks: Hooks): Hooks {
 
 function reading(id: string, hooks: Hooks): Hooks {
   const { request, around, reply, stream, detect } = hooks
-  if (hooks.reveal) throw denied(id, 'has the hook reveal, which changes texts,', 'body:write')
+  for (const hook of ['reveal', 'show'] as const)
+    if (hooks[hook]) throw denied(id, `has the hook ${hook}, which changes texts,`, 'body:write')
   return {
     ...hooks,
     ...(request && {

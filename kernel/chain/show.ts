@@ -1,0 +1,134 @@
+import type { Call } from '../call/call.ts'
+import { type Reply, WholeReply } from '../call/reply.ts'
+import { GatewayError } from '../errors.ts'
+import { HookFault } from '../hook-fault.ts'
+import { type Filter, filterStream } from '../stream/filter.ts'
+import { applies, type Entry, engages, handleFailure, recordRun, tripped } from './entry.ts'
+import { Guarded } from './guarded.ts'
+import type { Show } from './hooks.ts'
+import { checkedBody, checkedFilter } from './returned.ts'
+
+/** Headers of an answer, by their names in lower case. */
+export type AnswerHeaders = Record<string, string | number>
+
+/** What the HTTP of an answer depends on; no module changes it. */
+const fixed = ['content-type', 'content-length'] as const
+
+type Shows = Entry & { readonly hooks: { readonly show: Show } }
+
+/** The last look that modules have at what leaves for a client, the outermost last. */
+export class ClientView {
+  /** Innermost first. */
+  readonly #entries: readonly Shows[]
+
+  constructor(entries: readonly Entry[]) {
+    this.#entries = entries.filter((entry): entry is Shows => entry.hooks.show !== undefined).toReversed()
+  }
+
+  /** An answer as the client gets it. Throws what a module refuses with. */
+  reply(reply: Reply, call: Call): Reply {
+    if (this.#entries.length === 0) return reply
+    const entries = this.#entries.filter((entry) => engages(entry, call))
+    if (reply.kind === 'whole') {
+      const own = entries.filter(({ hooks }) => hooks.show.body)
+      return own.length === 0 ? reply : wholeThrough(reply, own, call)
+    }
+    const filters = entries.flatMap((entry) => filterOf(entry, call) ?? [])
+    return filters.length === 0 ? reply : reply.through(filterStream(reply.chunks, filters))
+  }
+
+  /** An error as the client gets it. Never throws: a module that fails and is `closed` hides it behind its own failure. */
+  error(error: GatewayError, call: Call | undefined): GatewayError {
+    let shown = error
+    for (const entry of this.#entries) {
+      const { show } = entry.hooks
+      if (!show.error) continue
+      try {
+        if (!isAsked(entry, call)) continue
+        const made: unknown = show.error(shown, call)
+        if (!(made instanceof GatewayError)) throw new HookFault('expected an error of the gateway')
+        shown = made
+      } catch (failure) {
+        shown = failed(entry, failure, call) ?? shown
+      }
+    }
+    return shown
+  }
+
+  /** Headers as the client gets them; without those that modules may set when a `closed` one fails over them. */
+  headers(headers: AnswerHeaders, call: Call | undefined): AnswerHeaders {
+    if (this.#entries.length === 0) return headers
+    const kept = fixed.flatMap((name) =>
+      headers[name] === undefined ? [] : [[name, headers[name]] as const],
+    )
+    let shown = headers
+    for (const entry of this.#entries) {
+      const { show } = entry.hooks
+      if (!show.headers) continue
+      const changed = { ...shown }
+      try {
+        if (!isAsked(entry, call)) continue
+        show.headers(changed, call)
+        shown = sendable(changed)
+      } catch (failure) {
+        if (failed(entry, failure, call)) shown = {}
+      }
+    }
+    return { ...shown, ...Object.fromEntries(kept) }
+  }
+}
+
+function wholeThrough(reply: WholeReply, entries: readonly Shows[], call: Call): WholeReply {
+  let body = reply.body
+  for (const entry of entries) {
+    const started = performance.now()
+    try {
+      body = checkedBody(entry.hooks.show.body!(body, call), body)
+    } catch (error) {
+      handleFailure(entry, 'show', error, call)
+    } finally {
+      recordRun(entry, 'show', performance.now() - started, call)
+    }
+  }
+  return body === reply.body ? reply : WholeReply.of(body)
+}
+
+function filterOf(entry: Shows, call: Call): Filter | undefined {
+  try {
+    const filter = checkedFilter(entry.hooks.show.stream?.(call))
+    return filter && new Guarded(entry, filter, call, 'show')
+  } catch (error) {
+    handleFailure(entry, 'show', error, call)
+    return undefined
+  }
+}
+
+/** A module with a `when` is not asked about a request that is no call yet. */
+function isAsked(entry: Entry, call: Call | undefined): boolean {
+  const asked = call ? applies(entry, call) : !entry.when && entry.meter.circuit.waitMs === 0
+  if (asked || entry.failure === 'open' || entry.meter.circuit.waitMs === 0) return asked
+  throw tripped(entry, call)
+}
+
+/** What the failure of a module comes to: nothing, or the error that hides what it should have looked at. */
+function failed(entry: Entry, failure: unknown, call: Call | undefined): GatewayError | undefined {
+  try {
+    handleFailure(entry, 'show', failure, call)
+    return undefined
+  } catch (error) {
+    return error as GatewayError
+  }
+}
+
+/** Headers that HTTP can carry: by names in lower case, without what a value cannot hold. */
+function sendable(headers: AnswerHeaders): AnswerHeaders {
+  const entries = Object.entries(headers).map(([name, value]) => {
+    if (!/^[!#$%&'*+.^_`|~0-9a-zA-Z-]+$/.test(name))
+      throw new HookFault(`there is no header ${JSON.stringify(name)}`)
+    return [
+      name.toLowerCase(),
+      typeof value === 'number' ? value : String(value).replace(/[^\t\x20-\x7e]/g, ''),
+    ]
+  })
+  return Object.fromEntries(entries)
+}
