@@ -144,6 +144,7 @@ test('a job that sleeps has no place, wakes at the time that was said first, and
   comes(start + 59_999)
   comes(start + 60_000)
   await becomes(queue, { status: 'completed', result: 'slept' })
+  await expect.poll(async () => (await queue.get('b'))?.status, { interval: 5 }).toBe('completed')
   expect(seen.filter((one) => one === 1)).toHaveLength(4)
 })
 
