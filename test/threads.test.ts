@@ -123,11 +123,15 @@ test('a module that is changed, bound or switched off is so in all threads befor
   const bound = await send('POST', bindings, { name: 'more', config: { label: 'bound' }, order: 5 })
   expect(bound.status).toBe(201)
   expect(said(await several(), 'x-label')).toEqual(['bound'])
+  const { generation: withBinding } = (await send('GET', '/api/config/history?limit=1')).body.generations[0]
   expect((await send('DELETE', `${bindings}/more`)).status).toBe(200)
   expect(said(await several(), 'x-label')).toEqual(['second'])
   await set('threadtag', { enabled: false })
   expect(said(await several(), 'x-label')).toEqual([undefined])
-  await set('threadtag', { enabled: true })
+  expect((await send('POST', '/api/config/rollback', { generation: withBinding })).status).toBe(200)
+  expect(said(await several(), 'x-label')).toEqual(['bound'])
+  expect((await send('DELETE', `${bindings}/more`)).status).toBe(200)
+  expect(said(await several(), 'x-label')).toEqual(['second'])
 })
 
 test('a change that is refused changes no thread', async () => {

@@ -171,11 +171,7 @@ export class Registry extends PluginTable {
   rollback(to: number, actor?: Actor): Promise<RolledBack> {
     return this.whileStill(async () => {
       const { rows, values, changes } = await targetOf(this.#parts.journal!, to)
-      const { put, remove } = restored(rows, {
-        records: this.#records,
-        find: (id) => this.find(id),
-        withSettings: (plugin, stored) => this.#withSettings(plugin, stored),
-      })
+      const { put, remove } = this.#restored(rows)
       const news = { set: [...put, ...remove].map(({ id }) => id) }
       const set = values.map(({ section, ...value }) => ({ section: this.#section(section), ...value }))
       await this.#make({ put, remove, rows, values: set, to, actor, news })
@@ -184,8 +180,12 @@ export class Registry extends PluginTable {
   }
 
   /** Takes over what was stored of plugins and bindings by another thread, as if it had been changed here. */
-  async follow(ids: readonly string[]): Promise<void> {
-    for (const id of ids) await this.whileStill(() => this.#follow(id))
+  follow(ids: readonly string[]): Promise<void> {
+    return this.whileStill(async () => {
+      const { settings } = this.#parts
+      const rows = new Map(await Promise.all(ids.map(async (id) => [id, await settings.get(id)] as const)))
+      if (ids.length > 0) await this.#make({ ...this.#restored(rows), news: { set: ids } })
+    })
   }
 
   /** In another thread than the first: the number of the generations to come. */
@@ -229,14 +229,12 @@ export class Registry extends PluginTable {
     await this.end()
   }
 
-  async #follow(id: string): Promise<void> {
-    const [module = '', name] = id.split('/')
-    const stored = await this.#parts.settings.get(id)
-    const news = { set: [id] }
-    if (name !== undefined && !stored && !this.#records.isConfigured(id))
-      return this.#make({ remove: this.find(id) ? [this.get(id)] : [], news })
-    const plugin = this.find(id) ?? this.#records.binding(this.get(module, 'module'), name!, stored)
-    return this.#make({ put: this.#withSettings(plugin, stored), news })
+  #restored(rows: Parameters<typeof restored>[0]): ReturnType<typeof restored> {
+    return restored(rows, {
+      records: this.#records,
+      find: (id) => this.find(id),
+      withSettings: (plugin, stored) => this.#withSettings(plugin, stored),
+    })
   }
 
   /** Sets what a section has under a key, or clears it; as `change` does, or not at all. */
