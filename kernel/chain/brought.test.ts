@@ -4,8 +4,10 @@ import { detectionOf } from '../../test/detection.ts'
 import type { Call } from '../call/call.ts'
 import { WholeReply } from '../call/reply.ts'
 import type { Detection } from '../detect/detect.ts'
+import { type ChainHooks, looksElsewhere } from './batches.ts'
 import { Chain } from './chain.ts'
 import type { Entry } from './entry.ts'
+import type { Hooks } from './hooks.ts'
 
 const mail = { pattern: /\w+@\w+/, replacement: '[mail]' }
 const guard = (id: string, request: Detection, more: Partial<Entry> = {}): Entry =>
@@ -84,4 +86,50 @@ test('a guard that fails lets texts pass when it is open, and refuses the call w
   expect(await brought([guard('open', broken, { failure: 'open' })], ['ask a@b'])).toEqual(['ask a@b'])
   const closed = brought([guard('closed', broken, { failure: 'closed' })], ['ask a@b'])
   await expect(closed).rejects.toMatchObject({ module: 'closed', status: 500 })
+})
+
+/** A guard that looks in another thread, by the messages of a request. */
+const farGuard = (request: Hooks['request'], more: Partial<Entry> = {}): Entry =>
+  entryOf('far', { request, [looksElsewhere]: true } as ChainHooks, { stage: 'inspect', ...more })
+
+test('a guard in another thread gets the texts as the messages of a request, and nothing else of the call', async () => {
+  const seen: unknown[] = []
+  const far = farGuard((call) => {
+    const { messages = [], prompt, input } = call.request
+    if (messages[0]?.content === 'ask a@b') seen.push(messages, prompt, input)
+    const masked = messages.map((one) => ({
+      ...one,
+      content: String(one.content).replace(/\w@\w/, '[mail]'),
+    }))
+    return Promise.resolve(call.withRequest({ messages: masked }))
+  })
+  const call = callWith({ messages: [{ role: 'user', content: 'own' }], prompt: 'p', input: 'i' })
+  expect(await brought([far], ['ask a@b', 'plain'], undefined, call)).toEqual(['ask [mail]', 'plain'])
+  expect(seen).toEqual([
+    [
+      { role: 'system', content: 'ask a@b' },
+      { role: 'system', content: 'plain' },
+    ],
+    undefined,
+    undefined,
+  ])
+  expect(await brought([farGuard(async () => undefined)], ['plain'])).toEqual(['plain'])
+})
+
+test('what such a guard takes away is gone, and an answer of its own is its failure', async () => {
+  const emptying = farGuard(async (call) => call.withRequest({ messages: [] }))
+  expect(await brought([emptying], ['a', 'b'])).toEqual(['', ''])
+  const losing = farGuard(async (call) => call.withRequest({ messages: undefined }))
+  expect(await brought([losing], ['a'])).toEqual([''])
+  let asked = 0
+  const answering = farGuard(async () => (asked++ === 0 ? undefined : WholeReply.of({ choices: [] })))
+  await expect(brought([answering], ['a'])).rejects.toMatchObject({ code: 'internal_error' })
+})
+
+test('the time that a guard looks at texts is a run of it', async () => {
+  const call = callWith()
+  await brought([guard('first', detectionOf([mail], { reach: 20 }))], ['a@b', 'c@d'], undefined, call)
+  expect(call.trace.timings.filter(({ hook }) => hook === 'detect').map(({ module }) => module)).toEqual([
+    'first',
+  ])
 })

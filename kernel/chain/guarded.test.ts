@@ -7,6 +7,7 @@ import { badRequest } from '../errors.ts'
 import type { Chunk } from '../stream/chunk.ts'
 import { toChunks } from '../stream/chunks.ts'
 import type { Filter } from '../stream/filter.ts'
+import { BatchFilter } from './batches.ts'
 import { Chain } from './chain.ts'
 import type { Entry } from './entry.ts'
 import type { Hooks } from './hooks.ts'
@@ -162,4 +163,48 @@ test('a module that only has something for streams does nothing to a whole answe
   const { reply, whole, call } = await run([entry], false)
   expect(reply).toBe(whole)
   expect(call.trace.timings).toEqual([])
+})
+
+describe('between neighbours', () => {
+  const key = detectionOf([{ pattern: /k\d{3}/, replacement: '[key]' }], { reach: 4 })
+  const digit = detectionOf([{ pattern: /\d/, replacement: '#' }], { reach: 1 })
+  const textOf = (came: readonly Chunk[]): string =>
+    came.map(({ data }) => data.choices[0]?.delta?.content ?? '').join('')
+
+  test.each([false, true])(
+    'detections look at what came, not at what the others made of it (streamed: %s)',
+    async (stream) => {
+      const entries = [
+        entryOf('key', { detect: { reply: key } }),
+        entryOf('digit', { detect: { reply: digit } }),
+      ]
+      const { came, reply } = await run(entries, stream)
+      const text = stream ? textOf(came) : (reply as WholeReply).body.choices?.[0]?.message?.content
+      expect(text).toBe('[key]')
+    },
+  )
+
+  test('what holds a stream back gets what those behind it made of it, and so does what takes its time', async () => {
+    const seen: unknown[] = []
+    const holding: Hooks = {
+      reply(whole) {
+        seen.push(whole.choices?.[0]?.message?.content)
+        return undefined
+      },
+      stream: 'buffer',
+    }
+    const masking = entryOf('key', { detect: { reply: key } })
+    await run([entryOf('holds', holding), masking], true)
+    class Slow extends BatchFilter {
+      async *through(batches: AsyncIterable<readonly Chunk[]>): AsyncGenerator<readonly Chunk[]> {
+        for await (const batch of batches) {
+          seen.push(textOf(batch))
+          yield batch
+        }
+      }
+    }
+    const { came } = await run([entryOf('slow', { stream: () => new Slow() }), masking], true)
+    expect(seen.filter((text) => text !== '')).toEqual(['[key]', '[key]'])
+    expect(textOf(came)).toBe('[key]')
+  })
 })

@@ -38,6 +38,22 @@ const aCall = fc.record({
   body: fc.constantFrom(undefined, 'short', 'x'.repeat(largestInlineBody + 1)),
 })
 
+const large = 'x'.repeat(largestInlineBody + 1)
+type Row = typeof aCall extends fc.Arbitrary<infer T> ? T : never
+const rowsOf = (hows: string, body: string | undefined): Row[] =>
+  [...hows].map((how) => ({ how: how === 'f' ? 'fits' : how === 'm' ? 'mendable' : 'lost', body }))
+
+/** A block of which nothing is left, one of which some is, one that fits, and an open one. */
+const histories: Row[][] = [
+  [
+    ...rowsOf('llllllll', large),
+    ...rowsOf('fmlffmlf', large),
+    ...rowsOf('ffffffff', 'short'),
+    ...rowsOf('lmf', 'short'),
+  ],
+  [...rowsOf('ffffffff', undefined), ...rowsOf('lfffffff', 'short'), ...rowsOf('llllllll', 'short')],
+]
+
 test('rows that do not fit are kept as they were and mended or deleted, and all others stay', () =>
   fc.assert(
     fc.asyncProperty(fc.array(aCall, { maxLength: 40 }), (calls) =>
@@ -79,7 +95,7 @@ test('rows that do not fit are kept as they were and mended or deleted, and all 
         expect(await checkAgreement(folder, { repair: false })).toEqual([])
       }),
     ),
-    runs(8),
+    { ...runs(8), examples: histories.map((history): [typeof history] => [history]) },
   ))
 
 test('a line that is no JSON is kept and goes, and one that was empty is none', () =>

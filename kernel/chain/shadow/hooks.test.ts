@@ -5,13 +5,15 @@ import type { Completion } from '../../call/canonical.ts'
 import type { Outcome } from '../../call/outcome.ts'
 import { type Reply, StreamReply, WholeReply } from '../../call/reply.ts'
 import type { Attempt } from '../../call/trace.ts'
+import { token } from '../../container.ts'
 import { contentBlocked, forbidden, UpstreamError } from '../../errors.ts'
+import { emptyInstance } from '../../plugin/instance.ts'
 import { Chunk } from '../../stream/chunk.ts'
 import { toChunks } from '../../stream/chunks.ts'
 import { Chain } from '../chain.ts'
 import type { Hooks, Next } from '../hooks.ts'
 import { Meter } from '../meter.ts'
-import { inShadow } from './hooks.ts'
+import { inShadow, refuseShadow } from './hooks.ts'
 
 const callOf = (stream = false): Call => callWith({ messages: [{ role: 'user', content: 'hello' }], stream })
 
@@ -418,4 +420,21 @@ test('later hooks of a module wait for its request hook, and see what that kept'
   })
   expect(order).toEqual(['request', 'around', 'settled'])
   expect(notes).toEqual([])
+})
+
+test('what offers more than hooks cannot run in shadow, and is told what that is', () => {
+  const instance = emptyInstance('m')
+  expect(() => refuseShadow(instance)).not.toThrow()
+  instance.services.set(token('things'), {})
+  instance.wires.push({ path: '/v9/things' } as never)
+  instance.protocols.push({ id: 'odd' } as never)
+  expect(() => refuseShadow(instance)).toThrow(
+    expect.objectContaining({
+      status: 409,
+      param: 'mode',
+      message: expect.stringContaining(
+        'the service switchyard:things, the path /v9/things, the protocol odd',
+      ),
+    }),
+  )
 })
