@@ -60,10 +60,7 @@ export class GuestModule {
     const { id, permissions } = this.#data
     if (returned.show) throw cannotCross(id, 'the hook show')
     const hooks = grantedHooks(id, readOnlyHooks(returned), grantsOf(permissions))
-    if (hooks.eligible ?? hooks.prefers)
-      throw new HookFault(
-        `${id} judges targets, which needs an answer at once: give it "isolation": "inproc"`,
-      )
+    if (hooks.eligible ?? hooks.prefers) throw cannotCross(id, 'a word in where calls go')
     this.#entry = { ...this.#entry, hooks }
     const { admit, pure, around, varies, attempt, attempted, reply, stream, detect, reveal, settled } = hooks
     return {

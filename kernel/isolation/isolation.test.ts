@@ -147,6 +147,9 @@ describe('a module in a worker', () => {
 
 test.each([
   ['a route', `ctx.route({})`, 'routes'],
+  ['a word in where calls go', `return { eligible: () => undefined }`, 'a word in where calls go'],
+  ['a call for others', `ctx.call({}, {})`, 'calls in the name of others'],
+  ['a look at targets', `ctx.targets({})`, 'the places that calls may go to'],
   ['a service', `ctx.use(Symbol.for('switchyard:x'))`, 'services'],
 ])('what cannot cross is refused with a word on what to do: %s', async (_, setup, what) => {
   await withModule(setup, { permissions: ['body:write', 'routes'] })

@@ -1,18 +1,6 @@
 import type { Attempt, Decision, TraceFinding, Usage } from '#kernel'
 import type { Difference } from '#kit'
 
-export const sources = [
-  'proxy',
-  'manual',
-  'replay',
-  'playground',
-  'workflow',
-  'batch',
-  'redteam',
-  'calibration',
-  'demo',
-] as const
-
 export const statuses = [
   'ok',
   'cache_hit',
