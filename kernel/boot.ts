@@ -80,7 +80,7 @@ export async function boot({
 }: BootOptions): Promise<Kernel> {
   const scope = new Scope('kernel')
   scope.own(
-    onContained((origin, err) => log.error({ err, origin }, 'something failed that nobody waits for')),
+    onContained((origin, err) => log.error({ err, origin }, 'an uncaught error in a background task')),
   )
   try {
     const secrets = await openSecrets({ dataDir: config.dataDir, passphrase: config.encryptionKey })

@@ -217,7 +217,7 @@ describe('with a file', () => {
 
   it('says that the named file is missing', () => {
     expect(problems({ SERVICE_CONFIG: 'nowhere.yaml' })).toEqual([
-      `SERVICE_CONFIG: cannot read ${path.join(cwd, 'nowhere.yaml')}: there is no such file`,
+      `SERVICE_CONFIG: cannot read ${path.join(cwd, 'nowhere.yaml')}: the file does not exist`,
     ])
   })
 

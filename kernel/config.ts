@@ -99,7 +99,7 @@ function findFile(env: Environment, cwd: string): { file: string | undefined; ya
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' && !env.SERVICE_CONFIG) return { file: undefined, yaml: '' }
-    const reason = code === 'ENOENT' ? 'there is no such file' : message
+    const reason = code === 'ENOENT' ? 'the file does not exist' : message
     throw new ConfigError([
       `${env.SERVICE_CONFIG ? 'SERVICE_CONFIG' : 'service.yaml'}: cannot read ${file}: ${reason}`,
     ])

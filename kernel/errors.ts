@@ -174,10 +174,10 @@ export function toGatewayError(error: unknown): GatewayError {
     return internalError(error.message, { ...unavailable, retryAfterS: storeRetryS, cause: error })
   }
   if (error instanceof Error && 'code' in error && diskFull.includes(String(error.code))) {
-    const message = `The disk of the gateway takes no more (${error.code}). See to its space and try again.`
+    const message = `The gateway's disk refuses writes (${error.code}). Free some space and try again.`
     return internalError(message, { ...unavailable, retryAfterS: storeRetryS, cause: error })
   }
-  return internalError('Something failed inside the gateway; its log says what, under the request id.', {
+  return internalError('Something failed inside the gateway; its log has the reason under the request id.', {
     cause: error,
   })
 }

@@ -17,6 +17,6 @@ const writes =
 export function faultOf(error: unknown): string {
   if (error instanceof HookFault) return error.message
   if (error instanceof TypeError && writes.test(error.message))
-    return 'wrote into what it was handed, which is read only: a change is a copy with other fields'
+    return 'wrote into a read-only value: to change it, return a copy with other fields'
   return error instanceof Error ? error.name : typeof error
 }

@@ -29,7 +29,7 @@ export function personalOf(generation: () => Generation, log: Log): Personal {
     }
     if (failed.length === 0) return sums
     throw internalError(
-      `Personal data kept by ${failed.join(', ')} was not reached; the log says why. Try again.`,
+      `Personal data kept by ${failed.join(', ')} could not be processed; the log has the reason. Try again.`,
       {
         details: { failed, done: sums },
       },

@@ -40,7 +40,7 @@ export class StoreState {
     const { state, reason } = this.#health
     if (state === 'down') return `The store does not answer (${reason}). It is tried again until it does.`
     if (state === 'read-only')
-      return `The store takes no changes (${reason}). Model calls go on, changes are refused, and traces wait in memory until its disk takes them.`
+      return `The store refuses writes (${reason}). Model calls continue, changes are refused, and traces wait in memory until the disk accepts them.`
     if (!this.#hasRoom) return 'The disk is short of space: the bodies of traces are not stored.'
     return undefined
   }
@@ -51,8 +51,8 @@ export class StoreState {
     this.#health = health
     if (before.state === health.state && before.reason === health.reason) return
     const { log } = this.#options
-    if (health.state === 'healthy') log?.info('the store takes changes again')
-    else log?.error({ state: health.state, reason: health.reason }, 'the store takes no changes')
+    if (health.state === 'healthy') log?.info('the store accepts writes again')
+    else log?.error({ state: health.state, reason: health.reason }, 'the store refuses writes')
   }
 
   /** Looks how much space is free. */

@@ -70,7 +70,7 @@ test('an exception of which nobody knows where it is from ends the process, once
   await start({ text: `return { ${hook} }` })
   expect((await ask()).status).toBe(200)
   await expect.poll(() => gateway.child.exitCode, { timeout: 10_000 }).toBe(1)
-  expect(gateway.output()).toContain('an error that nobody caught ends the process')
+  expect(gateway.output()).toContain('an uncaught error ends the process')
   expect(gateway.output()).toContain('"origin":"uncaughtException"')
 })
 
@@ -82,10 +82,7 @@ test('a promise that failed alone, and a connection that broke off, are told, an
   }`
   await start({ alone: `return { ${hook} }` })
   for (let n = 0; n < 2; n++) expect((await ask()).status).toBe(200)
-  for (const said of [
-    'a promise failed that nobody waited for',
-    'a connection broke off that nobody listened to',
-  ])
+  for (const said of ['an unhandled promise rejection', 'an unhandled error of a connection'])
     await expect.poll(gateway.output).toContain(said)
   expect(gateway.child.exitCode).toBeNull()
 })

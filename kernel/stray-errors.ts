@@ -20,27 +20,24 @@ const ofConnections = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT
  */
 export function outliveStrayErrors({ log, plugins, drain }: StrayErrorParts): void {
   let isDraining = false
-  const take = contain(
-    'an error that nobody caught',
-    (error: unknown, origin: NodeJS.UncaughtExceptionOrigin) => {
-      const facts = { err: error, origin, at: placeOf(error) }
-      const id = pluginOf(error)
-      if (id !== undefined) {
-        const plugin = plugins().find((one) => one.id === id)
-        plugin?.meter.event('stray', error instanceof Error ? error.message : String(error))
-        log.error({ plugin: id, ...facts }, 'a plugin left an error that nobody caught')
-      } else if (origin === 'unhandledRejection') {
-        log.error(facts, 'a promise failed that nobody waited for')
-      } else if (ofConnections.has((error as NodeJS.ErrnoException | null)?.code ?? '')) {
-        log.warn(facts, 'a connection broke off that nobody listened to')
-      } else {
-        log.fatal(facts, 'an error that nobody caught ends the process, once running calls have ended')
-        if (isDraining) return
-        isDraining = true
-        drain()
-      }
-    },
-  )
+  const take = contain('an uncaught error', (error: unknown, origin: NodeJS.UncaughtExceptionOrigin) => {
+    const facts = { err: error, origin, at: placeOf(error) }
+    const id = pluginOf(error)
+    if (id !== undefined) {
+      const plugin = plugins().find((one) => one.id === id)
+      plugin?.meter.event('stray', error instanceof Error ? error.message : String(error))
+      log.error({ plugin: id, ...facts }, 'an uncaught error of a plugin')
+    } else if (origin === 'unhandledRejection') {
+      log.error(facts, 'an unhandled promise rejection')
+    } else if (ofConnections.has((error as NodeJS.ErrnoException | null)?.code ?? '')) {
+      log.warn(facts, 'an unhandled error of a connection')
+    } else {
+      log.fatal(facts, 'an uncaught error ends the process after running calls have ended')
+      if (isDraining) return
+      isDraining = true
+      drain()
+    }
+  })
   process.on('uncaughtException', take)
   // Who reads the log may leave before the gateway does.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})

@@ -40,7 +40,7 @@ test('a gateway starts on a damaged write-ahead file, says what is lost, and on 
   ])
   await second.close()
 
-  await writeFile(await file('.ldb'), 'no table')
+  await writeFile(await file('.ldb'), 'not a readable table')
   await expect(startGateway({ dataDir })).rejects.toMatchObject({
     code: 'STORE_DAMAGED',
     message: expect.stringContaining('`switchyard doctor --repair`'),

@@ -84,9 +84,9 @@ test('on a full disk calls go on, changes are refused, and all is well again whe
   expect(refused.body.error).toMatchObject({
     code: 'internal_error',
     type: 'unavailable',
-    message: expect.stringMatching(/takes no changes.*disk/),
+    message: expect.stringMatching(/refuses writes.*disk/),
   })
-  const reason = expect.stringContaining('The store takes no changes')
+  const reason = expect.stringContaining('The store refuses writes')
   expect((await gateway.api('GET', '/health')).body).toEqual({ status: 'degraded', reason })
   expect(await gateway.api('GET', '/api/health')).toMatchObject({ status: 200, body: { status: 'degraded' } })
   const ids: string[] = []
@@ -116,8 +116,8 @@ test('on a full disk calls go on, changes are refused, and all is well again whe
     expect(found.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining(ids))
   }, 10_000)
   const said = gateway.logged.map((line) => JSON.parse(line)).filter(({ level }) => level === 'error')
-  expect(said[0]).toMatchObject({ msg: 'the store takes no changes', reason: 'No space left on device' })
-  const others = said.filter(({ msg }) => msg !== 'the store takes no changes')
+  expect(said[0]).toMatchObject({ msg: 'the store refuses writes', reason: 'No space left on device' })
+  const others = said.filter(({ msg }) => msg !== 'the store refuses writes')
   expect(others.filter(({ code }) => code !== 'STORE_FAILED')).toEqual([])
 }, 90_000)
 

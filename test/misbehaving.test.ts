@@ -120,7 +120,7 @@ const faults: Record<
   'adds a route that returns nobody knows what': [
     setup(route('/api/me').replace(`'text'`, '7'), area),
     'failed',
-    'must say what it returns',
+    'must declare what it returns',
   ],
   'adds a wire that is none': [
     setup(`ctx.wire({ id: 'mine', path: '/v1/mine' })`, area),
@@ -130,7 +130,7 @@ const faults: Record<
   'changes answers and says nothing of streams': [
     setup('return { reply: (body) => body }', { permissions: ['body:write'] }),
     'failed',
-    'must say what happens to streams',
+    'must handle streams',
   ],
   'takes a route of the gateway': [setup(route('/api/plugins'), area), 'failed', 'extensions has already'],
   'takes a route twice': [setup(route('/api/me') + route('/api/me'), area), 'failed', 'bad has already'],

@@ -173,7 +173,7 @@ describe.each(modes)('a module (%s) that writes into what it is handed', (mode) 
     await played.gateway.module(id, { enabled: true, mode })
     for (const stream of kinds) expect(await witness(stream)).toEqual(without.get(stream))
     await expect.poll(() => faults(id)).not.toEqual([])
-    expect((await faults(id)).join()).toContain('wrote into what it was handed')
+    expect((await faults(id)).join()).toContain('wrote into a read-only value')
   })
 
   test.each(Object.keys(scribblers))('has copies of bytes: %s', async (id) => {
@@ -185,7 +185,7 @@ describe.each(modes)('a module (%s) that writes into what it is handed', (mode) 
   test.each(['blind', 'writer'])('changes nothing, whatever it may read or change: %s', async (id) => {
     await played.gateway.module(id, { enabled: true, mode })
     expect(await witness(false)).toEqual(without.get(false))
-    expect((await faults(id)).join()).toContain('wrote into what it was handed')
+    expect((await faults(id)).join()).toContain('wrote into a read-only value')
   })
 })
 
@@ -205,7 +205,7 @@ test('explaining a call shows that a module would fail over it, and change nothi
   })
   const of = (id: string) => body.modules.find(({ name }: Row) => name === id)
   expect(of('messages')).toMatchObject({ outcome: 'broken', effect: 'known', changes: [] })
-  expect(of('messages').reason).toContain('wrote into what it was handed')
+  expect(of('messages').reason).toContain('wrote into a read-only value')
   expect(of('closed')).toMatchObject({ outcome: 'runs', effect: 'unknown' })
 })
 

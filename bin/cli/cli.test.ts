@@ -113,7 +113,7 @@ describe('start', () => {
     const { code, err } = await runAlone(['start'])
     expect(code).toBe(78)
     expect(err.trim().split('\n')).toEqual([
-      'modules.outputcup: there is no such module; the nearest is outputcap',
+      'modules.outputcup: unknown module; the nearest is outputcap',
       expect.stringMatching(/^modules\.outputcap\.when: .*model/),
     ])
   })
@@ -340,7 +340,7 @@ tokenizers:
       },
     ])
     expect(of('tokenizer lost')).toMatchObject([
-      { status: 'failed', message: expect.stringContaining('there is no such file') },
+      { status: 'failed', message: expect.stringContaining('the file does not exist') },
     ])
   })
 

@@ -172,7 +172,7 @@ export class Accounts {
     const made = newSecret()
     return this.#store.transaction((transaction) => {
       if (!this.#emails.take(transaction, email.toLowerCase(), user.id)) {
-        throw conflict('There is an account with this email address already.', { param: 'email' })
+        throw conflict('An account with this email address already exists.', { param: 'email' })
       }
       transaction.create(this.#users, user.id, user)
       return { user, ...this.keys.issueIn(transaction, made, { type: 'user', userId: user.id }, firstKey) }

@@ -202,7 +202,7 @@ function keyOf(id: string, secret: string, owner: KeyOwner, { name, expiresAt }:
 
 const noKey = (id: string) => notFound(`There is no key ${id}.`, { param: 'keyId' })
 
-const known = () => conflict('This key is known here already; a key can be added once.', { param: 'key' })
+const known = () => conflict('This key exists here already; a key can be added only once.', { param: 'key' })
 
 const isCurrent = (key: Key): boolean => keyStatus(key) === 'active' && key.replaced_by === undefined
 

@@ -11,7 +11,7 @@ const noObjects = [undefined, null, 7, 'text', true, [{}]]
 
 test.each(noObjects)('%j is no answer', (body) => {
   for (const operation of ['chat', 'completion', 'embedding'] as const)
-    expect(flaw(body, operation)).toBe('answered with JSON that is no object')
+    expect(flaw(body, operation)).toBe('answered with JSON that is not an object')
 })
 
 describe('a chat', () => {
@@ -47,7 +47,7 @@ describe('a chat', () => {
   test.each(noMessages.map((one) => [one] as const))(
     'may not answer with %j, nor one of its choices',
     (message) => {
-      const what = 'answered with a choice that has no message'
+      const what = 'answered with a choice without a message'
       expect(flaw(saying(message))).toBe(what)
       expect(flaw(saying({ content: 'Hello' }, message))).toBe(what)
       expect(flaw(saying(message, { content: 'Hello' }))).toBe(what)
@@ -62,7 +62,7 @@ describe('a chat', () => {
   )
 
   test.each(noObjects)('may not answer with %j as a choice', (choice) => {
-    expect(flaw({ choices: [choice] })).toBe('answered with a choice that has no message')
+    expect(flaw({ choices: [choice] })).toBe('answered with a choice without a message')
   })
 })
 
@@ -74,7 +74,7 @@ describe('a completion', () => {
   test.each([[{ message: { content: 'Hello' } }], [{ text: null }], [null]])(
     'may not answer with %j',
     (choice) => {
-      const what = 'answered with a choice that has no text'
+      const what = 'answered with a choice without a text'
       expect(flaw({ choices: [choice] }, 'completion')).toBe(what)
       expect(flaw({ choices: [{ text: 'on' }, choice] }, 'completion')).toBe(what)
     },

@@ -6,12 +6,12 @@ import type { ModelRequest } from './canonical.ts'
  * what everybody relies on. A message may be empty, and missing it may not be.
  */
 export function flawOf(body: unknown, { operation, request }: Call): string | undefined {
-  if (!isObject(body)) return 'answered with JSON that is no object'
+  if (!isObject(body)) return 'answered with JSON that is not an object'
   if (operation === 'embedding') return flawOfVectors(body.data, request.input)
   const { choices } = body
   if (!Array.isArray(choices) || choices.length === 0) return 'answered without a choice'
   const says = operation === 'chat' ? hasMessage : hasText
-  return choices.every(says) ? undefined : `answered with a choice that has no ${nounOf[operation]}`
+  return choices.every(says) ? undefined : `answered with a choice without a ${nounOf[operation]}`
 }
 
 const nounOf = { chat: 'message', completion: 'text' } as const

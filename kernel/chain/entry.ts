@@ -85,7 +85,7 @@ export function handleFailure(entry: Entry, hook: string, error: unknown, call?:
   entry.meter.fail(hook, error)
   call?.trace.note(entry.id, 'failed', { hook })
   if (entry.failure === 'closed') {
-    throw internalError(`The module ${entry.id} failed, and its policy is to refuse then.`, {
+    throw internalError(`The module ${entry.id} failed, and its policy is to refuse calls.`, {
       module: entry.id,
       cause: error,
     })

@@ -89,5 +89,4 @@ function demandAccess({ type, userId }: Principal, access: LiveRoute['access']):
     throw forbidden('This needs a user key: it is about the caller.')
 }
 
-const foreign = (): Error =>
-  forbidden('A page of another origin sent this; only pages of the gateway itself may.')
+const foreign = (): Error => forbidden('Only pages of the gateway itself may send this request.')

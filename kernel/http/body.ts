@@ -66,7 +66,7 @@ export async function readJson(req: IncomingMessage, limits: BodyLimits): Promis
 function refusePrototypes(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   if (Object.hasOwn(value, '__proto__'))
-    throw badRequest('The body has a key __proto__, which nothing here has.')
+    throw badRequest('The body has a key __proto__, which is not allowed.')
   for (const inner of Object.values(value)) refusePrototypes(inner)
 }
 

@@ -40,7 +40,7 @@ export class Callers {
   ): Principal | Promise<Principal> {
     const key = keyOf(req)
     if (key === undefined) {
-      throw unauthorized('There is no key in this request; send it as "Authorization: Bearer <key>".')
+      throw unauthorized('This request has no key; send one as "Authorization: Bearer <key>".')
     }
     const waitS = this.#failed.waitS(address)
     if (waitS > 0 && !this.#accounts.isNoGuess(key, address)) throw tooManyFailed(waitS)
@@ -64,6 +64,6 @@ export class Callers {
 }
 
 const tooManyFailed = (waitS: number): Error =>
-  rateLimited(`Too many keys from this address were not valid; try again in ${waitS} s.`, {
+  rateLimited(`Too many invalid keys from this address; try again in ${waitS} s.`, {
     retryAfterS: waitS,
   })

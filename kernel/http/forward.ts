@@ -75,7 +75,7 @@ function kept(rawHeaders: readonly string[], without: ReadonlySet<string>): stri
 }
 
 function refuse(res: ServerResponse, cause: Error): void {
-  const error = internalError('The thread that answers this cannot be reached.', { cause })
+  const error = internalError('The thread that answers this request cannot be reached.', { cause })
   res.writeHead(error.status, { 'content-type': 'application/json' })
   res.end(JSON.stringify(envelope(error, newId('req_'))))
 }

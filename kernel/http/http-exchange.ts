@@ -87,7 +87,7 @@ export class HttpExchange extends Exchange {
     const found = callers.identify(this.#req, ip, tenants)
     const principal = found instanceof Promise ? await found : found
     if (principal.type === 'admin' && !adminProxy) {
-      throw forbidden('Admin keys make no model calls here (auth.admin_proxy is false); use a user key.')
+      throw forbidden('Admin keys cannot make model calls here (auth.admin_proxy is false); use a user key.')
     }
     const bounds = this.#wire.operation === 'chat' ? bodyLimits : withTokens(bodyLimits)
     const body = parseJson(await readBody(this.#req, bodyLimits.bytes, cohort), bounds)

@@ -21,13 +21,16 @@ export function inflated(req: IncomingMessage, encoding: string, failed: (error:
   const create = Object.hasOwn(inflaters, name) ? inflaters[name] : undefined
   if (!create) {
     const known = Object.keys(inflaters).join(', ')
-    throw badRequest(`A body cannot be sent as ${encoding} here; send it as it is, or as one of ${known}.`, {
-      status: 415,
-      param: 'Content-Encoding',
-    })
+    throw badRequest(
+      `The Content-Encoding ${encoding} is not supported; send the body uncompressed, or as ${known}.`,
+      {
+        status: 415,
+        param: 'Content-Encoding',
+      },
+    )
   }
   const content = create()
-  const wrong = badRequest(`The body is not what its Content-Encoding says, ${encoding}.`)
+  const wrong = badRequest(`The body does not match its Content-Encoding, ${encoding}.`)
   content.on(
     'error',
     contain('a compressed body', () => failed(wrong)),

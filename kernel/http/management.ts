@@ -49,7 +49,7 @@ const nothingAt = ({ method, path }: Koa.Context): Error => notFound(`There is n
 /** Clients that could also speak over a WebSocket go on over HTTP at this status without asking again. */
 function httpOnly(ctx: Koa.Context): Error {
   ctx.set('upgrade', 'HTTP/1.1')
-  return badRequest('There are no WebSockets here; use HTTP.', { status: 426 })
+  return badRequest('WebSockets are not supported; use HTTP.', { status: 426 })
 }
 
 /** The Koa application of everything below `/api`: the live generation's routes, with access, limits and errors. */

@@ -16,7 +16,7 @@ export function tellMethods(ctx: RouterContext, { wires }: Generation): void {
   const allowed = [...methods].sort().join(', ')
   ctx.set('allow', allowed)
   if (ctx.method !== 'OPTIONS') {
-    throw badRequest(`${ctx.method} is not possible at ${ctx.path}; ${allowed} are.`, { status: 405 })
+    throw badRequest(`${ctx.method} is not supported at ${ctx.path}; use ${allowed}.`, { status: 405 })
   }
   ctx.status = 204
 }

@@ -16,7 +16,7 @@ const refusals: Readonly<Record<string, readonly [status: number, message: strin
 
 /** What bytes are refused with that Node could not read as a request. */
 function refusalOf({ code = '' }: NodeJS.ErrnoException): GatewayError {
-  const [status, message] = refusals[code] ?? [400, 'This is no valid HTTP request.']
+  const [status, message] = refusals[code] ?? [400, 'This is not a valid HTTP request.']
   return badRequest(message, { status })
 }
 

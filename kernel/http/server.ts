@@ -49,7 +49,7 @@ export class HttpServer {
     await once(this.#server, 'listening')
     // A connection that could not be taken, such as for want of file descriptors, is not the end of the others.
     const failed = contain('the port', (err: unknown) =>
-      this.#parts.log.error({ err }, 'a connection was not taken'),
+      this.#parts.log.error({ err }, 'a connection could not be accepted'),
     )
     this.#server.on('error', failed)
     return this.#server.address() as AddressInfo
@@ -154,11 +154,10 @@ function serve(requestTimeout: number, answer: (req: IncomingMessage, res: Serve
   return server
 }
 
-const hostless = (): GatewayError =>
-  badRequest('A request of HTTP/1.1 needs a Host header.', { param: 'Host' })
+const hostless = (): GatewayError => badRequest('An HTTP/1.1 request needs a Host header.', { param: 'Host' })
 
 const unexpected = (): GatewayError =>
-  badRequest('Of what may be expected, only 100-continue is known here.', { status: 417, param: 'Expect' })
+  badRequest('The only supported value of Expect is 100-continue.', { status: 417, param: 'Expect' })
 
 /** Refuses a request before anything has looked at it. */
 function refuse(res: ServerResponse, error: GatewayError): void {

@@ -63,7 +63,7 @@ function openUpload(req: IncomingMessage, limit: number): Upload {
 function inTime<T>(next: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const stalled = (): void =>
-      reject(badRequest(`The body has not gone on for ${stallMs / 1000} s.`, { status: 408 }))
+      reject(badRequest(`No part of the body arrived for ${stallMs / 1000} s.`, { status: 408 }))
     const timer = setTimeout(stalled, stallMs)
     next.then(resolve, reject).finally(() => clearTimeout(timer))
   })

@@ -17,7 +17,7 @@ export interface ChunkBatch {
 
 /** An answer cannot go on without the module that was changing it. */
 export const lostMidway = (module: string): GatewayError =>
-  internalError(`The module ${module} was lost in the middle of an answer that it was changing.`, { module })
+  internalError(`The module ${module} lost its worker while it was changing an answer.`, { module })
 
 /** The chunks of an answer that are in a worker: those that come back as they went keep their bytes. */
 export class ChunkTransit {

@@ -92,12 +92,12 @@ export function guestContext<S>(settings: S, given: SetupData, parts: GuestParts
 }
 
 export const cannotCross = (id: string, what: string): HookFault =>
-  new HookFault(`${id} runs in a worker, where it cannot have ${what}: give it "isolation": "inproc"`)
+  new HookFault(`${id} runs in a worker, which does not support ${what}: set "isolation": "inproc"`)
 
 /** The way to other threads of the gateway, which a worker has not. */
 function severalThreads(id: string, isFirst: boolean): Relay {
   const refuse = (): never => {
-    throw cannotCross(id, 'what runs in another of several threads')
+    throw cannotCross(id, 'functions that run in another thread')
   }
   return { isFirst, isOnly: false, bind: refuse, bindAnswer: refuse, bindEach: refuse }
 }

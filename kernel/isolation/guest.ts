@@ -33,7 +33,7 @@ let memory = new Memory()
 
 const toHost = (): Host => host
 const log = guestLog(toHost)
-onContained((origin, err) => log.error({ err, origin }, 'something failed that nobody waits for'))
+onContained((origin, err) => log.error({ err, origin }, 'an uncaught error in a background task'))
 const calls = new GuestCalls(toHost)
 const events = new GuestEvents(toHost, log)
 const meter = new GuestMeter(toHost)
@@ -66,7 +66,7 @@ const host: Host = new RpcPort<HostMethods, GuestMethods>(
   {
     gathers: true,
     errors,
-    uncloneable: () => new HookFault('what it says cannot cross from a worker'),
+    uncloneable: () => new HookFault('a value cannot be sent from the worker'),
     failed: (error) => tellContained('a message to a module', error),
   },
 )
@@ -85,7 +85,7 @@ async function begin<T>(run: (definition: ModuleDefinition) => Promise<T>): Prom
 }
 
 async function setUp({ settings, once, setup }: ModuleDefinition, given: SetupData): Promise<Shape> {
-  if (once) throw cannotCross(data.id, 'what exists once for several configurations')
+  if (once) throw cannotCross(data.id, 'what exists once for all its configurations')
   const parsed = settings.safeParse(given.config)
   if (!parsed.success) {
     const param = ['config', ...(parsed.error.issues[0]?.path ?? [])].join('.')

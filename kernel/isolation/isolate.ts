@@ -91,7 +91,7 @@ async function askInWorker<K extends 'describe' | 'migrate'>(
   try {
     return await worker.start()
   } finally {
-    await worker.end('nobody needs it any more')
+    await worker.end('it is no longer needed')
   }
 }
 

@@ -67,7 +67,7 @@ describe('a module in a worker', () => {
       call.trace.header('x-far', 'here')
     } }))`)
     for (let n = 0; n < 2; n++) expect((await call()).headers.get('x-far')).toBe('here')
-    expect(gateway.logged.join('')).toContain('something failed that nobody waits for')
+    expect(gateway.logged.join('')).toContain('an uncaught error in a background task')
   })
 
   test('answers by itself, and finds what is cut in two', async () => {
@@ -156,7 +156,7 @@ test.each([
   const { state, problem } = await shown()
   expect({ state, problem }).toEqual({
     state: 'failed',
-    problem: `far runs in a worker, where it cannot have ${what}: give it "isolation": "inproc"`,
+    problem: `far runs in a worker, which does not support ${what}: set "isolation": "inproc"`,
   })
   expect((await call()).status).toBe(200)
 })
@@ -273,7 +273,7 @@ test.each([
   [
     'a call with a function in it',
     `request: (call) => call.withRequest({ user: () => 1 })`,
-    'cannot cross from a worker',
+    'cannot be sent from the worker',
   ],
   ['a promise that never resolves', `request: () => new Promise(() => {})`, 'no answer within'],
 ])('a hook that fails in a worker is counted and harms no call: %s', async (_, hooks, detail) => {
@@ -299,7 +299,7 @@ test('an event that cannot cross is told of, and does no harm', async () => {
     `return { request() { ctx.emit({ name: 'far.happened', description: '' }, { why() {} }) } }`,
   )
   expect((await call()).status).toBe(200)
-  await expect.poll(() => gateway.logged.join('')).toContain('an event cannot cross from a worker')
+  await expect.poll(() => gateway.logged.join('')).toContain('a value cannot be sent from the worker')
   expect(gateway.logged.join('')).toContain('far.happened')
 })
 

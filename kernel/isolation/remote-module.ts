@@ -40,7 +40,7 @@ export type WorkerStart = Omit<WorkerOptions, 'methods' | 'begin' | 'lost' | 'rp
 export const rpc: RpcOptions = {
   gathers: true,
   errors,
-  uncloneable: () => new HookFault('what it is to be given cannot cross to a worker'),
+  uncloneable: () => new HookFault('a value cannot be sent to the worker'),
   failed: (error) => tellContained('what a module says', error),
 }
 

@@ -57,7 +57,7 @@ function withoutClashes(found: readonly Discovered[]): Discovered[] {
     const owner = same[0]
     if (!owner) return item
     const whose = owner.source === 'builtin' ? "the gateway's own" : owner.folder
-    const problem = `there is a plugin called ${item.id} already: ${whose}; rename the folder and its id`
+    const problem = `there is already a plugin called ${item.id}: ${whose}; rename the folder and its id`
     return { ...item, id: `${item.id}~${same.length + 1}`, manifest: undefined, problem }
   })
 }
@@ -89,7 +89,7 @@ export function configuredPlugins(
   }
   for (const [id, { bindings = {}, ...entry }] of Object.entries(modules)) {
     if (!ids.includes(id)) {
-      problems.push(`modules.${id}: there is no such module; the nearest is ${closest(id, ids)}`)
+      problems.push(`modules.${id}: unknown module; the nearest is ${closest(id, ids)}`)
       continue
     }
     read(id, ['modules', id], entry)

@@ -42,7 +42,7 @@ test('a folder that appears, changes and goes is taken in by itself', async () =
 })
 
 test('a folder that is still being copied is not loaded', async () => {
-  const outcomes = () => gateway.logged.filter((line) => line.includes('plugins were taken in'))
+  const outcomes = () => gateway.logged.filter((line) => line.includes('plugins were loaded'))
   const code = `import './part-9.js'\n${moduleCode('return {}')}`
   const slow = await writePlugin(at(), 'slow', { files: { 'index.js': code } })
   for (let n = 0; n < 10; n += 1) {

@@ -13,7 +13,7 @@ export function watchPlugins(folders: readonly string[], reloader: Reloader, log
     const { added, changed, removed, failed } = await reloader.rescan(names)
     const outcome = { added, changed, removed, failed }
     if (Object.values(outcome).some(({ length }) => length > 0))
-      log[failed.length > 0 ? 'warn' : 'info'](outcome, 'plugins were taken in')
+      log[failed.length > 0 ? 'warn' : 'info'](outcome, 'plugins were loaded')
   }
   return watchFolders(folders, { settleMs: 1_000, onSettled, onError })
 }

@@ -154,7 +154,7 @@ export function contextOf<S>(
     use<T>(token: Token<T>): T {
       const found = find(token)
       if (found === undefined)
-        throw new Error(`${id} needs the service ${token.description}, which nobody offers`)
+        throw new Error(`${id} needs the service ${token.description}, which no plugin offers`)
       return found
     },
     own: (release) => scope.own(release),

@@ -14,7 +14,7 @@ export async function refuseLockout(
     await chain.admit({ ...visit, principal })
   } catch (error) {
     const { message } = toGatewayError(error)
-    throw conflict(`This change would shut you out: ${message} Send "force": true if you mean it.`, {
+    throw conflict(`This change would lock you out: ${message} Send "force": true if you mean it.`, {
       param: 'force',
       cause: error,
     })

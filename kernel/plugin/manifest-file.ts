@@ -19,7 +19,7 @@ export async function readManifest(folder: string): Promise<unknown> {
   if (own !== undefined) return JSON.parse(own)
   const { switchyard, version, description } = (await readPackage(folder)) ?? {}
   if (typeof switchyard !== 'object' || switchyard === null)
-    throw new Error('there is none, and no key "switchyard" in a package.json')
+    throw new Error('there is no manifest.json, and no key "switchyard" in a package.json')
   return { ...defined({ version, description }), ...switchyard }
 }
 

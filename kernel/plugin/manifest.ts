@@ -124,8 +124,7 @@ function mismatch(
   if (!satisfies(apiVersion, manifest.api)) {
     return `manifest.json: written for contract ${manifest.api}, this gateway has ${apiVersion}`
   }
-  if (!entry && !(manifest.kind === 'provider' && manifest.provider))
-    return 'there is no index.ts or index.js'
+  if (!entry && !(manifest.kind === 'provider' && manifest.provider)) return 'it has no index.ts or index.js'
   return undefined
 }
 

@@ -130,7 +130,7 @@ test.each([
   await two(migrate)
   const refused = await reload()
   expect(refused).toMatchObject({ status: 409, body: { error: { message: expect.stringContaining(why) } } })
-  expect(refused.body.error.message).toContain('goes on with the version it has')
+  expect(refused.body.error.message).toContain('keeps its version')
   expect(stored()).toEqual(before)
   expect(await settings()).toEqual({ limit: 3 })
   expect((await gateway.api('POST', '/api/plugins/rescan')).body.failed).toMatchObject([{ name: 'caps' }])

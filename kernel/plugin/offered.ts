@@ -26,7 +26,10 @@ export function checkRoute(route: LiveRoute): void {
   for (const form of formsOf(returns, at)) {
     const byStream = !isSchema(form) && isSchema(Object(form).json)
     const isForm = byStream || forms.includes(form) || isSchema(form)
-    demand(isForm, `${at} must say what it returns: a schema, ${forms.map((name) => `'${name}'`).join(', ')}`)
+    demand(
+      isForm,
+      `${at} must declare what it returns: a schema, ${forms.map((name) => `'${name}'`).join(', ')}`,
+    )
     demand(!byStream || route.body !== undefined, `${at} needs a body, whose field stream decides`)
   }
   demand(typeof handle === 'function', `${at} needs handle, a function`)

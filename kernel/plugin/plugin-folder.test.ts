@@ -70,7 +70,7 @@ test('a package that is not installed is listed with what to do', async () => {
   const { api } = await start(['@acme/absent'])
   const { body } = await api('GET', '/api/plugins?source=package')
   expect(body.plugins).toMatchObject([
-    { name: '@acme/absent', state: 'invalid', problem: expect.stringContaining('npm install') },
+    { name: '@acme/absent', state: 'invalid', problem: expect.stringContaining('with npm') },
   ])
 })
 

@@ -55,7 +55,7 @@ export async function findPackage(name: string, base: string): Promise<PluginFol
     if (await isFolder(folder)) return { id: await idOf(folder, name), folder, source: 'package' }
     if (at === path.dirname(at)) break
   }
-  const problem = `there is no package ${name} in the node_modules of ${base} or above it; npm install it there`
+  const problem = `the package ${name} is not in the node_modules of ${base} or above it; install it there with npm`
   return { ...missing, problem }
 }
 

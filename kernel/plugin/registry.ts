@@ -114,7 +114,7 @@ export class Registry extends PluginTable {
       const plugin = this.binding(module, name)
       const { id } = plugin
       if (this.#records.isConfigured(id))
-        throw conflict(`${id} stands in service.yaml: remove it there, or switch it off with enabled: false.`)
+        throw conflict(`${id} is set in service.yaml: remove it there, or switch it off with enabled: false.`)
       await this.#make({ remove: [plugin], rows: new Map([[id, undefined]]), actor, news: { set: [id] } })
     })
   }
@@ -212,7 +212,7 @@ export class Registry extends PluginTable {
     return this.whileStill(async () => {
       if (!this.find(id)) return work()
       throw conflict(
-        `${id} is still there: only what a plugin that is gone has left can be forgotten. Remove it first.`,
+        `${id} still exists: only the settings of a removed plugin can be deleted. Remove it first.`,
         { param: 'name' },
       )
     })
@@ -309,7 +309,7 @@ export class Registry extends PluginTable {
   #refuseStale(actor: Actor | undefined): void {
     const { number } = this.generation
     if ((actor?.ifGeneration ?? number) === number) return
-    throw conflict(`The configuration is at generation ${number} by now: look at it again.`, {
+    throw conflict(`The configuration is now at generation ${number}: read it again.`, {
       param: 'if_generation',
       details: { generation: number },
     })
@@ -345,7 +345,7 @@ export class Registry extends PluginTable {
     if (installed === undefined)
       return isOwn ? error : conflict(`${at} could not be started: ${problem}`, { cause: error })
     if (isOwn && error.status !== 400) return error
-    return conflict(`${installed} goes on with the version it has: ${problem}`, {
+    return conflict(`${installed} keeps its version: ${problem}`, {
       param: isOwn ? error.param : undefined,
       cause: error,
     })

@@ -149,7 +149,7 @@ export class ThreadRelay implements Relay {
   add(relayed: Relayed): void {
     this.#waiting.push(relayed)
     this.#timer ??= setTimeout(
-      contain('what goes to the first thread', () => this.flush()),
+      contain('sending to the first thread', () => this.flush()),
       batchMs,
     ).unref()
   }

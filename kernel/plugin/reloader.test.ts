@@ -253,7 +253,7 @@ test('names that are taken, links and nonsense are listed with the reason, and s
   expect(await plugin('outputcap')).toMatchObject({ source: 'builtin' })
   expect(await plugin('outputcap~2')).toMatchObject({
     state: 'invalid',
-    problem: expect.stringContaining("gateway's own"),
+    problem: expect.stringContaining("the gateway's own"),
   })
   expect(await plugin('linked')).toMatchObject({
     state: 'invalid',

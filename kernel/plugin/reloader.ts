@@ -63,7 +63,7 @@ export class Reloader {
     return this.#alone(async () => {
       const before = this.#registry.get(id)
       if (before.found.source === 'builtin')
-        throw conflict(`${id} is the gateway's own; it changes with the gateway.`, { param: 'name' })
+        throw conflict(`${id} is built in; it changes with the gateway.`, { param: 'name' })
       const found = (await this.#find(id)).find((item) => item.id === id)
       if (!found) throw notFound(`The folder of ${id} is gone; rescan to remove it.`, { param: 'name' })
       const runs = this.#registry.stateOf(before) === 'active' || !before.setting?.enabled
@@ -109,7 +109,7 @@ export class Reloader {
   /** One after the other; copies that nobody took are removed at the end. */
   #alone<T>(work: () => Promise<T>): Promise<T> {
     const whileOpen = (): Promise<T> => {
-      if (this.#closed) throw conflict('The gateway is stopping; plugins stay as they are.')
+      if (this.#closed) throw conflict('The gateway is stopping; plugins cannot be changed.')
       return work().finally(() => this.#stage.settle())
     }
     const result = this.#work.then(whileOpen)
@@ -118,7 +118,7 @@ export class Reloader {
   }
 }
 
-const goneProblem = 'its folder is gone, and it runs on because others need it'
+const goneProblem = 'its folder is gone; it keeps running because other plugins need it'
 
 /** The gateway's own plugins never change while it runs. */
 const isSame = (a: Discovered, b: Discovered): boolean =>

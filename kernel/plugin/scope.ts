@@ -30,7 +30,7 @@ export class Scope {
   own(release: Release): void {
     if (this.closed) {
       release()
-      throw new Error(`${this.name} is disposed; nothing can be acquired through it any more`)
+      throw new Error(`${this.name} is disposed; nothing can be acquired through it`)
     }
     this.#releases.push(release)
   }

@@ -54,7 +54,7 @@ async function read(file: string): Promise<Buffer | undefined> {
   if (bytes.length === keyBytes) return bytes
   throw new SecretsError(
     'SECRETS_STORAGE',
-    `${file} is damaged: expected 32 bytes in base64. Put it back from a backup; if you delete it, what was ` +
+    `${file} is damaged: expected 32 bytes in base64. Restore it from a backup; if you delete it, values that were ` +
       'encrypted under it is lost.',
   )
 }

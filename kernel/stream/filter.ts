@@ -138,7 +138,7 @@ class Stage implements Out {
 
   emit(chunk: Chunk): void {
     // Past this point, what is no chunk would be the failure of somebody else.
-    if (!(chunk instanceof Chunk)) throw new HookFault('a filter emitted what is no chunk')
+    if (!(chunk instanceof Chunk)) throw new HookFault('a filter emitted something that is not a chunk')
     this.#run.enter(this.#place + 1, chunk)
   }
 

@@ -11,7 +11,7 @@ export function parseChunk(event: string): CompletionChunk {
     throw providerError('The provider sent an event that is not JSON.', { cause })
   }
   if (!Array.isArray(data?.choices)) return { ...data, choices: [] }
-  if (!isSound(data)) throw providerError('The provider sent an event that makes no sense.')
+  if (!isSound(data)) throw providerError('The provider sent an invalid event.')
   return data
 }
 

@@ -181,7 +181,7 @@ export class ThreadPool implements OtherThreads {
         void events.tell(occurrenceOf({ ...event, schema: z.unknown() }, facts, facts.data))
       }
     } catch (error) {
-      log.error({ err: error }, 'what another thread told could not be taken in')
+      log.error({ err: error }, 'a message of another thread could not be processed')
     }
   }
 }

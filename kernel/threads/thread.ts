@@ -58,7 +58,7 @@ function ready(): Kernel {
 function send(relayed: readonly Relayed[]): void {
   first.call('relay', relayed).catch((error) => {
     if (relayed.length > 1) for (const one of relayed) send([one])
-    else log.error({ err: error }, 'something could not be told to the first thread')
+    else log.error({ err: error }, 'a message could not be sent to the first thread')
   })
 }
 

@@ -125,7 +125,7 @@ export class SupervisedWorker<Theirs extends Methods, Ours extends Methods = Met
     const ready = Promise.withResolvers<Ready>()
     const running = { worker, port, ready: ready.promise, isReady: false, pingedAt: undefined }
     const lose = (reason: string, cause?: unknown): void => this.#lose(running, reason, cause)
-    worker.on('messageerror', () => lose('it said something that cannot be read'))
+    worker.on('messageerror', () => lose('it sent an unreadable message'))
     worker.on('error', (error: unknown) => lose(reasonOf(error), error))
     worker.on('exit', (code) => lose(`it ended with code ${code}`))
     this.starts += 1

@@ -11,7 +11,7 @@ const targetName = z
   .string()
   .min(1)
   .max(256)
-  .regex(/^[^*?]+$|^[^*?/]+\/\*$/, 'expected a model, provider/model, or provider/* for the model asked for')
+  .regex(/^[^*?]+$|^[^*?/]+\/\*$/, 'expected a model, provider/model, or provider/* for the requested model')
 
 const target = z.union([
   targetName.transform((model) => ({ model })),

@@ -63,7 +63,7 @@ export default defineModule({
 })
 
 const overdue = (ms: number) =>
-  providerError(`The call took longer than the ${ms} ms that it may.`, {
+  providerError(`The call exceeded its limit of ${ms} ms.`, {
     status: 504,
     type: 'timeout',
     module: 'idlekill',

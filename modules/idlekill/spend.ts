@@ -77,7 +77,7 @@ export class SpendLimit implements Filter {
 
   #refusal() {
     const usd = usdOf(this.#mostNano)
-    return rateLimited(`The answer was ended: it costs more than the $${usd} that one call may.`, {
+    return rateLimited(`The answer was ended: it exceeds the limit of $${usd} per call.`, {
       type: 'spend_limit',
     })
   }

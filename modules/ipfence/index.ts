@@ -54,7 +54,7 @@ export default defineModule({
       const list = fence?.(address)
       if (list === undefined) return
       report('kept_out', `${address}, by ${list} for ${whom}`)
-      throw forbidden(`The address ${address} is not let in for ${whom}.`, { details: { rule: list } })
+      throw forbidden(`The address ${address} is not allowed for ${whom}.`, { details: { rule: list } })
     }
     const checkAll = (address: string, principal: Principal | undefined): void => {
       check(everybody, address, 'anybody')

@@ -51,7 +51,7 @@ export default defineModule({
         if (principal?.type !== 'user') return
         rulesOf(principal)?.checkVisit(visit)
         if (scopes.rules(principal.keyId) && makesKeys(visit)) {
-          throw forbidden('This key is limited, and makes no other keys.', { details: { rule: 'keys' } })
+          throw forbidden('This key is limited and cannot make other keys.', { details: { rule: 'keys' } })
         }
       },
       request(call) {

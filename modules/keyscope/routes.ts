@@ -31,13 +31,13 @@ export function addRoutes({ route, use }: OnceContext, scopes: Scopes): void {
     if (!key) throw notFound(`There is no key ${keyId}.`, { param: 'keyId' })
     return key
   }
-  const noScope = (keyId: string) => notFound(`The key ${keyId} has no scope of its own.`, { param: 'keyId' })
+  const noScope = (keyId: string) => notFound(`The key ${keyId} has no scope.`, { param: 'keyId' })
 
   route({
     method: 'get',
     path,
     access: 'any',
-    summary: 'What a key is limited to; users see their own keys',
+    summary: 'The scope of a key; users see their own keys',
     params,
     returns: scopeItem,
     async handle({ params: { keyId }, principal }) {
@@ -53,7 +53,7 @@ export function addRoutes({ route, use }: OnceContext, scopes: Scopes): void {
     method: 'put',
     path,
     access: 'admin',
-    summary: 'Limit a key; its next call is under the new scope',
+    summary: 'Limit a key; the new scope applies from its next call',
     params,
     body: scopeChange,
     returns: scopeItem,

@@ -36,11 +36,7 @@ export class Rules {
     if (!this.#matches(model) && !this.#mayAsk(modelName(call))) throw this.#wrongModel(model)
     const asked = Math.max(...tokenLimitFields.map((field) => call.request[field] ?? 0))
     if (most !== undefined && asked > most) {
-      throw refusal(
-        'max_tokens',
-        `This key may ask for ${most} tokens at the most, not for ${asked}.`,
-        'max_tokens',
-      )
+      throw refusal('max_tokens', `This key may request at most ${most} tokens, not ${asked}.`, 'max_tokens')
     }
   }
 

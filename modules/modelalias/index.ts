@@ -78,7 +78,7 @@ export default defineModule({
 function renamed(call: Call, { model, defaults }: Alias): Call {
   const { request, trace } = call
   if (model !== request.model) {
-    trace.decide({ kind: 'alias', chosen: model, reason: `${request.model} stands for it` })
+    trace.decide({ kind: 'alias', chosen: model, reason: `${request.model} is an alias` })
   }
   const silent = Object.entries(defaults).filter(([name]) =>
     sameMeaning(name).every((field) => request[field] === undefined),

@@ -59,7 +59,7 @@ export default defineModule({
 function refusal(changes: readonly string[], model: string) {
   const [first = ''] = changes
   const param = first.replace(/^-|->.*$|^role .*/g, '') || 'messages'
-  return badRequest(`${model} does not take this as it is: ${changes.join(', ')}.`, {
+  return badRequest(`${model} does not accept these parameters: ${changes.join(', ')}.`, {
     param,
     details: { changes },
   })

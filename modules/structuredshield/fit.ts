@@ -47,7 +47,7 @@ export function answerOf(choice: Choice): string | undefined {
 export function problemsAsItStands(text: string, validate: Validate): readonly string[] {
   const { value, problems } = read(text, validate)
   if (problems.length > 0) return problems
-  return isJson(text, value) ? [] : ['/ is not JSON of that form as it stands']
+  return isJson(text, value) ? [] : ['/ is not JSON that matches the schema without repair']
 }
 
 /** The value in a text, and what is wrong with it. */

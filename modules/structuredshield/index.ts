@@ -88,4 +88,4 @@ const unchanged = (reply: Reply, body: Completion, fitted: Completion): boolean 
   reply.kind === 'whole' && fitted === body
 
 const unfit = (problems: readonly string[]): GatewayError =>
-  providerError('The model did not give an answer that fits the schema.', { details: { problems } })
+  providerError('The model did not give an answer that matches the schema.', { details: { problems } })

@@ -27,7 +27,7 @@ export function wantedOf(
   if (format?.type === 'json_schema') {
     return () => {
       const schema = format.json_schema?.schema
-      if (!schema) throw wrong('there is no schema in it', 'response_format.json_schema.schema')
+      if (!schema) throw wrong('it contains no schema', 'response_format.json_schema.schema')
       return { schema, format }
     }
   }

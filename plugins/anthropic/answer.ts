@@ -22,7 +22,7 @@ export function answerOf(raw: Buffer, plan: Plan, target: Target): WholeReply {
   const native: NativeMessage = jsonObject(raw, target)
   if (native.type === 'error') throw eventError(native.error ?? {}, target)
   if (!Array.isArray(native.content) || !native.content.every(isBlock))
-    throw brokenProtocol('answered with something that is no message', target)
+    throw brokenProtocol('answered with something that is not a message', target)
   if (!native.stop_reason) throw brokenProtocol('answered without an end of the answer', target)
   const completion = completionOf(native, plan)
   return plan.native ? WholeReply.fromBytes('messages', raw, completion) : WholeReply.of(completion)

@@ -83,7 +83,7 @@ function pieceOf(message: Message, at: string, options: Options): Piece {
     case 'tool':
       return { role: 'user', blocks: [resultOf(message, at)], plain: undefined }
     default:
-      throw badRequest(`Anthropic knows no messages of the role ${message.role}; use tools.`, {
+      throw badRequest(`Anthropic does not support ${message.role} messages; use tools.`, {
         param: `${at}.role`,
       })
   }
@@ -160,7 +160,7 @@ function assistantBlocks(message: Message, at: string, { changes }: Options): Bl
 const listOf = <T>(value: unknown): readonly T[] => (Array.isArray(value) ? (value as T[]) : [])
 
 function toolUseOf({ id, function: fn, extra }: ToolCall, at: string, changes: Changes): Block {
-  if (!fn) throw badRequest('Anthropic knows calls of functions only.', { param: at })
+  if (!fn) throw badRequest('Anthropic supports only function calls.', { param: at })
   const own = (extra as { anthropic?: object } | undefined)?.anthropic
   return {
     type: 'tool_use',

@@ -24,7 +24,7 @@ function blockOf(part: ContentPart, at: string): Block | undefined {
     case 'document':
       return documentOf(part)
     case 'input_audio':
-      throw badRequest('Anthropic takes no audio.', { param: at })
+      throw badRequest('Anthropic does not support audio.', { param: at })
     default:
       return { ...part }
   }

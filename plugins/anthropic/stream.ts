@@ -44,7 +44,7 @@ export class MessageDecoder implements StreamDecoder {
   #chunks(event: Buffer): Chunk[] {
     if (!carriesData(event)) return []
     const native = jsonObject(eventData(event), this.#target, 'sent an event that is') as NativeEvent
-    if (!isSound(native)) throw brokenProtocol('sent an event that makes no sense', this.#target)
+    if (!isSound(native)) throw brokenProtocol('sent an invalid event', this.#target)
     const chunks = this.#translation.translate(native)
     const begins = native.type === 'message_start'
     // One that begins again: a client of the protocol would take it for another message.

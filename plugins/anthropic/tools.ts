@@ -18,7 +18,7 @@ function toolOf(tool: Tool, at: string, { strict, report }: Options): Fields {
   const { type, function: fn, ...own } = tool
   if (!fn) {
     if (own.custom !== undefined)
-      throw badRequest('Anthropic takes functions with a JSON Schema, no custom tools.', { param: at })
+      throw badRequest('Anthropic accepts functions with a JSON Schema, not custom tools.', { param: at })
     return tool
   }
   if (fn.strict && !strict) report('-tools.strict')

@@ -40,7 +40,7 @@ async function count(changed: (name: string, value: string) => string | undefine
 }
 
 const told = ({ logged }: TestGateway): object[] =>
-  logged.map((line) => JSON.parse(line)).filter(({ msg }) => /behind their traces/.test(msg))
+  logged.map((line) => JSON.parse(line)).filter(({ msg }) => /lower than in their traces/.test(msg))
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'behind-traces-'))

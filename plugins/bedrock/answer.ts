@@ -11,7 +11,7 @@ import type { Block, ConverseAnswer } from './wire.ts'
 export function answerOf(head: UpstreamHead, body: Buffer, call: Call, target: Target): WholeReply {
   const native: ConverseAnswer = jsonObject(body, target)
   if (!isSound(native)) {
-    throw protocolError(target, 'answered with something that is no message', { retryable: true })
+    throw protocolError(target, 'answered with something that is not a message', { retryable: true })
   }
   const { content } = native.output!.message!
   const plan = planOf(call, target)

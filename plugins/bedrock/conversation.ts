@@ -49,14 +49,14 @@ function pieceOf(message: Message, at: string, scene: Scene): Piece {
       return { role: 'user', blocks: resultOf(message, content(), at, scene) }
     default: {
       const param = `${at}.role`
-      throw badRequest(`${param}: Bedrock knows no ${message.role} messages; use tools.`, { param })
+      throw badRequest(`${param}: Bedrock does not support ${message.role} messages; use tools.`, { param })
     }
   }
 }
 
 function textsOnly(blocks: readonly Block[], param: string): readonly Block[] {
   if (blocks.every(({ text, cachePoint }) => text !== undefined || cachePoint)) return blocks
-  throw badRequest(`${param}: only text is taken here.`, { param })
+  throw badRequest(`${param}: only text is supported here.`, { param })
 }
 
 function turnsOf(pieces: readonly Piece[]): Turn[] {
@@ -127,7 +127,7 @@ function assistantBlocks(message: Message, content: readonly Block[], at: string
 }
 
 function toolUseOf({ id, function: fn, extra }: ToolCall, at: string, scene: Scene): Block[] {
-  if (!fn) throw badRequest(`${at}.type: Bedrock knows calls of functions only.`, { param: `${at}.type` })
+  if (!fn) throw badRequest(`${at}.type: Bedrock supports only function calls.`, { param: `${at}.type` })
   const { cache_control } =
     (extra as { anthropic?: { cache_control?: unknown } } | undefined)?.anthropic ?? {}
   const toolUse = { toolUseId: callIdOf(id), name: fn.name, input: inputOf(fn.arguments, at, scene) }

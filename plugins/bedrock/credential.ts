@@ -36,7 +36,7 @@ const forms = `expected an API key of Bedrock, ACCESS_KEY_ID:SECRET_ACCESS_KEY[:
 export function credentialOf(secret: string): AwsCredential {
   const text = secret.trim()
   if (text.startsWith('{')) return fromJson(text)
-  if (/\s/.test(text)) throw new RangeError(`it has spaces or line breaks in it: ${forms}.`)
+  if (/\s/.test(text)) throw new RangeError(`it contains spaces or line breaks: ${forms}.`)
   const at = text.lastIndexOf('@')
   const place = at === -1 ? undefined : text.slice(at + 1)
   if (place !== undefined && !regionForm.test(place)) throw new RangeError(`after @: ${forms}.`)

@@ -39,7 +39,7 @@ export async function withFiles(
 ): Promise<readonly Message[]> {
   const count = messages.reduce((sum, { content }) => sum + partsOf(content).filter(addressIn).length, 0)
   if (count > maxFiles) {
-    throw badRequest(`messages: at most ${maxFiles} files are fetched for a call; send data: URLs.`, {
+    throw badRequest(`messages: at most ${maxFiles} files are fetched per call; send data: URLs.`, {
       param: 'messages',
     })
   }

@@ -106,5 +106,5 @@ export function familyOf(model: string): Family {
   const name = baseOf(model)
   const family = families.find(({ pattern }) => pattern.test(name))
   if (family) return family
-  throw badRequest(`${model} is no model of Bedrock's whose embeddings are known here.`, { param: 'model' })
+  throw badRequest(`${model} is not a Bedrock model with supported embeddings.`, { param: 'model' })
 }

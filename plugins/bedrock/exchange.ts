@@ -39,7 +39,8 @@ export function awsExchange(): KeyExchange {
   return {
     problem: (secret) =>
       formProblem(() => {
-        if (identityOf(secret)) throw new RangeError('what the gateway’s machine may do is not for users.')
+        if (identityOf(secret))
+          throw new RangeError('users cannot use the identity of the gateway’s machine.')
         credentialOf(secret)
       }),
 

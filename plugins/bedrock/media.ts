@@ -64,7 +64,9 @@ function formatOf(mimeType: string, param: string): Pick<File, 'kind' | 'format'
     if (format !== undefined) return { kind, format }
   }
   if (mimeType.startsWith('text/')) return { kind: 'document', format: 'txt' }
-  throw badRequest(`${param}: Bedrock takes no files of the type ${mimeType || 'unknown'}.`, { param })
+  throw badRequest(`${param}: Bedrock does not support files of the type ${mimeType || 'unknown'}.`, {
+    param,
+  })
 }
 
 /** By the ending of an address. */
@@ -78,5 +80,5 @@ function formatAt(url: string, param: string): Pick<File, 'kind' | 'format'> {
     const format = [...kinds[kind].values()].find((name) => name === ending)
     if (format !== undefined) return { kind, format }
   }
-  throw badRequest(`${param}: its ending does not say what it is.`, { param })
+  throw badRequest(`${param}: its file name does not show its type.`, { param })
 }

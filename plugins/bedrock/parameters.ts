@@ -42,7 +42,7 @@ export function checkFields(request: ModelRequest, changes: Changes): void {
   for (const field of refused) {
     const value = request[field]
     if (value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)) {
-      throw badRequest(`${field}: Bedrock's Converse API has nothing like it.`, { param: field })
+      throw badRequest(`${field}: Bedrock's Converse API does not support it.`, { param: field })
     }
   }
   if (typeof request.n === 'number' && request.n > 1) {
@@ -52,7 +52,7 @@ export function checkFields(request: ModelRequest, changes: Changes): void {
   }
   const { modalities } = request
   if (Array.isArray(modalities) && modalities.includes('audio')) {
-    throw badRequest('modalities: only text is answered here.', { param: 'modalities' })
+    throw badRequest('modalities: only text is supported here.', { param: 'modalities' })
   }
   for (const [field, value] of Object.entries(request)) {
     if (value === undefined || value === null || translated.has(field) || own.has(field)) continue

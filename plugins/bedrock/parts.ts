@@ -60,7 +60,7 @@ function blockOf(part: ContentPart, at: string, scene: Scene): Block | undefined
     case 'search_result':
       return searchResultOf(fields, scene)
     default:
-      throw badRequest(`${at}.type: Bedrock takes no content of the type ${part.type}.`, {
+      throw badRequest(`${at}.type: Bedrock does not support content of the type ${part.type}.`, {
         param: `${at}.type`,
       })
   }
@@ -77,7 +77,7 @@ function documentOf(fields: Fields, at: string, scene: Scene): Block {
     return blockOfFile({ kind: 'document', format: 'txt', source }, fields, scene)
   }
   if (type === 'url') return blockOfFile(fileAt(url, `${at}.source.url`), fields, scene)
-  throw badRequest(`${at}.source.type: Bedrock takes documents as texts, as base64 and from S3.`, {
+  throw badRequest(`${at}.source.type: Bedrock accepts documents as text, as base64 and from S3.`, {
     param: `${at}.source.type`,
   })
 }

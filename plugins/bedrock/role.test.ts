@@ -136,5 +136,5 @@ it('is not for users, whatever they store', async () => {
     userKey,
   )
   expect([status, body.error.param]).toEqual([400, 'api_key'])
-  expect(body.error.message).toContain('not for users')
+  expect(body.error.message).toContain('users cannot use')
 })

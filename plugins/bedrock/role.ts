@@ -21,7 +21,7 @@ export async function roleKeys(target: Target): Promise<AccessToken<string>> {
   const options = optionsOf(target.provider)
   const given = await (hasContainer(options) ? ofContainer(options) : ofInstance(options)).catch(
     (cause: unknown) => {
-      throw failure(target, 'cannot be asked for', cause)
+      throw failure(target, 'cannot be requested', cause)
     },
   )
   const { AccessKeyId: id, SecretAccessKey: secret, Token: token, Expiration: end } = given
@@ -66,7 +66,7 @@ async function get(url: string, headers: Record<string, string>, method = 'GET')
 }
 
 const failure = ({ provider, model }: Target, what: string, cause?: unknown): UpstreamError =>
-  new UpstreamError('provider_error', `The keys of the role that ${provider.name} is to use ${what}.`, {
+  new UpstreamError('provider_error', `The keys of the role for ${provider.name} ${what}.`, {
     provider: provider.name,
     model,
     fault: 'network',

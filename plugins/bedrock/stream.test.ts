@@ -64,7 +64,7 @@ describe('a stream', () => {
       fc.property(fc.nat({ max: recorded.length - 1 }), fc.integer({ min: 1, max: 255 }), (at, bits) => {
         const broken = Buffer.from(recorded)
         broken[at]! ^= bits
-        expect(() => decoded(broken)).toThrow(/no event stream/)
+        expect(() => decoded(broken)).toThrow(/not an event stream/)
       }),
       runs(500),
     )

@@ -43,7 +43,7 @@ export class ConverseDecoder implements StreamDecoder {
     try {
       yield* this.#splitter.push(bytes)
     } catch (error) {
-      throw this.#broken('sent bytes that are no event stream', error)
+      throw this.#broken('sent bytes that are not an event stream', error)
     }
   }
 

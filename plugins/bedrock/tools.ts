@@ -70,7 +70,9 @@ function toolOf(tool: Tool, at: string, { facts }: Plan, scene: Scene): Fields[]
   const { function: fn } = tool
   if (tool.type !== 'function' || !fn) {
     const param = `${at}.type`
-    throw badRequest(`${param}: Bedrock has no tool of the type ${tool.type}; use functions.`, { param })
+    throw badRequest(`${param}: Bedrock does not support tools of the type ${tool.type}; use functions.`, {
+      param,
+    })
   }
   if (fn.strict && !facts.schema) scene.changes.add('-tools.strict')
   const toolSpec = {

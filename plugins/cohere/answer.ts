@@ -10,7 +10,7 @@ export function answerOf(body: Buffer, call: Call, target: Target): WholeReply {
   const { id, message, finish_reason: native, usage, logprobs } = jsonObject(body, target) as ChatAnswer
   if (!native) throw protocolError(target, 'answered without an end of the answer', { retryable: true })
   if (!isMessage(message)) {
-    throw protocolError(target, 'answered with something that is no message', { retryable: true })
+    throw protocolError(target, 'answered with something that is not a message', { retryable: true })
   }
   const blocks = message.content ?? []
   const text = blocks.map((block) => block.text ?? '').join('')

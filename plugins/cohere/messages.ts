@@ -43,9 +43,12 @@ function messagesFrom(
         return assistantMessage(message, at, changes)
       default: {
         const param = `${at}.role`
-        throw badRequest(`${param}: Cohere knows no ${message.role} messages; use tools and tool messages.`, {
-          param,
-        })
+        throw badRequest(
+          `${param}: Cohere does not support ${message.role} messages; use tools and tool messages.`,
+          {
+            param,
+          },
+        )
       }
     }
   }
@@ -62,7 +65,7 @@ function contentOf(
   for (const [i, { type }] of known.entries()) {
     if (types.includes(type)) continue
     const param = `${at}.content[${i}].type`
-    throw badRequest(`${param}: Cohere takes no content of the type ${type} here.`, { param })
+    throw badRequest(`${param}: Cohere does not support content of the type ${type} here.`, { param })
   }
   return known.map((part) =>
     part.type === 'text'
@@ -147,14 +150,14 @@ function textOf({ content, refusal }: Message, at: string, changes: Changes): st
       if (part.type === 'text') return String((part as Fields).text)
       if (part.type === 'refusal') return String((part as Fields).refusal)
       const param = `${at}.content[${i}].type`
-      throw badRequest(`${param}: Cohere takes no content of the type ${part.type} here.`, { param })
+      throw badRequest(`${param}: Cohere does not support content of the type ${part.type} here.`, { param })
     })
     .join('')
 }
 
 function callOf({ id, type, function: fn }: ToolCall, at: string): object {
   if (type !== 'function' || fn === undefined) {
-    throw badRequest(`${at}.type: Cohere knows calls of functions only.`, { param: `${at}.type` })
+    throw badRequest(`${at}.type: Cohere supports only function calls.`, { param: `${at}.type` })
   }
   return { id, type, function: { name: fn.name, arguments: fn.arguments || '{}' } }
 }

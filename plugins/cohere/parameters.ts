@@ -90,7 +90,7 @@ export function parametersOf(
 function refuse(request: ModelRequest): void {
   for (const field of refused) {
     if (request[field] !== undefined && request[field] !== null) {
-      throw badRequest(`${field}: Cohere has nothing like it.`, { param: field })
+      throw badRequest(`${field}: Cohere does not support it.`, { param: field })
     }
   }
   if (typeof request.n === 'number' && request.n > 1) {
@@ -98,7 +98,7 @@ function refuse(request: ModelRequest): void {
   }
   const { modalities } = request
   if (Array.isArray(modalities) && modalities.includes('audio')) {
-    throw badRequest('modalities: only text is answered here.', { param: 'modalities' })
+    throw badRequest('modalities: only text is supported here.', { param: 'modalities' })
   }
 }
 
@@ -118,7 +118,7 @@ function stopsOf(stop: unknown): readonly unknown[] {
   if (stop === undefined || stop === null) return []
   const stops = Array.isArray(stop) ? stop : [stop]
   if (stops.length > mostStops) {
-    throw badRequest(`stop: Cohere takes ${mostStops} sequences at most.`, { param: 'stop' })
+    throw badRequest(`stop: Cohere accepts at most ${mostStops} sequences.`, { param: 'stop' })
   }
   return stops
 }

@@ -37,5 +37,7 @@ function functionOf(tool: Tool, at: string, changes: Changes): NonNullable<Tool[
     for (const field of Object.keys(own)) changes.add(`-tools.${field}`)
     return fn
   }
-  throw badRequest(`${at}.type: Cohere has no tool of the type ${tool.type}.`, { param: `${at}.type` })
+  throw badRequest(`${at}.type: Cohere does not support tools of the type ${tool.type}.`, {
+    param: `${at}.type`,
+  })
 }

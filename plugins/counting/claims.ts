@@ -23,7 +23,7 @@ function check({ amount, limit }: Claim): void {
   if ('windowMs' in limit && !(limit.windowMs >= 1)) throw new TypeError('A window is a millisecond at least')
   if (limit.kind !== 'bucket') return
   checkAmount(limit.burst)
-  if (limit.most === 0) throw new TypeError('A bucket that nothing flows into is no limit')
+  if (limit.most === 0) throw new TypeError('The limit of a bucket must be at least 1')
 }
 
 export function checkAmount(amount: number): void {

@@ -17,7 +17,7 @@ export default defineArea({
       method: 'get',
       path: '/api/events/catalogue',
       access: 'admin',
-      summary: 'The types of events that can happen, with the schemas of their data',
+      summary: 'The types of events, with the schemas of their data',
       query: listQuery.extend({ limit: listQuery.shape.limit.default(500) }),
       returns: listOf('events', eventItem),
       handle({ query }) {

@@ -84,12 +84,12 @@ export function chatBody(call: Call, { model, provider }: Target, changes: Chang
 function refuse(request: ModelRequest): void {
   for (const field of refused) {
     if (request[field] !== undefined && request[field] !== null) {
-      throw badRequest(`${field}: Gemini has nothing like it.`, { param: field })
+      throw badRequest(`${field}: Gemini does not support it.`, { param: field })
     }
   }
   const { modalities } = request
   if (Array.isArray(modalities) && modalities.includes('audio')) {
-    throw badRequest('modalities: only text is answered here.', { param: 'modalities' })
+    throw badRequest('modalities: only text is supported here.', { param: 'modalities' })
   }
 }
 

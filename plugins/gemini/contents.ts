@@ -77,9 +77,12 @@ export function conversationOf(
       contents.push({ role: 'user', parts: parts.length > 0 ? parts : [{ text: '' }] })
     } else {
       const param = `${at}.role`
-      throw badRequest(`${param}: Gemini knows no ${message.role} messages; use tools and tool messages.`, {
-        param,
-      })
+      throw badRequest(
+        `${param}: Gemini does not support ${message.role} messages; use tools and tool messages.`,
+        {
+          param,
+        },
+      )
     }
   }
   closeResults()
@@ -100,7 +103,7 @@ function resultOf(
   const call = open.get(message.tool_call_id ?? '')
   if (!call) {
     const param = `${at}.tool_call_id`
-    throw badRequest(`${param}: no call before it has this id.`, { param })
+    throw badRequest(`${param}: no earlier call has this id.`, { param })
   }
   const { id } = partsOfId(message.tool_call_id!)
   if (message.cache_control !== undefined) changes.add('-cache_control')
@@ -171,7 +174,7 @@ function assistantParts(
 function callPart(call: ToolCall, callIds: boolean, at: string, changes: Changes): Part {
   const { id, signature: inId } = partsOfId(call.id)
   if (call.type !== 'function' || call.function === undefined) {
-    throw badRequest(`${at}.type: Gemini knows calls of functions only.`, { param: `${at}.type` })
+    throw badRequest(`${at}.type: Gemini supports only function calls.`, { param: `${at}.type` })
   }
   const { name, arguments: json } = call.function
   const args = callArguments(json, changes)

@@ -36,7 +36,7 @@ export function generationConfig(
     if (value !== undefined && value !== null) config[name] = value
   }
   if (typeof request.n === 'number' && request.n > mostCandidates) {
-    throw badRequest(`n: Gemini gives ${mostCandidates} answers at most.`, { param: 'n' })
+    throw badRequest(`n: Gemini gives at most ${mostCandidates} answers.`, { param: 'n' })
   }
   const limit = tokenLimit(request)
   if (limit !== undefined) config.maxOutputTokens = limit
@@ -53,7 +53,7 @@ function stopsOf(stop: unknown): readonly unknown[] {
   if (stop === undefined || stop === null) return []
   const stops = Array.isArray(stop) ? stop : [stop]
   if (stops.length > mostStops) {
-    throw badRequest(`stop: Gemini takes ${mostStops} sequences at most.`, { param: 'stop' })
+    throw badRequest(`stop: Gemini accepts at most ${mostStops} sequences.`, { param: 'stop' })
   }
   return stops
 }

@@ -41,7 +41,7 @@ function partOf(part: ContentPart, fetches: RegExp, at: string, changes: Changes
       return mediaPart(url, fetches, `${at}.source.url`)
     }
     default:
-      throw badRequest(`${at}.type: Gemini takes no content of the type ${part.type}.`, {
+      throw badRequest(`${at}.type: Gemini does not support content of the type ${part.type}.`, {
         param: `${at}.type`,
       })
   }
@@ -54,7 +54,7 @@ function filePart(file: Fields, fetches: RegExp, at: string): Part {
   }
   const param = `${at}.file.file_id`
   throw badRequest(
-    `${param}: Gemini knows no such file; send it as file_data, or the address it has there.`,
+    `${param}: Gemini does not know this file; send it as file_data, or send its Gemini URL.`,
     {
       param,
     },
@@ -73,7 +73,7 @@ export function textOf(content: Message['content'], at: string, changes: Changes
   return known
     .map((part, i) => {
       if (part.type === 'text') return String((part as Fields).text)
-      throw badRequest(`${at}[${i}].type: only text is taken here.`, { param: `${at}[${i}].type` })
+      throw badRequest(`${at}[${i}].type: only text is supported here.`, { param: `${at}[${i}].type` })
     })
     .join('')
 }

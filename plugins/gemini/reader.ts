@@ -54,8 +54,7 @@ export class AnswerReader {
   /** The chunks of an event, one for each part, and then what it reports as an error, thrown. */
   *read(response: GenerateContentResponse): Generator<CompletionChunk> {
     if (response.error) throw this.#reported(response.error)
-    if (!isSound(response))
-      throw protocolError(this.#target, 'sent an answer that makes no sense', { retryable: true })
+    if (!isSound(response)) throw protocolError(this.#target, 'sent an invalid answer', { retryable: true })
     this.#id ??= response.responseId || undefined
     this.#version ??= response.modelVersion || undefined
     if (response.usageMetadata) this.#usage = response.usageMetadata

@@ -53,7 +53,9 @@ const isSearch = ({ type }: Tool): boolean => /^web_search_\d{8}$/.test(type)
 
 function declarationOf(tool: Tool, at: string, { jsonSchema }: Abilities, changes: Changes): object {
   if (tool.type !== 'function' || !tool.function) {
-    throw badRequest(`${at}.type: Gemini has no tool of the type ${tool.type}.`, { param: `${at}.type` })
+    throw badRequest(`${at}.type: Gemini does not support tools of the type ${tool.type}.`, {
+      param: `${at}.type`,
+    })
   }
   const { type: _, function: fn, ...own } = tool
   for (const field of Object.keys(own)) changes.add(`-tools.${field}`)

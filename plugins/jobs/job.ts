@@ -10,7 +10,7 @@ export class Suspended extends Error {
   readonly until: Pick<JobRow, 'dueAt' | 'waitsFor'>
 
   constructor(until: Pick<JobRow, 'dueAt' | 'waitsFor'>) {
-    super('The job waits, and goes on from its beginning later: let this error pass')
+    super('The job waits and starts again later: do not catch this error')
     this.until = until
   }
 }

@@ -37,7 +37,7 @@ export const mockProtocol: Protocol = {
 }
 
 function unreachable(): never {
-  throw internalError('The mock provider answers by itself; nothing is sent anywhere.')
+  throw internalError('The mock provider sends no requests.')
 }
 
 function answerOf(call: Call, model: string): Completion {

@@ -33,8 +33,7 @@ const hourMs = 3_600_000
 /** After a start, in milliseconds. */
 const soonMs = 1000
 
-const wasBehind =
-  'after an unclean end, what users have used was behind their traces, and was raised to what these say'
+const wasBehind = 'after an unclean end, the usage of users was lower than in their traces and was raised'
 
 const days = z.number().min(0.01).max(36_500)
 

@@ -97,9 +97,9 @@ type Price = (provider: string, model: string, usage: Usage, at: number) => RowC
 export function beganAt({ timestamp, latency_ms }: Manual, keptDays: number, now = Date.now()): number {
   const at = timestamp === undefined ? Math.floor(now - latency_ms) : Date.parse(timestamp)
   const param = timestamp === undefined ? 'latency_ms' : 'timestamp'
-  if (at > now) throw badRequest(`body ${param}: is in the future.`, { param })
+  if (at > now) throw badRequest(`body ${param}: must not be in the future.`, { param })
   if (at < now - keptDays * dayMs) {
-    throw badRequest(`body ${param}: is longer ago than traces are kept, which is ${keptDays} days.`, {
+    throw badRequest(`body ${param}: is older than the ${keptDays} days for which traces are kept.`, {
       param,
     })
   }

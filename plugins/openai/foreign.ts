@@ -96,7 +96,7 @@ function toolsOf(tools: readonly Tool[], report: Report): Tool[] {
     if (!fn) {
       if (!isSpare(tool, tools)) {
         const param = `tools.${i}.type`
-        throw badRequest(`${param}: This provider has no tool of the type ${type}.`, { param })
+        throw badRequest(`${param}: This provider does not support tools of the type ${type}.`, { param })
       }
       report(`-tools.${type}`)
       return []

@@ -121,7 +121,7 @@ export class EventDecoder implements StreamDecoder {
     const data = this.#json(event)
     if (data.error) throw this.#reported(data.error)
     if (!Array.isArray(data.choices)) return { ...data, choices: [] }
-    if (!isSound(data)) throw this.#broken('sent an event that makes no sense')
+    if (!isSound(data)) throw this.#broken('sent an invalid event')
     return data
   }
 

@@ -54,7 +54,7 @@ function refuseAddresses({ content }: Message, at: string): void {
   if (typeof content !== 'object' || content === null) return
   for (const { type, file } of content as readonly (ContentPart & { file?: Fields })[]) {
     if (type === 'file' && file?.file_url !== undefined && file.file_data === undefined)
-      throw badRequest('This provider cannot fetch a file from its address; send the file itself.', {
+      throw badRequest('This provider cannot fetch a file from a URL; send the file itself.', {
         param: at,
       })
   }

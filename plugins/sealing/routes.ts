@@ -15,7 +15,7 @@ export function addKeyRoutes({ route }: Context<unknown>, signing: Signing): voi
     method: 'get',
     path: '/api/signing-keys',
     access: 'any',
-    summary: 'The public keys that verify what the gateway has signed, newest first',
+    summary: 'List the public keys that verify signatures of the gateway, newest first',
     returns: z.object({ keys: z.array(key) }),
     handle: async () => ({ keys: await signing.keys() }),
   })
@@ -24,7 +24,7 @@ export function addKeyRoutes({ route }: Context<unknown>, signing: Signing): voi
     method: 'post',
     path: '/api/signing-keys/rotate',
     access: 'admin',
-    summary: 'Sign with a new key from now on; the keys before it still verify',
+    summary: 'Make a new signing key; earlier keys still verify',
     status: 201,
     returns: key,
     handle: () => signing.rotate(),

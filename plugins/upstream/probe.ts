@@ -62,7 +62,7 @@ export class Prober {
       message,
       checkedAt: new Date().toISOString(),
     })
-    if (!provider.configured && !key) return result('unconfigured', 'There is no key for it.')
+    if (!provider.configured && !key) return result('unconfigured', 'It has no key.')
     const protocol = this.#registry.generation.protocols.get(provider.protocol)
     if (!protocol) throw internalError(`The protocol ${provider.protocol} is not switched on.`)
     if (protocol.answer) return result('healthy', 'It answers from inside the gateway.', 0)

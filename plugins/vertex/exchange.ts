@@ -35,9 +35,9 @@ export function googleExchange(): KeyExchange {
       formProblem(() => {
         const key = keyOf(secret)
         if (key.kind === 'file') {
-          throw new RangeError('a file of the gateway’s is not to be named; send what is in it.')
+          throw new RangeError('files on the gateway’s machine cannot be used; send the content.')
         }
-        if (isOfGateway(key)) throw new RangeError('what the gateway’s machine may do is not for users.')
+        if (isOfGateway(key)) throw new RangeError('users cannot use the identity of the gateway’s machine.')
       }),
 
     ready(target) {
@@ -81,7 +81,7 @@ async function opened(key: Credential, target: Target): Promise<Exclude<GoogleKe
   try {
     const known = keyOf(key.secret)
     if (key.owner === 'user' && isOfGateway(known)) {
-      throw new RangeError('what is the gateway’s own is not for users.')
+      throw new RangeError('users cannot use the gateway’s own credentials.')
     }
     if (known.kind !== 'file') return known
     const held = keyOf(await readFile(known.path, 'utf8'))

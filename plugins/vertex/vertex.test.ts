@@ -201,7 +201,7 @@ describe('a key', () => {
       [JSON.stringify({ ...account, private_key: 'x' }), /private_key/],
       ['{"type":"impersonated_service_account"}', /type/],
       ['{', /JSON|ASCII/],
-      ['machine', /not for users/],
+      ['machine', /users cannot use/],
     ] as const) {
       const { status, body } = await put(wrong)
       expect([status, body.error.param]).toEqual([400, 'api_key'])
@@ -225,7 +225,7 @@ describe('a key', () => {
       owner: 'user',
       secret: path.join(folder, 'key.json'),
     } as const
-    await expect(googleExchange().ready({ model: 'm', provider, key })).rejects.toThrow(/not for users/)
+    await expect(googleExchange().ready({ model: 'm', provider, key })).rejects.toThrow(/users cannot use/)
   })
 
   it('is really tried when the provider is checked', async () => {

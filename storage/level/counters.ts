@@ -108,7 +108,7 @@ export class LevelCounters implements Counters {
       .catch(() => {
         if (!gate.isOpen) return
         const message =
-          'Counters cannot be written. They go on in memory, and are written when the disk takes them.'
+          'Counters cannot be written. They continue in memory, and are written when the disk accepts them.'
         report({ code: 'STORE_FAILED', part: this.#path, message })
         this.#writeIn(retryMs)
       })

@@ -10,7 +10,7 @@ export function asDamage(error: unknown): unknown {
 export const damaged = (what: string, cause: unknown): StoreError =>
   new StoreError(
     'STORE_DAMAGED',
-    `${what} has damaged files (${reasonOf(cause)}). Stop the gateway; \`switchyard doctor\` says what is damaged, and \`switchyard doctor --repair\` makes the rest readable, and keeps a copy.`,
+    `${what} has damaged files (${reasonOf(cause)}). Stop the gateway; \`switchyard doctor\` shows the damage, and \`switchyard doctor --repair\` keeps a copy and makes the rest readable.`,
     cause,
   )
 

@@ -158,7 +158,7 @@ export class GroupCommit {
 
   /** Refuses what waits and what comes, and tells so. */
   #refuse(cause: unknown): StoreError {
-    const message = `The store takes no changes at the moment (${reasonOf(cause)}). It tries again by itself: see to the space and the health of its disk.`
+    const message = `The store refuses writes at the moment (${reasonOf(cause)}). It retries automatically: check the free space and the health of its disk.`
     const failure = new StoreError('STORE_FAILED', message, cause)
     this.#failure = failure
     this.#waiting.done.reject(failure)

@@ -36,7 +36,7 @@ export function planListing(
   const listed = index === undefined ? planRows(keys, options) : planEntries(keys, indexes, index, options)
   const after = options.after === undefined ? undefined : listed.prefix + placeOf(options.after, index)
   if (after !== undefined && !(after >= listed.range.gte && after < listed.range.lt))
-    throw invalid('after is no place in this listing.')
+    throw invalid('after is not a cursor of this listing.')
   return { ...listed, after, index, offset, limit, reverse }
 }
 
@@ -95,7 +95,7 @@ function placeOf(cursor: string, index = ''): string {
   const text = Buffer.from(cursor, 'base64url').toString()
   const start = `${index}!`
   if (!text.startsWith(start) || text.length === start.length)
-    throw invalid('after is no place in this listing.')
+    throw invalid('after is not a cursor of this listing.')
   return text.slice(start.length)
 }
 

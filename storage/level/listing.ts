@@ -118,6 +118,6 @@ function checkValues({ index, prefix, values }: ListingPlan, key: string): void 
   let at = prefix.length
   for (let left = values; left > 0; left -= 1) {
     at = key.indexOf(terminator, at) + 1
-    if (at === 0) throw invalid(`The index "${index}" has no value behind those of equals to range over.`)
+    if (at === 0) throw invalid(`The index "${index}" has no value after those of equals for a range.`)
   }
 }

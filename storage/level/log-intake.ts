@@ -75,7 +75,7 @@ export class LogIntake<T> {
     if (this.#isPostponed) return
     this.#isPostponed = true
     const message =
-      'Rows of the log cannot be written. They wait in memory, and status() counts those that it has no room for.'
+      'Rows of the log cannot be written. They wait in memory, and status() counts those that do not fit.'
     this.#parts.report({ code: 'STORE_FAILED', part: this.#parts.path, message })
   }
 

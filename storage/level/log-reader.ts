@@ -189,5 +189,5 @@ function placeOf(cursor: string | undefined): number | undefined {
   if (cursor === undefined) return undefined
   const text = Buffer.from(cursor, 'base64url').toString()
   if (/^\d{1,15}$/.test(text)) return Number(text)
-  throw new StoreError('QUERY_INVALID', 'after is no place in a log.')
+  throw new StoreError('QUERY_INVALID', 'after is not a cursor of a log.')
 }

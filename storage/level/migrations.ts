@@ -30,7 +30,7 @@ export async function migrateRows<T>(
   const stored = writer.read(keys.meta)
   const meta: Meta | undefined = stored === undefined ? undefined : JSON.parse(stored)
   if (meta && meta.version > shape.version) {
-    const message = `${path} holds rows of version ${meta.version}, and this program knows ${shape.version}. Run the newer program.`
+    const message = `${path} has rows of version ${meta.version}, but this program reads up to version ${shape.version}. Run the newer program.`
     throw new StoreError('VERSION_AHEAD', message)
   }
   const isCurrent =

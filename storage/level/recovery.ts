@@ -87,7 +87,7 @@ export class Recovery {
       await database.close()
       await database.open()
     } catch (cause) {
-      const message = `The store cannot be opened again (${reasonOf(cause)}). It goes on trying: see to the space and the health of its disk.`
+      const message = `The store cannot be reopened (${reasonOf(cause)}). It retries: check the free space and the health of its disk.`
       gate.release(new StoreError('STORE_FAILED', message, cause))
       throw cause
     }

@@ -10,7 +10,7 @@ import { readingOn } from './reading-on.ts'
 const flushMs = 100
 /** How long entries of a queue are made in one turn, in milliseconds. */
 const sliceMs = 2
-const waiting = 'Queued entries cannot be written. They wait, and are written when the disk takes them.'
+const waiting = 'Queued entries cannot be written. They wait, and are written when the disk accepts them.'
 const dropped =
   'A queued entry could not be made, or did not fit the schema of its sequence, and was dropped.'
 

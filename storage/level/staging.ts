@@ -104,7 +104,10 @@ export class Staging<C, S> implements Transaction {
     this.#step(() => {
       const row = this.#read(this.#source.collection(collection), id) as T | undefined
       if (!test(row))
-        throw new StoreError('REQUIREMENT_FAILED', `Row ${id} is not what the transaction requires.`)
+        throw new StoreError(
+          'REQUIREMENT_FAILED',
+          `Row ${id} does not meet the requirement of the transaction.`,
+        )
     })
   }
 

@@ -149,7 +149,7 @@ export class GuestCollection<T> implements Collection<T> {
     if (indexes.length > 0 && typeof row !== 'object')
       throw new StoreError(
         'ROW_INVALID',
-        'A row that is no object has no indexes in a thread without the store.',
+        'A row that is not an object cannot have indexes in a thread without the store.',
       )
     return { row, values: Object.fromEntries(indexes.map(([name, valuesOf]) => [name, valuesOf(row)])) }
   }

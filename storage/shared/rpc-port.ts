@@ -164,7 +164,7 @@ export class RpcPort<Theirs extends Methods, Ours extends Methods> {
 
   #hear(message: Message): void {
     if (typeof message !== 'object' || message === null)
-      throw new TypeError('a thread said what is no message')
+      throw new TypeError('a thread sent an invalid message')
     if ('answer' in message) {
       const waiting = this.#waiting.take(message.answer)
       if ('error' in message) waiting?.reject(this.#errors.decode(message.error as never))
@@ -175,9 +175,9 @@ export class RpcPort<Theirs extends Methods, Ours extends Methods> {
     else if ('cancel' in message) this.#serving.get(message.cancel)?.cancel()
     else if (message.sign === 'ping') this.#post({ sign: 'pong' })
     else if (message.sign === 'unread') {
-      const unread = new Error('what was said could not be read in the other thread')
+      const unread = new Error('the other thread could not read the message')
       for (const { reject } of this.#waiting.takeAll()) reject(unread)
-    } else if (message.sign !== 'pong') throw new TypeError('a thread said what is no message')
+    } else if (message.sign !== 'pong') throw new TypeError('a thread sent an invalid message')
   }
 
   async #serve(answer: number, method: string, argument: unknown): Promise<void> {
@@ -250,7 +250,7 @@ class Served implements Serving {
   }
 }
 
-const gone = (): StoreError => new StoreError('STORE_CLOSED', 'The thread that has the store is gone.')
+const gone = (): StoreError => new StoreError('STORE_CLOSED', 'The thread that has the store has ended.')
 
 interface Failure {
   readonly name: string

@@ -52,6 +52,6 @@ test.each(Object.entries(bound))('module %s says what keeps it in the process: i
   const [example] = await new Subject(id, gateway, upstream).examples()
   const change = gateway.kernel.registry.change(id, { enabled: true, config: example!.config })
   await expect(change).rejects.toThrow(
-    /runs in a worker, where it cannot have .*: give it "isolation": "inproc"/,
+    /runs in a worker, which does not support .*: set "isolation": "inproc"/,
   )
 })

@@ -19,7 +19,7 @@ export function refuseShadow({ id, services, wires, protocols }: Instance): void
   ]
   if (offers.length === 0) return
   throw conflict(
-    `${id} cannot run in shadow: it offers ${offers.join(', ')}, whose effect on calls cannot be held back.`,
+    `${id} cannot run in shadow: it offers ${offers.join(', ')}, whose effect on calls cannot be suppressed.`,
     { param: 'mode' },
   )
 }

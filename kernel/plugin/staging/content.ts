@@ -28,7 +28,7 @@ export async function readContent(folder: string): Promise<Content> {
       if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
       const at = path.posix.join(below, entry.name)
       if (entry.isDirectory()) await visit(at)
-      else if (!entry.isFile()) throw new Error(`${at} is a link or a device; only plain files are taken`)
+      else if (!entry.isFile()) throw new Error(`${at} is a link or a device; only plain files are allowed`)
       else {
         const content = await readFile(path.join(folder, at))
         bytes += content.length

@@ -30,7 +30,7 @@ const importBody = keyBody.extend({
     .string()
     .min(32)
     .max(256)
-    .regex(/^(sy_|sk-sy-)[\w-]+$/, 'must start with sy_ or sk-sy- and go on with letters, digits, _ and -')
+    .regex(/^(sy_|sk-sy-)[\w-]+$/, 'must start with sy_ or sk-sy-, followed by letters, digits, _ and -')
     .optional()
     .meta({ description: 'An existing key to import. If absent, a new one is made.' }),
 })
@@ -84,7 +84,7 @@ export function addKeyRoutes({ route, use }: Context<unknown>, holder: Holder, q
     method: 'post',
     path: `${holder.path}/keys`,
     access,
-    summary: access === 'admin' ? `Make, or take in, one of ${holder.whose} keys` : 'Make yourself a key',
+    summary: access === 'admin' ? `Make or import one of ${holder.whose} keys` : 'Make yourself a key',
     params: holder.params.bare,
     body,
     status: 201,
@@ -166,5 +166,5 @@ function refuseForeignType(key: Key, { access }: Holder): void {
 
 function refuseLockout(key: Key, { keyId }: Principal): void {
   if (key.id === keyId)
-    throw conflict('This request came with this very key; rotate it instead.', { param: 'keyId' })
+    throw conflict('This is the key of this request; rotate it instead.', { param: 'keyId' })
 }

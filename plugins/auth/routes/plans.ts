@@ -26,7 +26,7 @@ export function addPlanRoutes({ route, use }: Context<unknown>): void {
     method: 'get',
     path: '/api/plans',
     access: 'public',
-    summary: 'The plans an account may be on',
+    summary: 'The plans for accounts',
     query: listQuery,
     returns: listOf('plans', planItem),
     handle: ({ query }) =>
@@ -41,7 +41,7 @@ export function addPlanRoutes({ route, use }: Context<unknown>): void {
     method: 'get',
     path: '/api/license',
     access: 'any',
-    summary: 'What this installation is licensed for',
+    summary: 'The license of this installation',
     returns: license,
     handle: () => ({
       status: use(kernelServices.config).license.key ? ('unverified' as const) : ('active' as const),

@@ -58,7 +58,7 @@ export function addProviderKeyRoutes({ route, use }: Context<unknown>, holder: H
     method: 'get',
     path: `${path}/providers`,
     access,
-    summary: `The providers that ${whose} keys are stored for`,
+    summary: `List the providers with ${whose} stored keys`,
     params: holder.params.bare,
     query: listQuery,
     returns: listOf('providers', providerKeyItem),
@@ -103,7 +103,7 @@ export function addProviderKeyRoutes({ route, use }: Context<unknown>, holder: H
     method: 'post',
     path: `${path}/providers/{provider}/check`,
     access,
-    summary: `Try ${whose} key at its provider, with a cheap real request`,
+    summary: `Check ${whose} key with a cheap real request to its provider`,
     params,
     returns: providerKeyItem.extend({
       message: z.string().meta({ description: 'Result of the check.' }),

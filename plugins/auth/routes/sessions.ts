@@ -48,15 +48,16 @@ export function addSessionRoutes({ route, use }: Context<unknown>, sessions: Bro
     path: '/api/auth/session',
     access: 'any',
     sameOrigin: true,
-    summary: 'Begin a session of this browser with a key; the answer sets its cookie',
+    summary: 'Start a browser session with a key; the answer sets its cookie',
     body: z.strictObject({}),
     status: 201,
     returns: whoami,
     async handle({ principal, session, headers, ip, isSecure, header }) {
-      if (session !== undefined) throw forbidden('A session begins with a key, and this came with a session.')
+      if (session !== undefined)
+        throw forbidden('A session can be started only with a key, not with a session.')
       const accounts = use(kernelServices.accounts)
       const key = await accounts.digestOf(principal!.keyId)
-      if (key === undefined) throw unauthorized('This key has ended meanwhile.')
+      if (key === undefined) throw unauthorized('This key has ended.')
       const keyEnds = (await accounts.keys.find(principal!.keyId))?.expires_at
       const userAgent = headers['user-agent']
       const { row, secret } = await sessions.begin({ principal: principal!, key, keyEnds, ip, userAgent })
@@ -70,12 +71,12 @@ export function addSessionRoutes({ route, use }: Context<unknown>, sessions: Bro
     method: 'get',
     path: '/api/auth/session',
     access: 'any',
-    summary: 'The session that this request came with, and who it is',
+    summary: 'Show the session of this request, and its user',
     returns: whoami,
     throws: [404],
     async handle({ principal, session, header }) {
       const row = session === undefined ? undefined : await sessions.get(session)
-      if (!row) throw notFound('This request came with a key, and with no session.')
+      if (!row) throw notFound('This request has a key and no session.')
       header('cache-control', 'no-store')
       return { ...itemOf(row, session), type: principal!.type, plan: principal!.plan }
     },
@@ -85,11 +86,11 @@ export function addSessionRoutes({ route, use }: Context<unknown>, sessions: Bro
     method: 'delete',
     path: '/api/auth/session',
     access: 'any',
-    summary: 'End the session that this request came with, and take its cookie back',
+    summary: 'End the session of this request and delete its cookie',
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
     throws: [404],
     async handle({ session, isSecure, header }) {
-      if (session === undefined) throw notFound('This request came with a key, and with no session.')
+      if (session === undefined) throw notFound('This request has a key and no session.')
       await sessions.end(session)
       header('set-cookie', sessionCookie('', { secure: isSecure, maxAgeS: 0 }))
       return { deleted: true as const, id: session }
@@ -100,7 +101,7 @@ export function addSessionRoutes({ route, use }: Context<unknown>, sessions: Bro
     method: 'get',
     path: '/api/auth/sessions',
     access: 'any',
-    summary: 'Your sessions; for admins, everybody’s or one user’s',
+    summary: 'Your sessions; for admins, all sessions or those of one user',
     query: listQuery.extend({ user_id: idParam.optional().meta({ description: 'For admins.' }) }),
     returns: listOf('sessions', session),
     async handle({ principal, session, query }) {
@@ -121,7 +122,7 @@ export function addSessionRoutes({ route, use }: Context<unknown>, sessions: Bro
     method: 'delete',
     path: '/api/auth/sessions/{id}',
     access: 'any',
-    summary: 'End a session of yours; for admins, anybody’s',
+    summary: 'End one of your sessions; for admins, any session',
     params: z.strictObject({ id: idParam }),
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
     async handle({ principal, params: { id } }) {

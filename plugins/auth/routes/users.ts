@@ -79,7 +79,7 @@ export function addUserRoutes(context: Context<unknown>): void {
     method: 'get',
     path: '/api/auth/users/{id}/data',
     access: 'admin',
-    summary: 'How much personal data is kept of a user, by plugin; also of one that is deleted',
+    summary: 'Count the personal data of a user by plugin, also of a deleted user',
     params: userParams,
     returns: z.object({ user_id: z.string(), kept: sums }),
     handle: async ({ params: { id } }) => ({
@@ -92,7 +92,7 @@ export function addUserRoutes(context: Context<unknown>): void {
     method: 'delete',
     path: '/api/auth/users/{id}/data',
     access: 'admin',
-    summary: 'Erase the personal data of a user, also of one that is deleted; the account stays',
+    summary: 'Erase the personal data of a user, also of a deleted user; the account stays',
     params: userParams,
     returns: z.object({ user_id: z.string(), erased: sums }),
     async handle({ params: { id } }) {

@@ -9,7 +9,7 @@ export function addHistoryRoutes({ route, use }: Context<unknown>): void {
     method: 'get',
     path: '/api/config/history',
     access: 'admin',
-    summary: 'The generations of the configuration with what each changed, the newest first',
+    summary: 'List the generations of the configuration with their changes, newest first',
     query: listQuery,
     returns: listOf('generations', generationItem),
     async handle({ query }) {
@@ -27,7 +27,7 @@ export function addHistoryRoutes({ route, use }: Context<unknown>): void {
     method: 'get',
     path: '/api/config/history/{generation}',
     access: 'admin',
-    summary: 'One generation of the configuration with what it changed',
+    summary: 'Show one generation of the configuration with its changes',
     params: z.strictObject({ generation: z.coerce.number().int().min(1) }),
     returns: generationItem,
     throws: [404],

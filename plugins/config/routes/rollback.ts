@@ -8,7 +8,7 @@ export function addRollbackRoute({ route, use }: Context<unknown>): void {
     method: 'post',
     path: '/api/config/rollback',
     access: 'admin',
-    summary: 'Go back to what was configured at runtime in a generation, wholly or not at all; code stays',
+    summary: "Go back to a generation's runtime configuration, as a whole or not at all; code stays",
     body: z.strictObject({
       generation: z.int().min(1).meta({ description: 'The generation to go back to.' }),
       if_generation: z

@@ -31,7 +31,7 @@ export function addPluginRoutes({ route, use }: Context<unknown>): void {
     method: 'get',
     path: '/api/plugins',
     access: 'admin',
-    summary: "List the plugins, the gateway's own and those from outside",
+    summary: 'List all plugins, built in and from outside',
     query: filter,
     returns: listOf('plugins', pluginItem),
     handle({ query }) {
@@ -66,7 +66,7 @@ export function addPluginRoutes({ route, use }: Context<unknown>): void {
     method: 'put',
     path: '/api/plugins/{name}',
     access: 'admin',
-    summary: 'Toggle or configure a plugin; the next request runs on it',
+    summary: 'Toggle or configure a plugin; the change applies from the next request',
     params: pluginParams,
     body: pluginChange,
     returns: pluginDetail,
@@ -75,7 +75,7 @@ export function addPluginRoutes({ route, use }: Context<unknown>): void {
       const registry = use(kernelServices.registry)
       const { id } = registry.get(params.name)
       if (Object.keys(change).length === 0) {
-        throw badRequest('The body says nothing to change: give enabled, config, when or order.', {
+        throw badRequest('The body contains no change: send enabled, config, when or order.', {
           param: 'body',
         })
       }
@@ -87,7 +87,7 @@ export function addPluginRoutes({ route, use }: Context<unknown>): void {
     method: 'delete',
     path: '/api/plugins/{name}/settings',
     access: 'admin',
-    summary: 'Forget the settings of a plugin that is gone; what it stored stays',
+    summary: 'Delete the settings of a removed plugin; its stored data stays',
     params: pluginParams,
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
     throws: [409],

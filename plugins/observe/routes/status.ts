@@ -43,7 +43,7 @@ export function statusRoute(
     method: 'get',
     path: '/api/observe/status',
     access: 'any',
-    summary: 'How recording is doing',
+    summary: 'State of recording',
     returns: status,
     handle() {
       const { depth, bytes, dropped } = traces.status()

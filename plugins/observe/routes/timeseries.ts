@@ -83,7 +83,7 @@ export function timeseriesRoute(context: Context<unknown>, traces: Traces): void
 
 function checkBucket(bucket: number, period: number): void {
   if (bucket <= period && (bucket % hour === 0 || period <= day)) return
-  throw badRequest('bucket must not be longer than the period, and whole hours with 7d and 30d.', {
+  throw badRequest('bucket must not exceed the period, and must be whole hours with 7d and 30d.', {
     param: 'bucket',
   })
 }

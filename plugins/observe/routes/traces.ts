@@ -130,7 +130,7 @@ export function explainRoute(context: Context<unknown>, traces: Traces, arrangem
     method: 'get',
     path: '/api/observe/traces/{id}/explain',
     access: 'any',
-    summary: 'Why a call became what it became: modules, changes, route, attempts, price, times',
+    summary: 'Explain a call: modules, changes, route, attempts, price, times',
     params: z.strictObject({ id: z.string().max(100) }),
     returns: traceExplanation,
     async handle({ params: { id }, principal }) {
@@ -149,7 +149,7 @@ async function readable(traces: Traces, id: string, principal: Principal | undef
   try {
     traceDetail.parse(detailOf(row, undefined))
   } catch {
-    throw notFound(`What is stored of the trace ${id} cannot be read.`, { param: 'id' })
+    throw notFound(`The stored trace ${id} cannot be read.`, { param: 'id' })
   }
   return row
 }

@@ -20,7 +20,7 @@ export async function callerOf(
   wanted: Wanted | undefined,
 ): Promise<Principal> {
   if (!wanted || (wanted.key_id === undefined && wanted.user_id === undefined)) return self
-  if (self.type !== 'admin') throw forbidden("Only admins may ask what becomes of another's call.")
+  if (self.type !== 'admin') throw forbidden('Only admins may explain calls of others.')
   const accounts = use(kernelServices.accounts)
   const key = wanted.key_id === undefined ? undefined : await accounts.keys.find(wanted.key_id)
   if (wanted.key_id !== undefined && !key)

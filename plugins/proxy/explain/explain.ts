@@ -67,7 +67,7 @@ async function callOf({ use }: Context<unknown>, { body, caller, ip }: Asked): P
   const found = generation.wires.find(body.path)
   if (!found) {
     const paths = generation.wires.paths.join(', ')
-    throw notFound(`No model calls are taken at ${body.path}, only at ${paths}.`, { param: 'path' })
+    throw notFound(`${body.path} is not a path for model calls; use ${paths}.`, { param: 'path' })
   }
   const { wire, params } = found
   const headers = Object.fromEntries(

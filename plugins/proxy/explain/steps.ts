@@ -51,7 +51,7 @@ function stepOf(step: DryStep, { plugin }: Placement): Told {
     return { ...plain('skipped', `its condition ${condition} is not met`), condition }
   if (hooksOf(hooks).length === 0) return plain('idle', 'with its settings it has nothing to do')
   if (plugin.setting?.mode === 'shadow')
-    return plain('runs', 'in shadow: it tells what it would do, and does nothing')
+    return plain('runs', 'in shadow: it records what it would do, and changes nothing')
   const reason = when ? 'all its conditions are met' : 'it is on for all calls'
   return {
     ...plain('runs', reason),

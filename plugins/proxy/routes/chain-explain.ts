@@ -10,13 +10,15 @@ export function addExplainRoute(context: Context<unknown>): void {
     path: '/api/proxy/chain/explain',
     access: 'any',
     reads: true,
-    summary: 'What would become of a call: modules, route, key, price; nothing is sent, counted or stored',
+    summary:
+      'Explain a call without making it: modules, route, key, price; nothing is sent, counted or stored',
     body: explainBody,
     returns: explanation,
     throws: [403, 404],
     async handle({ body, principal, ip }) {
       const isAdmin = principal!.type === 'admin'
-      if (body.ip !== undefined && !isAdmin) throw forbidden('Only admins may ask about other addresses.')
+      if (body.ip !== undefined && !isAdmin)
+        throw forbidden('Only admins may explain calls from other addresses.')
       const caller = await callerOf(context, principal!, body.caller)
       return explain(context, { body, caller, ip: body.ip ?? ip, isAdmin })
     },

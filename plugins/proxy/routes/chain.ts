@@ -16,7 +16,7 @@ export function addChainRoute({ route, use }: Context<unknown>): void {
     method: 'get',
     path: '/api/proxy/chain',
     access: 'any',
-    summary: 'The modules that act on calls, in the order in which they do',
+    summary: 'The modules that act on calls, in order',
     returns: z.object({ generation: z.int(), chain: z.array(link), total: z.int() }),
     handle() {
       const { generation, places } = use(kernelServices.registry)

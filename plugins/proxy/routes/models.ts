@@ -96,7 +96,7 @@ export function addModelRoutes(context: Context<unknown>): void {
     method: 'post',
     path: '/api/proxy/models/rescan',
     access: 'admin',
-    summary: 'Read the catalogue of models anew, as catalogue update has left it in the data folder',
+    summary: 'Load the catalogue of models again from the data folder, for example after catalogue update',
     returns: catalogueState,
     async handle() {
       await use(ModelCatalogue).rescan()

@@ -57,7 +57,7 @@ export function addBulkRoute({ route, use }: Context<unknown>): void {
 
 function namesOf({ modules, category }: z.infer<typeof bulkBody>, registry: Registry): string[] {
   if ((modules === undefined) === (category === undefined)) {
-    throw badRequest('Say which modules: give either modules or category.', { param: 'modules' })
+    throw badRequest('Name the modules: send either modules or category.', { param: 'modules' })
   }
   if (modules) return [...new Set(modules)]
   const names = modulesOf(registry).flatMap(({ id, manifest }) =>

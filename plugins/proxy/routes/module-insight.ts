@@ -36,7 +36,7 @@ export function addInsightRoutes({ route, use }: Context<unknown>): void {
       const schema = await use(kernelServices.registry).schema(plugin)
       if (!schema) throw conflict(`${plugin.id} cannot be loaded: ${plugin.problem}`)
       const projected = jsonSchemaOf(schema)
-      if (!projected) throw conflict(`The settings of ${plugin.id} cannot be told as a JSON Schema.`)
+      if (!projected) throw conflict(`The settings of ${plugin.id} cannot be expressed as a JSON Schema.`)
       return projected
     },
   })
@@ -56,7 +56,7 @@ export function addInsightRoutes({ route, use }: Context<unknown>): void {
     method: 'get',
     path: '/api/proxy/modules/{name}/events',
     access: 'admin',
-    summary: 'The last 200 things that a module reported, newest first',
+    summary: 'The last 200 events of a module, newest first',
     params: moduleParams,
     query: listQuery,
     returns: listOf('events', event),
@@ -70,7 +70,7 @@ export function addInsightRoutes({ route, use }: Context<unknown>): void {
     method: 'post',
     path: '/api/proxy/modules/{name}/reset',
     access: 'admin',
-    summary: "Set a module's statistics to zero and forget its events",
+    summary: "Reset a module's statistics and events",
     params: moduleParams,
     returns: stats,
     async handle({ params }) {

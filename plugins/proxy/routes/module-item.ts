@@ -158,11 +158,11 @@ function warningsOf(
 ): string[] {
   if (!enabled) return []
   if (state === 'active') {
-    if (problem) return [`The last change was not taken: ${problem}`]
+    if (problem) return [`The last change was refused: ${problem}`]
     return in_chain ? [] : ['It is on, but with these settings it has nothing to do.']
   }
   if (state === 'tripped') {
-    const effect = failure === 'closed' ? 'calls are refused meanwhile' : 'calls pass without it meanwhile'
+    const effect = failure === 'closed' ? 'calls are refused' : 'calls pass without it'
     return [
       `It kept failing and is left out for now (${problem}): ${effect}. Reconfigure it to try again at once.`,
     ]

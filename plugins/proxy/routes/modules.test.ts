@@ -110,7 +110,7 @@ describe('a module', () => {
     ['an unknown field', { enable: true }, 'enable'],
     ['an unknown setting', { config: { no_such: 1 } }, 'config'],
     ['an unknown condition', { when: { model: 'x' } }, 'when.model'],
-    ['nothing to change', {}, 'body'],
+    ['contains no change', {}, 'body'],
     ['an order out of range', { order: 5000 }, 'order'],
   ])('refuses %s', async (_, change, param) => {
     const { status, body } = await gateway.api('PUT', outputcap, change)

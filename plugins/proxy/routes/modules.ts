@@ -33,7 +33,7 @@ const moduleChange = settingChange
 /** Throws a bad request for a change that changes nothing. */
 export function refuseNothing(change: object): void {
   if (Object.keys(change).length > 0) return
-  throw badRequest('The body says nothing to change: give enabled, config, when, order or mode.', {
+  throw badRequest('The body contains no change: send enabled, config, when, order or mode.', {
     param: 'body',
   })
 }
@@ -85,7 +85,7 @@ export function addModuleRoutes({ route, use }: Context<unknown>): void {
     method: 'put',
     path: '/api/proxy/modules/{name}',
     access: 'admin',
-    summary: 'Toggle or configure a module; the next call runs on it',
+    summary: 'Toggle or configure a module; the change applies from the next call',
     params: moduleParams,
     body: moduleChange,
     returns: moduleDetail,

@@ -58,7 +58,7 @@ export function addProviderRoutes(context: Context<unknown>, watch: Watch): void
     method: 'get',
     path: '/api/proxy/providers',
     access: 'any',
-    summary: 'The providers and how they are',
+    summary: 'The providers and their health',
     query: listQuery,
     returns: listOf('providers', providerItem),
     handle({ query, principal }) {
@@ -74,7 +74,7 @@ export function addProviderRoutes(context: Context<unknown>, watch: Watch): void
     method: 'get',
     path: '/api/proxy/providers/{name}',
     access: 'any',
-    summary: 'One provider and how it is',
+    summary: 'One provider and its health',
     params: z.strictObject({ name: z.string() }),
     returns: providerItem,
     handle: ({ params, principal }) => itemOf(get(params.name), principal?.type === 'admin'),
@@ -85,7 +85,7 @@ export function addProviderRoutes(context: Context<unknown>, watch: Watch): void
     path: '/api/proxy/providers/{name}/check',
     access: 'admin',
     reads: true,
-    summary: 'Call a provider, with a cheap real request, and say how it is',
+    summary: 'Check a provider with a cheap real request',
     params: z.strictObject({ name: z.string() }),
     returns: providerItem.extend({ message: z.string().meta({ description: 'Result of the check.' }) }),
     async handle({ params }) {

@@ -9,7 +9,7 @@ export function addStatusRoute({ route, use }: Context<unknown>, watch: Watch): 
     method: 'get',
     path: '/api/proxy/status',
     access: 'any',
-    summary: 'The state of the proxy: wires, modules, providers, tries',
+    summary: 'The state of the proxy: wires, modules, providers, attempts',
     returns: z.object({
       status: z.enum(['healthy', 'degraded', 'down']),
       generation: z.int(),

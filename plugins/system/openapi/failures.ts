@@ -4,11 +4,11 @@ import { type Schema, schemaOf } from './schemas.ts'
 
 const meanings: Readonly<Record<number, string>> = {
   400: 'Something is wrong with the request.',
-  401: 'There is no key, or it is not valid.',
+  401: 'The key is missing or not valid.',
   403: 'The key or its address may not do this.',
-  404: 'There is no such thing, or not for this key.',
-  408: 'The body did not go on.',
-  409: 'It does not go with what is there.',
+  404: 'It does not exist, or this key cannot see it.',
+  408: 'The body stopped arriving.',
+  409: 'It conflicts with the current state.',
   413: 'The body is too large.',
   415: 'The body is of another type.',
   422: 'A provider cannot do anything with the request.',

@@ -37,7 +37,7 @@ export function addBackupRoutes({ route, use }: Context<unknown>): void {
     method: 'post',
     path: '/api/backups',
     access: 'admin',
-    summary: 'Copy the data folder as it is at one moment, into its folder backups',
+    summary: 'Make a consistent copy of the data folder in its folder backups',
     body: z.strictObject({
       key: z
         .boolean()
@@ -48,7 +48,7 @@ export function addBackupRoutes({ route, use }: Context<unknown>): void {
     status: 201,
     throws: [409, 503],
     async handle({ body: { key } }) {
-      if (isMaking) throw conflict('A backup is being made already; try again when it is there.')
+      if (isMaking) throw conflict('A backup is already being made; try again when it is complete.')
       isMaking = true
       try {
         await demandRoom()
@@ -68,7 +68,7 @@ export function addBackupRoutes({ route, use }: Context<unknown>): void {
     method: 'get',
     path: '/api/backups',
     access: 'admin',
-    summary: 'The backups in the data folder, the newest first',
+    summary: 'The backups in the data folder, newest first',
     query: listQuery,
     returns: listOf('backups', backup),
     async handle({ query }) {
@@ -87,7 +87,7 @@ export function addBackupRoutes({ route, use }: Context<unknown>): void {
     method: 'delete',
     path: '/api/backups/{id}',
     access: 'admin',
-    summary: 'Delete a backup that lies in the data folder',
+    summary: 'Delete a backup in the data folder',
     params: z.strictObject({ id: z.string().regex(/^[\da-z-]+$/) }),
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
     async handle({ params: { id } }) {

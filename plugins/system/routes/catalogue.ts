@@ -28,7 +28,7 @@ export function addCatalogueRoutes({ route, use }: Context<unknown>): void {
     method: 'get',
     path: '/api/apps',
     access: 'any',
-    summary: 'The management areas that run here',
+    summary: 'The management areas of this gateway',
     query: listQuery,
     returns: listOf('apps', app),
     handle({ query }) {
@@ -45,7 +45,7 @@ export function addCatalogueRoutes({ route, use }: Context<unknown>): void {
     method: 'get',
     path: '/api/products',
     access: 'any',
-    summary: 'What this gateway can do: areas, categories of modules, providers',
+    summary: 'The features of this gateway: areas, categories of modules, providers',
     query: listQuery,
     returns: listOf('products', product),
     handle({ query }) {

@@ -38,7 +38,7 @@ export function addHealthRoutes(
     returns: health,
     async handle() {
       if (await storeAnswers()) return present()
-      throw internalError('The store does not answer.', unavailable)
+      throw internalError('The store does not respond.', unavailable)
     },
   })
 }

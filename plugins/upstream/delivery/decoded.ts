@@ -160,7 +160,7 @@ function coded(error: unknown, { protocol, call, target, log }: Reading): unknow
     return protocolError(target, `sent ${error.message}`, { retryable, cause: error })
   }
   const { provider, model } = target
-  const message = `The gateway could not read the answer of the provider ${provider.name}; its log says why.`
+  const message = `The gateway could not read the answer of the provider ${provider.name}; its log has the reason.`
   log.error(
     { request_id: call.id, provider: provider.name, model, protocol: protocol.id, ...placeOf(error) },
     'a protocol failed to read an answer',

@@ -166,7 +166,7 @@ async function begun(
 ): Promise<Reply> {
   const failed = (): void => {
     const told = on.attempts.after(attempt, call)
-    if (told) detach('what follows an attempt', told)
+    if (told) detach('a hook after an attempt', told)
   }
   const unreadable = (cause: unknown): UpstreamError =>
     upstreamError(target, `The provider ${target.provider.name} sent an event that is not JSON.`, {

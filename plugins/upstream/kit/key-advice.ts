@@ -9,7 +9,7 @@ export function keyAdvice({ name, spec }: Provider): string {
 /** Says whose key was refused and why, or that none was sent and how to give one. `who` refused it. */
 export function refusedKey(who: string, { key, provider }: Target, reason: string): string {
   if (!key)
-    return `${who} wants a key, and the call was sent without one (${reason}): ${keyAdvice(provider)}.`
+    return `${who} needs a key, but the call was sent without one (${reason}): ${keyAdvice(provider)}.`
   const whose = key.owner === 'user' ? 'your own key' : "the gateway's key"
   return `${who} refused ${whose} (${reason}).`
 }

@@ -38,7 +38,7 @@ it('whose key was refused is said, and that none was sent', () => {
   expect(about(key)).toBe("openai refused the gateway's key (status 401).")
   expect(about({ ...key, owner: 'user' })).toBe('openai refused your own key (status 401).')
   expect(about(undefined)).toBe(
-    'openai wants a key, and the call was sent without one (status 401): set OPENAI_API_KEY, or store your own with PUT /api/auth/me/providers/openai.',
+    'openai needs a key, but the call was sent without one (status 401): set OPENAI_API_KEY, or store your own with PUT /api/auth/me/providers/openai.',
   )
 })
 

@@ -82,7 +82,7 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
 
   /** Stops reading; the connection is closed unless the answer is complete. */
   cancel(): void {
-    if (!this.#isComplete) this.#fail(new Error('the answer is not wanted any more'))
+    if (!this.#isComplete) this.#fail(new Error('the answer is no longer needed'))
   }
 
   /**
@@ -171,7 +171,7 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
   /** Lets bytes go by that are behind the end of the answer. */
   #pass(bytes: Buffer): void {
     this.#room -= bytes.length
-    if (this.#room < 0) this.#fail(new Error('the answer goes on behind its end'))
+    if (this.#room < 0) this.#fail(new Error('the answer continues after its end'))
   }
 
   #end(): void {

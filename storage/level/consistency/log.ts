@@ -32,7 +32,7 @@ export async function compareLog(
     else found.mend(key, undefined)
   }
   const orphans = await orphansOf(database, keys, { format: { chunkRows, blockRows }, next, indexed })
-  found.note(path, orphans.length, 'blocks whose index is not whole; their rows are indexed anew')
+  found.note(path, orphans.length, 'blocks with an incomplete index; their rows are indexed again')
 }
 
 async function lastChunk(

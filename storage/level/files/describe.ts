@@ -21,10 +21,10 @@ const lostRecords = (gaps: readonly Gap[]): string =>
     : 'changes of the last moments, as after a power cut'
 
 function tableDamage(blocks: readonly BadBlock[] | 'all'): Pick<FileDamage, 'found' | 'lost'> {
-  if (blocks === 'all') return { found: 'it is no table any more', lost: 'all that lay in it' }
+  if (blocks === 'all') return { found: 'it is not a readable table', lost: 'all its content' }
   const found = `${blocks.length} of its blocks cannot be read`
   const parts = new Set(blocks.flatMap(({ keys }) => (keys ? partsOf(keys) : [])))
-  return { found, lost: parts.size === 0 ? 'nothing' : `what lay there, of ${[...parts].join(', ')}` }
+  return { found, lost: parts.size === 0 ? 'nothing' : `rows in these blocks, of ${[...parts].join(', ')}` }
 }
 
 const kinds: Readonly<Record<string, string>> = {

@@ -149,7 +149,7 @@ test.for(Object.entries(blockDamages))(
       {
         file: expect.stringMatching(/\.ldb$/),
         found: '1 of its blocks cannot be read',
-        lost: 'what lay there, of collection accounts',
+        lost: 'rows in these blocks, of collection accounts',
       },
     ])
     expect(await repairFiles(folder, copy)).toEqual(damage)
@@ -196,7 +196,7 @@ test.for(Object.entries(beheadings))(
 test('a table that is none any more refuses reading with words that say what to do', async () => {
   await writeFile(await fileLike(/\.ldb$/), garbage(1000))
   expect(await examine(folder)).toMatchObject([
-    { found: 'it is no table any more', lost: 'all that lay in it' },
+    { found: 'it is not a readable table', lost: 'all its content' },
   ])
   const read = async () => (await opened()).collection('accounts', accountOptions).get(idOf(1))
   await expect(read()).rejects.toMatchObject({

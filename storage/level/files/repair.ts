@@ -47,7 +47,7 @@ async function openingProblem(folder: string): Promise<FileDamage[]> {
     return []
   } catch (error) {
     if (!isCorruption(error)) throw error
-    return [{ file: 'MANIFEST', found: reasonOf(error), lost: 'what lay in files that are gone' }]
+    return [{ file: 'MANIFEST', found: reasonOf(error), lost: 'the content of missing files' }]
   }
 }
 

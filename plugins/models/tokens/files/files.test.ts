@@ -134,7 +134,7 @@ describe('a conversation', () => {
 
 describe('a file that is wrong says so in a line', () => {
   it.each<[string, Readonly<Record<string, unknown>>, RegExp]>([
-    ['is not there', {}, /tokenizer\.json: there is no such file$/],
+    ['is not there', {}, /tokenizer\.json: the file does not exist$/],
     ['is not JSON', { 'tokenizer.json': '{"model": ' }, /tokenizer\.json: it is not JSON$/],
     ['is something else', { 'tokenizer.json': { name: 'x' } }, /it is not a tokenizer\.json: model /],
     ['is a list', { 'tokenizer.json': [] }, /it is not a tokenizer\.json: all of it /],
@@ -176,12 +176,12 @@ describe('a file that is wrong says so in a line', () => {
     [
       'has a template that takes nothing',
       { 'tokenizer.json': bpe, 'chat_template.jinja': "{{ raise_exception('no') }}" },
-      /chat_template\.jinja: it cannot be used: it takes no plain question$/,
+      /chat_template\.jinja: it cannot be used: it cannot render a plain question$/,
     ],
     [
       'has a template that needs more',
       { 'tokenizer.json': bpe, 'chat_template.jinja': '{{ bos_token }}' },
-      /it speaks of bos_token: put the tokenizer_config\.json/,
+      /it uses bos_token: put the tokenizer_config\.json/,
     ],
     [
       'has a broken configuration',
@@ -204,7 +204,7 @@ describe('a file that is wrong says so in a line', () => {
     await symlink('/dev/zero', pipe)
     await expect(openTokenizerFile({ ...entry, file: pipe })).rejects.toThrow('not a file')
     const lost = await brought({ 'tokenizer.json': bpe }, { chatTemplate: path.join(folder, 'none.jinja') })
-    await expect(openTokenizerFile(lost)).rejects.toThrow('none.jinja: there is no such file')
+    await expect(openTokenizerFile(lost)).rejects.toThrow('none.jinja: the file does not exist')
   })
 })
 

@@ -37,7 +37,7 @@ export async function openTokenizerFile(entry: TokenizerFile): Promise<FileToken
   const use = { values: found.values, tools, parsesArguments: true }
   return tried(found.file, async () => {
     const conversation = await compileTemplate(found.source, use, countPrompt)
-    if (!conversation(hello)) throw new Error('it takes no plain question')
+    if (!conversation(hello)) throw new Error('it cannot render a plain question')
     return { ...texts, conversation }
   })
 }

@@ -30,6 +30,6 @@ export async function readJson(file: string, mostBytes: number): Promise<unknown
 
 /** What there has to be. */
 export function present<T>(found: T | undefined, file: string): T {
-  if (found === undefined) throw new TokenizerFileError(file, 'there is no such file')
+  if (found === undefined) throw new TokenizerFileError(file, 'the file does not exist')
   return found
 }

@@ -39,7 +39,7 @@ export async function findTemplate({
   if (source === undefined) return undefined
   const missing = config ? undefined : /\b(?:bos|eos)_token\b/.exec(source)?.[0]
   if (missing !== undefined) {
-    const reason = `it speaks of ${missing}: put the tokenizer_config.json that says it beside ${file}`
+    const reason = `it uses ${missing}: put the tokenizer_config.json that defines it beside ${file}`
     throw new TokenizerFileError(templateFile, reason)
   }
   return { file: own === undefined ? configFile : templateFile, source, values: config?.values ?? {} }

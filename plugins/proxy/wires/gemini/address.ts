@@ -11,7 +11,7 @@ export function checkAddress({ query }: Address): void {
   for (const param of secrets) {
     if (asked.has(param))
       throw badRequest(
-        `${param}: a key in an address ends up in logs and is not taken; send it in the header x-goog-api-key.`,
+        `${param}: a key in a URL ends up in logs and is refused; send it in the header x-goog-api-key.`,
         { param },
       )
   }

@@ -47,7 +47,7 @@ const chanceOf = ({ token = '', logprob = 0 }: Chance) => ({ token, logProbabili
 
 /** What a call came to that cannot be shown as one: it would look as if it were whole. */
 export const callProblem = (name: string, json: string): string =>
-  `The arguments of a call of ${name} are no object: ${json}`
+  `The arguments of a call of ${name} are not an object: ${json}`
 
 interface Annotation {
   readonly type?: string

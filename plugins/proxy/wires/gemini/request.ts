@@ -42,7 +42,8 @@ const hasState = ({ contents }: GenerateBody): boolean =>
 /** The name of a model without the folder that all are in. */
 export function modelOf(name: string): string {
   const model = name.replace(/^models\//, '')
-  if (model === '' || model.length > 256) throw badRequest('The address names no model.', { param: 'model' })
+  if (model === '' || model.length > 256)
+    throw badRequest('The path does not name a model.', { param: 'model' })
   return model
 }
 

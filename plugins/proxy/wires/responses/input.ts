@@ -129,7 +129,7 @@ function otherOf(item: Fields, at: string, report: Report): Message {
     return { role: 'user', content: contentOf(agentParts(content, `${at}.content`, report), `${at}.content`) }
   }
   if (!isMessage(type))
-    throw badRequest(`${at}.type: items of the type ${String(type)} cannot be carried.`, {
+    throw badRequest(`${at}.type: items of the type ${String(type)} are not supported.`, {
       param: `${at}.type`,
     })
   const { role, content } = checked(message, item, at)

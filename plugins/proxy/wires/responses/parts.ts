@@ -39,7 +39,7 @@ function partOf(part: Fields, at: string): ContentPart {
     case 'input_audio':
       return { type: 'input_audio', input_audio: checked(audio, part, at).input_audio }
     default:
-      throw badRequest(`${at}.type: contents of the type ${String(part.type)} cannot be carried.`, {
+      throw badRequest(`${at}.type: contents of the type ${String(part.type)} are not supported.`, {
         param: `${at}.type`,
       })
   }

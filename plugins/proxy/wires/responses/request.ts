@@ -62,5 +62,4 @@ function* offeredBy(
   yield* broughtBy(input, (i) => `input.${i}`)
 }
 
-const nothingAsked = () =>
-  badRequest('input: there is nothing to answer; give a text or a list of items.', { param: 'input' })
+const nothingAsked = () => badRequest('input is empty: send a text or a list of items.', { param: 'input' })

@@ -53,7 +53,7 @@ export function addResponseRoutes({ route }: Context<unknown>, stored: StoredRes
     method: 'get',
     path: '/v1/responses/{id}/input_items',
     access: 'any',
-    summary: 'What a stored response answers: the items of earlier turns, then its own',
+    summary: 'The input of a stored response: the items of earlier turns, then its own',
     params,
     query: page,
     returns: z.object({
@@ -69,7 +69,7 @@ export function addResponseRoutes({ route }: Context<unknown>, stored: StoredRes
       if (order === 'desc') items.reverse()
       const start = after === undefined ? 0 : items.findIndex((item) => item.id === after) + 1
       if (after !== undefined && start === 0)
-        throw badRequest(`There is no item ${after} here.`, { param: 'after' })
+        throw badRequest(`There is no item ${after}.`, { param: 'after' })
       const data = items.slice(start, start + limit)
       return {
         object: 'list' as const,

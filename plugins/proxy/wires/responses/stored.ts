@@ -158,6 +158,6 @@ export class StoredResponses {
     const row = !writing && isId(id) ? await this.#rows.get(id) : undefined
     const text = row?.owner === owner ? await this.#parts.open(row.kept) : undefined
     if (row && text !== undefined) return { kept: JSON.parse(text) as Kept, previous: row.previous }
-    throw notFound(`There is no response ${id}: it was not stored, or is not kept any more.`, { param })
+    throw notFound(`There is no response ${id}: it was not stored, or it has been deleted.`, { param })
   }
 }

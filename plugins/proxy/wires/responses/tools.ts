@@ -55,7 +55,7 @@ export function toolsOf(body: ResponsesBody, offered: Iterable<Offered>, report:
     const tool = madeOf(one, report)
     if (tool === undefined) hosted.push(one)
     else if (isOther(made.get(tool.fn.name)?.origin, tool.origin))
-      throw badRequest(`${one.at}.name: another tool is called ${tool.fn.name} too.`, {
+      throw badRequest(`${one.at}.name: another tool has the name ${tool.fn.name} too.`, {
         param: `${one.at}.name`,
       })
     else made.set(tool.fn.name, tool)
@@ -91,7 +91,7 @@ const isOther = (known: Origin | undefined, { name, namespace }: Origin): boolea
   known !== undefined && (known.name !== name || known.namespace !== namespace)
 
 const cannotRun = ({ tool, at }: Offered): Error =>
-  badRequest(`${at}.type: tools of the type ${tool.type} cannot be carried; use functions.`, {
+  badRequest(`${at}.type: tools of the type ${tool.type} are not supported; use functions.`, {
     param: `${at}.type`,
   })
 
