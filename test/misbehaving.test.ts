@@ -95,7 +95,7 @@ const faults: Record<
     'failed',
     'the hook request must be a function, and is',
   ],
-  'misspells a hook': [setup('return { reqest() {} }'), 'failed', 'no hook reqest; the nearest is request'],
+  'misspells a hook': [setup('return { reqest() {} }'), 'failed', 'unknown hook reqest; the nearest is request'],
   'adds a route without a method': [
     setup(`ctx.route({ path: '/api/me' })`, area),
     'failed',
@@ -186,7 +186,7 @@ describe.each(broken)('a plugin that $fault', ({ id, files, state, reason }) => 
 test('a second plugin of a name is listed under another, and the first one runs', async () => {
   expect(await shown('good~2')).toMatchObject({
     state: 'invalid',
-    problem: expect.stringContaining('there is a plugin called good already'),
+    problem: expect.stringContaining('there is already a plugin called good'),
   })
   await expectCallsUnharmed()
 })
