@@ -59,7 +59,7 @@ export function outboundOf(id: string, grants: Grants, scope: Scope, { egress, s
     return grants.usdPerDay
   }
   const modelsOf = (): ModelCalls => {
-    if (!models) throw new HookFault('there are no models here')
+    if (!models) throw new HookFault('model calls are not available here')
     return models
   }
   return {

@@ -39,7 +39,7 @@ export class PluginBudget {
     if (nano > 0) this.#spent.add(nameOf(plugin), nano)
     if (!cost && usage.input + usage.output > 0) {
       throw new HookFault(
-        `${provider}/${model} has no price, so no budget can hold what ${plugin} spends there: give it one under ` +
+        `${provider}/${model} has no price, so the budget of ${plugin} cannot apply to it: set one under ` +
           'prices in service.yaml, 0 if it costs nothing',
       )
     }

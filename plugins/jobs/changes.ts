@@ -40,8 +40,7 @@ export const complete = (row: JobRow, result: unknown, now: number): JobRow => {
 
 export const cancel = (row: JobRow, now: number): JobRow => {
   if (row.status === 'cancelled') return row
-  if (row.endedAt !== undefined)
-    throw conflict(`The job is ${row.status}: what has ended cannot be cancelled.`)
+  if (row.endedAt !== undefined) throw conflict(`The job is ${row.status}: an ended job cannot be cancelled.`)
   return end(row, 'cancelled', now)
 }
 

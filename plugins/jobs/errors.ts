@@ -8,6 +8,6 @@ export class LeaseLost extends Error {
 }
 
 export const unknownJob = (id: string) =>
-  notFound(`There is no job ${id}: it was never added, or has been forgotten since it ended.`, {
+  notFound(`There is no job ${id}: it was never added, or it has ended and was deleted.`, {
     param: 'id',
   })

@@ -61,7 +61,7 @@ export class Memos {
     await this.#store.transaction((transaction) => {
       const row = transaction.get(this.#jobs, id)
       if (!row) throw unknownJob(id)
-      if (row.endedAt !== undefined) throw conflict(`The job is ${row.status} and waits for nothing.`)
+      if (row.endedAt !== undefined) throw conflict(`The job is ${row.status} and is not waiting.`)
       const at = memoId(id, 'signal', name)
       if (transaction.get(this.#memos, at)) return
       transaction.put(this.#memos, at, { value })

@@ -20,7 +20,7 @@ export function addJobRoutes(
     method: 'get',
     path: '/api/jobs',
     access: 'admin',
-    summary: 'The jobs, those that were added last first',
+    summary: 'The jobs, newest first',
     query: listQuery.extend({ kind: kindName.optional(), status: jobStatus.optional() }),
     returns: listOf('jobs', jobItem),
     async handle({ query }) {
@@ -33,7 +33,7 @@ export function addJobRoutes(
     method: 'get',
     path: '/api/jobs/kinds',
     access: 'admin',
-    summary: 'The kinds of jobs, and how many there are of each',
+    summary: 'The kinds of jobs and their numbers',
     query: listQuery,
     returns: listOf('kinds', kindItem),
     async handle({ query }) {
@@ -50,7 +50,7 @@ export function addJobRoutes(
     method: 'get',
     path: '/api/jobs/{id}',
     access: 'admin',
-    summary: 'One job, with what it was given and what it came to',
+    summary: 'Show one job, with its input and its result',
     params,
     returns: jobDetail,
     throws: [404],
@@ -58,7 +58,7 @@ export function addJobRoutes(
   })
 
   for (const [verb, change, summary] of [
-    ['cancel', cancel, 'End a job that has not ended; one that runs is told to stop'],
+    ['cancel', cancel, 'Cancel a job; a running one is asked to stop'],
     ['retry', retry, 'Have a failed or cancelled job begin again, or one that waits begin now'],
   ] as const) {
     route({
@@ -74,7 +74,7 @@ export function addJobRoutes(
   }
 
   for (const [verb, paused, summary] of [
-    ['pause', true, 'Start no more jobs of a kind, also after a restart; those that run go on'],
+    ['pause', true, 'Pause a kind of jobs, also after a restart; running jobs continue'],
     ['resume', false, 'Start jobs of a kind again'],
   ] as const) {
     route({

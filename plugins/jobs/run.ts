@@ -118,7 +118,7 @@ export class Run {
       const isTold = ended !== undefined && 'value' in ended
       if (why === 'released' && !isTold) return this.#leave(interrupt)
       const err = ended && 'thrown' in ended ? ended.thrown : undefined
-      if (!isTold) this.#parts.log.error({ job: id, err }, 'that a job failed could not be told')
+      if (!isTold) this.#parts.log.error({ job: id, err }, 'the failure of a job could not be reported')
     }
     await this.#leave(fail)
   }

@@ -129,14 +129,14 @@ export class Scheduler {
     const { state, table, log } = this.#parts
     const kind = currentKind(state, job.kind)
     if (!kind || this.#isClosed) {
-      detach('a job that nobody runs', table.changeHeld(job, interrupt))
+      detach('an interrupted job', table.changeHeld(job, interrupt))
       return
     }
     const run = new Run(job, kind, this.#parts)
     kind.runs.add(run)
     state.runs.set(job.id, run)
     const failed = (err: unknown): void =>
-      log.error({ err, job: job.id }, 'what came of a job could not be recorded')
+      log.error({ err, job: job.id }, 'the result of a job could not be recorded')
     const ended = run.run().catch(failed)
     const left = ended.finally(() => {
       kind.runs.delete(run)
