@@ -40,12 +40,14 @@ export function checkedHooks(returned: unknown): Hooks {
   }
   const unknown = Object.keys(returned).find((name) => !known.includes(name))
   if (unknown !== undefined)
-    throw new Error(`there is no hook ${unknown}; the nearest is ${closest(unknown, known)}`)
+    throw new Error(`unknown hook ${unknown}; the nearest is ${closest(unknown, known)}`)
   const { stream, reply, reveal, detect, show } = returned
   if (stream !== undefined && stream !== 'buffer' && typeof stream !== 'function')
     throw new Error(`the hook stream must be a function or 'buffer', and is ${nameOf(stream)}`)
   if (reply !== undefined && stream === undefined)
-    throw new Error("a module with the hook reply must say what happens to streams: add stream, or 'buffer'")
+    throw new Error(
+      "a module with the hook reply must handle streams: add stream as a function or as 'buffer'",
+    )
   if (show !== undefined) checkShow(show)
   if (detect !== undefined && !isObject(detect)) throw new Error('the hook detect must be an object')
   const both = (detect ?? {}) as Record<string, unknown>
@@ -110,7 +112,7 @@ export function checkedSpans(returned: unknown, length: number, from: number): r
     if (end <= start) throw new HookFault(`a finding ends at ${end}, where it starts or before (${start})`)
     if (start < at || end > length) {
       throw new HookFault(
-        `a finding lies at ${start} to ${end}: expected those between ${at} and ${length}, in order and apart`,
+        `a finding is at ${start} to ${end}: expected findings between ${at} and ${length}, in order and without overlap`,
       )
     }
     if (replacement !== undefined && typeof replacement !== 'string')

@@ -103,7 +103,7 @@ describe.each(['open', 'closed'] as const)('a module that fails and is %s', (fai
     for (const call of [callWith(), undefined]) {
       const shown = view.error(error, call)
       expect(shown.message).toBe(
-        isOpen ? error.message : 'The module broken failed, and its policy is to refuse then.',
+        isOpen ? error.message : 'The module broken failed, and its policy is to refuse calls.',
       )
     }
   })

@@ -102,7 +102,7 @@ export function addSessionRoutes({ route, use }: Context<unknown>, sessions: Bro
     path: '/api/auth/sessions',
     access: 'any',
     summary: 'Your sessions; for admins, all sessions or those of one user',
-    query: listQuery.extend({ user_id: idParam.optional().meta({ description: 'For admins.' }) }),
+    query: listQuery.extend({ user_id: idParam.optional().meta({ description: 'Only for admins.' }) }),
     returns: listOf('sessions', session),
     async handle({ principal, session, query }) {
       const { user_id: userId, ...window } = query
