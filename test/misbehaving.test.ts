@@ -95,7 +95,11 @@ const faults: Record<
     'failed',
     'the hook request must be a function, and is',
   ],
-  'misspells a hook': [setup('return { reqest() {} }'), 'failed', 'unknown hook reqest; the nearest is request'],
+  'misspells a hook': [
+    setup('return { reqest() {} }'),
+    'failed',
+    'unknown hook reqest; the nearest is request',
+  ],
   'adds a route without a method': [
     setup(`ctx.route({ path: '/api/me' })`, area),
     'failed',
