@@ -68,6 +68,30 @@ export function collectionPages(open: OpenEngine): void {
       60_000,
     )
 
+    test('goes on behind every place of a range, in the order of the bytes of its texts', () =>
+      withEngine(open, async ({ engine }) => {
+        const items = engine.collection('items', itemOptions)
+        // In UTF-16 the second comes before the first.
+        const texts = ['\uffee', '\u{1f600}', '\u{1f601}']
+        for (const [n, text] of texts.entries()) await items.put(text, itemOf(text, n))
+        for (const listing of [{}, { index: 'label' }])
+          for (const range of [{ from: texts[0]! }, { from: texts[0]!, to: '\u{1f602}' }]) {
+            const found: string[] = []
+            let after: string | undefined
+            do {
+              const page = await items.list({
+                ...listing,
+                ...range,
+                limit: 1,
+                ...(after !== undefined && { after }),
+              })
+              found.push(...page.items.map(({ label }) => label))
+              after = page.next
+            } while (after !== undefined)
+            expect(found).toEqual(texts)
+          }
+      }))
+
     test('refuses what is no place in a listing, and ranges over what is not there', () =>
       withEngine(open, async ({ engine }) => {
         const items = engine.collection('items', itemOptions)

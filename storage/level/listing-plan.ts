@@ -35,9 +35,15 @@ export function planListing(
   if (!(offset >= 0) || !(limit >= 0)) throw invalid('limit and offset may not be negative.')
   const listed = index === undefined ? planRows(keys, options) : planEntries(keys, indexes, index, options)
   const after = options.after === undefined ? undefined : listed.prefix + placeOf(options.after, index)
-  if (after !== undefined && !(after >= listed.range.gte && after < listed.range.lt))
+  if (after !== undefined && !isWithin(after, listed.range))
     throw invalid('after is not a cursor of this listing.')
   return { ...listed, after, index, offset, limit, reverse }
+}
+
+/** Keys sort by their UTF-8 bytes, which is not the order in which texts compare. */
+function isWithin(key: string, { gte, lt }: KeyBounds): boolean {
+  const [bytes, first, end] = [key, gte, lt].map((text) => Buffer.from(text))
+  return Buffer.compare(bytes!, first!) >= 0 && Buffer.compare(bytes!, end!) < 0
 }
 
 type Listed = Pick<ListingPlan, 'range' | 'prefix' | 'values' | 'countKey'>
