@@ -135,6 +135,7 @@ test('what is refused has no number, and what calls run on has that of its chang
 })
 
 test('of two changes from one base the second is 409, by whichever route', async () => {
+  await gateway.api('POST', bindings, { name: 'kept' })
   const if_generation = await number()
   expect((await module({ config: { default_max_tokens: 9 }, if_generation })).status).toBe(200)
   const late = await module({ config: { default_max_tokens: 10 }, if_generation })
@@ -147,9 +148,13 @@ test('of two changes from one base the second is 409, by whichever route', async
     gateway.api('POST', bindings, { name: 'late', if_generation }),
     gateway.api('PUT', '/api/plugins/outputcap', { enabled: false, if_generation }),
     rollback(if_generation, { if_generation }),
+    gateway.api('POST', '/api/proxy/modules/bulk', { modules: ['outputcap'], enabled: false, if_generation }),
+    gateway.api('DELETE', `${bindings}/kept?if_generation=${if_generation}`),
   ]
-  expect((await Promise.all(stale)).map(({ status }) => status)).toEqual([409, 409, 409, 409])
+  expect((await Promise.all(stale)).map(({ status }) => status)).toEqual(Array(stale.length).fill(409))
   expect(await number()).toBe(if_generation + 1)
+  const removed = await gateway.api('DELETE', `${bindings}/kept?if_generation=${if_generation + 1}`)
+  expect(removed.status).toBe(200)
 })
 
 test('100 toggles at a time are 100 numbers', async () => {

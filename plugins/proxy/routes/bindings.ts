@@ -11,7 +11,7 @@ import {
 import { listed, listOf, listQuery, pageOf } from '#kit'
 import { event, eventName } from './module-insight.ts'
 import { statsOf, statsShape } from './module-item.ts'
-import { forceField, ifGenerationField, moduleParams, refuseNothing } from './modules.ts'
+import { forceField, ifGenerationField, ifGenerationQuery, moduleParams, refuseNothing } from './modules.ts'
 
 const bindingItem = z.object({
   name: z.string(),
@@ -123,10 +123,11 @@ export function addBindingRoutes({ route, use }: Context<unknown>): void {
     access: 'admin',
     summary: 'Remove a binding of a module',
     params: bindingParams,
+    query: ifGenerationQuery,
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
     throws: [409],
-    async handle({ params, ...by }) {
-      await use(kernelServices.registry).unbind(params.name, params.binding, by)
+    async handle({ params, query: { if_generation: ifGeneration }, ...by }) {
+      await use(kernelServices.registry).unbind(params.name, params.binding, { ...by, ifGeneration })
       return { deleted: true as const, id: `${params.name}/${params.binding}` }
     },
   })

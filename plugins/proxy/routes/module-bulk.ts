@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Actor, badRequest, type Context, isGatewayError, kernelServices, type Registry } from '#kernel'
 import { modulesOf } from './module-item.ts'
-import { forceField } from './modules.ts'
+import { forceField, ifGenerationField } from './modules.ts'
 
 const bulkBody = z
   .strictObject({
@@ -14,6 +14,7 @@ const bulkBody = z
       .optional()
       .meta({ description: 'Settings for each module; null clears all.' }),
     force: forceField,
+    if_generation: ifGenerationField,
   })
   .meta({ oneOf: [{ required: ['modules'] }, { required: ['category'] }] })
 
@@ -38,12 +39,14 @@ export function addBulkRoute({ route, use }: Context<unknown>): void {
       enabled: z.boolean(),
       results: z.array(result),
     }),
+    throws: [409],
     async handle({ body, ...by }) {
       const registry = use(kernelServices.registry)
-      const { enabled, config, force } = body
-      const actor = { ...by, force }
+      const { enabled, config, force, if_generation: base } = body
       const results: z.infer<typeof result>[] = []
-      for (const name of namesOf(body, registry)) {
+      for (const [n, name] of namesOf(body, registry).entries()) {
+        // The others are about what the first one has left.
+        const actor = { ...by, force, ifGeneration: n === 0 ? base : undefined }
         results.push(
           await changed(registry, name, config === undefined ? { enabled } : { enabled, config }, actor),
         )
@@ -78,7 +81,7 @@ async function changed(
     const plugin = await registry.change(registry.get(name, 'module').id, change, actor)
     return { name, status: 'ok' as const, state: registry.stateOf(plugin) }
   } catch (error) {
-    if (!isGatewayError(error)) throw error
+    if (!isGatewayError(error) || error.param === 'if_generation') throw error
     return { name, status: 'failed' as const, error: { code: error.code, message: error.message } }
   }
 }

@@ -26,6 +26,11 @@ export const ifGenerationField = z
   .optional()
   .meta({ description: 'Make the change only if the configuration is at this generation; else 409.' })
 
+/** The same for routes without a body. */
+export const ifGenerationQuery = z.strictObject({
+  if_generation: z.coerce.number().pipe(z.int().min(0)).optional().meta(ifGenerationField.meta()!),
+})
+
 const moduleChange = settingChange
   .extend({ force: forceField, if_generation: ifGenerationField })
   .meta({ minProperties: 1 })

@@ -128,6 +128,7 @@ test('a provider that a route leads to stays; one without routes goes, and a rol
   await gateway.api('PUT', '/api/proxy/routes', { routes })
   expect((await remove('mycorp')).status).toBe(409)
   await gateway.api('PUT', '/api/proxy/routes', { routes: null })
+  expect((await remove('mycorp?if_generation=1')).status).toBe(409)
   expect((await remove('mycorp')).status).toBe(200)
   expect([(await call('mycorp/x')).status, (await gateway.api('GET', `${at}/mycorp`)).status]).toEqual([
     404, 404,

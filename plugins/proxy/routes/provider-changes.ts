@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Context, conflict, notFound, type Provider } from '#kernel'
 import { ProviderDirectory, ProviderEntries, providerFields, RouteRules } from '#provider'
 import { ProvidersChanged } from '../events.ts'
-import { ifGenerationField } from './modules.ts'
+import { ifGenerationField, ifGenerationQuery } from './modules.ts'
 import type { providerItem } from './providers.ts'
 
 const providerName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, {
@@ -83,9 +83,10 @@ export function addProviderChangeRoutes(
     access: 'admin',
     summary: 'Remove a provider that was added at runtime, or what was changed of another one',
     params,
+    query: ifGenerationQuery,
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
     throws: [404, 409],
-    async handle({ params: { name }, ...by }) {
+    async handle({ params: { name }, query: { if_generation: ifGeneration }, ...by }) {
       const entries = use(ProviderEntries)
       if (!entries.has(name)) {
         if (!find(name)) throw notFound(`There is no provider called ${name}.`, { param: 'name' })
@@ -94,7 +95,7 @@ export function addProviderChangeRoutes(
       const rule = use(RouteRules).rules.find(({ provider }) => provider === name)
       if (rule && entries.isAdded(name))
         throw conflict(`The route ${rule.match} leads to ${name}; change the table of routes first.`)
-      await entries.remove(name, by)
+      await entries.remove(name, { ...by, ifGeneration })
       emit(ProvidersChanged, { name, change: 'removed' }, { cause: by })
       return { deleted: true as const, id: name }
     },
