@@ -120,6 +120,7 @@ const histories: Operation[][] = [
   [
     append(12, 'a body'),
     append(15, large),
+    { do: 'pruneBodies', before: 13 },
     { do: 'erase', kind: 'a' },
     { do: 'pruneBodies', before: 26 },
     { do: 'pruneBodies', before: 26 },

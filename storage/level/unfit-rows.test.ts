@@ -129,3 +129,22 @@ test('what cannot be kept is not touched', () =>
     expect(await checkRows(folder, 'calls', { fit })).toEqual({ mended: 0, lost: 1 })
     expect(await checkRows(folder, 'other', { fit })).toEqual({ mended: 0, lost: 0 })
   }))
+
+test('a block of which no row is left leaves the disk when the log is used, and the others stay', () =>
+  inFolder(async (folder) => {
+    const engine = await openLevel(folder, { logFormat: format })
+    const log = engine.log('calls', options)
+    const hows = [...'llllllllfflfffff', 'l'].map((how) => (how === 'l' ? 'lost' : 'fits'))
+    for (const [n, how] of hows.entries()) log.append({ id: `c${n}`, at: n, how }, () => large)
+    await engine.close()
+    await checkRows(folder, 'calls', { fit, keep: async () => {} })
+    const after = await openLevel(folder)
+    await after.log('calls', options).prepare()
+    await after.close()
+    const database = new Level<string, string>(folder)
+    const keys = await database.keys({ gte: 'l/calls!', lt: 'l/calls"' }).all()
+    await database.close()
+    const of = (kinds: string) => keys.filter((key) => new RegExp(`^l/calls![${kinds}]`).test(key)).length
+    // One index, the chunks of its block and the open one, and a large body for each row that is left.
+    expect([of('h'), of('i'), of('t'), of('p'), of('r'), of('b'), of('y')]).toEqual([1, 1, 1, 1, 3, 2, 7])
+  }))
