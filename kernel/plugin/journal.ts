@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import type { Page, PageOptions, Sequence, Store, Transaction } from '../../storage/index.ts'
+import {
+  type Page,
+  type PageOptions,
+  type Sequence,
+  type Store,
+  StoreError,
+  type Transaction,
+} from '../../storage/index.ts'
 import { conflict, notFound } from '../errors.ts'
 import { eventActor } from '../events/happening.ts'
 import { sectionsOfSettings } from './recorded.ts'
@@ -60,10 +67,10 @@ export class Journal {
     })
   }
 
-  /** Entries, the newest first. */
+  /** Entries, the newest first. Throws `QUERY_INVALID` for what is no place in them. */
   async page({ after, limit = 50, offset = 0 }: PageOptions): Promise<Page<JournalEntry>> {
     const total = await this.last()
-    const end = after === undefined ? total - offset : Number(after)
+    const end = Math.max(0, (after === undefined ? total : placeOf(after, total)) - offset)
     const start = Math.max(0, end - limit)
     const items: JournalEntry[] = []
     for await (const item of this.#entries.scan(start + 1, end + 1)) items.unshift(item)
@@ -83,4 +90,11 @@ export class Journal {
     }
     return [...changes.values()]
   }
+}
+
+/** How many entries come after the place that a page said. */
+function placeOf(after: string, total: number): number {
+  const place = /^\d{1,15}$/.test(after) ? Number(after) : Number.NaN
+  if (place <= total) return place
+  throw new StoreError('QUERY_INVALID', 'This is no place in the history.')
 }

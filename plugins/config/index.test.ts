@@ -253,3 +253,23 @@ test('only admins see the history', async () => {
   expect((await gateway.api('GET', '/api/config/history', undefined, key)).status).toBe(403)
   expect((await gateway.api('POST', '/api/config/rollback', { generation: 1 }, key)).status).toBe(403)
 })
+
+test('pages of the history pass over as many generations as they are told, from the beginning or from a cursor', async () => {
+  const numbers = async (query: string) => {
+    const { status, body } = await gateway.api('GET', `/api/config/history?${query}`)
+    expect(status).toBe(200)
+    return {
+      cursor: body.next_cursor,
+      all: body.generations.map((one: { generation: number }) => one.generation),
+    }
+  }
+  const { all } = await numbers('limit=6')
+  const first = await numbers('limit=2')
+  expect(first.all).toEqual(all.slice(0, 2))
+  expect((await numbers(`limit=2&offset=1&cursor=${first.cursor}`)).all).toEqual(all.slice(3, 5))
+  expect((await numbers('limit=2&offset=500')).all).toEqual([])
+  for (const cursor of ['x', '-1', '1e9', '999999']) {
+    const { status, body } = await gateway.api('GET', `/api/config/history?cursor=${cursor}`)
+    expect([status, body.error.param]).toEqual([400, 'cursor'])
+  }
+})
