@@ -290,6 +290,13 @@ test('organisations share no answers, although everyone shares', async () => {
       return sayAs(key, 'gpt-4.1')
     })
     expect(hits).toBe(2)
+    const tenants = async () => {
+      const { traces } = (await api('GET', '/api/observe/traces?limit=4')) as {
+        traces?: { tenant?: string }[]
+      }
+      return traces?.map(({ tenant }) => tenant).sort()
+    }
+    await expect.poll(tenants, { timeout: 10_000 }).toEqual(['acme', 'acme', 'globex', 'globex'])
   })
 })
 

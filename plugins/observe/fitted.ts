@@ -9,6 +9,7 @@ const spare = {
   request_id: undefined,
   parent_id: undefined,
   session_id: undefined,
+  tenant: undefined,
   run_id: undefined,
   tags: {},
   provider: undefined,

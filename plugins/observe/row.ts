@@ -53,6 +53,8 @@ export interface TraceRow {
   readonly operation: string
   readonly wire: string
   readonly user_id: string | undefined
+  /** Absent where users belong to no tenant. */
+  readonly tenant?: string | undefined
   readonly key_id: string
   readonly project: string
   readonly tags: Readonly<Record<string, string>>

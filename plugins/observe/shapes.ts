@@ -69,6 +69,7 @@ export const traceItem = z.object({
   operation: z.string(),
   wire: z.string(),
   user_id: z.string().nullable(),
+  tenant: z.string().optional().meta({ description: 'Of the user; absent where there are no tenants.' }),
   key_id: z.string(),
   project: z.string(),
   tags: z.record(z.string(), z.string()),

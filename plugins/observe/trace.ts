@@ -27,6 +27,7 @@ export function rowOf(outcome: Outcome, call: Call, bodies: TraceRow['bodies']):
     operation: call.operation,
     wire: call.wire,
     user_id: principal.userId,
+    ...(principal.tenant !== undefined && { tenant: principal.tenant }),
     key_id: principal.keyId,
     project: context.project,
     tags: context.tags,

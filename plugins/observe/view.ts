@@ -24,6 +24,7 @@ export function itemOf(row: TraceRow): TraceItem {
     operation: row.operation,
     wire: row.wire,
     user_id: row.user_id ?? null,
+    ...(row.tenant !== undefined && { tenant: row.tenant }),
     key_id: row.key_id,
     project: row.project,
     tags: { ...row.tags },
