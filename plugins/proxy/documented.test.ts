@@ -146,6 +146,10 @@ test('the live view sends the events that are documented', async () => {
   const over = read().catch(() => {})
   await post('/v1/chat/completions', { ...bodies['/v1/chat/completions'], stream: true })
   await gateway.module('mockllm', { enabled: true })
+  await gateway.module('secretscan', { enabled: true })
+  const secret = [{ role: 'user', content: 'Deploy with AKIAIOSFODNN7EXAMPLE please' }]
+  await post('/v1/chat/completions', { ...bodies['/v1/chat/completions'], messages: secret })
+  await gateway.module('secretscan', { enabled: false })
   const schema = documented('get', '/api/observe/live', 200, 'text/event-stream')
   const kinds = (schema.anyOf as { properties: { event: { const: string } } }[]).map(
     ({ properties }) => properties.event.const,
