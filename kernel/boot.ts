@@ -219,7 +219,7 @@ export async function boot({
       threads.join(pool)
     }
     if (config.plugins.watch && !thread) scope.own(watchPlugins(config.pluginDirs, reloader, log))
-    // Last of all, so that a boot that fails has not made one nobody saw.
+    // The last step, so that a failed boot does not make a key that is never shown.
     const newAdminKey = config.adminKey || thread ? undefined : await firstAdminKey(accounts.keys)
     const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
     return {

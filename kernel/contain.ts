@@ -36,14 +36,14 @@ export function detach(origin: string, promise: Promise<unknown>): void {
   promise.catch((error: unknown) => tellContained(origin, error))
 }
 
-/** Tells of an error that was caught where nobody could be given it. */
+/** Reports an error that was caught where no caller could receive it. */
 export function tellContained(origin: string, error: unknown): void {
   if (listeners.size === 0) process.emitWarning(error instanceof Error ? error : String(error))
   for (const listener of listeners) {
     try {
       listener(origin, error)
     } catch {
-      // The log itself failed: there is nobody left to tell.
+      // The log itself failed, so the error cannot be reported.
     }
   }
 }

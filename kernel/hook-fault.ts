@@ -1,6 +1,6 @@
 /**
  * What a plugin did wrong, in the kernel's own words: unlike what plugins throw, it holds nothing of a call and may be
- * shown to whoever looks at the module.
+ * shown to admins who look at the module.
  */
 export class HookFault extends Error {
   constructor(message: string) {

@@ -5,7 +5,7 @@ export interface QueueStatus {
   readonly dropped: number
 }
 
-/** The queues of this process by name, for whoever watches over it. */
+/** The queues of this process by name, for its status. */
 export class Queues {
   readonly #readers = new Map<string, () => QueueStatus>()
 

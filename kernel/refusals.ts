@@ -1,4 +1,4 @@
-/** How often strangers were refused since the start, in all threads, for whoever watches over the gateway. */
+/** Counts of refused requests without a valid key since the start, in all threads, for the gateway's status. */
 export class Refusals {
   /** Keys that failed, while failures are limited. */
   failedKeys = 0

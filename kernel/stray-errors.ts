@@ -13,8 +13,8 @@ interface StrayErrorParts {
 const ofConnections = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_DESTROYED'])
 
 /**
- * Has the process outlive errors that nobody catches, as far as the state of the gateway is not in doubt. Those of a
- * plugin from outside are logged, and told among its events. A promise that failed while nobody waited for it, and a
+ * Lets the process outlive uncaught errors, as far as the state of the gateway is not in doubt. Those of a
+ * plugin from outside are logged, and told among its events. An unhandled promise rejection, and a
  * connection that broke off, are logged: all that was to be put in order on the way out has been. An exception of
  * anything else may have left something half done, so running calls end and the process with them.
  */

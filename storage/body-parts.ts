@@ -41,7 +41,7 @@ export class BodyParts {
       }
       await Promise.all(writing)
     } finally {
-      // Whoever deletes the parts afterwards must find all of them.
+      // A later deletion of the parts must find all of them.
       await Promise.allSettled(writing)
     }
     return { size, sha256: hash.digest('hex') }

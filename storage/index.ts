@@ -144,7 +144,7 @@ export interface StoredPart {
 
 export interface Engine extends Store {
   readonly name: string
-  /** The parts whose path begins so, by kind and path, also those that nobody has asked for since the store was opened. */
+  /** The parts whose path begins so, by kind and path, also those that were not used since the store was opened. */
   contents(prefix: string): Promise<StoredPart[]>
   /**
    * Deletes the parts whose path begins so, and their bytes from the disk. Handles that were made of them before find them

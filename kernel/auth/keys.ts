@@ -14,7 +14,7 @@ const endedKept = 100
 /** What a key is found by. */
 export const hashOf = (secret: string): string => hash('sha256', secret, 'base64url')
 
-/** Whether a key has the form of those made here, which nobody can guess. */
+/** Whether a key has the form of keys made by the gateway, which cannot be guessed. */
 export const isMadeHere = (secret: string): boolean => /^sy_(admin|live)_[0-9A-Za-z]{43}$/.test(secret)
 
 /** What is random of a key. It is made before a transaction, which may run again and has to write the same row then. */

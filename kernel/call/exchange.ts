@@ -12,7 +12,7 @@ export interface Ground {
     settled(outcome: Outcome, call: Call): void | Promise<void>
   }
   readonly rating: Rating
-  /** Whether its texts are for nobody but who asks: they may be older than the guards. */
+  /** Whether only the caller may see its texts: they may be older than the guards' changes. */
   readonly isPrivate?: boolean
   lease(): void
   release(): void
@@ -22,7 +22,7 @@ export interface Ground {
 type End = Pick<Served, 'status' | 'finishReason' | 'chunks'>
 
 /**
- * One call from its beginning to its settlement, whoever asks: a client over HTTP, or a plugin. Who asks makes the call, is
+ * One call from its beginning to its settlement, for a client over HTTP or for a plugin. The caller makes the call, is
  * given the answer or the error, and says how it ended.
  */
 export abstract class Exchange {

@@ -42,7 +42,7 @@ export interface Outcome {
   readonly upstreamMs: number
   /** The answer's body, parsed when asked for; undefined when there was none or it was not kept. */
   body(): Completion | undefined
-  /** The same as JSON: the provider's own while nobody has changed it. Throws when that is not JSON. */
+  /** The same as JSON; the provider's own until a module changes it. Throws if that is not JSON. */
   json(): string | undefined
 }
 
@@ -75,7 +75,7 @@ export interface Served {
   /** Content chunks of a stream that reached the client. */
   readonly chunks: number
   readonly body: (() => Completion | undefined) | undefined
-  /** The body as the provider wrote it, where nobody has changed it. */
+  /** The body as the provider wrote it, if no module has changed it. */
   readonly json?: (() => string | undefined) | undefined
 }
 

@@ -3,7 +3,7 @@ import type { Completion } from './canonical.ts'
 import { deepFreeze, readOnlyAttempt } from './read-only.ts'
 import type { Attempt } from './trace.ts'
 
-/** A plain answer. While nobody changes it, the provider's bytes stay as they are; they are parsed when asked for. */
+/** A plain answer. Until a module changes it, it keeps the provider's bytes; they are parsed on demand. */
 export class WholeReply {
   readonly kind = 'whole'
   /** The wire that `raw` is written in; empty when there are no bytes. */

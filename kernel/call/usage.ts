@@ -72,7 +72,7 @@ export function fromWireUsage(wire: WireUsage): Usage {
 }
 
 /**
- * A report as the books take it, whoever has read it out of an answer: whole counts that a call can have, none of the
+ * A report as the books take it, from any protocol: whole counts that a call can have, none of the
  * parts larger than its whole. Undefined when the prompt or the answer has no such count.
  */
 export function believedUsage(report: Usage | undefined): Usage | undefined {

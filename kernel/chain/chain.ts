@@ -67,7 +67,7 @@ export class Chain {
     this.#dispatch = dispatch
   }
 
-  /** Asks everybody about a request at the door; whoever refuses throws. A promise only when one of them is elsewhere. */
+  /** Asks all modules about a request at the door; a refusal throws. Returns a promise only if one of them is asynchronous. */
   admit(visit: Visit): void | Promise<void> {
     return inTurn(this.#admits, (entry) => {
       if (entry.meter.circuit.state === 'closed' || !isLeftOut(entry, visit)) return askAdmit(entry, visit)
@@ -91,7 +91,7 @@ export class Chain {
         )
   }
 
-  /** Asks everybody about a try at a provider; whoever refuses throws. A promise only when one of them is elsewhere. */
+  /** Asks all modules about an attempt; a refusal throws. Returns a promise only if one of them is asynchronous. */
   attempt(attempt: Attempt, call: Call, headers: Record<string, string>): void | Promise<void> {
     return inTurn(this.#attempts, (entry) => {
       if (engages(entry, call)) return askAttempt(entry, attempt, call, headers)

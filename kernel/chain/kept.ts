@@ -6,7 +6,7 @@ type Step = IteratorResult<readonly Chunk[], unknown>
 
 /**
  * An answer that can be given again from its beginning while it is kept, although who was given it first has read a part
- * of its stream. A stream that nobody has begun to read when it is released costs nothing more.
+ * of its stream. A stream that is released before it is read costs nothing more.
  */
 export class KeptReply {
   /** The answer, to be given. */
@@ -40,7 +40,7 @@ export class KeptReply {
     })
   }
 
-  /** Nobody will ask for it again. */
+  /** It is not needed again. */
   release(): void {
     this.#isKept = false
     this.#steps = []

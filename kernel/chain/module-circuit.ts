@@ -48,7 +48,7 @@ export class ModuleCircuit {
   /** The operator's, with what the manifest says of its own. */
   limits: CircuitLimits
   readonly #usual: CircuitLimits
-  /** Whether it ever tripped: until then nobody has to ask which calls it takes. */
+  /** Whether it ever tripped; until then all calls pass. */
   touched = false
   readonly #onChange: (change: CircuitChange) => void
   readonly #hooks = new Map<string, Run>()

@@ -21,7 +21,7 @@ export function variesOf(entries: readonly Entry[]): Varies | undefined {
   }
 }
 
-/** What one of them says. Where it cannot say it, the answer varies by the call itself, and is nobody else's. */
+/** The value of one module. If it fails, the answer varies by the call itself, so that no other call gets it. */
 function ask(entry: Entry, call: Call): string | undefined {
   try {
     const by: unknown = entry.hooks.varies!(call)

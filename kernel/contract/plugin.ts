@@ -76,7 +76,7 @@ export interface Context<S> {
   emit<T>(type: EventType<T>, data: T, options?: Omit<EmitOptions, 'by'>): void
   /** Offers a service to others; one plugin at a time may offer it. */
   provide<T>(service: Token<T>, value: T): void
-  /** A service of another plugin, or of the kernel with that permission; throws when nobody offers it. Do not keep it. */
+  /** A service of another plugin, or of the kernel with that permission; throws if no plugin offers it. Do not keep it. */
   use<T>(service: Token<T>): T
   find<T>(service: Token<T>): T | undefined
   /** Takes over something to be released when the instance goes. */

@@ -51,7 +51,7 @@ export interface SigningKey {
   readonly retired_at?: string | undefined
 }
 
-/** Signs what leaves the gateway, so that others can check where it is from and that nobody has changed it. */
+/** Signs what leaves the gateway, so that others can check its origin and that it is unchanged. */
 export interface Signing {
   sign(bytes: Uint8Array): Promise<Signature>
   /** Whether a key of this gateway, retired or not, has signed these bytes. */

@@ -30,7 +30,7 @@ export class Callers {
   }
 
   /**
-   * Who calls, with the tenant if there are some; throws when there is no key or nobody's. Known keys are answered without a
+   * Who calls, with the tenant if there are some; throws if the key is missing or unknown. Known keys are answered without a
    * promise.
    */
   identify(

@@ -84,7 +84,7 @@ async function* resumed(
   }
 }
 
-/** Gives up a body that nobody reads. */
+/** Discards a body that is not read. */
 async function discard({ body }: FileAnswer): Promise<void> {
   if (body instanceof Readable) body.destroy()
   else if (Symbol.asyncIterator in body) await body[Symbol.asyncIterator]().return?.()

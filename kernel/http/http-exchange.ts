@@ -147,7 +147,7 @@ export class HttpExchange extends Exchange {
     await answer.send(reply.chunks, call.cancel, this.#id)
   }
 
-  /** Tells the client, or breaks off when even that fails: nobody is left waiting. */
+  /** Sends the error to the client, or closes the connection if that fails, so that the client does not wait for ever. */
   protected fail(thrown: unknown): void {
     try {
       this.#refuse(thrown)

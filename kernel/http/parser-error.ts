@@ -39,6 +39,6 @@ export function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void 
     'Connection: close',
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
-  // Destroyed at once, a connection with bytes that nobody read loses what was sent.
+  // A connection with unread bytes that is destroyed at once loses what was sent.
   new Countdown(() => socket.destroy()).set(lingerMs)
 }

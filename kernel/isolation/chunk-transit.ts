@@ -55,7 +55,7 @@ export class ChunkTransit {
     return out
   }
 
-  /** What is there and never came back; undefined when nobody can say what is missing. */
+  /** The chunks that never came back; undefined if it is not known what is missing. */
   putBack(): Chunk[] | undefined {
     if (this.#isAltered) return undefined
     const back = [...this.#held.values()]

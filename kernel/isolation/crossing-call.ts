@@ -78,7 +78,7 @@ export class CrossingCall {
     this.#followed = undefined
   }
 
-  /** Uses all cancels, and tells nobody. */
+  /** Uses all cancels without a message. */
   abortAll(reason: Error): void {
     this.#followed = 'all'
     for (const cancel of this.#cancels.values()) cancel.abort(reason)

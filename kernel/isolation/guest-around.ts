@@ -47,7 +47,7 @@ export class GuestAround {
     return { chunks: value.map((chunk) => this.#arrivals.leave(chunk)) }
   }
 
-  /** Nobody wants the rest of such a stream. */
+  /** The rest of such a stream is not needed. */
   async release(stream: number): Promise<void> {
     await this.#made[stream]!.return?.()
   }

@@ -44,9 +44,9 @@ export class GuestStream {
     return passed
   }
 
-  /** Nobody wants the rest: the stream breaks off, and has no end. */
+  /** The rest is not needed: the stream breaks off without an end. */
   drop(): void {
-    this.#next?.reject(new Error('nobody wants the rest'))
+    this.#next?.reject(new Error('the rest is not needed'))
   }
 
   #feed(batch: readonly Chunk[] | undefined): Promise<void> {

@@ -116,9 +116,9 @@ export type GuestMethods = CallMethods & {
   setUp(given: SetupData): Shape
   admit(visit: Visit): Done<void>
   stream(step: StreamStep): Done<Passed>
-  /** Nobody wants the rest of such a stream. */
+  /** The rest of such a stream is not needed. */
   drop(stream: Pick<StreamStep, 'of' | 'pipe'>): Done<void>
-  /** The next batch of a stream that an `around` answered with; or nobody wants the rest of it. */
+  /** The next batch of a stream that an `around` answered with; or a note that the rest of it is not needed. */
   pull(stream: AroundStream): Done<Passed>
   release(stream: AroundStream): Done<void>
   /** An event about no call. */

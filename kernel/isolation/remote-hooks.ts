@@ -32,7 +32,7 @@ export function remoteHooks(module: RemoteModule, shape: Shape): ChainHooks {
   const own = Object.entries(hooks).filter(([name]) => shape[name as HookName])
   return {
     ...Object.fromEntries(own),
-    // What it would say is not known here, so that its answers are nobody else's.
+    // Its value is not known here, so its answers are not shared with other calls.
     ...(shape.varies && { varies: () => newId('vary_') }),
     [looksElsewhere]: shape.detects,
   }

@@ -90,7 +90,7 @@ export class RemoteStream extends BatchFilter {
     })
   }
 
-  /** Tells the worker that nobody wants the rest that it waits for. Never rejects. */
+  /** Tells the worker that the rest it waits for is not needed. Never rejects. */
   async #drop(): Promise<void> {
     if (!this.#isOpen || this.#worker === undefined || this.#isLost) return
     const { worker } = this.#module

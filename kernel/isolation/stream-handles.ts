@@ -42,7 +42,7 @@ export class StreamHandles {
 
   /**
    * What is left of the one stream that was read, with all that never came back; undefined when there is more than one,
-   * or when nobody can say what is missing.
+   * or if it is not known what is missing.
    */
   async rest(): Promise<AsyncIterable<readonly Chunk[]> | undefined> {
     const [handle, ...others] = this.#handles.values()

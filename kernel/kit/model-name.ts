@@ -6,7 +6,7 @@ export interface ModelName {
   readonly provider: string | undefined
   /** The model's name at its provider: `openai/gpt-4o` of `openrouter/openai/gpt-4o`. */
   readonly name: string
-  /** Which model that is, whoever made or serves it: `gpt-4o`. */
+  /** The model without its maker or provider: `gpt-4o`. */
   readonly model: string
 }
 

@@ -6,7 +6,7 @@ export interface WindowLimitOptions {
   readonly limit: number
   /** Length of a window in milliseconds. */
   readonly windowMs: number
-  /** What whoever is refused is told. */
+  /** The message for a refused caller. */
   readonly refusal: (limit: number, leftS: number) => string
   /** Told of a name when it is refused, and whether that is the first time in a window. */
   readonly exceeded?: (name: string, isFirst: boolean) => void

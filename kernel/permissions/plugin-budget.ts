@@ -9,7 +9,7 @@ export class PluginBudget {
   readonly #spent: Counters
   /** What calls under way may still cost, by plugin, in nano-dollars. */
   readonly #reserved = new Map<string, number>()
-  /** The dearest call so far, by plugin: what the next may cost, where nobody says. */
+  /** The most expensive call so far, by plugin: the assumed cost of the next one if none is given. */
   readonly #dearest = new Map<string, number>()
 
   constructor(spent: Counters) {

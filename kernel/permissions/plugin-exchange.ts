@@ -61,7 +61,7 @@ export class PluginExchange extends Exchange {
       return
     }
     const read = Promise.withResolvers<void>()
-    // Also where nobody reads the stream.
+    // Also if the stream is not read.
     call.cancel.onAbort(read.reject)
     this.#reply.resolve(reply.through(this.#read(reply, call, read)))
     return read.promise

@@ -71,7 +71,7 @@ export function providersOf(plugins: Iterable<Plugin>): Map<string, ProviderSpec
 
 /**
  * The module's place in the chain. One that should guard and cannot start refuses, rather than let calls pass; a folder
- * that is broken and that nobody asked for stops nobody.
+ * that is broken and that was not asked for does not stop the others.
  */
 export function entryOf(plugin: Plugin, state: PluginState): Entry[] {
   const { manifest, instance, setting, meter, id } = plugin

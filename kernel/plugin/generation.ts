@@ -146,7 +146,7 @@ export class Generation implements Arrangement {
   }
 
   /**
-   * Gives up the kernel's own lease. Resolves when the last call has left and what nobody else holds is disposed, or
+   * Gives up the kernel's own lease. Resolves when the last call has left and the instances that no other generation holds are disposed, or
    * when the deadline has passed and the stragglers' instances were disposed under them.
    */
   async retire(deadlineMs: number): Promise<void> {

@@ -32,7 +32,7 @@ const shared = {
   requires: ids,
   /** Names of the services it offers to others, for people to read. */
   provides: z.array(z.string()).default([]),
-  /** Whether it runs when nobody said anything. */
+  /** Whether it runs by default. */
   enabled: z.boolean().default(false),
   /** What the context hands out, and hooks see and change, beyond the parameters of calls; `kernel` opens all of it. */
   permissions: z.array(permission).default([]),
@@ -91,7 +91,7 @@ export interface Discovered {
   readonly staged?: Staged | undefined
 }
 
-/** Reads the manifest of every folder below `root`. A broken one is reported in its place and stops nobody else. */
+/** Reads the manifest of every folder below `root`. A broken one is reported in its place and does not affect others. */
 export async function discover(root: string, source: Source): Promise<Discovered[]> {
   const entries = await readdir(root, { withFileTypes: true }).catch(() => [])
   const folders = entries.filter((entry) => entry.isDirectory() && !/^[._]/.test(entry.name))

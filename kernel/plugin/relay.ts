@@ -92,7 +92,7 @@ export class FirstRelay implements Relay {
     return { call, release: () => releases.forEach((release) => void release()) }
   }
 
-  /** Undefined when whoever it is for is gone. */
+  /** Undefined if its receiver is gone. */
   answer(key: string, data: unknown, from: number): unknown {
     return this.#answers.last(key)?.(data, from)
   }

@@ -106,7 +106,7 @@ export class Reloader {
     }
   }
 
-  /** One after the other; copies that nobody took are removed at the end. */
+  /** Runs one after the other; unused copies are removed at the end. */
   #alone<T>(work: () => Promise<T>): Promise<T> {
     const whileOpen = (): Promise<T> => {
       if (this.#closed) throw conflict('The gateway is stopping; plugins cannot be changed.')

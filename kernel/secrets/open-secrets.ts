@@ -37,7 +37,7 @@ export async function openSecrets({ dataDir, passphrase }: SecretsOptions): Prom
   }
 }
 
-/** The 32 bytes in the file, made and put there by whoever comes first. */
+/** The 32 bytes in the file; the first process to come makes them. */
 async function keep(file: string): Promise<Buffer> {
   return (await read(file)) ?? (await create(file))
 }
@@ -59,7 +59,7 @@ async function read(file: string): Promise<Buffer | undefined> {
   )
 }
 
-/** Writes aside and links into place: nobody ever reads half a key, and the second of two starts takes the first's. */
+/** Writes aside and links into place, so that no process reads half a key and the second of two starts uses the first's. */
 async function create(file: string): Promise<Buffer> {
   const draft = `${file}.${randomBytes(8).toString('hex')}`
   try {

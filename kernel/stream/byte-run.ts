@@ -1,4 +1,4 @@
-/** Bytes that lie next to each other in memory, as one piece that nobody copied. */
+/** Bytes that are adjacent in memory, as one piece without a copy. */
 export class ByteRun {
   readonly #first: Buffer
   #length: number

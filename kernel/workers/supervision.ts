@@ -47,7 +47,7 @@ export interface SupervisedOptions<Theirs extends Methods, Ours extends Methods,
   readonly begin?: (worker: RpcPort<Theirs, Ours>) => Promise<Ready>
   /** Looks for signs of life also while nothing is asked of it. */
   readonly works?: boolean
-  /** Told when a worker ended that was ready, although nobody asked it to; before its calls reject. */
+  /** Called when a ready worker ended unexpectedly, before its calls reject. */
   readonly lost?: (lost: WorkerLost) => void
   /** Starts another for one that was lost; else the next `start` does. */
   readonly restart?: Restart

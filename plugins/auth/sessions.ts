@@ -64,7 +64,7 @@ export class BrowserSessions {
     })
   }
 
-  /** A new session, with its secret of 256 random bits, which is known to nobody else. */
+  /** A new session with its secret of 256 random bits, which the gateway does not keep. */
   async begin({
     principal,
     key,

@@ -25,7 +25,7 @@ export const claim = (row: JobRow, lease: string, now: number): JobRow => {
   return { ...rest, status: 'running', lease, startedAt: now }
 }
 
-/** As it was before it began: nobody's fault. */
+/** As it was before it began, because the interruption is not the job's fault. */
 export const interrupt = (row: JobRow): JobRow => ({ ...release(row), status: 'waiting' })
 
 export const suspend = (row: JobRow, until: Waiting): JobRow => {

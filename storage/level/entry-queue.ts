@@ -17,7 +17,7 @@ interface EntryQueueParts<T> {
   /** Called when all that waited is written, for an fsync. */
   readonly written: () => Promise<void>
   readonly isOpen: () => boolean
-  /** Told of entries that nobody waits for and that could not be written; they are tried again. */
+  /** Called for queued entries that could not be written; they are tried again. */
   readonly failed: (error: unknown) => void
 }
 

@@ -50,7 +50,7 @@ export class Gate {
     }
   }
 
-  /** Has operations wait from now on; resolves when nobody is inside. */
+  /** Makes operations wait from now on; resolves when none is running. */
   hold(): Promise<void> {
     this.#hold = Promise.withResolvers()
     this.#hold.promise.catch(() => {})
@@ -68,7 +68,7 @@ export class Gate {
     hold?.resolve()
   }
 
-  /** Lets nobody in any more; resolves when nobody is inside. */
+  /** Refuses operations from now on; resolves when none is running. */
   close(): Promise<void> {
     this.#open = false
     return this.#emptied()

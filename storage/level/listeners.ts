@@ -1,6 +1,6 @@
 import type { Change, StoreProblem } from '../index.ts'
 
-/** Those who watch one collection. One that throws is reported and keeps nobody from hearing. */
+/** The listeners of one collection. One that throws is reported, and the others are still called. */
 export class Listeners<T> {
   readonly #listeners = new Set<(change: Change<T>) => void>()
   readonly #part: string

@@ -20,7 +20,7 @@ export interface LogState {
   readonly next: number
 }
 
-/** A state and the disk as they were at one moment. Whoever takes one releases its snapshot. */
+/** A state and the disk as they were at one moment. The code that takes one releases its snapshot. */
 export interface LogView extends LogState {
   readonly snapshot: Snapshot
 }

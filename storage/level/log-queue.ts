@@ -38,7 +38,7 @@ export class LogQueue {
     return this.bytes >= this.maxBytes
   }
 
-  /** Rows and bytes that nobody has begun to write. */
+  /** Rows and bytes whose writing has not begun. */
   get waiting(): { rows: number; bytes: number } {
     return { rows: this.#rows.length, bytes: this.#bytes }
   }

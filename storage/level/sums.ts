@@ -17,7 +17,7 @@ const mendCell: Mend = (text) => {
 const mendCounter: Mend = (text) => ({ isSound: Number.isSafeInteger(Number(text)), mended: undefined })
 
 /**
- * Looks through the sums in a folder that nobody has open for those that are no whole numbers: totals of logs, and counters.
+ * Finds sums that are not whole numbers in a folder that no process has open: totals of logs, and counters.
  * With `repair` they are taken out, so that counting begins anew there; nothing else is touched.
  */
 export async function checkSums(

@@ -18,7 +18,7 @@ export interface RowCheck {
 type Batch = ReturnType<Database['batch']>
 
 /**
- * Looks through the rows of a log in a folder that nobody has open, and returns how many do not fit. With `keep`, each is
+ * Examines the rows of a log in a folder that no process has open, and returns how many do not fit. With `keep`, each is
  * replaced by what `fit` makes of it, which has its id and time, or deleted with its body. The index of their blocks is
  * made again when the log is used; totals stay as they are.
  */

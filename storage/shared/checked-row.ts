@@ -12,7 +12,7 @@ export interface CheckedRow {
 
 const checked = Symbol('checked')
 
-/** Leaves a mark on a row that becomes the checked one, or is it; nobody else sees the mark. */
+/** Leaves a mark on a row that becomes the checked one, or is it; other code does not see the mark. */
 export function marked(row: unknown, as: CheckedRow): unknown {
   for (const one of [row, as.row])
     if (typeof one === 'object' && one !== null)

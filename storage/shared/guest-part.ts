@@ -15,7 +15,7 @@ export interface GuestParts {
   readonly path: string
   readonly ask: Ask
   readonly gate: Gate
-  /** Told what goes wrong that nobody waits for. */
+  /** Called with errors that no caller waits for. */
   readonly failed: (error: unknown) => void
   readonly report: (problem: StoreProblem) => void
   /** Milliseconds that what need not cross at once may wait for more of its kind; with 0 it crosses in this turn. */

@@ -13,7 +13,7 @@ import type { OpenPart, PartAsk, PartNews, StoreNews } from './messages.ts'
 
 export interface GuestOptions {
   readonly send: (ask: PartAsk) => Promise<unknown>
-  /** Told what goes wrong that nobody waits for. */
+  /** Called with errors that no caller waits for. */
   readonly failed: (error: unknown) => void
   readonly report?: (problem: StoreProblem) => void
   /** Closes all parts. */

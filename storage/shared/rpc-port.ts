@@ -42,7 +42,7 @@ export interface RpcOptions {
   readonly errors?: ErrorCodec
   /** What a call rejects with that cannot cross; the reason that the runtime gives, by default. */
   readonly uncloneable?: (cause: unknown) => Error
-  /** Told what goes wrong that nobody waits for: failed notifications, and messages that make no sense. */
+  /** Called with errors that no caller waits for: failed notifications and invalid messages. */
   readonly failed?: (error: unknown) => void
 }
 

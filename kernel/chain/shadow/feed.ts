@@ -1,6 +1,6 @@
 import type { Chunk } from '../../stream/chunk.ts'
 
-/** A stream ended before its end: nobody's failure. */
+/** A stream was ended early, which is not a failure of the module. */
 export class BrokenOff extends Error {
   constructor() {
     super('the stream broke off')
@@ -8,7 +8,7 @@ export class BrokenOff extends Error {
   }
 }
 
-/** A stream that is written as it comes and read at another pace: who reads slowly holds up nobody. */
+/** A stream that is read at a different pace than it is written: a slow reader does not delay the writer. */
 export class Feed implements AsyncIterable<readonly Chunk[]> {
   #batch: Chunk[] = []
   #over = false

@@ -12,7 +12,7 @@ const patienceMs = 5000
 
 /**
  * One module in shadow on one call: with a trace and a cancel of its own, so that what it writes and ends is not the
- * call's. Nobody waits for it before the client has its answer.
+ * call's. The client's answer does not wait for it.
  */
 export class ShadowRun {
   readonly #id: string

@@ -38,7 +38,7 @@ interface Copy extends Staged {
 
 /**
  * Where plugins from outside are imported from. A module that was imported once is never read again by the runtime,
- * so changed code must have another path: each content gets its own. Copies that nobody holds are removed.
+ * so changed code must have another path: each content gets its own. Copies that are no longer held are removed.
  */
 export class Stage {
   readonly #root: string
@@ -78,7 +78,7 @@ export class Stage {
     })
   }
 
-  /** Removes what was taken and is held by nobody. */
+  /** Removes copies that are no longer held. */
   settle(): Promise<void> {
     return this.#alone(async () => {
       this.#fresh.clear()
@@ -184,7 +184,7 @@ async function linkTree(from: string, to: string): Promise<void> {
   }
 }
 
-/** A link that leads nowhere is left out: nobody can be using it. */
+/** A link that leads nowhere is left out, because it cannot be used. */
 async function linkAlias(source: string, target: string): Promise<void> {
   const real = await realpath(source).catch(() => undefined)
   if (real !== undefined) await symlink(real, target)

@@ -3,7 +3,7 @@ import type { Kind } from './kind.ts'
 
 type Concurrency = Extract<Limit, { kind: 'concurrency' }>
 
-/** How long something may take is not known; whoever finds no room is told to come back in a second. */
+/** The duration of a call is not known, so a refused caller is asked to retry in a second. */
 const aSecondMs = 1000
 
 export const concurrency: Kind<Concurrency, { running: number }> = {

@@ -57,7 +57,7 @@ export class AttemptStream implements AsyncIterator<readonly Chunk[], undefined>
 
   /**
    * Reads up to the first content: until then a failure can still be made good elsewhere. `unreadable` makes one of a
-   * chunk that nobody could read.
+   * chunk that could not be read.
    */
   async begin(unreadable: (cause: unknown) => Error): Promise<void> {
     for (let step = await this.#read(); !step.done; step = await this.#read()) {
@@ -99,7 +99,7 @@ export class AttemptStream implements AsyncIterator<readonly Chunk[], undefined>
       return over
     }
     for (const chunk of chunks) {
-      // Chunks that nobody has parsed are not parsed for this.
+      // Unparsed chunks are not parsed for this.
       if (chunk.seen?.usage) this.#reported = chunk.seen.usage
       if (chunk.counted) this.#counted = chunk.counted
     }

@@ -53,7 +53,7 @@ export class Arrivals {
     this.#notify()
   }
 
-  /** Forgets what nobody has read. */
+  /** Forgets what has not been read. */
   drop(): void {
     this.#queue = []
     this.#queued = 0

@@ -77,7 +77,7 @@ export class Unpacking {
     this.#stream?.resume()
   }
 
-  /** Nothing more is unpacked, and nobody is told. */
+  /** Stops unpacking without a message. */
   stop(): void {
     this.#stream?.destroy()
   }

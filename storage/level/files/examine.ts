@@ -22,7 +22,7 @@ export async function isBeheaded(folder: string): Promise<boolean> {
   return !names.includes('CURRENT') && names.some((name) => /\.(ldb|sst|log)$/.test(name))
 }
 
-/** Checks all files of a database, reads all of it, and changes nothing. Nobody should write to it meanwhile. */
+/** Checks all files of a database, reads all of it, and changes nothing. No process should write to it meanwhile. */
 export async function examineFiles(folder: string): Promise<DamagedFile[]> {
   const directories = await damaged(folder, /^MANIFEST-/, (bytes, file) => {
     const gaps = gapsIn(bytes)

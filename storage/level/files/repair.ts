@@ -31,7 +31,7 @@ export async function mendWriteAhead(folder: string, now = new Date()): Promise<
   return damaged.map(describe)
 }
 
-/** What is damaged in the files of a database that nobody has open. Reads all of it, and writes nothing of its own. */
+/** The damage in the files of a database that no process has open. Reads all of it, and writes nothing. */
 export async function examine(folder: string): Promise<FileDamage[]> {
   if (await isBeheaded(folder)) return [beheaded, ...(await examineFiles(folder)).map(describe)]
   const found = (await examineFiles(folder)).map(describe)
@@ -59,7 +59,7 @@ const beheaded: FileDamage = {
 
 /**
  * Makes a database readable again that has damaged files, and gives up no more than what cannot be read. Everything is
- * copied to another folder first. Nobody may have it open.
+ * copied to another folder first. No process may have it open.
  */
 export async function repairFiles(folder: string, copy: string): Promise<FileDamage[]> {
   await refuseLocked(folder)
