@@ -104,3 +104,16 @@ test('a closed store counts nothing more', async () => {
     expect(act).toThrow(closed)
   expect(counters.get('a')).toBe(1)
 })
+
+test('counters come sorted by name, and take whole numbers only', async () => {
+  const counters = await engine.counters('use')
+  for (const name of ['b', 'a/y', 'c', 'a/x', 'd']) counters.add(name, 1)
+  expect(counters.entries().map(([name]) => name)).toEqual(['a/x', 'a/y', 'b', 'c', 'd'])
+  expect(counters.entries('a/').map(([name]) => name)).toEqual(['a/x', 'a/y'])
+  const invalid = expect.objectContaining({ code: 'AMOUNT_INVALID' })
+  for (const amount of [0.5, Number.NaN, 2 ** 53]) {
+    expect(() => counters.add('b', amount)).toThrow(invalid)
+    expect(() => counters.set('b', amount)).toThrow(invalid)
+  }
+  expect(counters.get('b')).toBe(1)
+})
