@@ -77,7 +77,7 @@ function leave(node: TimerNode): void {
   node.after = node
 }
 
-/** Node takes longer times for a millisecond; who is due later is found not to be due yet. */
+/** Node treats longer times as a millisecond; a countdown that is due later is then found not to be due yet. */
 const longestTimer = 2 ** 31 - 1
 
 function ringAt(dueAt: number, ms: number): void {

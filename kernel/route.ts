@@ -6,7 +6,7 @@ import type { Awaitable } from './chain/hooks.ts'
 import type { AnswerForm, Answers, FileAnswer, HtmlPage } from './contract/answers.ts'
 import type { BodyForm } from './contract/bodies.ts'
 
-/** Who may call a route: anybody, any key, a user's key, an admin key. */
+/** Access to a route: without a key, with any key, with a user's key, or with an admin key. */
 export type Access = 'public' | 'any' | 'user' | 'admin'
 
 export interface RouteInput<P, Q, B> {

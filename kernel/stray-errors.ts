@@ -39,7 +39,7 @@ export function outliveStrayErrors({ log, plugins, drain }: StrayErrorParts): vo
     }
   })
   process.on('uncaughtException', take)
-  // Who reads the log may leave before the gateway does.
+  // The reader of the log may end before the gateway does.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 }
 

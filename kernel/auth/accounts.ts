@@ -52,7 +52,7 @@ export class Accounts {
     })
   }
 
-  /** Who holds this key, which came on this connection from this address. Known keys are answered without a promise. */
+  /** The principal of a key that came on this connection from this address. Known keys are answered without a promise. */
   authenticate(
     secret: string,
     connection?: object,
@@ -74,7 +74,7 @@ export class Accounts {
     return (await this.keys.find(keyId))?.hash
   }
 
-  /** Who holds the key with this digest, as long as it works. */
+  /** The principal of the key with this digest, as long as it works. */
   holderOf(digest: string): Awaitable<Principal | undefined> {
     const known = this.#knownBy(digest)
     return known ? this.#accept(known, undefined) : this.#look(digest, false, undefined)
@@ -116,7 +116,7 @@ export class Accounts {
     return this.#accept(known, address)
   }
 
-  /** Who holds a key, for calls in that one's name; undefined when the key does not work any more. */
+  /** The principal of a key, for calls in its name; undefined if the key no longer works. */
   async principalOf(keyId: string): Promise<Principal | undefined> {
     const adopted = this.#adopted?.known.principal
     if (adopted?.keyId === keyId) return adopted

@@ -5,7 +5,7 @@ import { newId, secretToken } from '../id.ts'
 import { Claims } from './claims.ts'
 import { type IssuedKey, type Key, type KeyOptions, type KeyOwner, keyRecord, keyStatus } from './records.ts'
 
-/** Who holds the keys that no user holds. */
+/** The principal of the keys that belong to no user. */
 export const operator = 'operator'
 
 /** Ended keys of a holder that are kept; of more, the oldest go. */

@@ -5,7 +5,7 @@ import { deepFreeze } from './read-only.ts'
 import { withoutTexts } from './redacted.ts'
 import { Trace } from './trace.ts'
 
-/** Who calls. Admin keys have no user. */
+/** The caller. Admin keys have no user. */
 export interface Principal {
   readonly type: 'admin' | 'user'
   readonly keyId: string
@@ -55,7 +55,7 @@ interface CallFields {
 }
 
 /**
- * One request for a model, as the chain sees it. Immutable: who changes it passes on a copy made by `with`, so a
+ * One request for a model, as the chain sees it. Immutable: a module that changes it passes on a copy made by `with`, so a
  * retry starts clean and an audit sees what was really sent. The trace and the cancel are shared by all copies.
  */
 export class Call {

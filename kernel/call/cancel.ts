@@ -7,7 +7,7 @@ export const over = new Error('the call is over')
 
 /**
  * Ends work early. An AbortController costs microseconds on every call and an AbortSignal.any more; this costs one
- * small object, and makes a real AbortSignal only for who asks for one.
+ * small object, and makes a real AbortSignal only on demand.
  */
 export class Cancel {
   #reason: Error | undefined

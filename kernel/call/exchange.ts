@@ -18,7 +18,7 @@ export interface Ground {
   release(): void
 }
 
-/** How it ended for who asked. */
+/** How it ended for the caller. */
 type End = Pick<Served, 'status' | 'finishReason' | 'chunks'>
 
 /**
@@ -42,9 +42,9 @@ export abstract class Exchange {
 
   /** Makes the call; rejects with a refusal. */
   protected abstract accept(): Promise<Call>
-  /** Gives the answer to who asked; rejects with what ended it early. */
+  /** Gives the answer to the caller; rejects with the reason if it ended early. */
   protected abstract answer(reply: Reply, call: Call): void | Promise<void>
-  /** Tells who asked that there is no answer, or no rest of one. Never throws. */
+  /** Tells the caller that there is no answer, or no rest of one. Never throws. */
   protected abstract fail(error: unknown): void
   protected abstract end(failure: unknown): End
 

@@ -6,7 +6,7 @@ import type { Call } from './call.ts'
 import type { Completion, FinishReason } from './canonical.ts'
 import type { Usage } from './usage.ts'
 
-/** How a call ended. Who pays follows from it. */
+/** How a call ended, which decides who pays. */
 export type Ending =
   | 'ok'
   /** The answer was cut at its length limit. */
@@ -20,7 +20,7 @@ export type Ending =
   | 'timeout'
   | 'gateway_error'
 
-/** The end of a call, told once to everybody who settles: limits, budgets, traces, ledgers. */
+/** The end of a call, emitted once for all that account for it: limits, budgets, traces, ledgers. */
 export interface Outcome {
   readonly ending: Ending
   /** HTTP status sent; 499 when the client left before one was. */
@@ -48,7 +48,7 @@ export interface Outcome {
 
 const nothing = (): undefined => undefined
 
-/** An outcome for those who may not read texts. */
+/** An outcome for plugins that may not read texts. */
 export const withoutBody = (outcome: Outcome): Outcome => ({ ...outcome, body: nothing, json: nothing })
 
 /** Emitted for every call when it has settled. */

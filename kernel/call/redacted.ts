@@ -26,7 +26,7 @@ const parameters: ReadonlySet<string> = new Set([
   'modalities',
 ])
 
-/** The request without its texts: its parameters, and of its messages who speaks. */
+/** The request without its texts: its parameters, and the roles of its messages. */
 export function withoutTexts(request: ModelRequest): ModelRequest {
   const rest: Record<string, unknown> = {}
   for (const field in request) if (parameters.has(field)) rest[field] = request[field]
@@ -39,7 +39,7 @@ export function changedTexts(before: ModelRequest, after: ModelRequest): string[
   return changes(before, after).filter((field) => !parameters.has(field))
 }
 
-/** The call itself, with what somebody changed of it who saw it without its texts. */
+/** The call itself, with the changes of a module that saw it without its texts. */
 export function mergeParameters(call: Call, seen: Call, changed: Call): Call {
   if (changed === seen) return call
   const { context, timeouts, cancel } = changed

@@ -29,7 +29,7 @@ export class WholeReply {
     return new WholeReply('', undefined, body)
   }
 
-  /** Says which attempt gave it; for who delivers. */
+  /** Sets the attempt that gave it; for the delivery. */
   by(attempt: Attempt): this {
     this.#attempt = attempt
     return this

@@ -91,7 +91,7 @@ async function countsOf(call: Call, served: Served, counter: TokenCounting): Pro
 }
 
 /**
- * The outcome of a call: what it used and cost, over all its attempts, and who is to blame. What no provider has
+ * The outcome of a call: its usage and cost over all attempts, and who is to blame. What no provider has
  * reported is estimated, by counts where they are given.
  */
 export function outcomeOf(call: Call, served: Served, rating: Rating, counts?: Counts): Outcome {

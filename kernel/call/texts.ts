@@ -54,7 +54,7 @@ export function mapReplyTexts(body: Completion, change: Change): Completion {
   return choices === body.choices ? body : { ...body, choices }
 }
 
-/** Every text of a request's conversation, for who only reads. */
+/** Every text of a request's conversation, read only. */
 export function requestTexts(request: ModelRequest): { text: string; place: TextLocation }[] {
   const texts: { text: string; place: TextLocation }[] = []
   mapRequestTexts(request, (text, place) => {

@@ -64,7 +64,7 @@ export interface Skip {
   readonly condition: Condition
 }
 
-/** What a module put in the place of a request or an answer. Both are kept as they are, for who compares them. */
+/** A request or an answer, and what a module replaced it with. Both are kept unchanged for a comparison. */
 export interface Rewrite {
   readonly module: string
   readonly of: 'request' | 'reply'
@@ -77,7 +77,7 @@ export interface Cached {
   readonly kind: 'exact' | 'semantic'
   readonly ageS: number
   readonly similarity?: number
-  /** Who gave it first. */
+  /** The provider and model that gave it first. */
   readonly origin?: { readonly provider: string; readonly model: string } | undefined
 }
 
@@ -106,7 +106,7 @@ export class Trace {
   readonly rewrites: Rewrite[] = []
   /** When the first content left for the client, on the monotonic clock. */
   firstContentAt: number | undefined
-  /** Set by who answers without an attempt. */
+  /** Set by a module that answers without an attempt. */
   cached: Cached | undefined
   /** Facts of modules for the trace, by name: `template`, `experiment`, `stream` … */
   readonly facts: Record<string, unknown> = {}
@@ -121,7 +121,7 @@ export class Trace {
   #slots: Map<symbol, unknown> | undefined
   #written: { readonly request: ModelRequest; readonly json: string } | undefined
 
-  /** The answer's body as it may be recorded; set for streams by who rebuilds them. */
+  /** The answer's body as it may be recorded; for streams, set by the module that rebuilds them. */
   body: (() => Completion | undefined) | undefined
 
   /** What the chain that runs the call says of it, for functions of the kit. */
@@ -235,7 +235,7 @@ export class Trace {
     if (!this.#paramsChanged.includes(change)) this.#paramsChanged.push(change)
   }
 
-  /** A request as JSON. Who asks for the same one next gets the same text: long prompts are written once. */
+  /** A request as JSON. The next use of the same request gets the same text, so long prompts are written once. */
   json(request: ModelRequest): string {
     if (this.#written?.request !== request) this.#written = { request, json: JSON.stringify(request) }
     return this.#written.json

@@ -4,7 +4,7 @@ import { contentBlocked, type GatewayError } from '../errors.ts'
 import { type Entry, handleFailure, recordRun } from './entry.ts'
 import { checkedIndex, checkedSpans } from './returned.ts'
 
-/** A finding and who found it. */
+/** A finding and the module that found it. */
 export interface Found extends Span {
   readonly detector: Detector
 }

@@ -112,7 +112,7 @@ interface Steps {
   settled?(outcome: Outcome, call: Call): Awaitable<void>
 }
 
-/** Who rewrites answers says what happens to streamed ones, so that none slips through. */
+/** A module that rewrites answers must handle streams, so that no answer gets past it. */
 type Rewrites =
   | { reply?: never; stream?: (call: Call) => Filter | undefined }
   | {

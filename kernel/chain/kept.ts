@@ -5,7 +5,7 @@ type Batches = AsyncIterator<readonly Chunk[]>
 type Step = IteratorResult<readonly Chunk[], unknown>
 
 /**
- * An answer that can be given again from its beginning while it is kept, although who was given it first has read a part
+ * An answer that can be given again from its beginning while it is kept, although its first reader has read a part
  * of its stream. A stream that is released before it is read costs nothing more.
  */
 export class KeptReply {
@@ -26,7 +26,7 @@ export class KeptReply {
         : reply.through({ [Symbol.asyncIterator]: () => this.#read(reply.chunks) })
   }
 
-  /** The answer once more, for who reads it instead of the first. */
+  /** The answer again, for a reader that replaces the first one. */
   again(): Reply {
     const original = this.#original
     const source = this.#source

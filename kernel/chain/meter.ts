@@ -35,7 +35,7 @@ export class Meter {
   calls = 0
   errors = 0
   refusals = 0
-  /** Told of what hooks throw, which may hold contents of calls: for who writes the module. */
+  /** Called with errors of hooks, which may contain texts of calls; for the author of the module. */
   onFailure: ((hook: string, error: unknown) => void) | undefined
   readonly hooks = new Map<string, { calls: number; totalMs: number }>()
   #histogram = new Uint32Array(buckets)

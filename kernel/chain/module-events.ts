@@ -35,7 +35,7 @@ interface Parts {
   readonly log: Log
 }
 
-/** Tells the module's ring, the log and everybody who listens that it was left out, or is back. */
+/** Reports to the module's events, the log and all listeners that the module was left out, or is back. */
 export function announced(
   id: string,
   { manifest }: Pick<Discovered, 'manifest'>,

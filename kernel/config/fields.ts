@@ -85,7 +85,7 @@ function quantity(pattern: RegExp, units: Readonly<Record<string, number>>, erro
 export const size = () =>
   quantity(/^(\d+(?:\.\d+)?) ?(b|kb|mb|gb)?$/i, sizes, 'expected a size such as 512kb or 10mb')
 
-/** Milliseconds; `least` of them, if it says so, for who forgets the unit. */
+/** Milliseconds, at least `least`, which catches a forgotten unit. */
 export const duration = (least = 0) =>
   quantity(
     /^(\d+(?:\.\d+)?) ?(ms|s|m|h|d)$/i,

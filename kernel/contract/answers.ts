@@ -25,7 +25,7 @@ export interface FileAnswer {
   readonly type: string
   /** The name under which browsers save it; without one they show it. */
   readonly name?: string
-  /** A text that changes with the contents, without quotes: who has them already is told so, with 304. */
+  /** A text that changes with the contents, without quotes: a client that has the contents already gets 304. */
   readonly etag?: string
   /** How long it may be kept, as `Cache-Control` says it. `private, no-cache` without it. */
   readonly cache?: string

@@ -9,7 +9,7 @@ export interface CompleteOptions {
   /** The call on whose behalf it is made: it ends with that one, and is traced as its child. */
   readonly on?: Call
   /**
-   * With whose keys and on whose account: the gateway's, out of the plugin's budget, or those of who made the call `on`. The
+   * With whose keys and on whose account: the gateway's, out of the plugin's budget, or those of the caller of the call `on`. The
    * gateway's without it.
    */
   readonly as?: 'gateway' | 'caller'
@@ -42,7 +42,7 @@ export interface CallOptions {
   readonly as: Principal
   /** `plugin` without it. Figures of users and of the gateway leave such calls out unless asked for them. */
   readonly source?: CallSource
-  /** The address of who asked, for modules that go by it. */
+  /** The address of the caller, for modules that use it. */
   readonly ip?: string
   readonly project?: string
   readonly tags?: Readonly<Record<string, string>>

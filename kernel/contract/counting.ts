@@ -27,7 +27,7 @@ export interface Claim {
 
 /** How a limit stands. */
 export interface Left {
-  /** Used, and reserved by who has not settled. */
+  /** Used, and reserved but not yet settled. */
   readonly used: number
   readonly remaining: number
   /** Milliseconds until all of it is there again, if nothing is added. */

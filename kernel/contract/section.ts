@@ -1,7 +1,7 @@
 import type { Transaction } from '../../storage/index.ts'
 import type { Principal } from '../call/call.ts'
 
-/** Who asks for a change of the configuration: the caller of a management route. */
+/** The caller of a management route who asks for a change of the configuration. */
 export interface Actor {
   readonly ip: string
   /** Of the request; a module may let in requests by them. */
@@ -9,7 +9,7 @@ export interface Actor {
   readonly path?: string | undefined
   readonly principal: Principal | undefined
   readonly requestId?: string | undefined
-  /** The change is wanted even if it shuts out who asks for it. */
+  /** Makes the change even if it locks out the caller. */
   readonly force?: boolean | undefined
   /** The change is wanted only if this is the generation that it changes. */
   readonly ifGeneration?: number | undefined

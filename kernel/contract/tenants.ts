@@ -10,5 +10,5 @@ export interface Tenants {
   tenantOf(userId: string): Awaitable<string | undefined>
 }
 
-/** The kernel asks it for the tenant of who calls; while no plugin offers it, no principal has one. */
+/** The kernel asks it for the tenant of a caller. Without such a plugin no principal has a tenant. */
 export const Tenants = token<Tenants>('tenants')

@@ -12,10 +12,10 @@ export interface UsedSums {
 export interface UsageRecords {
   /**
    * Raises the sums of a month (`2026-11`, UTC) that are less than these, by user, and says of how many users some were. Users
-   * who are not there any more are passed by.
+   * who no longer exist are skipped.
    */
   raise(period: string, sums: ReadonlyMap<string, UsedSums>): Promise<number>
 }
 
-/** Asked by who keeps calls one by one, after an unclean end. */
+/** Called after an unclean end by the plugin that keeps single calls. */
 export const UsageRecords = token<UsageRecords>('usage-records')

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import type { EventType } from '../events.ts'
 
-/** A type of events, and the ids of those who emit it. */
+/** A type of events, and the ids of the plugins that emit it. */
 export interface DeclaredEvent {
   readonly type: EventType<unknown>
   readonly emittedBy: readonly string[]
 }
 
-/** The events that can happen, as those who emit them have declared. */
+/** The types of events, as their emitters have declared them. */
 export class EventCatalogue {
   readonly #declared = new Map<string, { readonly type: EventType<unknown>; readonly by: string }[]>()
 

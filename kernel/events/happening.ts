@@ -6,12 +6,12 @@ import { newId } from '../id.ts'
 
 export const eventActor = z.object({
   type: z.enum(['admin', 'user', 'plugin', 'gateway', 'anonymous']),
-  /** Of the user, of the admin's key, or of the plugin; the address of who sent no key that is known. */
+  /** Id of the user, of the admin's key, or of the plugin; the address of a client without a known key. */
   id: z.string(),
   /** The key that was used. */
   keyId: z.string().exactOptional(),
 })
-/** Who made something happen. */
+/** The actor of an event: a user, an admin, a plugin, or an unknown client. */
 export type EventActor = Readonly<z.infer<typeof eventActor>>
 
 /** What an occurrence comes from: a call, a management request, or another occurrence. */
@@ -25,7 +25,7 @@ export type Cause =
   | { readonly id: string | undefined; readonly actor: EventActor }
 
 export interface EmitOptions {
-  /** It says who is the actor; without it that is the plugin that emits. */
+  /** Gives the actor; by default the plugin that emits. */
   readonly cause?: Cause | undefined
   /** Told at least once, after the transaction is on disk, and never when that is refused. */
   readonly in?: Transaction
@@ -38,7 +38,7 @@ export const noOptions: EmitOptions = {}
 
 const gateway: EventActor = { type: 'gateway', id: 'gateway' }
 
-/** Who makes happen what has this cause. */
+/** The actor of events with this cause. */
 export function actorOf({ cause, by }: Pick<EmitOptions, 'cause' | 'by'>): EventActor {
   if (!cause) return by === undefined ? gateway : { type: 'plugin', id: by }
   if ('actor' in cause) return cause.actor
@@ -51,7 +51,7 @@ export function actorOf({ cause, by }: Pick<EmitOptions, 'cause' | 'by'>): Event
 /** What crosses of an occurrence, to another thread, a worker or the disk. */
 export type Facts<T = unknown> = Omit<Occurrence<T>, 'type'>
 
-/** An occurrence whose facts are put into words only for who reads them: some events happen with every call. */
+/** An occurrence whose facts are formatted only when read, because some events happen with every call. */
 export class Happening<T> implements Occurrence<T> {
   readonly type: EventType<T>
   readonly data: T

@@ -17,7 +17,7 @@ interface AdmissionParts {
   readonly adminRpm: number
 }
 
-/** Who calls a route, and the id of the session that it came with. */
+/** The caller of a route, and the id of the session of the request. */
 interface Admitted {
   readonly principal: Principal | undefined
   readonly session: string | undefined

@@ -19,7 +19,7 @@ export function keyOf({ headers }: IncomingMessage): string | undefined {
   return typeof key === 'string' && key !== '' ? key : undefined
 }
 
-/** Finds out who calls, and has addresses wait from which keys keep failing. */
+/** Identifies the caller, and blocks addresses whose keys keep failing. */
 export class Callers {
   readonly #accounts: Accounts
   readonly #failed: FailedKeys
@@ -30,7 +30,7 @@ export class Callers {
   }
 
   /**
-   * Who calls, with the tenant if there are some; throws if the key is missing or unknown. Known keys are answered without a
+   * The caller, with the tenant if there are tenants; throws if the key is missing or unknown. Known keys are answered without a
    * promise.
    */
   identify(
@@ -50,7 +50,7 @@ export class Callers {
     return found ? withTenant(found, tenants) : this.#refuse(address)
   }
 
-  /** Who holds the key with this digest, undefined when no key that works has it. */
+  /** The principal of the key with this digest; undefined if no working key has it. */
   async holderOf(digest: string, tenants: Tenants | undefined): Promise<Principal | undefined> {
     const principal = await this.#accounts.holderOf(digest)
     return principal && withTenant(principal, tenants)

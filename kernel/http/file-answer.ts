@@ -10,7 +10,7 @@ interface Range {
 }
 
 /**
- * Answers with a file, or with the part of it that is asked for; 304 to who has it. Bytes are read as fast as the client
+ * Answers with a file, or with the requested part of it; 304 if the client has it. Bytes are read as fast as the client
  * takes them, and not at all for HEAD. What fails before the first byte is an error of the request's.
  */
 export async function sendFile(ctx: Koa.Context, file: FileAnswer): Promise<void> {

@@ -13,7 +13,7 @@ const inflaters: Readonly<Record<string, () => Transform>> = {
 }
 
 /**
- * The content of a request whose body is compressed, no faster than it is read. Who reads it bounds it: a few bytes can
+ * The content of a request whose body is compressed, no faster than it is read. The reader must limit it: a few bytes can
  * become any number. `failed` is told what is wrong with it. Throws for an unknown encoding.
  */
 export function inflated(req: IncomingMessage, encoding: string, failed: (error: Error) => void): Readable {

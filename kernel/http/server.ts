@@ -19,7 +19,7 @@ interface ServerParts extends ExchangeParts {
   readonly requestTimeout: number
 }
 
-/** Milliseconds for the head of a request, and between looks at who takes too long. */
+/** Milliseconds for the head of a request, and between checks for requests that take too long. */
 const [headersMs, lookMs] = [20_000, 30_000]
 
 /** How long calls that were cut off may take to be accounted for, in milliseconds. */
@@ -29,7 +29,7 @@ const settleMs = 5_000
 export class HttpServer {
   readonly #parts: ServerParts
   readonly #server: Server
-  /** Requests that have not ended, and who waits until there are none. */
+  /** Requests that have not ended, and the waiters for their end. */
   #running = 0
   #waiting: (() => void)[] = []
   #forwarded: Server | undefined

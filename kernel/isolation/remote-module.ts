@@ -192,7 +192,7 @@ export class RemoteModule {
   /** Takes in what something left behind; throws what it threw. */
   #take<T>({ value, thrown, refused, trace, faults }: Done<T>, known?: RemoteCall): T {
     for (const fault of faults) this.#meter.fail(fault.hook, errorOf(fault.thrown))
-    // A refusal is noted by who passes it on.
+    // A refusal is recorded by the code that passes it on.
     const isOwn: Parameters<typeof addPart>[2] = ({ verdict }) => !refused || verdict !== 'refused'
     if (trace && known) addPart(known.call.trace, trace, isOwn)
     if (!thrown) return value as T

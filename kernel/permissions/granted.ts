@@ -13,7 +13,7 @@ type Around = NonNullable<Hooks['around']>
 
 /**
  * Hooks that see and change no more of calls than their module asked for. Those that are handed texts cannot be had
- * without reading them; the others get calls without texts. Who may read and write keeps its hooks as they are.
+ * without reading them; the others get calls without texts. A plugin that may read and write keeps its hooks unchanged.
  */
 export function grantedHooks(id: string, hooks: Hooks, grants: Grants): Hooks {
   if (grants.writes) return hooks

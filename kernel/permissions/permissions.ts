@@ -26,7 +26,7 @@ export interface Grants {
   readonly secrets: ReadonlySet<string>
   /** What its model calls may cost a day; undefined when it may make none. */
   readonly usdPerDay: number | undefined
-  /** Whether it may read the texts of calls, and change them. Who may change them may read them. */
+  /** Whether it may read the texts of calls, and change them. Permission to change includes permission to read. */
   readonly reads: boolean
   readonly writes: boolean
 }

@@ -22,7 +22,7 @@ import { StartPace } from './start-pace.ts'
 interface Parts extends SettlementParts {
   readonly generation: () => Generation
   readonly budget: PluginBudget
-  /** Who holds a key; undefined when it does not work any more. */
+  /** The principal of a key; undefined if it no longer works. */
   readonly principalOf: (keyId: string) => Promise<Principal | undefined>
 }
 

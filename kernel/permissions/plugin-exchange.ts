@@ -28,7 +28,7 @@ export class PluginExchange extends Exchange {
   constructor(asked: Asked) {
     super(asked.ground, asked)
     this.#asked = asked
-    // Who asks for the outcome alone need not look at it.
+    // A caller that only wants the outcome need not handle it.
     this.#reply.promise.catch(() => {})
   }
 

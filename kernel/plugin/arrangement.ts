@@ -17,7 +17,7 @@ export interface Placement {
   readonly reason: string
 }
 
-/** A module as it stood in an arrangement, for who looks back at it. */
+/** A module as it was in an arrangement, for a later explanation. */
 export interface Arranged {
   readonly name: string
   readonly version: string

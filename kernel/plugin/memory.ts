@@ -7,7 +7,7 @@ type Source = () => Promise<Values>
  */
 export class Memory {
   readonly #values: Map<string, unknown>
-  /** Asks who has the values at present, where that is somebody else. */
+  /** Asks the present holder of the values, if it is another one. */
   source: Source | undefined
   #fading: NodeJS.Timeout | undefined
 
@@ -31,7 +31,7 @@ export class Memory {
     for (const [name, value] of Object.entries(values ?? {})) this.#values.set(name, value)
   }
 
-  /** Takes back the values of a source that ends, unless another has its place. Who asks meanwhile waits for them. */
+  /** Takes back the values of a source that ends, unless another has its place. Requests for them wait meanwhile. */
   async returned(source: Source, ending: Promise<Values | undefined>): Promise<void> {
     if (this.source !== source) return void (await ending)
     const last: Source = async () => (await ending) ?? {}

@@ -8,7 +8,7 @@ export const storeOfPlugins = 'plugins'
 /** The name of a plugin's part of the store: ids have no underscore, so none of a binding is another plugin's. */
 export const storeName = (id: string): string => id.replace('/', '_')
 
-/** What plugins leave in the store, by their ids: for who sees to it that none of the id is there or comes meanwhile. */
+/** The stored data of plugins, by their ids. The caller makes sure that no plugin with the id exists or appears meanwhile. */
 export class PluginData {
   readonly #engine: Pick<Engine, 'contents' | 'erase'>
   readonly #settings: Collection<StoredSetting>

@@ -72,7 +72,7 @@ export class FirstRelay implements Relay {
   readonly isOnly = false
   readonly #answers = new Runs<Answer>()
   readonly #each = new Runs<() => Promise<void>>()
-  /** Has the other threads run what they have under a key; set by who starts them. */
+  /** Runs in the other threads what they have under a key; set by the code that starts them. */
   runInOthers: (key: string) => Promise<void> = async () => {}
 
   bind<T>(key: string, run: (data: T) => void): Bound<T, void> {

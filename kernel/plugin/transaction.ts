@@ -35,7 +35,7 @@ export interface Change {
   readonly values?: readonly SectionValue[]
   /** The generation that a rollback goes back to. */
   readonly to?: number
-  /** Who asks for it: refused when it would shut them out. */
+  /** The caller; a change that would lock out the caller is refused. */
   readonly actor?: Actor | undefined
   /** What other threads and listeners are told. */
   readonly news?: PluginNews

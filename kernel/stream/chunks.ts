@@ -26,7 +26,7 @@ export function toChunks(body: Completion, pieceLength = 80): Chunk[] {
 /** What a model thought comes before what it said. */
 const reasoning = /reason|think/
 
-/** A message in parts: who speaks and which texts there will be, then the texts, then what is no text. */
+/** A message in parts: its role and the texts to come, then the texts, then everything else. */
 function* deltas({ role, tool_calls, ...fields }: Message, pieceLength: number): Generator<Delta> {
   const opening: Record<string, unknown> = { role }
   const whole: Record<string, unknown> = {}

@@ -9,7 +9,7 @@ export const ThreadEnded = defineEvent('thread.ended', z.object({ thread: z.int(
     'One of several threads ended, and its running calls are lost. Unless the gateway stops, it is replaced.',
 })
 
-/** Other threads, for who sums up what each of them has. */
+/** Access to the other threads, for sums over all of them. */
 export interface OtherThreads {
   readonly count: number
   meters(id: string): Promise<readonly MeterState[]>

@@ -43,7 +43,7 @@ interface Copy extends Staged {
 export class Stage {
   readonly #root: string
   readonly #copies = new Map<string, Copy>()
-  /** Taken, and not yet settled who holds them. */
+  /** Taken, but not yet assigned to a holder. */
   readonly #fresh = new Set<Copy>()
   /** How often the import of a content failed. */
   readonly #spoiled = new Map<string, number>()
