@@ -40,11 +40,13 @@ export class Registry extends PluginTable {
     this.#records = new Records(given, (id) => this.find(id))
     this.#parts = {
       ...given,
+      // Looked through one by one only while a change is made: some services are asked for with every call and never there.
       service: (token) =>
         this.generation.services.get(token) ??
-        withOnce(liveOf(this.#draft ?? this.all))
-          .find(({ services }) => services.has(token))
-          ?.services.get(token),
+        (this.#draft &&
+          withOnce(liveOf(this.#draft))
+            .find(({ services }) => services.has(token))
+            ?.services.get(token)),
       current: (instance) => {
         const { id } = instance
         const latest = this.find(id)?.instance ?? this.#draft?.get(id)?.instance
