@@ -55,7 +55,7 @@ export class BodyParts {
     const range = { from: partId(upload, first), to: partId(upload, Math.ceil(end / partBytes)) }
     let at = first * partBytes
     for await (const [id, text] of this.#parts.scan(range)) {
-      // Parts are deleted from the first on, so that who finds the first one finds all.
+      // Parts are deleted from the first on, so that a reader that finds the first one finds all.
       if (id !== partId(upload, at / partBytes)) break
       const bytes = Buffer.from(text, 'base64')
       yield bytes.subarray(Math.max(0, from - at), end - at)

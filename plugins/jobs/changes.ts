@@ -10,7 +10,7 @@ const longestRetryAfterMs = 3_600_000
 
 type Waiting = Pick<JobRow, 'dueAt' | 'waitsFor'>
 
-/** Out of the hands of who ran it. */
+/** The runner has lost it. */
 function release({ lease: _, waitsFor: __, ...row }: JobRow): JobRow {
   return row
 }

@@ -51,7 +51,7 @@ export class DueJobs {
     }
   }
 
-  /** Finds jobs to start. Who does not start them notes them again. */
+  /** Finds jobs to start. The caller notes those again that it does not start. */
   async take(): Promise<JobRow[]> {
     const found: JobRow[] = []
     try {

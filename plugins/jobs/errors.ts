@@ -1,6 +1,6 @@
 import { notFound } from '#kernel'
 
-/** Thrown where a job is no longer in the hands of who runs it: it was cancelled, or given to somebody else. */
+/** Thrown if a job no longer belongs to its runner: it was cancelled, or given to another runner. */
 export class LeaseLost extends Error {
   constructor() {
     super('The job was taken away')

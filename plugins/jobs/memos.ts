@@ -27,7 +27,7 @@ export class Memos {
     return this.#memos.get(memoId(id, memo, name))
   }
 
-  /** Keeps something by who has the job's lease. Throws `LeaseLost`. */
+  /** Keeps a value for the holder of the job's lease. Throws `LeaseLost`. */
   async keep({ id, lease }: JobRow, memo: Memo, name: string, value: unknown): Promise<void> {
     const at = memoId(id, memo, name)
     const isHeld = await this.#store.transaction((transaction) => {
@@ -42,7 +42,7 @@ export class Memos {
     if (!isHeld) throw new LeaseLost()
   }
 
-  /** Lets a job wait, by who has its lease; it is due at once when its signal has come meanwhile. Throws `LeaseLost`. */
+  /** Lets a job wait, for the holder of its lease; it is due at once if its signal has come meanwhile. Throws `LeaseLost`. */
   async suspend({ id, lease }: JobRow, until: Pick<JobRow, 'dueAt' | 'waitsFor'>): Promise<void> {
     const { waitsFor } = until
     const isHeld = await this.#store.transaction((transaction) => {

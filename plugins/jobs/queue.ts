@@ -17,7 +17,7 @@ import type { JobTable } from './table.ts'
 const ownId = /^[!-~]{1,200}$/
 const longestLane = 256
 
-/** The jobs of a kind, for who has defined it. It needs no scheduler: who runs them hears of what is written. */
+/** The jobs of a kind, for the plugin that defines it. It needs no scheduler, because the runners watch the rows. */
 export class Queue implements JobQueue<unknown> {
   readonly #kind: string
   readonly #definition: Definition

@@ -24,7 +24,7 @@ export const jobRow = z.strictObject({
   progress: jobProgress.exactOptional(),
   result: z.unknown().exactOptional(),
   error: jobError.exactOptional(),
-  /** Who runs it: a name that is given once. */
+  /** Its runner: a unique name. */
   lease: z.string().exactOptional(),
   /** How many processes have died while it ran, since it last got on. */
   deaths: z.int().exactOptional(),

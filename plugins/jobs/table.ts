@@ -68,7 +68,7 @@ export class JobTable {
     return undefined
   }
 
-  /** Gives those of these jobs that are due to who runs them; returns them with their leases. */
+  /** Assigns those of these jobs that are due to the runner; returns them with their leases. */
   claim(ids: readonly string[], lease: () => string): Promise<JobRow[]> {
     return this.#store.transaction((transaction) =>
       ids.flatMap((id) => {
@@ -130,7 +130,7 @@ export class JobTable {
     })
   }
 
-  /** The same by who has its lease. Throws `LeaseLost`. */
+  /** The same for the holder of its lease. Throws `LeaseLost`. */
   async changeHeld({ id, lease }: JobRow, change: (row: JobRow, now: number) => JobRow): Promise<JobRow> {
     const changed = await this.jobs.update(id, (row) =>
       row && row.lease === lease ? change(row, this.#now()) : undefined,

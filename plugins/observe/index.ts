@@ -78,7 +78,7 @@ export default defineArea({
     const state = context.use(kernelServices.storeState)
     if (state.endedUncleanly) {
       let isCompared = false
-      // Once all plugins have started: who has the usage may start after this one.
+      // After all plugins have started, because the plugin with the usage may start after this one.
       context.every(soonMs, async () => {
         const records = context.find(UsageRecords)
         if (isCompared || !records) return

@@ -16,7 +16,7 @@ import { shapeOf } from './shape.ts'
  */
 export class LevelCollection<T> implements Collection<T> {
   readonly backing: Backing
-  /** For who is inside the gate, when the collection is ready. */
+  /** For operations inside the gate, once the collection is ready. */
   readonly rows: Rows<T>
   readonly #path: string
   readonly #listeners: Listeners<T>
@@ -142,7 +142,7 @@ export class LevelCollection<T> implements Collection<T> {
     return this.#isReady
   }
 
-  /** Tells who watches of a row that was written. */
+  /** Notifies the watchers of a written row. */
   announce(id: string, row: T | undefined): void {
     this.#listeners.announce({ id, row })
   }
@@ -170,7 +170,7 @@ export class LevelCollection<T> implements Collection<T> {
     return ready
   }
 
-  /** What the disk refused, it may take now; who comes here is inside the gate already. */
+  /** The disk may accept now what it refused before. The caller is already inside the gate. */
   async #prepareAgain(error: unknown, failed: Promise<void>): Promise<void> {
     if (!(error instanceof StoreError) || error.code !== 'STORE_FAILED') throw error
     if (this.#ready === failed) this.#ready = this.#migrate()

@@ -12,7 +12,7 @@ export class Gate {
   #empty: PromiseWithResolvers<void> | undefined
   #hold: PromiseWithResolvers<void> | undefined
 
-  /** A gate behind another one lets in who may pass both. */
+  /** A gate behind another one; an operation must pass both. */
   constructor(outer?: Gate) {
     this.#outer = outer
   }
@@ -37,7 +37,7 @@ export class Gate {
     return this.within(operation)
   }
 
-  /** As `run`, for who is inside the outer gate already: enters in this turn, also while the gates are held. */
+  /** Like `run`, for an operation that is already inside the outer gate: enters in this turn, even while the gates are held. */
   async within<T>(operation: () => T | Promise<T>): Promise<T> {
     this.check()
     this.#enter()
@@ -57,7 +57,7 @@ export class Gate {
     return this.#emptied()
   }
 
-  /** Ends a hold: who waits may enter, or is refused with this error, as is who comes later. */
+  /** Ends a hold: waiting and later operations may enter, or are refused with this error. */
   release(refusal?: StoreError): void {
     const hold = this.#hold
     if (refusal) {

@@ -96,7 +96,7 @@ export class Parts {
     return gate.run(async () => {
       await this.#write((path) => path.startsWith(prefix))
       await writer.sync()
-      // Inside the gate already: who waited before it again would wait for ever while it is held.
+      // Already inside the gate: waiting at it again would last for ever while it is held.
       return contentsOf({ ...this.#backing, gate: new Gate() }, prefix, this.#logFormat)
     })
   }

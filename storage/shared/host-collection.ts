@@ -87,7 +87,7 @@ export class HostCollection {
     return this.#rows
   }
 
-  /** Resolves when all who watch have heard of a write to this row. */
+  /** Resolves when all watchers have received a write to this row. */
   heard(id: string): Promise<void> {
     return this.#peers.heard(this.#keyOf(id))
   }
@@ -101,7 +101,7 @@ export class HostCollection {
     return `${this.#path}\0${id}`
   }
 
-  /** What a write comes to, when all who watch have heard of it. */
+  /** The result of a write, once all watchers have received it. */
   async #written<R>(id: string, write: Promise<R>): Promise<R> {
     const result = await write
     await this.heard(id)

@@ -13,7 +13,7 @@ interface Parts {
 
 /**
  * Makes the changes of a transaction that ran in another thread, if all that it read still is so; else tells what it is. It is
- * done when those who watch have heard of it.
+ * done when all watchers have received it.
  */
 export async function applied(
   store: Store,

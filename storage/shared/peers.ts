@@ -3,7 +3,7 @@ import type { CounterStep, OpenPart, StoreNews } from './messages.ts'
 
 export type Tell = (news: StoreNews) => Promise<unknown>
 
-/** Who has counters open, and is told what others do with them. */
+/** The threads that have counters open, and receive the changes of others. */
 export interface Counting {
   readonly path: string
   tell(steps: readonly CounterStep[]): void
@@ -41,7 +41,7 @@ export class Peers {
     this.#counting.delete(counting)
   }
 
-  /** Tells the others who count under this one's path what it did. */
+  /** Sends its changes to the other threads that count under its path. */
   counted(by: Counting, steps: readonly CounterStep[]): void {
     for (const other of this.#counting) if (other !== by && other.path === by.path) other.tell(steps)
   }
@@ -57,7 +57,7 @@ export class Peers {
     told.then(heard, heard)
   }
 
-  /** Resolves when all who are being told of writes to it have heard of them, are gone, or do not answer. */
+  /** Resolves when all threads have received the writes to it, have ended, or do not answer. */
   async heard(written: string): Promise<void> {
     const unheard = this.#unheard.get(written)
     if (unheard) await inPatience([...unheard])

@@ -2,7 +2,7 @@ import type { Mode } from '../../../../test/conformance/example.ts'
 import type { Conformance } from '../conform.ts'
 import type { Trial } from './trial.ts'
 
-/** What somebody who works on a plugin is told. */
+/** The messages for the author of a plugin. */
 export type News =
   | { readonly event: 'started'; readonly plugin: Described; readonly watches: boolean }
   | { readonly event: 'loaded'; readonly ms: number }
