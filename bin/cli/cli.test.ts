@@ -220,7 +220,7 @@ describe('doctor', () => {
         name: 'files',
         status: 'failed',
         message: expect.stringMatching(
-          /1 of its blocks.*lost: what lay there, of collection kernel\/numbers.*--repair/,
+          /1 of its blocks.*lost: rows in these blocks, of collection kernel\/numbers.*--repair/,
         ),
       },
     ])
