@@ -413,7 +413,7 @@ describe('a path that is asked in another way than it can be', () => {
     expect(response.status).toBe(405)
     expect(response.headers.get('allow')!.split(', ')).toEqual(expect.arrayContaining(allowed.split(', ')))
     const body = (await response.json()) as { error: { message: string }; type?: string }
-    expect(body.error.message).toContain(`${method} is not possible at ${at}`)
+    expect(body.error.message).toContain(`${method} is not supported at ${at}`)
     expect(body.type).toBe(at.startsWith('/v1/messages') ? 'error' : undefined)
   })
 
