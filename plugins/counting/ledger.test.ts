@@ -293,7 +293,7 @@ test('amounts that are no whole numbers are refused, and so are limits that are 
       claimOf({ kind: 'bucket', most: 1, windowMs: 1, burst: amount }),
     ])
       expect(() => reserve([claim])).toThrow('whole numbers')
-  expect(() => reserve([claimOf({ kind: 'bucket', most: 0, windowMs: 1, burst: 1 })])).toThrow('no limit')
+  expect(() => reserve([claimOf({ kind: 'bucket', most: 0, windowMs: 1, burst: 1 })])).toThrow('at least 1')
   expect(() => reserve([claimOf({ kind: 'sliding', most: 1, windowMs: 0 })])).toThrow('millisecond')
   expect(() => reserve([claimOf({ kind: 'day', most: 1, timezone: 'Atlantis/Gone' })])).toThrow()
   const held = reserve([claimOf({ kind: 'day', most: 5, timezone: 'UTC' }, 5)])

@@ -70,6 +70,7 @@ export default defineArea({
     const { settings } = context
     const traces = new Traces(context.store, flushMs, bodySeals(context))
     traces.prepare().catch((err: unknown) => context.log.error({ err }, 'older traces could not be indexed'))
+    context.own(() => traces.queued())
     const arrangements = new Arrangements(
       context.store,
       context.use(kernelServices.runtime).startedAt,

@@ -44,6 +44,7 @@ export class Traces {
   readonly #log: RowLog<TraceRow>
 
   readonly #seals: BodySeals
+  readonly #waiting = new Set<Promise<void>>()
 
   constructor(store: Store, flushMs: number, seals: BodySeals = noSeals) {
     this.#seals = seals
@@ -68,8 +69,18 @@ export class Traces {
    */
   append(row: TraceRow, bodies?: TextOf, caller?: Principal): Awaitable<void> {
     const seal = bodies && caller && this.#seals.sealFor(caller)
-    if (seal instanceof Promise) return this.#appendSealed(row, bodies!, seal)
+    if (seal instanceof Promise) return this.#whileOpen(this.#appendSealed(row, bodies!, seal))
     this.#log.append(row, seal ? sealedBy(seal, bodies!) : bodies)
+  }
+
+  /** Resolves when no trace waits for a key any more. */
+  async queued(): Promise<void> {
+    await Promise.allSettled(this.#waiting)
+  }
+
+  #whileOpen(appended: Promise<void>): Promise<void> {
+    this.#waiting.add(appended)
+    return appended.finally(() => this.#waiting.delete(appended))
   }
 
   async #appendSealed(row: TraceRow, bodies: TextOf, seal: Promise<Seal | undefined>): Promise<void> {

@@ -64,7 +64,7 @@ describe.each(providers)('to $name', (provider) => {
     )
     const asked = ask({ messages: user(pdf, text) })
     if (provider === cohere)
-      await expect(asked).rejects.toThrow('messages[0].content[0].type: Cohere takes no content')
+      await expect(asked).rejects.toThrow('messages[0].content[0].type: Cohere does not support content')
     else expect((await asked).sent).toContain('JVBERi0xLjQK')
   })
 

@@ -41,6 +41,7 @@ export function addResponses(context: Context<unknown>, limits: Limits): void {
       use(Sealing).isSealed(text) ? use(Sealing).open(id, text) : use(kernelServices.secrets).decrypt(text),
   })
   context.every(sweepMs, () => stored.sweep())
+  context.own(() => stored.written())
   context.personal(personalOfUsers({ count: (id) => stored.count(id), erase: (id) => stored.forget(id) }))
   context.wire(responsesWire(stored))
   addResponseRoutes(context, stored)

@@ -108,13 +108,13 @@ export class StoredResponses {
 
   /** How many responses an owner has. */
   async count(owner: string): Promise<number> {
-    await this.#written()
+    await this.written()
     return this.#rows.count({ index: 'owned', equals: owner })
   }
 
   /** Deletes all responses of an owner, and returns how many. */
   async forget(owner: string): Promise<number> {
-    await this.#written()
+    await this.written()
     let deleted = 0
     for await (const [id] of this.#rows.scan({ index: 'owned', equals: owner })) {
       if (await this.#rows.delete(id)) deleted += 1
@@ -137,7 +137,8 @@ export class StoredResponses {
     }
   }
 
-  async #written(): Promise<void> {
+  /** Resolves when what was put is on disk, or could not be put there. */
+  async written(): Promise<void> {
     await Promise.all([...this.#writing.values()].map(({ done }) => done))
   }
 
