@@ -68,7 +68,7 @@ export async function installedPackages(dataDir: string): Promise<PluginFolder[]
       const place = { id, folder, source: 'package', installed: true } as const
       if (await isIntact(current, dataDir)) return place
       const problem =
-        'its files, or those of packages it depends on, are not those that were installed; ' +
+        'its files, or those of packages it depends on, have changed since they were installed; ' +
         `"switchyard plugin update ${id}" installs them again`
       return { ...place, problem, manifest: manifestSchema.safeParse(current.manifest).data }
     }),
