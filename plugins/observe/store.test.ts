@@ -97,7 +97,7 @@ function sample(n: number, at: number): TraceRow {
 test('what traces add up to outlives them and their bodies', async () => {
   const traces = new Traces(engine.namespace('pruned'), 250)
   const now = Date.now()
-  for (let n = 0; n < 100; n++) traces.append(sample(n, now - n * day), () => `{"request":{"n":${n}}}`)
+  for (let n = 0; n < 100; n++) void traces.append(sample(n, now - n * day), () => `{"request":{"n":${n}}}`)
   const cells = traces.cells(undefined)
   const total = async (name: string) => {
     const days = await cells.byDay(0, dayOf(now))
@@ -125,7 +125,7 @@ test('models that a client makes up are summed up as one, and nothing is left ou
   const traces = new Traces(engine.namespace('made-up'), 250)
   const now = Date.now()
   for (let n = 0; n < 300; n++)
-    traces.append({ ...sample(n, now), user_id: 'usr_1', project: 'p', model: `made-up-${n}` })
+    void traces.append({ ...sample(n, now), user_id: 'usr_1', project: 'p', model: `made-up-${n}` })
   const [today, all] = [dayOf(now), traces.cells(undefined)]
   const models = await all.byValue('model', today, today)
   expect(models.size).toBe(201)
@@ -147,7 +147,7 @@ describe('with a hundred thousand traces', () => {
     const began = performance.now()
     for (let from = 0; from < rows; from += 5000) {
       const started = performance.now()
-      for (const row of samples.slice(from, from + 5000)) traces.append(row)
+      for (const row of samples.slice(from, from + 5000)) void traces.append(row)
       appending += performance.now() - started
       await engine.flush()
     }

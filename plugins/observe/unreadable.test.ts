@@ -73,7 +73,7 @@ test('what cannot be read is left out and counted, and the rest is shown', async
   const traces = new Traces(engine.namespace('plugins').namespace('observe'), 5)
   const good = row()
   const rows = odd.map((fields) => ({ ...row(), ...fields }) as TraceRow)
-  for (const one of [good, ...rows]) traces.append(one)
+  for (const one of [good, ...rows]) void traces.append(one)
   await engine.close()
   const today = dayOf(Date.now())
   const keys = new LogKeys('plugins/observe/traces')
