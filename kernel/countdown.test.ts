@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { Countdown } from './countdown.ts'
 
 function recorded(): { countdown: Countdown; missed: [string, number][] } {
@@ -83,4 +83,15 @@ test('takes times that are longer than Node’s timers', async () => {
   countdown.clear()
   process.off('warning', note)
   expect([missed, warned]).toEqual([[], []])
+})
+
+test('rings again after the timer it waited for was lost', async () => {
+  const [before, after] = [recorded(), recorded()]
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
+  before.countdown.set(20, 'lost')
+  vi.useRealTimers()
+  await expect.poll(() => performance.now()).toBeGreaterThan(1_100)
+  after.countdown.set(20, 'found')
+  await expect.poll(() => after.missed).toEqual([['found', 20]])
+  expect(before.missed).toEqual([['lost', 20]])
 })

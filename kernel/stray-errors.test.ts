@@ -19,10 +19,11 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
+/** The timers ring when the gateway listens, however slowly it starts. */
 const ways = {
-  timer: `setTimeout(() => { throw new Error('from a timer') }, 50)`,
+  timer: `setTimeout(() => { throw new Error('from a timer') }, 1500)`,
   promise: `void Promise.reject(new Error('from a promise'))`,
-  emitter: `const own = new EventEmitter(); setTimeout(() => own.emit('error', new Error('from an emitter')), 50)`,
+  emitter: `const own = new EventEmitter(); setTimeout(() => own.emit('error', new Error('from an emitter')), 1500)`,
   signal: `ctx.signal.addEventListener('abort', () => { throw new Error('from a signal') })`,
 }
 
