@@ -49,7 +49,7 @@ export interface Kernel {
   readonly registry: Registry
   readonly events: Events
   readonly container: DependencyContainer
-  /** What a plugin offers; undefined while none does. */
+  /** The service that a plugin offers; undefined while none does. */
   service<T>(token: Token<T>): T | undefined
   /** The admin key that was made at this first boot; it is shown once and kept nowhere. */
   readonly newAdminKey: string | undefined

@@ -12,9 +12,9 @@ export { fromTexts } from './config/coerce.ts'
 export { type ConfigKey, configJsonSchema, configKeys, type SchemaNode } from './config/keys.ts'
 
 /**
- * What the service was started with. Sizes are bytes, durations milliseconds, folders absolute paths; what was left
- * out has its default. `modules.*.config` and `modules.*.when` are as written, for their owners to check; texts in
- * them that came from the environment become numbers and booleans by `fromTexts`.
+ * The configuration that the service was started with. Sizes are bytes, durations milliseconds, folders absolute paths; keys
+ * that were left out have their defaults. `modules.*.config` and `modules.*.when` are as written, for their owners to check;
+ * texts in them that came from the environment become numbers and booleans by `fromTexts`.
  */
 export type Config = Settings & {
   /** SERVICE_ENCRYPTION_KEY, the passphrase of the secrets. */
@@ -23,7 +23,7 @@ export type Config = Settings & {
   readonly file: string | undefined
   /** Where the value of a dotted key of service.yaml is from, when it is not the default. */
   readonly sources: Readonly<Record<string, 'environment' | 'file'>>
-  /** What stands under the keys that are not the kernel's, as written; `readSections` has their plugins check it. */
+  /** The content of the keys that are not the kernel's, as written; with `readSections` their plugins check it. */
   readonly sections: Readonly<Record<string, unknown>>
   readonly source: ConfigSource
 }

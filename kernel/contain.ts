@@ -14,8 +14,8 @@ export function onContained(listener: Listener): () => void {
 }
 
 /**
- * Work for Node to call: by a timer, for an event, for a message. What it throws, or rejects with, is told to
- * `onContained`'s listeners with its origin and goes no further, since there it would end the process.
+ * Work for Node to call: by a timer, for an event, for a message. An error that it throws, or rejects with, goes to
+ * `onContained`'s listeners with its origin and no further, since there it would end the process.
  */
 export function contain<A extends readonly unknown[]>(
   origin: string,
@@ -31,7 +31,7 @@ export function contain<A extends readonly unknown[]>(
   }
 }
 
-/** Lets a promise go on alone: a rejection is told with its origin. */
+/** Lets a promise go on alone: a rejection is reported with its origin. */
 export function detach(origin: string, promise: Promise<unknown>): void {
   promise.catch((error: unknown) => tellContained(origin, error))
 }

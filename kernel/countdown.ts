@@ -11,7 +11,7 @@ export class Countdown {
   #what = ''
   #ms = 0
 
-  /** `missed` is told what was waited for, and for how many milliseconds. */
+  /** `missed` receives the name of the thing that was late, and the time limit in milliseconds. */
   constructor(missed: (what: string, ms: number) => void) {
     this.#missed = missed
     this.#node = newNode(() => this.#missed(this.#what, this.#ms))

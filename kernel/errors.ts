@@ -139,12 +139,12 @@ export class ClientGone extends Error {
 export const isGatewayError = (error: unknown): error is GatewayError => error instanceof GatewayError
 export const isUpstreamError = (error: unknown): error is UpstreamError => error instanceof UpstreamError
 
-/** What sets a state of the gateway that will pass apart from its mistakes. */
+/** Status and type of a passing state of the gateway, as opposed to its mistakes. */
 export const unavailable = { status: 503, type: 'unavailable' } as const
 /** Seconds after which a request that met a gateway about to stop may be tried again. */
 const drainRetryS = 5
 
-/** What everybody is told by a gateway that only lets running calls end. */
+/** The error for every new request while the gateway only lets running calls end. */
 export const draining = (): GatewayError =>
   internalError('The gateway is draining: it stops once running calls have ended. Try again in a moment.', {
     status: 503,
@@ -155,14 +155,17 @@ export const draining = (): GatewayError =>
 /** Seconds after which a change that the store refused may be tried again. */
 const storeRetryS = 5
 
-/** What the system says of files that cannot be written for now. */
+/** The system's error codes for files that cannot be written for now. */
 const diskFull: readonly string[] = ['ENOSPC', 'EDQUOT', 'EROFS']
 
 /** Whether an error is a mistake of the gateway's own, for its log: not one of the state it is in. */
 export const isMistake = ({ code, type }: GatewayError): boolean =>
   code === 'internal_error' && type !== unavailable.type && type !== 'draining'
 
-/** What any thrown thing is to a caller: itself when it has a code, else an internal error that says nothing more. */
+/**
+ * The error that a caller sees for any thrown value: the value itself when it has a code, else an internal error without
+ * details.
+ */
 export function toGatewayError(error: unknown): GatewayError {
   if (isGatewayError(error)) return error
   if (error instanceof RangeError && error.message.startsWith('Maximum call stack')) {

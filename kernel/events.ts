@@ -15,7 +15,7 @@ export interface EventType<T> {
 }
 
 export interface Occurrence<T = unknown> {
-  /** Its own, such as `evt_01K…`; the same each time that it is told. */
+  /** The event's id, such as `evt_01K…`; the same each time that it is delivered. */
   readonly id: string
   readonly type: EventType<T>
   /** ISO 8601, UTC. */
@@ -44,7 +44,7 @@ interface EventParts {
   readonly misused?: (fault: HookFault, event: string) => void
   /** Gets every occurrence that happens here as well. */
   readonly onward?: ((occurrence: Occurrence) => void) | undefined
-  /** Keeps what transactions emit until it is told; without it, transactions emit nothing. */
+  /** Keeps the events of transactions until they are delivered; without it, transactions emit nothing. */
   readonly outbox?: Outbox
   /** Whether a plugin that emits what it may not gets an error. */
   readonly strict?: boolean
@@ -98,7 +98,7 @@ export class Events {
     void this.tell(occurrence)
   }
 
-  /** Resolves when an occurrence is on disk, to be told at least once. One that nothing listens to is not kept. */
+  /** Resolves when an occurrence is on disk, to be delivered at least once. An event without listeners is not kept. */
   async emitDurably<T>(type: EventType<T>, data: T, options = noOptions): Promise<void> {
     if (this.isHeard(type)) await this.#parts.outbox?.add(new Happening(type, data, options))
   }
@@ -107,7 +107,7 @@ export class Events {
     return this.#all.size > 0 || this.#byName.has(name)
   }
 
-  /** Tells an occurrence; what it returns settles with the last listener, and never rejects. */
+  /** Delivers an occurrence; the returned promise settles with the last listener, and never rejects. */
   tell(occurrence: Occurrence): Promise<void> | undefined {
     const waiting: Promise<unknown>[] = []
     const listeners = this.#byName.get(occurrence.type.name)
@@ -133,7 +133,7 @@ export class Events {
     outbox.put(transaction, occurrence)
   }
 
-  /** What nobody declared is told all the same, as nothing says what it should be; what does not fit is not told. */
+  /** Undeclared events are delivered, since no schema says what they should be; data that does not fit its schema is not. */
   #mayEmit(event: string, data: unknown, by: string): boolean {
     const problem = this.catalogue.problemOf(event, data)
     if (!problem) return true

@@ -1,6 +1,6 @@
 /**
- * What a plugin did wrong, in the kernel's own words: unlike what plugins throw, it holds nothing of a call and may be
- * shown to admins who look at the module.
+ * A plugin's mistake, in the kernel's own words: unlike errors that plugins throw, it holds nothing of a call, so admins of the
+ * module may see it.
  */
 export class HookFault extends Error {
   constructor(message: string) {
@@ -13,7 +13,7 @@ export class HookFault extends Error {
 const writes =
   /^Cannot (?:assign to read only|add|delete|define|set) property|^'\w+' on proxy: trap returned falsish|object is not extensible$/
 
-/** What may be told of anything that a hook threw. */
+/** The details that may be shown of a value that a hook threw. */
 export function faultOf(error: unknown): string {
   if (error instanceof HookFault) return error.message
   if (error instanceof TypeError && writes.test(error.message))

@@ -5,7 +5,7 @@ import { findExcess, isTooDeep } from './json-bounds.ts'
 const bytes = (value: unknown, indent?: number): Buffer => Buffer.from(JSON.stringify(value, null, indent))
 const endless = Number.POSITIVE_INFINITY
 
-/** What a walk over the parsed value says; an empty object or list counts twice. */
+/** The counts of a walk over the parsed value; an empty object or list counts twice. */
 function extent(value: unknown): { depth: number; nodes: number } {
   if (typeof value !== 'object' || value === null) return { depth: 0, nodes: 1 }
   const inner = Object.values(value).map(extent)

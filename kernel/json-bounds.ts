@@ -7,8 +7,8 @@ export interface JsonBounds {
 }
 
 /**
- * What a provider's answer may have. Answers are seldom nested at all; this is far from where what copies or writes them
- * runs out of stack, which is at several thousand levels.
+ * The bounds of a provider's answer. Answers are seldom nested at all; code that copies or writes them runs out of stack only
+ * far beyond this, at several thousand levels.
  */
 const foreign: JsonBounds = { depth: 1_000, nodes: Number.POSITIVE_INFINITY }
 
@@ -24,8 +24,8 @@ export function parseForeign(json: string): unknown {
 }
 
 /**
- * Which bound a JSON text is beyond, undefined when none, without parsing it. Of bytes that are no JSON the answer
- * means nothing. Short texts cannot be beyond a bound and are not looked at; half a kilobyte takes 0.4 µs.
+ * The bound that a JSON text exceeds, undefined when none, without parsing it. For bytes that are no JSON the result means
+ * nothing. Short texts cannot exceed a bound and are not looked at; half a kilobyte takes 0.4 µs.
  */
 export function findExcess(json: Uint8Array, { depth, nodes }: JsonBounds): keyof JsonBounds | undefined {
   const { length } = json

@@ -12,7 +12,7 @@ export interface Log extends Pick<Logger, 'trace' | 'debug' | 'info' | 'warn' | 
 
 export interface LogOptions {
   readonly level: Config['logLevel']
-  /** Where lines go: standard error, unless told otherwise. */
+  /** The destination of lines: standard error by default. */
   readonly stream?: DestinationStream & { readonly isTTY?: boolean }
 }
 

@@ -1,4 +1,4 @@
-/** What stands in the places of a path's parameters. */
+/** The values of a path's parameters. */
 export type Params = Readonly<Record<string, string>>
 
 const none: Params = Object.freeze({})

@@ -44,7 +44,7 @@ export interface Route<P, Q, B, R> {
   /** Refuses requests that pages of other origins send, with whatever key. Sessions are refused there anyway. */
   readonly sameOrigin?: boolean
   readonly summary: string
-  /** Which group it is listed under; the plugin's id without it. */
+  /** The group that it is listed under; the plugin's id without it. */
   readonly tag?: string
   readonly params?: z.ZodType<P>
   readonly query?: z.ZodType<Q>
@@ -54,9 +54,9 @@ export interface Route<P, Q, B, R> {
   readonly status?: number
   /** The wire to which it belongs: its errors look like those of that wire, and its ids stand where its clients look. */
   readonly wire?: Pick<Wire, 'error' | 'errors' | 'idHeader' | 'check'>
-  /** What may leave: of JSON, fields that the schema does not name are dropped. `answers` names several statuses. */
+  /** The form of the answer: of JSON, fields that the schema does not name are dropped. `answers` names several statuses. */
   readonly returns: AnswerForm<R> | Answers<R>
-  /** What the events are, for the documentation. */
+  /** The meaning of the events, for the documentation. */
   readonly events?: readonly EventShape[]
   /** Statuses of its own refusals, for the documentation: those that follow from its access, path and body are known. */
   readonly throws?: readonly number[]

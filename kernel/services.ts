@@ -15,7 +15,7 @@ import type { Secrets } from './secrets/secrets.ts'
 import type { StoreState } from './store-state.ts'
 import type { Threads } from './threads/threads.ts'
 
-/** What the process is and how long it has been. */
+/** The running process: its version, its start, and whether it drains. */
 export interface Runtime {
   readonly version: string
   /** Milliseconds since the epoch. */

@@ -35,7 +35,7 @@ export class StoreState {
     return this.#hasRoom
   }
 
-  /** What is wrong, for anybody to read; undefined when nothing is. */
+  /** The problem, in words for every reader; undefined when there is none. */
   get problem(): string | undefined {
     const { state, reason } = this.#health
     if (state === 'down') return `The store does not answer (${reason}). It is tried again until it does.`

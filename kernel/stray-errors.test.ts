@@ -53,7 +53,7 @@ test('errors of plugins that nobody catches are told, and the gateway goes on', 
     const message = `from ${id === 'emitter' ? 'an' : 'a'} ${id}`
     await expect.poll(gateway.output, { timeout: 10_000 }).toContain(message)
     const { events } = (await api('GET', `/api/proxy/modules/${id}/events`)).body
-    // What is left behind before the gateway listens is logged only.
+    // An error that is left behind before the gateway listens is only logged.
     if (id !== 'promise') expect(events).toMatchObject([{ kind: 'stray', detail: message }])
   }
   expect((await ask()).status).toBe(200)

@@ -9,14 +9,14 @@ interface StrayErrorParts {
   readonly drain: () => void
 }
 
-/** What a connection says that its other end has left: it is over, and nothing else is wrong. */
+/** Error codes of a connection whose other end has left: the connection is over, and nothing else is wrong. */
 const ofConnections = new Set(['ECONNRESET', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_DESTROYED'])
 
 /**
- * Lets the process outlive uncaught errors, as far as the state of the gateway is not in doubt. Those of a
- * plugin from outside are logged, and told among its events. An unhandled promise rejection, and a
- * connection that broke off, are logged: all that was to be put in order on the way out has been. An exception of
- * anything else may have left something half done, so running calls end and the process with them.
+ * Lets the process outlive uncaught errors, as long as the state of the gateway is not in doubt. Errors of a plugin from
+ * outside are logged, and shown among its events. An unhandled promise rejection, and a connection that broke off, are logged,
+ * since the code has already cleaned up on the way out. Any other exception may have left something half done, so running calls
+ * end, and then the process.
  */
 export function outliveStrayErrors({ log, plugins, drain }: StrayErrorParts): void {
   let isDraining = false

@@ -3,7 +3,7 @@ import type { Call } from '../kernel/call/call.ts'
 import { allProtocolOptions } from '../kernel/call/protocol-options.ts'
 import type { Stage } from '../kernel/chain/hooks.ts'
 
-/** Who may share what is kept of a call. */
+/** The callers that share the data kept of a call. */
 export type Circle = 'user' | 'project' | 'tenant' | 'everyone'
 
 /**
@@ -30,9 +30,9 @@ const irrelevant = new Set([
 ])
 
 /**
- * What two calls must have in common to have the same answer: the operation, every field of the request that affects it,
- * wherever it stands in the JSON, the provider that was forced, the abilities of Anthropic's that a header switches on,
- * what modules ask of the translation, what modules of the stages inside of `insideOf` say the answer varies by, and the
+ * The key of the answers that two calls can share: the operation, every field of the request that affects it, wherever it
+ * stands in the JSON, the provider that was forced, the abilities of Anthropic's that a header switches on, the options of
+ * modules for the translation, the values that the answer varies by in modules of the stages inside of `insideOf`, and the
  * circle that shares answers.
  */
 export function answerKey(call: Call, circle: string, insideOf: Stage = 'cache'): string {

@@ -8,9 +8,9 @@ const shortest = 1024
 const most = 8192
 
 /**
- * Texts in which a detector found nothing: a conversation comes again with each of its turns, and need not be searched
- * again. Of a text only a keyed hash is kept, and one caller's texts are never known to another, not by time either.
- * For detectors whose findings follow from the text alone; whoever changes what is looked for begins anew.
+ * Texts in which a detector found nothing: a conversation comes again with each of its turns, and need not be searched again.
+ * It keeps only a keyed hash of each text, and no caller can learn of another's texts, not by time either. For detectors whose
+ * findings follow from the text alone; a change of the search needs a new instance.
  */
 export class CleanTexts {
   readonly #key = randomBytes(32).toString('base64')
@@ -21,7 +21,7 @@ export class CleanTexts {
     return text.length >= shortest && this.#known.has(this.#idOf(text, call))
   }
 
-  /** What `search` finds in a text, without asking it for a text in which it found nothing before. */
+  /** The findings of `search` in a text, without a search of a text in which it found nothing before. */
   search<T>(text: string, call: Call, search: () => readonly T[]): readonly T[] {
     if (text.length < shortest) return search()
     const id = this.#idOf(text, call)

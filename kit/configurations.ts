@@ -1,6 +1,6 @@
 /**
- * What each configuration of a module adds to what the module has once, by its id. While one is being replaced both are here,
- * and the later one counts.
+ * The contributions of a module's configurations, by their ids, to the part that the module has once. While a configuration is
+ * being replaced, both of its instances are here, and the later one counts.
  */
 export class Configurations<T> {
   readonly #all: { readonly id: string; readonly value: T }[] = []

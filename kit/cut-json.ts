@@ -1,6 +1,6 @@
-/** What a text that was meant to be JSON has of values. */
+/** The values in a text that was meant to be JSON. */
 export interface CutJson {
-  /** Whether a value is missing somewhere, or only begun at the end: who repaired it would have to make one up. */
+  /** Whether a value is missing somewhere, or only begun at the end: a repair would have to make one up. */
   readonly hasGap: boolean
   /** Whether brackets are open at the end. */
   readonly isOpen: boolean
@@ -29,7 +29,7 @@ export function cutJson(text: string): CutJson {
   const frames: Frame[] = []
   let hasGap = false
   let endsInText = false
-  // What is open there stays open: whenever a bracket is closed, there is a later end to keep.
+  // A bracket that is open there stays open: whenever a bracket is closed, there is a later end to keep.
   let kept = { end: 0, open: 0 }
   const keep = (end: number): void => {
     kept = { end, open: frames.length }

@@ -1,15 +1,15 @@
 import type { Finder, Finding } from '../kernel/detect/detect.ts'
 
-/** What a thing looks like in text. Patterns are bounded, and matched by JavaScript's own engine: never an operator's. */
+/** The form of a thing in text. Patterns are bounded, and matched by JavaScript's own engine: never an operator's. */
 export interface Form {
-  /** What stands right before it, at most `lookBehind` characters; the pattern is then sticky. */
+  /** The text right before it, at most `lookBehind` characters; the pattern is then sticky. */
   readonly after?: RegExp
   readonly pattern: RegExp
   /** Whether what matches is one after all. */
   readonly holds?: (match: string) => boolean
   /**
-   * What every match has in it. Of a text, only what is around signs is looked at, so that most of most texts costs no
-   * more than the search for the sign: it should be rare, and begin with a character that is.
+   * A part that every match contains. The search looks only at the text around signs, so that most of most texts costs no more
+   * than the search for the sign: it should be rare, and begin with a rare character.
    */
   readonly sign?: Sign
 }
@@ -24,7 +24,7 @@ export interface Sign {
 /** How far a form looks back for what stands before it, in characters. */
 export const lookBehind = 128
 
-/** Finds what has a form. The match alone is the finding; what stands before it may have left already. */
+/** Finds texts of a form. The match alone is the finding; the text before it may have left already. */
 export function formFinder({ after, pattern, holds, sign }: Form): Finder {
   if (after) return finderAfter(after, pattern, holds)
   return sign ? finderAround(sign, pattern, holds) : finderOf(pattern, holds)

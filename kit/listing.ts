@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { PageQuery } from './paging.ts'
 
-/** What every listing accepts. */
+/** The query of every listing. */
 export const listQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(500).default(50).meta({ description: 'How many at the most.' }),
   offset: z.coerce.number().int().min(0).default(0).meta({ description: 'How many to skip.' }),

@@ -1,14 +1,14 @@
 import type { Json, JsonObject } from '../kernel/call/canonical.ts'
 
-/** What OpenAI's strict schemas are written with. */
+/** The keywords that OpenAI's strict schemas are written with. */
 const known = new Set([
   ...['type', 'properties', 'required', 'additionalProperties', 'items', 'anyOf', 'enum', 'const'],
   ...['title', 'description', '$ref', '$defs'],
 ])
 
 /**
- * Whether every object of a schema lists its properties, demands all of them and allows no others, and nothing else is
- * said: such a schema a service can be told to keep to strictly, others it would refuse to.
+ * Whether every object of a schema lists its properties, requires all of them and allows no others, and the schema says nothing
+ * else: a service accepts such a schema as strict, and would refuse others.
  */
 export const isStrictSchema = (schema: JsonObject): boolean => schema.type === 'object' && isStrict(schema)
 

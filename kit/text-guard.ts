@@ -13,7 +13,7 @@ export function tagged<T extends object>(find: Finder, tags: T): Finder<Finding 
   }
 }
 
-/** What becomes of a finding, by what the operator wants; what is redacted leaves a mark that names it. */
+/** The action on a finding, by the operator's setting; a redaction leaves a mark that names the finding. */
 export function spanFor({ start, end }: Finding, label: string, wanted: 'block' | 'redact' | 'warn'): Span {
   if (wanted === 'block') return { start, end, label, action: 'block' }
   if (wanted === 'warn') return { start, end, label, action: 'note' }

@@ -4,7 +4,7 @@ import { BodyParts } from './body-parts.ts'
 import type { Collection, PageOptions, Store, Transaction } from './index.ts'
 import { checkId } from './names.ts'
 
-/** What is known of a body. */
+/** The facts of a body. */
 export interface BodyFacts {
   readonly id: string
   /** In bytes. */
@@ -18,14 +18,14 @@ export interface BodyFacts {
 /** A body as it was when it was asked for. */
 export interface Body extends BodyFacts {
   /**
-   * Its bytes from one to another, `to` not included; one part at a time is in memory. Who has begun to read reads to the end,
-   * whatever becomes of the body; who begins when it was replaced or deleted is refused with `BODY_GONE`.
+   * Its bytes from one to another, `to` not included; one part at a time is in memory. A reader that has begun reads to the
+   * end, whatever becomes of the body; a reader that begins after it was replaced or deleted gets `BODY_GONE`.
    */
   read(from?: number, to?: number): AsyncIterable<Uint8Array>
 }
 
 export interface BodiesOptions {
-  /** Milliseconds after which an upload of which nothing is heard counts as dead, so that its bytes are deleted; 10 minutes. */
+  /** Milliseconds of silence after which an upload counts as dead, so that its bytes are deleted; 10 minutes. */
   readonly leaseMs?: number
 }
 
@@ -44,7 +44,7 @@ export interface Bodies {
   get(id: string): Promise<Body | undefined>
   /** True when there was such a body; `also` is called then, in the same transaction. */
   delete(id: string, also?: (transaction: Transaction) => void): Promise<boolean>
-  /** What is known of the bodies, in the order of their ids. */
+  /** The facts of the bodies, in the order of their ids. */
   list(page?: PageOptions): Promise<{ items: BodyFacts[]; total: number; next?: string }>
 }
 

@@ -7,15 +7,15 @@ export type IndexValue = string | number | boolean | undefined
 export type FieldValue = Exclude<IndexValue, undefined>
 
 /**
- * What an index says of a row: one value, or several in an array. A value that is an array itself is a compound one, such as
- * `[[row.user, row.at]]`, which sorts by its first value, then by its second; it is none when one of its values is none.
+ * The value of an index for a row: one value, or several in an array. A value that is an array itself is a compound one, such
+ * as `[[row.user, row.at]]`, which sorts by its first value, then by its second; it is none when one of its values is none.
  */
 export type IndexAnswer = IndexValue | readonly (IndexValue | readonly IndexValue[])[]
 
 /**
- * What a collection is made of. The schema is applied to every write, and what it returns is stored; rows of the
- * same version come back as they were stored. So a change of the rows' shape, or of what an index function answers
- * for the same row, needs a new version. An index that is new, or gone, is noticed by its name.
+ * Defines a collection. The schema is applied to every write, and its result is stored; rows of the same version come back as
+ * they were stored. So a change of the rows' shape, or of an index function's answer for the same row, needs a new version. The
+ * store notices a new or a removed index by its name.
  */
 export interface CollectionOptions<T> {
   readonly schema: z.ZodType<T>
@@ -29,8 +29,8 @@ export interface CollectionOptions<T> {
   readonly version?: number
   readonly migrate?: (row: unknown, from: number) => unknown
   /**
-   * Called before stored rows go through `migrate`, the schema and the indexes, with as many as are done together: for who
-   * has to ask somebody else about them first. The functions then get these very objects.
+   * Called before stored rows go through `migrate`, the schema and the indexes, with a whole batch of them, so that the owner
+   * can first ask others about them. The functions then get these very objects.
    */
   readonly prepare?: (rows: readonly OlderRow[]) => Promise<void>
 }
@@ -116,8 +116,8 @@ export interface Collection<T> {
   scan(options?: ListOptions): AsyncIterable<[id: string, row: T]>
   count(options?: CountOptions): Promise<number>
   /**
-   * Called after each acknowledged write of this process (and, with engines that share, of others). Who writes in another
-   * thread is told that it is written when the listeners have done with it, and what they returned is settled.
+   * Called after each acknowledged write of this process (and, with engines that share, of others). A write in another thread
+   * resolves when the listeners are done with it and their promises are settled.
    */
   watch(listener: (change: Change<T>) => void): () => void
 }

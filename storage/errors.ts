@@ -1,4 +1,4 @@
-/** What can go wrong in a store, by code. */
+/** The errors of a store, by code. */
 export type StoreErrorCode =
   | 'STORE_LOCKED'
   | 'STORE_CLOSED'

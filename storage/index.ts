@@ -89,11 +89,11 @@ export interface Store {
   bodies(name: string, options?: BodiesOptions): Bodies
   namespace(name: string): Store
   /**
-   * Makes changes of several collections and sequences of this store's engine, whatever their namespaces, in one batch with
-   * one fsync: all of them are on disk when it resolves with what `write` returned, and none is made when it rejects. Nobody
-   * else's change comes between what `write` reads and what it writes. Those who watch are told of each row that it changed
-   * once, as it is in the end, when all of it is on disk. `write` is called again when a collection was not ready, and in
-   * threads without the store when another one has written in between, so it may do nothing else; it may not be asynchronous.
+   * Makes changes of several collections and sequences of this store's engine, whatever their namespaces, in one batch with one
+   * fsync. All changes are on disk when it resolves with the result of `write`, and none is made when it rejects. No other
+   * change comes between the reads and the writes of `write`. Watchers learn of each changed row once, in its final state, when
+   * all changes are on disk. `write` is called again when a collection was not ready, and in threads without the store when
+   * another thread has written in between, so it may do nothing else; it may not be asynchronous.
    */
   transaction<R>(write: (transaction: Transaction) => R): Promise<R>
   /** Flushes every queue below this part; resolves when all is on disk. */
@@ -104,7 +104,7 @@ export interface Store {
 export interface FileDamage {
   readonly file: string
   readonly found: string
-  /** What is gone when it is repaired. */
+  /** The data that a repair loses. */
   readonly lost: string
 }
 
@@ -133,7 +133,7 @@ export interface UnfitRow {
   readonly body?: string
 }
 
-/** What lies under a name in the store. */
+/** The data under a name in the store. */
 export interface StoredPart {
   readonly kind: 'collection' | 'log' | 'sequence' | 'counters'
   /** Names of its namespaces and its own, joined by slashes. */

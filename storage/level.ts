@@ -20,11 +20,11 @@ export { checkSums } from './level/sums.ts'
 export { checkRows } from './level/unfit-rows.ts'
 
 export interface LevelOptions {
-  /** Told once of each problem that the store noticed and survived. */
+  /** Called once for each problem that the store noticed and survived. */
   readonly report?: (problem: StoreProblem) => void
-  /** Told when the store begins to refuse writes, why it still does, and when it takes them again. */
+  /** Called when the store begins to refuse writes, when the reason changes, and when it takes writes again. */
   readonly changed?: (health: StoreHealth) => void
-  /** Told when the last end was no close, after what is kept twice was put right. */
+  /** Called when the last run did not close the store, after data that is kept twice was put right. */
   readonly unclean?: () => void
   /** Rows a chunk and rows a block, a multiple of it and at most 65,536, of logs that do not exist yet. */
   readonly logFormat?: LogFormat
@@ -64,8 +64,8 @@ export async function openLevel(folder: string, options: LevelOptions = {}): Pro
 }
 
 /**
- * Compares what the store in a folder keeps twice, as is done after an unclean end. `repair` puts it right by the rows. Nobody
- * may have it open.
+ * Compares the data that the store in a folder keeps twice, as an open after an unclean end does. `repair` puts it right by the
+ * rows. No process may have the store open.
  */
 export async function checkAgreement(
   folder: string,

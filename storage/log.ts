@@ -19,8 +19,8 @@ export interface LogOptions<T> {
    */
   readonly numbers?: Readonly<Record<string, (row: T) => number | undefined>>
   /**
-   * Called before stored rows are indexed anew, with as many as are done together: for who has to ask somebody else about
-   * them first. The functions then get these very objects.
+   * Called before stored rows are indexed anew, with a whole batch of them, so that the owner can first ask others about them.
+   * The functions then get these very objects.
    */
   readonly prepare?: (rows: readonly T[]) => Promise<void>
   /** Rows are queued this long at the most before they are written; 250 by default. */

@@ -63,7 +63,7 @@ async function answer(engine: Engine, host: HostStore, peers: Peers, ask: StoreA
 }
 
 export interface SharedOptions {
-  /** Told once of each problem that the store noticed here and survived. */
+  /** Called once for each problem that the store noticed here and survived. */
   readonly report?: (problem: StoreProblem) => void
   /** Called with errors that no caller waits for. */
   readonly failed?: (error: unknown) => void

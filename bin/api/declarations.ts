@@ -7,7 +7,7 @@ export interface Reference {
   readonly name: string
 }
 
-/** What a file of emitted declarations declares, imports and exports, by name. Relies on the form in which tsc writes. */
+/** The declarations, imports and exports of a file of emitted declarations, by name. Relies on the form in which tsc writes. */
 export class Declarations {
   readonly #file: string
   /** Without comments and without where in the source a type is from; overloads are one text. */

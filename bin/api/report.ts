@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { Declarations, type Reference } from './declarations.ts'
 
-/** What is published, by the name it is imported under. */
+/** The published entries, by the names they are imported under. */
 export const entries = {
   switchyard: 'kernel/index.d.ts',
   'switchyard-kit': 'kit/index.d.ts',
@@ -38,8 +38,8 @@ const inner = new Set([
 ])
 
 /**
- * What a version of the contract promises: the declarations behind every entry, with what these refer to, from files
- * that tsc emitted below `root`. The same types give the same text; comments and order of files are no part of it.
+ * The promise of a version of the contract: the declarations behind every entry, with those that they refer to, from files that
+ * tsc emitted below `root`. The same types give the same text; comments and order of files are no part of it.
  */
 export function apiReports(root: string, version: string): ReadonlyMap<string, string> {
   const files = new Map<string, Declarations>()

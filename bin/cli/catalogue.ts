@@ -59,7 +59,7 @@ async function read(file: string, { date, source }: UpdateOptions): Promise<Cata
   }
 }
 
-/** What was loaded before; one that is broken counts as none. */
+/** The catalogue that was loaded before; a broken one counts as none. */
 async function existing(file: string): Promise<CatalogueFile | undefined> {
   try {
     return readCatalogue(await readFile(file, 'utf8'), { date: '' })

@@ -3,7 +3,7 @@ import { type Config, ConfigError, loadConfig } from '../../kernel/config.ts'
 /** EX_CONFIG of sysexits. */
 export const badConfiguration = 78
 
-/** The configuration, or nothing when it is wrong: then every problem was told and the exit code set. */
+/** The configuration; undefined when it is wrong, with every problem reported and the exit code set. */
 export function configuration(): Config | undefined {
   try {
     return loadConfig({ env: process.env, cwd: process.cwd() })

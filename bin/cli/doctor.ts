@@ -26,8 +26,8 @@ interface DoctorOptions {
 const marks = { ok: '✓', warning: '!', failed: '✗' } as const
 
 /**
- * Looks at everything a start needs and says what is wrong: exit code 1, or 78 for the configuration. Changes nothing, but for
- * what can be repaired, when told to.
+ * Checks everything that a start needs and reports problems: exit code 1, or 78 for the configuration. Changes nothing, except
+ * repairs that the caller asks for.
  */
 export async function doctor(options: DoctorOptions): Promise<void> {
   const checks: Check[] = [checkRuntime()]

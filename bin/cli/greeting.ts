@@ -2,7 +2,7 @@ import type { Kernel } from '../../kernel/boot.ts'
 import type { Provider } from '../../kernel/contract/provider.ts'
 import { type Directory, ProviderDirectory } from '../../plugins/upstream/kit/services.ts'
 
-/** What a person at the terminal needs to know: where it listens, what runs, and a first call to paste. */
+/** The greeting for a person at the terminal: the address, the running parts, and a first call to paste. */
 export function greeting({ url, registry, newAdminKey, service }: Kernel, ms: number): string {
   const directory = service(ProviderDirectory)!
   const modules = registry.places.flatMap(({ plugin }) => (plugin.binding ? [] : [plugin]))

@@ -15,7 +15,7 @@ const restingShare = 0.02
 /** Of how much more memory than after the last time it wants to be rid, bytes. */
 const worthBytes = 16 * 2 ** 20
 
-/** Percent by which a heap may grow before it is collected; who tells Node less wants memory saved. */
+/** Percent by which a heap may grow before it is collected; an operator who gives Node less wants to save memory. */
 const savingPercent = 100
 
 type Collect = (options: { type: 'major'; flavor: 'last-resort' }) => void
@@ -49,7 +49,7 @@ export function release(): void {
   collect({ type: 'major', flavor: 'last-resort' })
 }
 
-/** Whether Node was told to let the heap grow by so little that its memory counts for more than its speed. */
+/** Whether Node's options let the heap grow by so little that its memory counts for more than its speed. */
 export function savesMemory(
   options: readonly string[] = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\s+/)],
 ): boolean {

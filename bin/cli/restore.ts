@@ -9,12 +9,12 @@ import { exists } from './data-folder.ts'
 import { type OutputOptions, report } from './plugin/session.ts'
 import { findRunning } from './running.ts'
 
-/** What stays where it is when a backup takes the place of the rest. */
+/** Names that stay in place when a backup replaces everything else. */
 const staying = /^(backups|before-restore-.*|\.restore-.*|lost\+found)$/
 
 /**
- * `switchyard restore`: puts a backup into the data folder of a gateway that does not run. What was there before is moved aside, and
- * stays. A backup without the encryption key leaves the present one in place.
+ * `switchyard restore`: puts a backup into the data folder of a gateway that does not run. The previous content is moved aside,
+ * and stays. A backup without the encryption key leaves the present one in place.
  */
 export function restore(folder: string, options: OutputOptions): Promise<void> {
   const source = path.resolve(folder)
@@ -72,7 +72,7 @@ async function demandStopped(config: Config): Promise<void> {
     throw new Error(`another process has the store in ${config.dataDir} open: stop it first`)
 }
 
-/** What a restore that was killed had copied and not yet put into place. */
+/** Removes the copies of a restore that was killed before it put them into place. */
 async function removeUnfinished(dataDir: string): Promise<void> {
   const names = await readdir(dataDir).catch(() => [])
   for (const name of names)

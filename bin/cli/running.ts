@@ -15,8 +15,8 @@ export function noteRunning(dataDir: string, url: string): Promise<void> {
 export const forgetRunning = (dataDir: string): Promise<void> => rm(noteIn(dataDir), { force: true })
 
 /**
- * Where the gateway of a configuration listens: where it has written down, or where the configuration says. Undefined when
- * none answers; what a killed gateway has left behind counts for nothing.
+ * The address of the gateway of a configuration: the one that it has written down, or the one in the configuration. Undefined
+ * when none answers; the note of a killed gateway counts for nothing.
  */
 export async function findRunning(
   config: Pick<Config, 'dataDir' | 'host' | 'port'>,
@@ -66,7 +66,7 @@ export async function askRunning(
       `a gateway runs on ${url}: give an admin key of it with --key or SERVICE_ADMIN_KEY, or stop it first`,
     )
   }
-  // A gateway that starts reads this file and asks nobody.
+  // A starting gateway loads this file but makes no requests, so undici is loaded only here.
   const { Agent, request } = await import('undici')
   const patient = new Agent({ headersTimeout: 0, bodyTimeout: 0 })
   try {

@@ -13,7 +13,7 @@ import { tidyPackages } from './packages/upkeep.ts'
 import { releaseAtRest, savesMemory } from './rest.ts'
 import { forgetRunning, noteRunning } from './running.ts'
 
-/** Runs the gateway until it is told to stop. */
+/** Runs the gateway until it gets a signal to end. */
 export async function start(): Promise<void> {
   const began = performance.now()
   reserveYoungGeneration()
@@ -45,7 +45,7 @@ export async function start(): Promise<void> {
   }
 }
 
-/** What went wrong, and what to do where that is known. */
+/** The error, and the remedy where it is known. */
 function reasonOf(error: unknown, { host, port }: Config): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'EADDRINUSE') {

@@ -68,7 +68,7 @@ export class Accounts {
     return this.#accept(known, address)
   }
 
-  /** What `holderOf` finds a key by; undefined for an id that no key has. */
+  /** The values that `holderOf` finds a key by; undefined for an id that no key has. */
   async digestOf(keyId: string): Promise<string | undefined> {
     if (this.#adopted?.known.principal.keyId === keyId) return this.#adopted.digest
     return (await this.keys.find(keyId))?.hash
@@ -81,8 +81,8 @@ export class Accounts {
   }
 
   /**
-   * Whether a key that comes from this address cannot be somebody's guess: it has the 256 random bits of keys made here, or
-   * it has come from there before, and was good.
+   * Whether a key from this address cannot be a guess: it has the 256 random bits of keys made here, or it has come from this
+   * address before and was valid.
    */
   isNoGuess(secret: string, address: string): boolean {
     return isMadeHere(secret) || cameFrom(this.#knownBy(hashOf(secret)), address)

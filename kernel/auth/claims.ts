@@ -14,7 +14,7 @@ export class Claims<O> {
     this.#owners = owners
   }
 
-  /** Takes the name for an owner that is written in the same transaction; false when somebody has it. */
+  /** Takes the name for an owner that is written in the same transaction; false when the name is taken. */
   take(transaction: Transaction, name: string, owner: string): boolean {
     const held = transaction.get(this.#rows, name)
     if (held && transaction.get(this.#owners, held.owner)) return false

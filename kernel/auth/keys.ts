@@ -11,13 +11,13 @@ export const operator = 'operator'
 /** Ended keys of a holder that are kept; of more, the oldest go. */
 const endedKept = 100
 
-/** What a key is found by. */
+/** The values that a key is found by. */
 export const hashOf = (secret: string): string => hash('sha256', secret, 'base64url')
 
 /** Whether a key has the form of keys made by the gateway, which cannot be guessed. */
 export const isMadeHere = (secret: string): boolean => /^sy_(admin|live)_[0-9A-Za-z]{43}$/.test(secret)
 
-/** What is random of a key. It is made before a transaction, which may run again and has to write the same row then. */
+/** The random part of a key. It is made before a transaction, which may run again and has to write the same row then. */
 export const newSecret = () => ({ id: newId('key_'), token: secretToken() })
 type NewSecret = ReturnType<typeof newSecret>
 

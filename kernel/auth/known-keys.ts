@@ -40,7 +40,7 @@ interface Shown {
   readonly known: Known
 }
 
-/** The keys used last, by their digests, until somebody says that they have changed. */
+/** The keys used last, by their digests, until they are reported as changed. */
 export class KnownKeys {
   readonly #byDigest = new LRUCache<string, Known>({
     max: 20_000,
@@ -79,7 +79,7 @@ export class KnownKeys {
     this.#shown.set(connection, { secret, known })
   }
 
-  /** What was found for this key when it was the last one on this connection, unless it has changed. */
+  /** The result for this key from its last use on this connection, unless the key has changed since. */
   shownBefore(connection: object, secret: string): Known | undefined {
     const shown = this.#shown.get(connection)
     return shown?.known.holds && shown.secret === secret ? shown.known : undefined

@@ -29,7 +29,7 @@ export const keyRecord = z.object({
 })
 export type Key = z.infer<typeof keyRecord>
 
-/** Whose a key is: a user's, or, without one, the operator's. */
+/** The owner of a key: a user or, without one, the operator. */
 export interface KeyOwner {
   readonly type: Key['type']
   readonly userId?: string | undefined

@@ -8,7 +8,7 @@ import type { Attempt } from './trace.ts'
 import { addUsage, believedUsage, fromWireUsage, noUsage, type Usage } from './usage.ts'
 
 /**
- * What is billed: everything a provider reported and that can be, for every attempt. An attempt whose answer was read by the client
+ * Bills every attempt for everything that its provider reported and that can be true. An attempt whose answer the client read
  * without a report (it left early) is billed by a marked estimate; one that failed without a report is not billed.
  */
 export function billed(
@@ -40,7 +40,7 @@ export function billed(
 
 const believedReport = (read: Attempt['usage']): Usage | undefined => reported(() => believedUsage(read?.()))
 
-/** What a provider's report says; nothing when the report cannot be read. */
+/** The content of a provider's report; nothing when the report cannot be read. */
 export function reported<T>(read: (() => T | undefined) | undefined): T | undefined {
   try {
     return read?.()
@@ -50,8 +50,8 @@ export function reported<T>(read: (() => T | undefined) | undefined): T | undefi
 }
 
 /**
- * What the provider had counted before the answer was left; else what the model's tokenizer says, or an estimate by its
- * script. One token a chunk of a stream whose text is gone. Marked as an estimate wherever it shows.
+ * The tokens that the provider had counted before the answer was left; else the count of the model's tokenizer, or an estimate
+ * by script. A chunk of a stream whose text is gone counts as one token. Marked as an estimate wherever it shows.
  */
 function estimated(
   call: Call,
@@ -96,7 +96,7 @@ function wireUsageOf({ body }: Served): Usage | undefined {
   return usage ? believedUsage(fromWireUsage(usage)) : undefined
 }
 
-/** What the answer from the cache would have cost at its provider. */
+/** The price that the answer from the cache would have had at its provider. */
 export function saved(call: Call, served: Served, { prices }: Rating): Cost | undefined {
   const usage = wireUsageOf(served)
   const origin = call.trace.cached?.origin

@@ -15,7 +15,7 @@ export interface Principal {
   readonly tenant: string | undefined
 }
 
-/** What surrounds a call besides its body. */
+/** The surroundings of a call besides its body. */
 export interface CallContext {
   /** From `X-Project`; `default` without it. */
   readonly project: string
@@ -28,7 +28,7 @@ export interface CallContext {
   readonly provider: string | undefined
   /** The request's headers, for modules that read their own. Never forwarded as a whole. */
   readonly headers: IncomingHttpHeaders
-  /** What made the call: `proxy`, or a feature of the gateway such as `replay`. */
+  /** The maker of the call: `proxy`, or a feature of the gateway such as `replay`. */
   readonly source: string
   /** The generation of plugins the call runs on, from first byte to last. */
   readonly generation: number
@@ -69,7 +69,7 @@ export class Call {
   readonly timeouts: Timeouts
   /** Ends the call early; a hedge or a race gives its attempts children of it. */
   readonly cancel: Cancel
-  /** What has happened to this call so far. */
+  /** The record of this call so far. */
   readonly trace: Trace
   #redacted: Call | undefined
   #readOnly: Call | undefined
@@ -86,7 +86,7 @@ export class Call {
     this.trace = fields.trace ?? new Trace()
   }
 
-  /** A copy with other parts; what is not named stays. */
+  /** A copy with other parts; parts that are not named stay. */
   with(change: Partial<Pick<CallFields, 'request' | 'context' | 'timeouts' | 'cancel'>>): Call {
     const { id, operation, wire, principal, trace } = this
     const { request = this.request, context = this.context } = change

@@ -2,7 +2,7 @@ import { tellContained } from '../contain.ts'
 
 type Listener = (reason: Error) => void
 
-/** The reason when a call came to its end, and everybody has been told how. */
+/** The reason when a call has ended and every listener knows how. */
 export const over = new Error('the call is over')
 
 /**
@@ -32,7 +32,7 @@ export class Cancel {
     return this.#controller.signal
   }
 
-  /** Calls every listener once, also when one of them throws, which is told; later calls do nothing. */
+  /** Calls every listener once, also when one of them throws; the error is reported. Later calls do nothing. */
   abort(reason: Error): void {
     if (this.#reason) return
     this.#reason = reason

@@ -40,7 +40,7 @@ export interface Message {
   readonly [field: string]: unknown
 }
 
-/** What a caller asks for, whatever the operation: `messages` for chat, `prompt` or `input` for the others. */
+/** The input of a caller, whatever the operation: `messages` for chat, `prompt` or `input` for the others. */
 export interface ModelRequest {
   readonly model: string
   readonly messages?: readonly Message[]

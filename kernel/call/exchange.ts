@@ -4,7 +4,7 @@ import type { Outcome, Rating, Served } from './outcome.ts'
 import type { Reply, WholeReply } from './reply.ts'
 import { type SettlementParts, settle } from './settle.ts'
 
-/** What a call runs on, held from its beginning until it has settled. */
+/** The arrangement that a call runs on, held from its beginning until it has settled. */
 export interface Ground {
   readonly chain: {
     run(call: Call): Promise<Reply>

@@ -1,7 +1,7 @@
 import type { TextLocation } from '../detect/detect.ts'
 import { HookFault } from '../hook-fault.ts'
 
-/** What a finding is about. */
+/** The subject of a finding. */
 export const findingTypes = [
   'pii',
   'secret',
@@ -35,7 +35,7 @@ export interface SafetyFinding {
   readonly severity: (typeof severities)[number]
   readonly action: (typeof findingActions)[number]
   readonly direction: TextLocation['direction']
-  /** What it is, such as `email`: never the text that was found. */
+  /** The kind of finding, such as `email`: never the text that was found. */
   readonly label: string
   /** The operator's rule that found it. */
   readonly ruleId?: string
@@ -79,7 +79,7 @@ export class Findings {
       Object.assign(known, { confidence: Math.max(known.confidence ?? 0, confidence) })
   }
 
-  /** One more kind; past the most of them all that a module finds of a type are one. */
+  /** Adds one more kind; beyond the limit, all findings of a module and a type count as one. */
   #kindOf(module: string, found: SafetyFinding, label: string, mode: 'shadow' | undefined): Kind {
     const { type, severity, action, direction } = found
     const rule = found.ruleId === undefined || label === rest ? {} : { ruleId: cut(found.ruleId) }
@@ -95,7 +95,7 @@ export class Findings {
   }
 }
 
-/** What findings are called whose own names are too many. */
+/** The shared name of findings once there are too many names. */
 const rest = 'other'
 
 const placeOf = ({ role, kind, origin, start, end }: FoundSpan): FoundSpan => ({

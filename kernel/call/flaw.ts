@@ -2,8 +2,8 @@ import type { Call } from './call.ts'
 import type { ModelRequest } from './canonical.ts'
 
 /**
- * What a provider did wrong in a whole answer, as in "it answered without a choice"; undefined for an answer that has
- * what everybody relies on. A message may be empty, and missing it may not be.
+ * The fault of a provider in a whole answer, as in "it answered without a choice"; undefined for an answer that has the fields
+ * that all readers rely on. A message may be empty, but it may not be missing.
  */
 export function flawOf(body: unknown, { operation, request }: Call): string | undefined {
   if (!isObject(body)) return 'answered with JSON that is not an object'

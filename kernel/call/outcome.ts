@@ -6,7 +6,7 @@ import type { Call } from './call.ts'
 import type { Completion, FinishReason } from './canonical.ts'
 import type { Usage } from './usage.ts'
 
-/** How a call ended, which decides who pays. */
+/** How a call ended, which decides the bill. */
 export type Ending =
   | 'ok'
   /** The answer was cut at its length limit. */
@@ -20,7 +20,7 @@ export type Ending =
   | 'timeout'
   | 'gateway_error'
 
-/** The end of a call, emitted once for all that account for it: limits, budgets, traces, ledgers. */
+/** The end of a call, emitted once for all modules and plugins that account for it: limits, budgets, traces, ledgers. */
 export interface Outcome {
   readonly ending: Ending
   /** HTTP status sent; 499 when the client left before one was. */
@@ -29,7 +29,7 @@ export interface Outcome {
   readonly usage: Usage
   /** Of all attempts together; undefined when a price is not known. */
   readonly cost: Cost | undefined
-  /** What a cached answer would have cost. */
+  /** The price that a cached answer would have had. */
   readonly saved: Cost | undefined
   readonly finishReason: FinishReason | undefined
   /** Provider and model that answered; where the call failed, those whose failure it ended with. */
@@ -66,10 +66,10 @@ export const CallFirstContent = defineEvent('call.first_content', z.custom<{ rea
   description: 'The first content of an answer was sent to the client.',
 })
 
-/** What the side that served the client knows at the end. */
+/** The facts that the side that served the client knows at the end. */
 export interface Served {
   readonly status: number
-  /** What ended it, if anything did. */
+  /** The reason of its end, if there is one. */
   readonly error: unknown
   readonly finishReason: FinishReason | undefined
   /** Content chunks of a stream that reached the client. */
@@ -79,7 +79,7 @@ export interface Served {
   readonly json?: (() => string | undefined) | undefined
 }
 
-/** What is known of what calls cost and use; nothing while no plugin tells. */
+/** The source of costs and usage of calls; nothing while no plugin offers it. */
 export interface Rating {
   readonly prices: Pricing | undefined
   readonly tokens: TokenCounting | undefined

@@ -8,8 +8,8 @@ const all = ({ trace }: Pick<Call, 'trace'>): Map<string, Options> =>
   trace.slot(key, () => new Map<string, Options>())
 
 /**
- * What a call asks of the protocol that will carry it, beyond what its request can say. Modules and wires write it before the
- * call is sent, the protocol of that id reads it, and no other one does. All copies of a call share it.
+ * The options of a call for the protocol that will carry it, beyond its request. Modules and wires write them before the call
+ * is sent, and only the protocol of that id reads them. All copies of a call share them.
  */
 export function protocolOptions(call: Pick<Call, 'trace'>, protocol: string): Options {
   const known = all(call)
@@ -18,7 +18,7 @@ export function protocolOptions(call: Pick<Call, 'trace'>, protocol: string): Op
   return options
 }
 
-/** Everything that a call asks of protocols, to tell calls apart; undefined when it asks nothing. */
+/** All options of a call for protocols, to distinguish calls; undefined when there are none. */
 export function allProtocolOptions(call: Pick<Call, 'trace'>): Readonly<Record<string, Options>> | undefined {
   const asked = [...all(call)].filter(([, options]) => Object.keys(options).length > 0)
   return asked.length > 0 ? Object.fromEntries(asked) : undefined

@@ -1,8 +1,8 @@
 import type { Attempt, Trace } from './trace.ts'
 
 /**
- * Freezes data in place, all that hangs on it included: a write throws then. Instances of classes and bytes stay as they
- * are. It walks all of it each time, since what somebody froze may hold what nobody has.
+ * Freezes data in place, with everything that it refers to: a write then throws. Instances of classes and bytes stay as they
+ * are. It walks the whole value each time, since a frozen object may hold objects that are not frozen.
  */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
@@ -25,7 +25,7 @@ const refuseAll: ProxyHandler<object> = {
   setPrototypeOf: refuse,
 }
 
-/** What a module may set on an attempt and on a trace. */
+/** The fields that a module may set on an attempt and on a trace. */
 const settable: ReadonlySet<unknown> = new Set<keyof Attempt | keyof Trace>(['reasonNext', 'cached', 'body'])
 
 const setSome: ProxyHandler<object>['set'] = (target, field, value) =>

@@ -1,7 +1,7 @@
 import type { Call } from './call.ts'
 import type { ModelRequest } from './canonical.ts'
 
-/** What a request says besides its texts: anybody may read and change it. */
+/** The fields of a request besides its texts: every module may read and change them. */
 const parameters: ReadonlySet<string> = new Set([
   'model',
   'stream',

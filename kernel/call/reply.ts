@@ -40,7 +40,7 @@ export class WholeReply {
     return this.#isSealed && this.#attempt ? readOnlyAttempt(this.#attempt) : this.#attempt
   }
 
-  /** Nothing of it can be written to from now on: its body is frozen, and of its bytes everybody gets a copy. */
+  /** Makes it read only from now on: its body is frozen, and each reader gets a copy of its bytes. */
   seal(): this {
     this.#isSealed = true
     deepFreeze(this.#body)

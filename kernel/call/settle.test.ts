@@ -173,7 +173,7 @@ test('a reason of a hundred letters is the longest that is one', () => {
 })
 
 describe('settling', () => {
-  /** Settles, and says what everybody was told. */
+  /** Settles the call, and returns what the listeners received. */
   async function settled(
     call: Call,
     served: Served,

@@ -17,13 +17,13 @@ import {
 } from './outcome.ts'
 import type { Attempt } from './trace.ts'
 
-/** What settling calls takes. */
+/** The parts that settling calls takes. */
 export interface SettlementParts {
   readonly events: Events
   readonly log: Log
 }
 
-/** What a call is settled on: the arrangement that it ran on. */
+/** The arrangement that a call ran on, which it is settled with. */
 interface Settling {
   readonly chain: { settled(outcome: Outcome, call: Call): void | Promise<void> }
   readonly rating: Rating
@@ -74,7 +74,7 @@ async function recounted(
 }
 
 /**
- * What the published tokenizers say of a call, for the models that have one. It takes a while, so only ask where an
+ * The counts of the published tokenizers for a call, for the models that have one. Counting takes a while, so only ask where an
  * outcome turned out to be an estimate.
  */
 async function countsOf(call: Call, served: Served, counter: TokenCounting): Promise<Counts> {
@@ -91,8 +91,8 @@ async function countsOf(call: Call, served: Served, counter: TokenCounting): Pro
 }
 
 /**
- * The outcome of a call: its usage and cost over all attempts, and who is to blame. What no provider has
- * reported is estimated, by counts where they are given.
+ * The outcome of a call: its usage and cost over all attempts, and the party to blame. Usage that no provider has reported is
+ * estimated, by counts where they are given.
  */
 export function outcomeOf(call: Call, served: Served, rating: Rating, counts?: Counts): Outcome {
   const { trace } = call

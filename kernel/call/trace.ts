@@ -15,7 +15,7 @@ export interface Attempt {
   readonly provider: string
   /** The model's name at the provider. */
   readonly model: string
-  /** Which key, by its last characters; never the key. */
+  /** The key by its last characters; never the whole key. */
   readonly keyHint: string | undefined
   readonly startedAt: number
   /** How the model was held to the form of its answer; undefined where the call asked for none. */
@@ -29,11 +29,11 @@ export interface Attempt {
   usage: (() => Usage | undefined) | undefined
   /** Reads what the provider had counted when the answer was left. */
   counted?: () => Usage | undefined
-  /** What the provider says it cost, in USD; undefined where it does not say. */
+  /** The cost in the provider's report, in USD; undefined where it reports none. */
   costUsd?: () => number | undefined
 }
 
-/** What a module did to a call: only what is worth telling, not every pass. */
+/** The effect of a module on a call: only an effect worth a record, not every pass. */
 export interface Note {
   readonly module: string
   readonly verdict: string
@@ -83,11 +83,11 @@ export interface Cached {
 
 const none: readonly TraceFinding[] = []
 
-/** What a call's chain knows that the call does not. */
+/** The facts that a call's chain knows and the call does not. */
 export interface ChainFacts {
   /** Whether the gateway has a provider of this name. */
   isProvider(name: string): boolean
-  /** What the answer varies by beside the request, as modules of later stages say; undefined where none can. */
+  /** The values that the answer varies by beside the request, from modules of later stages; undefined where none can have any. */
   readonly variesIn: Varies | undefined
   /** Undefined where there are no guards. */
   readonly inspectBrought?: InspectBrought | undefined
@@ -124,13 +124,13 @@ export class Trace {
   /** The answer's body as it may be recorded; for streams, set by the module that rebuilds them. */
   body: (() => Completion | undefined) | undefined
 
-  /** What the chain that runs the call says of it, for functions of the kit. */
+  /** The facts of the chain that runs the call, for functions of the kit. */
   chain: ChainFacts | undefined
 
   /** Modules that ran in shadow. */
   shadows: string[] | undefined
 
-  /** A record beside this one, of what would have been done: it knows what happened, and leaves nothing of itself here. */
+  /** A record beside this one, of a run in shadow: it knows this trace's facts, and leaves nothing of its own here. */
   aside(): Trace {
     const { startedAt, started, chain } = this
     const trace = Object.assign(new Trace(), { startedAt, started, chain })
@@ -199,8 +199,8 @@ export class Trace {
   }
 
   /**
-   * Tells of something that a guard found, and of what became of it; those that are alike are counted as one. Detections
-   * are told by the kernel. Throws a fault of the module for a finding that is none.
+   * Records a finding of a guard, and what became of it; equal findings are counted as one. The kernel records detections
+   * itself. Throws a fault of the module for a value that is no finding.
    */
   finding(module: string, found: SafetyFinding, mode?: 'shadow'): void {
     this.#findings ??= new Findings()

@@ -51,8 +51,8 @@ const count = (value: unknown): number => (isCount(value) ? Math.trunc(value) : 
 const isOdd = (value: unknown): boolean => value !== undefined && value !== null && !isCount(value)
 
 /**
- * Usage as OpenAI-like providers report it. A part that is missing or no count of tokens is zero; a report of which the
- * prompt or the answer is no such count is not believed at all, and says as much as none.
+ * Usage as OpenAI-like providers report it. A part that is missing or no count of tokens is zero; a report whose prompt or
+ * answer is no such count is not trusted at all, and counts as no report.
  */
 export function fromWireUsage(wire: WireUsage): Usage {
   if (isOdd(wire.prompt_tokens) || isOdd(wire.completion_tokens)) return noUsage

@@ -9,21 +9,21 @@ import type { Completion, ModelRequest, Operation } from './canonical.ts'
 export interface StreamEncoder {
   /** Bytes for these chunks; empty when there is nothing to say yet. */
   chunks(batch: readonly Chunk[]): Buffer | string
-  /** What ends a complete answer. */
+  /** The text that ends a complete answer. */
   end(): string
-  /** What ends an answer that failed on the way. Never looks like a normal end. */
+  /** The text that ends an answer that failed on the way. Never looks like a normal end. */
   fail(error: GatewayError, requestId: string): string
-  /** What kind of content it writes; server-sent events without it. */
+  /** The content type that it writes; server-sent events without it. */
   readonly contentType?: string
 }
 
-/** What an address says: the parameters of its path, and its query as it came, without the question mark. */
+/** The values of an address: the parameters of its path, and its query as it came, without the question mark. */
 export interface Address {
   readonly params: Readonly<Record<string, string>>
   readonly query: string
 }
 
-/** Whose request it is, and the record that its call leaves. */
+/** The caller of the request, and the record that its call leaves. */
 export type Asking = Pick<Call, 'principal' | 'trace'>
 
 /** One kind of event of a stream, for the documentation. */

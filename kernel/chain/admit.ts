@@ -16,8 +16,8 @@ export function askAdmit(entry: Entry, visit: Visit): Promise<void> | undefined 
 }
 
 /**
- * Whether a module that failed too often is passed over at the door; throws when its policy is to refuse. Those who
- * may repair it get in: an admin to the management API.
+ * Whether a module that failed too often is passed over at the door; throws when its policy is to refuse. An admin gets in to
+ * the management API, to repair the module.
  */
 export function isLeftOut(entry: Entry, { isCall, principal }: Visit): boolean {
   const { circuit } = entry.meter

@@ -8,12 +8,12 @@ import { KeptReply } from './kept.ts'
 import { checkedReply } from './returned.ts'
 
 /**
- * Runs an `around`. Errors from inside, whichever of them it lets through, pass as they are; its own fall under its
- * failure policy: an answer that was there already is used, one that is on its way is waited for, a failure inside stays
- * the failure.
+ * Runs an `around`. Errors from inside pass as they are, whichever of them it lets through. Its own errors fall under its
+ * failure policy: an answer that exists already is used, one that is under way is awaited, and a failure inside stays the
+ * failure.
  *
- * Its time is what passes while nothing runs inside it. That is bounded, but not held to the budget of other hooks: to
- * wait, for a retry or for its turn, is what an `around` is for.
+ * Its time is the time in which nothing runs inside it. That time is bounded, but not held to the budget of other hooks: an
+ * `around` exists to wait, for a retry or for its turn.
  */
 export async function runAround(entry: Entry, call: Call, next: Next): Promise<Reply> {
   const errors: unknown[] = []
@@ -72,7 +72,7 @@ class OwnTime {
     this.#entry = entry
   }
 
-  /** The promise, or an Overdue when its own time runs out; what it asks for after that is refused. */
+  /** The promise, or an Overdue when its own time runs out; its requests after that are refused. */
   bound(promise: Promise<Reply>): Promise<Reply> {
     return new Promise((resolve, reject) => {
       this.#countdown = overdue((error) => {

@@ -44,11 +44,11 @@ export class Chain {
   readonly #settles: readonly Entry[]
   readonly #detects: readonly Entry[]
   readonly #dispatch: Next
-  /** What modules say of the places that calls may go to; undefined where none has a word in it. */
+  /** The answers of modules about the targets that calls may go to; undefined where no module has a hook for them. */
   readonly targets: TargetHooks | undefined
-  /** What modules make of what leaves for clients. */
+  /** The changes that modules make to the answer for the client. */
   readonly clientView: ClientView
-  /** What calls on this chain are told of it. */
+  /** The facts of this chain that its calls see. */
   readonly facts: ChainFacts
 
   constructor(entries: readonly Entry[], dispatch: Next, isProvider: ChainFacts['isProvider'] = () => false) {
@@ -80,7 +80,7 @@ export class Chain {
     return this.#run(call, 0)
   }
 
-  /** What the client alone gets to see of an answer. A promise only when a module that reveals is elsewhere. */
+  /** The form of an answer that the client alone gets to see. A promise only when a module that reveals runs elsewhere. */
   reveal(reply: Reply, call: Call): Reply | Promise<Reply> {
     return this.#reveals.length === 0
       ? reply
@@ -98,14 +98,17 @@ export class Chain {
     })
   }
 
-  /** Tells everybody how a try went. Failures are metered and go nowhere else. A promise as with `attempt`. */
+  /** Reports to all modules how a try went. Failures are metered and go nowhere else. A promise as with `attempt`. */
   attempted(attempt: Attempt, call: Call): void | Promise<void> {
     return inTurn(this.#attempted, (entry) => {
       if (applies(entry, call)) return notify(entry, 'attempted', () => entry.hooks.attempted!(attempt, call))
     })
   }
 
-  /** Tells everybody how the call ended. Failures are metered and go nowhere else. A promise when one takes its time. */
+  /**
+   * Reports to all modules how the call ended. Failures are metered and go nowhere else. A promise when a module takes its
+   * time.
+   */
   settled(outcome: Outcome, call: Call): void | Promise<void> {
     return inTurn(this.#settles, (entry) => {
       if (applies(entry, call)) return notify(entry, 'settled', () => entry.hooks.settled!(outcome, call))

@@ -8,7 +8,7 @@ export class Overdue extends HookFault {
   }
 }
 
-/** The patience with the hooks of a module that are waited for. */
+/** The time limits of a module's hooks that a call awaits. */
 export class Deadlines {
   limitMs: number
 

@@ -50,7 +50,7 @@ export class Detector {
     const verdict = span.action === 'replace' ? (this.detection.verdict ?? 'redacted') : verdicts[span.action]
     count(this.#call, this.#entry.id, verdict, span.label, place.direction)
     this.#guarded(() => {
-      // What is shown to the client alone was found before.
+      // Findings in text that only the client sees are recorded already.
       if (this.detection !== this.#entry.hooks.reveal) this.#tell(span, place, offset)
       this.detection.found?.(span, place, this.#call)
     })
@@ -110,7 +110,7 @@ export class Detector {
 
 const verdicts = { block: 'blocked', note: 'flagged' } as const
 
-/** What a trace calls the actions of detections. */
+/** The names that a trace has for the actions of detections. */
 const actions = { block: 'block', replace: 'redact', note: 'warn' } as const
 
 /** How severe a finding is that does not say: what is done about it tells. */

@@ -7,11 +7,11 @@ import { inspectRequest } from './inspect.ts'
 import { Meter } from './meter.ts'
 import type { Condition } from './when.ts'
 
-/** What would become of a call at one module. */
+/** The predicted result of a call at one module. */
 export interface DryStep {
   /** The module's id. */
   readonly module: string
-  /** What it does under its settings. */
+  /** Its hooks under its settings. */
   readonly hooks: ChainHooks
   readonly outcome: 'runs' | 'fails' | 'skipped' | 'tripped' | 'refuses' | 'answers' | 'not_reached'
   /** With `fails`: how, where calls pass without it then. */

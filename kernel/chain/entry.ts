@@ -77,8 +77,8 @@ export function tripped({ id, meter }: Entry, call?: Call): GatewayError {
 }
 
 /**
- * What a hook's throw means: a coded error is a refusal and goes on; anything else is the module's own failure,
- * which refuses the call (`closed`) or is recorded and passed over (`open`: returns).
+ * Handles an error that a hook threw: a coded error is a refusal and goes on; any other is the module's own failure, which
+ * refuses the call (`closed`) or is recorded and passed over (`open`: returns).
  */
 export function handleFailure(entry: Entry, hook: string, error: unknown, call?: Call): void {
   if (isGatewayError(error)) throw refused(entry, error, call)

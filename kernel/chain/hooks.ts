@@ -78,9 +78,9 @@ interface Steps {
   /** Whether `around` has anything to do with a call; it is not run for others. All of them without it. */
   wraps?(call: Call): boolean
   /**
-   * What the answer depends on beside the request, such as a header, an arm of an experiment or the time: calls for which it
-   * says something else share no cached answer. It may be asked of a call that is then answered from a cache, and before
-   * later changes to the request; it answers at once, touches nothing, and says nothing with undefined.
+   * The values that the answer depends on beside the request, such as a header, an arm of an experiment or the time: calls with
+   * different values share no cached answer. The chain may ask for a call that is then answered from a cache, and before later
+   * changes to the request. The hook answers at once, changes nothing, and returns undefined for no value.
    */
   varies?(call: Call): string | undefined
   /** Texts of requests and answers to mask, redact or block: the kernel finds the places, whole or streamed. */
@@ -90,7 +90,10 @@ interface Steps {
    * all reasons when there is no other place.
    */
   eligible?(target: Candidate, call: Call): string | undefined
-  /** How much a place is preferred for a call, in a unit of the module's own; 0 says nothing. What modules say adds up. */
+  /**
+   * How much a place is preferred for a call, in a unit of the module's own; 0 is no preference. The sum over all modules
+   * counts.
+   */
   prefers?(target: Candidate, call: Call): number
   /**
    * Each try at a provider, after target and key are chosen and before anything is sent: refuse by throwing, or add
@@ -98,13 +101,13 @@ interface Steps {
    */
   attempt?(attempt: Attempt, call: Call, headers: Record<string, string>): void
   /**
-   * How a try went: told at its error, its whole answer or the first content of its stream, and once more with an
-   * error where a stream breaks off later.
+   * How a try went. Reported at its error, its whole answer or the first content of its stream, and once more with an error
+   * where a stream breaks off later.
    */
   attempted?(attempt: Attempt, call: Call): void
   /**
-   * What the client alone gets to see, applied after everything else: caches, records and other modules keep the
-   * form without it.
+   * Makes the form that the client alone gets to see, after everything else: caches, records and other modules keep the form
+   * without it.
    */
   reveal?: Detection
   show?: Show
@@ -124,7 +127,7 @@ type Rewrites =
 
 export type Hooks = Steps & Rewrites
 
-/** What a module does to calls, by the names of its hooks. */
+/** The names of a module's hooks. */
 export const hooksOf = (hooks: object): string[] =>
   Object.entries(hooks).flatMap(([name, hook]) =>
     hook === undefined || typeof hook === 'boolean' ? [] : [name],

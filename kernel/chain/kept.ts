@@ -12,7 +12,7 @@ export class KeptReply {
   /** The answer, to be given. */
   readonly reply: Reply
   readonly #original: Reply
-  /** What was read of the stream. */
+  /** The part of the stream that was read. */
   #steps: Promise<Step>[] = []
   #source: Batches | undefined
   #isKept = true
@@ -57,7 +57,7 @@ export class KeptReply {
         if (this.#isKept) this.#steps.push(step)
         return step
       },
-      // While it is kept, somebody else may still want the rest.
+      // While it is kept, another reader may still want the rest.
       return: async () => {
         this.#isLeft = true
         return this.#isKept ? over : leave(source)

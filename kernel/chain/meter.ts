@@ -9,7 +9,7 @@ export interface MeterEvent {
   readonly detail: string
 }
 
-/** What a meter has measured, as plain data. */
+/** The measurements of a meter, as plain data. */
 export interface MeterState {
   readonly calls: number
   readonly errors: number
@@ -30,7 +30,7 @@ const buckets = 48
 /** Calls, failures, refusals and time of one module; kept by the kernel, so that no module keeps its own. */
 export class Meter {
   readonly circuit: ModuleCircuit
-  /** Its hooks that are waited for. */
+  /** Its hooks that a call awaits. */
   readonly deadlines: Deadlines
   calls = 0
   errors = 0

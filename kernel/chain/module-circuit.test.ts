@@ -75,7 +75,7 @@ const broken: Record<string, string> = {
   reveal: `reveal: { reach: 5, applies() { throw new Error('no') }, scan: () => [] }`,
 }
 
-/** Every hook, as one that returns what nobody asked for. */
+/** Every hook, returning a value that the hook does not allow. */
 const nonsense: Record<string, string> = {
   'a request of text': `request: () => 'yes'`,
   'a request of something': `request: () => ({ yes: true })`,

@@ -3,7 +3,7 @@ import type { Manifest } from '../plugin/manifest.ts'
 /** Closed lets calls pass, open refuses them, half open lets one through to see. */
 export type CircuitState = 'closed' | 'open' | 'half_open'
 
-/** What a module may do before it is left out. Durations are milliseconds. */
+/** The failures that a module may have before it is left out. Durations are milliseconds. */
 export interface CircuitLimits {
   /** Failures of one hook, within the window, that trip it; 0 for never. */
   readonly failures: number
@@ -45,7 +45,7 @@ const longestBackoff = 20
  * half of its runs; after a while one call at a time is let through to see.
  */
 export class ModuleCircuit {
-  /** The operator's, with what the manifest says of its own. */
+  /** The operator's limits, with the manifest's own for the rest. */
   limits: CircuitLimits
   readonly #usual: CircuitLimits
   /** Whether it ever tripped; until then all calls pass. */
@@ -109,8 +109,8 @@ export class ModuleCircuit {
   }
 
   /**
-   * Whether a call that began then gets the module. One that began before the trip keeps it: its request went through
-   * already. When the time is up, the call becomes the probe; `watch` takes what is to be told of its end, and whether
+   * Whether a call that began then gets the module. A call that began before the trip keeps it, since its request went through
+   * already. When the time is up, the call becomes the probe; `watch` receives a callback for the end of the call, and whether
    * it came to its end.
    */
   admits(startedAt: number, watch: (ended: (whole: boolean) => void) => void): boolean {

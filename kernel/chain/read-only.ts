@@ -10,9 +10,9 @@ import type { Hooks, Next, Show } from './hooks.ts'
 import { checkedFilter } from './returned.ts'
 
 /**
- * Hooks that cannot write into what they are handed: for plugins from outside, which would change calls unseen, past
- * their permissions and in shadow. What is handed to them is frozen in place and not copied, once for all of them; a
- * write throws, and so is a failure of the hook.
+ * Hooks that cannot write into their arguments: for plugins from outside, which would otherwise change calls unseen, past their
+ * permissions and in shadow. The arguments are frozen in place and not copied, once for all hooks; a write throws, and so is a
+ * failure of the hook.
  */
 export function readOnlyHooks(hooks: Hooks): Hooks {
   const {
@@ -69,7 +69,7 @@ export function readOnlyHooks(hooks: Hooks): Hooks {
   } as Hooks
 }
 
-/** What a hook made of a call, as the chain has it: with the trace that the kernel writes to. */
+/** The call that a hook returned, as the chain has it: with the trace that the kernel writes to. */
 function taken<T>(made: T, call: Call): T | Call {
   if (made === call.readOnly) return call
   if (made instanceof WholeReply) return made.seal()
@@ -138,7 +138,7 @@ function readOnlyDetection(detection: Detection): Detection {
   }
 }
 
-/** Events whose listeners cannot write into what they are told. */
+/** Events whose listeners cannot write into the data that they receive. */
 export function readOnlyEvents(events: EventBus): EventBus {
   const told = <T>(occurrence: Occurrence<T>): Occurrence<T> =>
     Object.freeze(occurrenceOf(occurrence.type, occurrence, readOnlyData(occurrence.data)))
@@ -160,7 +160,7 @@ export function readOnlyEvents(events: EventBus): EventBus {
 
 export type EventBus = Pick<Events, 'declare' | 'emit' | 'on' | 'onAny'>
 
-/** Data of an event; those of calls are made anew, since the kernel goes on with what is in them. */
+/** Data of an event; data of calls are copied, since the kernel goes on with the originals. */
 function readOnlyData<T>(data: T): T {
   const { call, outcome } = (data ?? {}) as { readonly call?: unknown; readonly outcome?: Outcome }
   if (!(call instanceof Call)) return deepFreeze(data)

@@ -8,8 +8,8 @@ import { Detector, type Found } from './detector.ts'
 import type { Entry } from './entry.ts'
 
 /**
- * The call with its request redacted by a module. Throws when a finding blocks; what may be recorded of the call is
- * then its request without any finding, neither of this module nor of those that would have looked after it.
+ * The call with its request redacted by a module. Throws when a finding blocks; the call's record may then have its request
+ * without any finding, neither of this module nor of those after it.
  */
 export function redactRequest(call: Call, entry: Entry, later: () => readonly Entry[]): Call {
   const detector = new Detector(entry, entry.hooks.detect!.request!, call)

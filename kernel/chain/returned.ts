@@ -29,7 +29,7 @@ const shown = ['body', 'stream', 'error', 'headers']
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What a setup returned, if it is hooks. Throws a readable error that says which of them is none. */
+/** The hooks that a setup returned, if it returned any. Throws a readable error that names each invalid hook. */
 export function checkedHooks(returned: unknown): Hooks {
   if (returned === undefined || returned === null) return {}
   if (!isObject(returned)) throw new Error(`setup must return hooks, and returned ${nameOf(returned)}`)
@@ -124,7 +124,7 @@ export function checkedSpans(returned: unknown, length: number, from: number): r
   return returned
 }
 
-/** Whether what a span says for the trace can be told there. */
+/** Whether the details of a span can be recorded in the trace. */
 const isTold = ({ severity, ruleId = '', confidence = 0 }: Span): boolean =>
   (severity === undefined || severities.includes(severity)) &&
   typeof ruleId === 'string' &&

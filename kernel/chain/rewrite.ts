@@ -43,7 +43,7 @@ function revealedHere(reply: Reply, entries: readonly Entry[], call: Call): Repl
   return body === reply.body ? reply : WholeReply.of(body)
 }
 
-/** What happens to an answer: one module's rewriting, or the detections of neighbours, which share one window. */
+/** A change to an answer: one module's rewriting, or the detections of neighbours, which share one window. */
 type Step = { readonly entry: Entry } | { readonly detectors: Detector[] }
 
 function stepsOf(entries: readonly Entry[], call: Call): Step[] {

@@ -11,7 +11,7 @@ import { checkedBody, checkedFilter } from './returned.ts'
 /** Headers of an answer, by their names in lower case. */
 export type AnswerHeaders = Record<string, string | number>
 
-/** What the HTTP of an answer depends on; no module changes it. */
+/** Headers that the HTTP of an answer depends on; no module changes them. */
 const fixed = ['content-type', 'content-length'] as const
 
 type Shows = Entry & { readonly hooks: { readonly show: Show } }
@@ -110,7 +110,7 @@ function isAsked(entry: Entry, call: Call | undefined): boolean {
   throw tripped(entry, call)
 }
 
-/** What the failure of a module comes to: nothing, or the error that hides what it should have looked at. */
+/** The result of a module's failure: nothing, or the error that hides the answer that the module should have seen. */
 function failed(entry: Entry, failure: unknown, call: Call | undefined): GatewayError | undefined {
   try {
     handleFailure(entry, 'show', failure, call)

@@ -2,7 +2,7 @@ import type { Call } from '../call/call.ts'
 import type { Candidate, TargetHooks } from '../contract/routing.ts'
 import { type Entry, engages, handleFailure } from './entry.ts'
 
-/** What these modules say of the places that a call may go to; undefined when none of them has a word in it. */
+/** The hooks of these modules for the places that a call may go to; undefined when none of them has one. */
 export function targetHooksOf(entries: readonly Entry[]): TargetHooks | undefined {
   const judging = entries.filter(({ hooks }) => hooks.eligible)
   const preferring = entries.filter(({ hooks }) => hooks.prefers)

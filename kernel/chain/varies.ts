@@ -3,7 +3,7 @@ import { newId } from '../id.ts'
 import { type Entry, handleFailure } from './entry.ts'
 import { type Stage, stages } from './hooks.ts'
 
-/** What the answer to a call varies by beside its request; undefined by nothing. */
+/** The values that the answer to a call varies by beside its request; undefined when there are none. */
 export type Varies = (call: Call, insideOf: Stage) => string | undefined
 
 /** Asks the modules that have `varies` and stand in a later stage than `insideOf`; undefined when no module has it. */

@@ -110,7 +110,7 @@ export function readDocument(yaml: string, env: Environment, schema: SchemaNode)
   return { value, positions, problems }
 }
 
-/** What a key without a value means: nothing, except that a module is there, and that null may be a plugin's setting. */
+/** The meaning of a key without a value: nothing, except that a module is there, and that null may be a plugin's setting. */
 function absent(path: Path): unknown {
   if (isFree(path)) return path.length > (kernelKeys.has(path[0]!) ? 3 : 1) ? null : undefined
   return path.length === 2 && path[0] === 'modules' ? {} : undefined

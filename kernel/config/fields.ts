@@ -24,7 +24,7 @@ export const section = <Shape extends z.ZodRawShape>(shape: Shape) =>
 export const named = <Value extends z.ZodType>(value: Value, key: z.ZodString = z.string()) =>
   z.record(key, value, { error: (issue) => (issue.code === 'invalid_type' ? 'expected a map' : undefined) })
 
-/** A map whose content somebody else checks. */
+/** A map whose content is checked elsewhere. */
 export const free = () => named(z.unknown())
 
 export const listOf = <Item extends z.ZodType>(item: Item) => z.array(item, { error: 'expected a list' })

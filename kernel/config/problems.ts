@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { Path, Problem } from './document.ts'
 import { configKeys, type SchemaNode, schemaAt } from './keys.ts'
 
-/** What is wrong with the parsed content, one entry for each key at fault. `hidden` says whose value not to repeat. */
+/** The problems of the parsed content, one entry for each key at fault. `hidden` tests whether a value must not be repeated. */
 export function explain(
   issues: readonly z.core.$ZodIssue[],
   value: unknown,
@@ -23,7 +23,7 @@ export function explain(
   })
 }
 
-/** What to say of a key that the schema at a path does not have. */
+/** The message for a key that the schema at a path does not have. */
 export function unknownKey(path: Path, key: string, schema: SchemaNode): string {
   const here = Object.keys(schemaAt(schema, path)?.properties ?? {})
   const elsewhere = configKeys().find((known) => !known.path.includes('<') && known.path.endsWith(`.${key}`))
@@ -31,7 +31,7 @@ export function unknownKey(path: Path, key: string, schema: SchemaNode): string 
   return `unknown key; the nearest known one is ${nearest}`
 }
 
-/** What is at a path inside a value. */
+/** The value at a path inside a value. */
 export function valueAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>((inner, key) => (inner as Record<string, unknown> | undefined)?.[key], value)
 }

@@ -4,8 +4,8 @@ export type Environment = Readonly<Record<string, string | undefined>>
 const reference = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}|\$\{/g
 
 /**
- * Puts the environment into a text: `${NAME}`, or `${NAME:-default}` where NAME may be unset or empty; `$${` stays
- * a literal `${`. What comes in is not looked at again. `problem` says what cannot be filled in.
+ * Puts the environment into a text: `${NAME}`, or `${NAME:-default}` where NAME may be unset or empty; `$${` stays a literal
+ * `${`. Values are put in as they are, without a second pass. `problem` names the references that have no value.
  */
 export function expand(text: string, env: Environment): { value: string; problem?: string } {
   const problems: string[] = []

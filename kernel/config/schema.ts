@@ -157,7 +157,7 @@ export const isFree = (path: readonly string[]) =>
 
 const isCheckedByOwner = (key: string | undefined) => key === 'config' || key === 'when'
 
-/** Which environment variables stand for which keys; they win over the file. */
+/** The environment variables that stand for keys; they win over the file. */
 export const environment: ReadonlyMap<string, readonly string[]> = new Map([
   ['SERVICE_HOST', ['host']],
   ['SERVICE_PORT', ['port']],

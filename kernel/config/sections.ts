@@ -10,16 +10,16 @@ import { explain, unknownKey } from './problems.ts'
 export interface SectionOwner {
   readonly id: string
   readonly sections: readonly string[]
-  /** Undefined for a plugin that cannot be imported, which is told elsewhere. */
+  /** Undefined for a plugin that cannot be imported, which is reported elsewhere. */
   readonly settings: z.ZodType | undefined
 }
 
-/** What a plugin's sections say, by their keys: the input of its settings. */
+/** The content of a plugin's sections, by their keys: the input of its settings. */
 export type SectionValues = Readonly<Record<string, unknown>>
 
 /**
- * What service.yaml says in the sections of plugins, by plugin. Throws a ConfigError with every problem at once: keys
- * that are no plugin's section, and values that a section does not take.
+ * The content of the plugins' sections of service.yaml, by plugin. Throws a ConfigError with every problem at once: keys that
+ * are no plugin's section, and values that a section does not take.
  */
 export function readSections(
   config: Pick<Config, 'sections' | 'source'>,

@@ -36,13 +36,13 @@ export interface JsonOrEvents<R> {
   readonly json: z.ZodType<R>
 }
 
-/** What a route answers with: JSON of a schema, events, plain text, a page or a file. */
+/** The answer of a route: JSON of a schema, events, plain text, a page or a file. */
 export type AnswerForm<R> = z.ZodType<R> | JsonOrEvents<R> | 'events' | 'text' | 'page' | 'file'
 
 /** The statuses with which a route answers, and what with. */
 export interface Answers<R> {
   readonly statuses: Readonly<Record<number, AnswerForm<unknown>>>
-  /** What `handle` returns; for the compiler, never there. */
+  /** The type of `handle`'s result; for the compiler, never there. */
   readonly handled?: R
 }
 
@@ -70,7 +70,7 @@ export class Answer<S extends number, T> {
   }
 }
 
-/** What `handle` of a route with several statuses returns. */
+/** The result of `handle` for a route with several statuses. */
 export const answer = <const S extends number, T>(status: S, value: T): Answer<S, T> =>
   new Answer(status, value)
 

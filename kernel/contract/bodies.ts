@@ -16,7 +16,7 @@ export interface BodyOptions {
 /** The body of a route that is no JSON. */
 export interface BodyForm<B> extends BodyOptions {
   readonly form: 'raw' | 'streamed'
-  /** What `handle` is given; for the compiler, never there. */
+  /** The type of the body that `handle` gets; for the compiler, never there. */
   readonly given?: B
 }
 

@@ -4,7 +4,7 @@ import type { Reply } from '../call/reply.ts'
 
 /** Options of a call that a plugin makes for itself. */
 export interface CompleteOptions {
-  /** What this call is expected to cost at most: so much must be left of the day's budget. */
+  /** The highest cost that this call is expected to have: so much must be left of the day's budget. */
   readonly budgetUsd?: number
   /** The call on whose behalf it is made: it ends with that one, and is traced as its child. */
   readonly on?: Call
@@ -16,7 +16,7 @@ export interface CompleteOptions {
   readonly signal?: AbortSignal
 }
 
-/** What of the gateway makes a call; clients' own are `proxy`. */
+/** The features of the gateway that make calls; clients' own calls are `proxy`. */
 export const callSources = [
   'replay',
   'playground',
@@ -36,9 +36,12 @@ export interface CallCredential {
   readonly key: string
 }
 
-/** Options of a call that a plugin makes in somebody's name. */
+/** Options of a call that a plugin makes in the name of a caller. */
 export interface CallOptions {
-  /** For whom: whose keys, scope, limits and bill. From a route, or kept of one; its key must still work when the call is made. */
+  /**
+   * The caller whose keys, scope, limits and bill it uses. From a route, or kept from one; the caller's key must still work
+   * when the call is made.
+   */
   readonly as: Principal
   /** `plugin` without it. Figures of users and of the gateway leave such calls out unless asked for them. */
   readonly source?: CallSource
@@ -63,8 +66,8 @@ export interface MadeCall {
   /** Of its trace. */
   readonly id: string
   /**
-   * The whole answer, or a stream whose first content is there, where the request asks for one. Rejects with what a client would
-   * be told. A stream must be read to its end or left, as `for await` does.
+   * The whole answer, or, where the request asks for a stream, a stream whose first content is there. Rejects with the error
+   * that a client would get. A stream must be read to its end or left, as `for await` does.
    */
   readonly reply: Promise<Reply>
   /** How it ended; never rejects. Undefined when it was refused before it began, or could not be settled. */

@@ -5,21 +5,21 @@ import { guardedToken } from '../container.ts'
 export type Limit =
   /** At a time: what is reserved comes back when it is settled, whatever was used. */
   | { readonly kind: 'concurrency'; readonly most: number }
-  /** In any stretch of so many milliseconds, told apart by sixtieths of them. */
+  /** In any window of so many milliseconds, to a precision of a sixtieth of it. */
   | { readonly kind: 'sliding'; readonly most: number; readonly windowMs: number }
-  /** As a steady flow, `burst` of them at once after a pause (a token bucket). What was reserved is used. */
+  /** As a steady flow, `burst` of them at once after a pause (a token bucket). A reservation counts as used. */
   | { readonly kind: 'bucket'; readonly most: number; readonly windowMs: number; readonly burst: number }
   /** In each day or month of the calendar, in a time zone by its IANA name. */
   | { readonly kind: 'day' | 'month'; readonly most: number; readonly timezone: string }
 
 /**
- * What is asked for under one limit. It is counted by name and unit, and by the limit's kind, window and time zone: a claim
+ * An amount claimed under one limit. It is counted by name and unit, and by the limit's kind, window and time zone: a claim
  * with another `most` meets the same count, so that changing a limit refills nothing.
  */
 export interface Claim {
-  /** Whose it is: `user:usr_1`. */
+  /** The owner of the count: `user:usr_1`. */
   readonly name: string
-  /** What is counted: `tokens`. */
+  /** The unit of the count: `tokens`. */
   readonly unit: string
   readonly limit: Limit
   readonly amount: number
@@ -43,7 +43,7 @@ export interface Held {
   readonly granted: true
   /** To settle it by, from any thread. */
   readonly id: string
-  /** What is left after it, claim by claim. */
+  /** The state of the limits after it, claim by claim. */
   readonly left: readonly Left[]
 }
 
@@ -57,19 +57,19 @@ export interface Refusal {
 }
 
 /**
- * Reserves before something happens and settles when it is over, so that however many ask at once, in whichever threads,
- * no limit is passed. What is granted twice is counted twice; what is settled twice, once.
+ * Reserves before something happens and settles when it is over, so that no limit is passed, however many ask at once and in
+ * whichever threads. Two grants are counted twice; two settlements of one grant, once.
  */
 export interface Budget {
   /**
-   * Takes from all limits or from none. What is not settled is given back when its thread or the process ends, and after
-   * `leaseMs` where that is said.
+   * Takes from all limits or from none. An unsettled reservation is given back when its thread or the process ends, and after
+   * `leaseMs` where that is given.
    */
   reserve(claims: readonly Claim[], options?: { readonly leaseMs?: number }): Awaitable<Held | Refusal>
   /**
-   * It is over and has used so much, by unit; of units that are not named, what was reserved. What was reserved in vain is
-   * given back to the time of the reservation, what was used beyond it counts from now. False when there is nothing to
-   * settle: it has been, or was given back.
+   * Settles with the amounts used, by unit; a unit that is not named counts as reserved. The unused part is given back to the
+   * time of the reservation, and use beyond it counts from now. False when there is nothing to settle: it was settled before,
+   * or was given back.
    */
   settle(held: Pick<Held, 'id'>, used: Readonly<Record<string, number>>): Awaitable<boolean>
   /** How the limits stand, without taking anything. */
@@ -91,7 +91,7 @@ export interface WindowSum {
   readonly sum: number
 }
 
-/** Sums and quantiles of what was added in the last window, by group, told apart by sixtieths of it. In memory. */
+/** Sums and quantiles of the values added in the last window, by group, to a precision of a sixtieth of the window. In memory. */
 export interface Windows {
   /** Adds a value of 0 or more, now. */
   add(group: string, value: number): void

@@ -5,7 +5,7 @@ import { type Token, token } from '../container.ts'
 import type { Credential, Protocol, ProviderSpec } from './provider.ts'
 import type { TargetHooks } from './routing.ts'
 
-/** What the chain does around each attempt at a provider. A promise only where a module takes its time. */
+/** The chain's work around each attempt at a provider. A promise only where a module takes its time. */
 export interface AttemptHooks {
   /** Asks the modules whether the attempt may be made; rejects with the refusal of one. They may add headers. */
   before(attempt: Attempt, call: Call, headers: Record<string, string>): void | Promise<void>
@@ -13,14 +13,14 @@ export interface AttemptHooks {
   after(attempt: Attempt, call: Call): void | Promise<void>
 }
 
-/** What is switched on, as far as delivering a call depends on it. */
+/** The parts that are switched on, as far as delivering a call depends on them. */
 export interface Arrangement {
-  /** By name; what manifests say of providers that are switched on, also of those that could not start. */
+  /** By name; the manifests of providers that are switched on, also of those that could not start. */
   readonly providers: ReadonlyMap<string, ProviderSpec>
   readonly protocols: ReadonlyMap<string, Protocol>
   readonly services: ReadonlyMap<Token<unknown>, unknown>
   readonly attempts: AttemptHooks
-  /** What modules say of the places that calls may go to; undefined where none has a word in it. */
+  /** The hooks of modules for the places that calls may go to; undefined where none has one. */
   readonly targets?: TargetHooks | undefined
 }
 
@@ -31,8 +31,8 @@ export interface OwnKey {
 }
 
 /**
- * What every chain ends in: carries a call to a provider. Resolves with a whole answer, or with a stream whose first
- * content is there. With a key of its own a call goes nowhere without it.
+ * Carries a call to a provider, at the end of every chain. Resolves with a whole answer, or with a stream whose first content
+ * is there. A call that needs its own key is not sent without it.
  */
 export type Delivery = (call: Call, on: Arrangement, ownKey?: OwnKey) => Promise<Reply>
 

@@ -12,20 +12,20 @@ export interface JobProgress {
   readonly total: number
 }
 
-/** A job while it runs. What is passed to it and comes from it is plain JSON. */
+/** A job while it runs. Its input and its results are plain JSON. */
 export interface Job<I, S = unknown> {
   readonly id: string
   readonly input: I
-  /** 1 for the first one. What a restart, a reload or a wait interrupted goes on under the same number. */
+  /** 1 for the first one. An attempt that a restart, a reload or a wait interrupted goes on under the same number. */
   readonly attempt: number
-  /** What was saved last, by this attempt or one before it. */
+  /** The state saved last, by this attempt or one before it. */
   readonly state: S | undefined
   /** Aborts when the job is cancelled, when its time is up, and when the plugin's instance goes. */
   readonly signal: AbortSignal
   /**
-   * Runs a part of the job and keeps what it returns on disk: another attempt gets that and does not run it again. It may run
-   * twice where the process dies before the disk has its result; `key` is the same then, for receivers that tell repeats by
-   * it. A name stands for one step of the job.
+   * Runs a part of the job and keeps its result on disk: another attempt gets that result and does not run the part again. It
+   * may run twice where the process dies before the disk has its result; `key` is the same then, so that receivers can
+   * recognise repeats. A name stands for one step of the job.
    */
   step<T>(name: string, run: (key: string) => Awaitable<T>): Promise<T>
   /** Keeps how far the job is; resolves when it is on disk. */
@@ -39,15 +39,15 @@ export interface Job<I, S = unknown> {
   waitFor(signal: string, options?: { readonly until?: number }): Promise<unknown>
 }
 
-/** What jobs of one kind are and how they run. */
+/** Defines the jobs of one kind, and how they run. */
 export interface JobDefinition<I, S = unknown> {
   /** Checked when a job is added, and again when it runs: it must accept what it returns. */
   readonly input: z.ZodType<I>
-  /** What `save` keeps. A saved state that does not fit it any more is not shown to the job. */
+  /** The state that `save` keeps. The job does not see a saved state that no longer fits. */
   readonly state?: z.ZodType<S>
   /** How many run at a time; 1 by default. */
   readonly concurrency?: number
-  /** What a job waits in line for, such as the address it goes to: a slow lane holds up nothing but itself. */
+  /** The lane that a job waits in, such as the address it goes to: a slow lane holds up nothing but itself. */
   readonly lane?: (input: I) => string
   /** How many of a lane run at a time; as many as of the kind by default. */
   readonly perLane?: number
@@ -58,8 +58,8 @@ export interface JobDefinition<I, S = unknown> {
   /** How long and how many ended jobs are kept; 7 days and 10,000 by default. */
   readonly keep?: { readonly days?: number; readonly most?: number }
   /**
-   * Does the job; what it returns is its result. What it throws ends the attempt, and an error whose `retryable` is false the
-   * job. An error's `retryAfterS` puts the next attempt off, by an hour at the most.
+   * Does the job and returns its result. An error ends the attempt, and an error whose `retryable` is false ends the job. An
+   * error's `retryAfterS` puts the next attempt off, by an hour at the most.
    */
   run(job: Job<I, S>): unknown
   /** Called, at least once, before a job is recorded as failed. */
@@ -113,7 +113,7 @@ export interface JobQueue<I> {
   get(id: string): Promise<JobRecord | undefined>
   /** Those that were added last come first. */
   list(options?: PageOptions & { readonly status?: JobStatus }): Promise<Page<JobRecord>>
-  /** Ends a job that has not ended; one that runs is told by its signal, and what it still does counts for nothing. */
+  /** Ends a job that has not ended. A running job is notified by its signal, and anything it still does counts for nothing. */
   cancel(id: string): Promise<JobRecord>
   /** Has a failed or cancelled job begin again, with the steps that it has done; a waiting one is due at once. */
   retry(id: string): Promise<JobRecord>
@@ -130,7 +130,7 @@ export interface CronOptions extends Pick<JobDefinition<unknown>, 'delaysMs'> {
   /** The time zone of the schedule by its IANA name; UTC by default. */
   readonly timezone?: string
   /**
-   * What becomes of times that came while nothing could run, such as while the gateway was down: one run for all of them, or
+   * The handling of times that came while nothing could run, such as while the gateway was down: one run for all of them, or
    * none when the first is more than a minute ago; `once` by default.
    */
   readonly missed?: 'once' | 'skip'
@@ -138,7 +138,7 @@ export interface CronOptions extends Pick<JobDefinition<unknown>, 'delaysMs'> {
   readonly timeoutMs?: number
 }
 
-/** What a run of a schedule is for. */
+/** The due time that a run of a schedule is for. */
 export interface ScheduledTime {
   /** The time that it was due, in milliseconds since the epoch. */
   readonly at: number

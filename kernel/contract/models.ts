@@ -2,7 +2,7 @@ import type { ModelRequest, Operation } from '../call/canonical.ts'
 import type { Usage } from '../call/usage.ts'
 import { token } from '../container.ts'
 
-/** What a model may be able to do. */
+/** The possible capabilities of a model. */
 export const capabilities = [
   'vision',
   'audio_input',
@@ -19,7 +19,7 @@ export const capabilities = [
 
 export type Capability = (typeof capabilities)[number]
 
-/** What is known of a model. What is undefined, or not among the capabilities, is not known: never a guess. */
+/** The known facts of a model. A fact that is undefined, or not among the capabilities, is unknown: never a guess. */
 export interface ModelDescription {
   readonly operation: Operation | undefined
   /** Most tokens of a prompt. */
@@ -39,15 +39,15 @@ export interface ModelCatalogue {
   readonly edition: number
   /** Why what the operator has loaded is not in use. */
   readonly problem: string | undefined
-  /** Whose data is in use, the one that outweighs the others first. */
+  /** The sources of the data in use; the one that outweighs the others comes first. */
   readonly origins: readonly { readonly origin: string; readonly models: number }[]
   /** Whether a model is listed for a provider, by its own name or by the one under which the price data knows it. */
   lists(provider: string, priceId: string, model: string): boolean
-  /** What is known of a model of a provider; undefined when nothing is. */
+  /** The known facts of a model of a provider; undefined when there are none. */
   describe(provider: string, model: string): ModelDescription | undefined
   /** Whether a model can do something; undefined when that is not known. */
   supports(provider: string, model: string, capability: Capability): boolean | undefined
-  /** Reads the files anew, in all threads. */
+  /** Reads the files again, in all threads. */
   rescan(): Promise<void>
 }
 
@@ -59,8 +59,8 @@ export type Rate =
   | { readonly base: number; readonly tiers: readonly { readonly start: number; readonly price: number }[] }
 
 /**
- * What a model costs. A class without a rate costs what the rest of the prompt, or of the answer, costs; an hour in the
- * cache 1.6 times what five minutes cost, as Anthropic has it, which alone offers both.
+ * The prices of a model. A class without a rate costs as much as the rest of the prompt, or of the answer; an hour in the cache
+ * costs 1.6 times as much as five minutes, as at Anthropic, the only one that offers both.
  */
 export interface Rates {
   readonly input?: Rate | undefined
@@ -83,13 +83,13 @@ export interface Amounts {
   readonly inputNano: number
   /** The answer, reasoning included, without audio. */
   readonly outputNano: number
-  /** What was read from and written to the provider's prompt cache. */
+  /** Tokens read from and written to the provider's prompt cache. */
   readonly cacheNano: number
-  /** Audio, images, and what the call costs beside its tokens. */
+  /** Audio, images, and the price of the call beside its tokens. */
   readonly otherNano: number
 }
 
-/** What a call cost, in whole nano-dollars, and by which price. */
+/** The cost of a call, in whole nano-dollars, and the price that gave it. */
 export interface Cost extends Amounts {
   /** `openai/gpt-4o` in the catalogue, the key of the override, or `provider` for the provider's own figure. */
   readonly priceId: string
@@ -119,8 +119,8 @@ export interface PriceItem {
 
 export interface Pricing {
   /**
-   * What a usage costs. Undefined when no price for the model is known, or the usage itself is not: never a guess.
-   * `at`, in ms since the epoch, matters for prices that depend on date or hour; now by default.
+   * The cost of a usage. Undefined when no price for the model is known, or the usage itself is not: never a guess. `at`, in ms
+   * since the epoch, matters for prices that depend on date or hour; now by default.
    */
   cost(provider: string, model: string, usage: Usage, at?: number): Cost | undefined
   describe(provider: string, model: string, at?: number): PriceDescription | undefined
@@ -134,7 +134,7 @@ export interface Pricing {
 /** The kernel asks it what calls cost; while no plugin offers it, costs are not known. */
 export const Pricing = token<Pricing>('pricing')
 
-/** What a request takes of the model's window. */
+/** The part of the model's window that a request takes. */
 export interface TokenCount {
   readonly tokens: number
   /** Of the tokens: definitions of tools, counted by rule. */
@@ -154,7 +154,7 @@ export interface TokenCount {
 export interface Estimator {
   /** Texts together, rounded up at the end. */
   countAll(texts: readonly string[]): number
-  /** What a piece of a text adds to it: not rounded, so that pieces add up. */
+  /** The tokens that a piece of a text adds to it: not rounded, so that pieces add up. */
   weigh(piece: string): number
 }
 

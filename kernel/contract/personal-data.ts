@@ -1,6 +1,6 @@
 import type { Awaitable } from '../chain/hooks.ts'
 
-/** Whose data something is. */
+/** The person whose data something is. */
 export interface Subject {
   readonly kind: 'user' | 'tenant'
   readonly id: string
@@ -30,7 +30,7 @@ export type PersonalSums = Readonly<Record<string, number>>
 
 /** The personal data that all plugins keep. */
 export interface Personal {
-  /** What a request to erase would delete. */
+  /** The data that a request to erase would delete. */
   count(subject: Subject): Promise<PersonalSums>
   /**
    * Asks every plugin to erase. When one fails, the others are asked all the same; the promise then rejects with the names

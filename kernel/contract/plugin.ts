@@ -19,7 +19,7 @@ import type { Candidate } from './routing.ts'
 import type { Actor, Section } from './section.ts'
 
 /**
- * What a plugin is given. Everything acquired through it is given back when the instance goes: on disable, after a
+ * The gateway as a plugin sees it. Everything acquired through it is given back when the instance goes: on disable, after a
  * reconfigure, and when setup fails half way.
  */
 export interface Context<S> {
@@ -45,33 +45,33 @@ export interface Context<S> {
    */
   every(ms: number, run: () => Awaitable<void>, options?: { readonly inEachThread?: boolean }): void
   /**
-   * What to call so that `run` runs in the first of several threads, soon, with a copy of what it is given: plain data.
-   * Sums for a management route are kept so, as those are answered there. With one thread it is `run` itself.
+   * Gives a function that runs `run` in the first of several threads, soon, with a copy of its argument: plain data. Use it to
+   * keep sums for a management route, as those are answered in that thread. With one thread it is `run` itself.
    */
   inFirstThread<T>(name: string, run: (data: T) => void): (data: T) => void
   /**
-   * What to call for an answer that the first of several threads gives, such as of something that all must count together:
-   * plain data there and back. `from` is the number of the thread that asks, 1 for the first itself. The answer is undefined
-   * when the plugin is not there any more, as while it is being switched off. With one thread it is `answer` itself.
+   * Gives a function that asks the first of several threads for an answer, such as about a count that all threads share: plain
+   * data there and back. `from` is the number of the thread that asks, 1 for the first itself. The answer is undefined when the
+   * plugin is no longer there, as while it is being switched off. With one thread it is `answer` itself.
    */
   askFirstThread<T, R>(
     name: string,
     answer: (data: T, from: number) => R,
   ): (data: T) => R | Promise<R | undefined>
   /**
-   * What to call so that `run` runs in every thread; resolves when it has, wherever it can. With one thread it is `run`
+   * Gives a function that runs `run` in every thread; resolves when it has run, wherever it can. With one thread it is `run`
    * itself.
    */
   inEachThread(name: string, run: () => Promise<void>): () => Promise<void>
-  /** Events of calls are heard in the thread that has the call, all others in the first one, wherever they happen. */
+  /** Listeners get events of calls in the thread that has the call, and all others in the first thread, wherever they happen. */
   on<T>(type: EventType<T>, listener: (data: T, occurrence: Occurrence<T>) => unknown): void
   /** Every event. */
   onAny(listener: (data: unknown, occurrence: Occurrence) => unknown): void
   /** Declares, in setup, a type of events that this plugin emits: `GET /api/events/catalogue` lists it. */
   event(type: EventType<unknown>): void
   /**
-   * Tells listeners, at once or, with `in`, at least once after a transaction is on disk. Data that does not fit the declared
-   * type is logged and not told; in development it throws.
+   * Notifies listeners at once or, with `in`, at least once after a transaction is on disk. Data that does not fit the declared
+   * type is logged and not delivered; in development it throws.
    */
   emit<T>(type: EventType<T>, data: T, options?: Omit<EmitOptions, 'by'>): void
   /** Offers a service to others; one plugin at a time may offer it. */
@@ -122,7 +122,7 @@ export interface Context<S> {
   /** Says how to count and erase what the plugin keeps of persons. */
   personal(data: PersonalData): void
   /**
-   * Adds a part of the runtime configuration that this plugin keeps. What it returns sets a key, or clears it, as one
+   * Adds a part of the runtime configuration that this plugin keeps. The returned function sets a key, or clears it, as one
    * generation with an entry in the history; it rejects when nothing has changed.
    */
   section<V>(section: Section<V>): (key: string, value: V | undefined, actor?: Actor) => Promise<void>
@@ -135,16 +135,16 @@ export interface Context<S> {
 type Settings<C> = C extends z.ZodType<infer S> ? S : never
 
 /**
- * Carries settings over that another version of the plugin left: what was set at runtime, without what service.yaml says.
- * What it returns is checked against the schema and stored in their place. Runs once for each change of the version;
- * when it throws, the version that runs stays. `from` is `0.0.0` where the version was not kept yet.
+ * Migrates settings that another version of the plugin left: those set at runtime, without those of service.yaml. The returned
+ * settings are checked against the schema and stored in their place. Runs once for each change of the version; when it throws,
+ * the version that runs stays. `from` is `0.0.0` where the version was not kept yet.
  */
 type Migrate = (
   settings: Readonly<Record<string, unknown>>,
   from: string,
 ) => Awaitable<Readonly<Record<string, unknown>>>
 
-/** What `once` is given: all of a context but the settings, as each configuration of the module has its own. */
+/** The context that `once` gets: without settings, as each configuration of the module has its own. */
 export type OnceContext = Omit<Context<undefined>, 'settings' | 'mode'>
 
 /** A module of the chain. `settings` must accept `{}`; `setup` may only define and acquire through the context. */

@@ -15,8 +15,8 @@ function takesShortNames(pattern: string): boolean {
 }
 
 /**
- * What must be known of a provider to talk to it: all data. The protocol does the talking, so a provider that speaks
- * a known protocol needs no code.
+ * The facts needed to talk to a provider: all data. The protocol does the talking, so a provider that speaks a known protocol
+ * needs no code.
  */
 export const providerSpec = z.strictObject({
   /** The protocol's id. */
@@ -32,7 +32,7 @@ export const providerSpec = z.strictObject({
   base_url_env: z.string().optional(),
   /** Whether calls need a key. */
   key: z.enum(['required', 'optional', 'none']).default('required'),
-  /** What makes of its keys what goes with requests, by name; without one they are sent as they are. */
+  /** The exchange that turns its keys into the credentials of requests, by name; without one the keys are sent as they are. */
   key_exchange: z.string().optional(),
   /** Models it serves, as globs; used to route a bare model name. */
   models: z.array(z.string()).default([]),
@@ -47,7 +47,7 @@ export const providerSpec = z.strictObject({
   region: z.string().optional(),
   /** The name under which the price data knows it, where that is another. */
   price_id: z.string().optional(),
-  /** What else it needs to know, by name; the entry in service.yaml says otherwise. */
+  /** Its other options, by name; the entry in service.yaml outweighs them. */
   options: z.record(z.string(), z.unknown()).default({}),
   /** Environment variables that may hold an option, first one set wins. */
   option_env: z.record(z.string(), z.array(z.string())).default({}),
@@ -73,11 +73,11 @@ export interface Credential {
   /** Last characters, for traces; by `hintOf`. */
   readonly hint: string
   readonly weight: number
-  /** Whose it is. */
+  /** The owner. */
   readonly owner: 'user' | 'global'
 }
 
-/** What may be told of a key: its last four characters, or nothing where these would be all of it. */
+/** The part of a key that may be shown: its last four characters, or nothing where these would be all of it. */
 export const hintOf = (secret: string): string => (secret.length > 4 ? secret.slice(-4) : '')
 
 /** A provider as configured: spec, overrides and keys. */
@@ -88,7 +88,7 @@ export interface Provider {
   /** Without a trailing slash; with the braces that are left where an option is missing. */
   readonly baseUrl: string
   readonly headers: Readonly<Record<string, string>>
-  /** What only this provider knows; checked by its protocol. */
+  /** Options that only this provider knows; checked by its protocol. */
   readonly options: Readonly<Record<string, unknown>>
   /** The operator's own keys, in the order of the configuration. */
   readonly keys: readonly Credential[]
@@ -126,8 +126,9 @@ export interface UpstreamHead {
 }
 
 /**
- * Turns the bytes of one streamed answer into chunks, at any cut. Throws an UpstreamError when it breaks, and gives
- * before that what came before it: clients are told every word that the provider said. Generators do so by themselves.
+ * Turns the bytes of one streamed answer into chunks, wherever the bytes are cut. When it breaks, it throws an UpstreamError,
+ * after it has given the chunks that came before: clients get every word that the provider said. Generators do so by
+ * themselves.
  */
 export interface StreamDecoder {
   /**
@@ -155,17 +156,18 @@ export interface TokenQuestion {
 /** How to talk to a family of providers: pure translation, the kernel carries the bytes. */
 export interface Protocol {
   readonly id: string
-  /** What it reads of a provider's options, for a check at start; it may read them more leniently itself. */
+  /** The provider's options that it reads, for a check at start; it may read them more leniently itself. */
   readonly options?: z.ZodObject
   /** The wire whose bytes an answer is in, for an operation it speaks; absent operations are refused. */
   readonly wires: Readonly<Partial<Record<Operation, string>>>
   /**
-   * How a call's `response_format` reaches this target: `listed` is what the operator or the catalogue says of JSON Schemas
-   * there, undefined where neither does. For `instruction` the request that is then encoded has the form in words, and no
-   * `response_format`. Without it a JSON Schema is native where that is listed, and JSON without a schema everywhere.
+   * How a call's `response_format` reaches this target: `listed` is the operator's or the catalogue's word on JSON Schemas
+   * there, undefined where neither has one. With `instruction` the request to encode has the form in words, and no
+   * `response_format`. Without this function a JSON Schema is native where that is listed, and JSON without a schema
+   * everywhere.
    */
   structuredOutput?(call: Call, target: Target, listed: boolean | undefined): StructuredOutput
-  /** The request as the provider wants it. What cannot be carried is refused or listed in the call's trace. */
+  /** The request as the provider wants it. A field that it cannot carry is refused or listed in the call's trace. */
   encode(call: Call, target: Target): UpstreamRequest | Promise<UpstreamRequest>
   /**
    * How many inputs a request for embeddings may have. For more, several requests are made and their answers put
@@ -174,11 +176,11 @@ export interface Protocol {
   mostInputs?(target: Target): number
   decode(head: UpstreamHead, body: Buffer, call: Call, target: Target): WholeReply
   decoder(head: UpstreamHead, call: Call, target: Target): StreamDecoder
-  /** What an answer with an error status means. */
+  /** The meaning of an answer with an error status. */
   error(head: UpstreamHead, body: Buffer, target: Target): UpstreamError
-  /** What a reported usage says: the `usage` of a body, or of the last chunk that had one. */
+  /** The content of a reported usage: the `usage` of a body, or of the last chunk that had one. */
   usage(reported: unknown, target: Target): Usage | undefined
-  /** What the provider says the call cost, in USD, from the same place; it outweighs every price list. */
+  /** The cost in the provider's report, in USD, from the same place; it outweighs every price list. */
   costUsd?(reported: unknown, target: Target): number | undefined
   /** A cheap real request that shows whether provider and key work. */
   check(target: Target): UpstreamRequest | Promise<UpstreamRequest>

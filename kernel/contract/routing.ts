@@ -3,14 +3,14 @@ import type { Awaitable } from '../chain/hooks.ts'
 import { guardedToken } from '../container.ts'
 import type { Capability, Rates } from './models.ts'
 
-/** Where a call may go. What is undefined is not known: never a guess. */
+/** A target that a call may go to. An undefined field is unknown: never a guess. */
 export interface Candidate {
   readonly provider: string
   /** The model's name there. */
   readonly model: string
   /** Most tokens of a prompt. */
   readonly window: number | undefined
-  /** What is not among them is not known. */
+  /** Whether the model has each capability; one that is missing here is unknown. */
   readonly capabilities: Readonly<Partial<Record<Capability, boolean>>>
   readonly rates: Rates | undefined
   /** Where the provider runs models, in its own words: `eu`, `us-east-1`. */
@@ -19,7 +19,7 @@ export interface Candidate {
   readonly local: boolean
 }
 
-/** What modules say of the places that a call may go to. */
+/** The hooks of modules for the places that a call may go to. */
 export interface TargetHooks {
   /** Why the call may not go there, and which module says so. */
   refusal(target: Candidate, call: Call): { readonly module: string; readonly reason: string } | undefined

@@ -10,7 +10,8 @@ import type { Subject } from './personal-data.ts'
  */
 export interface Sealing {
   /**
-   * What seals texts for a subject. `purpose` is the plugin's id. A promise only while the subject's salt is not in memory.
+   * Gives a function that seals texts for a subject. `purpose` is the plugin's id. A promise only while the subject's salt is
+   * not in memory.
    */
   sealFor(purpose: string, subject: Subject): Awaitable<(text: string) => string>
   /** Whether a text has the sealed form. */
@@ -32,7 +33,7 @@ export interface SealedBodies {
 
 export const SealedBodies = token<SealedBodies>('sealed-bodies')
 
-/** What `Signing` says of bytes. */
+/** The verdict of `Signing` on bytes. */
 export interface Signature {
   /** The key's JWK thumbprint (RFC 7638). */
   readonly key_id: string

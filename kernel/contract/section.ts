@@ -1,7 +1,7 @@
 import type { Transaction } from '../../storage/index.ts'
 import type { Principal } from '../call/call.ts'
 
-/** The caller of a management route who asks for a change of the configuration. */
+/** The caller of a management route that changes the configuration. */
 export interface Actor {
   readonly ip: string
   /** Of the request; a module may let in requests by them. */
@@ -22,17 +22,17 @@ export interface Actor {
 export interface Section<V = unknown> {
   /** Its name in the history, such as `routes`. */
   readonly name: string
-  /** What was set under a key; undefined for nothing. */
+  /** The value that was set under a key; undefined for none. */
   read(transaction: Transaction, key: string): V | undefined
   /** Sets what is under a key, or goes back to nothing. */
   write(transaction: Transaction, key: string, value: V | undefined): void
   /** Throws for a value that cannot hold as things are. */
   check?(key: string, value: V | undefined): void
-  /** What the history shows of a value; all of it without this. */
+  /** The form of a value in the history; the whole value without this. */
   show?(value: V): unknown
 }
 
-/** What a key of a section is to be. */
+/** The new value of a key of a section. */
 export interface SectionValue {
   readonly section: Section
   readonly key: string

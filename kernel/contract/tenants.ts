@@ -1,7 +1,7 @@
 import type { Awaitable } from '../chain/hooks.ts'
 import { token } from '../container.ts'
 
-/** Which tenant a user belongs to, on a gateway that several organisations share. */
+/** The tenant that a user belongs to, on a gateway that several organisations share. */
 export interface Tenants {
   /**
    * The tenant of a user, undefined for one without. Asked for every request of a user, so it answers from memory. When it

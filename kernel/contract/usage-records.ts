@@ -1,6 +1,6 @@
 import { token } from '../container.ts'
 
-/** What a user has used and paid for. */
+/** The usage and the costs of a user. */
 export interface UsedSums {
   readonly tokensIn: number
   readonly tokensOut: number
@@ -11,8 +11,8 @@ export interface UsedSums {
 /** The sums by user and month that usage is shown by. */
 export interface UsageRecords {
   /**
-   * Raises the sums of a month (`2026-11`, UTC) that are less than these, by user, and says of how many users some were. Users
-   * who no longer exist are skipped.
+   * Raises the sums of a month (`2026-11`, UTC) that are less than these, by user, and returns for how many users some were.
+   * Skips users that no longer exist.
    */
   raise(period: string, sums: ReadonlyMap<string, UsedSums>): Promise<number>
 }

@@ -6,19 +6,19 @@ export interface TextLocation {
   readonly direction: 'request' | 'reply'
   readonly role: string
   /**
-   * `arguments` is the JSON text of a tool call, read with its escapes decoded; what is put in is escaped for it.
-   * `parameter` is any other string of a request: a tool's description, `user`, `metadata`.
+   * `arguments` is the JSON text of a tool call, read with its escapes decoded; a replacement in it is escaped. `parameter` is
+   * any other string of a request: a tool's description, `user`, `metadata`.
    */
   readonly kind: 'content' | 'reasoning' | 'refusal' | 'arguments' | 'parameter'
   /** The module that brought the text into the call; absent for what the client or the model said. */
   readonly origin?: string
 }
 
-/** A finding: which characters, what it is, and what becomes of it. */
+/** A finding: its characters, its kind, and the action on it. */
 export interface Span {
   readonly start: number
   readonly end: number
-  /** What was found, such as `email` or `aws_key`: goes into traces and events, the text itself never does. */
+  /** The kind of finding, such as `email` or `aws_key`: goes into traces and events, the text itself never does. */
   readonly label: string
   /** `replace` puts `replacement` there, `block` refuses the call, `note` only tells. */
   readonly action: 'replace' | 'block' | 'note'
@@ -59,11 +59,11 @@ export interface Detection {
   open?(text: string, call: Call, from: number): number
   /** Whether there is anything to look for in this call; if not, its answer passes untouched. */
   applies?(call: Call): boolean
-  /** Told of each finding, once. */
+  /** Called once for each finding. */
   found?(span: Span, place: TextLocation, call: Call): void
-  /** What the trace says of a replacement; `redacted` without it. */
+  /** The trace's word for a replacement; `redacted` without it. */
   readonly verdict?: string
-  /** What a block tells the caller. */
+  /** The message of a block to the caller. */
   readonly refusal?: string
 }
 
@@ -77,8 +77,8 @@ export interface Finding {
 export type Finder<T extends Finding = Finding> = (text: string, from: number) => T | undefined
 
 /**
- * What several finders find from `from` on: the earliest, then the earliest after its end, and so on; of two that
- * start together, that of the earlier finder. Linear when the finders are.
+ * The findings of several finders from `from` on: the earliest, then the earliest after its end, and so on; of two that start
+ * together, that of the earlier finder. Linear when the finders are.
  */
 export function findAll<T extends Finding>(finders: readonly Finder<T>[], text: string, from = 0): T[] {
   const next = finders.map((find) => find(text, from))

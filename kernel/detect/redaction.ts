@@ -9,8 +9,8 @@ import type { TextLocation } from './detect.ts'
 import { Window } from './window.ts'
 
 /**
- * Detectors over a stream: one window for each text that grows. Chunks in which nothing was found or held keep their
- * bytes; what is held leaves with later text, or before the end of its choice.
+ * Detectors over a stream: one window for each text that grows. Chunks in which nothing was found or held keep their bytes;
+ * held text leaves with later text, or before the end of its choice.
  */
 export class Redaction implements Filter {
   readonly #detectors: readonly Detector[]
@@ -37,7 +37,7 @@ export class Redaction implements Filter {
     })
   }
 
-  /** Providers end a choice with a finish reason; what a stream without one still holds leaves here. */
+  /** Providers end a choice with a finish reason; text that a stream without one still holds leaves here. */
   end(out: Out): void {
     this.#guarded(out, () => {
       for (const [index, texts] of this.#choices) this.#flush(index, texts, out)
@@ -140,7 +140,7 @@ class ChoiceTexts {
     return next === choice || next.finish_reason || !isBlank(next) ? next : undefined
   }
 
-  /** What is still held, to be sent on its own. */
+  /** The text that is still held, to be sent on its own. */
   *end(): Generator<Partial<ChoiceDelta>> {
     for (const { window, logprobs, wrap } of this.#lanes.values()) {
       const text = window.end()

@@ -2,7 +2,7 @@ import type { Detector, Found } from '../chain/detector.ts'
 import type { TextLocation } from './detect.ts'
 import { JsonText, PlainText, type Written } from './written.ts'
 
-/** What a finding that blocks comes to: throws, or gives what to put in its place. */
+/** Handles a finding that blocks: throws, or gives a replacement. */
 export type OnBlock = (found: Found) => string
 
 /**
@@ -48,19 +48,19 @@ export class Window {
     return this.#gone + this.#start
   }
 
-  /** What a text comes to that is there at once: looked at once, the same as in parts. */
+  /** Searches a text that is there at once, with the same result as in parts. */
   whole(text: string): string {
     this.#written.add(text)
     return this.end()
   }
 
-  /** What may leave now that this part has come. */
+  /** The text that may leave now that this part has come. */
   push(part: string): string {
     this.#written.add(part)
     return this.#release(unbroken(this.#written.text, this.#settled()))
   }
 
-  /** What is left when no more comes. */
+  /** The rest of the text when no more comes. */
   end(): string {
     this.#written.close()
     return this.#release(this.#written.text.length)
@@ -135,7 +135,7 @@ function unbroken(text: string, limit: number): number {
   return last >= 0xd800 && last <= 0xdbff ? limit - 1 : limit
 }
 
-/** What detectors find: in order, none overlapping; the earlier start wins, then the earlier detector. */
+/** The findings of detectors: in order, none overlapping; the earlier start wins, then the earlier detector. */
 export function merged(found: Found[], from: number): Found[] {
   found.sort((a, b) => a.start - b.start)
   let end = from

@@ -3,14 +3,14 @@
  * what they are written in can depend on what went before.
  */
 export interface Written {
-  /** What detectors read. */
+  /** The text that detectors read. */
   readonly text: string
   add(part: string): void
-  /** No more comes: what waited for its rest counts as it is. */
+  /** The text has ended: an unfinished escape counts as it is. */
   close(): void
   /** Part of the text, as it was written. */
   take(start: number, end: number): string
-  /** What is written in place of a part. */
+  /** The replacement of a part, as it is written. */
   replace(start: number, end: number, by: string): string
   /** Drops characters from the front. */
   forget(count: number): void
@@ -40,8 +40,8 @@ export class PlainText implements Written {
 }
 
 /**
- * JSON text, read with the escapes of its strings decoded. What is put in is escaped; in place of a number or a
- * literal it becomes a string, and the quotes that hold the JSON together stay, whatever is put over them.
+ * JSON text, read with the escapes of its strings decoded. A replacement is escaped; in place of a number or a literal it
+ * becomes a string, and the quotes that hold the JSON together stay, whatever it covers.
  */
 export class JsonText implements Written {
   text = ''

@@ -32,7 +32,7 @@ export const ManagementAudited = defineEvent(
 
 type Audited = z.infer<typeof ManagementAudited.schema>
 
-/** What is known of a request while it is answered. */
+/** The facts of a request that are known while it is answered. */
 export interface AuditedState {
   readonly requestId: string
   readonly route?: LiveRoute
@@ -67,12 +67,12 @@ export async function audit(answered: Answered, { events, log }: AuditParts): Pr
 }
 
 const reading: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
-/** Characters of a parameter that are told. */
+/** Characters of a parameter that the audit event shows. */
 const most = 128
 
 /**
- * What is told of a request; undefined for one that has only read, or asked for what is not there. Reading is told where it was
- * refused for want of a key or a right.
+ * The audit event of a request; undefined for a request that has only read, or whose target does not exist. A read is reported
+ * where it was refused for want of a key or a right.
  */
 function auditOf({
   method,

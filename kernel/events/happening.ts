@@ -14,7 +14,7 @@ export const eventActor = z.object({
 /** The actor of an event: a user, an admin, a plugin, or an unknown client. */
 export type EventActor = Readonly<z.infer<typeof eventActor>>
 
-/** What an occurrence comes from: a call, a management request, or another occurrence. */
+/** The cause of an occurrence: a call, a management request, or another occurrence. */
 export type Cause =
   | { readonly id: string; readonly principal: Principal }
   | {
@@ -27,13 +27,13 @@ export type Cause =
 export interface EmitOptions {
   /** Gives the actor; by default the plugin that emits. */
   readonly cause?: Cause | undefined
-  /** Told at least once, after the transaction is on disk, and never when that is refused. */
+  /** Delivers it at least once after the transaction is on disk, and never when the transaction is refused. */
   readonly in?: Transaction
   /** The plugin that emits; the gateway itself without it. */
   readonly by?: string
 }
 
-/** Of what the gateway itself emits, and nothing has caused. */
+/** The options of events that the gateway itself emits without a cause. */
 export const noOptions: EmitOptions = {}
 
 const gateway: EventActor = { type: 'gateway', id: 'gateway' }
@@ -48,7 +48,7 @@ export function actorOf({ cause, by }: Pick<EmitOptions, 'cause' | 'by'>): Event
   return { type, id: userId ?? keyId, keyId }
 }
 
-/** What crosses of an occurrence, to another thread, a worker or the disk. */
+/** The part of an occurrence that crosses to another thread, a worker or the disk. */
 export type Facts<T = unknown> = Omit<Occurrence<T>, 'type'>
 
 /** An occurrence whose facts are formatted only when read, because some events happen with every call. */

@@ -16,7 +16,7 @@ const row = z.object({
 type Row = z.infer<typeof row>
 
 /**
- * Occurrences that are stored until they have been told, each with the changes that it comes from in one batch. Each is told at
+ * Stores occurrences until they are delivered, each in one batch with the changes that it comes from. Each is delivered at
  * least once, under one id, also when the process dies in between.
  */
 export class Outbox {
@@ -38,7 +38,10 @@ export class Outbox {
     await this.#rows.put(occurrence.id, rowOf(occurrence))
   }
 
-  /** Tells what is stored, and what is from now on. `tell` may return what settles when all listeners have done. */
+  /**
+   * Delivers the stored occurrences, and those stored from now on. `tell` may return a promise that settles when all listeners
+   * are done.
+   */
   async open(tell: (occurrence: Occurrence) => Promise<void> | undefined): Promise<void> {
     const start = (id: string, stored: Row): void => {
       if (this.#telling.has(id)) return
@@ -50,7 +53,7 @@ export class Outbox {
     for await (const [id, stored] of this.#rows.scan()) start(id, stored)
   }
 
-  /** Tells no more: what is stored from now on is told after the next start. Resolves when listeners have done. */
+  /** Delivers no more: occurrences stored from now on are delivered after the next start. Resolves when listeners are done. */
   async close(): Promise<void> {
     this.#stop()
     await Promise.allSettled(this.#telling.values())

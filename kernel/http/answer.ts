@@ -7,7 +7,7 @@ import { fitting } from './fitting.ts'
 import { sendPage } from './page-answer.ts'
 import { sendEvents } from './server-events.ts'
 
-/** What a handler returned, and for whom. */
+/** The result of a handler, and the request that it is for. */
 interface Handled {
   readonly result: unknown
   /** Of the request. */
@@ -62,7 +62,7 @@ function demand(holds: boolean, { method, path }: LiveRoute, what: string): void
   if (!holds) throw new Error(`The route ${method} ${path} must answer with ${what}.`)
 }
 
-/** A value as it is sent. What cannot be written fails here, where it is still an error of the request's. */
+/** A value as it is sent. A value that cannot be written fails here, where it is still an error of the request's. */
 function written(ctx: Koa.Context, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   ctx.type = 'json'

@@ -32,7 +32,7 @@ export function readBody(req: IncomingMessage, limit: number, cohort?: Cohort): 
         return
       }
       parts.push(part)
-      // The end of what was announced is told a few turns later only.
+      // Node reports the end of a body only a few turns after its last announced byte.
       if (isPlain && size === announced) done()
     })
     content.on('data', take)
@@ -62,7 +62,7 @@ export async function readJson(req: IncomingMessage, limits: BodyLimits): Promis
   return value
 }
 
-/** Refuses a key that stands for the prototype of the object that it is in, as far as somebody copies it. */
+/** Refuses a key `__proto__` anywhere in a body, since a copy would take its value for the prototype of the object. */
 function refusePrototypes(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   if (Object.hasOwn(value, '__proto__'))

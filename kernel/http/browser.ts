@@ -3,8 +3,6 @@ import type { TLSSocket } from 'node:tls'
 import type { IpRanges } from '../kit/ip-ranges.ts'
 import { isFromProxy } from './client.ts'
 
-/** What a request says of the page that sent it, and of the way it came. */
-
 /** The last value of a header that proxies add to. */
 const last = (value: string | string[] | undefined): string | undefined =>
   value?.toString().split(',').at(-1)?.trim()

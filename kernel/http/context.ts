@@ -6,7 +6,7 @@ const maxTags = 20
 const maxTagBytes = 128
 const none: Readonly<Record<string, string>> = Object.freeze({})
 
-/** What a proxied request says beside its body. Throws a bad request for headers that do not parse. */
+/** The context of a proxied request, from its headers. Throws a bad request for headers that do not parse. */
 export function callContextOf(headers: IncomingHttpHeaders, ip: string, generation: number): CallContext {
   return {
     project: single(headers['x-project'], 'X-Project') ?? 'default',

@@ -10,8 +10,8 @@ interface Range {
 }
 
 /**
- * Answers with a file, or with the requested part of it; 304 if the client has it. Bytes are read as fast as the client
- * takes them, and not at all for HEAD. What fails before the first byte is an error of the request's.
+ * Answers with a file, or with the requested part of it; 304 if the client has it. Bytes are read as fast as the client takes
+ * them, and not at all for HEAD. A failure before the first byte is an error of the request's.
  */
 export async function sendFile(ctx: Koa.Context, file: FileAnswer): Promise<void> {
   const size = sizeOf(file)

@@ -2,8 +2,9 @@ import type { z } from 'zod'
 import type { Log } from '../log.ts'
 
 /**
- * What of an answer may leave: what its schema names. Rows of a listing that do not fit are left out, counted and logged, so
- * that one that was stored by mistake does not hide the others. Throws what the schema does for all else.
+ * The part of an answer that may leave: the fields that its schema names. Rows of a listing that do not fit are left out,
+ * counted and logged, so that one that was stored by mistake does not hide the others. Throws the schema's error for any other
+ * misfit.
  */
 export function fitting(returns: z.ZodType, result: unknown, log: Log): unknown {
   const { success, data, error } = returns.safeParse(result)

@@ -21,7 +21,7 @@ import { callContextOf } from './context.ts'
 import { endWithAnswer } from './early-answer.ts'
 import { StreamedAnswer } from './streamed-answer.ts'
 
-/** What serving proxied calls takes. */
+/** The parts that serving proxied calls takes. */
 export interface ExchangeParts extends SettlementParts {
   readonly callers: Callers
   readonly cohort: Cohort

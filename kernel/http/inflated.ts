@@ -13,8 +13,8 @@ const inflaters: Readonly<Record<string, () => Transform>> = {
 }
 
 /**
- * The content of a request whose body is compressed, no faster than it is read. The reader must limit it: a few bytes can
- * become any number. `failed` is told what is wrong with it. Throws for an unknown encoding.
+ * The content of a request whose body is compressed, inflated no faster than it is read. The reader must limit it, since a few
+ * bytes can become any number. `failed` receives the error of broken content. Throws for an unknown encoding.
  */
 export function inflated(req: IncomingMessage, encoding: string, failed: (error: Error) => void): Readable {
   const name = encoding.trim().toLowerCase()

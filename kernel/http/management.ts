@@ -135,7 +135,7 @@ function routerOf(generation: Generation, parts: ManagementParts, admission: Adm
       if (principal) await chain.admit({ ...visitOf(ctx, parts), principal })
       const given = await bodyOf(ctx, route, parts.bodyLimits)
       await answer(ctx, route, { principal, session, given }, parts)
-      // What the handler left of an upload is not read to its end for the sake of the connection.
+      // Ends the connection with the answer, rather than read the rest of an upload that the handler left.
       if (!ctx.req.complete) endWithAnswer(ctx.req, ctx.res)
     })
   }

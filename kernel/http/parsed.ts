@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { badRequest } from '../errors.ts'
 import { nearestKeys, problemOf } from '../kit/problem-of.ts'
 
-/** What a schema makes of a part of a request, which `where` names; throws a bad request that lists what is wrong. */
+/** Parses a part of a request, which `where` names, by a schema; throws a bad request that lists the problems. */
 export function parsed(schema: z.ZodType | undefined, value: unknown, where: string): unknown {
   if (!schema) return undefined
   const result = schema.safeParse(value)

@@ -14,7 +14,7 @@ const refusals: Readonly<Record<string, readonly [status: number, message: strin
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not come within the time for it.'],
 }
 
-/** What bytes are refused with that Node could not read as a request. */
+/** The refusal of bytes that Node could not parse as a request. */
 function refusalOf({ code = '' }: NodeJS.ErrnoException): GatewayError {
   const [status, message] = refusals[code] ?? [400, 'This is not a valid HTTP request.']
   return badRequest(message, { status })

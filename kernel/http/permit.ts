@@ -11,7 +11,7 @@ import { newId } from '../id.ts'
 import type { Generation } from '../plugin/generation.ts'
 import { callContextOf } from './context.ts'
 
-/** What is asked about a call that is not made, such as one whose tokens are counted. */
+/** An inquiry about a call that is not made, such as one whose tokens are counted. */
 export interface Inquiry {
   readonly wire: string
   readonly operation: Operation
@@ -24,9 +24,9 @@ export interface Inquiry {
 }
 
 /**
- * Asks who grants access and who limits whether a call might be made, and whether it might go where it would: whoever
- * refuses throws. To limits it is a call that used nothing. Resolves with the call that it would be, whose trace has the
- * headers that they want on the answer.
+ * Asks the modules of access and limits whether a call might be made, and whether it might go to its target; throws the error
+ * of the module that refuses. To limits it is a call that used nothing. Resolves with the call that it would be; its trace has
+ * the headers that the modules want on the answer.
  */
 export async function permit(inquiry: Inquiry, generation: Generation): Promise<Call> {
   const { wire, operation, request, principal, target } = inquiry

@@ -68,10 +68,10 @@ export class HttpServer {
   }
 
   /**
-   * Answers for `drainDelay` milliseconds more, and closes the connection with each answer, so that a balancer has time
-   * to look elsewhere. Then refuses new requests, waits for running ones for `drain` milliseconds, and closes what is
-   * left. It listens until then, so that a client on its way here is told to come back. What was cut off may settle; a
-   * route that never ends is waited for no longer.
+   * Answers for `drainDelay` milliseconds more, and closes the connection with each answer, so that a balancer has time to look
+   * elsewhere. Then refuses new requests, gives running ones `drain` milliseconds to end, and closes the rest. It listens until
+   * then, so that a client on its way here gets an answer that it should come back. Calls that were cut off may settle; a route
+   * that never ends does not hold up the end.
    */
   async close({ drain, drainDelay }: { readonly drain: number; readonly drainDelay: number }): Promise<void> {
     this.#phase = 'leaving'

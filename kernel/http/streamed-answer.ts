@@ -32,7 +32,10 @@ export class StreamedAnswer {
     this.#begin = begin
   }
 
-  /** Rejects with what ended the stream early; what has begun is then closed as the wire has it for failures. */
+  /**
+   * Rejects with the error that ended the stream early; an answer that has begun is then closed as the wire has it for
+   * failures.
+   */
   async send(batches: AsyncIterable<readonly Chunk[]>, cancel: Cancel, requestId: string): Promise<void> {
     let last: readonly Chunk[] = []
     try {

@@ -15,7 +15,7 @@ const megabyte = 2 ** 20
 const mostBytes = 300 * megabyte
 
 let served: Served
-/** What the handlers saw. */
+/** The observations of the handlers. */
 let seen: string[]
 /** Held by handlers that read slowly. */
 let gate: PromiseWithResolvers<void>

@@ -6,7 +6,7 @@ import { badRequest, ClientGone } from '../errors.ts'
 import { overLimit, readBody } from './body.ts'
 import { inflated } from './inflated.ts'
 
-/** How long a client may send nothing while its bytes are waited for, in milliseconds. */
+/** How long a client may send nothing before its upload is refused, in milliseconds. */
 const stallMs = 60_000
 
 /** A body that is no JSON, in the form that its route wants. Refuses other types than that one takes. */
@@ -40,7 +40,7 @@ function openUpload(req: IncomingMessage, limit: number): Upload {
     type,
     size: isPlain && announced !== undefined ? Number(announced) : undefined,
     async *[Symbol.asyncIterator]() {
-      // The connection stays: what is wrong with a body is still to be told.
+      // The connection stays open, so that the client can get the error of a wrong body.
       const parts = content.iterator({ destroyOnReturn: false })
       let size = 0
       try {

@@ -23,7 +23,7 @@ export interface CallView {
   readonly trace: TraceView | undefined
 }
 
-/** What a hook did to a call. */
+/** The changes of a hook to a call. */
 export interface CallChange {
   /** Fields of the request; undefined removes one. */
   readonly fields: Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@ import type { CompletionChunk } from '../call/canonical.ts'
 import { type GatewayError, internalError } from '../errors.ts'
 import { Chunk } from '../stream/chunk.ts'
 
-/** A chunk as it crosses: a provider's event is parsed over there, unless somebody did it before. */
+/** A chunk as it crosses: the other side parses a provider's event, unless this side has parsed it before. */
 interface ChunkView {
   /** The event's bytes, one a character: so they cross as one copy, whatever buffer they are a part of. */
   readonly raw?: string
@@ -38,7 +38,7 @@ export class ChunkTransit {
     return { first, chunks: batch.map(viewOf) }
   }
 
-  /** What came back: chunks by number, and new ones. */
+  /** The chunks that came back: by number, and new ones. */
   leave(items: readonly (number | CompletionChunk)[]): Chunk[] {
     const out = items.map((item) => {
       const chunk = typeof item === 'number' ? this.#held.get(item) : undefined

@@ -28,7 +28,7 @@ export class CrossedErrors {
   }
 }
 
-/** What both sides know of a call that is under way: its errors and cancels, by number. */
+/** The errors and cancels of a call under way that both sides know, by number. */
 export class CrossingCall {
   readonly id: string
   readonly errors: CrossedErrors
@@ -47,7 +47,7 @@ export class CrossingCall {
     this.#tell = tell
   }
 
-  /** The number of a cancel; the other side is told when one is used that has none yet. */
+  /** The number of a cancel. The first use of a number makes the other side learn when this cancel is used. */
   numberOf(cancel: Cancel): number {
     const isNew = !this.#cancels.has(cancel)
     const number = this.#cancels.numberOf(cancel)
@@ -60,7 +60,7 @@ export class CrossingCall {
     return this.#cancels.get(number) ?? this.#cancels.set(number, make())
   }
 
-  /** From now on the other side is told when this cancel is used. */
+  /** Reports to the other side, from now on, when this cancel is used. */
   watch(cancel: Cancel, number: number): Cancel {
     this.own(cancel.onAbort((reason) => this.tell(number, reason)))
     return cancel

@@ -62,7 +62,7 @@ export class GuestAround {
     return reply
   }
 
-  /** What was answered; what happened to the call is taken over first. */
+  /** The answer, after the changes of the call are taken over. */
   #answer<T>({ value, thrown, news }: Answered<T>): T | undefined {
     const { known } = this.#parts
     if (news) known.copy.follow(news)

@@ -22,7 +22,7 @@ export class GuestCall extends CrossingCall {
   request: ModelRequest | undefined
   /** The provider that the model's name says outright. */
   provider: string | undefined
-  /** What the answer varies by inside of the stage `cache`; while that is not known, by the call. */
+  /** The values that the answer varies by inside of the stage `cache`; while they are not known, by the call. */
   varies: string | undefined = this.id
 
   readonly chain: ChainFacts = {
@@ -58,7 +58,7 @@ export class GuestCalls {
     })
   }
 
-  /** What is different in a changed call. */
+  /** The differences of a changed call. */
   changeOf(call: Call, changed: Call): CallChange {
     const names = new Set([...Object.keys(call.request), ...Object.keys(changed.request)])
     const fields = [...names].filter((name) => call.request[name] !== changed.request[name])

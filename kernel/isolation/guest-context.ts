@@ -12,7 +12,7 @@ import type { GuestEvents } from './guest-events.ts'
 import type { GuestMeter } from './guest-meter.ts'
 import type { GuestData, SetupData } from './protocol.ts'
 
-/** What of a context a worker does without, and why nothing stands in for it. */
+/** The parts of a context that a worker lacks, and the reason why nothing stands in for each. */
 const absent = {
   call: 'calls in the name of others',
   targets: 'the places that calls may go to',
@@ -41,8 +41,8 @@ export interface GuestParts {
 }
 
 /**
- * The context of a module in its worker: the one that it has in the process, made from the worker's ends of what it leads to.
- * What cannot cross says so.
+ * The context of a module in its worker: the one that it has in the process, made from the worker's ends of its connections. A
+ * part that cannot cross throws an error that says so.
  */
 export function guestContext<S>(settings: S, given: SetupData, parts: GuestParts): Context<S> {
   const { data, instance, memory, host, log, store, events, meter } = parts

@@ -11,7 +11,7 @@ import type { CallHooks, EventView } from './protocol.ts'
 
 type Listener<T> = (data: T, occurrence: Occurrence<T>) => unknown
 
-/** Events as a module in a worker has them: what it listens to is told to the gateway, which passes it on. */
+/** Events of a module in a worker: it names the events that it listens to, and the gateway passes those on. */
 export class GuestEvents implements EventBus {
   readonly #heard: Events
   readonly #host: () => Host

@@ -4,7 +4,7 @@ import { thrownOf } from '../workers/thrown.ts'
 import type { Host } from './guest-calls.ts'
 import type { Done } from './protocol.ts'
 
-/** Counts nothing: what failed, and what the module reports, is told to the other side, which counts. */
+/** Counts nothing: it passes failures and the module's reports to the other side, which counts. */
 export class GuestMeter extends Meter {
   readonly #host: () => Host
   #faults: Done<unknown>['faults'] = []
@@ -21,14 +21,14 @@ export class GuestMeter extends Meter {
     if (typeof error === 'object' && error !== null) this.#failed.add(error)
   }
 
-  /** What failed and was let pass, since this was last asked. */
+  /** The failures that were let pass since the last time it was called. */
   takeFaults(): Done<unknown>['faults'] {
     const faults = this.#faults
     this.#faults = []
     return faults
   }
 
-  /** Whether this was thrown by a hook that failed; what is no error, always was. */
+  /** Whether a failed hook threw this; true of any value that is no error. */
   hasFailed(cause: unknown): boolean {
     return typeof cause === 'object' && cause !== null ? this.#failed.has(cause) : cause !== undefined
   }

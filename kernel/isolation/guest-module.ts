@@ -79,7 +79,7 @@ export class GuestModule {
     }
   }
 
-  /** What the gateway may ask of it. */
+  /** The methods that the gateway may call. */
   get methods(): Pick<Handlers<GuestMethods>, ModuleMethods> {
     return {
       admit: (visit) => this.#do('', () => this.#entry.hooks.admit!(visit)),

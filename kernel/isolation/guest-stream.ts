@@ -7,8 +7,8 @@ import { ChunkArrivals, type ChunkBatch } from './chunk-transit.ts'
 import type { Passed } from './protocol.ts'
 
 /**
- * A streamed answer passing through a module, batch by batch. The module's side pulls: when it asks for more than has
- * come, what it let go of until then is the answer to the batch.
+ * A streamed answer passing through a module, batch by batch. The module's side pulls: when it asks for more than has come, the
+ * chunks that it has let go by then are the answer to the batch.
  */
 export class GuestStream {
   readonly #arrivals = new ChunkArrivals()

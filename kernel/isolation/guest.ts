@@ -71,7 +71,7 @@ const host: Host = new RpcPort<HostMethods, GuestMethods>(
   },
 )
 
-/** Imports the module for something. What is thrown crosses with as much as may be shown of it. */
+/** Imports the module for a task. An error crosses with as much of it as may be shown. */
 async function begin<T>(run: (definition: ModuleDefinition) => Promise<T>): Promise<T> {
   try {
     if (data.staged) resolveStagedAlone(data.staged)

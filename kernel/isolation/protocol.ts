@@ -13,7 +13,7 @@ import type { CallChange, CallView, OutcomeView } from './call-view.ts'
 import type { ChunkBatch } from './chunk-transit.ts'
 import type { AttemptView, TracePart, TraceView } from './trace-sync.ts'
 
-/** What a worker is started with. */
+/** The data that a worker is started with. */
 export interface GuestData {
   readonly entry: string
   /** Where the entry and its packages are, for code that is imported from a copy. */
@@ -25,7 +25,7 @@ export interface GuestData {
   readonly permissions: readonly string[]
 }
 
-/** What a module is set up with. */
+/** The data that a module is set up with. */
 export interface SetupData {
   /** The settings as the operator gave them. */
   readonly config: Readonly<Record<string, unknown>>
@@ -58,7 +58,7 @@ export interface CallThrown extends Thrown {
   readonly number?: number
 }
 
-/** What came of something that the module was asked. */
+/** The result of a question to the module. */
 export interface Done<T> {
   readonly value?: T
   readonly thrown?: CallThrown
@@ -71,7 +71,7 @@ export interface Done<T> {
 
 type Headers = Readonly<Record<string, string>>
 
-/** What a module does for a call, by what it is given beside the call. */
+/** A module's hooks for a call, with the data that each gets beside the call. */
 export type CallHooks = {
   request(_: object): Step
   /** `varies`: what modules inside of the stage `cache` say of the answer. */
@@ -108,7 +108,7 @@ export interface StreamStep {
   readonly begin: { readonly call: CallView; readonly reveals: boolean } | undefined
 }
 
-/** What the gateway asks of a worker, and tells it. */
+/** The requests and messages of the gateway to a worker. */
 export type GuestMethods = CallMethods & {
   /** The settings that its plugin takes, as a JSON Schema. */
   describe(_: undefined): Readonly<Record<string, unknown>> | undefined
@@ -123,7 +123,7 @@ export type GuestMethods = CallMethods & {
   release(stream: AroundStream): Done<void>
   /** An event about no call. */
   hear(event: EventView): void
-  /** What is new in the store. */
+  /** The news of the store. */
   news(news: StoreNews): unknown
   /** Tell what is to be remembered; `leave` gives everything back before. */
   remember(_: undefined): Remembered
@@ -133,7 +133,7 @@ export type GuestMethods = CallMethods & {
   over(call: string): void
 }
 
-/** What a worker asks of the gateway, and tells it. */
+/** The requests and messages of a worker to the gateway. */
 export type HostMethods = {
   complete(given: {
     readonly request: ModelRequest
@@ -142,7 +142,7 @@ export type HostMethods = {
     readonly budgetUsd?: number
   }): Completion
   store(ask: PartAsk): unknown
-  /** What is inside an `around`. */
+  /** Runs the part of the chain inside an `around`. */
   next(
     given: AroundRun & { readonly change: CallChange; readonly trace: TracePart | undefined },
   ): Answered<Given>
@@ -158,17 +158,17 @@ export type HostMethods = {
   log(line: LogLine): void
 }
 
-/** What came of something that was asked for a call; and what happened to the call meanwhile. */
+/** The result of a question about a call, with the changes of the call in the meantime. */
 export interface Answered<T> {
   readonly value?: T
   readonly thrown?: CallThrown
   readonly news?: TraceView | undefined
 }
 
-/** What came of a hook that is asked for requests. */
+/** The result of a request hook. */
 export type Step = { readonly change: CallChange } | { readonly body: Completion } | undefined
 
-/** What may leave of a stream: chunks that came, by their number, and others. */
+/** The chunks of a stream that may leave: chunks that came, by their number, and others. */
 export interface Passed {
   readonly chunks: readonly (number | CompletionChunk)[]
   /** Nothing more is wanted: the module has no business with this answer, or has ended it. */
@@ -176,18 +176,18 @@ export interface Passed {
   readonly thrown?: Thrown
 }
 
-/** What came from inside to an `around`: an answer and its number, the stream of one to be asked for. */
+/** The result from inside an `around`: an answer and its number, or the number of a stream. */
 export type Given =
   | { readonly reply: number; readonly body: Completion }
   | { readonly reply: number; readonly wire: string }
 
-/** What an `around` answers: what it was given, or something of its own. */
+/** The result of an `around`: the answer that it was given, or one of its own. */
 export type Made =
   | { readonly given: number }
   | { readonly body: Completion }
   | { readonly stream: number; readonly wire: string }
 
-/** An event, of whose kind the schema stays where it is; with what is known of it where it has been told. */
+/** An event without its schema, which stays where it is; with the facts that are known of it where it was delivered. */
 export interface EventView extends Omit<EventType<unknown>, 'schema'> {
   readonly data: unknown
   readonly facts?: Facts | undefined

@@ -20,7 +20,7 @@ export class RemoteAround {
   readonly #next: Next
   readonly #given: Reply[] = []
   readonly #streams = new StreamHandles()
-  /** Which of the module's workers it runs in. */
+  /** The worker of the module that it runs in. */
   readonly #worker: number
 
   constructor(module: RemoteModule, known: RemoteCall, call: Call, next: Next) {
@@ -43,7 +43,7 @@ export class RemoteAround {
     return 'body' in made ? WholeReply.of(made.body) : new StreamReply(made.wire, this.#read(made.stream))
   }
 
-  /** Makes a call that the module asks for; what the call has been through comes with its answer. */
+  /** Makes a call that the module asks for; the history of the call comes with its answer. */
   async next(change: CallChange, part: TracePart | undefined): Promise<Answered<Given>> {
     const { trace } = this.#call
     const { errors, news } = this.#known

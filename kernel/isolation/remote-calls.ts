@@ -122,7 +122,7 @@ export class RemoteCalls {
       if (reason === over) known.isSettled = true
       if (!this.#forget(known)) known.tell(0, reason)
     })
-    // A call that has ended is told of first, and then that it has.
+    // The worker learns of a call before it learns that the call has ended.
     if (call.cancel.aborted) queueMicrotask(() => ended(call.cancel.reason!))
     else known.own(call.cancel.onAbort(ended))
     return known

@@ -15,7 +15,7 @@ export class RemoteEvents {
   readonly #module: RemoteModule
   /** Names that are listened to on this side; `undefined` stands for all. */
   readonly #heard = new Set<string | undefined>()
-  /** Those of them that the worker which is there wants. */
+  /** The events among them that the current worker wants. */
   readonly #wanted = new Set<string | undefined>()
   readonly #declared = new Set<string>()
 

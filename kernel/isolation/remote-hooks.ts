@@ -48,7 +48,7 @@ async function request(
     if (!step) return undefined
     return 'body' in step ? replyWith(call, step.body) : module.calls.changed(call, step.change)
   } catch (error) {
-    // What was found is known over there alone: nothing of the request can be recorded.
+    // Only the worker knows its findings, so nothing of the request can be recorded.
     if (detects && isGatewayError(error)) call.trace.mayRecord(undefined)
     throw error
   }

@@ -33,7 +33,7 @@ import { addPart } from './trace-sync.ts'
 
 type WorkerOptions = SupervisedOptions<GuestMethods, HostMethods, Shape>
 
-/** How a worker of this table is started; what it is for, `methods` and `begin` say. */
+/** How a worker of this table is started; `methods` and `begin` give its purpose. */
 export type WorkerStart = Omit<WorkerOptions, 'methods' | 'begin' | 'lost' | 'rpc'>
 
 /** How what modules and the gateway say to each other crosses. */
@@ -98,7 +98,7 @@ export class RemoteModule {
     return shape
   }
 
-  /** What it remembers so far. */
+  /** The memory of the module so far. */
   async remembered(): Promise<Remembered> {
     if (!this.worker.isReady) await this.worker.start()
     return this.worker.call('remember', undefined)
@@ -179,7 +179,7 @@ export class RemoteModule {
 
   /** Asks it something for a call that it has been shown, or is shown now. */
   async ask<T>(call: Call, ask: (known: RemoteCall) => Promise<Done<T>>): Promise<T> {
-    // Nothing may come between when nothing has to be waited for: the call may be over in the next turn.
+    // Nothing may come between when there is nothing to await: the call may be over in the next turn.
     if (!this.worker.isReady) await this.started()
     const known = this.calls.enter(call)
     try {
@@ -201,7 +201,7 @@ export class RemoteModule {
     throw error
   }
 
-  /** What the worker may ask. */
+  /** The methods that the worker may call. */
   #methods(): Handlers<HostMethods> {
     const context = this.#context
     return {

@@ -18,13 +18,13 @@ export class RemoteStream extends BatchFilter {
   readonly #hook: string
   readonly #pipe: number
   readonly #transit = new ChunkTransit()
-  /** Which of the module's workers it goes through, and no other: what a lost one held, the next does not know. */
+  /** The worker of the module that it goes through, and no other: another does not know the chunks that a lost one held. */
   #worker: number | undefined
   /** Whether the worker waits for more. */
   #isOpen = true
   #ms = 0
 
-  /** `reveals`: it shows the client what everybody else does not get to see. */
+  /** `reveals`: it shows the client text that nothing else gets to see. */
   constructor(module: RemoteModule, call: Call, reveals = false) {
     super()
     this.#module = module
@@ -54,7 +54,10 @@ export class RemoteStream extends BatchFilter {
     }
   }
 
-  /** Lets the module see a batch, and what it lets go leave; without the module, what it has held. Whether it ended the answer. */
+  /**
+   * Gives the module a batch, and lets the chunks leave that it lets go; without the module, those that it held. Whether it
+   * ended the answer.
+   */
   async *#pass(
     batch: readonly Chunk[],
     end: boolean,

@@ -42,7 +42,7 @@ async function openFar(folder: string): Promise<Engine> {
     compact: () => engine.compact(),
     copyTo: (folder) => engine.copyTo(folder),
     async close() {
-      // What was told before crosses before, as when a worker leaves.
+      // Messages sent before also cross before, as when a worker leaves.
       await new Promise((resolve) => setImmediate(resolve))
       await guest.cross('')
       await gate.close()

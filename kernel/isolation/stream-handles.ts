@@ -35,14 +35,14 @@ export class StreamHandles {
     await handle.batches.return?.()
   }
 
-  /** What came back of what was read. */
+  /** The chunks that came back of those that were read. */
   leave(items: readonly (number | CompletionChunk)[]): Chunk[] {
     return this.#transit.leave(items)
   }
 
   /**
-   * What is left of the one stream that was read, with all that never came back; undefined when there is more than one,
-   * or if it is not known what is missing.
+   * The rest of the one stream that was read, with every chunk that never came back; undefined when there is more than one
+   * stream, or if it is not known which chunks are missing.
    */
   async rest(): Promise<AsyncIterable<readonly Chunk[]> | undefined> {
     const [handle, ...others] = this.#handles.values()

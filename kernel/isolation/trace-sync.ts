@@ -11,7 +11,7 @@ export type AttemptView = Omit<Attempt, 'error' | 'usage' | 'counted' | 'costUsd
   readonly costUsd: number | undefined
 }
 
-/** What is new of a call's trace, as far as the module in the worker gets to see it. */
+/** The news of a call's trace, as far as the module in the worker gets to see it. */
 export interface TraceView {
   /** With the first view: when the call began. */
   readonly began?: Pick<Trace, 'startedAt' | 'started'>
@@ -22,7 +22,7 @@ export interface TraceView {
   readonly firstContentAt?: number
 }
 
-/** What a module in a worker added to a call's trace. */
+/** The additions of a module in a worker to a call's trace. */
 export interface TracePart {
   readonly notes?: readonly Note[]
   /** With so many of each as there were since. */
@@ -93,7 +93,7 @@ export class TraceCopy {
     return now
   }
 
-  /** Takes over what happened; it is not told back. */
+  /** Takes over the changes of the other side; they are not sent back. */
   follow({ began, attempts = [], served, cached, firstContentAt }: TraceView): void {
     const trace = this.#trace
     if (began) Object.assign(trace, began)
@@ -109,7 +109,7 @@ export class TraceCopy {
     this.#told.isNew('cached', trace.cached)
   }
 
-  /** What was added since the last time; undefined when nothing was. `isOver`: the answer as it may be recorded is there. */
+  /** The additions since the last time; undefined when there are none. `isOver`: the answer as it may be recorded is there. */
   next(isOver: boolean): TracePart | undefined {
     const { notes, findings, decisions, paramsChanged, headers, facts, cached, body } = this.#trace
     return someOf<TracePart>({
@@ -141,11 +141,11 @@ export class TraceCopy {
   }
 }
 
-/** What one side has told the other of things that grow and change, by name. */
+/** The values that one side has sent to the other, by name, of things that grow and change. */
 class Told {
   readonly #told = new Map<string, unknown>()
 
-  /** Whether it is another than was told last. */
+  /** Whether it differs from the value that was sent last. */
   isNew(name: string, now: unknown): boolean {
     const isNew = this.#told.get(name) !== now
     this.#told.set(name, now)
@@ -157,7 +157,7 @@ class Told {
     return now.slice(this.numberOf(name, now.length))
   }
 
-  /** The number that was told last; zero when none was. */
+  /** The number that was sent last; zero when there was none. */
   numberOf(name: string, now: number): number {
     const before = (this.#told.get(name) ?? 0) as number
     this.#told.set(name, now)
@@ -204,7 +204,7 @@ export function addPart(trace: Trace, part: TracePart, isOwn: (note: Note) => bo
   if (body) trace.body ??= () => body
 }
 
-/** What cannot be put together is not recorded. */
+/** A body that cannot be put together is not recorded. */
 function recorded(body: NonNullable<Trace['body']>): Completion | undefined {
   try {
     return body()

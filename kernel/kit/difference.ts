@@ -1,4 +1,4 @@
-/** What a value is, without what it says: a text's length, a list's and an object's size; numbers and flags as they are. */
+/** The shape of a value, without its content: a text's length, a list's and an object's size; numbers and flags as they are. */
 export type Shape =
   | { readonly type: 'absent' | 'null' }
   | { readonly type: 'text' | 'list' | 'object'; readonly size: number }
@@ -11,12 +11,12 @@ export interface Difference {
   readonly after: Shape
 }
 
-/** Differences that are told of at the most. */
+/** Most differences that are listed. */
 const most = 50
 
 /**
- * Where two JSON values differ, told by shapes, so that nothing of a prompt is in it. Parts that are the same object
- * are not looked into: what was copied to be changed costs as much as was changed.
+ * Where two JSON values differ, by their shapes, so that nothing of a prompt is in it. Parts that are the same object are
+ * skipped, so that comparing a changed copy costs as much as was changed.
  */
 export function differences(before: unknown, after: unknown): Difference[] {
   const found: Difference[] = []

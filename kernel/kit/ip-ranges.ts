@@ -43,7 +43,9 @@ function networkIn(range: string): readonly [Address, number] {
 export const plainAddress = (address: string): string =>
   address.includes(':') && ipaddr.isValid(address) ? ipaddr.process(address).toString() : address
 
-/** What one client has of the address space: an IPv4 address, or the 64 bits of IPv6 that come with a connection. */
+/**
+ * The part of the address space that counts as one client: an IPv4 address, or the 64 bits of IPv6 that come with a connection.
+ */
 export function networkOf(address: string): string {
   if (!address.includes(':') || !ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)

@@ -1,6 +1,6 @@
 import type { Call } from '../call/call.ts'
 
-/** What the model of a call is called. */
+/** The name of the model of a call. */
 export interface ModelName {
   /** The provider that is named outright, by `X-Provider` or in front of the model; undefined where routing decides. */
   readonly provider: string | undefined

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { jsonSchemaOf } from './json-schema.ts'
 import { nearest } from './nearest.ts'
 
-/** What is wrong with a field, as text for its author; an absent field is called missing. */
+/** The problem of a field, as text for its author; an absent field is called missing. */
 export const problemOf = ({ message }: { readonly message: string }): string =>
   message.replace(/^Invalid input: (expected .+), received undefined$/, 'it is missing: $1')
 

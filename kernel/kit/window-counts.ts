@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 /** Names that are remembered at once. */
 const mostNames = 10_000
 
-/** What has happened under a name since its window began. */
+/** The counts under a name since its window began. */
 export interface WindowCount {
   readonly count: number
   /** Until the window ends, in whole seconds, at least one. */

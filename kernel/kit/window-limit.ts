@@ -8,11 +8,11 @@ export interface WindowLimitOptions {
   readonly windowMs: number
   /** The message for a refused caller. */
   readonly refusal: (limit: number, leftS: number) => string
-  /** Told of a name when it is refused, and whether that is the first time in a window. */
+  /** Called with a name when it is refused, and with whether that is the first time in a window. */
   readonly exceeded?: (name: string, isFirst: boolean) => void
 }
 
-/** How often something may happen under each name, told in headers on every answer. It is forgotten at a restart. */
+/** Limits how often something may happen under each name, and shows it in headers on every answer. A restart forgets it. */
 export class WindowLimit {
   readonly #options: WindowLimitOptions
   readonly #counts: WindowCounts

@@ -8,7 +8,10 @@ const secretName =
 const namedValue =
   /((?:(?:api|admin|access|private|secret|encryption|license)[_-]?key|authorization|passw(?:or)?d|passphrase|secret|token|cookie|[?&]key)(?:\\?["'])?\s*[:=]\s*(?:\\?["'])?)(?:(?:bearer|basic)\s+)?[^\s"'\\,;&}]+/gi
 
-/** What secrets look like wherever they stand: credentials of a scheme, keys by their makers' prefixes, JWTs, logins in addresses. */
+/**
+ * The forms of secrets, wherever they stand: credentials of a scheme, keys by their makers' prefixes, JWTs, logins in
+ * addresses.
+ */
 const secretText =
   /\b(?:bearer|basic)\s+[\w.~+/=-]{6,}|\b(?:sk|pk|rk)-[\w-]{8,}|\bsy_\w{8,}|\b(?:gsk|hf|fw|r8|ghp|gho|github_pat|whsec|xox[abp])_[\w-]{10,}|\b(?:xai|pplx)-[\w-]{10,}|\bAIza[\w-]{20,}|\bA[KS]IA[A-Z0-9]{12,}|\beyJ[\w-]{8,2048}\.[\w-]+\.[\w-]*|(?<=:\/\/)[^\s/@:"\\]*:[^\s/@"\\]+(?=@)/gi
 

@@ -7,8 +7,8 @@ import { badRequest, type GatewayError } from '../errors.ts'
 import { nanoOf } from '../money.ts'
 
 /**
- * Refuses attempts that could bring what a call costs above a bound, before anything is sent: by the estimate of its prompt and
- * the most tokens that its answer can have. What cannot be bounded is refused too.
+ * Refuses attempts that could raise the cost of a call above a bound, before anything is sent: by the estimate of its prompt
+ * and the most tokens that its answer can have. An attempt without such a bound is refused too.
  */
 export function costBound(
   maxUsd: number,

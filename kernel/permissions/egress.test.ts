@@ -5,7 +5,7 @@ import { request } from 'undici'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { Egress, type Resolve } from './egress.ts'
 
-/** What names lead to, in the place of a name server. */
+/** The addresses of names, in the place of a name server. */
 const names = new Map<string, readonly string[]>()
 const resolve: Resolve = (name, _, done) => {
   const found = (names.get(name) ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
@@ -35,7 +35,7 @@ beforeEach(() => {
   met = 0
 })
 
-/** What a plugin gets from this host, which may reach every host unless some are named. */
+/** The answer that a plugin gets from this host, which may reach every host unless some are named. */
 async function reached(
   host: string,
   allow: readonly string[] = [],

@@ -19,8 +19,9 @@ export type Resolve = (
 ) => void
 
 /**
- * Where requests of plugins may go. Names are resolved first, and the connection is made to the very addresses that
- * were looked at; redirects go the same way. What is not on the public internet is refused unless the operator allowed it.
+ * The places that requests of plugins may go to. Names are resolved first, and the connection is made to the very addresses
+ * that were checked; redirects go the same way. An address that is not on the public internet is refused unless the operator
+ * allowed it.
  */
 export class Egress {
   readonly allow: readonly string[]

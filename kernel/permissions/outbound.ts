@@ -32,7 +32,7 @@ export interface ModelCalls {
   call(plugin: string, request: ModelRequest, options: CallOptions, signal: AbortSignal): MadeCall
 }
 
-/** What plugins reach the outside with. */
+/** The means by which plugins reach the outside. */
 export interface Outbound {
   readonly egress: Egress
   /** Of the configuration, by name. */

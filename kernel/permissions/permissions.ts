@@ -16,7 +16,7 @@ export const permission = z.string().refine((text) => forms.some((form) => form.
     'models:<USD a day>',
 })
 
-/** What a plugin may have and do, read from its manifest. */
+/** The permissions of a plugin, read from its manifest. */
 export interface Grants {
   has(permission: 'routes' | 'providers' | 'store' | 'calls' | 'targets'): boolean
   /** Permissions `service:<name>` for services that not every plugin may use. */
@@ -24,7 +24,7 @@ export interface Grants {
   /** Hosts it may reach; `*.` stands for subdomains, `*` for all. */
   readonly hosts: readonly string[]
   readonly secrets: ReadonlySet<string>
-  /** What its model calls may cost a day; undefined when it may make none. */
+  /** The most that its model calls may cost a day; undefined when it may make none. */
   readonly usdPerDay: number | undefined
   /** Whether it may read the texts of calls, and change them. Permission to change includes permission to read. */
   readonly reads: boolean

@@ -3,11 +3,11 @@ import type { Outcome } from '../call/outcome.ts'
 import { HookFault } from '../hook-fault.ts'
 import { nanoOf, usdOf } from '../money.ts'
 
-/** What plugins may spend on calls that they make for themselves: so much a day each, in UTC. */
+/** The budgets of plugins for calls that they make for themselves: so much a day each, in UTC. */
 export class PluginBudget {
-  /** What plugins have spent, by day and plugin, in nano-dollars. */
+  /** The spending of plugins, by day and plugin, in nano-dollars. */
   readonly #spent: Counters
-  /** What calls under way may still cost, by plugin, in nano-dollars. */
+  /** The costs that calls under way may still have, by plugin, in nano-dollars. */
   readonly #reserved = new Map<string, number>()
   /** The most expensive call so far, by plugin: the assumed cost of the next one if none is given. */
   readonly #dearest = new Map<string, number>()

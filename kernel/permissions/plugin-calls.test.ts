@@ -4,7 +4,7 @@ import { type Dropin, writeDropins } from '../../test/dropins.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
-/** Makes calls for who asks: whole as JSON, streamed as events; a text that is `as` names somebody else. */
+/** Makes calls for its caller: whole as JSON, or streamed as events; a text that is `as` names another user. */
 const studio: Dropin = {
   manifest: { kind: 'area', permissions: ['routes', 'calls'] },
   setup: `

@@ -90,7 +90,7 @@ export class PluginCalls implements ModelCalls {
     const chain = generation.innerChain(plugin)
     const exchange = new PluginExchange({
       ...this.#parts,
-      // What a plugin asks may hold texts as they were before the guards, which no trace may show.
+      // A plugin's request may hold texts as they were before the guards, which no trace may show.
       ground: { ...groundOf(generation, chain), isPrivate: true },
       make: async () => callFor(plugin, request, options, generation.number),
       signals: [signal, options.signal, on?.signal],

@@ -13,7 +13,7 @@ interface Asked extends SettlementParts {
   readonly make: () => Promise<Call>
   /** Any of them ends the call. */
   readonly signals: readonly (AbortSignal | undefined)[]
-  /** What a call is told that one of them has ended. */
+  /** Makes the reason that the call ends with when one of them aborts. */
   readonly left: () => Error
 }
 

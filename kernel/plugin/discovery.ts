@@ -62,15 +62,15 @@ function withoutClashes(found: readonly Discovered[]): Discovered[] {
   })
 }
 
-/** Those that are not there. */
+/** The folders that are missing. */
 export async function missingFolders(folders: readonly string[]): Promise<string[]> {
   const found = await Promise.all(folders.map((folder) => stat(folder).catch(() => undefined)))
   return folders.filter((_, n) => !found[n]?.isDirectory())
 }
 
 /**
- * What the file says of plugins by id, and of bindings by `module/name`. Throws a ConfigError for what nobody would ever
- * read: a guard whose name is misspelt must not be missed in silence.
+ * The settings in the file of plugins by id, and of bindings by `module/name`. Throws a ConfigError for entries that nothing
+ * would ever read: a guard with a misspelt name must not be missed in silence.
  */
 export function configuredPlugins(
   config: Pick<Config, 'modules' | 'sections' | 'source'>,

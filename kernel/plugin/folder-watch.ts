@@ -27,8 +27,8 @@ export interface FolderWatchOptions {
 }
 
 /**
- * Watches the folders below some roots. One that is being copied is left alone until nothing in it has changed for that
- * long; one that is moved into place, its content older than that, is told at once. Returns what ends it.
+ * Watches the folders below some roots. A folder that is being copied is reported once nothing in it has changed for that long;
+ * one that is moved into place, with older content, is reported at once. Returns a function that ends the watch.
  */
 export function watchFolders(roots: readonly string[], options: FolderWatchOptions): () => void {
   const { settleMs } = options
@@ -52,7 +52,7 @@ export function watchFolders(roots: readonly string[], options: FolderWatchOptio
     const changedMs = await newestChange(folder)
     await look(folder, changedMs === undefined ? 0 : settleMs - (Date.now() - changedMs))
   }
-  /** What is gone may be about to be replaced; what is there says itself how fresh it is. */
+  /** A folder that is gone may be about to be replaced; a folder that is there shows its own age. */
   const heard = async (folder: string): Promise<void> => {
     if (waiting.has(folder)) return
     const changedMs = await newestChange(folder)

@@ -27,8 +27,8 @@ interface ChainOptions {
 }
 
 /**
- * One immutable arrangement of everything that is switched on. A request leases the generation it began with, from
- * first byte to last; what only this generation holds is disposed when the last lease is over.
+ * One immutable arrangement of everything that is switched on. A request leases the generation it began with, from first byte
+ * to last; parts that only this generation holds are disposed when the last lease is over.
  */
 export class Generation implements Arrangement {
   readonly number: number
@@ -45,9 +45,9 @@ export class Generation implements Arrangement {
   readonly providers: ReadonlyMap<string, ProviderSpec>
   readonly attempts: AttemptHooks
   readonly targets: TargetHooks | undefined
-  /** What calls cost and use, as far as a plugin tells. */
+  /** The costs and the usage of calls, as far as a plugin offers them. */
   readonly rating: Rating
-  /** What plugins keep of persons. */
+  /** The personal data that plugins keep. */
   readonly personal: readonly { readonly plugin: string; readonly data: PersonalData }[]
   /** Says which tenant users belong to, if a plugin does. */
   readonly tenants: Tenants | undefined
@@ -102,7 +102,7 @@ export class Generation implements Arrangement {
     for (const instance of instances) instance.holders += 1
   }
 
-  /** What routes and delivers calls, without one module: the chain of the calls which that one makes itself. */
+  /** The parts that route and deliver calls, without one module: the chain of the calls that this module makes itself. */
   innerChain(without: string): Chain {
     let chain = this.#inner.get(without)
     if (!chain) {
@@ -179,7 +179,7 @@ const undelivered: Delivery = async () => {
   throw internalError('The plugin that carries calls to providers is not switched on.')
 }
 
-/** What instances offer, together. Throws when two of them claim the same thing. */
+/** The offers of instances, together. Throws when two of them claim the same thing. */
 export function offersOf(running: readonly Instance[]) {
   const instances = withOnce(running)
   const routes = unique(instances, 'route', ({ routes }) =>
@@ -205,7 +205,7 @@ export function offersOf(running: readonly Instance[]) {
   }
 }
 
-/** What instances offer under a name; a name can be taken once. */
+/** The offers of instances under names; a name can be taken once. */
 function unique<K, V>(
   instances: readonly Instance[],
   what: string,

@@ -23,20 +23,20 @@ import { storeName } from './plugin-data.ts'
 import { isOfCall, oneThread, type Relay } from './relay.ts'
 import { Scope } from './scope.ts'
 
-/** What one setup of a plugin made: collected first, put to work by a generation. */
+/** The parts that one setup of a plugin made: collected first, put to work by a generation. */
 export interface Instance {
   readonly id: string
   readonly scope: Scope
   /** In shadow it has no effect on calls. */
   mode: Context<unknown>['mode']
-  /** What its module has once, which it keeps as long as it lasts. */
+  /** The part that its module has once, which the instance keeps as long as it lasts. */
   once?: Once
   hooks: ChainHooks
   readonly routes: LiveRoute[]
   readonly wires: Wire[]
   readonly protocols: Protocol[]
   readonly sections: Section[]
-  /** What looks at the configuration once everything has started. */
+  /** Checks of the configuration that run once everything has started. */
   readonly checks: (() => readonly string[])[]
   readonly personal: PersonalData[]
   readonly services: Map<Token<unknown>, unknown>
@@ -62,7 +62,7 @@ export const emptyInstance = (id: string): Instance => ({
   holders: 0,
 })
 
-/** What contexts are made from. */
+/** The parts that contexts are made from. */
 export interface ContextParts {
   readonly container: DependencyContainer
   readonly events: EventBus
@@ -78,9 +78,9 @@ export interface ContextParts {
   readonly freezeAll?: boolean
   /** Sets what a section has under a key. */
   readonly configure?: (section: string, key: string, value: unknown, actor?: Actor) => Promise<void>
-  /** What leads to the first thread; by default there is no other. */
+  /** The relay to the first thread; by default there is no other thread. */
   readonly relay?: Relay
-  /** What leads outside; by default nothing but the public internet. */
+  /** The way to the outside; by default only to the public internet. */
   readonly outbound?: Outbound
 }
 
@@ -112,7 +112,7 @@ export function contextOf<S>(
     scope.own(release)
     return call
   }
-  /** While two instances exist, an event is for one of them: heard twice, a call would be counted twice. */
+  /** While two instances exist, only one of them gets an event: if both did, a call would be counted twice. */
   const whileCurrent =
     <D, O>(listener: (data: D, occurrence: O) => unknown) =>
     (data: D, occurrence: O) =>

@@ -9,7 +9,7 @@ export interface OlderSettings {
   readonly from: string
 }
 
-/** What a module's `migrate` made of them. */
+/** The settings that a module's `migrate` returned. */
 export interface Migrated {
   readonly settings: unknown
 }

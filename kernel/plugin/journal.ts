@@ -15,7 +15,7 @@ const change = z.object({
   /** `modules`, `bindings`, `plugins`, `code`, or a section that a plugin keeps. */
   section: z.string(),
   key: z.string(),
-  /** What was set at runtime; null for nothing. */
+  /** The value set at runtime; null for none. */
   before: z.unknown(),
   after: z.unknown(),
 })
@@ -35,8 +35,8 @@ const entry = z.object({
 export type JournalEntry = z.infer<typeof entry>
 
 /**
- * What was configured at runtime, change by change, each written in one batch with what it changed. The number of an entry is
- * that of the generation which it led to: numbers have no gaps, and grow over restarts.
+ * The configuration made at runtime, change by change, each written in one batch with its rows. The number of an entry is that
+ * of the generation which it led to: numbers have no gaps, and grow over restarts.
  */
 export class Journal {
   readonly #entries: Sequence<JournalEntry>
@@ -77,7 +77,7 @@ export class Journal {
     return { items, total, ...(start > 0 && { next: String(start) }) }
   }
 
-  /** What was changed after a generation: for each key what held then, and what holds now. */
+  /** The changes after a generation: for each key the value at that generation, and the value now. */
   async since(generation: number): Promise<ConfigChange[]> {
     const changes = new Map<string, ConfigChange>()
     for await (const later of this.#entries.scan(generation + 1)) {

@@ -2,7 +2,7 @@ import type { Chain } from '../chain/chain.ts'
 import type { Actor } from '../contract/section.ts'
 import { conflict, toGatewayError } from '../errors.ts'
 
-/** Refuses a chain that would lock out the admin who asks for it. */
+/** Refuses a chain that would lock out the admin who makes the change. */
 export async function refuseLockout(
   chain: Chain,
   { ip, method = 'PUT', path = '/', principal, force }: Actor,

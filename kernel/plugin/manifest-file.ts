@@ -11,8 +11,8 @@ interface PackageJson {
 }
 
 /**
- * What a plugin's folder says of itself, not yet checked: `manifest.json`, or the key `switchyard` of `package.json`,
- * which takes version and description from beside it. Throws when there is neither.
+ * The manifest in a plugin's folder, not yet checked: `manifest.json`, or the key `switchyard` of `package.json`, which takes
+ * version and description from beside it. Throws when there is neither.
  */
 export async function readManifest(folder: string): Promise<unknown> {
   const own = await textOf(path.join(folder, 'manifest.json'))
@@ -44,7 +44,7 @@ export async function readPackage(folder: string): Promise<PackageJson | undefin
   return typeof value === 'object' && value !== null ? value : undefined
 }
 
-/** What `exports` says for the package itself, by the conditions of an import in Node. */
+/** The target of `exports` for the package itself, by the conditions of an import in Node. */
 function exported(exports: unknown): unknown {
   if (typeof exports !== 'object' || exports === null) return exports
   const { '.': self, node, import: imported, default: other } = exports as Record<string, unknown>

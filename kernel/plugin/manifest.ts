@@ -34,7 +34,10 @@ const shared = {
   provides: z.array(z.string()).default([]),
   /** Whether it runs by default. */
   enabled: z.boolean().default(false),
-  /** What the context hands out, and hooks see and change, beyond the parameters of calls; `kernel` opens all of it. */
+  /**
+   * The permissions for the services of the context, and for the data that hooks see and change beyond the parameters of calls;
+   * `kernel` gives all of them.
+   */
   permissions: z.array(permission).default([]),
 }
 
@@ -46,7 +49,7 @@ const sectioned = {
     .default([]),
 }
 
-/** What must be known of a plugin without running its code. */
+/** The facts of a plugin that must be known without running its code. */
 export const manifestSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     ...shared,
@@ -55,7 +58,7 @@ export const manifestSchema = z.discriminatedUnion('kind', [
     /** Modules of the same stage that run inside (`before`) or outside (`after`) of it. */
     before: ids,
     after: ids,
-    /** What happens to a call when the module itself fails. */
+    /** The failure policy: whether a call passes or is refused when the module itself fails. */
     failure: z.enum(['open', 'closed']),
     /** Whether it runs in the gateway's process or in a worker of its own, unless the operator says otherwise. */
     isolation: z.enum(['inproc', 'worker']).default('inproc'),
@@ -63,7 +66,7 @@ export const manifestSchema = z.discriminatedUnion('kind', [
     finds: z.enum(findingTypes).optional(),
     /** Longest run of a hook that is not held against it, in milliseconds, for those that must wait; else the operator's. */
     budget_ms: z.int().min(1).max(3_600_000).optional(),
-    /** How long a hook is waited for, in milliseconds. */
+    /** The time limit of a hook, in milliseconds. */
     timeout_ms: z.int().min(1).max(3_600_000).optional(),
   }),
   z.strictObject({ ...shared, ...sectioned, kind: z.literal('area') }),
@@ -85,7 +88,7 @@ export interface Discovered {
   readonly problem: string | undefined
   /** The code's file, absent for plugins that are data only. */
   readonly entry: string | undefined
-  /** Whether it was installed by command: then it is on unless somebody says otherwise. */
+  /** Whether a command installed it: then it is on unless its settings say otherwise. */
   readonly installed?: true | undefined
   /** The copy that its code is imported from; the gateway's own plugins have none. */
   readonly staged?: Staged | undefined

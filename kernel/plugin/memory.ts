@@ -2,8 +2,8 @@ type Values = Readonly<Record<string, unknown>>
 type Source = () => Promise<Values>
 
 /**
- * What a plugin remembers from one instance to the next. A plugin that is switched off is forgotten after a while,
- * not at once: switching a limit off and on again must not refill it.
+ * The memory of a plugin from one instance to the next. A plugin that is switched off is forgotten after a while, not at once:
+ * switching a limit off and on again must not refill it.
  */
 export class Memory {
   readonly #values: Map<string, unknown>
@@ -25,7 +25,7 @@ export class Memory {
     return Object.fromEntries(this.#values)
   }
 
-  /** Takes in what its source has made of the values; keeps what it has when that does not tell. */
+  /** Takes in the values from their source; keeps its own when the source has none. */
   async recall(): Promise<void> {
     const values = await this.source?.().catch(() => undefined)
     for (const [name, value] of Object.entries(values ?? {})) this.#values.set(name, value)

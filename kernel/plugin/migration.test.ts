@@ -51,7 +51,7 @@ const set = (config: object | null, more: object = {}) =>
 const reload = () => gateway.api('POST', '/api/plugins/caps/reload')
 const stored = () => gateway.kernel.registry.get('caps').stored
 
-/** What the module, or a binding of it, runs with. */
+/** The settings that the module, or a binding of it, runs with. */
 async function settings(of = 'caps'): Promise<unknown> {
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',

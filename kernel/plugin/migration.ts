@@ -10,9 +10,9 @@ import { located } from './source-place.ts'
 const unknownVersion = '0.0.0'
 
 /**
- * What is stored of a plugin in the form that its present version takes: its definition carries over what another version
- * stored. Going back to the version before gives what that one had stored. The same row where there is nothing to do;
- * throws a readable error when it cannot be carried over.
+ * The stored row of a plugin in the form that its present version takes: the plugin's definition migrates settings of another
+ * version. Going back to the version before gives the settings that it had stored. The same row where there is nothing to do;
+ * throws a readable error when it cannot be migrated.
  */
 export async function migrate(plugin: Plugin, isolation: Isolation): Promise<StoredSetting | undefined> {
   const { stored, manifest, found } = plugin

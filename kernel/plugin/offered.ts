@@ -40,7 +40,7 @@ export function checkRoute(route: LiveRoute): void {
   }
 }
 
-/** What a route returns, by status where it has several. */
+/** The answer of a route, by status where it has several. */
 function formsOf(returns: LiveRoute['returns'], at: string): readonly unknown[] {
   if (isSchema(returns) || typeof returns !== 'object' || !('statuses' in returns)) return [returns]
   const entries = Object.entries(returns.statuses)

@@ -17,9 +17,9 @@ const Shared = token<Shared>('test/shared')
 
 let folder: string
 let gateway: TestGateway
-/** What the module's code did, in order. */
+/** The steps of the module's code, in order. */
 const did: string[] = []
-/** What a call of the module waits for. */
+/** The promise that a call of the module waits for. */
 let gate: Promise<unknown> | undefined
 
 beforeAll(async () => {

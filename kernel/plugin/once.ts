@@ -3,11 +3,11 @@ import { contextOf, emptyInstance } from './instance.ts'
 import type { Discovered } from './manifest.ts'
 import type { Plugin } from './plugin-record.ts'
 
-/** What a module has once, however many configurations of it run. It lasts as long as one of them does. */
+/** The part that a module has once, however many configurations of it run. It lasts as long as one of them does. */
 export interface Once {
-  /** What was acquired and offered for it. */
+  /** The resources and offers that it made. */
   readonly instance: Instance
-  /** What setup is given. */
+  /** The value that setup gets. */
   readonly value: unknown
   /** The code that made it: other code makes its own. */
   readonly found: Discovered
@@ -42,7 +42,7 @@ export async function makeOnce(
   }
 }
 
-/** What a module that runs with this code has once, in any of its configurations. */
+/** The part that a module running with this code has once, from any of its configurations. */
 export function runningOnce(plugin: Plugin, ...all: readonly Iterable<Plugin>[]): Once | undefined {
   const moduleOf = ({ id, binding }: Plugin): string => binding?.module ?? id
   for (const plugins of all)

@@ -18,7 +18,7 @@ export class PluginData {
     this.#settings = settings
   }
 
-  /** What a plugin and its bindings have stored; paths begin with the plugin's name, or with that, `_` and the binding's. */
+  /** The stored data of a plugin and its bindings; paths begin with the plugin's name, or with that, `_` and the binding's. */
   async stored(id: string): Promise<StoredPart[]> {
     if (!idPattern.test(id)) return []
     const found = await Promise.all(prefixesOf(id).map((prefix) => this.#engine.contents(prefix)))

@@ -11,9 +11,9 @@ export interface PluginFolder {
   readonly source: Exclude<Source, 'builtin'>
   /** Why it cannot be taken from there, when that is known already. */
   readonly problem?: string
-  /** Whether it was installed by command: then it is on unless somebody says otherwise. */
+  /** Whether a command installed it: then it is on unless its settings say otherwise. */
   readonly installed?: true
-  /** What it said of itself before it had its problem. */
+  /** Its manifest before it had its problem. */
   readonly manifest?: Manifest | undefined
 }
 
@@ -29,7 +29,7 @@ export async function foldersIn(root: string): Promise<PluginFolder[]> {
   return (await Promise.all(folders)).flat()
 }
 
-/** Reads the plugin at a place, from a copy when there is a stage; what is wrong with it is reported in its place. */
+/** Reads the plugin at a place, from a copy when there is a stage; a problem is reported in its place. */
 export async function readFolder(place: PluginFolder, stage?: Stage, again = false): Promise<Discovered> {
   const { id, folder, source, problem, manifest, installed } = place
   const found = { id, folder, source, installed }
@@ -43,7 +43,7 @@ export async function readFolder(place: PluginFolder, stage?: Stage, again = fal
   }
 }
 
-/** What npm allows as a name; nothing that could lead out of a `node_modules`. */
+/** The form of names that npm allows; none could lead out of a `node_modules`. */
 export const namePattern = /^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/
 
 /** A package named in the configuration: in the `node_modules` of the base folder, or of the nearest one above it. */

@@ -43,7 +43,7 @@ export interface Plugin {
 /** Plugins and bindings by their ids. */
 export type Plugins = ReadonlyMap<string, Plugin>
 
-/** What a plugin needs and does not have. */
+/** The needs of a plugin that are not met. */
 export function missingOf(plugin: Plugin, plugins: Plugins): string[] {
   return (plugin.manifest?.requires ?? []).filter((id) => !plugins.get(id)?.instance)
 }

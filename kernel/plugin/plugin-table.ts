@@ -12,7 +12,7 @@ import { type Plugin, type PluginState, type Plugins, stateOf } from './plugin-r
 import { bindingId } from './records.ts'
 import { schemaOf } from './setup.ts'
 
-/** What a table is made with. */
+/** The parts that a table is made with. */
 export interface TableParts {
   readonly log: Log
   readonly isolation: Isolation

@@ -65,7 +65,7 @@ export const storedOf = (value: unknown): StoredSetting | undefined =>
     ? undefined
     : { ...(value as Omit<StoredSetting, 'updated_at'>), updated_at: new Date().toISOString() }
 
-/** What a change did to the code of a plugin. */
+/** The effect of a change on the code of a plugin. */
 export function codeChanges(news: PluginNews | undefined, before: Plugins, after: Plugins): ConfigChange[] {
   if (!news || 'set' in news) return []
   const key = 'installed' in news ? news.installed : news.removed

@@ -10,12 +10,12 @@ import { Memory } from './memory.ts'
 import type { Binding, Plugin } from './plugin-record.ts'
 import { effective, type Setting, type SettingChange, type StoredSetting } from './setting.ts'
 
-/** What is known of plugins before any of their code has run. */
+/** The facts known of plugins before any of their code has run. */
 export interface RecordParts {
   readonly events: Events
   readonly log: Log
   readonly settings: Collection<StoredSetting>
-  /** What the configuration file says; of a binding under `module/name`. */
+  /** The settings in the configuration file; of a binding under `module/name`. */
   readonly configured: Readonly<Record<string, SettingChange>>
   /** When a module that keeps failing is left out. */
   readonly circuit?: CircuitLimits
@@ -68,7 +68,7 @@ export class Records {
     return this.#parts.configured[id] !== undefined
   }
 
-  /** What the one before remembers and was measured at goes on. */
+  /** A new record takes over the memory and the measurements of the one before. */
   #recordOf(
     found: Discovered,
     id: string,
@@ -86,8 +86,8 @@ export class Records {
   }
 
   /**
-   * What holds for a plugin with this stored. A binding is on by default, runs only while its module does, and stands
-   * beside it unless it says otherwise.
+   * The state of a plugin with this stored row. A binding is on by default, runs only while its module does, and stands beside
+   * it unless its settings say otherwise.
    */
   #settingOf(
     { id, manifest, found, binding }: Plugin,

@@ -20,9 +20,9 @@ import { type Change, type NumberedNews, type PluginNews, Transaction } from './
 type Parts = SetupParts &
   RecordParts & {
     readonly store: Store
-    /** Told of each change that was made, before the next one begins. */
+    /** Called with each change that was made, before the next one begins. */
     readonly told?: (news: NumberedNews) => Promise<void>
-    /** Of the first thread; the others are told the numbers of their generations. */
+    /** Only the first thread has it; the others receive the numbers of their generations. */
     readonly journal?: Journal | undefined
   }
 
@@ -68,7 +68,7 @@ export class Registry extends PluginTable {
     await this.#make({ put, start: 'some' })
   }
 
-  /** What was configured at runtime, change by change. */
+  /** The configuration made at runtime, change by change. */
   get journal(): Pick<Journal, 'get' | 'page'> {
     return this.#parts.journal!
   }
@@ -82,7 +82,7 @@ export class Registry extends PluginTable {
     return { ...change, before: shown(change.before), after: shown(change.after) }
   }
 
-  /** What is wrong with the configuration, as plugins found when they were set up and find now that all have started. */
+  /** The problems of the configuration that plugins found in setup, and find now that all have started. */
   verify(): string[] {
     const refused = this.plugins.flatMap(({ misconfigured = [] }) => misconfigured)
     return [
@@ -122,9 +122,9 @@ export class Registry extends PluginTable {
   }
 
   /**
-   * Takes in a plugin that was found later, or other code for one that is there: its settings, what it remembers and
-   * what it stored stay. Wholly or not at all: when it rejects, what ran before still runs, and the plugin says why. Where
-   * nothing ran, a plugin that cannot start is taken with its problem.
+   * Takes in a plugin that was found later, or other code for a known one: its settings, its memory and its stored data stay.
+   * Wholly or not at all: when it rejects, the code before still runs, and the plugin shows the reason. Where none ran, a
+   * plugin that cannot start is taken with its problem.
    */
   install(found: Discovered): Promise<Plugin> {
     return this.whileStill(async () => {
@@ -220,7 +220,7 @@ export class Registry extends PluginTable {
     })
   }
 
-  /** Notes on a plugin and its bindings why they are not as they should be, or that they are. What runs stays. */
+  /** Notes on a plugin and its bindings the problem that they have, or that they have none. Running instances stay. */
   note(id: string, problem: string | undefined): void {
     for (const plugin of [this.get(id), ...this.bindings(id)]) plugin.problem = problem
   }
@@ -317,7 +317,7 @@ export class Registry extends PluginTable {
     })
   }
 
-  /** Writes rows, what sections hold and the entry of the journal in one batch. */
+  /** Writes rows, the values of sections and the entry of the journal in one batch. */
   async #write(change: Change, made: Transaction, generation: number): Promise<void> {
     const { settings, store, journal } = this.#parts
     if (!journal) return

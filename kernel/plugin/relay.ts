@@ -10,19 +10,19 @@ export interface Bound<T, R> {
   readonly release: () => void
 }
 
-/** What leads from the threads of a process to the first of them. */
+/** The relay from the threads of a process to the first of them. */
 export interface Relay {
   readonly isFirst: boolean
   /** Whether there is no other thread. */
   readonly isOnly: boolean
-  /** What to call so that `run` runs in the first thread, with a copy of what it is given. */
+  /** Gives a function that runs `run` in the first thread, with a copy of its argument. */
   bind<T>(key: string, run: (data: T) => void): Bound<T, void>
   /**
-   * What to call for an answer of the first thread, undefined when nobody gives it there; `from` is the number of the thread
-   * that asks.
+   * Gives a function that asks the first thread, with undefined as the result when nothing answers there; `from` is the number
+   * of the thread that asks.
    */
   bindAnswer<T, R>(key: string, answer: (data: T, from: number) => R): Bound<T, R | Promise<R | undefined>>
-  /** What to call so that `run` runs in every thread. */
+  /** Gives a function that runs `run` in every thread. */
   bindEach(key: string, run: () => Promise<void>): { call(): Promise<void>; release(): void }
 }
 
@@ -35,7 +35,7 @@ export const oneThread: Relay = {
   bindEach: (_, run) => ({ call: run, release: () => {} }),
 }
 
-/** What is to run under a key; of several, as while a plugin is replaced, the one that came last. */
+/** The functions under a key; of several, as while a plugin is replaced, the last one counts. */
 class Runs<Run> {
   readonly #all = new Map<string, readonly Run[]>()
 
@@ -54,14 +54,14 @@ class Runs<Run> {
   }
 }
 
-/** What another thread wants done in the first one. */
+/** A message of another thread to the first one: data for a function, or an event. */
 export type Relayed =
   | { readonly key: string; readonly data: unknown }
   | { readonly event: Omit<EventType<unknown>, 'schema'>; readonly facts: Facts }
 
 const ofCalls: ReadonlySet<string> = new Set([CallStarted.name, CallFirstContent.name, CallSettled.name])
 
-/** Whether an event is of a call: those are heard in the thread that has the call, all others in the first one. */
+/** Whether an event is of a call: listeners get those in the thread that has the call, and all others in the first one. */
 export const isOfCall = ({ name }: Pick<EventType<unknown>, 'name'>): boolean => ofCalls.has(name)
 
 type Answer = (data: unknown, from: number) => unknown
@@ -98,7 +98,7 @@ export class FirstRelay implements Relay {
   }
 }
 
-/** Tells the first thread of what happens here and is heard there. */
+/** Passes events that happen here, and whose listeners are in the first thread, on to that thread. */
 export const relayEvents =
   (relay: ThreadRelay) =>
   (occurrence: Occurrence): void => {

@@ -4,7 +4,7 @@ import type { Plugin } from './plugin-record.ts'
 import type { Registry } from './registry.ts'
 import type { Stage } from './staging/stage.ts'
 
-/** What a look at the folders led to, by names of plugins. */
+/** The result of a look at the folders, by names of plugins. */
 export interface Rescan {
   readonly added: string[]
   readonly changed: string[]
@@ -55,9 +55,9 @@ export class Reloader {
   }
 
   /**
-   * Takes the code that lies in a plugin's folder now. Resolves with whether there was anything to do: the same
-   * content is not imported twice, unless its import failed or it does not run though it should. Rejects when it
-   * cannot run; what ran before still runs then.
+   * Takes the code that lies in a plugin's folder now. Resolves with whether there was anything to do: the same content is not
+   * imported twice, unless its import failed or it does not run though it should. Rejects when it cannot run; the code before
+   * still runs then.
    */
   reload(id: string): Promise<{ plugin: Plugin; reloaded: boolean }> {
     return this.#alone(async () => {

@@ -5,20 +5,20 @@ import { sectionsOfSettings, storedOf } from './recorded.ts'
 import type { Records } from './records.ts'
 import type { StoredSetting } from './setting.ts'
 
-/** What a rollback changed, and the number of the generation that came of it. */
+/** The changes of a rollback, and the number of the generation that it led to. */
 export interface RolledBack {
   readonly number: number
   readonly changes: readonly ConfigChange[]
 }
 
-/** What a rollback has to set: settings of plugins and bindings by their ids, and what sections hold. */
+/** The state that a rollback sets: settings of plugins and bindings by their ids, and the values of sections. */
 interface Target {
   readonly rows: ReadonlyMap<string, StoredSetting | undefined>
   readonly values: readonly { readonly section: string; readonly key: string; readonly value: unknown }[]
   readonly changes: readonly ConfigChange[]
 }
 
-/** What is another now than in a generation, as it was there. Code that came or went stays. */
+/** The settings that differ now from those in a generation, as they were there. Code that came or went stays. */
 export async function targetOf(journal: Journal, generation: number): Promise<Target> {
   await journal.get(generation)
   const changes = (await journal.since(generation))
@@ -41,7 +41,7 @@ interface Known {
   readonly withSettings: (plugin: Plugin, stored: StoredSetting | undefined) => Plugin[]
 }
 
-/** What becomes of plugins and bindings when these rows are theirs: modules first, as their bindings go by them. */
+/** The plugins and bindings that these rows lead to: modules first, as their bindings depend on them. */
 export function restored(
   rows: Target['rows'],
   { records, find, withSettings }: Known,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { whenSchema } from '../chain/when.ts'
 import type { Manifest } from './manifest.ts'
 
-/** What an operator can say about any plugin, apart from the plugin's own settings. */
+/** The settings that every plugin has for the operator, apart from the plugin's own. */
 export const settingFields = {
   enabled: z.boolean().optional(),
   config: z.record(z.string(), z.unknown()).nullable().optional(),
@@ -28,7 +28,7 @@ export const storedSetting = z.object({
 })
 export type StoredSetting = z.infer<typeof storedSetting>
 
-/** What holds for a plugin, all sources taken together. */
+/** The effective setting of a plugin, from all sources together. */
 export interface Setting {
   readonly enabled: boolean
   /** Like `enabled`, but for a binding also while its module is off. */

@@ -18,7 +18,7 @@ import { makeOnce, type Once } from './once.ts'
 import type { Plugin } from './plugin-record.ts'
 import { located } from './source-place.ts'
 
-/** What plugins are set up with. */
+/** The parts that plugins are set up with. */
 export interface SetupParts extends ContextParts {
   readonly isolation: Isolation
 }
@@ -41,8 +41,8 @@ export async function definitionOf(
 }
 
 /**
- * The settings a plugin takes. Undefined for plugins without code, and for those whose folder is broken or whose import
- * failed: that is not waited for once more to show them or to switch them off.
+ * The settings a plugin takes. Undefined for plugins without code, and for those with a broken folder or a failed import:
+ * showing them or switching them off does not try that import again.
  */
 export async function schemaOf(plugin: Plugin, isolation: Isolation): Promise<z.ZodType | undefined> {
   const { found, definition } = plugin

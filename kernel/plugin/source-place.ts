@@ -18,8 +18,9 @@ const checkMs = 5_000
 const shownLength = 120
 
 /**
- * What a plugin's code threw, with the file and the line of the plugin's that it came from, of syntax errors with the line
- * itself; as it was when there is none. Paths are told from the plugin's folder. Coded errors stay as they are.
+ * The error that a plugin's code threw, with the file and the line of the plugin that it came from, and for syntax errors with
+ * the line itself; unchanged where there is no such place. Paths are relative to the plugin's folder. Coded errors stay as they
+ * are.
  */
 export async function located(error: unknown, entry: string): Promise<unknown> {
   if (!(error instanceof Error) || isGatewayError(error)) return error

@@ -25,7 +25,7 @@ let gateway: TestGateway
 let registry: Registry
 let reloader: Reloader
 
-/** A module whose settings say how it goes wrong: in setup, by a route that another has, by shutting everybody out. */
+/** A module whose settings choose how it goes wrong: in setup, by a route that another has, by locking every user out. */
 const code = (version: number, isBroken: boolean): string => `
 ${isBroken ? "throw new Error('told not to load')" : ''}
 ${moduleCode(`
@@ -84,7 +84,7 @@ function which(object: object | undefined): number {
 const records = () =>
   plugins.flatMap((id) => (registry.find(id) ? [registry.get(id), ...registry.bindings(id)] : []))
 
-/** What may not change when a change fails. */
+/** The state that must stay when a change fails. */
 async function state() {
   const engine = gateway.kernel.container.resolve<Engine>(kernelServices.storage)
   const settings = engine.namespace('kernel').collection('settings', { schema: storedSetting })
@@ -212,7 +212,7 @@ test('after each change everything runs on it, or everything is as it was', asyn
   expect(refused).toBeGreaterThan(20)
 })
 
-/** What is set at runtime, without the times at which it was. */
+/** The settings made at runtime, without their times. */
 async function settingsNow() {
   const { rows } = await state()
   return rows.map(({ updated_at: _, ...said }) => JSON.stringify(said)).sort()

@@ -13,21 +13,21 @@ import type { Records } from './records.ts'
 import type { StoredSetting } from './setting.ts'
 import { type SetupParts, settingsOf, setUp } from './setup.ts'
 
-/** What a change was about: the settings of plugins and bindings, the code of a plugin, or that it is gone. */
+/** The subject of a change: the settings of plugins and bindings, the code of a plugin, or its removal. */
 export type PluginNews =
   | { readonly set: readonly string[] }
   | { readonly installed: string }
   | { readonly removed: string }
 
-/** What other threads are told, with the number of the generation that came of it. */
+/** The news that other threads receive, with the number of the generation that the change led to. */
 export type NumberedNews = PluginNews & { readonly generation: number }
 
-/** What is to become of plugins and bindings: all of it, or nothing. */
+/** The intended state of plugins and bindings: all of it takes effect, or nothing. */
 export interface Change {
   /** Records for the places of those with their ids. One that has an instance keeps it. */
   readonly put?: readonly Plugin[]
   readonly remove?: readonly Plugin[]
-  /** Of what is put and switched on: all must start or nothing changes, or some may fail, or none is started. */
+  /** How much of `put` that is switched on must start: all or nothing changes, some may fail, or none is started. */
   readonly start?: 'all' | 'some' | 'none'
   /** Rows to write once everything stands ready; undefined deletes one. When that fails, nothing changes. */
   readonly rows?: ReadonlyMap<string, StoredSetting | undefined>
@@ -37,7 +37,7 @@ export interface Change {
   readonly to?: number
   /** The caller; a change that would lock out the caller is refused. */
   readonly actor?: Actor | undefined
-  /** What other threads and listeners are told. */
+  /** The news for other threads and listeners. */
   readonly news?: PluginNews
 }
 
@@ -74,7 +74,7 @@ export class Transaction {
     this.at = (put[0] ?? remove[0])?.id
     this.#refuseIfNeeded()
     const came = start === 'some' ? undefined : new Set(put.map(({ id }) => id))
-    // What the gateway's own plugins claim, no other can claim before them.
+    // The gateway's own plugins claim first, so no other can claim the same before them.
     await this.#wake(({ found }) => found.source === 'builtin', came)
     await this.#wake(() => true, came)
   }
@@ -111,7 +111,7 @@ export class Transaction {
     const before = this.#before.get(plugin.id)
     if (!manifest || !setting || found.problem) throw new Error(found.problem ?? 'it has no manifest')
     if (!setting.enabled) {
-      // Whatever is wrong with its settings, a plugin can be switched off.
+      // A plugin can be switched off however wrong its settings are.
       const isSet = before?.found === found && !isDeepStrictEqual(before.setting?.config, setting.config)
       if (isSet) await settingsOf(plugin, this.#parts.isolation)
       return { ...plugin, instance: undefined, problem: undefined }

@@ -16,7 +16,7 @@ export const keyBytes = 32
 
 export type SecretsErrorCode = 'SECRET_MALFORMED' | 'SECRET_UNREADABLE' | 'SECRETS_STORAGE'
 
-/** What keeps a secret from being read; the message says what to do and never holds any part of it. */
+/** The reason why a secret cannot be read; the message says how to repair it and never holds any part of the secret. */
 export class SecretsError extends Error {
   readonly code: SecretsErrorCode
 
@@ -28,8 +28,8 @@ export class SecretsError extends Error {
 }
 
 /**
- * Encrypts what must not lie around in the clear: AES-256-GCM under a fresh nonce, written as `enc:` and the
- * base64 of nonce, ciphertext and tag. What was altered, or encrypted under another key, is refused, never garbage.
+ * Encrypts texts that must not be stored in the clear: AES-256-GCM under a fresh nonce, written as `enc:` and the base64 of
+ * nonce, ciphertext and tag. A text that was altered, or encrypted under another key, is refused, never garbage.
  */
 export class Secrets {
   /** Encrypts with the first; a value may still be under one of the others. */

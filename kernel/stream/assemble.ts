@@ -95,7 +95,7 @@ function addDelta(draft: Draft, delta: Delta): void {
 /** Fields that name a thing or mark its kind: they are the same in every part, or come once. */
 const identity = /^(?:role|id|type|index|format|[\w-]*_id|expires_at)$/
 
-/** Adds a part to what there is of it: texts are joined, lists go on, what has an index goes on with its like. */
+/** Adds a part to the value so far: texts are joined, lists go on, items with an index are added to those of the same index. */
 function merge(whole: Fields, part: Fields): void {
   for (const field in part) {
     const value = part[field]
@@ -118,7 +118,7 @@ function mergeItem(items: unknown[], item: unknown): void {
   else items.push(copy(item))
 }
 
-/** What is added to later must not be the provider's own object. */
+/** A value that grows later must not be the provider's own object. */
 const copy = (value: unknown): unknown =>
   typeof value === 'object' && value !== null ? structuredClone(value) : value
 

@@ -13,7 +13,7 @@ export class ChunkReader {
   #template: EventTemplate | undefined
   #misses = 0
 
-  /** What an event means. Throws a coded error when it is not the JSON of a chunk. */
+  /** The chunk in an event. Throws a coded error when it is not the JSON of a chunk. */
   read(event: Buffer): CompletionChunk {
     const text = event.toString()
     const fit = this.#template?.fit(text, 0)

@@ -4,7 +4,7 @@ import type { ChunkReader } from './chunk-reader.ts'
 import { parseChunk } from './parse.ts'
 
 /**
- * One event of a stream. A chunk that came from a provider keeps its bytes and is parsed when somebody looks;
+ * One event of a stream. A chunk that came from a provider keeps its bytes and is parsed at the first look at its data;
  * changing one means making another, which has no bytes and is serialised on its way out.
  */
 export class Chunk {
@@ -40,7 +40,7 @@ export class Chunk {
     return new Chunk(raw, undefined, undefined, reader)
   }
 
-  /** Nothing of it can be written to from now on: its data are frozen, and of its bytes everybody gets a copy. */
+  /** Makes it read only from now on: its data are frozen, and each reader gets a copy of its bytes. */
   seal(): this {
     if (this.#isSealed) return this
     this.#isSealed = true
@@ -53,12 +53,12 @@ export class Chunk {
     return this.#isSealed && this.#raw ? Buffer.from(this.#raw) : this.#raw
   }
 
-  /** What the provider had counted so far: for the books alone, should the answer not come to its end. */
+  /** The provider's counts so far: only for the bill, should the answer not come to its end. */
   get counted(): WireUsage | undefined {
     return this.#counted
   }
 
-  /** The data, if somebody parsed or made it already. */
+  /** The data, if it was parsed or made already. */
   get seen(): CompletionChunk | undefined {
     return this.#data
   }

@@ -23,7 +23,7 @@ export function toChunks(body: Completion, pieceLength = 80): Chunk[] {
   return chunks
 }
 
-/** What a model thought comes before what it said. */
+/** A model's thoughts come before its words. */
 const reasoning = /reason|think/
 
 /** A message in parts: its role and the texts to come, then the texts, then everything else. */

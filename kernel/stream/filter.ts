@@ -7,8 +7,8 @@ import { Chunk, finishChunk } from './chunk.ts'
 export interface Out {
   emit(chunk: Chunk): void
   /**
-   * Ends these choices (the first, if none are named) here with this reason: what comes after is dropped and the
-   * provider is told to stop.
+   * Ends these choices (the first, if none are named) here with this reason: later chunks are dropped and the provider is
+   * stopped.
    */
   finish(reason: FinishReason, choices?: Iterable<number>): void
   /** Ends the answer here with an in-band error. */
@@ -81,8 +81,8 @@ class Filtering implements AsyncIterator<readonly Chunk[]> {
   }
 
   /**
-   * A filter ended the answer; `last` is what those after it still get to see. Those before it are told as well, but
-   * what they still held is dropped: it would come after the end.
+   * Ends the answer for a filter; `last` is the chunk that the filters after it still get. The filters before it learn of the
+   * end as well, but the text that they still hold is dropped, since it would come after the end.
    */
   stop(place: number, last: Chunk | undefined, failure?: GatewayError): void {
     if (this.#stopped) return
@@ -137,7 +137,7 @@ class Stage implements Out {
   }
 
   emit(chunk: Chunk): void {
-    // Past this point, what is no chunk would be the failure of somebody else.
+    // Past this point, a value that is not a chunk would count as another filter's failure.
     if (!(chunk instanceof Chunk)) throw new HookFault('a filter emitted something that is not a chunk')
     this.#run.enter(this.#place + 1, chunk)
   }

@@ -18,7 +18,7 @@ export function joinLogprobs(joined: LogprobLists, more: unknown): LogprobLists 
 export class HeldLogprobs {
   #waiting: { readonly start: number; readonly end: number; readonly values: unknown }[] = []
 
-  /** What came with the characters from `start` to `end`. */
+  /** The entries for the characters from `start` to `end`. */
   add(start: number, end: number, values: unknown): void {
     this.#waiting.push({ start, end, values })
   }

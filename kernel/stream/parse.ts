@@ -2,7 +2,7 @@ import type { CompletionChunk } from '../call/canonical.ts'
 import { providerError } from '../errors.ts'
 import { dataOf } from './sse.ts'
 
-/** What an event of a provider means. Throws a coded error when it is not the JSON of a chunk. */
+/** The chunk in an event of a provider. Throws a coded error when it is not the JSON of a chunk. */
 export function parseChunk(event: string): CompletionChunk {
   let data: CompletionChunk
   try {
@@ -15,7 +15,7 @@ export function parseChunk(event: string): CompletionChunk {
   return data
 }
 
-/** Whether a chunk has the shape that everybody relies on, whatever else is in it. */
+/** Whether a chunk has the shape that all readers rely on, whatever else is in it. */
 export function isSound({ choices }: CompletionChunk): boolean {
   for (const choice of choices) {
     if (typeof choice !== 'object' || choice === null) return false

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { runs } from '../../test/suite/runs.ts'
 import { carriesData, EventSplitter, encodeEvent, eventData, isDone } from './sse.ts'
 
-/** What a splitter gives for these bytes in these pieces, its rest included. */
+/** The events that a splitter gives for these bytes in these pieces, its rest included. */
 function split(pieces: readonly Buffer[]): string[] {
   const splitter = new EventSplitter()
   const events = pieces.flatMap((piece) => splitter.push(piece))

@@ -8,9 +8,10 @@ const empty = Buffer.alloc(0)
 export class EventRefused extends RangeError {}
 
 /**
- * Cuts a byte stream into server-sent events at any chunk border. Events keep their bytes, blank line included, so
- * that they can be passed on untouched. Lines end with LF or CR LF; a lone CR, which the standard also allows, nobody
- * sends. An event over `maxBytes`, or one that is nested too deeply, is an EventRefused, once those before it were given.
+ * Cuts a byte stream into server-sent events, wherever the chunks of it are cut. Events keep their bytes, blank line included,
+ * so that they can be passed on untouched. Lines end with LF or CR LF; no provider sends the lone CR that the standard also
+ * allows. An event over `maxBytes`, or one that is nested too deeply, is an EventRefused, after the events before it were
+ * given.
  */
 export class EventSplitter {
   /** Holds the event that is not complete, from `#start` to `#end`; room behind it is for what comes. */
@@ -47,7 +48,7 @@ export class EventSplitter {
     return events
   }
 
-  /** What is left when the stream ends: an event without its blank line, or nothing. */
+  /** The rest when the stream ends: an event without its blank line, or nothing. */
   end(): Buffer | undefined {
     this.#limit()
     const rest: Buffer[] = []
@@ -95,8 +96,8 @@ export class EventSplitter {
 }
 
 /**
- * Where the event ends if the line feed at `at` is followed by an empty line; 0 when it is not, undefined when the
- * bytes to tell have not come yet.
+ * The end of the event if the line feed at `at` is followed by an empty line; 0 when it is not, undefined when the bytes that
+ * decide it have not come yet.
  */
 function blankLineEnd(buffer: Buffer, at: number): number | undefined {
   const next = buffer[at + 1]
@@ -124,7 +125,7 @@ export function isDone(event: Buffer): boolean {
   return event.includes(done) && eventData(event).trim() === '[DONE]'
 }
 
-/** Nearly all events do: told without a call into the runtime for each. */
+/** Whether an event begins with `data:`, as nearly all do; compared byte by byte, without a call into the runtime. */
 function beginsWithData(event: Buffer): boolean {
   for (let at = 0; at < dataField.length; at += 1) if (event[at] !== dataField[at]) return false
   return true

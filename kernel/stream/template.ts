@@ -15,13 +15,13 @@ const growing = ['content', 'reasoning_content', 'reasoning'] as const
 const padded = 'obfuscation'
 
 /**
- * What the events of a stream have in common, as they are written: all but one text, and padding. JSON in which one
- * string takes the place of another means the same but for that string, so an event that fits need not be parsed.
+ * The parts that the events of a stream share, as they are written: all but one text, and padding. JSON in which one string
+ * takes the place of another means the same but for that string, so an event that fits need not be parsed.
  */
 export class EventTemplate {
   readonly #before: string
   readonly #between: string
-  /** What follows the padding; undefined where there is none. */
+  /** The text after the padding; undefined where there is none. */
   readonly #after: string | undefined
   readonly #field: string
   readonly #like: CompletionChunk
@@ -61,7 +61,7 @@ export class EventTemplate {
     return padding === undefined ? undefined : { text, padding, end: last + this.#after.length }
   }
 
-  /** What an event that fits means. */
+  /** The chunk of an event that fits. */
   chunk(text: string, padding: string): CompletionChunk {
     const choice = this.#like.choices[0]!
     const choices = [{ ...choice, delta: { ...choice.delta, [this.#field]: text } }]
@@ -113,7 +113,7 @@ function saysNothingElse(delta: Delta, field: string): boolean {
   return true
 }
 
-/** What is before and what is after the value of the one field of this name, its quotes included. */
+/** The text before and after the value of the one field of this name, its quotes included. */
 function withoutString(json: string, field: string): [before: string, after: string] | undefined {
   const name = new RegExp(`"${field}": ?"`, 'g')
   const start = name.test(json) ? name.lastIndex : -1
@@ -143,5 +143,5 @@ function unquoted(json: string, start: number, end: number): string | undefined 
   }
 }
 
-/** What JSON writes with a backslash, and what may not be in its strings at all. */
+/** The characters that JSON writes with a backslash, and those that may not be in its strings at all. */
 const escaped = /[\\\p{Cc}]/u

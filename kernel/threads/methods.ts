@@ -6,7 +6,7 @@ import type { Relayed } from '../plugin/relay.ts'
 import type { NumberedNews } from '../plugin/transaction.ts'
 import type { QueueStatus } from '../queues.ts'
 
-/** What a further thread is started with. */
+/** The data that a further thread is started with. */
 export interface ThreadData {
   readonly config: Config
   readonly env: Readonly<Record<string, string | undefined>>
@@ -21,7 +21,7 @@ export interface ThreadData {
   readonly store: MessagePort
 }
 
-/** What the first thread asks of another. All but `boot` reject until the thread is ready. */
+/** The methods of another thread that the first one calls. All but `boot` reject until the thread is ready. */
 export type ThreadMethods = {
   /** Resolves when it answers requests. */
   boot(): void
@@ -36,7 +36,7 @@ export type ThreadMethods = {
   close(): void
 }
 
-/** What a thread asks of the first one. */
+/** The methods of the first thread that another one calls. */
 export type FirstMethods = {
   relay(relayed: readonly Relayed[]): void
   ask(asked: { readonly key: string; readonly data: unknown }): unknown

@@ -10,7 +10,7 @@ import type { Scope } from '../plugin/scope.ts'
 import { StoreState } from '../store-state.ts'
 import type { ThreadData } from './methods.ts'
 
-/** What a further thread of a gateway has from the first one. */
+/** The parts that a further thread of a gateway gets from the first one. */
 export interface FurtherThread
   extends Pick<ThreadData, 'number' | 'port' | 'main' | 'startedAt' | 'generation'> {
   readonly engine: Engine

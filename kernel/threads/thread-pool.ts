@@ -40,7 +40,7 @@ const hangMs = 15_000
 const startMs = 10 * 60_000
 /** Beyond the time that a plugin's setup may take, until a thread that does not follow is ended, in milliseconds. */
 const followMs = 10_000
-/** How long a thread may take to tell of itself, in milliseconds; then it is left out. */
+/** How long a thread may take for its report, in milliseconds; then it is left out. */
 const answerMs = 2_000
 /** Milliseconds before a thread that ended is replaced. */
 const pauseMs = 1_000
@@ -108,7 +108,7 @@ export class ThreadPool implements OtherThreads {
     await Promise.all(ended)
   }
 
-  /** What those answer that can. */
+  /** The answers of those that can give one. */
   async #ask<K extends keyof ThreadMethods>(
     method: K,
     argument: Argument<ThreadMethods[K]>,

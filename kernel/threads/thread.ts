@@ -17,7 +17,7 @@ import type { FirstMethods, ThreadData, ThreadMethods } from './methods.ts'
 const { config, env, store, ...place } = workerData as ThreadData
 let kernel: Kernel | undefined
 
-// What is to be said of the start, the first thread has said.
+// The first thread has already reported the start.
 const log = createLog({
   level: config.logLevel,
   stream: { write: (line: string) => kernel && process.stderr.write(line) },
@@ -54,7 +54,7 @@ function ready(): Kernel {
   throw new Error('this thread is not ready')
 }
 
-/** What cannot cross is left out, and the rest crosses. */
+/** Values that cannot cross are left out, and the rest crosses. */
 function send(relayed: readonly Relayed[]): void {
   first.call('relay', relayed).catch((error) => {
     if (relayed.length > 1) for (const one of relayed) send([one])
@@ -83,7 +83,7 @@ async function take(news: PluginNews): Promise<void> {
     return
   }
   const reloader = container.resolve<Reloader>(kernelServices.reloader)
-  // What failed here before, and has the same content now, is tried again by a reload only.
+  // Only a reload tries content again that failed here before and is unchanged.
   if (registry.find(news.installed)) await reloader.reload(news.installed)
   else await reloader.rescan(new Set([news.installed]))
 }

@@ -17,7 +17,7 @@ export interface OtherThreads {
   queues(): Promise<readonly Record<string, QueueStatus>[]>
 }
 
-/** What is measured in all threads together, for routes that tell of it. */
+/** The measurements of all threads together, for routes that show them. */
 export class Threads {
   readonly #queues: Queues
   #others: OtherThreads | undefined
@@ -35,7 +35,7 @@ export class Threads {
     return 1 + (this.#others?.count ?? 0)
   }
 
-  /** What was measured of a plugin. */
+  /** The measurements of a plugin. */
   async meterOf({ id, meter }: Pick<Plugin, 'id' | 'meter'>): Promise<Meter> {
     if (!this.#others) return meter
     const all = new Meter()

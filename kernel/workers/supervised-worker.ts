@@ -17,7 +17,7 @@ interface Running<Theirs extends Methods, Ours extends Methods, Ready> {
   readonly port: RpcPort<Theirs, Ours>
   readonly ready: Promise<Ready>
   isReady: boolean
-  /** Since when a sign of life is waited for, by `performance.now()`. */
+  /** When the supervisor began to await a sign of life, by `performance.now()`. */
   pingedAt: number | undefined
 }
 
@@ -33,7 +33,7 @@ export class SupervisedWorker<Theirs extends Methods, Ours extends Methods = Met
   #pause: NodeJS.Timeout | undefined
   /** Starts that have failed one after the other. */
   #failures = 0
-  /** What it is starting for or asked. While there is something, the process goes on. */
+  /** The start and the questions under way. While there are any, the process goes on. */
   #busy = 0
   #isClosed = false
   /** Counts the workers there were: what one knew, the next does not. */
@@ -80,7 +80,7 @@ export class SupervisedWorker<Theirs extends Methods, Ours extends Methods = Met
     if (this.#running) this.#lose(this.#running, reason)
   }
 
-  /** Ends the worker that is there; what was asked of it rejects with this reason. Resolves when it has ended. */
+  /** Ends the current worker; its open questions reject with this reason. Resolves when it has ended. */
   async end(reason: string): Promise<void> {
     const running = this.#running
     if (!running) return

@@ -2,7 +2,7 @@ import type { ResourceLimits, Transferable } from 'node:worker_threads'
 import type { Handlers, Methods, RpcOptions, RpcPort } from '../../storage/shared/rpc-port.ts'
 import { HookFault } from '../hook-fault.ts'
 
-/** What was asked of a worker that is no more. */
+/** The failure of a question to a worker that was lost. */
 export class WorkerLost extends HookFault {
   /** Why: in the kernel's words, without those of the code that ran there. */
   readonly reason: string
@@ -32,9 +32,9 @@ export interface SupervisedLimits {
 export interface SupervisedOptions<Theirs extends Methods, Ours extends Methods, Ready> {
   /** The file it runs, without its ending, and the file that this is relative to, whose ending it has. */
   readonly entry: readonly [file: string, from: string]
-  /** Told in the lists of threads of debuggers. */
+  /** The name that debuggers show in their lists of threads. */
   readonly name?: string
-  /** What each worker is started with, and what changes hands with it. */
+  /** The data that each worker is started with, and the objects that are transferred with it. */
   readonly data?: () => { readonly value: unknown; readonly transfer?: readonly Transferable[] }
   readonly env?: NodeJS.ProcessEnv
   /** Options of Node on the command line; those of this thread by default. */

@@ -16,7 +16,7 @@ export interface Thrown {
   readonly message: string
   /** Which of the kernel's classes it is of, if it is of one: of those, the message may be shown. */
   readonly of?: 'gateway' | 'upstream' | 'store' | 'fault' | 'gone'
-  /** What such an error has beside its message. */
+  /** The properties of such an error beside its message. */
   readonly detail?: object
 }
 
@@ -30,7 +30,7 @@ export function thrownOf(error: unknown): Thrown {
   return { name, message, of: isUpstreamError(error) ? 'upstream' : 'gateway', detail: { ...error } }
 }
 
-/** What was thrown on the other side: an error of the same class, where that is one of the kernel's. */
+/** The error from the other side: of the same class, where that is one of the kernel's. */
 export function errorOf({ name, message, of, detail }: Thrown): Error {
   const given = detail as UpstreamDetail & { readonly code: ErrorCode & StoreErrorCode }
   if (of === 'upstream') return new UpstreamError(given.code, message, given)

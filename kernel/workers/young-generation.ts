@@ -9,9 +9,9 @@ const given = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? '').split(/\
 const partsOfYoung = 3
 
 /**
- * Keeps a large young generation to the threads that answer calls. What Node is told of it on its command line holds for every
- * thread and outweighs the thread's own limits, so that one that counts tokens, or runs a plugin, would touch and keep twice
- * `--max-semi-space-size`. Threads that are there already are not concerned.
+ * Keeps a large young generation to the threads that answer calls. A size on Node's command line holds for every thread and
+ * outweighs the thread's own limits, so that a thread that counts tokens, or runs a plugin, would touch and keep twice
+ * `--max-semi-space-size`. Threads that run already are not concerned.
  */
 export function reserveYoungGeneration(): void {
   if (given) setFlagsFromString(`${flag}0`)

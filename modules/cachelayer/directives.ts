@@ -1,4 +1,4 @@
-/** What a client's Cache-Control asks of the cache. */
+/** The directives of a client's Cache-Control for the cache. */
 export interface Directives {
   /** Neither look nor store. */
   readonly skip: boolean

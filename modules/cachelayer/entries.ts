@@ -86,8 +86,8 @@ export class Entries {
   }
 
   /**
-   * Writes what was given until then and is not in the store yet. What memory had no room for any more is not written:
-   * under load that is most, so that only what has stayed for a while should be.
+   * Writes the entries given so far that are not in the store yet. An entry that memory had no more room for is not written:
+   * under load that is most of them, and only entries that have stayed for a while are worth a write.
    */
   async save(until = Number.POSITIVE_INFINITY): Promise<void> {
     for (const entries of batches(this.#unsavedUntil(until))) {

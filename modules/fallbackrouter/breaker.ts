@@ -12,7 +12,7 @@ import {
   succeed,
 } from './circuit.ts'
 
-/** What a try showed: the provider is there, it is not, or nothing either way. */
+/** The evidence of a try: the provider is there, it is not, or nothing either way. */
 export type Verdict = 'answered' | 'failed' | 'neither'
 
 export type Change = 'opened' | 'closed' | undefined

@@ -28,9 +28,8 @@ export function stateOf({ openUntil, probing }: Circuit, now: number): CircuitSt
 }
 
 /**
- * How long a call has to wait before it may pass, in milliseconds: 0 lets it pass. The call that passes a half-open
- * circuit is its probe; the next one goes when it has shown nothing, or is not heard of for as long as a circuit
- * stays open.
+ * How long a call has to wait before it may pass, in milliseconds: 0 lets it pass. The call that passes a half-open circuit is
+ * its probe. The next call passes when the probe has shown nothing, or has not ended for as long as a circuit stays open.
  */
 export function admit(circuit: Circuit, { openMs }: CircuitRules, now: number): number {
   if (circuit.openUntil === undefined) return 0

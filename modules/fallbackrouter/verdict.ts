@@ -2,7 +2,7 @@ import { type GatewayError, isUpstreamError, type UpstreamError } from '#kernel'
 import type { Verdict } from './breaker.ts'
 
 /**
- * What an error says about the provider. Its own errors and its silence count; a limit does not, for a provider that
+ * The evidence of an error about the provider. Its own errors and its silence count; a limit does not, for a provider that
  * limits is there, and a refused key does not, for a caller's own bad key must not take a provider from the others.
  */
 export function verdictOf(error: UpstreamError | undefined): Verdict {

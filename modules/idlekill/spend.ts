@@ -13,7 +13,7 @@ import {
 } from '#kernel'
 import { usdOf } from '#kit'
 
-/** What a spend is estimated with. */
+/** The data that a spend is estimated with. */
 export interface Rating {
   readonly prices: Pricing
   readonly tokens: TokenCounting
@@ -28,7 +28,7 @@ const lookEvery = 16
  */
 export class SpendLimit implements Filter {
   readonly #call: Call
-  /** Whose answer this is. */
+  /** The attempt that gives this answer. */
   readonly #attempt: Attempt | undefined
   readonly #mostNano: number
   readonly #rating: Rating

@@ -1,6 +1,6 @@
 import { IpRanges } from '#kit'
 
-/** Which addresses may pass. What is denied is out, whatever is allowed; an empty `allow` lets in all others. */
+/** The addresses that may pass. A denied address is out, even if it is allowed too; an empty `allow` lets in all others. */
 export interface Lists {
   readonly allow: readonly string[]
   readonly deny: readonly string[]
@@ -11,7 +11,7 @@ export type Fence = (address: string) => keyof Lists | undefined
 
 const all = new IpRanges(['0.0.0.0/0', '::/0'])
 
-/** One test for both lists; nothing when both are empty. What is not an address never passes. */
+/** One test for both lists; nothing when both are empty. A value that is no address never passes. */
 export function compileFence({ allow, deny }: Lists): Fence | undefined {
   if (allow.length === 0 && deny.length === 0) return undefined
   const allowed = allow.length === 0 ? all : new IpRanges(allow)

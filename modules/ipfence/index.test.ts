@@ -8,7 +8,7 @@ import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 let upstream: Upstream
 /** Believes in the X-Forwarded-For of this machine. */
 let gateway: TestGateway
-/** Believes in nobody's. */
+/** Trusts no X-Forwarded-For. */
 let exposed: TestGateway
 
 beforeAll(async () => {

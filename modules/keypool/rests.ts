@@ -25,8 +25,8 @@ export interface RestRules {
 export type Rests = Map<string, Rest>
 
 /**
- * Limits, and refusals with 403, are of a key for a model: without that a caller who asks for a model that a key may
- * not use would put the key out of use for all callers. A refusal with 401 is of the key altogether.
+ * Limits, and refusals with 403, count for a key and a model: otherwise a caller who asks for a model that a key may not use
+ * would put the key out of use for all callers. A refusal with 401 counts for the whole key.
  */
 export const nameOf = ({ id }: Credential, model?: string): string =>
   model === undefined ? id : `${id} ${model}`

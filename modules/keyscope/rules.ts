@@ -40,7 +40,7 @@ export class Rules {
     }
   }
 
-  /** What is really reached: behind aliases, routers and fallbacks. */
+  /** The target that is really reached: behind aliases, routers and fallbacks. */
   checkAttempt({ provider, model }: Attempt): void {
     this.#checkProvider(provider)
     if (!this.#mayGet(provider, model)) throw this.#wrongModel(model)

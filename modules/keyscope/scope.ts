@@ -3,7 +3,7 @@ import { hoursSchema } from './hours.ts'
 
 const names = z.array(z.string().min(1).max(256)).min(1)
 
-/** What a key is limited to. What is absent is not limited. */
+/** The limits of a key. An absent field is no limit. */
 export const scopeFields = {
   models: names.meta({
     title: 'Models',

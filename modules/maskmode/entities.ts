@@ -109,7 +109,7 @@ const forms: readonly EntityForm[] = [
 /** Longest finding with what it looks ahead for, in characters: an email address. */
 export const reach = 280
 
-/** What looks for these kinds of personal data. */
+/** The finders for these kinds of personal data. */
 export const findersOf = (
   types: readonly EntityType[],
   countries: readonly CountryCode[],
@@ -126,7 +126,7 @@ export function formsOf(types: readonly EntityType[], countries: readonly Countr
   return [...forms, phone].filter(({ type }) => types.includes(type))
 }
 
-/** What looks for one form. */
+/** The finder for one form. */
 export const entityFinder = ({ type, ...form }: EntityForm): Finder<Entity> =>
   tagged(formFinder(form), { type })
 

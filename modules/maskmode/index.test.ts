@@ -84,7 +84,7 @@ describe('over HTTP', () => {
     unseen()
   })
 
-  /** What the provider was sent, and nothing else. */
+  /** The request that the provider gets, and nothing else. */
   const sent = (): string => JSON.stringify(upstream.last().body)
 
   test('a value has the same placeholder wherever it stands and in every turn; the text is found masked again', async () => {

@@ -1,12 +1,12 @@
 import { type Finder, findAll } from '#kit'
 import type { Entity } from './entities.ts'
 
-/** Most names that are looked for besides where they are told. */
+/** Most names that it looks for beyond the places that introduce them. */
 const most = 200
 
 /**
- * Finds names wherever they stand, once they were told somewhere in the same request: `My name is Ada Lovelace` makes
- * of every `Ada Lovelace`, `Ada` and `Lovelace` a name. Words that are more often no names are left alone.
+ * Finds names wherever they stand, once the same request introduces them: `My name is Ada Lovelace` makes a name of every `Ada
+ * Lovelace`, `Ada` and `Lovelace`. Words that are more often no names are left alone.
  */
 export function toldNames(
   texts: readonly string[],

@@ -39,7 +39,7 @@ export class Vault {
     return this.#byCode.size === 0
   }
 
-  /** What stands for a value. */
+  /** The placeholder of a value. */
   placeholderFor(type: string, value: string): string {
     const key = `${type} ${value}`
     let placeholder = this.#byValue.get(key)
@@ -116,7 +116,7 @@ export class Vault {
   }
 }
 
-/** What a kind of data is called in its placeholders. */
+/** The word for a kind of data in its placeholders. */
 const nameOf = (type: string): string => type.replaceAll('_', '').toUpperCase()
 
 /** Whether a code ends before this character: an ending may follow it, in another case than its own. */

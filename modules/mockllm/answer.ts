@@ -2,7 +2,7 @@ import { type Call, type Completion, type Reply, UpstreamError } from '#kernel'
 import { estimateTokens, pause, replyWith, requestTexts } from '#kit'
 import type { Fixture } from './fixture.ts'
 
-/** The fixture's answer in the form the call asked for, with its delays. Throws the failure it is told to have. */
+/** The fixture's answer in the form the call asked for, with its delays. Throws the failure that the fixture prescribes. */
 export async function answerOf(fixture: Fixture, text: string, call: Call): Promise<Reply> {
   if (fixture.delay_ms > 0) await pause(fixture.delay_ms, call.cancel)
   if (fixture.error) throw failure(fixture.error, call)

@@ -63,7 +63,7 @@ export function fixtureOf(settings: FixtureSettings): Fixture {
   }
 }
 
-/** Says what it was told. */
+/** Answers with the last text of the request. */
 export const echo = fixtureOf(fixtureSchema.parse({ answer: 'You said: {{text}}' }))
 
 function lastText(call: Call): string {

@@ -1,6 +1,6 @@
 import { byName } from '#kit'
 
-/** What a name stands for. */
+/** The target of a name. */
 export interface Alias {
   /** A model, or the name of another alias. */
   readonly model: string

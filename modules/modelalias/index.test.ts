@@ -23,7 +23,7 @@ beforeEach(() => upstream.reset())
 const use = (aliases: object) => gateway.module('modelalias', { enabled: true, config: { aliases } })
 const messages = [{ role: 'user' as const, content: 'Hello' }]
 
-/** What the provider was sent. */
+/** The request that the provider gets. */
 async function sent(
   body: Partial<OpenAI.ChatCompletionCreateParamsNonStreaming>,
 ): Promise<Record<string, unknown>> {

@@ -1,4 +1,4 @@
-/** What a family of models wants otherwise. */
+/** The special rules of a family of models. */
 export interface Family {
   /** Globs over the model's name without its provider. */
   readonly models: readonly string[]

@@ -2,7 +2,7 @@ import { type Claim, type GatewayError, type Left, rateLimited } from '#kernel'
 
 export type Scope = 'key' | 'user' | 'project' | 'model' | 'global'
 
-/** In the order in which clients are told of them. */
+/** In the order in which clients see them. */
 export const measures = ['requests', 'tokens', 'concurrency'] as const
 export type Measure = (typeof measures)[number]
 
@@ -14,7 +14,7 @@ export interface Ruled extends Claim {
   readonly subject: string
 }
 
-/** What the headers of an answer say of a limit. */
+/** The state of a limit in the headers of an answer. */
 export const headersOf = ({ limit }: Ruled, { remaining, resetMs }: Left): Record<string, number> => ({
   'X-RateLimit-Limit': limit.most,
   'X-RateLimit-Remaining': remaining,

@@ -1,7 +1,7 @@
 import type { Call } from '#kernel'
 import { estimateTokens, requestTexts, tokenLimit } from '#kit'
 
-/** What an answer is taken for that has no limit of its own; the real number is settled when it is over. */
+/** The assumed tokens of an answer that has no limit of its own; the real number is settled when the answer is over. */
 const typicalAnswer = 256
 
 /** Tokens that a call may use, before anybody has counted them. */

@@ -11,7 +11,7 @@ import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 let upstream: Upstream
 let gateway: TestGateway
 let accounts: Accounts
-/** Who calls in a test; a new user with new buckets for each. */
+/** The caller of a test; a new user with new buckets for each. */
 let caller: { userId: string; keyId: string; secret: string }
 
 beforeAll(async () => {

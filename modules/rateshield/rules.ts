@@ -98,7 +98,7 @@ function subjectOf(scope: Scope, call: Call): string | undefined {
   return scope === 'model' ? modelName(call).model.toLowerCase() : 'all'
 }
 
-/** What it is counted by. Projects of two tenants may have one name, and share no limit. */
+/** The name that it is counted by. Projects of two tenants may have one name, and share no limit. */
 function nameOf(scope: Scope, subject: string, { principal: { tenant } }: Call): string {
   return scope === 'project' && tenant !== undefined
     ? `project:${JSON.stringify([tenant, subject])}`

@@ -12,10 +12,10 @@ export interface CustomRule {
   readonly pattern: string
 }
 
-/** What finds the secrets of a rule. */
+/** The finder for the secrets of a rule. */
 export const ruleFinder = ({ label, ...form }: Rule): Finder<Secret> => tagged(formFinder(form), { label })
 
-/** What finds the secrets of an operator's pattern, which runs on an engine without backtracking. */
+/** The finder for the secrets of an operator's pattern, which runs on an engine without backtracking. */
 export const customFinder = ({ label, pattern }: CustomRule): Finder<Secret> =>
   tagged(patternFinder(pattern, usualLength), { label })
 

@@ -4,7 +4,7 @@ import type { Finder } from '#kit'
 import type { Secret } from './finders.ts'
 import type { Survey, Word } from './survey.ts'
 
-/** What a rule of the library is driven with; the part of its interface that rules over text use. */
+/** The context that a rule of the library runs in; the part of its interface that rules for text use. */
 interface RuleContext {
   readonly sharedOptions: object
   createTranslator(): (messageId: string) => string
@@ -77,7 +77,7 @@ export class Library {
   }
 }
 
-/** What is left of the time that a call may take to search. */
+/** The rest of the time that a call may take to search. */
 export interface Budget {
   ms: number
 }

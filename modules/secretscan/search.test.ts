@@ -27,7 +27,7 @@ function lookedAtAll(text: string, from: number) {
   return findAll([...everywhere, library.finder(survey, budget)], text, from)
 }
 
-/** What a rule is about, as short as it may be or longer; lookarounds are left to chance. */
+/** Strings that a rule matches, as short as possible or longer; lookarounds are left to chance. */
 const matching = ({ after, pattern }: Rule): fc.Arbitrary<string> => {
   const said = (form: RegExp | undefined): fc.Arbitrary<string> => {
     if (!form) return fc.constant('')

@@ -4,7 +4,7 @@ import { type Budget, Library } from './library.ts'
 import type { Rule } from './rules.ts'
 import { surveyed } from './survey.ts'
 
-/** Looks for secrets with an operator's patterns, our rules and the library; what they need not look at is left out. */
+/** Looks for secrets with an operator's patterns, our rules and the library; it skips the ones that cannot match. */
 export class Search {
   readonly #library = new Library()
   readonly #finders: readonly Finder<Secret>[]

@@ -6,7 +6,7 @@ export interface Word {
   readonly end: number
 }
 
-/** What one pass over a text shows, before dozens of expressions look at it. */
+/** The results of one pass over a text, before dozens of expressions look at it. */
 export interface Survey {
   /** Words that may hold what the library finds, in parts of about 64 thousand characters; without empty parts. */
   readonly suspects: readonly (readonly Word[])[]
@@ -23,7 +23,7 @@ const digit = 4
 const colon = 8
 const sign = 16
 
-/** What kind of character each one is; of those that end sentences or hold quotes, only the colon is told apart. */
+/** The kind of each character; of those that end sentences or hold quotes, only the colon has a kind. */
 const kinds = Uint8Array.from({ length: 0x80 }, (_, code) => {
   const character = String.fromCharCode(code)
   if (/[a-z]/.test(character)) return lower

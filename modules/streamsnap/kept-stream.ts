@@ -2,12 +2,12 @@ import type { Chunk, Completion, CompletionChunk } from '#kernel'
 import { Assembler, ByteRun, ChunkReader } from '#kit'
 
 /**
- * A stream as it is kept until its end. What is not parsed stays bytes, neighbours in one piece, until something asks
- * for the answer, which is after the client has it: many streams at once are then few objects that live long.
+ * A stream as it is kept until its end. Unparsed events stay bytes, neighbours in one piece, until something asks for the
+ * answer, which is after the client has it: many streams at once are then few objects that live long.
  */
 export class KeptStream {
   readonly #answer = new Assembler()
-  /** What is not in the answer yet, in order: bytes that nothing comes between, and chunks. */
+  /** The events that are not in the answer yet, in order: bytes that nothing comes between, and chunks. */
   #waiting: (ByteRun[] | CompletionChunk)[] = []
   #isEmpty = true
 

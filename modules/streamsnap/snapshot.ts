@@ -6,7 +6,7 @@ const unknownBytes = 256
 /** Longest list of chunk timings. */
 const mostTimings = 10_000
 
-/** What is told of a stream; times in milliseconds. */
+/** The measures of a stream; times in milliseconds. */
 export interface StreamFacts {
   readonly chunks: number
   readonly bytes: number
@@ -28,7 +28,7 @@ interface Options {
   readonly started: number
 }
 
-/** Watches a stream go by: chunks pass as they are. The answer is put together when somebody asks for it. */
+/** Watches a stream: chunks pass as they are. The answer is put together when it is first read. */
 export class Snapshot implements Filter {
   readonly #options: Options
   readonly #kept = new KeptStream()

@@ -1,7 +1,7 @@
 import type { Call } from '#kernel'
 import type { Wanted } from './schema.ts'
 
-/** The call, asking for the form that its answer must have; how its provider is told is for others to say. */
+/** The call, asking for the form that its answer must have. The provider's protocol translates that for the provider. */
 export function asking(call: Call, { format }: Wanted): Call {
   const { response_format: own } = call.request
   if (own === format) return call

@@ -28,7 +28,7 @@ export function fit(body: Completion, validate: Validate): Fit {
   return { fitted: same || !choices ? body : { ...body, choices }, answer, problems }
 }
 
-/** The reasons for which a model ends by itself. What somebody else ended was cut off or refused, and stays what it is. */
+/** The reasons for which a model ends by itself. Any other end means a cut or refused answer, which stays as it is. */
 const ownEnds = new Set<unknown>(['stop', 'end_turn', 'stop_sequence', 'eos', undefined, null])
 
 /**
@@ -43,7 +43,7 @@ export function answerOf(choice: Choice): string | undefined {
   return typeof content === 'string' ? content : undefined
 }
 
-/** What is wrong with a text that the client has already, and that cannot be repaired any more. */
+/** The problems of a text that the client has already, and that can no longer be repaired. */
 export function problemsAsItStands(text: string, validate: Validate): readonly string[] {
   const { value, problems } = read(text, validate)
   if (problems.length > 0) return problems

@@ -6,15 +6,15 @@ const longest = 64 * 1024
 /** The form that a call's answer must have. */
 export interface Wanted {
   readonly schema: JsonObject
-  /** What the provider is asked for. */
+  /** The response format for the provider. */
   readonly format: ResponseFormat
   /** Any JSON object will do. */
   readonly isAny?: boolean
 }
 
 /**
- * What a call's answer must fit, from X-Schema, from the request, or from the settings, to be read where it is needed;
- * undefined where there is nothing.
+ * The form that a call's answer must fit, from X-Schema, from the request, or from the settings, to be read where it is needed;
+ * undefined where there is none.
  */
 export function wantedOf(
   { context, operation, request }: Call,
@@ -36,7 +36,7 @@ export function wantedOf(
   return format?.type === 'json_object' ? () => ({ schema: anyObject, format, isAny: true }) : undefined
 }
 
-/** What a call's answer varies by that is not in its request: a schema of the header or of the settings. */
+/** The values beyond its request that a call's answer varies by: a schema of the header or of the settings. */
 export function variesBy(
   { context, request }: Call,
   registered: Readonly<Record<string, JsonObject>>,

@@ -130,7 +130,7 @@ interface Placed {
   readonly blocks: readonly Block[]
 }
 
-/** What other providers gave their answers to be sent back. */
+/** State in other providers' answers that a client sends back. */
 const carriers = ['extra_content', 'citations'] as const
 const bareReasoning = ['reasoning', 'reasoning_content'] as const
 

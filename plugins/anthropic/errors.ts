@@ -4,7 +4,7 @@ import { protocolError, upstreamFailure } from '#provider'
 /** `error` of an error answer or event. */
 export interface NativeError {
   readonly type?: unknown
-  /** What Google calls it, where it is Google that refuses. */
+  /** Google's name for it, where Google refuses. */
   readonly status?: unknown
   readonly message?: unknown
 }
@@ -23,12 +23,15 @@ const statusOf: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 }
 
-/** What an error answer means to the caller: its own mistakes keep their status, the provider's are 502, its overload 503. */
+/**
+ * The caller's error for an error answer: the caller's own mistakes keep their status, the provider's are 502, its overload
+ * 503.
+ */
 export function upstreamError(head: UpstreamHead, body: Buffer, target: Target): UpstreamError {
   return errorOf(head.status, nativeError(body), target, head)
 }
 
-/** What an error event inside a stream means. */
+/** The caller's error for an error event inside a stream. */
 export function eventError(error: NativeError, target: Target): UpstreamError {
   return errorOf(statusOf[String(error.type)] ?? 500, error, target)
 }

@@ -20,7 +20,7 @@ export class Translation {
   #finished = false
   #calls = 0
   #usage: NativeUsage = {}
-  /** What was said beside the tool that stands for a schema; undefined once that is called. */
+  /** Text beside the tool that stands for a schema; undefined once that tool is called. */
   #beside: string | undefined = ''
 
   constructor(plan: Plan, target: Target) {
@@ -28,7 +28,7 @@ export class Translation {
     this.#target = target
   }
 
-  /** What has been counted so far; undefined before the first count. */
+  /** The tokens counted so far; undefined before the first count. */
   get counted(): WireUsage | undefined {
     return this.#begun ? wireUsage(this.#usage) : undefined
   }

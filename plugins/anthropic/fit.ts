@@ -9,7 +9,7 @@ export interface Fit {
   readonly thinking_budgets: Readonly<Record<string, number>>
   /** Most of an answer that may be thinking. */
   readonly thinking_share: number
-  /** What gives way when a request both forces a tool and asks to think: they exclude each other. */
+  /** The part that gives way when a request both forces a tool and asks to think: they exclude each other. */
   readonly forced_tools: 'without_thinking' | 'as_auto'
   readonly cache: { readonly at: readonly CachePlace[]; readonly ttl: '5m' | '1h' }
   readonly betas: readonly string[]

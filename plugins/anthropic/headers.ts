@@ -5,7 +5,7 @@ import { isNative } from './native.ts'
 /** The version whose parameters are translated to; callers that speak the protocol themselves name their own. */
 const version = '2023-06-01'
 
-/** What every request carries. */
+/** The headers of every request. */
 export function headersOf({ key }: Target): Record<string, string> {
   return {
     'content-type': 'application/json',

@@ -1,8 +1,8 @@
-/** What is known of a family of models beforehand. */
+/** The facts of a family of models that are known beforehand. */
 export interface ModelFacts {
   /** Tokens of an answer at most; asked for when the caller names no limit, so that nothing is cut short silently. */
   readonly maxOutput: number
-  /** How it is told to think: with a budget in tokens, or with an effort and the rest left to it. */
+  /** How a request sets the thinking: with a budget in tokens, or with an effort and the rest left to the model. */
   readonly thinking: 'none' | 'budget' | 'adaptive'
   /** Whether it takes a JSON Schema for its answer; undefined where that is not known. */
   readonly schema: boolean | undefined

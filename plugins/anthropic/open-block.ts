@@ -31,7 +31,7 @@ export interface OpenBlock {
   /** Which of the tool calls it is; undefined for other blocks. */
   readonly call: number | undefined
   json: string
-  /** What came for a block whose kind is not known here. */
+  /** The content of a block whose kind is not known here. */
   readonly more: Record<string, unknown>
 }
 

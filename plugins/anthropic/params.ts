@@ -48,7 +48,7 @@ const translated = new Set([
   'safety_identifier',
 ])
 
-/** What is passed on as it came: the service's own parameters, and unknown ones. */
+/** Parameters that are passed on as they came: the service's own, and unknown ones. */
 export function ownParams(request: ModelRequest, native: boolean, report: Report): Record<string, unknown> {
   const own: Record<string, unknown> = {}
   for (const [field, value] of Object.entries(request)) {

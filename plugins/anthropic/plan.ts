@@ -4,7 +4,7 @@ import { factsOf, type ModelFacts } from './models.ts'
 import { isNative } from './native.ts'
 import { type Form, formOf } from './structured-output.ts'
 
-/** What the way out and the way back have to agree on. The same call has the same plan. */
+/** The decisions that the request and the answer must agree on. The same call has the same plan. */
 export interface Plan {
   /** Whether the client speaks the protocol itself: the answer's bytes are then what it is to get. */
   readonly native: boolean

@@ -1,7 +1,7 @@
 import type { Changes } from '#provider'
 import type { Block, Turn } from './native.ts'
 
-/** What the answer is to begin with must not end in white space: the service refuses it. */
+/** The beginning of the answer must not end in white space: the service refuses it. */
 export function withBareEnd(turns: readonly Turn[], changes: Changes): readonly Turn[] {
   const { role, content } = turns.at(-1) ?? { role: 'user', content: '' }
   if (role !== 'assistant') return turns

@@ -11,7 +11,7 @@ import { nativeChoice, toolsOf, toolsOfHistory } from './tools.ts'
 type Fields = Record<string, unknown>
 type Report = (change: string) => void
 
-/** The body of a Messages request. What cannot be carried is refused, or named in the call's trace. */
+/** The body of a Messages request. A field that it cannot carry is refused, or named in the call's trace. */
 export function bodyOf(call: Call, target: Target): Fields {
   const { request } = call
   const plan = planOf(call, target)

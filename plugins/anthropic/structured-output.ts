@@ -8,7 +8,7 @@ export interface Form {
   readonly way: StructuredOutput
   /** As the service takes it; undefined where it goes out in words. */
   readonly schema?: JsonObject
-  /** What had to be changed of it. */
+  /** The changes that it needed. */
   readonly changes?: readonly string[]
 }
 
@@ -18,9 +18,9 @@ export const structuredOutput = (call: Call, { model }: Target): StructuredOutpu
   formOf(call, factsOf(model))!.way
 
 /**
- * The form of a call's answer; undefined where it asks for none. What a client of the protocol says of it goes as it
- * came. Of others a schema goes as the service takes it, to models that take any; else it is what a tool must be called
- * with, as long as there is no other tool to call.
+ * The form of a call's answer; undefined where the call asks for none. The fields of a client of this protocol go as they came.
+ * For other clients, the schema goes as the service takes it, to models that take any; else it becomes the input of a tool that
+ * must be called, as long as there is no other tool to call.
  */
 export function formOf(call: Call, facts: ModelFacts): Form | undefined {
   const { response_format: format, tools } = call.request

@@ -18,7 +18,7 @@ export interface NativeUsage extends Tokens {
   readonly output_tokens_details?: { readonly thinking_tokens?: number | null } | null
   readonly server_tool_use?: unknown
   readonly service_tier?: unknown
-  /** Rounds that the answer took. What compacting the conversation used is here and nowhere else. */
+  /** Rounds that the answer took. Only here is the usage of compacting the conversation. */
   readonly iterations?: readonly (Tokens & { readonly type?: string })[] | null
 }
 

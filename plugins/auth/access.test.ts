@@ -38,7 +38,7 @@ const documented = `
 const routes = () => gateway.kernel.registry.generation.routes.filter(({ plugin }) => plugin === 'auth')
 const withAccess = (access: string) => routes().filter((route) => route.access === access)
 
-/** The status of a route called with these headers, with names in its path that nobody has. */
+/** The status of a route called with these headers, with names in its path that do not exist. */
 async function statusOf({ method, path }: { method: string; path: string }, headers: Record<string, string>) {
   const response = await fetch(gateway.url + path.replaceAll(/\{\w+\}/g, 'nobody'), {
     method: method.toUpperCase(),

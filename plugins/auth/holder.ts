@@ -13,7 +13,7 @@ export interface Holder {
   readonly access: 'user' | 'admin'
   /** In summaries: `your own`, `a user's`. */
   readonly whose: string
-  /** What a key made here is; of a key that was brought, its prefix says it. */
+  /** The type of a key made here; the prefix of an imported key gives its type. */
   readonly type: KeyOwner['type']
   /** Of the path: the holder's own, if any, and those of a route below. */
   readonly params: Params
@@ -36,7 +36,7 @@ const paramsWith = <S extends z.ZodRawShape>(shape: S) => ({
 const unnamed: Params = paramsWith({})
 const named: Params = paramsWith({ id: idParam })
 
-/** The caller, a user that an admin names, and the operator, who owns keys without a user. */
+/** The holders of keys: the caller, a user that an admin names, and the operator, who owns keys without a user. */
 export function holders({ use }: Context<unknown>): Record<'own' | 'user' | 'admin', Holder> {
   return {
     own: {

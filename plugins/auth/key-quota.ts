@@ -1,6 +1,6 @@
 import { type Accounts, conflict } from '#kernel'
 
-/** What a user's keys that work are: to be used from now on, or replaced and in their grace. */
+/** The kinds of a user's keys that work: to be used from now on, or replaced and in their grace. */
 export type Working = keyof Awaited<ReturnType<Accounts['keys']['working']>>
 
 const what: Readonly<Record<Working, string>> = {

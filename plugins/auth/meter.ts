@@ -1,7 +1,7 @@
 import type { Call, Counters, Outcome, UsedSums } from '#kernel'
 import { usdOf } from '#kit'
 
-/** What a user used in a month. */
+/** The usage of a user in a month. */
 export interface UsageRecord {
   readonly user_id: string
   /** `2026-11`, UTC. */

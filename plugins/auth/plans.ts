@@ -1,4 +1,4 @@
-/** What an account may be on. The monthly requests are a limit only where plans are enforced. */
+/** The plans of accounts. The monthly requests are a limit only where plans are enforced. */
 export interface Plan {
   readonly id: string
   readonly name: string

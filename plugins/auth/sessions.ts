@@ -32,7 +32,7 @@ interface SessionOptions {
   readonly most: number
 }
 
-/** What begins a session. */
+/** The data that begin a session. */
 interface Beginning {
   readonly principal: Principal
   /** The digest of the key. */
@@ -43,7 +43,7 @@ interface Beginning {
   readonly userAgent: string | undefined
 }
 
-/** Whose sessions are counted together: a user's, or those of one of the operator's keys. */
+/** The owner that sessions are counted by: a user, or one of the operator's keys. */
 export const holderOf = ({ userId, keyId }: Pick<Principal, 'userId' | 'keyId'>): string => userId ?? keyId
 
 /** Sessions of browsers, stored as hashes of their secrets. */

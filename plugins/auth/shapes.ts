@@ -41,7 +41,7 @@ export const profile = z.object({
   updated_at: time,
 })
 
-/** What leaves when an account was made: the key is shown this once. */
+/** The answer to a new account: it shows the key this once. */
 export const newAccount = profile.omit({ updated_at: true }).extend({
   api_key: z.string().meta({ description: 'The new key, shown only once.' }),
 })

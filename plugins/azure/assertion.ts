@@ -25,8 +25,8 @@ export function certificateIn(pem: string): SigningCertificate {
 }
 
 /**
- * What an application shows in the place of a secret (RFC 7523, section 2.2), in the form that Entra documents for
- * certificates: signed with PS256, the certificate named by its SHA-256 thumbprint.
+ * The assertion that an application shows in the place of a secret (RFC 7523, section 2.2), in the form that Entra documents
+ * for certificates: signed with PS256, the certificate named by its SHA-256 thumbprint.
  */
 export function assertionOf(
   { certificate, privateKey }: SigningCertificate,

@@ -10,7 +10,7 @@ export type AzureClient = { readonly tenant: string; readonly clientId: string }
   | { readonly tokenFile: string }
 )
 
-/** What a key is, taken apart. */
+/** A key, parsed. */
 export type AzureKey =
   /** A managed identity of the machine that the gateway runs on: its own, or one that is assigned to it by its id. */
   | { readonly kind: 'machine'; readonly clientId?: string }

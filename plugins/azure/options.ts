@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { optionsReader } from '#provider'
 
-/** What service.yaml may say of the source of tokens; what else stands there is for the protocol. */
+/** The options of service.yaml for the source of tokens; all others are for the protocol. */
 export const optionsSchema = z.object({
   authority: z.url().default('https://login.microsoftonline.com'),
   /** Where a machine's own tokens come from, and what is shown there where that is no virtual machine. */

@@ -69,7 +69,7 @@ function heldKeys(secret: string): Keys {
   return { accessKeyId, secretAccessKey, ...(sessionToken !== undefined && { sessionToken }) }
 }
 
-/** What went wrong, by the name that AWS has for it: its messages may quote what was shown. */
+/** The failure by AWS's name for it: AWS's messages may quote the credentials. */
 function failure(cause: unknown, { provider, model }: Target): UpstreamError {
   const { name = 'Error', $metadata } = cause as { name?: string; $metadata?: { httpStatusCode?: number } }
   const status = $metadata?.httpStatusCode

@@ -11,8 +11,8 @@ import { toolFields } from './tools.ts'
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * The body of a Converse request, streamed or not; `given` are its messages, with all files in them. What cannot be
- * carried is refused, or named in the call's trace.
+ * The body of a Converse request, streamed or not; `given` are its messages, with all files in them. A field that it cannot
+ * carry is refused, or named in the call's trace.
  */
 export function bodyOf(
   call: Call,
@@ -68,7 +68,7 @@ function betasOf({ context }: Call, { facts }: Plan, changes: Changes): Fields {
   return known.length > 0 ? { anthropic_beta: known } : {}
 }
 
-/** What goes to the model as it is, past the service: what it is told by name last, over what is made for it. */
+/** Fields for the model that the service passes through: fields that the caller gives by name come last, over those made here. */
 function modelFields(request: ModelRequest, { facts }: Plan, thinking: Fields, changes: Changes): JsonObject {
   const { output_config: output, additional_model_request_fields: given } = request
   if (given !== undefined && (typeof given !== 'object' || given === null || Array.isArray(given))) {
@@ -106,7 +106,7 @@ function guardrailOf({ guardrail }: Options, streams: boolean): Fields {
       guardrailIdentifier: id,
       guardrailVersion: version,
       ...(trace !== undefined && { trace }),
-      // Otherwise an answer is told first and judged afterwards.
+      // Without it, the service sends an answer before it judges it.
       ...(streams && { streamProcessingMode: 'sync' }),
     },
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type GatewayError, internalError, type Target } from '#kernel'
 
-/** What a key is, taken apart: keys of an AWS account that sign each request, or one of Bedrock's own, sent as it is. */
+/** A key, parsed: keys of an AWS account that sign each request, or one of Bedrock's own, sent as it is. */
 export type AwsCredential = {
   /** Where it is used, if it says so itself. */
   readonly region?: string | undefined
@@ -55,7 +55,7 @@ export function credentialOf(secret: string): AwsCredential {
   }
 }
 
-/** What a key of the operator's that has no sound form is to a call. */
+/** The error of a call with a key of the operator's that has no sound form. */
 export const keyFault = ({ message }: RangeError, { provider }: Target): GatewayError =>
   internalError(`The key for ${provider.name}: ${message}`)
 

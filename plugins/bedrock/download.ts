@@ -128,7 +128,7 @@ const byEnding: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** What its server says it is, or its name where that says nothing. */
+/** The type that the server gives, or else the type of the address's ending. */
 function typeOf(url: string, header: string | null): string {
   const said = header?.split(';')[0]?.trim().toLowerCase() ?? ''
   if (said !== '' && said !== 'application/octet-stream' && said !== 'binary/octet-stream') return said

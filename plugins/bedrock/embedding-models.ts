@@ -13,7 +13,7 @@ export interface Family {
   readonly pattern: RegExp
   /** Texts of a request. */
   readonly most: number
-  /** What it reads of a request beside the input. */
+  /** The fields of a request that it reads beside the input. */
   readonly reads: readonly string[]
   body(asked: Asked): Fields
 }
@@ -81,7 +81,7 @@ const families: readonly Family[] = [
 
 export const isSaid = (value: unknown): boolean => value !== undefined && value !== null
 
-/** What embeddings are for must be said: to be found, unless the caller knows better. */
+/** The service requires the purpose of embeddings: by default, documents to be found. */
 const cohereBody = ({ texts, request: { input_type = 'search_document' } }: Asked): Fields => ({
   texts,
   input_type,

@@ -31,7 +31,7 @@ interface Answer {
   readonly inputTokenCount?: number
 }
 
-/** Embeddings as OpenAI gives them. What was read stands in the body, or in a header. */
+/** Embeddings as OpenAI gives them. The tokens read stand in the body, or in a header. */
 export function embeddingAnswer(
   { headers }: UpstreamHead,
   body: Buffer,

@@ -22,7 +22,10 @@ const statusOf: ReadonlyMap<string, number> = new Map(
 const badKey =
   /^(?:ExpiredToken|InvalidClientTokenId|InvalidSignature|MissingAuthenticationToken|UnrecognizedClient|IncompleteSignature)/
 
-/** What an error answer means to the caller: its own mistakes keep their status, the provider's are 502, its overload 503. */
+/**
+ * The caller's error for an error answer: the caller's own mistakes keep their status, the provider's are 502, its overload
+ * 503.
+ */
 export function upstreamError(head: UpstreamHead, body: Buffer, target: Target): UpstreamError {
   const { message, type } = fieldsIn(body)
   // The header may have an address after the name, and the type a namespace before it.
@@ -30,7 +33,7 @@ export function upstreamError(head: UpstreamHead, body: Buffer, target: Target):
   return errorOf({ status: head.status, native, message, headers: head.headers }, target)
 }
 
-/** What an exception inside a stream means. */
+/** The caller's error for an exception inside a stream. */
 export function exceptionError(
   name: string,
   payload: { readonly message?: unknown },

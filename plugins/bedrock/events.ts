@@ -16,7 +16,7 @@ interface OpenCall {
 /** The state of one streamed message: what its events come to as chunks. Throws for an event that cannot come here. */
 export class Translation {
   ended = false
-  /** Whether nothing comes any more: what an answer cost is told after its end. */
+  /** Whether no more events come: the usage of an answer comes after its end. */
   isOver = false
   readonly #plan: Plan
   readonly #target: Target
@@ -24,7 +24,7 @@ export class Translation {
   readonly #calls = new Map<number, OpenCall>()
   #begun = false
   #count = 0
-  /** What was said beside the tool that stands for a schema; undefined once that is called. */
+  /** Text beside the tool that stands for a schema; undefined once that tool is called. */
   #beside: string | undefined = ''
 
   constructor(plan: Plan, target: Target, id: string) {

@@ -9,7 +9,7 @@ export type AwsIdentity =
 
 export const roleForm = /^arn:aws[\w-]*:iam::\d{12}:role\/[\w+=,.@/-]+$/
 
-/** What a key stands for; undefined for keys that are used themselves. Throws a RangeError for half of one. */
+/** The identity that a key stands for; undefined for keys that are used themselves. Throws a RangeError for half of one. */
 export function identityOf(secret: string): AwsIdentity | undefined {
   const text = secret.trim()
   if (text === 'machine') return { kind: 'machine' }

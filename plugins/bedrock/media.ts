@@ -1,7 +1,7 @@
 import { badRequest } from '#kernel'
 import type { Source } from './wire.ts'
 
-/** What the service calls a type of file, by its MIME type. */
+/** The service's name of a type of file, by its MIME type. */
 const images: ReadonlyMap<string, string> = new Map(
   Object.entries({ 'image/png': 'png', 'image/jpeg': 'jpeg', 'image/gif': 'gif', 'image/webp': 'webp' }),
 )

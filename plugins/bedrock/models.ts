@@ -1,7 +1,7 @@
-/** What is known of a family of models beforehand. */
+/** The facts of a family of models that are known beforehand. */
 export interface ModelFacts {
   readonly maker: 'anthropic' | 'nova' | 'other'
-  /** How it is told to think; undefined when it cannot be told. */
+  /** How a request sets the thinking; undefined where it cannot. */
   readonly thinking: 'budget' | 'adaptive' | 'nova' | 'effort' | undefined
   /** Whether it takes a JSON Schema for its answer. */
   readonly schema: boolean

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { optionsReader } from '#provider'
 import { roleForm } from './identity.ts'
 
-/** What service.yaml may say of Bedrock beyond address and keys. */
+/** The options of service.yaml for Bedrock beyond address and keys. */
 export const optionsSchema = z.strictObject({
   region: z.string().optional(),
   /** Where a container asks for the keys of its role: an address, or a path at the one that all tasks have. */

@@ -6,7 +6,7 @@ import type { Block } from './wire.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What a conversation's parts have in common. */
+/** The surroundings that a conversation's parts share. */
 export interface Scene {
   readonly facts: ModelFacts
   readonly changes: Changes
@@ -82,7 +82,7 @@ function documentOf(fields: Fields, at: string, scene: Scene): Block {
   })
 }
 
-/** What a search found: Claude can cite it, others read it as a text. */
+/** The results of a search: Claude can cite them, others read them as a text. */
 function searchResultOf({ source, title, content, citations }: Fields, { facts }: Scene): Block | undefined {
   const said = (Array.isArray(content) ? (content as Fields[]) : []).map(({ text }) => text)
   const texts = said.filter((text): text is string => !isBlank(text))

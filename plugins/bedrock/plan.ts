@@ -2,7 +2,7 @@ import type { Call, Target } from '#kernel'
 import { factsOf, type ModelFacts } from './models.ts'
 import { type Form, formOf } from './structured-output.ts'
 
-/** What the way out and the way back have to agree on. The same call has the same plan. */
+/** The decisions that the request and the answer must agree on. The same call has the same plan. */
 export interface Plan {
   readonly facts: ModelFacts
   /** How the form of the answer goes out, if one is asked for. */

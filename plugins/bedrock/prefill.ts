@@ -1,7 +1,7 @@
 import type { Scene } from './parts.ts'
 import type { Turn } from './wire.ts'
 
-/** What the answer is to begin with must not end in white space: Claude refuses it. */
+/** The beginning of the answer must not end in white space: Claude refuses it. */
 export function withBareEnd(turns: readonly Turn[], { changes }: Scene): readonly Turn[] {
   const { role, content } = turns.at(-1)!
   const at = content.findLastIndex(({ cachePoint }) => !cachePoint)

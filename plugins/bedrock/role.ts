@@ -5,7 +5,7 @@ import { type Options, optionsOf } from './options.ts'
 
 const maxMs = 5000
 
-/** What the services inside of AWS give out for a role. */
+/** The credentials that the services inside of AWS give out for a role. */
 interface Given {
   readonly AccessKeyId?: unknown
   readonly SecretAccessKey?: unknown

@@ -35,8 +35,8 @@ function bytesOf(data: string | ArrayBuffer | ArrayBufferView): string | Uint8Ar
 }
 
 /**
- * The request with AWS's Signature Version 4. What is signed must not change afterwards; headers that come on top are
- * not signed and do no harm.
+ * The request with AWS's Signature Version 4. The signed parts must not change afterwards; additional headers are not signed
+ * and do no harm.
  */
 export async function signed(
   request: UpstreamRequest,

@@ -19,7 +19,7 @@ const block = z.looseObject({
     .optional(),
 })
 
-/** What a reader of answers relies on; usage is read with care. */
+/** The fields that a reader of answers relies on; usage is read with care. */
 const answer = z.looseObject({
   output: z.looseObject({ message: z.looseObject({ content: z.array(block) }) }),
   stopReason: z.string().optional(),

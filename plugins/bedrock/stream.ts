@@ -8,8 +8,8 @@ import type { Plan } from './plan.ts'
 import type { EventPayload } from './wire.ts'
 
 /**
- * Reads an answer in AWS's event stream. It is complete with `messageStop`; what it cost comes after that. Exceptions
- * inside it are the errors they would have been outside.
+ * Reads an answer in AWS's event stream. It is complete with `messageStop`; its usage comes after that. Exceptions inside it
+ * become the errors that they would have been outside.
  */
 export class ConverseDecoder implements StreamDecoder {
   readonly #target: Target

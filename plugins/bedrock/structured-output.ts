@@ -7,7 +7,7 @@ export interface Form {
   readonly way: StructuredOutput
   /** As the service takes it; undefined where it goes out in words. */
   readonly schema?: { readonly name: string; readonly body: JsonObject }
-  /** What had to be changed of it. */
+  /** The changes that it needed. */
   readonly changes?: readonly string[]
 }
 

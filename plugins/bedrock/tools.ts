@@ -7,7 +7,7 @@ type Fields = Readonly<Record<string, unknown>>
 
 export interface ToolFields {
   readonly toolConfig?: Fields
-  /** What goes to the model past the service: only there a single call at a time can be asked for. */
+  /** The fields for the model that the service passes through: only there can a request ask for a single call at a time. */
   readonly modelChoice?: Fields
   /** Whether a tool must be used. */
   readonly forced: boolean

@@ -2,7 +2,7 @@ import type { WireUsage } from '#kernel'
 import { usageFromCounts } from '#provider'
 import type { TokenUsage } from './wire.ts'
 
-/** Tokens of one time to live in the cache; what is no list holds none. */
+/** Tokens of one time to live in the cache; a value that is no list holds none. */
 const writtenFor = (ttl: string, details: TokenUsage['cacheDetails']): number =>
   Array.isArray(details) ? (details.find((detail) => detail?.ttl === ttl)?.inputTokens ?? 0) : 0
 

@@ -7,7 +7,7 @@ const read = new Set(['model', 'input', 'encoding_format', 'dimensions', 'input_
 /** Texts of a request. */
 export const mostTexts = 96
 
-/** The body of a request for embeddings. What they are for must be said: to be found, unless the caller knows better. */
+/** The body of a request for embeddings. The service requires their purpose: by default, documents to be found. */
 export function embeddingBody({ request }: Call, { model }: Target, changes: Changes): object {
   for (const [field, value] of Object.entries(request)) {
     if (value !== undefined && value !== null && !read.has(field)) changes.add(`-${field}`)

@@ -1,10 +1,13 @@
 import type { Target, UpstreamError, UpstreamHead } from '#kernel'
 import { objectIn, upstreamFailure } from '#provider'
 
-/** What a request or an answer says is not allowed: the caller's affair, with a number that no one else uses. */
+/**
+ * The status for content that the provider does not allow in a request or an answer: the caller's mistake, with a number that
+ * no other service uses.
+ */
 const denied = 498
 
-/** What an error answer means to the caller: its own mistakes keep their status, the provider's are 502. */
+/** The caller's error for an error answer: the caller's own mistakes keep their status, the provider's are 502. */
 export function upstreamError(
   { status, headers }: UpstreamHead,
   body: Buffer,

@@ -4,7 +4,7 @@ import { type Changes, mergedDetails, quoted, type ReasoningDetail } from '#prov
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * The messages as Cohere takes them. What cannot be carried is refused by its name. Only users can show pictures: those in
+ * The messages as Cohere takes them. A part that it cannot carry is refused by its name. Only users can show pictures: those in
  * results of tools follow in a message of the user.
  */
 export function messagesOf(messages: readonly Message[], changes: Changes): object[] {

@@ -1,7 +1,7 @@
 /** Buckets grow by the sixteenth root of two, so that their middle is off by 2.2 % at the most. */
 const steps = 16
 
-/** What is smaller counts as nothing. */
+/** A smaller value counts as nothing. */
 const least = 1e-9
 const nothing = Number.NEGATIVE_INFINITY
 

@@ -8,7 +8,7 @@ export interface Count {
   readonly state: unknown
 }
 
-/** What was reserved and is not settled. */
+/** A reservation that is not settled. */
 export interface Hold extends Now {
   readonly owner: string
   readonly claims: readonly KeyedClaim[]
@@ -16,7 +16,7 @@ export interface Hold extends Now {
   readonly due: number
 }
 
-/** What a ledger remembers: plain data, as it outlives the instance that made it. */
+/** The memory of a ledger: plain data, as it outlives the instance that made it. */
 export interface LedgerState {
   /** Tells what was reserved here from what was in another process. */
   readonly name: string
@@ -28,7 +28,7 @@ export interface LedgerState {
   readonly stored: Set<string>
   /** Threads of those that reserve, by the names they gave themselves. */
   readonly owners: Map<string, number>
-  /** Those whose thread has ended: what still arrives of them is refused. */
+  /** Owners whose thread has ended: their late messages are refused. */
   readonly ended: Set<string>
   /** Whether what is on disk was taken in. */
   isLoaded: boolean

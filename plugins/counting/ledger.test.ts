@@ -107,7 +107,7 @@ describe.each(Object.entries(limits))('%s', (_, limit) => {
         let lost = 0
         const over = (one: (typeof open)[number], used: number): void => {
           one.event.isOver = true
-          // What flows back into a bucket cannot be told from what was never taken.
+          // An amount that flowed back into a bucket looks the same as one that was never taken.
           if (limit.kind !== 'bucket') one.event.amount = used
           open = open.filter((other) => other !== one)
         }

@@ -7,7 +7,7 @@ import { kinds } from './limits/kinds.ts'
 /** A claim and its count. */
 type Wanted = KeyedClaim & { readonly count: Count }
 
-/** A request to reserve, of somebody. */
+/** A request of an owner to reserve. */
 export interface Asked {
   readonly budget: string
   readonly claims: readonly Claim[]
@@ -80,7 +80,7 @@ export class Ledger {
     }
   }
 
-  /** What is to be kept of these counts, without what is only reserved; undefined for those of which nothing is. */
+  /** The parts of these counts to keep, without open reservations; undefined for counts that have none. */
   packed(
     keys: readonly string[],
   ): [key: string, kept: { kind: Limit['kind']; count: number[] } | undefined][] {

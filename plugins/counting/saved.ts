@@ -32,7 +32,10 @@ export class Saved {
     this.#state.isLoaded = true
   }
 
-  /** Writes counts that changed, the first 2,000 of them; resolves when they are on disk. What fails is written later. */
+  /**
+   * Writes counts that changed, the first 2,000 of them; resolves when they are on disk. A count whose write fails is written
+   * later.
+   */
   write(most = mostATime): Promise<void> {
     this.#last = this.#last.catch(() => {}).then(() => this.#write(most))
     return this.#last

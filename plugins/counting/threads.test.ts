@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { stringify } from 'yaml'
 import { type GatewayProcess, startProcess } from '../../test/process.ts'
 
-/** Four threads of a real process, in each of them a module that reserves and settles as it is told. */
+/** Four threads of a real process, in each of them a module that reserves and settles on command. */
 
 const adminKey = 'sy_admin_test_0123456789abcdefghijklmnop'
 const most = 1_234

@@ -4,7 +4,7 @@ import { bucketOf, middleOf } from './histogram.ts'
 const parts = 60
 const usualGroups = 1_000
 
-/** What was added to a group in each part of the last window. */
+/** The values added to a group in each part of the last window. */
 interface Group {
   /** The newest part, counted from the clock's zero. */
   newest: number

@@ -48,7 +48,7 @@ const idle: ReadonlyMap<string, (value: unknown) => boolean> = new Map(
 /** Fields without which the answer would be another than the one that was asked for. */
 const refused = ['functions', 'function_call', 'audio', 'prediction', 'web_search_options']
 
-/** The body of a request for text; what a client of this protocol's own wire said goes as it came. */
+/** The body of a request for text; the fields of a client of this protocol's own wire go as they came. */
 export function chatBody(call: Call, { model, provider }: Target, changes: Changes): object {
   const abilities = abilitiesOf(model, quirksOf(provider))
   const said = saidBy(call, abilities)
@@ -99,7 +99,7 @@ interface Extras {
   readonly thinking_config?: unknown
 }
 
-/** What only Gemini knows: beside the other fields, or where Google's own compatible endpoint has it. */
+/** The fields that only Gemini knows: beside the other fields, or where Google's own compatible endpoint has them. */
 function extrasOf(request: ModelRequest): Extras {
   const { google } = (request.extra_body ?? {}) as { readonly google?: Extras }
   return { ...google, ...(request as Extras) }

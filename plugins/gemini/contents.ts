@@ -40,7 +40,7 @@ export function conversationOf(
 
   const closeResults = (): void => {
     if (results.length === 0) return
-    // Calls of the same function are told apart by their order alone.
+    // Gemini distinguishes calls of the same function by their order alone.
     const parts = results.toSorted((a, b) => a.place - b.place).map(({ part }) => part)
     contents.push({ role: 'user', parts })
     const shown = results.flatMap((result) => result.shown)
@@ -88,7 +88,7 @@ export function conversationOf(
   closeResults()
   if (contents.length > 0)
     return { ...(system.length > 0 && { systemInstruction: { parts: system } }), contents }
-  // It wants somebody to have said something.
+  // Gemini requires at least one message of the user.
   changes.add('role:system->user')
   return { contents: [{ role: 'user', parts: system.length > 0 ? system : [{ text: '' }] }] }
 }
@@ -125,7 +125,7 @@ function resultOf(
   }
 }
 
-/** What may be a part of a result. */
+/** Whether a part may stand in a result. */
 const isNestable = ({ inlineData }: Part): boolean =>
   inlineData !== undefined &&
   /^(?:image\/(?:png|jpeg|webp)|application\/pdf|text\/plain)$/.test(inlineData.mimeType)

@@ -12,7 +12,7 @@ export interface Origin {
   readonly signaturesInIds: boolean
   /** Which block of the answer the part is in. */
   readonly block: number
-  /** Whether signatures and thoughts are told in a form that survives every wire. */
+  /** Whether signatures and thoughts have a form that survives every wire. */
   readonly details: boolean
 }
 

@@ -15,7 +15,7 @@ interface Status {
   readonly details?: readonly Detail[]
 }
 
-/** What an error answer means to the caller: its own mistakes keep their status, the provider's are 502. */
+/** The caller's error for an error answer: the caller's own mistakes keep their status, the provider's are 502. */
 export function upstreamError(head: UpstreamHead, body: Buffer, target: Target): UpstreamError {
   return errorOf(statusIn(body), head.status, target, head.headers)
 }

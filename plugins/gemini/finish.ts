@@ -19,8 +19,8 @@ const failures: ReadonlyMap<string, { readonly retryable: boolean }> = new Map(
 export const failureOf = (native: string): { readonly retryable: boolean } | undefined => failures.get(native)
 
 /**
- * Gemini says STOP when it calls tools, too. Every end that is neither its own nor the limit's is one that somebody
- * imposed: SAFETY, RECITATION, BLOCKLIST, PROHIBITED_CONTENT, SPII, IMAGE_SAFETY, LANGUAGE, OTHER …
+ * Gemini says STOP when it calls tools, too. Every end except its own and the limit's was imposed on the model: SAFETY,
+ * RECITATION, BLOCKLIST, PROHIBITED_CONTENT, SPII, IMAGE_SAFETY, LANGUAGE, OTHER …
  */
 export function finishOf(native: string, calls: boolean): FinishReason {
   const reason = reasons.get(native) ?? 'content_filter'

@@ -3,7 +3,7 @@ import type { Conversation } from './contents.ts'
 
 /** How a call wants to be translated, where there is a choice; `protocolOptions` has what a module says of it. */
 export interface Fit {
-  /** What to block, for calls that do not say so themselves. */
+  /** The content to block, for calls that do not say so themselves. */
   readonly safety_settings?: readonly object[]
   /** Whether instructions have a place of their own, or stand before the first words of the user. */
   readonly system: 'instruction' | 'first_turn'

@@ -3,7 +3,7 @@ import type { Part } from './wire.ts'
 
 const dataUrl = /^data:([^;,]+)(?:;[^,]*)?;base64,(.*)$/s
 
-/** MIME types by the ending of an address; the service wants to be told. */
+/** MIME types by the ending of an address; the service requires one. */
 const types: ReadonlyMap<string, string> = new Map(
   Object.entries({
     png: 'image/png',

@@ -23,7 +23,7 @@ export interface Abilities {
   readonly jsonSchema: boolean
   /** Has a place for instructions apart from what the user says. */
   readonly instructions: boolean
-  /** How it is told how much to think. */
+  /** How a request sets the amount of thinking. */
   readonly thinking: 'none' | 'budget' | 'level'
   /** Insists on the signatures of tool calls. */
   readonly signed: boolean

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { optionsReader } from '#provider'
 
-/** What service.yaml may say of Gemini beyond address and keys. */
+/** The options of service.yaml for Gemini beyond address and keys. */
 export const optionsSchema = z.strictObject({
-  /** What to block, for calls that do not say so themselves. */
+  /** The content to block, for calls that do not say so themselves. */
   safety_settings: z.array(z.strictObject({ category: z.string(), threshold: z.string() })).optional(),
   /** Whether ids of tool calls carry the calls' signatures, for clients that drop what else carries them. */
   signatures_in_ids: z.boolean().default(true),

@@ -7,7 +7,7 @@ interface Fields {
   readonly [field: string]: unknown
 }
 
-/** The content of a message as parts; empty texts are left out. What cannot be carried is refused by its name. */
+/** The content of a message as parts; empty texts are left out. A part that cannot be carried is refused by its name. */
 export function partsOf(content: Message['content'], fetches: RegExp, at: string, changes: Changes): Part[] {
   if (content === undefined || content === null || content === '') return []
   const known = quoted(content, (change) => changes.add(change)) ?? ''

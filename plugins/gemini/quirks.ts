@@ -5,7 +5,7 @@ import { quirksReader } from '#provider'
 const quirksSchema = z.strictObject({
   /** Where its models are. */
   models_path: z.string().default('models'),
-  /** Knows ids of tool calls; without them calls are told apart by name and order. */
+  /** Knows ids of tool calls; without them, the name and the order identify calls. */
   call_ids: z.boolean().default(true),
   /** Files of any address, and of Google's cloud storage, are read by every model. */
   cloud_files: z.boolean().default(false),

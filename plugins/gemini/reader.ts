@@ -141,7 +141,7 @@ export class AnswerReader {
     return { index, delta: { ...opening, ...delta }, finish_reason: finish }
   }
 
-  /** A prompt that was refused has no candidates; what is left to say is that, and why. */
+  /** A refused prompt has no candidates; the answer says only that, and why. */
   #blocked(native: string): ChoiceDelta {
     const state = this.#state(0)
     state.finished = true

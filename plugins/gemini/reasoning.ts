@@ -11,7 +11,7 @@ export const thoughtDetail = (index: number, text: string): ReasoningDetail => (
   text,
 })
 
-/** What a text was signed with; wires that have no place for it on texts have one beside thoughts. */
+/** The signature of a text; wires without a place for it on texts have one beside thoughts. */
 export const signatureDetail = (index: number, signature: string): ReasoningDetail => ({
   type: 'reasoning.text',
   format,
@@ -19,7 +19,7 @@ export const signatureDetail = (index: number, signature: string): ReasoningDeta
   signature: markedSignature(format, signature),
 })
 
-/** The last signature of Gemini's among a message's details, and whether any of them is somebody else's. */
+/** The last signature of Gemini's among a message's details, and whether any of them is another provider's. */
 export function signedIn({ reasoning_details: details }: Message): {
   readonly signature: string | undefined
   readonly isForeign: boolean

@@ -5,7 +5,7 @@ export function rootOf({ provider: { baseUrl } }: Target): string {
   return URL.canParse(baseUrl) && new URL(baseUrl).pathname === '/' ? `${baseUrl}/v1beta` : baseUrl
 }
 
-/** What every request carries. */
+/** The headers of every request. */
 export function headersOf({ provider, key }: Target): Record<string, string> {
   return {
     'content-type': 'application/json',

@@ -28,7 +28,7 @@ interface Heard {
 /** Whether the caller speaks this protocol itself: the answer's bytes are then what it is to get. */
 export const isNative = (call: Call): boolean => call.wire === 'gemini'
 
-/** What a client of this protocol's own wire said; undefined for clients of others. */
+/** The fields of a client of this protocol's own wire; undefined for clients of others. */
 export function saidBy(call: Call, abilities: Abilities): Said | undefined {
   const heard = protocolOptions(call, 'gemini').said as Heard | undefined
   return heard && new Said(heard, call.request, abilities)

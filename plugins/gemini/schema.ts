@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '#kernel'
 
-/** What older models know of a schema: a part of OpenAPI's, with types in capitals. */
+/** The keywords that older models know of a schema: a part of OpenAPI's, with types in capitals. */
 const known = new Set([
   'title',
   'description',
@@ -28,8 +28,8 @@ const formats: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * A JSON Schema for models that take only a part of it: references are put in place, alternatives become `anyOf`,
- * and what is left over is dropped. `dropped` is told each keyword that made the schema less strict.
+ * A JSON Schema for models that support only a part of it: references are put in place, alternatives become `anyOf`, and the
+ * rest is dropped. It calls `dropped` with each keyword that made the schema less strict.
  */
 export function narrowed(schema: JsonObject, dropped: (keyword: string) => void): JsonObject {
   return new Narrower(schema, dropped).narrow(schema, [])

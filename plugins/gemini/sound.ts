@@ -25,7 +25,7 @@ const candidate = z.looseObject({
     .nullish(),
 })
 
-/** What a reader of answers relies on; the rest, its usage among it, is looked at with care. */
+/** The fields that a reader of answers relies on; the rest, usage included, is read with care. */
 const answer = z.looseObject({
   candidates: z.array(candidate).nullish(),
   promptFeedback: z.looseObject({}).nullish(),

@@ -4,8 +4,8 @@ import { quirksOf } from './quirks.ts'
 import { saysForm } from './said.ts'
 
 /**
- * Older models answer in JSON or call functions; those before them, and Gemma's, know no form of answers. What a client of
- * the protocol says of it goes as it came.
+ * Older models answer in JSON or call functions; those before them, and Gemma's, know no form of answers. The fields of a
+ * client of the protocol go as they came.
  */
 export function structuredOutput(call: Call, { provider, model }: Target): StructuredOutput {
   if (saysForm(call)) return 'native'

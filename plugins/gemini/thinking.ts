@@ -42,7 +42,7 @@ interface Asked {
   readonly display?: unknown
 }
 
-/** How much to think, for models that are told; with summaries of the thoughts, unless there are to be none. */
+/** The amount of thinking, for models that take it; with summaries of the thoughts, unless there are to be none. */
 export function thinkingOf(request: ModelRequest, model: string, changes: Changes): object | undefined {
   const asked = (request.thinking ?? undefined) as Asked | undefined
   const effort = request.reasoning_effort ?? effortIn(request.output_config)

@@ -5,7 +5,7 @@ import { pathOf } from './model.ts'
 import { quirksOf } from './quirks.ts'
 import { headersOf, rootOf } from './request.ts'
 
-/** What a bare question may hold; the rest of a request changes nothing about its prompt. */
+/** The fields of a bare question; the rest of a request changes nothing about its prompt. */
 interface Bare {
   readonly contents?: unknown
   readonly systemInstruction?: unknown

@@ -1,7 +1,7 @@
 import { conflict, type JobError } from '#kernel'
 import type { JobRow } from './row.ts'
 
-/** What becomes of a job, as functions from one row to the next. */
+/** The changes of a job, as functions from one row to the next. */
 
 /** Processes that may die of a job before it is held to be their death. */
 export const mostDeaths = 10
@@ -62,7 +62,7 @@ export function orphan(row: JobRow, now: number): JobRow {
   return row.isFailing ? fail(row, now) : { ...interrupt({ ...row, error }), isFailing: true }
 }
 
-/** What an attempt came to that threw: another one later, or none; then `isFailing` is set, and it is still running. */
+/** The job after an attempt that threw: another attempt later, or none; then `isFailing` is set, and it is still running. */
 export function failAttempt(
   row: JobRow,
   thrown: unknown,

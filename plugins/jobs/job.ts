@@ -24,7 +24,9 @@ interface JobParts {
   readonly now: () => number
 }
 
-/** What the code of a job has of it. Once it is left or taken away, whatever it asks for is refused. */
+/**
+ * A job as its code sees it. Once the job has ended or another process has taken it over, every request of its code is refused.
+ */
 export class RunningJob implements Job<unknown, unknown> {
   readonly id: string
   readonly input: unknown
@@ -50,7 +52,7 @@ export class RunningJob implements Job<unknown, unknown> {
     return this.#state
   }
 
-  /** What it waits for, when it has begun to; also when the code has caught what told it. */
+  /** The wait that it has begun, if any; also when the code has caught the error that announced it. */
   get suspension(): Suspended | undefined {
     return this.#suspension
   }

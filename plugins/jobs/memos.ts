@@ -3,13 +3,16 @@ import { suspend } from './changes.ts'
 import { LeaseLost, unknownJob } from './errors.ts'
 import { type JobRow, type MemoRow, memosIn } from './row.ts'
 
-/** What is kept of a job beside its row: what a step came to, a time it waits for, what came with a signal and until when it waits for that. */
+/**
+ * The memos that are kept of a job beside its row: the result of a step, a time that the job waits for, the data of a signal,
+ * and the time until when it waits for that.
+ */
 export type Memo = 'step' | 'time' | 'signal' | 'deadline'
 
 /** A space comes before all that an id may hold, so what is kept of a job is a range of its own. */
 const memoId = (job: string, memo: Memo, name: string): string => `${job} ${memo} ${name}`
 
-/** What jobs know of themselves from one run to the next. What is kept under a name stays as it is. */
+/** The memory of jobs from one run to the next. A memo under a name stays as it is. */
 export class Memos {
   readonly #store: Store
   readonly #jobs: Collection<JobRow>

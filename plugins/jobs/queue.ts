@@ -110,7 +110,7 @@ export class Queue implements JobQueue<unknown> {
   }
 }
 
-/** What is told of a job. */
+/** The public record of a job. */
 export function recordOf({ lease: _, deaths: __, isFailing: ___, ...record }: JobRow): JobRecord {
   return record
 }

@@ -28,7 +28,7 @@ export const jobRow = z.strictObject({
   lease: z.string().exactOptional(),
   /** How many processes have died while it ran, since it last got on. */
   deaths: z.int().exactOptional(),
-  /** Its last attempt has failed, and that remains to be told. */
+  /** Its last attempt has failed, and the failure is not yet reported. */
   isFailing: z.literal(true).exactOptional(),
 })
 

@@ -62,7 +62,7 @@ export class Run {
     await this.#handleFailure(why === 'overdue' ? new Error(reasons.overdue) : ended?.thrown)
   }
 
-  /** Runs code in the time that the definition gives; `ended` is undefined when it was told to stop and goes on. */
+  /** Runs code in the time that the definition gives; `ended` is undefined when it had to stop and goes on. */
   async #wait(run: (signal: AbortSignal) => Promise<Ended>) {
     const code = new Stopping()
     this.#code = code
@@ -105,7 +105,7 @@ export class Run {
     await this.#giveUp(row)
   }
 
-  /** Tells that it has failed, and then records it: where the process dies in between, it is told again. */
+  /** Reports the failure, and then records it: where the process dies in between, it is reported again. */
   async #giveUp({ id, input, error = errorOf(undefined) }: JobRow): Promise<void> {
     const { definition } = this.#kind
     const parsed = definition.input.safeParse(input)

@@ -52,7 +52,7 @@ export class Scheduler {
     this.wake()
   }
 
-  /** Starts nothing any more; what runs goes on. */
+  /** Starts nothing any more; running jobs go on. */
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)

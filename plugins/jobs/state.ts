@@ -19,16 +19,16 @@ export interface Kind {
   readonly runs: Set<Run>
 }
 
-/** What of the jobs is in memory. It outlives the instance that made it, as definitions of other plugins do. */
+/** The part of the jobs that is in memory. It outlives the instance that made it, as definitions of other plugins do. */
 export interface JobsState {
   /** Tells leases of this process from those of others. */
   readonly boot: string
   lastLease: number
   /** Definitions by the name of their kind; of several the last one counts. */
   readonly kinds: Map<string, readonly Kind[]>
-  /** What runs, by the job's id. */
+  /** The running jobs, by their ids. */
   readonly runs: Map<string, Run>
-  /** Has somebody look for what can start. */
+  /** Starts a search for jobs that can start. */
   wake: () => void
 }
 

@@ -8,7 +8,7 @@ import type { Engine } from '../../storage/index.ts'
 import { openLevel } from '../../storage/level.ts'
 import { type JobsProcess, Owner, openJobs } from '../../test/jobs.ts'
 
-/** What the code of a job has: steps, saved state, times and signals that it waits for. */
+/** The tools of a job's code: steps, saved state, times and signals that it waits for. */
 
 const start = 1_000_000
 

@@ -9,10 +9,10 @@ export const reasons: Readonly<Record<Stop, string>> = {
   lost: 'The job was cancelled',
 }
 
-/** How long code may go on that has been told to stop, in milliseconds; less than a plugin may take to release it. */
+/** How long code may go on after it had to stop, in milliseconds; less than a plugin may take to release it. */
 const graceMs = 8_000
 
-/** Code of a plugin that can be told to stop, and is waited for no longer than a while then. */
+/** Code of a plugin that can be stopped; after that, its end is awaited only for a while. */
 export class Stopping {
   readonly #abort = new AbortController()
   readonly #time = new Countdown(() => this.stop('overdue'))
@@ -24,7 +24,7 @@ export class Stopping {
     return this.#abort.signal
   }
 
-  /** Why it was told to stop; undefined when it was not. */
+  /** The reason why it had to stop; undefined when it did not have to. */
   get why(): Stop | undefined {
     return this.#why
   }
@@ -38,7 +38,7 @@ export class Stopping {
     if (this.#why === undefined || why === 'lost') this.#why = why
   }
 
-  /** Waits for code that may take so many milliseconds; undefined when it was told to stop and has not. */
+  /** Awaits code that may take so many milliseconds; undefined when it had to stop and did not in time. */
   async within<T>(ms: number, run: () => Promise<T>): Promise<T | undefined> {
     this.#time.set(ms)
     try {

@@ -15,7 +15,7 @@ const texts: Readonly<Record<string, string>> = {
 
 /** How deep values are made for schemas that hold themselves; beyond it, only what is required. */
 const deepest = 6
-/** What requires itself has no value. */
+/** The depth at which a schema counts as requiring itself, so that it has no value. */
 const bottomless = 40
 
 /** The plainest value that fits a JSON Schema: the same for the same schema. Patterns are not followed. */

@@ -135,7 +135,7 @@ export class Catalogue implements ModelCatalogue {
     return this.find(provider, priceId, model) !== undefined
   }
 
-  /** What is known of a model of a provider; undefined when nothing is. */
+  /** The known facts of a model of a provider; undefined when there are none. */
   describe(provider: string, model: string): ModelDescription | undefined {
     const found = this.find(provider, this.#priceId(provider), model)
     const said = this.#overrideOf(`${provider}/${model}`)?.value

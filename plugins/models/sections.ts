@@ -40,7 +40,7 @@ const model = field.section({
     .describe(`What it can do, each true or false: ${capabilities.join(', ')}.`),
 })
 
-/** What a tokenizer may be called. */
+/** The form of a tokenizer's name. */
 const tokenizerName = field.text().regex(/^[a-z0-9][a-z0-9.-]*$/, {
   error: 'expected a name of lower-case letters, digits, . and -',
 })
@@ -60,7 +60,7 @@ const tokenizer = field.section({
     ),
 })
 
-/** What service.yaml says of models: `models`, `prices` and `tokenizers`. */
+/** The sections of service.yaml about models: `models`, `prices` and `tokenizers`. */
 export const sections = z.strictObject({
   models: field
     .named(model, pricedModel)

@@ -35,7 +35,7 @@ export class Arrangements {
     this.#find = find
   }
 
-  /** Keeps a generation of this process when it is told of for the first time; costs nothing later. */
+  /** Keeps a generation of this process when it is first mentioned; costs nothing later. */
   keep(generation: number): Promise<void> | undefined {
     if (this.#kept.has(generation)) return undefined
     this.#kept.add(generation)

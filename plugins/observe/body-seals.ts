@@ -6,7 +6,7 @@ export type TextOf = () => string | undefined
 
 /** Seals bodies where a module asks for it, and opens them whether that module is still there or not. */
 export interface BodySeals {
-  /** What seals the bodies of this caller; undefined where they are stored as they are. */
+  /** The function that seals the bodies of this caller; undefined where they are stored as they are. */
   sealFor(owner: Principal): Awaitable<Seal | undefined>
   /** Stored bodies as they were; undefined after their owner's data was erased. */
   open(stored: string): Awaitable<string | undefined>

@@ -10,7 +10,7 @@ export interface Bodies {
   readonly erased?: true
 }
 
-/** What stands in for a side that is larger than may be stored. */
+/** The replacement for a side that is larger than may be stored. */
 interface Beginning {
   readonly truncated: true
   readonly bytes: number
@@ -37,7 +37,7 @@ export function bodiesText(
   return truncated.length === 0 ? `${text}}` : `${text},"truncated":${JSON.stringify(truncated)}}`
 }
 
-/** What was stored; undefined when it is gone or cannot be read. */
+/** The stored content; undefined when it is gone or cannot be read. */
 export function parseBodies(text: string | undefined): Bodies | undefined {
   if (text === undefined) return undefined
   try {

@@ -5,17 +5,17 @@ import { createTeller } from './told-apart.ts'
 
 /**
  * The roll-up of traces. Each trace adds to cells of two scopes, all users (`*`) and its own user, so that every chart
- * reads a short range of cells, whoever asks. One that somebody told of adds to those of its user only, as nobody has
- * checked it, and to `manual`, where both scopes say what was told:
+ * reads a short range of cells, for users and admins alike. A trace that a client reported adds to the cells of its user only, as
+ * the gateway has not checked it, and to `manual`, where both scopes count the reported traces:
  *
  * - `m/<hour>/<scope>/<minute>` and `h/<scope>/<hour>`: totals with latencies, for series;
  * - `d/<scope>/total/<day>/`: the same for a day;
  * - `d/<scope>/<dimension>/<day>/<value>`: totals by provider, model, project and (all users) user; of one user's models and
- *   projects of a day, the first 200 are told apart;
- * - `d/<scope>/manual/<day>/`: totals of what was told.
+ *   projects of a day, the first 200 have cells of their own;
+ * - `d/<scope>/manual/<day>/`: totals of reported traces.
  *
- * Calls that the gateway makes of its own accord have scopes of their own, `*~replay` and `<user>~replay` by their source, so that
- * they are in figures only where these are asked for.
+ * Calls that the gateway itself starts have separate scopes, `*~replay` and `<user>~replay` by their source, so that figures have
+ * them only on request.
  *
  * Hours, minutes and days are counted from the epoch, in UTC.
  */

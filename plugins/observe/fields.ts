@@ -2,7 +2,7 @@ import type { TraceRow } from './row.ts'
 
 type Value = string | number | undefined
 
-/** What listings filter by: each is answered from the log's index. */
+/** The filters of listings: each is answered from the log's index. */
 export const fields = {
   model: ({ model, model_requested }: TraceRow) =>
     model === model_requested ? model : [model, model_requested],
@@ -16,7 +16,7 @@ export const fields = {
   tag: (row: TraceRow) => tagsOf(row.tags),
 } satisfies Record<string, (row: TraceRow) => Value | readonly Value[]>
 
-/** What listings take a minimum of; a trace without a price cost nothing. */
+/** The fields that listings take a minimum of; a trace without a price cost nothing. */
 export const numbers = {
   latency_us: (row: TraceRow) => row.latency_us,
   cost_nano: (row: TraceRow) => row.cost?.total_nano ?? 0,

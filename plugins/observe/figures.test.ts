@@ -99,7 +99,7 @@ async function traces(key: string): Promise<TraceItem[]> {
   return all
 }
 
-/** A user's figures have what the user told; those of everybody say it apart, and are without it. */
+/** A user's figures include the traces that the user reported; those of all users show them apart, and leave them out. */
 async function compare(key: string): Promise<void> {
   const listed = await traces(key)
   const told = listed.filter(({ source }) => source === 'manual')

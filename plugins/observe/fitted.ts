@@ -4,7 +4,7 @@ import type { TraceRow } from './row.ts'
 import { traceDetail } from './shapes.ts'
 import { detailOf } from './view.ts'
 
-/** What a trace can be shown without, each as it is when nothing is known of it. */
+/** The optional parts of a trace, each as it is when nothing is known of it. */
 const spare = {
   request_id: undefined,
   parent_id: undefined,

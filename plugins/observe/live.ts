@@ -11,8 +11,8 @@ export interface Viewer {
 }
 
 /**
- * What happens from now on, or from where the viewer left off, with a heartbeat at the beginning and in silence. A
- * viewer that is slower than the ring is long misses what fell out of it; nothing is kept for it elsewhere.
+ * The events from now on, or from where the viewer left off, with a heartbeat at the beginning and in silence. A viewer that
+ * falls behind the length of the ring misses the events that fell out of it; they are kept nowhere else.
  */
 export async function* follow(ring: Ring, viewer: Viewer): AsyncGenerator<ServerEvent> {
   ring.viewers += 1
@@ -46,7 +46,7 @@ async function* happenings(ring: Ring, viewer: Viewer): AsyncGenerator<ServerEve
   }
 }
 
-/** What is told of a call that has just been accepted; made when somebody looks, without holding on to the call. */
+/** The event of a call that has just been accepted; built when a viewer needs it, without holding on to the call. */
 export function startedOf({ id, trace, operation, wire, request, principal, context, stream }: Call) {
   const { startedAt } = trace
   const { source, project } = context
@@ -66,7 +66,7 @@ export function startedOf({ id, trace, operation, wire, request, principal, cont
   })
 }
 
-/** What is told when the first content of a stream has left. */
+/** The event when the first content of a stream has left. */
 export function firstTokenOf({ id, trace }: Call) {
   const ttft_ms = Math.round(((trace.firstContentAt ?? performance.now()) - trace.started) * 1000) / 1000
   return () => ({ id, ttft_ms })

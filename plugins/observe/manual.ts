@@ -87,7 +87,7 @@ export const manualTrace = z
 
 type Manual = z.infer<typeof manualTrace>
 
-/** What a usage costs, in nano-dollars, where the price is known. */
+/** The cost of a usage, in nano-dollars, where the price is known. */
 type Price = (provider: string, model: string, usage: Usage, at: number) => RowCost | undefined
 
 /**
@@ -106,7 +106,7 @@ export function beganAt({ timestamp, latency_ms }: Manual, keptDays: number, now
   return at
 }
 
-/** The row of a call made elsewhere. It belongs to the user who reports it. */
+/** The row of a call made elsewhere. It belongs to the user that reports it. */
 export function manualRow(
   input: Manual,
   at: number,
@@ -162,7 +162,7 @@ export function manualRow(
   }
 }
 
-/** What is no usage that a call can have is none. */
+/** A usage that no call can have counts as none. */
 const usageOf = (input: Manual): Usage => believedUsage(claimOf(input)) ?? noUsage
 
 function claimOf({ usage: given, response }: Manual): Usage | undefined {

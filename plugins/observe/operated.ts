@@ -1,6 +1,6 @@
 import type { TraceRow } from './row.ts'
 
-/** What one module did in one of its hooks. */
+/** The effect of one module in one of its hooks. */
 interface Operated {
   readonly module: string
   readonly hook: string | null
@@ -14,8 +14,8 @@ type Timing = TraceRow['timings'][number]
 type Note = TraceRow['notes'][number]
 
 /**
- * What the modules did, in the order in which they ran. A note belongs to the first hook of its module, or to the
- * last one when it is about the reply; a hook that left no note passed.
+ * The effects of the modules, in the order in which they ran. A note belongs to the first hook of its module, or to the last
+ * one when it is about the reply; a hook that left no note passed.
  */
 export function operatedModules({
   timings,

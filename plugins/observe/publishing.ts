@@ -5,8 +5,8 @@ import { type Happening, publish, type Ring } from './ring.ts'
 type Told = Omit<Happening, 'data'> & { readonly data: unknown }
 
 /**
- * Adds what happens to the ring of the first thread, where live views are. What happens in another one is made at once, as it
- * is not known there whether somebody looks.
+ * Adds happenings to the ring of the first thread, where live views are. Another thread builds each one at once, as it does not
+ * know whether there is a viewer.
  */
 export function liveFor(context: Context<unknown>, ring: Ring): (make: () => Happening) => void {
   const here = (make: () => Happening): void => publish(ring, make)

@@ -1,9 +1,9 @@
 /** Something that happened, for live views. */
 export interface Happening {
   readonly event: string
-  /** The user who sees it; `null` for all users, undefined for admins only. */
+  /** The user that sees it; `null` for all users, undefined for admins only. */
   readonly userId: string | null | undefined
-  /** Made when somebody looks. */
+  /** Built when a viewer needs it. */
   readonly data: () => unknown
 }
 
@@ -11,8 +11,8 @@ export interface Happening {
 const lingerMs = 10 * 60_000
 
 /**
- * The last things that happened, numbered from 1, as long as somebody looks. Plain data, so that it can outlive the
- * code that fills it.
+ * The last things that happened, numbered from 1, as long as there are viewers. Plain data, so that it can outlive the code
+ * that fills it.
  */
 export interface Ring {
   /** Tells this process's numbers from those of the one before it. */
@@ -39,8 +39,8 @@ export const newRing = (size: number): Ring => ({
 })
 
 /**
- * Adds what happened; what is older than the ring is long is forgotten. While no client listens, it is counted and not even
- * made: some of it happens with every call.
+ * Adds a happening, and forgets those beyond the length of the ring. While no client listens, it is counted and not even made,
+ * since some happen with every call.
  */
 export function publish(ring: Ring, make: () => Happening): void {
   ring.last += 1
@@ -55,7 +55,7 @@ export function publish(ring: Ring, make: () => Happening): void {
   for (const wake of waiting) wake()
 }
 
-/** What has this number; undefined when it is forgotten or has not happened. */
+/** The happening with this number; undefined when it is forgotten or has not happened. */
 export const happeningAt = (ring: Ring, n: number): Happening | undefined =>
   n > ring.last - ring.size && n > 0 && n <= ring.last ? ring.slots[n % ring.size] : undefined
 

@@ -74,9 +74,9 @@ export interface TraceRow {
   readonly usage: Usage
   /** Absent when nothing was used, and when the price is not known. */
   readonly cost: RowCost | undefined
-  /** What the answer would have cost without the cache. */
+  /** The price that the answer would have had without the cache. */
   readonly saved_nano: number | undefined
-  /** What the call would have cost more without the choice of a cheaper model. */
+  /** The additional price that the call would have had without the choice of a cheaper model. */
   readonly saved_by_autopilot_nano: number | undefined
   readonly finish_reason: string | undefined
   readonly cache: { readonly kind: string; readonly age_s: number; readonly similarity?: number } | undefined
@@ -100,7 +100,7 @@ export interface TraceRow {
     of: 'request' | 'reply',
     differences: readonly Difference[],
   ])[]
-  /** What guards found; absent when they found nothing. */
+  /** The findings of guards; absent when there are none. */
   readonly findings?: readonly TraceFinding[]
   readonly decisions: readonly Decision[]
   readonly params_changed: readonly string[]

@@ -29,7 +29,7 @@ export const traceCost = z.object({
   saved_usd: usd,
 })
 
-/** What a guard found in a call, and what became of it. */
+/** A guard's finding in a call, and the action on it. */
 export const guardrail = z.object({
   rule_id: z.string().nullable(),
   module: z.string(),
@@ -111,7 +111,7 @@ export type TraceItem = z.infer<typeof traceItem>
 
 const detail = z.record(z.string(), z.unknown())
 
-/** What was chosen on the way of a call, and why. */
+/** A choice on the way of a call, and its reason. */
 export const decision = z.object({
   kind: z.string(),
   chosen: z.string(),
@@ -119,7 +119,7 @@ export const decision = z.object({
   reason: z.string(),
 })
 
-/** A try at a provider, without its time, which is told in the unit of its surroundings. */
+/** A try at a provider, without its time, which is in the unit of the surrounding object. */
 export const attempt = z.object({
   n: z.int(),
   provider: z.string(),

@@ -9,7 +9,7 @@ const bucketPrefix = 'us_'
 /** Sums end where whole numbers do. */
 const most = Number.MAX_SAFE_INTEGER
 
-/** What a trace adds to a sum over traces. Zeros are left out. */
+/** The amounts that a trace adds to a sum over traces. Zeros are left out. */
 export function totalsOf(row: TraceRow): Record<string, number> {
   const totals: Record<string, number> = { requests: 1 }
   if (row.status === 'error' || row.status === 'timeout') totals.errors = 1

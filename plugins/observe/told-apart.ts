@@ -1,4 +1,4 @@
-/** Values of a dimension that one user's traces of a day are told apart by. */
+/** Most values of a dimension that one user's traces of a day have cells for. */
 const mostValues = 200
 
 /** Users and days that are remembered. */
@@ -8,8 +8,8 @@ const mostHolders = 10_000
 export const others = '(other)'
 
 /**
- * Tells values of a dimension apart as long as a user has not too many in a day. Names of models and projects are what a
- * client makes up, and each that is told apart is a cell that is kept for good and a line in every answer.
+ * Keeps values of a dimension distinct as long as a user has not too many in a day. Clients make up names of models and
+ * projects, and each distinct one is a cell that is kept for good and a line in every answer.
  */
 export function createTeller(): (holder: string, dimension: string, value: string) => string {
   const known = new Map<string, Set<string>>()

@@ -2,7 +2,7 @@ import type { Attempt, Call, Outcome } from '#kernel'
 import { differences, mostCallUsd, nanoOf } from '#kit'
 import type { RowAttempt, RowCost, RowError, Status, TraceRow } from './row.ts'
 
-/** Characters of a message, of a name, and of any other word in a row; what is longer is cut. */
+/** Characters of a message, of a name, and of any other word in a row; longer ones are cut. */
 const longest = { message: 2000, name: 256, word: 200 }
 
 /** Changes of parameters that a row tells of. */
@@ -64,7 +64,7 @@ export function rowOf(outcome: Outcome, call: Call, bodies: TraceRow['bodies']):
   }
 }
 
-/** What only some calls have: modules they passed by, and changes to them. */
+/** The fields that only some calls have: modules they passed by, and changes to them. */
 function passedBy({ skips, rewrites }: Call['trace']): Pick<TraceRow, 'skips' | 'changes'> | undefined {
   if (skips.length === 0 && rewrites.length === 0) return undefined
   return {
@@ -77,7 +77,7 @@ function passedBy({ skips, rewrites }: Call['trace']): Pick<TraceRow, 'skips' | 
   }
 }
 
-/** What a module says that it saved; only whole amounts that a call can cost add up. */
+/** The saving that a module reports; only whole amounts that a call can cost add up. */
 function savedBy(fact: unknown): number | undefined {
   const { saved_nano: nano } = (fact ?? {}) as { readonly saved_nano?: unknown }
   return typeof nano === 'number' && Math.abs(nano) <= nanoOf(mostCallUsd) ? Math.round(nano) : undefined

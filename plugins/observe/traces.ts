@@ -6,7 +6,7 @@ import { Cells, createRollUp, everybody, minutesBefore } from './cells.ts'
 import { fields, numbers } from './fields.ts'
 import type { TraceRow } from './row.ts'
 
-/** What a listing may ask for; all of it must hold. */
+/** The filters of a listing; all of them must hold. */
 export interface TraceFilter {
   /** Milliseconds since the epoch, inclusive. */
   readonly from?: number | undefined

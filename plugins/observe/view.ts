@@ -69,7 +69,7 @@ export function itemOf(row: TraceRow): TraceItem {
   }
 }
 
-/** A finding as it is told of. */
+/** A finding as the API shows it. */
 export function guardrailOf(found: TraceFinding): TraceItem['guardrails'][number] {
   const { module, type, severity, action, direction, label, ruleId, confidence, spans, count, mode } = found
   return {

@@ -7,7 +7,7 @@ export function scopeOf(principal: Principal | undefined): string | undefined {
   return principal.userId
 }
 
-/** The user to filter by; a user's key asking for somebody else's records is refused. */
+/** The user to filter by; a user's key gets a refusal for another user's records. */
 export function forbidOthers(
   principal: Principal | undefined,
   asked: string | undefined,

@@ -29,7 +29,7 @@ export function answerOf(wire: string, head: UpstreamHead, body: Buffer, target:
   return understood === given ? reply : WholeReply.of(understood)
 }
 
-/** What an answer says, as all clients understand it; the same object where they do. */
+/** An answer in the form that all clients understand; the same object where it has that form. */
 function understoodOf(body: Completion, quirks: Quirks): Completion {
   const sound = (choice: Choice): Choice => withSoundCalls(withKnownEnd(choice, quirks))
   const choices = Array.isArray(body.choices) ? mapped(body.choices, sound) : body.choices

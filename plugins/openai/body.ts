@@ -32,7 +32,7 @@ export function bodyOf(call: Call, { provider, model }: Target): Record<string, 
   return body
 }
 
-/** What a client of another wire says, in this protocol's terms. */
+/** The fields of a client of another wire, in this protocol's terms. */
 function carriedOf(call: Call, quirks: Quirks, takesThoughts: boolean, changes: Changes): ModelRequest {
   const { wire, request } = call
   const { takes_effort, reasoning_back, free_text_tools } = quirks

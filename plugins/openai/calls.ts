@@ -42,7 +42,7 @@ export class CallReader {
 }
 
 /**
- * A choice of a plain answer whose calls have ids, and arguments as texts; the same object where they had. What is no
+ * A choice of a plain answer whose calls have ids, and arguments as texts; the same object where they had. A value that is no
  * choice stays, for the kernel to refuse.
  */
 export function withSoundCalls(choice: Choice): Choice {

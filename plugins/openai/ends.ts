@@ -1,7 +1,7 @@
 import type { Choice, ChoiceDelta } from '#kernel'
 import type { Quirks } from './quirks.ts'
 
-/** A choice whose end is told in a word that all clients know, with the provider's own beside it; the same object where it was. */
+/** A choice with an end reason that all clients know, and the provider's own beside it; the same object where it was known. */
 export function withKnownEnd<C extends Choice | ChoiceDelta>(choice: C, { finish_reasons }: Quirks): C {
   const native = (choice as C | null)?.finish_reason
   const known =

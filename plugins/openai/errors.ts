@@ -9,7 +9,7 @@ export interface WireError {
   readonly param?: unknown
 }
 
-/** What a provider's error answer means to the caller: its own mistakes keep their status, the provider's are 502. */
+/** The caller's error for a provider's error answer: the caller's own mistakes keep their status, the provider's are 502. */
 export function upstreamError(
   { status, headers }: UpstreamHead,
   body: Buffer,
@@ -20,7 +20,7 @@ export function upstreamError(
   return upstreamFailure({ status, headers, ...wordsOf(error), type: text(type), param: text(param) }, target)
 }
 
-/** What an error says, and what the provider calls it. */
+/** The message of an error, and the provider's code for it. */
 export function wordsOf(error: WireError | string): { readonly message?: string; readonly native?: string } {
   if (typeof error === 'string') return { message: error }
   const message = text(error.message) ?? detailIn(error.message)
@@ -41,7 +41,7 @@ function wireError(body: Buffer): WireError {
   }
 }
 
-/** What is wrong field by field, as some say it in the place of a message. */
+/** The problems field by field, as some providers give them in the place of a message. */
 const detailIn = (message: unknown): string | undefined =>
   typeof message === 'object' && message !== null ? JSON.stringify(message) : undefined
 

@@ -22,17 +22,17 @@ const dropped = [
   'top_k',
 ]
 
-/** What a provider takes of it that others do not. */
+/** The fields that a provider takes and others do not. */
 export interface Takes {
-  /** Models that are told how hard to think, as globs. */
+  /** Models that take an effort of thinking, as globs. */
   readonly effort: readonly string[]
   /** Whether the model is given its thoughts back. */
   readonly thoughts: boolean
 }
 
 /**
- * A request of Anthropic's wire, or of Google's, as this protocol can carry it: without marks that mean something to Claude only, and
- * with contents in the places where they are taken here. What is lost is reported, what cannot be done without refused.
+ * A request of Anthropic's wire, or of Google's, as this protocol can carry it: without marks that only Claude understands, and
+ * with contents in the places where they are taken here. Lost fields are reported; a request that needs them is refused.
  */
 export function withoutForeign(request: ModelRequest, takes: Takes, report: Report): ModelRequest {
   const carried: Record<string, unknown> = {
@@ -63,7 +63,7 @@ function formatOf({ response_format: format }: ModelRequest, report: Report): Fi
   return { response_format: { ...format, json_schema: { ...asked, schema } } }
 }
 
-/** Models that think are told how hard; others would refuse to hear of it. */
+/** The effort for models that think; others refuse the field. */
 function thinkingOf(
   { model, thinking, output_config }: ModelRequest,
   takesEffort: readonly string[],

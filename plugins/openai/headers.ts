@@ -1,7 +1,7 @@
 import type { Target } from '#kernel'
 import { quirksOf } from './quirks.ts'
 
-/** What every request carries. */
+/** The headers of every request. */
 export function headersOf({ provider, key }: Target): Record<string, string> {
   const { key_header } = quirksOf(provider)
   return {

@@ -100,7 +100,7 @@ const quirksSchema = z.strictObject({
 /** Models by the names they were given there; one of the options in service.yaml. */
 const deploymentsSchema = z.record(z.string(), z.string()).default({})
 
-/** What service.yaml may say of every compatible provider. */
+/** The options of service.yaml for every compatible provider. */
 export const optionsSchema = z.object({ deployments: deploymentsSchema })
 
 export type Quirks = z.infer<typeof quirksSchema> & {

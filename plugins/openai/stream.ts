@@ -41,7 +41,7 @@ export class EventDecoder implements StreamDecoder {
   readonly #splitter = new EventSplitter()
   readonly #reader = new ChunkReader()
   readonly #calls = new CallReader()
-  /** Up to the first content every event is parsed: until then the answer can still be had from somebody else. */
+  /** Up to the first content every event is parsed: until then another provider can still give the answer. */
   #begun = false
   /** The choices that have begun, and whether they have ended. Where there may be several, every event is parsed. */
   readonly #choices = new Map<number, boolean>()
@@ -107,7 +107,7 @@ export class EventDecoder implements StreamDecoder {
     return data === parsed ? Chunk.fromBytes(event, data) : Chunk.of(data)
   }
 
-  /** What an event says, as all clients understand it; the same object where they do. */
+  /** An event in the form that all clients understand; the same object where it has that form. */
   #understood(parsed: CompletionChunk): CompletionChunk {
     const choices = mapped(parsed.choices, (choice) => withKnownEnd(choice, this.#quirks))
     const data = this.#calls.read(choices === parsed.choices ? parsed : { ...parsed, choices })

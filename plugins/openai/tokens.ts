@@ -5,7 +5,7 @@ import { headersOf } from './headers.ts'
 import { quirksOf } from './quirks.ts'
 import { numberAt } from './usage.ts'
 
-/** What a prompt is made of; the endpoints refuse or ignore the rest of a request. */
+/** The fields that make up a prompt; the endpoints refuse or ignore the rest of a request. */
 interface Asked {
   readonly model?: unknown
   readonly messages?: unknown

@@ -36,7 +36,7 @@ function idsOf({ tool_calls, tool_call_id }: Message): string[] {
   return [...(tool_calls ?? []).map(({ id }) => id), ...(tool_call_id === undefined ? [] : [tool_call_id])]
 }
 
-/** A digest of the id; of the id and a number where somebody has that digest already. */
+/** A digest of the id; of the id and a number where another id has that digest already. */
 function unused(id: string, length: number, taken: Set<string>): string {
   for (let n = 0; ; n += 1) {
     const digest = hash('sha256', n === 0 ? id : `${id} ${n}`).slice(0, length)

@@ -7,8 +7,8 @@ type Report = (change: string) => void
 const known = new Set(['role', 'content', 'refusal', 'name', 'tool_calls'])
 
 /**
- * The conversation of a Responses client as this protocol can carry it. Such a client sends back what any provider
- * once gave it to be given back; a provider gets of that what it `wants`. What is left out is reported.
+ * The conversation of a Responses client as this protocol can carry it. Such a client sends back the state that any provider
+ * once gave it; a provider gets the part of that state that it `wants`. State that is left out is reported.
  */
 export function withTurns(request: ModelRequest, wants: readonly string[], report: Report): ModelRequest {
   const carried: Message[] = []

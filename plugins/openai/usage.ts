@@ -45,7 +45,7 @@ function cachedOf(reported: Reported): number | undefined {
 
 const count = (value: unknown): number => (typeof value === 'number' && value > 0 ? value : 0)
 
-/** What the provider says the call cost, in USD; undefined where it says nothing or nonsense. */
+/** The cost in the provider's report, in USD; undefined where it reports none or nonsense. */
 export function costOf(reported: unknown, { cost_at }: Quirks): number | undefined {
   if (cost_at === undefined) return undefined
   return numberAt(reported, cost_at)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { type Awaitable, type Collection, newId, type Store, type Subject } from '#kernel'
 
-/** What keys are derived with. */
+/** The salt that keys are derived with. */
 export interface Salt {
   readonly id: string
   readonly bytes: Uint8Array

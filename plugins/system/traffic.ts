@@ -21,7 +21,7 @@ export const emptyTraffic = (): Traffic => ({
   overhead: Array<number>(buckets).fill(0),
 })
 
-/** What is counted of a call. */
+/** The counts of a call. */
 export type Counted = Pick<Outcome, 'ending' | 'latencyMs' | 'upstreamMs'>
 
 /** Adds a call. Its overhead is all of its time that was not spent waiting for providers. */

@@ -30,12 +30,12 @@ interface Listed {
 }
 
 export interface DirectoryParts {
-  /** What service.yaml says of providers, by their names. */
+  /** The entries of providers in service.yaml, by their names. */
   readonly entries: ProviderEntries
   /** The same with what was said at runtime on top. */
   readonly runtime?: Pick<RuntimeProviders, 'entries'>
   readonly env: Environment
-  /** What the manifests of providers that are switched on say; another object whenever that has changed. */
+  /** The providers in the manifests that are switched on; another object whenever they have changed. */
   readonly specs: () => ReadonlyMap<string, ProviderSpec>
   /** Knows the providers of models that no manifest and no entry names. */
   readonly catalogue?: () => Pick<ModelCatalogue, 'edition' | 'lists' | 'supports'> | undefined
@@ -54,7 +54,7 @@ export class Directory {
   readonly #parts: DirectoryParts
   #specs: ReadonlyMap<string, ProviderSpec> | undefined
   #entries: DirectoryEntries | undefined
-  /** What the answers that are remembered were made of. */
+  /** The editions of the data that the cached answers were made of. */
   #editions = ''
   #providers = new Map<string, Listed>()
   /** Models that providers have listed themselves. */

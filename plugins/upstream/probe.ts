@@ -12,7 +12,7 @@ import type { Directory } from './directory.ts'
 import { forgetKey, readyTarget } from './kit/key-exchange.ts'
 import type { Transport } from './transport/transport.ts'
 
-/** What a real request to a provider has shown. */
+/** The result of a real request to a provider. */
 export interface Probe {
   readonly provider: string
   readonly status: 'healthy' | 'degraded' | 'down' | 'unconfigured'
@@ -47,7 +47,7 @@ export class Prober {
     return this.#last.get(provider)
   }
 
-  /** What a user's own key shows is that user's affair: it is told, and neither kept nor learnt from. */
+  /** The result for a user's own key concerns that user alone: it is reported, and neither kept nor learnt from. */
   async check(provider: Provider, key: Credential | undefined = provider.keys[0]): Promise<Probe> {
     const probe = await this.#ask(provider, key)
     if (key?.owner !== 'user') this.#last.set(provider.name, probe)

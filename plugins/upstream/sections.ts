@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { field } from '#kit'
 
-/** What a provider may be called. */
+/** The form of a provider's name. */
 const providerName = field.text().regex(/^[a-z0-9][a-z0-9_-]*$/, {
   error: 'expected a name of lower-case letters, digits, - and _',
 })
@@ -59,7 +59,7 @@ const answers = field.section({
     .describe('Longest time from a request to the last byte of its answer; 0 for no limit.'),
 })
 
-/** What service.yaml says of providers: `providers`, `routes` and `answers`. */
+/** The sections of service.yaml about providers: `providers`, `routes` and `answers`. */
 export const sections = z.strictObject({
   providers: field.named(provider, providerName).prefault({}).describe('Providers, by name.'),
   answers: answers

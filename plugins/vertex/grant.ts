@@ -5,7 +5,7 @@ export const scope = 'https://www.googleapis.com/auth/cloud-platform'
 /** The longest that Google takes. */
 const lifetimeS = 3600
 
-/** What a token is asked for with: an assertion signed by an account (RFC 7523), or a user's refresh token (RFC 6749). */
+/** A request for a token: an assertion signed by an account (RFC 7523), or a user's refresh token (RFC 6749). */
 export function grantOf(
   key: Extract<GoogleKey, { kind: 'account' | 'user' }>,
   audience: string,

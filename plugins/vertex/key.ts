@@ -29,11 +29,11 @@ const federation = z.looseObject({
   quota_project_id: filled.optional(),
 })
 
-/** What a key is, taken apart. */
+/** A key, parsed. */
 export type GoogleKey =
   | { readonly kind: 'api-key'; readonly value: string }
   | { readonly kind: 'token'; readonly value: string }
-  /** What the machine is that the gateway runs on; its metadata service gives the tokens. */
+  /** The identity of the machine that the gateway runs on; its metadata service gives the tokens. */
   | { readonly kind: 'machine' }
   /** A file that holds one of the next two. */
   | { readonly kind: 'file'; readonly path: string }
@@ -51,7 +51,7 @@ export type GoogleKey =
       readonly refreshToken: string
       readonly project: string | undefined
     }
-  /** What it says is read, run and asked on the gateway's machine: it is the operator's alone. */
+  /** The gateway's machine reads, runs and requests the sources that it names: only the operator may give it. */
   | {
       readonly kind: 'federation'
       readonly configuration: z.infer<typeof federation>

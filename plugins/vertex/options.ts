@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Provider } from '#kernel'
 import { optionsReader } from '#provider'
 
-/** What service.yaml may say of a project; what else stands there is for the protocol. */
+/** The options of service.yaml for a project; all others are for the protocol. */
 export const optionsSchema = z.object({
   project: z.string().min(1).optional(),
   location: z

@@ -40,7 +40,7 @@ const anOperation = fc.oneof(
   fc.record({ kind: fc.constant('reopen' as const) }),
 )
 
-/** Whatever is done with a collection, one after the other. */
+/** All operations of a collection, in any order. */
 export function collectionHistories(open: OpenEngine): void {
   describe('a collection', () => {
     test('equals a simple model after every step of any history', async () => {

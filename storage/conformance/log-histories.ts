@@ -55,7 +55,7 @@ const anOperation = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('reopen' as const) }) },
 )
 
-/** Whatever is done with a log, one after the other. */
+/** All operations of a log, in any order. */
 export function logHistories(open: OpenEngine): void {
   describe('a log', () => {
     test('equals a simple model after every step of any history', async () => {

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { collect, type OpenEngine, withEngine } from './harness.ts'
 
 const Entry = z.object({ seq: z.number(), after: z.number() })
-/** An entry that says who made it, and so which one it was made from. */
+/** An entry that names its writer, and so the entry it was made from. */
 const Linked = z.object({ name: z.string(), after: z.string() })
 
 const next = (previous: z.infer<typeof Entry> | undefined, seq: number) => ({

@@ -16,7 +16,7 @@ export interface SmallDisk extends AsyncDisposable {
   free(): Promise<void>
 }
 
-/** Mounts a disk of its own for a test; undefined where that is not allowed, as to who is not root. */
+/** Mounts a disk of its own for a test; undefined where the process may not mount one, because it does not run as root. */
 export async function mountSmallDisk(megabytes: number): Promise<SmallDisk | undefined> {
   const folder = await mkdtemp(path.join(tmpdir(), 'small-disk-'))
   try {

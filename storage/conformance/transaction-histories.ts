@@ -99,7 +99,7 @@ function step(tx: Transaction, parts: ReturnType<typeof partsOf>, model: Model, 
   }
 }
 
-/** Whatever transactions there are, one after the other. */
+/** All kinds of transactions, in any order. */
 export function transactionHistories(open: OpenEngine): void {
   describe('a transaction', () => {
     test('is made as a whole or not at all, and sees its own changes, in any history', async () => {

@@ -2,7 +2,7 @@ import type { StoreProblem } from '../index.ts'
 import type { Gate } from './gate.ts'
 import type { Database, GroupCommit } from './group-commit.ts'
 
-/** What every part of an engine works with. */
+/** The surroundings of every part of an engine. */
 export interface Backing {
   readonly database: Database
   readonly writer: GroupCommit

@@ -5,7 +5,7 @@ import { encodePostings, type PostingMap } from './postings.ts'
 
 export type Change = readonly [key: string, value: string | Uint8Array | undefined]
 
-/** What is kept in memory of a block whose index is on disk. */
+/** The part that stays in memory of a block whose index is on disk. */
 export interface BlockHeader {
   readonly block: number
   readonly rows: number

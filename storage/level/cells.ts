@@ -84,7 +84,7 @@ export class Cells {
     return totals
   }
 
-  /** What is no sum is gone with the next write: it cannot be added to. */
+  /** A stored cell that is no sum reads as empty, as nothing can be added to it; the next write replaces it. */
   #stored(name: string): Totals {
     const text = this.#backing.writer.read(this.#keys.cell(name))
     return text === undefined ? {} : parseTotals(text).totals

@@ -19,7 +19,7 @@ export interface Chunk {
   readonly bodies: BodySlot[]
 }
 
-/** JSON has no line breaks of its own, so rows are split by them. What is damaged has no rows. */
+/** JSON has no line breaks of its own, so rows are split by them. A damaged chunk has no rows. */
 export function encodeLines(lines: readonly string[]): StoredValue {
   return compress(lines, '\n')
 }

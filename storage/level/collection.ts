@@ -137,7 +137,7 @@ export class LevelCollection<T> implements Collection<T> {
     return this.#listeners.add(listener)
   }
 
-  /** Whether the rows are of the current shape: in this turn, not only when it was waited for. */
+  /** Whether the rows are of the current shape in this turn, and not only at the last wait. */
   get isReady(): boolean {
     return this.#isReady
   }

@@ -65,7 +65,7 @@ export class LevelCounters implements Counters {
     })
   }
 
-  /** Writes what changed, without an fsync. What is refused is tried again. */
+  /** Writes the changes, without an fsync. A refused write is tried again. */
   async write(): Promise<void> {
     clearTimeout(this.#timer)
     this.#timer = undefined

@@ -59,7 +59,7 @@ async function expectConsistentCounts<T>(rows: Collection<T>, index: string, own
   }
 }
 
-/** What was moved is there with all that belongs to it, also what was not acknowledged any more; what was refused is not. */
+/** A moved row is there with all its entries, also when the move was no longer acknowledged; a refused one is not. */
 async function expectWholeTransactions(engine: Engine, moved: readonly string[], refused: readonly string[]) {
   const accounts = engine.collection('accounts', accountOptions)
   const moves = engine.collection('moves', accountOptions)

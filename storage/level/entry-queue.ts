@@ -2,7 +2,7 @@ import type { SequenceStatus } from '../index.ts'
 
 export type Make<T> = (previous: T | undefined, seq: number) => T
 
-/** Entries that may wait; what comes beyond is dropped and counted. */
+/** Entries that may wait; further ones are dropped and counted. */
 const mostWaiting = 50_000
 /** Entries that are written together at the most. */
 const sliceLength = 500

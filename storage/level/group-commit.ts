@@ -41,7 +41,7 @@ export class GroupCommit {
   readonly #failed: (failure: StoreError) => void
   #failure: StoreError | undefined
 
-  /** `failed` is told when nothing more is written. */
+  /** Calls `failed` when nothing more is written. */
   constructor(database: Database, failed: (failure: StoreError) => void = () => {}) {
     this.#database = database
     this.#failed = failed

@@ -28,8 +28,8 @@ export function parseInteger(text: string): number {
 }
 
 /**
- * An index value as text that sorts as the value does: booleans, then numbers, then strings by their UTF-8 bytes.
- * Strings beyond 256 characters sort by their first 256 and are told apart by a hash. NaN is no value.
+ * An index value as text that sorts as the value does: booleans, then numbers, then strings by their UTF-8 bytes. Strings
+ * beyond 256 characters sort by their first 256, and a hash distinguishes them. NaN is no value.
  */
 export function sortableValue(value: IndexValue): string | undefined {
   switch (typeof value) {

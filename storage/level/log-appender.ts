@@ -80,7 +80,7 @@ export class LogAppender<T> {
     }
   }
 
-  /** As `drain`, for who reads: while the disk refuses writes, what waits goes on waiting. Must run exclusively. */
+  /** As `drain`, for readers: while the disk refuses writes, rows in the queue go on waiting. Must run exclusively. */
   async drainIfWritable(): Promise<void> {
     try {
       await this.drain()

@@ -62,13 +62,13 @@ export class LogIntake<T> {
     else this.#flushIn(this.#flushMs)
   }
 
-  /** What waits is being written: the time of what comes begins anew. */
+  /** The queue is being written: new rows start a new wait. */
   rest(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
   }
 
-  /** What waits was refused: it is tried again in a second, however much comes until then. Says so once. */
+  /** The write was refused: it is tried again in a second, however many rows come until then. Reports that once. */
   postpone(): void {
     if (!this.#parts.gate.isOpen) return
     this.#flushIn(retryMs)
@@ -84,7 +84,7 @@ export class LogIntake<T> {
     return this.#isPostponed
   }
 
-  /** What waited is written. */
+  /** The queue is written: nothing is postponed any more. */
   resume(): void {
     this.#isPostponed = false
   }

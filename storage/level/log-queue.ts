@@ -1,6 +1,6 @@
 import { type QueuedRow, sizeOf } from './queued-row.ts'
 
-/** Rows that somebody writes, and their size. */
+/** The rows of one write, and their size. */
 export interface Taken {
   readonly rows: readonly QueuedRow[]
   readonly bytes: number
@@ -64,7 +64,7 @@ export class LogQueue {
     return taken
   }
 
-  /** What was taken is written, or lost. */
+  /** The rows that were taken are written, or lost. */
   settle({ rows, bytes }: Taken): void {
     this.#writing.rows -= rows.length
     this.#writing.bytes -= bytes

@@ -19,7 +19,7 @@ export interface QueuedRow {
   readonly isForeign?: true
 }
 
-/** What the values of facts are values of, in their order. */
+/** The names that the values of facts belong to, in their order. */
 export interface FactNames {
   readonly fields?: Readonly<Record<string, unknown>>
   readonly numbers?: Readonly<Record<string, unknown>>

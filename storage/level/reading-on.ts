@@ -5,8 +5,8 @@ import type { Gate } from './gate.ts'
 const notOpen = ['LEVEL_DATABASE_NOT_OPEN', 'LEVEL_ITERATOR_NOT_OPEN', 'LEVEL_SNAPSHOT_NOT_OPEN']
 
 /**
- * Items that are read from a snapshot, for who takes them at their own pace. Throws `STORE_CLOSED` when the store is closed
- * in between, and `STORE_FAILED` when it was opened again, which ends all snapshots.
+ * Items that are read from a snapshot, at the reader's own pace. Throws `STORE_CLOSED` when the store is closed in between, and
+ * `STORE_FAILED` when it was opened again, which ends all snapshots.
  */
 export async function* readingOn<T>(gate: Gate, items: AsyncIterable<T>): AsyncGenerator<T> {
   try {

@@ -16,7 +16,7 @@ interface RecoveryParts {
   readonly database: Database
   readonly writer: GroupCommit
   readonly gate: Gate
-  /** Told of each change. */
+  /** Called for each change. */
   readonly changed: (health: StoreHealth) => void
 }
 

@@ -6,8 +6,8 @@ import { type Shape, shapeOf } from './shape.ts'
 import { decodeRow, jsonOfVersion } from './stored-row.ts'
 
 /**
- * The rows of a collection as they are in this turn of the event loop, on disk or about to be. What is read, decided and
- * written here in one turn needs no lock. Who is here is inside the gate, and the rows are of the current shape.
+ * The rows of a collection as they are in this turn of the event loop, on disk or about to be. Code that reads, decides and
+ * writes here in one turn needs no lock: it is inside the gate, and the rows are of the current shape.
  */
 export class Rows<T> {
   readonly keys: CollectionKeys

@@ -68,7 +68,7 @@ function encodeAll({ rows }: Staging<LevelCollection<unknown>, LevelSequence<unk
   return all
 }
 
-/** Rows and entries as they are in this turn, and what must be waited for before it can be said what they are. */
+/** Rows and entries as they are in this turn, and the promises that must settle before they are known. */
 class LevelSource implements StagingSource<LevelCollection<unknown>, LevelSequence<unknown>> {
   readonly lacking: Promise<unknown>[] = []
   readonly #backing: Backing

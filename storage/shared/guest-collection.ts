@@ -46,7 +46,7 @@ export class GuestCollection<T> implements Collection<T> {
     return (await this.#inTurn(id, () => this.parts.ask('create', id, checked))) as boolean
   }
 
-  /** `change` is called again when somebody else has written in between. */
+  /** `change` is called again when another thread has written in between. */
   update(id: string, change: (row: T | undefined) => T | undefined): Promise<T | undefined> {
     return this.#inTurn(id, () => this.#updated(id, change))
   }

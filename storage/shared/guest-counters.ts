@@ -5,8 +5,8 @@ import type { GuestParts } from './guest-part.ts'
 import type { CounterStep } from './messages.ts'
 
 /**
- * Counters as a thread has them that has not the store: a copy of their values. What is done here shows here at once, and
- * crosses soon after; what is done elsewhere shows here when it is told.
+ * Counters in a thread without the store: a copy of their values. A change made here shows here at once, and crosses soon
+ * after; a change made elsewhere shows here when its message arrives.
  */
 export class GuestCounters implements Counters {
   readonly #parts: GuestParts

@@ -122,7 +122,7 @@ export class GuestLog<T> implements Log<T> {
 
   async #sent(): Promise<void> {
     const { queue, isPostponed } = this.#intake
-    // What was refused is sent when none of it would be, as it may be much.
+    // While writes are refused, this first asks without rows, as the rows may be many.
     const taken = isPostponed ? noRows : queue.take()
     const rows = taken.rows.map(({ json, body, facts, sums }): CrossingRow => ({ json, body, facts, sums }))
     try {

@@ -6,7 +6,7 @@ import type { Batch } from './messages.ts'
 /** Has something done with a part, where the store is. */
 export type Ask = (method: string, ...args: readonly unknown[]) => Promise<unknown>
 
-/** What a part of the store works with in a thread that has not the store. */
+/** The surroundings of a part of the store in a thread without the store. */
 export interface GuestParts {
   /** The store it is of. */
   readonly owner: object
@@ -22,7 +22,7 @@ export interface GuestParts {
   readonly crossMs: number
 }
 
-/** Whether something was refused that may be taken later: it waits here, and was told. */
+/** Whether the store has refused rows that it may take later: they wait here, and the refusal was reported. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof StoreError && error.code === 'STORE_FAILED'
 

@@ -23,7 +23,7 @@ export class GuestSequence<T> implements Sequence<T> {
     this.#queue = new EntryQueue({
       flushMs: parts.crossMs,
       write: (makes) => this.#crossQueued(makes),
-      // What was appended on the other side is fsynced.
+      // Entries appended on the other side are fsynced.
       written: async () => {},
       isOpen: () => parts.gate.isOpen,
       failed: parts.failed,
@@ -35,7 +35,7 @@ export class GuestSequence<T> implements Sequence<T> {
     this.#schema = schema
   }
 
-  /** `make` is called again when somebody else has appended in between. */
+  /** `make` is called again when another thread has appended in between. */
   append(make: (previous: T | undefined, seq: number) => T): Promise<T> {
     return this.parts.gate.run(() => {
       const done = Promise.withResolvers<T>()

@@ -81,7 +81,8 @@ export class HostCollection {
     this.#unwatch = undefined
   }
 
-  // What follows is for the side that has the store: a thread may ask for properties only, not for what is on the prototype.
+  // The methods below are for the side that has the store: a thread may ask only for own properties, not for those of the
+  // prototype.
 
   get rows(): Collection<unknown> {
     return this.#rows

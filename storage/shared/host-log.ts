@@ -17,7 +17,7 @@ export class HostLog {
   readonly #peers: Peers
   readonly #path: string
   readonly #cursors = new Cursors()
-  /** What the functions said of rows that are being indexed. */
+  /** The answers of the functions for rows that are being indexed. */
   readonly #facts = new WeakMap<object, RowFacts>()
   #log: LevelLog<unknown>
 

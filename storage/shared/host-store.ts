@@ -41,7 +41,7 @@ export class HostStore {
 
   async #call({ part, method, args }: PartCall): Promise<unknown> {
     const opened = this.#parts.get(part)
-    // What a thread may ask for is a property of the part's own; what else it can do is on its prototype.
+    // A thread may ask for own properties of the part; the part's other methods are on its prototype.
     if (!opened || !Object.hasOwn(opened, method))
       throw new StoreError('QUERY_INVALID', `The store has no ${method} here.`)
     const run = opened[method as keyof Part] as (...given: readonly unknown[]) => unknown

@@ -68,7 +68,7 @@ export type PartAsk =
   | { readonly transact: CrossingTransaction }
   | { readonly flush: readonly string[] }
 
-/** What a thread asks of the one that has the store. */
+/** The requests of a thread to the one that has the store. */
 export type StoreAsk =
   | PartAsk
   | { readonly contents: string }
@@ -94,7 +94,7 @@ export interface CrossingRow {
 /** What was done to a counter: an amount was added to it or set, or all with a prefix were forgotten. */
 export type CounterStep = readonly [kind: 'add' | 'set' | 'clear', name: string, amount: number]
 
-/** What a thread is told of a part: what was written, or rows that its functions have to say something of. */
+/** The messages to a thread about a part: a write, or rows that the thread's functions must answer for. */
 export type PartNews = { readonly part: number } & (
   | { readonly changed: Change<unknown> }
   | { readonly older: readonly OlderRow[] }
@@ -103,7 +103,7 @@ export type PartNews = { readonly part: number } & (
   | { readonly erasing: number; readonly rows: readonly unknown[] }
 )
 
-/** What a thread is told of several parts: what waits below a path is wanted, or what lies under a prefix is erased. */
+/** The messages to a thread about several parts: it must send the queues below a path, or a prefix is erased. */
 export type StoreNews = PartNews | { readonly wanted: string } | { readonly erased: string }
 
 /** What is answered to `index`: nothing for a row of which a function threw. */

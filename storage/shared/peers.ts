@@ -9,10 +9,10 @@ export interface Counting {
   tell(steps: readonly CounterStep[]): void
 }
 
-/** How long a thread is waited for that does not answer, in milliseconds. */
+/** How long a thread may take to answer before the others go on without it, in milliseconds. */
 const patienceMs = 5_000
 
-/** The threads that have one store between them: what one does is told to the others. */
+/** The threads that share one store: each learns of the changes of the others. */
 export class Peers {
   readonly #threads = new Set<Tell>()
   readonly #counting = new Set<Counting>()
@@ -27,7 +27,7 @@ export class Peers {
     this.#threads.delete(tell)
   }
 
-  /** Tells all threads, or all but one; resolves when they have heard it, are gone, or do not answer. */
+  /** Sends a message to all threads, or all but one; resolves when each has received it, is gone, or does not answer. */
   async tellAll(news: StoreNews, except?: Tell): Promise<void> {
     const told = [...this.#threads].filter((tell) => tell !== except).map((tell) => tell(news))
     if (told.length > 0) await inPatience(told)
@@ -46,7 +46,7 @@ export class Peers {
     for (const other of this.#counting) if (other !== by && other.path === by.path) other.tell(steps)
   }
 
-  /** Keeps in mind that somebody is being told of a write. */
+  /** Remembers that a message about a write is under way. */
   note(written: string, told: Promise<unknown>): void {
     const unheard = this.#unheard.get(written) ?? new Set()
     this.#unheard.set(written, unheard.add(told))

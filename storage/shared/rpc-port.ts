@@ -29,7 +29,7 @@ export interface Port {
 }
 
 export interface CallOptions {
-  /** Aborts when the answer is not wanted any more; the other side is told, and answers all the same. */
+  /** Aborts when the answer is not wanted any more; the other side gets to know, and answers all the same. */
   readonly signal?: AbortSignal | undefined
   /** What changes hands with the argument. */
   readonly transfer?: readonly Transferable[]
@@ -101,7 +101,7 @@ export class RpcPort<Theirs extends Methods, Ours extends Methods> {
     return this.#waiting.size
   }
 
-  /** When the other side was heard last, by `performance.now()`. */
+  /** When the other side last gave a sign of life, by `performance.now()`. */
   get heardAt(): number {
     return this.#heardAt
   }

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { openShared } from '../shared.ts'
 import { Counter, Entry, next, rowOptions } from './threads-parts.ts'
 
-/** A thread that uses a store it has not; it does what it is told, and says what came of it. */
+/** A thread that uses a store without having it; it carries out commands, and reports their results. */
 const { name, port } = workerData as { name: string; port: MessagePort }
 const engine = openShared(port)
 const collection = engine.collection('rows', { schema: Counter })

@@ -15,7 +15,7 @@ export interface Row {
   readonly by: string
 }
 
-/** Of a log that is not written before somebody asks for it. */
+/** Options of a log that is written only on request. */
 export const rowOptions: LogOptions<Row> = {
   id: (row) => row.id,
   time: () => 1,

@@ -1,10 +1,10 @@
 import type { Config } from '../../../kernel/config.ts'
 import { type Check, warning } from './result.ts'
 
-/** What imported keys must have, so that they cannot be guessed. */
+/** The form of imported keys, so that they cannot be guessed. */
 const form = /^sy_admin_.{23,}$/
 
-/** What is wrong with the admin key of a configuration, for the operator; contains no part of the key. */
+/** The problem of the admin key of a configuration, for the operator; contains no part of the key. */
 export const adminKeyProblem = ({ adminKey }: Pick<Config, 'adminKey'>): string | undefined =>
   adminKey === undefined || form.test(adminKey)
     ? undefined

@@ -1,4 +1,4 @@
-/** What one check has found. A warning is worth knowing and keeps nothing from working. */
+/** The result of one check. A warning is worth knowing, and everything works all the same. */
 export interface Check {
   readonly name: string
   readonly status: 'ok' | 'warning' | 'failed'

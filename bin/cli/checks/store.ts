@@ -8,7 +8,7 @@ import { checkTraces } from './traces.ts'
 export interface Circumstances {
   /** A gateway has the folder. */
   readonly running: boolean
-  /** What can be mended is. */
+  /** Repairs the damage that can be repaired. */
   readonly repair: boolean
 }
 

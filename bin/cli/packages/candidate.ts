@@ -21,8 +21,8 @@ export interface Candidate {
 }
 
 /**
- * Fetches a package without running anything of it. Throws a readable error when it is no plugin, or none for this
- * gateway's contract. What is not kept is a leftover.
+ * Fetches a package without running anything of it. Throws a readable error when it is no plugin, or none for this gateway's
+ * contract. A package that is not kept is a leftover.
  */
 export async function fetchCandidate(spec: string, dataDir: string, limitMs?: number): Promise<Candidate> {
   const packages = packagesFolder(dataDir)

@@ -5,7 +5,7 @@ import { packagesFolder } from '../../../kernel/plugin/packages/installed.ts'
 import { openLevel } from '../../../storage/level.ts'
 
 interface Turn {
-  /** Told once, when somebody else is at work. */
+  /** Called once, when another command is at work. */
   readonly onWait?: () => void
   /** How long to wait for the others, in milliseconds. */
   readonly waitMs?: number
@@ -37,15 +37,15 @@ export async function alone<T>(
   }
 }
 
-/** The same at once or not at all: nothing is done when somebody else is at work. */
+/** Does the work at once, or not at all when another command is at work. */
 export async function ifAlone(dataDir: string, work: () => Promise<void>): Promise<void> {
   const release = await acquire(dataDir)
   await (release && work().finally(release))
 }
 
 /**
- * An empty LevelDB is the lock: only one process can have it open, and the operating system, which sees to that, takes
- * the lock back from a process however it ends. A file with a process id in it would have to be told from a stale one.
+ * An empty LevelDB is the lock: only one process can have it open. The operating system enforces that, and takes the lock back
+ * from a process however it ends, whereas a process id in a file could be stale.
  */
 async function acquire(dataDir: string): Promise<(() => Promise<void>) | undefined> {
   await mkdir(packagesFolder(dataDir), { recursive: true })

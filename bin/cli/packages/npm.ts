@@ -2,7 +2,7 @@ import path from 'node:path'
 import { z } from 'zod'
 import { runProgram } from './program.ts'
 
-/** How long npm may take for one thing unless it is told, in milliseconds. */
+/** The default time limit of one npm command, in milliseconds. */
 const usualMs = 5 * 60_000
 
 const packed = z

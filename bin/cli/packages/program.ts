@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 
 export interface ProgramOptions {
-  /** What it is called in messages. */
+  /** The program's name in messages. */
   readonly name: string
   readonly cwd: string
   readonly env?: NodeJS.ProcessEnv
@@ -25,8 +25,8 @@ const shownLength = 300
 const ending = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Runs a program to its end. At the limit, and when this process is told to end, it is killed with all that it has started;
- * the error says what it said last. Rejects also when it cannot be started, or the signal ends it.
+ * Runs a program to its end. At the time limit, and when this process gets a signal to end, it kills the program with all its
+ * child processes; the error has the program's last output. Rejects also when it cannot be started, or the signal ends it.
  */
 export async function runProgram(
   program: string,
@@ -62,7 +62,7 @@ export async function runProgram(
   }
 }
 
-/** What is printed until now. */
+/** The output so far. */
 function gather(stream: NodeJS.ReadableStream): { text(): string } {
   const parts: Buffer[] = []
   let length = 0

@@ -7,7 +7,7 @@ import {
   recordFile,
 } from '../../../kernel/plugin/packages/installed.ts'
 
-/** What becomes of what a plugin leaves that is not installed any more. */
+/** The fate of the settings and data that a removed plugin leaves. */
 const removal = z.object({
   settings: z.enum(['kept', 'forgotten']),
   stored: z.enum(['kept', 'erased']).default('kept'),
@@ -21,13 +21,13 @@ export type Installed = Readonly<z.infer<typeof record>['plugins']>
 /** A package that was installed as a plugin, and the version it had before. */
 export type InstalledPackage = Installed[string]
 
-/** What is installed, and the removals that have begun and not ended, both by the plugin's id. */
+/** The installed plugins, and the removals that have begun and not ended, both by the plugin's id. */
 export interface InstallRecord {
   readonly plugins: Installed
   readonly leaving: Readonly<Record<string, Removal>>
 }
 
-/** What is installed. Throws a conflict when the record of it cannot be read. */
+/** The installed plugins. Throws a conflict when the record of them cannot be read. */
 export async function readInstalled(dataDir: string): Promise<Installed> {
   return (await readRecord(dataDir)).plugins
 }

@@ -7,9 +7,9 @@ import { ifAlone } from './lock.ts'
 import { dispose, endRemovals } from './removal.ts'
 
 /**
- * Before any plugin runs: removes what killed commands have left, and ends what they had begun, unless somebody is at work
- * there, or nothing was ever installed. A plugin that was found by now under the name of one that was removed keeps what
- * that has left.
+ * Before any plugin runs: removes the remains of killed commands, and finishes the work that they had begun, unless a command
+ * is at work there, or nothing was ever installed. A plugin that now has the name of a removed one keeps the data that the
+ * removed one left.
  */
 export async function tidyPackages(
   dataDir: string,

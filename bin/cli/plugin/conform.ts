@@ -7,7 +7,7 @@ const report = z.object({
 
 export type Conformance = z.infer<typeof report>['checks']
 
-/** How long the kit may take unless it is told, in milliseconds. */
+/** The default time limit of the kit, in milliseconds. */
 const usualMs = 10 * 60_000
 
 interface ConformOptions {
@@ -41,5 +41,5 @@ export async function conform(
   }
 }
 
-/** What the plugin itself prints comes before the report, whose first line is a lone brace. */
+/** The plugin's own output comes before the report, whose first line is a lone brace. */
 const afterPrints = (out: string): string => out.slice(out.lastIndexOf('\n{\n') + 1)

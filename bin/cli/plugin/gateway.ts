@@ -19,10 +19,10 @@ export interface GatewayOptions {
   readonly timeout?: number
 }
 
-/** How long a request to the gateway may take unless it is told, in milliseconds. */
+/** The default time limit of a request to the gateway, in milliseconds. */
 const usualMs = 5 * 60_000
 
-/** What a command does to the gateway whose plugins it changes: through its API while it runs, else in its store. */
+/** The changes that a command makes to the gateway: through its API while it runs, else in its store. */
 export interface Gateway {
   /**
    * Takes in what is recorded as installed; `folder` is where the plugin must be then, undefined for nowhere. Throws why
@@ -31,7 +31,7 @@ export interface Gateway {
   refresh(id: string, folder: string | undefined): Promise<void>
   /** Resolves with what keeps it from running nevertheless. */
   enable(id: string): Promise<string | undefined>
-  /** What a plugin and its bindings have stored. */
+  /** The stored data of a plugin and its bindings. */
   stored(id: string): Promise<StoredPart[]>
   /**
    * Sees to it that a plugin that is installed no longer is gone, and with it what its removal names; whether there was
@@ -55,8 +55,8 @@ const rescanned = z.object({ failed: z.array(z.object({ name: z.string(), proble
 const shown = z.object({ state: z.string(), problem: z.string().nullable(), folder: z.string().nullable() })
 
 /**
- * The gateway of a configuration. When none answers, its store is opened, so that none can start until `close`; throws
- * when somebody else has it open.
+ * The gateway of a configuration. When none answers, its store is opened, so that none can start until `close`; throws when
+ * another process has the store open.
  */
 export async function reachGateway(config: Config, options: GatewayOptions): Promise<Gateway> {
   if (options.url !== undefined && !(await answers(options.url)))

@@ -20,11 +20,11 @@ export type RemoveOptions = EraseOptions & {
   readonly erase?: boolean
 }
 
-/** What became of a plugin that is gone, and of what it left. */
+/** The result of removing a plugin, and of erasing what it left. */
 interface Removed extends Removal {
   readonly name: string
   readonly status: 'removed' | 'erased'
-  /** What was erased. */
+  /** The erased parts. */
   readonly erased: readonly StoredPart[]
   /** Whether `service.yaml` still says something of it. */
   readonly configured: boolean

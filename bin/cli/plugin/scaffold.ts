@@ -6,7 +6,7 @@ import { packageVersion } from '../../../kernel/version.ts'
 
 export type Kind = Manifest['kind']
 
-/** What each kind is, in a word for the manifest that its author will replace. */
+/** A short description of each kind, for the manifest; the plugin's author replaces it. */
 const descriptions: Readonly<Record<Kind, string>> = {
   module: 'Gives the model an instruction before the conversation.',
   area: 'Counts the calls of each model.',

@@ -22,9 +22,7 @@ export interface Session {
   say(line: string): void
 }
 
-/**
- * Prints what a command returns, with `--json` as JSON. What it throws is told in one line, exit code 1.
- */
+/** Prints the result of a command, with `--json` as JSON. Prints an error in one line, with exit code 1. */
 export async function report<R extends object>(
   { json = false }: OutputOptions,
   run: (config: Config) => Promise<R>,

@@ -18,7 +18,7 @@ export type TakeOptions = SessionOptions & {
 export interface Taken {
   readonly name: string
   readonly status: 'added' | 'updated' | 'unchanged'
-  /** What keeps it from running although it is on. */
+  /** The reason why it does not run although it is on. */
   readonly problem?: string
   readonly installed: InstalledPackage
 }

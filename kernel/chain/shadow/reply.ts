@@ -14,7 +14,7 @@ export async function rewriteAside(run: ShadowRun, entry: Entry, reply: Reply, c
 
 interface Kept {
   readonly reply: Reply
-  /** What of a stream was read so far. */
+  /** The part of a stream that was read so far. */
   readonly chunks: Chunk[]
   /** Reads what of a stream the module has left. */
   readRest(): Promise<void>

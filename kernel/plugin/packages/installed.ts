@@ -9,7 +9,7 @@ import type { PluginFolder } from '../plugin-folder.ts'
 
 const version = z.object({
   package: z.string(),
-  /** What was asked for: a name with a range, an archive or a folder. */
+  /** The source that the command named: a name with a range, an archive or a folder. */
   spec: z.string(),
   version: z.string(),
   /** Of the package's archive, as npm computes it. */
@@ -19,12 +19,12 @@ const version = z.object({
   /** Where everything was unpacked, and below that the plugin itself, from the folder of packages. */
   root: z.string(),
   folder: z.string(),
-  /** What the plugin said of itself, for when its files can no longer be trusted. */
+  /** The plugin's manifest, for when its files can no longer be trusted. */
   manifest: z.looseObject({ permissions: z.array(z.string()) }),
   installed_at: z.string(),
 })
 
-/** Of the record, what a gateway goes by: what is installed, by the plugin's id. */
+/** The part of the record that a gateway uses: the installed plugins, by their ids. */
 export const installedRecord = z.object({
   format: z.literal(1),
   plugins: z.record(z.string(), z.object({ current: version, previous: version.optional() })),
@@ -76,8 +76,8 @@ export async function installedPackages(dataDir: string): Promise<PluginFolder[]
 }
 
 /**
- * SHA-256, in hex, of everything below a folder: the path of each file, what is in it, and where each link leads. Links
- * are not followed. Throws when there is anything else.
+ * SHA-256, in hex, of everything below a folder: the path and the content of each file, and the target of each link. Links are
+ * not followed. Throws when there is anything else.
  */
 export async function hashTree(folder: string): Promise<string> {
   const hash = createHash('sha256')

@@ -2,7 +2,7 @@ import { registerHooks } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** What plugins may call the contract, and what it is to the kernel. */
+/** The names by which plugins may import the contract, and its name in the kernel. */
 const contract: ReadonlyMap<string, string> = new Map([
   ['switchyard', '#kernel'],
   ['switchyard/kit', '#kit'],
@@ -49,7 +49,7 @@ export function resolveStaged(root: string, lookups: Lookups): () => void {
   return () => hooks.deregister()
 }
 
-/** A staged folder, as far as it can be told to another thread. */
+/** A staged folder, as far as another thread can receive it. */
 export interface StagedFolder {
   readonly root: string
   /** Folders where its packages are looked for, in order. */
@@ -67,7 +67,7 @@ const isPath = (specifier: string): boolean => /^(\.{0,2}\/|file:)/.test(specifi
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
 
-/** What the gateway itself calls it, when plugins are to have the gateway's own. */
+/** The gateway's own name for it, when plugins are to have the gateway's copy. */
 const ownName = (specifier: string): string | undefined =>
   contract.get(specifier) ?? (/^zod(\/|$)/.test(specifier) ? specifier : undefined)
 

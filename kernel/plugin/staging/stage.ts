@@ -30,7 +30,7 @@ export interface Staged extends StagedFolder {
 
 interface Copy extends Staged {
   readonly name: string
-  /** What the name of every copy of this content begins with. */
+  /** The beginning of the name of every copy of this content. */
   readonly key: string
   holders: number
   spoiled: boolean

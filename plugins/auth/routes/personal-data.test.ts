@@ -10,7 +10,7 @@ let gateway: TestGateway
 let upstream: Upstream
 let folder: string
 
-/** Keeps three things of everybody, and fails when it is first asked to erase them. */
+/** Keeps three things of each user, and fails at its first request to erase them. */
 const keeper = `
 const settings = { safeParse: (data) => ({ success: true, data }) }
 let things = 3
@@ -48,7 +48,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** A user who has said something that is in a trace and in a stored response, in this month, with a provider key. */
+/** A user with a trace and a stored response of this month, and with a provider key. */
 async function speaking(name: string): Promise<{ userId: string; key: string }> {
   const user = await gateway.signUp(name)
   const { status } = await gateway.api(

@@ -10,7 +10,7 @@ const period = z
   .optional()
   .meta({ description: 'Year and month in UTC; the current month by default.' })
 
-/** What one kind of holder used in a month. */
+/** The usage of one kind of holder in a month. */
 export function addUsageRoute({ route }: Context<unknown>, holder: Holder, meter: UsageMeter): void {
   route({
     method: 'get',

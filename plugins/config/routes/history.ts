@@ -3,7 +3,7 @@ import { type Context, kernelServices } from '#kernel'
 import { listed, listOf, listQuery, shown, storedPage } from '#kit'
 import { generationItem, generationItemOf } from '../shapes.ts'
 
-/** What was configured at runtime, by whom, and what it was before. */
+/** Adds the routes for changes made at runtime, with the actor and the value before each. */
 export function addHistoryRoutes({ route, use }: Context<unknown>): void {
   route({
     method: 'get',

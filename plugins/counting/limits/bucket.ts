@@ -3,7 +3,7 @@ import { capped, type Kind } from './kind.ts'
 
 type Bucket = Extract<Limit, { kind: 'bucket' }>
 
-/** What is missing in a bucket, as of a time: it flows back from then on. */
+/** The amount missing in a bucket, as of a time: it flows back from then on. */
 interface Level {
   at: number
   used: number
@@ -20,7 +20,7 @@ export const bucket: Kind<Bucket, Level> = {
   fresh: ({ most, windowMs }, { at }) => ({ at, used: 0, perMs: most / windowMs }),
   look(level, { most, windowMs, burst }, amount, { at }) {
     const used = usedAt(level, at, most / windowMs)
-    /** To the microsecond, so that a rounding error is never a second more for who counts in those. */
+    /** To the microsecond, so that a rounding error is never a second more for clients that count in seconds. */
     const msFor = (back: number): number => Math.max(0, Math.round((back * windowMs * 1e3) / most) / 1e3)
     const missing = used + amount - burst
     return {
@@ -35,7 +35,7 @@ export const bucket: Kind<Bucket, Level> = {
     level.at = Math.max(level.at, at)
     level.perMs = most / windowMs
   },
-  /** What flowed back since cannot be told from what was never used: nothing is given back. */
+  /** Gives nothing back: an amount that has flowed back since looks the same as one that was never used. */
   settle(level, limit, { amount }, used, now) {
     if (used > amount) this.take(level, limit, used - amount, now)
   },

@@ -8,24 +8,24 @@ export interface Now {
   readonly wall: number
 }
 
-/** What was reserved, and when. */
+/** A reserved amount, and its time. */
 export interface Taken extends Now {
   readonly amount: number
 }
 
 /** How one kind of limit counts. `S` is what it remembers of one count: plain data, as it outlives reloads. */
 export interface Kind<L extends Limit, S> {
-  /** What tells counts of one name apart. */
+  /** The properties that distinguish counts of one name. */
   key(limit: L): string
   fresh(limit: L, now: Now): S
   /** How it stands for a claim of this amount. */
   look(count: S, limit: L, amount: number, now: Now): Left
   take(count: S, limit: L, amount: number, now: Now): void
-  /** Of what was taken then, so much was used. */
+  /** Settles an amount that was taken then, of which so much was used. */
   settle(count: S, limit: L, taken: Taken, used: number, now: Now): void
   /** Whether it is as if it had never been used. */
   isIdle(count: S, now: Now): boolean
-  /** What of it is kept over a restart, without what is only reserved; undefined when that is nothing. */
+  /** The part of it that is kept over a restart, without open reservations; undefined when there is none. */
   pack(count: S, reserved: readonly Taken[]): number[] | undefined
   unpack(packed: readonly number[], now: Now): S
 }

@@ -4,7 +4,7 @@ import { capped, type Kind, type Now } from './kind.ts'
 
 type Calendar = Extract<Limit, { timezone: string }>
 
-/** What was used in a period. */
+/** The amount used in a period. */
 interface Sum {
   start: number
   end: number
@@ -33,7 +33,7 @@ export const period: Kind<Calendar, Sum> = {
     turn(sum, limit, now)
     sum.used = capped(sum.used + amount)
   },
-  /** What was reserved in a period that is over is not given back to the one that runs. */
+  /** A reservation of a past period is not given back to the current one. */
   settle(sum, limit, { amount, wall }, used, now) {
     turn(sum, limit, now)
     const difference = wall < sum.start ? Math.max(0, used - amount) : used - amount

@@ -60,7 +60,7 @@ export const sliding: Kind<Sliding, Sums> = {
     }
     return packed.length > 1 ? packed : undefined
   },
-  /** What lies in the future, as after the clock was set back, is taken for now. */
+  /** A time in the future, as after the clock was set back, counts as now. */
   unpack([slotMs = 1, ...pairs], { at }) {
     const now = Math.floor(at / slotMs)
     const sums = emptySums(slotMs, now)

@@ -11,7 +11,7 @@ const storedPart = z.object({
   entries: z.int().meta({ description: 'Rows, entries or counters.' }),
 })
 
-/** What plugins have stored, those included that are gone: to look at, and to erase. */
+/** Adds the routes to look at the data that plugins have stored, removed plugins included, and to erase it. */
 export function addStoredRoutes({ route, use }: Context<unknown>): void {
   route({
     method: 'get',

@@ -4,7 +4,7 @@ import type { CatalogueFile, ModelEntry } from './entry.ts'
 export interface Change {
   /** `openai/gpt-4o`. */
   readonly model: string
-  /** What is different: `usd_per_m.input`, `capabilities.vision`. */
+  /** The differing fields: `usd_per_m.input`, `capabilities.vision`. */
   readonly field: string
   readonly before: unknown
   readonly after: unknown
@@ -18,7 +18,7 @@ export interface Difference {
 
 type Models = Pick<CatalogueFile, 'models'>
 
-/** What one catalogue says otherwise than another, by the names of models. */
+/** The differences of one catalogue from another, by the names of models. */
 export function differenceOf(before: Models, after: Models): Difference {
   const names = (file: Models) => Object.keys(file.models).sort()
   return {

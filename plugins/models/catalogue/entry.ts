@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { capabilities } from '#kernel'
 
-/** True and false are known; what is not named is not known. */
+/** True and false are known; a capability that is not named is unknown. */
 export const capabilitySet = z.partialRecord(z.enum(capabilities), z.boolean())
 
 const tokens = z.int().min(1).max(1_000_000_000)
@@ -33,7 +33,7 @@ export const rateSet = z.strictObject({
   call_usd: price.optional(),
 })
 
-/** A model of the catalogue. What is absent is not known. */
+/** A model of the catalogue. An absent field is unknown. */
 export const modelEntry = z.strictObject({
   operation: z.enum(['chat', 'completion', 'embedding']),
   /** Most tokens of a prompt. */

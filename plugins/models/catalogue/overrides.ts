@@ -1,6 +1,6 @@
 /**
- * What the operator has said of a `provider/model`: under the name itself, else under the longest name that ends in
- * `*` and begins like it.
+ * The operator's entry for a `provider/model`: under the name itself, else under the longest name that ends in `*` and begins
+ * like it.
  */
 export function findOverride<T>(
   overrides: Readonly<Record<string, T>>,

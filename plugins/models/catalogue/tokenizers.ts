@@ -13,11 +13,11 @@ export type Vocabulary =
 export interface ChatForm {
   /** Its file in `tokens/shipped`, without the ending. */
   readonly template: string
-  /** What it is given beside the conversation. */
+  /** The template's values beside the conversation. */
   readonly values?: Readonly<Record<string, unknown>>
   /** The system message of a conversation without one. */
   readonly system?: string
-  /** What stands at the beginning of each answer. */
+  /** The text at the beginning of each answer. */
   readonly opening?: string
   /** Whether it carries tools, their calls and their results. */
   readonly tools?: boolean

@@ -4,8 +4,8 @@ import { mostCallUsd, nanoOf } from '#kit'
 const mostCallNano = nanoOf(mostCallUsd)
 
 /**
- * What a usage costs, each token counted once: every class is taken out of the class it is part of. Classes that
- * together exceed their whole leave nothing of it. Undefined when there are tokens the rates have no price for.
+ * The cost of a usage, each token counted once: every class is taken out of the class it is part of. Classes that together
+ * exceed their whole leave nothing of it. Undefined when there are tokens the rates have no price for.
  */
 export function amountsOf(rates: Rates, usage: Usage): Amounts | undefined {
   const { input, output } = rates

@@ -29,8 +29,8 @@ export async function openTemplate(
 }
 
 /**
- * Counts conversations as the model reads them, by its maker's template. What it counts are texts, and tools where the
- * template carries them: other parts of messages are left to others. Throws what is wrong with the template.
+ * Counts conversations as the model reads them, by its maker's template. It counts texts, and tools where the template carries
+ * them: other parts of messages are left to other counters. Throws the problem of a bad template.
  */
 export async function compileTemplate(
   source: string,

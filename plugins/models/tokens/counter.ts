@@ -6,7 +6,7 @@ import { estimateRequest, sizeOf } from './request.ts'
 import { type Counted, type Failure, TokenThread } from './thread.ts'
 import { encodingOf } from './tokenizer.ts'
 
-/** What was found of a file of the operator's: facts, or what is wrong with it. */
+/** The result of a check of the operator's file: its facts, or its problem. */
 export interface CheckedFile {
   readonly file: TokenizerFile
   readonly found: FileFacts | Failure
@@ -17,7 +17,7 @@ interface CounterOptions {
   readonly files?: readonly TokenizerFile[]
   /** How long one count may take, loading included. */
   readonly limitMs?: number
-  /** Characters of the requests and texts that may wait to be counted; what comes beyond is estimated. */
+  /** Characters of the requests and texts that may wait to be counted; calls beyond are estimated. */
   readonly mostWaiting?: number
   readonly log?: Pick<Log, 'warn'>
 }
@@ -25,7 +25,7 @@ interface CounterOptions {
 /** Beside its characters, what a waiting request weighs: no number of small ones may wait without end either. */
 const ownWeight = 10_000
 
-/** A reason is told once in so many milliseconds: under load it may be that of every call. */
+/** A reason is reported once in so many milliseconds: under load every call may have it. */
 const toldMs = 10_000
 
 /** How long a file that broke the thread is not used, so that its callers do not hold up the others. */

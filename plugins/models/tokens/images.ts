@@ -55,7 +55,7 @@ const usual = tiles(85, 170)
 /** Of an image that stands at an address nothing is known. */
 const assumed: Size = { width: 1024, height: 1024 }
 
-/** What an image takes, by the rule of its model; `known` is false where its size, or the rule, had to be assumed. */
+/** The tokens of an image, by the rule of its model; `known` is false where its size, or the rule, had to be assumed. */
 export function imageTokens(model: string, image: unknown): { tokens: number; known: boolean } {
   const { url, detail } = (image ?? {}) as { url?: unknown; detail?: unknown }
   const bare = model.toLowerCase().replace(/^.*\//, '')

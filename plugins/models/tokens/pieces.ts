@@ -3,7 +3,7 @@ import { countParts } from './bounded.ts'
 import { readShipped, type ShippedPieces, shippedPieces } from './shipped.ts'
 import type { VocabularyCount } from './vocabulary.ts'
 
-/** What stands for a space in SentencePiece's vocabularies. */
+/** The mark for a space in SentencePiece's vocabularies. */
 const space = '▁'
 /** No piece goes on behind a word, so words are merged apart, which is much faster, and remembered. */
 const word = `${space}*[^${space}]+|${space}+`

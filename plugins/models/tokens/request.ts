@@ -32,7 +32,7 @@ export function countRequest(request: ModelRequest, tokenizer: Tokenizer): Token
   }
   const format = request.response_format?.json_schema
   const schema = format ? counter.count(JSON.stringify(format)) : 0
-  // How a schema is told to them is known of OpenAI's models only.
+  // Only for OpenAI's models is it known how they see a schema.
   tally.guessed ||= schema > 0 && !isOpenAi(counter.name)
   const tools = (told?.tools ?? toolTokens(request.tools ?? [], counter)) + schema
   const isRuled = tools + tally.images > 0
@@ -83,7 +83,7 @@ function countPart(part: ContentPart, model: string, counter: Tokenizer, tally: 
   else tally.tokens += counter.count(said)
 }
 
-/** What is no text in a message whose texts are counted. */
+/** Counts the parts of a message that are not text, where its texts are counted already. */
 function countOthers(content: Message['content'], model: string, tally: Tally): void {
   if (typeof content === 'string') return
   for (const part of content ?? []) if (textOf(part) === undefined) countOther(part, model, tally)

@@ -3,7 +3,7 @@ import { contain, detach, SupervisedWorker, WorkerLost } from '#kit'
 import { reasonOf, type TokenizerFile } from './files/file.ts'
 import type { FileFacts } from './files/open.ts'
 
-/** What the thread is asked to count, by a file of the operator's or by what came with the gateway. */
+/** A counting request to the thread, with the operator's tokenizer file or one that came with the gateway. */
 export interface CountTask {
   readonly file?: TokenizerFile | undefined
   readonly request: ModelRequest
@@ -28,7 +28,7 @@ export interface Failure {
   readonly broke: boolean
 }
 
-/** What the thread answers. */
+/** The methods of the thread. */
 export type TokenMethods = { count(task: CountTask): Counted; open(task: OpenTask): FileFacts }
 
 type Task = CountTask | OpenTask

@@ -21,7 +21,7 @@ export interface Conversation {
   readonly tools: number
 }
 
-/** What is known of a model's tokenizer; undefined when none is published, or which one is not known. */
+/** The facts of a model's tokenizer; undefined when none is published, or it is not known which. */
 export function tokenizerEntryOf(model: string): TokenizerEntry | undefined {
   const bare = model.toLowerCase().replace(/^.*\//, '').replace(/^ft:/, '')
   return tokenizers.find(({ models }) => models.test(bare))

@@ -2,7 +2,7 @@ import type { JsonObject, Tool } from '#kernel'
 import type { Tokenizer } from './tokenizer.ts'
 
 /**
- * What definitions of tools take, by the rule that OpenAI's cookbook gives for its models ("How to count tokens with
+ * The tokens of definitions of tools, by the rule that OpenAI's cookbook gives for its models ("How to count tokens with
  * tiktoken"): a name and description, then a line for each property. Nested properties are counted likewise.
  */
 export function toolTokens(tools: readonly Tool[], tokenizer: Tokenizer): number {

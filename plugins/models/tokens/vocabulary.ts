@@ -5,7 +5,7 @@ import { openPieces } from './pieces.ts'
 
 /** Counts with one vocabulary. */
 export interface VocabularyCount {
-  /** Tokens of a text; what looks like a control token in it is text. */
+  /** Tokens of a text; a text like a control token counts as text. */
   count(text: string): number
   /** Tokens of a whole prompt, control tokens among them; absent where no form of prompts is published. */
   countPrompt?(prompt: string): number

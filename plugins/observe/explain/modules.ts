@@ -8,7 +8,7 @@ type Told = Pick<Link, 'outcome' | 'reason' | 'condition'>
 /** Hooks that leave a time whenever they are asked. */
 const timed = ['request', 'around']
 
-/** What became of the call at each module, in chain order; modules that are in no known arrangement come last. */
+/** The result of the call at each module, in chain order; modules that are in no known arrangement come last. */
 export function modulesOf(row: TraceRow, arrangement: readonly Arranged[]): Link[] {
   const known = new Set(arrangement.map(({ name }) => name))
   const left = [...row.timings, ...row.notes, ...(row.skips ?? [])].map(([name]) => name)

@@ -36,7 +36,7 @@ const item = z.object({
   cost_usd: z.number(),
 })
 
-/** What `GET /api/observe/traces/{id}/explain` answers. */
+/** The answer of `GET /api/observe/traces/{id}/explain`. */
 export const traceExplanation = z.object({
   trace_id: z.string(),
   status: z.enum(statuses),

@@ -11,7 +11,7 @@ const count = z.int()
 /** The figures of one line. */
 export const sums = { requests: count, cost_usd: z.number(), tokens_in: count, tokens_out: count }
 
-/** What was told with `POST /api/observe/traces`. */
+/** The figures of traces reported with `POST /api/observe/traces`. */
 export const manual = z.object(sums).meta({
   description:
     'The part from imported traces. They count in the figures of the user who sent them, not in global figures.',
@@ -22,7 +22,7 @@ export const unreadable = count.optional().meta({
   description: 'Number of stored sums that could not be read and are left out; absent if there are none.',
 })
 
-/** Whose calls figures are of. */
+/** The source of the calls that the figures count. */
 export const ofSource = z.enum(callSources).optional().meta({
   description: "Calls that the gateway made for this; clients' own calls without it.",
 })
@@ -55,7 +55,7 @@ const daily = z.object({
   unreadable,
 })
 
-/** What calls cost, by what they were made with and by day. */
+/** The costs of calls, by dimension and by day. */
 export function costRoutes(context: Context<unknown>, traces: Traces): void {
   context.route({
     method: 'get',

@@ -56,7 +56,7 @@ interface Parts {
   readonly rules: BodyRules
   /** Days that traces are kept. */
   readonly keptDays: number
-  /** Told of a trace that was added by hand. */
+  /** Called with a trace that was added by hand. */
   readonly added: (row: TraceRow) => void
 }
 

@@ -26,7 +26,7 @@ interface Asked {
   readonly isAdmin: boolean
 }
 
-/** What would become of a call, on the generation that the next one will run on. Nothing is sent, counted or stored. */
+/** Predicts the course of a call on the generation that the next one will run on. Sends, counts and stores nothing. */
 export async function explain(context: Context<unknown>, asked: Asked): Promise<Explanation> {
   const registry = context.use(kernelServices.registry)
   const { generation } = registry

@@ -17,7 +17,7 @@ interface Target {
 
 type Priced = Pick<Explanation, 'price' | 'estimate'>
 
-/** What a call costs by class of token, and at the most, as far as a price is known. */
+/** The price of a call by class of token, and at the most, as far as a price is known. */
 export function priced({ use }: Context<unknown>, call: Call, target: Target | undefined): Priced {
   const prices = use(Pricing)
   const { request } = call

@@ -28,7 +28,7 @@ const rate = z.union([
 
 const error = z.object({ code: z.string(), message: z.string(), status: z.int() })
 
-/** What `POST /api/proxy/chain/explain` takes. */
+/** The body of `POST /api/proxy/chain/explain`. */
 export const explainBody = z.strictObject({
   path: z.string().default('/v1/chat/completions').meta({ description: 'The path of the request.' }),
   request: z.record(z.string(), z.unknown()).meta({ description: 'The body, as a client would send it.' }),
@@ -42,7 +42,7 @@ export const explainBody = z.strictObject({
   ip: z.string().optional().meta({ description: 'For admins: the address of the caller.' }),
 })
 
-/** What it answers. */
+/** The answer of it. */
 export const explanation = z.object({
   generation: z.int(),
   operation: z.string(),

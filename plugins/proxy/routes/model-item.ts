@@ -3,7 +3,7 @@ import { type Context, ModelCatalogue, type PriceDescription, Pricing } from '#k
 
 const usdPerM = z.number().nullable()
 
-/** What is known of a model, for every listing. Null is not known, never a guess. */
+/** The known facts of a model, for every listing. Null is unknown, never a guess. */
 export const modelFacts = z.object({
   operation: z.string().nullable().meta({ description: 'chat, completion or embedding.' }),
   context_window: z.int().nullable().meta({ description: 'Largest number of tokens of a prompt.' }),
@@ -39,7 +39,7 @@ export const modelFacts = z.object({
 type Facts = z.infer<typeof modelFacts>
 type Rate = PriceDescription['rates']['input']
 
-/** What the catalogue and the prices say of a model of a provider. */
+/** The facts of a provider's model in the catalogue and the prices. */
 export function factsOf({ use }: Context<unknown>, provider: string, model: string): Facts {
   const known = use(ModelCatalogue).describe(provider, model)
   const price = use(Pricing).describe(provider, model)
@@ -86,7 +86,7 @@ const baseOf = (rate: Rate): number | null =>
 const startsOf = (rate: Rate): number[] =>
   typeof rate === 'object' ? rate.tiers.map(({ start }) => start) : []
 
-/** What a token costs where the prompt is one token longer than this. */
+/** The price of a token where the prompt is one token longer than this. */
 function priceFrom(rate: Rate, tokens: number): number | null {
   if (typeof rate !== 'object') return rate ?? null
   return rate.tiers.findLast(({ start }) => start <= tokens)?.price ?? rate.base

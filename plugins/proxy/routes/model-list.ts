@@ -9,7 +9,7 @@ const patienceMs = 3000
 
 /** A model that can be asked for, and where a call for it goes first. */
 export interface Listed {
-  /** What to ask for: the bare name where it leads there, else the one that says the provider. */
+  /** The name to ask for: the bare name where it leads there, else the one with the provider. */
   readonly id: string
   readonly provider: string
   /** The model's name at the provider. */
@@ -17,7 +17,7 @@ export interface Listed {
   readonly alias: boolean
 }
 
-/** Which models are there for whom. */
+/** The models that each caller may use. */
 export interface ModelList {
   /** The models known by name that a caller may use, sorted. */
   all(principal: Principal | undefined): Promise<Listed[]>

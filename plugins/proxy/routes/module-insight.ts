@@ -19,7 +19,7 @@ export const event = z.object({ at: z.string(), kind: z.string(), detail: z.stri
 /** What tells events apart. */
 export const eventName = ({ at, kind, detail }: z.infer<typeof event>): string => `${at} ${kind} ${detail}`
 
-/** What a module takes and how it is doing. */
+/** Adds the routes for a module's settings and its state. */
 export function addInsightRoutes({ route, use }: Context<unknown>): void {
   const find = (name: string) => use(kernelServices.registry).get(name, 'module')
 

@@ -11,7 +11,7 @@ export const statsShape = z.object({
   p99_us: z.number(),
 })
 
-/** A module as the management API shows it. What is optional is for admins only. */
+/** A module as the management API shows it. Optional fields are for admins only. */
 export const moduleItem = z.object({
   name: z.string(),
   title: z.string(),
@@ -141,7 +141,7 @@ function privateFields(plugin: Plugin, item: ModuleItem): Partial<ModuleItem> {
   }
 }
 
-/** What a meter has counted. */
+/** The counts of a meter. */
 export function statsOf(meter: Plugin['meter']): z.infer<typeof statsShape> {
   return {
     calls: meter.calls,

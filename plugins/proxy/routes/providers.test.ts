@@ -32,7 +32,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** An area that tells what it has heard of providers. */
+/** An area that reports the events of providers that it received. */
 async function addListener(at: string): Promise<void> {
   const manifest = { id: 'listener', kind: 'area', version: '1.0.0', permissions: ['routes'], enabled: true }
   const code = `import { z } from ${JSON.stringify(import.meta.resolve('zod'))}

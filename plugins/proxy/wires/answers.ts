@@ -24,7 +24,7 @@ export const embeddingAnswer = z.looseObject({
 const delta = z.looseObject({ index: z.int(), delta: z.looseObject({}).optional(), finish_reason: ended })
 const textDelta = z.looseObject({ index: z.int(), text: z.string().optional(), finish_reason: ended })
 
-/** What a stream that fails on the way ends with. */
+/** The end of a stream that fails on the way. */
 const failed = z.looseObject({ error: z.looseObject({ code: z.string(), message: z.string() }) })
 
 const eventsOf = (piece: z.ZodType): EventShape[] => [

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { z } from 'zod'
 import { copyDataFiles, sizeOf } from './data-files.ts'
 
-/** What a backup says of itself, in its `backup.json`. */
+/** The description of a backup, in its `backup.json`. */
 export const backupNote = z.object({
   created_at: z.string().meta({ description: 'Start of the backup, in ISO 8601.' }),
   version: z.string().meta({ description: 'Version of the gateway that made it.' }),
@@ -44,7 +44,7 @@ export async function makeBackup(folder: string, options: BackupOptions): Promis
   }
 }
 
-/** What a backup says of itself; undefined where there is none. */
+/** The description of a backup; undefined where there is none. */
 export async function readBackup(folder: string): Promise<BackupNote | undefined> {
   try {
     return backupNote.parse(JSON.parse(await readFile(noteIn(folder), 'utf8')))

@@ -1,7 +1,10 @@
 import { cp, readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 
-/** What a gateway makes anew, what is its own while it runs, and what was put aside. The store is copied by who has it open. */
+/**
+ * Names that are not copied: files that a gateway makes anew, those of the running process, and those put aside. The process
+ * that has the store open copies the store.
+ */
 const leftOut =
   /^(db|staged|threads|backups|running\.json|backup\.json|\..*|before-restore-.*|db-before-repair-.*)$/
 const secrets = 'secrets'

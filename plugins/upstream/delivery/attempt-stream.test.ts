@@ -5,7 +5,7 @@ import { AttemptStream, sourceOf } from './attempt-stream.ts'
 const chunk = (delta: Delta): Chunk => Chunk.of({ choices: [{ index: 0, delta, finish_reason: null }] })
 const unreadable = (cause: unknown): Error => new Error('nobody can read it', { cause })
 
-/** A stream that has begun, of an attempt that nobody looks at. */
+/** A stream that has begun, of an attempt that has no observer. */
 async function begun(chunks: AsyncIterable<readonly Chunk[]>): Promise<AsyncIterable<readonly Chunk[]>> {
   const attempt = { startedAt: 0 } as Attempt
   const watched = { attempt, protocol: {} as Protocol, target: {} as Target, failed: () => {} }

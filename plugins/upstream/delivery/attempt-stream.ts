@@ -123,7 +123,7 @@ export class AttemptStream implements AsyncIterator<readonly Chunk[], undefined>
   }
 }
 
-/** Chunks that somebody else iterates over. */
+/** A source of chunks from an iterable. */
 export function sourceOf(chunks: AsyncIterable<readonly Chunk[]>): ChunkSource {
   const iterator = chunks[Symbol.asyncIterator]()
   return {

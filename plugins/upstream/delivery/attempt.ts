@@ -24,7 +24,7 @@ export function account(
   if (protocol.costUsd) attempt.costUsd = read((value) => protocol.costUsd!(value, target))
 }
 
-/** What is shorter than this is found in any text, and is no secret. */
+/** A shorter text occurs in any text, and is no secret. */
 const shortest = 6
 
 /** A provider that quotes the key in its error does not give it away. */

@@ -17,7 +17,7 @@ import type { UpstreamAnswer } from '../transport/upstream-answer.ts'
 import type { ChunkSource } from './attempt-stream.ts'
 import type { ToolNames } from './tool-names.ts'
 
-/** What it takes to read an answer. */
+/** The parts that reading an answer takes. */
 export interface Reading {
   readonly protocol: Protocol
   readonly call: Call
@@ -27,7 +27,7 @@ export interface Reading {
   readonly names: ToolNames | undefined
 }
 
-/** A plain answer, read whole. A promise only when it must be waited for. */
+/** A plain answer, read whole. A promise only when the bytes are not there yet. */
 export function decodedWhole(answer: UpstreamAnswer, reading: Reading): Awaitable<WholeReply> {
   const body = answer.whole()
   return body instanceof Promise
@@ -80,7 +80,7 @@ export class DecodedChunks implements ChunkSource {
     this.#reading = reading
   }
 
-  /** A promise only while bytes must be waited for. */
+  /** A promise only while the bytes are not there yet. */
   read(): Awaitable<readonly Chunk[] | undefined> {
     try {
       while (!this.#isRead && this.#failure === undefined) {
@@ -110,7 +110,7 @@ export class DecodedChunks implements ChunkSource {
     return chunks.length > 0 ? chunks : this.read()
   }
 
-  /** Who leaves while the next bytes are waited for does not want to hear that they did not come. */
+  /** Fails the read, unless the reader has left: then the failure to get the next bytes does not matter. */
   readonly #break = (error: unknown): undefined => {
     if (this.#isLeft) return undefined
     this.leave()

@@ -94,7 +94,7 @@ function protocolOf({ operation }: Call, { provider }: Route, { protocols }: Par
   return protocol
 }
 
-/** What a provider lacks, and how to give it that. */
+/** The keys or settings that a provider lacks, and how to add them. */
 function adviceOf(provider: Provider): string {
   const { name, spec, baseUrl } = provider
   const option = /\{(\w+)\}/.exec(baseUrl)?.[1]

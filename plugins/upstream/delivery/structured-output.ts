@@ -9,8 +9,8 @@ export interface Formed {
 }
 
 /**
- * Puts the form of an answer into words where the target can be told of it in no other way, and tells the caller of
- * every way but the service's own. `listed` says what is known of the model beforehand.
+ * Puts the form of an answer into words where the request to the target has no other way to carry it, and reports to the caller
+ * every way except the service's own. `listed` is the support of the model that is known beforehand.
  */
 export function formed(
   call: Call,

@@ -8,8 +8,8 @@ import type { ProviderEntries } from '../sections.ts'
 type Running = Pick<Arrangement, 'protocols' | 'services'>
 
 /**
- * What is wrong with the `options` of providers' entries, a readable line for each mistake: unknown names,
- * and values that their readers do not accept. Providers whose protocol is not switched on are not looked at.
+ * The problems of the `options` of providers' entries, a readable line for each: unknown names, and values that their readers
+ * do not accept. Providers whose protocol is not switched on are skipped.
  */
 export function optionProblems(entries: ProviderEntries, directory: Directory, running: Running): string[] {
   return Object.entries(entries).flatMap(([name, entry]) => {

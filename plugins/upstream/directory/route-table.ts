@@ -37,8 +37,8 @@ type SetTable = (key: string, rules: readonly RouteRule[] | undefined, actor?: A
 type Compiled = RouteRule & { readonly matches: (model: string) => boolean }
 
 /**
- * Which provider gets which model, as far as the operator said so. What was set at runtime stands in the place of the
- * whole table of service.yaml, also after a restart, until it is cleared.
+ * The operator's table of providers by model. A table set at runtime replaces the whole table of service.yaml, also after a
+ * restart, until it is cleared.
  */
 export class RouteTable {
   readonly #configured: readonly RouteRule[]

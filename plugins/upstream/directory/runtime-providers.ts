@@ -4,7 +4,7 @@ import type { ProviderEntries } from '../sections.ts'
 
 const name = z.string().min(1).max(256)
 
-/** What can be said of a provider at runtime, by the names that service.yaml has for it. */
+/** The settings of a provider that can be set at runtime, by their names in service.yaml. */
 export const providerFields = {
   type: name.meta({ description: 'The provider whose protocol it speaks, or a protocol.' }),
   base_url: z
@@ -36,7 +36,7 @@ export type ProviderSaid = z.output<typeof said>
 export type ProviderChange = { readonly [K in keyof ProviderSaid]?: ProviderSaid[K] | null | undefined }
 
 type Entry = ProviderEntries[string]
-/** What holds for a provider, with what of it was said at runtime: that outweighs the environment. */
+/** The effective settings of a provider: those set at runtime outweigh the environment. */
 export type RuntimeEntry = Entry & { readonly runtime?: ProviderSaid }
 
 const row = z.object({ sealed: z.string(), updated_at: z.string() })

@@ -23,7 +23,7 @@ const record = z.object({
 })
 type Record = z.infer<typeof record>
 
-/** What may be told of a stored key. */
+/** The part of a stored key that may be shown. */
 export type ProviderKeyView = Omit<Record, 'secret' | 'user_id'>
 
 /** The collection of keys in a part of the store. */
@@ -35,7 +35,7 @@ export class KeyStore {
   readonly #rows: Collection<Record>
   readonly #secrets: Secrets
   /**
-   * Who has none is remembered too: most users have none, and every call asks. So is what is being read, for all who ask
+   * Remembers users without a key too, since most users have none and every call asks; and reads under way, for all who ask
    * meanwhile: tokens are kept by the object that they were fetched for.
    */
   readonly #known = new LRUCache<string, Credential | 'none' | Promise<Credential | undefined>>({
@@ -67,7 +67,7 @@ export class KeyStore {
     if (known !== undefined) return known === 'none' ? undefined : known
     const loading = this.#load(id)
     this.#known.set(id, loading)
-    // What was read before a change is not remembered after it.
+    // A key that was read before a change is not remembered after it.
     const isLatest = (): boolean => this.#known.peek(id) === loading
     loading
       .then((credential) => isLatest() && this.#known.set(id, credential ?? 'none'))
@@ -109,7 +109,7 @@ export class KeyStore {
     return view(row!)
   }
 
-  /** What a check with this key has shown; ignored when the key was replaced or deleted meanwhile. */
+  /** The result of a check with this key; ignored when the key was replaced or deleted meanwhile. */
   async mark(
     userId: string,
     provider: string,

@@ -1,6 +1,6 @@
 import type { Call, Message } from '#kernel'
 
-/** What had to be changed of a request, for the caller to know: `a->b`, `-a`. Each change is told once. */
+/** The changes that a request needed, for the caller to know: `a->b`, `-a`. Each change is reported once. */
 export class Changes {
   readonly #trace: Call['trace']
 

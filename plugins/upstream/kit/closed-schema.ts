@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '#kernel'
 
-/** A schema that a decoder can hold a model to, and what of it is only told to the model. */
+/** A schema that a decoder can hold a model to, and the rules of it that only the model's instructions carry. */
 export interface ClosedSchema {
   /** The schema itself where nothing had to be changed. */
   readonly schema: JsonObject

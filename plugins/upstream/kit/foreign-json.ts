@@ -26,9 +26,9 @@ export function objectIn(json: string): JsonObject | undefined {
 }
 
 /**
- * The arguments of a call that a conversation goes on from, for providers that take an object only. Models write nothing
- * at all where a function has no parameters. What was cut off or written badly counts as far as it can be read, half a text
- * included, and the change is told. Undefined where there is no object in it.
+ * The arguments of a call that a conversation goes on from, for providers that take an object only. Models write nothing at all
+ * where a function has no parameters. Text that was cut off or written badly counts as far as it can be read, half a text
+ * included, and the change is reported. Undefined where there is no object in it.
  */
 export function callArguments(json: string, changes: Changes): JsonObject | undefined {
   const known = json.trim() === '' ? {} : objectIn(json)

@@ -1,4 +1,4 @@
-/** What is wrong with a form, by the RangeError that reading it throws; undefined for a sound one. */
+/** The problem of a form, by the RangeError that reading it throws; undefined for a sound one. */
 export function formProblem(read: () => unknown): string | undefined {
   try {
     read()

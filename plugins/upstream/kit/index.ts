@@ -1,4 +1,4 @@
-/** What providers are written with, and what they and others meet the delivery of calls by: `#provider`. */
+/** The kit that providers are written with, and that other plugins use to reach the delivery of calls: `#provider`. */
 
 export { type AccessToken, AccessTokens } from './access-tokens.ts'
 export { Changes } from './changes.ts'

@@ -6,9 +6,9 @@ import { internalError, type Provider, type Target, type Token, token } from '#k
  * Offered by a plugin, and named by the providers that need it.
  */
 export interface KeyExchange {
-  /** What it reads of a provider's options, for a check at start. */
+  /** The provider's options that it reads, for a check at start. */
   readonly options?: z.ZodObject
-  /** What is wrong with the form of a key, for people; undefined for a sound one. */
+  /** The problem of a key's form, for people; undefined for a sound one. */
   problem(secret: string): string | undefined
   /**
    * The target as its protocol is to see it: with an address and headers, and without a key where the headers say it all.
@@ -30,8 +30,8 @@ export function readyTarget(target: Target, services: Services): Target | Promis
 }
 
 /**
- * The provider refused what was made of a key, which is not used again. What has been made anew since then stays: many
- * calls may be refused with the same, one after the other.
+ * The provider refused the credential that was made of a key; it is not used again. A newer credential stays: many calls may be
+ * refused with the same one, one after the other.
  */
 export function forgetKey(target: Target, refused: Target, services: Services): void {
   const exchange = exchangeOf(target.provider, services)
@@ -40,7 +40,7 @@ export function forgetKey(target: Target, refused: Target, services: Services): 
   else if (now?.provider === refused.provider && now.key === refused.key) exchange!.forget(target)
 }
 
-/** What is wrong with the form of a key for a provider, for people; undefined for a sound one. */
+/** The problem of the form of a key for a provider, for people; undefined for a sound one. */
 export function keyProblem(secret: string, provider: Provider, services: Services): string | undefined {
   const exchange = exchangeOf(provider, services)
   if (exchange) return exchange.problem(secret)

@@ -3,9 +3,9 @@ import type { ContentPart, Message } from '#kernel'
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * A content whose parts only Anthropic knows are in common forms: documents and search results as
- * their texts and pictures, and no marks for Claude's cache, which `report` is told of. Parts that are only referred to
- * stay what they are. The same content when nothing had to change.
+ * Puts parts that only Anthropic knows into common forms: documents and search results as their texts and pictures. It drops
+ * marks for Claude's cache and calls `report` with them. Parts that are only referred to stay as they are. The same content
+ * when nothing had to change.
  */
 export function quoted(content: Message['content'], report: (change: string) => void): Message['content'] {
   if (!Array.isArray(content) || !content.some(isForeign)) return content

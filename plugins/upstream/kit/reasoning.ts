@@ -1,6 +1,6 @@
 /**
- * Reasoning on the canonical side: what a client must send back unchanged for the model to go on with it. `index` is
- * the place of the block in its message, `format` says who has signed it.
+ * Reasoning on the canonical side: a client must send it back unchanged for the model to go on with it. `index` is the place of
+ * the block in its message, `format` names the signer.
  */
 export interface ReasoningDetail {
   readonly type: string
@@ -48,7 +48,7 @@ const marked = /^([a-z]+(?:-[a-z]+)*-v\d+)\.(.+)$/s
 export const markedSignature = (format: string, signature: string): string =>
   format === claudeReasoning ? signature : `${format}.${signature}`
 
-/** What a detail was signed with, bare, if that was in this format; undefined when another model signed it, or none. */
+/** The signature of a detail, bare, if it was in this format; undefined when another model signed it, or none. */
 export function signatureIn(
   { signature, format: said }: Pick<ReasoningDetail, 'signature' | 'format'>,
   format: string,

@@ -42,7 +42,7 @@ export class StreamedCalls {
   readonly #calls: OpenCall[] = []
   #isOdd = false
 
-  /** Whether parts that only add arguments must be seen too: they need another number, or are what is waited for. */
+  /** Whether parts that only add arguments must be seen too: they need another number, or a call still lacks arguments. */
   get isWatching(): boolean {
     return this.#isOdd || this.#calls.some(({ told }) => !told)
   }
@@ -66,7 +66,7 @@ export class StreamedCalls {
     } as ToolCallDelta
   }
 
-  /** What is left to be said when the answer has come to its end: that a call has no arguments. */
+  /** The parts that are missing when the answer has ended: empty arguments of calls that got none. */
   end(): ToolCallDelta[] {
     const silent = this.#calls.filter(({ told }) => !told)
     for (const call of silent) call.told = true

@@ -6,7 +6,7 @@ const maxMs = 10_000
 /** RFC 6749 recommends this member, and every service sends it. */
 const usualLifetimeS = 3600
 
-/** What a token is asked for with: a form to an endpoint, or headers to a machine's metadata service, which has no form. */
+/** A request for a token: a form to an endpoint, or headers to a machine's metadata service, which has no form. */
 export interface TokenRequest {
   readonly url: string
   readonly form?: URLSearchParams

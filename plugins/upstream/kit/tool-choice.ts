@@ -38,7 +38,7 @@ export function calledFunctions({ messages }: ModelRequest): string[] {
   return [...new Set(calls.flatMap((call) => call.function?.name ?? []))]
 }
 
-/** The schema of a function's parameters, whose outermost type providers want to be told. */
+/** The schema of a function's parameters, with the outermost type that providers require. */
 export const parametersSchema = (parameters: JsonObject = { properties: {} }): JsonObject =>
   parameters.type === undefined ? { type: 'object', ...parameters } : parameters
 

@@ -1,7 +1,7 @@
 import { badRequest, type Call, protocolOptions } from '#kernel'
 import type { Changes } from './changes.ts'
 
-/** What a wire keeps beside a request for the protocol of the same name. */
+/** The fields that a wire keeps beside a request for the protocol of the same name. */
 interface Said {
   /** Fields that the canonical form has no place for. */
   readonly lost?: readonly string[]
@@ -10,8 +10,8 @@ interface Said {
 }
 
 /**
- * Names what a client said that only the protocol of its own wire can be told; refuses a request that would be another
- * without it. For protocols that translate the canonical form and nothing else.
+ * Reports the client's fields that only the protocol of its own wire can carry; refuses a request whose meaning would change
+ * without them. For protocols that translate the canonical form and nothing else.
  */
 export function reportUnsaid(call: Call, changes: Changes): void {
   const { lost = [], needed = [] } = (protocolOptions(call, call.wire).said ?? {}) as Said

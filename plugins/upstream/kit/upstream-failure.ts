@@ -1,7 +1,7 @@
 import { type ErrorCode, type Target, UpstreamError, type UpstreamHead } from '#kernel'
 import { refusedKey } from './key-advice.ts'
 
-/** What a provider said when it refused or failed, taken out of its own form. */
+/** A provider's message when it refused or failed, taken out of its own form. */
 export interface UpstreamFailure {
   readonly status: number
   readonly headers?: UpstreamHead['headers']

@@ -108,7 +108,7 @@ describe('the time of an answer', () => {
   })
 })
 
-/** A provider that says when its answer is complete, and goes on as it is told. */
+/** A provider that reports its answer as complete, and goes on as the test says. */
 async function providerThat(goesOn: (response: ServerResponse) => void) {
   const sockets = new Set<unknown>()
   let closed = 0

@@ -46,7 +46,7 @@ export class Arrivals {
     this.#notifyTogether()
   }
 
-  /** No more comes; the reader is told after what came. */
+  /** No more comes; the reader learns of it after the bytes that came. */
   fail(error: Error): void {
     this.#isOver = true
     this.#failure = error
@@ -59,14 +59,14 @@ export class Arrivals {
     this.#queued = 0
   }
 
-  /** All of it. A promise only when it must be waited for. */
+  /** All of it. A promise only when it is not there yet. */
   whole(): Buffer | Promise<Buffer> {
     this.#collecting = true
     if (this.#queued > highWater) this.#room()
     return this.#isOver ? this.#collected() : this.#complete()
   }
 
-  /** The bytes that have come since the last read; undefined at the end. A promise only when they must be waited for. */
+  /** The bytes that have come since the last read; undefined at the end. A promise only when there are none yet. */
   read(): Bytes | Promise<Bytes> {
     if (this.#queue.length === 0) {
       if (this.#failure) throw this.#failure

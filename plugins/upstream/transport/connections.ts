@@ -43,7 +43,7 @@ export class Connections {
     return { pool: found.pool, path }
   }
 
-  /** Closes every connection; what still runs is cut. */
+  /** Closes every connection; running requests are cut. */
   async close(): Promise<void> {
     const pools = [...this.#retired, ...Array.from(this.#origins.values(), ({ pool }) => pool)]
     this.#origins.clear()

@@ -44,7 +44,7 @@ const send = (
   { cancel = new Cancel(), ...timeouts }: Timeouts & { cancel?: Cancel } = {},
 ) => transport.send(request, target, cancel, timeouts)
 
-/** A server that answers as it is told, for what the fake upstream does not do. */
+/** A server that answers as the test says, for cases that the fake upstream lacks. */
 async function serve(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
   const server = createServer(answer)
   server.listen(0, '127.0.0.1')

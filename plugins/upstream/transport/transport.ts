@@ -7,7 +7,7 @@ export interface TransportOptions {
   readonly connectionMs?: number
   /** Bounds on every answer. */
   readonly limits?: AnswerLimits
-  /** With whom answers go on; with each other when it is not given. */
+  /** The cohort that answers go on in step with; by default one of their own. */
   readonly cohort?: Cohort
 }
 
@@ -48,7 +48,7 @@ export class Transport {
     return answer.head
   }
 
-  /** Closes every connection; what still runs is cut. */
+  /** Closes every connection; running requests are cut. */
   close(): Promise<void> {
     return this.#connections.close()
   }

@@ -11,7 +11,7 @@ import {
 import { Arrivals } from './arrivals.ts'
 import { codingOf, Unpacking } from './unpacking.ts'
 
-/** What an answer may come to, streamed or whole; an absent bound does not bind. */
+/** The bounds of an answer, streamed or whole; an absent bound does not bind. */
 export interface AnswerLimits {
   /** Bytes of its body, unpacked. */
   readonly maxSize?: number | undefined
@@ -19,7 +19,10 @@ export interface AnswerLimits {
   readonly maxTime?: number | undefined
 }
 
-/** What a provider may take to end a body after the answer in it has ended; with more its connection is closed. */
+/**
+ * The bytes and the time that a provider has to end a body after the answer in it has ended; beyond them its connection is
+ * closed.
+ */
 const remainder = { bytes: 64 * 1024, ms: 1000 }
 
 interface UpstreamAnswerParts {
@@ -70,12 +73,12 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
     return this.#head.promise
   }
 
-  /** All of it. A promise only when it must be waited for. */
+  /** All of it. A promise only when it is not there yet. */
   whole(): Buffer | Promise<Buffer> {
     return this.#arrivals.whole()
   }
 
-  /** The bytes that have come since the last read; undefined at the end. A promise only when they must be waited for. */
+  /** The bytes that have come since the last read; undefined at the end. A promise only when there are none yet. */
   read(): ReturnType<Arrivals['read']> {
     return this.#arrivals.read()
   }

@@ -3,7 +3,7 @@ import type { Database } from '../group-commit.ts'
 
 const changesPerBatch = 10_000
 
-/** What was found to disagree in a database, and the changes that put it right. */
+/** The disagreements found in a database, and the changes that put them right. */
 export class Comparison {
   readonly found: Disagreement[] = []
   readonly #changes = new Map<string, string | undefined>()
@@ -23,7 +23,7 @@ export class Comparison {
     this.#changes.set(key, value)
   }
 
-  /** Writes the changes; on disk when it resolves. What was written of them stays right when it is cut short. */
+  /** Writes the changes; on disk when it resolves. The changes already written stay right when it is cut short. */
   async write(database: Database): Promise<void> {
     const changes = [...this.#changes]
     for (let at = 0; at < changes.length; at += changesPerBatch) {

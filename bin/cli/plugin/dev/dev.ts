@@ -38,7 +38,7 @@ export async function dev(folder: string, { json = false, once: isOnce = false }
     watches: !isOnce,
   })
   const code = await work(at, manifest, tell, isOnce)
-  // Whatever the plugin left running.
+  // The plugin may have left something running.
   process.exit(code)
 }
 

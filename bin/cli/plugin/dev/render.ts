@@ -76,7 +76,7 @@ const union = (trials: readonly [Mode, Trial][], linesOf: (trial: Trial) => read
 const findingLine = ({ verdict, detail }: Trial['findings'][number]): string =>
   detail === undefined ? verdict : `${verdict} ${JSON.stringify(detail)}`
 
-/** What the provider is sent, with what the plugin changed marked. */
+/** The request as the provider gets it, with the plugin's changes marked. */
 function requestLines({ request: { before, after } }: Trial): string[] {
   if (after === undefined) return ['did not reach a provider']
   const lines = compareLines(before === undefined ? [] : linesOf(before), linesOf(after))

@@ -10,7 +10,7 @@ import type { Script } from '../../../../test/upstream/index.ts'
 
 /** A call that is tried, whole and streamed, and how the mock provider answers it. */
 export interface Sample {
-  /** What it is, for people. */
+  /** The sample's purpose, for people. */
   readonly title: string
   /** Settings of the plugin; those that it has stay where a sample names none. */
   readonly config: Record<string, unknown> | undefined
@@ -34,7 +34,7 @@ export async function firstSample(folder: string, model: string): Promise<Sample
   }
 }
 
-/** What somebody has typed: a message, or the whole body of a call as JSON. Throws where that is no JSON. */
+/** Reads typed input: a message, or the whole body of a call as JSON. Throws where that JSON is invalid. */
 export function typedSample(line: string, model: string): Sample {
   const request = line.startsWith('{')
     ? (JSON.parse(line) as Record<string, unknown>)

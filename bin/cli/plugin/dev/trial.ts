@@ -3,7 +3,7 @@ import type { Mode } from '../../../../test/conformance/example.ts'
 import type { Sample } from './sample.ts'
 import type { Tried, TriedGateway } from './tried-gateway.ts'
 
-/** What a plugin did to one call: `before` is the same call without the plugin. */
+/** The effect of a plugin on one call: `before` is the same call without the plugin. */
 export interface Trial {
   readonly request: { readonly before: unknown; readonly after: unknown }
   readonly answer: { readonly before: Shown; readonly after: Shown }
@@ -13,7 +13,7 @@ export interface Trial {
   readonly hooks: readonly string[]
   /** What they threw or gave that they may not, and where. */
   readonly failures: readonly string[]
-  /** What it says that it found or did. */
+  /** The findings and effects that it reports. */
   readonly findings: readonly { readonly verdict: string; readonly detail: unknown }[]
   readonly cost: Cost
 }

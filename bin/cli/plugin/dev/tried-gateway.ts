@@ -14,12 +14,12 @@ import { linkIn } from '../../../../test/plugin-dirs.ts'
 import type { Upstream } from '../../../../test/upstream/index.ts'
 import type { Sample } from './sample.ts'
 
-/** What came of one call. */
+/** The result of one call. */
 export interface Tried {
   readonly status: number
   readonly headers: Headers
   readonly body: Record<string, unknown>
-  /** What the provider was sent last; undefined when nothing reached it. */
+  /** The last request that reached the provider; undefined when there was none. */
   readonly sent: unknown
   /** Undefined for calls that ended before they were any. */
   readonly trace: Trace | undefined

@@ -77,7 +77,7 @@ export class Workbench {
       : `its id changed from ${this.#manifest.id} to ${id}: restart the command`
   }
 
-  /** Tries a message, or a request as JSON, that somebody has typed. */
+  /** Tries a typed message, or a typed request as JSON. */
   async type(line: string): Promise<void> {
     try {
       await this.#try(typedSample(line, modelFor(this.#manifest.id, this.#manifest.kind)))

@@ -54,7 +54,7 @@ function published(data: Data, { date, source }: Provenance): unknown {
   ])
 }
 
-/** What each publisher calls the providers. */
+/** Each publisher's names for the providers. */
 function providerNames(): Readonly<Record<string, Readonly<Record<string, string>>>> {
   const file = new URL('../shipped/providers.json', import.meta.url)
   return JSON.parse(readFileSync(file, 'utf8')) as Record<string, Record<string, string>>

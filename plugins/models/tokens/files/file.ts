@@ -11,7 +11,7 @@ export interface TokenizerFile {
   readonly chatTemplate?: string | undefined
 }
 
-/** What is wrong with a file, and which, for its operator. What the file says is not in it. */
+/** The problem of a file, and its name, for the operator. It holds nothing of the file's content. */
 export class TokenizerFileError extends Error {
   override readonly name = 'TokenizerFileError'
 

@@ -10,7 +10,7 @@ export interface FileTokenizer extends Tokenizer {
   readonly facts: FileFacts
 }
 
-/** What is told of a file where it is checked. */
+/** The facts of a file that its check shows. */
 export interface FileFacts {
   /** Tokens of its vocabulary. */
   readonly tokens: number
@@ -21,8 +21,8 @@ export interface FileFacts {
 }
 
 /**
- * Opens a tokenizer that the operator brings, and tries it. Throws a TokenizerFileError that says which file is wrong and
- * why. What the files say may take any time and memory: this is for a thread that can be ended.
+ * Opens a tokenizer that the operator brings, and tries it. Throws a TokenizerFileError that names the bad file and the reason.
+ * A file may cost any time and memory: run this in a thread that can be ended.
  */
 export async function openTokenizerFile(entry: TokenizerFile): Promise<FileTokenizer> {
   const { count, countPrompt, tokens } = await openFileVocabulary(entry.file)

@@ -28,7 +28,7 @@ export async function readJson(file: string, mostBytes: number): Promise<unknown
   }
 }
 
-/** What there has to be. */
+/** Returns content that is required; throws when its file does not exist. */
 export function present<T>(found: T | undefined, file: string): T {
   if (found === undefined) throw new TokenizerFileError(file, 'the file does not exist')
   return found

@@ -54,7 +54,7 @@ const isMap = (value: unknown): value is object =>
 const isList = (value: unknown, fits?: (item: unknown) => boolean): value is unknown[] =>
   Array.isArray(value) && (fits === undefined || value.every(fits))
 
-/** What a vocabulary from a file can do, and how large it is. */
+/** The abilities of a vocabulary from a file, and its size. */
 export interface FileVocabulary extends Required<VocabularyCount> {
   readonly tokens: number
 }

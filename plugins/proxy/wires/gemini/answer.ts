@@ -22,7 +22,7 @@ export function contentOf(body: Completion, shows: boolean): object {
   }
 }
 
-/** What all events of an answer say of it. */
+/** The fields that all events of an answer share. */
 export function headOf({ model, id }: Pick<Completion, 'id' | 'model'>): object {
   const said = (value: unknown): value is string => typeof value === 'string' && value !== ''
   return {

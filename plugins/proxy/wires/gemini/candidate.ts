@@ -11,9 +11,9 @@ interface Chance {
   readonly logprob?: number
 }
 
-/** What of an answer says why it ended, besides its reason. */
+/** The signs of why an answer ended, besides its reason. */
 interface Holds {
-  /** What is wrong with a call that is none. */
+  /** The problem of a call that is invalid. */
   readonly problem?: string | undefined
   /** The words of a refusal, which OpenAI tells by these alone. */
   readonly isRefusal?: boolean

@@ -40,7 +40,7 @@ interface Turn {
   readonly parts: readonly Part[]
 }
 
-/** What a model said in several contents, as clients keep the events of a stream, is one turn. */
+/** Several contents of a model in a row, as clients keep the events of a stream, are one turn. */
 function turnsOf(contents: readonly Content[]): Turn[] {
   const turns: Turn[] = []
   for (const { role, parts } of contents) {

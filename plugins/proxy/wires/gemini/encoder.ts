@@ -8,10 +8,10 @@ import { OpenCalls } from './open-calls.ts'
 import { type AnswerPart, imageParts, listOf, signatureOf, thoughtPart, vendorPart } from './parts.ts'
 import { nativeUsage } from './usage.ts'
 
-/** What is known of one candidate until it ends. */
+/** The state of one candidate until it ends. */
 interface State {
   readonly calls: OpenCalls
-  /** Thoughts that the client does not want to see: they are told, sealed, when they are complete. */
+  /** Thoughts that the client does not want to see: the answer carries them, sealed, when they are complete. */
   hidden: ReasoningDetail[]
   /** Whether thoughts come with what is needed to go on with them; their bare text is then the same once more. */
   detailed: boolean
@@ -107,7 +107,7 @@ export class GeminiEncoder implements StreamEncoder {
     state.refused ||= Boolean(delta.refusal)
     const calls = delta.tool_calls ?? []
     if (parts.length === 0 && calls.length === 0) return []
-    // What follows a call says that the call is complete, and so it is with thoughts.
+    // A part after a call means that the call is complete; the same holds for thoughts.
     const before = [...state.calls.take(), ...hiddenIn(state)]
     for (const [i, call] of calls.entries()) state.calls.add({ ...call, index: call.index ?? i })
     return [...before, ...parts]

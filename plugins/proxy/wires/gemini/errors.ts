@@ -12,7 +12,7 @@ const statuses: Readonly<Record<number, string>> = {
   504: 'DEADLINE_EXCEEDED',
 }
 
-/** What fields of the canonical form are called here. */
+/** The names that fields of the canonical form have on this wire. */
 const names: Readonly<Record<string, string>> = {
   max_completion_tokens: 'generationConfig.maxOutputTokens',
   messages: 'contents',

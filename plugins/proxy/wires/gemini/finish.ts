@@ -1,6 +1,6 @@
 import type { FinishReason } from '#kernel'
 
-/** The wire's reasons, and what each is in OpenAI's words; any other of them is one that somebody imposed. */
+/** The wire's reasons, and each one's counterpart in OpenAI's words; any other reason was imposed on the model. */
 const meanings: ReadonlyMap<string, FinishReason> = new Map(
   Object.entries({ STOP: 'stop', MAX_TOKENS: 'length' }),
 )

@@ -4,7 +4,7 @@ import { type AnswerPart, callPart } from './parts.ts'
 
 type Open = Record<string, unknown> & { id: string; name: string; json: string }
 
-/** The calls of a streamed answer that have not been told: on this wire a call comes whole. */
+/** The calls of a streamed answer that have not been sent: on this wire a call comes whole. */
 export class OpenCalls {
   readonly #open = new Map<number, Open>()
   readonly #told = new Set<number>()

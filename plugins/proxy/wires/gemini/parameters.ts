@@ -23,7 +23,7 @@ const names: ReadonlyMap<string, string> = new Map(
 /** Fields that say how the answer is to look, or how hard to think. */
 const translated = new Set(['responseMimeType', 'responseSchema', 'responseJsonSchema', 'thinkingConfig'])
 
-/** The parameters of generation. What has no counterpart is lost to whom it cannot be told. */
+/** The parameters of generation. `lose` receives the fields that have no counterpart. */
 export function parametersOf(config: GenerationConfig, lose: Lose): Fields {
   const parameters: Record<string, unknown> = {}
   for (const [field, value] of Object.entries(config)) {

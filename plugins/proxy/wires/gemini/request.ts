@@ -5,15 +5,15 @@ import type { GenerateBody } from './schema.ts'
 import { opened } from './state.ts'
 import { choiceOf, toolsOf } from './tools.ts'
 
-/** Fields of a body that are translated, or that only Gemini can be told. */
+/** Fields of a body that are translated, or that only Gemini understands. */
 const known = new Set([
   ...['contents', 'systemInstruction', 'tools', 'toolConfig', 'generationConfig', 'model'],
   ...['safetySettings', 'cachedContent'],
 ])
 
 /**
- * The canonical request. What it has no place for is kept beside it, as it came, for a provider that speaks this wire;
- * others are told its names.
+ * The canonical request. Fields without a place in it are kept beside it, as they came, for a provider that speaks this wire;
+ * for others, only their names are reported.
  */
 export function requestOf(body: GenerateBody, model: string, asking: Pick<Asking, 'trace'>): ModelRequest {
   const lost = new Set<string>()

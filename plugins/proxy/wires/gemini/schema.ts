@@ -12,7 +12,7 @@ const media = z.looseObject({
   fileData: z.looseObject({ mimeType: z.string().nullish(), fileUri: z.string() }).nullish(),
 })
 
-/** A part has one kind of content; what else stands beside it is carried where it is known. */
+/** A part has one kind of content; other fields beside it are carried where they are known. */
 const part = media.extend({
   thought: z.boolean().nullish(),
   thoughtSignature: z.string().nullish(),
@@ -67,7 +67,7 @@ const functionCallingConfig = z.looseObject({
   allowedFunctionNames: z.array(z.string()).nullish(),
 })
 
-/** What the gateway relies on in a request for content. */
+/** The fields that the gateway relies on in a request for content. */
 export const generateBody = z.looseObject({
   contents: z.array(content).min(1),
   systemInstruction: content.nullish(),

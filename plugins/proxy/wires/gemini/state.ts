@@ -1,11 +1,11 @@
 /**
- * What other models want back unchanged, in the one place that this wire has for such things: the signature of a part.
- * Clients send it back with the part. It is opaque, not secret.
+ * State that other models want back unchanged, in the one place that this wire has for it: the signature of a part. Clients
+ * send it back with the part. It is opaque, not secret.
  */
 export interface State {
   /** A detail of reasoning without its text, or with the text where the client did not ask to see it. */
   readonly detail?: object
-  /** What belongs to a call. */
+  /** The state of a call. */
   readonly extra?: unknown
   /** A block that only its provider knows. */
   readonly vendor?: object

@@ -114,7 +114,7 @@ export class MessagesEncoder implements StreamEncoder {
     })
   }
 
-  /** What the provider counts it tells at the end only. */
+  /** Estimates the tokens of the prompt, as the provider gives its count at the end only. */
   #estimate(): number {
     const texts = requestTexts(this.#request).map(({ text }) => text)
     return estimateTokens(texts)

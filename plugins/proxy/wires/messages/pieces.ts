@@ -3,7 +3,7 @@ import { type ReasoningDetail, thinkingBlock } from './reasoning.ts'
 import type { Block } from './schema.ts'
 import type { Piece } from './writer.ts'
 
-/** What a tool call is, as far as it has been told. */
+/** A tool call, as far as it has come. */
 interface Call {
   id: string | undefined
   name: string | undefined

@@ -33,7 +33,7 @@ const tool = z
 
 const format = z.looseObject({ type: z.string(), schema: z.record(z.string(), z.unknown()).optional() })
 
-/** What the gateway relies on in a body; everything else is carried as it came. */
+/** The fields that the gateway relies on in a body; all others are carried as they came. */
 export const messagesBody = z.looseObject({
   model: z.string().min(1).max(256),
   max_tokens: z.int().min(0),

@@ -19,9 +19,9 @@ const reasons: Readonly<Record<FinishReason, string>> = {
   content_filter: 'refusal',
 }
 
-/** What an answer holds besides texts that says why it ended. */
+/** The content of an answer besides texts that shows why it ended. */
 interface Holds {
-  /** Calls of tools: some call it a mere end where they were told which one to call. */
+  /** Calls of tools: some providers report a mere end where the request named the tool to call. */
   readonly calls: boolean
   /** The words of a refusal, which OpenAI tells by these alone. */
   readonly refusal: boolean

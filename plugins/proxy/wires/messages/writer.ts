@@ -15,7 +15,7 @@ export interface Piece {
   /** Pieces with the same lane are of one block. */
   readonly lane: string
   readonly block: Block
-  /** What the text is that it adds; a block without deltas is whole when it begins. */
+  /** The kind of text that it adds; a block without deltas is whole when it begins. */
   readonly kind: keyof typeof growths | undefined
   readonly text: string
 }
@@ -71,7 +71,7 @@ export class BlockWriter {
     this.#live = undefined
   }
 
-  /** Lets those go on that waited for the open block, as far as they may. */
+  /** Lets pieces go on that waited for the open block, as far as they may. */
   #release(): string {
     let text = ''
     while (this.#waiting.length > 0 && this.#complete()) text += this.#stop() + this.#turn()

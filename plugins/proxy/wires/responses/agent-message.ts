@@ -8,8 +8,8 @@ const sealed = z.looseObject({ encrypted_content: z.string() })
 const foreign = 'gAAAA'
 
 /**
- * The contents of what one agent says to another. Clients pass on as encrypted what a model gave them as arguments,
- * which here is the text itself; what was encrypted elsewhere is left out and reported.
+ * The contents of a message from one agent to another. Clients pass on a model's arguments as encrypted content, which here is
+ * the text itself; content that was encrypted elsewhere is left out and reported.
  */
 export function agentParts(parts: readonly Fields[], at: string, report: Report): Fields[] {
   return parts.flatMap((part, i) => {

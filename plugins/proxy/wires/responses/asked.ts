@@ -2,19 +2,19 @@ import type { Places } from './places.ts'
 import type { Fields, Item, ResponsesBody } from './schema.ts'
 import type { Toolbox } from './toolbox.ts'
 
-/** What is known of a response before there is an answer. */
+/** The facts of a response that are known before there is an answer. */
 export interface Asked {
   /** The response's own id; those of its items are made from it. */
   readonly id: string
   /** Milliseconds since the epoch. */
   readonly createdAt: number
   readonly model: string
-  /** What the response repeats of the request. */
+  /** The fields of the request that the response repeats. */
   readonly repeated: Fields
   /** Where the request's messages and tools come from. */
   readonly places: Places
   readonly toolbox: Toolbox
-  /** Takes the whole response, before its end is told. */
+  /** Takes the whole response, before its end is sent. */
   readonly keep: ((response: Response) => void) | undefined
 }
 

@@ -35,8 +35,8 @@ export interface PlacedMessage {
 }
 
 /**
- * Items of a conversation as messages. What the assistant thought, said and called in one go becomes one message.
- * Throws a bad request that names the item's field.
+ * Items of a conversation as messages. Thoughts, words and calls of the assistant in one go become one message. Throws a bad
+ * request that names the item's field.
  */
 export function messagesOf(items: readonly Fields[], report: Report, at = 'input'): PlacedMessage[] {
   const messages: PlacedMessage[] = []

@@ -28,7 +28,7 @@ export interface Piece {
   /** Pieces with the same lane are of one item. */
   readonly lane: string
   readonly kind: ItemKind
-  /** What a call is. */
+  /** The fields of a call. */
   readonly about?: Fields
   /** Which text it adds to; pieces with another key begin another part. */
   readonly of?: { readonly kind: TextKind; readonly key?: string }
@@ -36,7 +36,7 @@ export interface Piece {
   readonly logprobs?: readonly unknown[]
   readonly annotations?: readonly unknown[]
   readonly state?: State
-  /** The last of its item, with what can be told of it only now. */
+  /** The last piece of its item, with the fields that are known only now. */
   readonly last?: Fields
 }
 

@@ -19,7 +19,7 @@ const same = [
   'service_tier',
 ] as const
 
-/** The request without its conversation and its tools. What the wire does not know is carried as it came. */
+/** The request without its conversation and its tools. A field that the wire does not know is carried as it came. */
 export function parametersOf(body: ResponsesBody, report: Report): ModelRequest {
   for (const field in refused)
     if (body[field]) throw badRequest(`${field}: ${refused[field]}.`, { param: field })

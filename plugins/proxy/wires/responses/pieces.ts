@@ -5,7 +5,7 @@ import type { Fields } from './schema.ts'
 import { callStateOf, hasState, stateOf } from './state.ts'
 import type { Toolbox } from './toolbox.ts'
 
-/** What a tool call is, as far as it has been told. */
+/** A tool call, as far as it has come. */
 interface Call {
   /** Whether it came as free text, or as arguments. */
   readonly comesAs: 'function' | 'custom'
@@ -56,7 +56,10 @@ export class Pieces {
     for (const [i, call] of (delta.tool_calls ?? []).entries()) this.#call(call, call.index ?? i, take)
   }
 
-  /** Hands on what can be told at the end only: calls without a name, and what is to be given back with the answer. */
+  /**
+   * Hands on the pieces that are known only at the end: calls without a name, and state that the client gives back with the
+   * answer.
+   */
   end(take: Take): void {
     for (const [index, call] of this.#calls) {
       if (call.name === undefined) this.#named(index, call, '', take)
@@ -136,7 +139,7 @@ export class Pieces {
     }
   }
 
-  /** A function that stands for a tool of another kind: what that is given is told when it is known. */
+  /** Whether a call is held until it is complete: a function that stands for a tool of another kind is sent only then. */
   #isHeld({ comesAs, name }: Call): boolean {
     const kind = this.#toolbox.get(name!)?.kind ?? 'function'
     return comesAs === 'function' && kind !== 'function'

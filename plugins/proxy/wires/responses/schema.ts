@@ -14,7 +14,7 @@ const metadata = z
   .record(z.string().max(64), z.string().max(512))
   .refine((pairs) => Object.keys(pairs).length <= 16, { error: 'At most 16 pairs' })
 
-/** What the gateway relies on in a body; what it does not know is carried as it came. */
+/** The fields that the gateway relies on in a body; unknown ones are carried as they came. */
 export const responsesBody = z.looseObject({
   model: z.string().min(1).max(256),
   input: z.union([z.string(), z.array(z.looseObject({ type: z.string().optional() }))]).nullish(),

@@ -2,8 +2,8 @@ import { parseForeign } from '#kit'
 import type { Fields } from './schema.ts'
 
 /**
- * What clients carry from turn to turn without looking into it, as the `encrypted_content` of a reasoning item:
- * whatever a provider must be given back unchanged. It is opaque, not secret; providers sign what they rely on.
+ * State that clients carry from turn to turn without looking into it, as the `encrypted_content` of a reasoning item:
+ * everything that a provider must get back unchanged. It is opaque, not secret; providers sign the parts that they rely on.
  */
 export interface State {
   /** Fields of the assistant's message, such as reasoning with its signatures. */
@@ -20,10 +20,10 @@ const ofCalls = ['extra', 'extra_content']
 /** Whether there may be something in a delta that is to be given back. */
 export const hasState = (delta: Fields): boolean => ofMessages.some((name) => delta[name] !== undefined)
 
-/** What of a message, or of the delta of one, is to be given back with it. */
+/** The state of a message, or of the delta of one, that the client gives back with it. */
 export const stateOf = (message: Fields | undefined): Fields => picked(message, ofMessages)
 
-/** What of a tool call is to be given back with it. */
+/** The state of a tool call that the client gives back with it. */
 export const callStateOf = (call: Fields | undefined): Fields => picked(call, ofCalls)
 
 export const sealed = (state: State): string =>
