@@ -114,11 +114,18 @@ export async function switchModules(gateway: Gateway, enabled: boolean | undefin
   const refused: string[] = []
   for (const module of await listModules(gateway)) {
     if (enabled === undefined || module.enabled === enabled) continue
-    const response = await manage(gateway, `/api/proxy/modules/${module.name}`, { enabled })
-    if (!response.ok) refused.push(`${module.name} (${response.status}: ${await response.text()})`)
+    const problem = await putModule(gateway, module.name, { enabled })
+    if (problem) refused.push(`${module.name} (${problem})`)
   }
   const modules = await listModules(gateway)
   return { enabled: modules.filter((module) => module.enabled).map(({ name }) => name), refused }
+}
+
+/** Changes a module; the reason if the gateway refuses. */
+export async function putModule(gateway: Gateway, name: string, change: object): Promise<string | undefined> {
+  const response = await manage(gateway, `/api/proxy/modules/${name}`, change)
+  const text = await response.text()
+  return response.ok ? undefined : `${response.status}: ${text}`
 }
 
 async function listModules(gateway: Gateway) {

@@ -6,6 +6,7 @@ import { startPortkey } from './portkey.ts'
 import { LOAD_CORE, NodeProcess, pinSelf } from './process.ts'
 import { type Chapter, chapterText, saveChapter } from './results.ts'
 import { measureCold } from './scenarios/cold.ts'
+import { measureEachModule } from './scenarios/each-module.ts'
 import { measureModules } from './scenarios/modules.ts'
 import { measurePlain } from './scenarios/plain.ts'
 import { measureStart } from './scenarios/start.ts'
@@ -55,6 +56,9 @@ async function* run(settings: Settings): AsyncGenerator<Chapter> {
   if (wants('start') && hasGateway()) yield chapter('Start', [await measureStart(settings, report)])
   if (wants('modules') && hasGateway()) {
     yield chapter('Module chain', [await measureModules(upstream, port, settings, report)])
+  }
+  if (wants('each') && hasGateway()) {
+    yield chapter('Each module', [await measureEachModule(port, settings, report)])
   }
   if (wants('wires') && hasGateway()) yield chapter('Wires', [await measureWires(port, settings, report)])
   if (wants('store')) yield chapter('Store', await measureStore(settings.traces, report), [])

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 
-export const SCENARIOS = ['plain', 'streams', 'cold', 'start', 'modules', 'wires', 'store'] as const
+export const SCENARIOS = ['plain', 'streams', 'cold', 'start', 'modules', 'each', 'wires', 'store'] as const
 export type Scenario = (typeof SCENARIOS)[number]
 
 /** What a run of the benchmark measures, and for how long. */
@@ -22,7 +22,7 @@ export interface Settings {
   readonly quick: boolean
 }
 
-export const USAGE = `npm run bench -- [--quick] [--json] [--only plain,streams,cold,start,modules,wires,store]
+export const USAGE = `npm run bench -- [--quick] [--json] [--only plain,streams,cold,start,modules,each,wires,store]
                    [--rounds N] [--seconds S] [--traces N] [--peer portkey]
                    [--against FOLDER]`
 
