@@ -16,8 +16,6 @@ import { isolateWithin } from './isolation/isolate.ts'
 import { IpRanges } from './kit/ip-ranges.ts'
 import { createLog, type Log } from './log.ts'
 import { Egress } from './permissions/egress.ts'
-import { PluginBudget } from './permissions/plugin-budget.ts'
-import { PluginCalls } from './permissions/plugin-calls.ts'
 import { personalOf } from './personal.ts'
 import { configuredPlugins, discoverPlugins, missingFolders, sectionOwners } from './plugin/discovery.ts'
 import { watchPlugins } from './plugin/folder-watch.ts'
@@ -113,13 +111,6 @@ export async function boot({
     const container = createRoot()
     scope.own(() => container.dispose())
     const cohort = new Cohort()
-    const models = new PluginCalls({
-      generation: () => registry.generation,
-      events,
-      log,
-      budget: new PluginBudget(await store.counters('plugin_spend')),
-      principalOf: (keyId) => accounts.principalOf(keyId),
-    })
     const runtime = {
       version: packageVersion(),
       startedAt: thread?.startedAt ?? Date.now(),
@@ -137,7 +128,7 @@ export async function boot({
       configured,
       circuit: config.moduleCircuit,
       setupMs: config.plugins.setupTimeout,
-      outbound: { egress: new Egress(config.egress.allow), secrets: config.secrets, models },
+      outbound: { egress: new Egress(config.egress.allow), secrets: config.secrets },
       isolation: isolateWithin(config.workers),
       retireMs,
       relay,

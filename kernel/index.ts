@@ -39,6 +39,7 @@ export {
   type TraceFinding,
 } from './call/findings.ts'
 export { flawOf } from './call/flaw.ts'
+export { type InnerCall, runInnerCall } from './call/inner-exchange.ts'
 export { CallFirstContent, CallSettled, CallStarted, type Outcome } from './call/outcome.ts'
 export { allProtocolOptions, protocolOptions } from './call/protocol-options.ts'
 export { type Reply, StreamReply, WholeReply } from './call/reply.ts'
@@ -90,6 +91,7 @@ export {
   type CompleteOptions,
   callSources,
   type MadeCall,
+  ModelCalls,
 } from './contract/calls.ts'
 export {
   type Budget,
@@ -190,6 +192,7 @@ export {
   unavailable,
 } from './errors.ts'
 export { defineEvent, type EventType, type Occurrence } from './events.ts'
+export { HookFault } from './hook-fault.ts'
 export { sessionCookie } from './http/browser.ts'
 export { callContextOf } from './http/context.ts'
 export { permit } from './http/permit.ts'

@@ -19,7 +19,7 @@ import type { Attempt } from './trace.ts'
 
 /** The parts that settling calls takes. */
 export interface SettlementParts {
-  readonly events: Events
+  readonly events: Pick<Events, 'emit'>
   readonly log: Log
 }
 

@@ -1,6 +1,9 @@
 import type { Call, Principal } from '../call/call.ts'
+import type { Completion, ModelRequest } from '../call/canonical.ts'
 import type { Outcome } from '../call/outcome.ts'
 import type { Reply } from '../call/reply.ts'
+import { guardedToken } from '../container.ts'
+import type { Chunk } from '../stream/chunk.ts'
 
 /** Options of a call that a plugin makes for itself. */
 export interface CompleteOptions {
@@ -73,3 +76,30 @@ export interface MadeCall {
   /** How it ended; never rejects. Undefined when it was refused before it began, or could not be settled. */
   readonly outcome: Promise<Outcome | undefined>
 }
+
+/** Makes the model calls of plugins, for themselves and in the name of others. The contexts of plugins check permissions before it. */
+export interface ModelCalls {
+  /**
+   * Resolves with the whole answer. Rejects with an error without a code when the budget does not allow it or the model
+   * does not answer, so that what follows is the module's failure policy and not a refusal of the client.
+   */
+  complete(
+    plugin: string,
+    usdPerDay: number,
+    request: ModelRequest,
+    options: CompleteOptions,
+    signal: AbortSignal,
+  ): Promise<Completion>
+  /** The same, streamed. */
+  completeStreamed(
+    plugin: string,
+    usdPerDay: number,
+    request: ModelRequest,
+    options: CompleteOptions,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<readonly Chunk[]>>
+  /** A call as from outside; `signal` ends it like its client. */
+  call(plugin: string, request: ModelRequest, options: CallOptions, signal: AbortSignal): MadeCall
+}
+
+export const ModelCalls = guardedToken<ModelCalls>('model-calls')

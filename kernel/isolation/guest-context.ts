@@ -1,5 +1,6 @@
 import type { GuestStore } from '../../storage/shared/guest-store.ts'
 import { createRoot } from '../container.ts'
+import { ModelCalls } from '../contract/calls.ts'
 import type { Context } from '../contract/plugin.ts'
 import { HookFault } from '../hook-fault.ts'
 import type { Log } from '../log.ts'
@@ -47,6 +48,19 @@ export interface GuestParts {
 export function guestContext<S>(settings: S, given: SetupData, parts: GuestParts): Context<S> {
   const { data, instance, memory, host, log, store, events, meter } = parts
   const { id } = data
+  const models: ModelCalls = {
+    complete: (_, __, request, { on, budgetUsd, as = 'gateway', signal }) =>
+      host.call(
+        'complete',
+        { request, as, ...(on && { on: on.id }), ...(budgetUsd !== undefined && { budgetUsd }) },
+        { signal },
+      ),
+    // The context refuses these before they are asked for.
+    completeStreamed: () => Promise.reject(cannotCross(id, absent.completeStreamed)),
+    call: () => {
+      throw cannotCross(id, absent.call)
+    },
+  }
   const context = contextOf(
     {
       container: createRoot(),
@@ -54,26 +68,10 @@ export function guestContext<S>(settings: S, given: SetupData, parts: GuestParts
       store: { namespace: () => store.at([]) },
       // The plugin's name is added where the lines are written.
       log: { ...log, child: () => log },
-      service: () => undefined,
+      service: (token) => (token === ModelCalls ? models : undefined),
       current: () => true,
       relay: given.isOnly ? oneThread : severalThreads(id, given.isFirst),
-      outbound: {
-        egress: new Egress(given.egressAllow),
-        secrets: given.secrets,
-        models: {
-          complete: (_, __, request, { on, budgetUsd, as = 'gateway', signal }) =>
-            host.call(
-              'complete',
-              { request, as, ...(on && { on: on.id }), ...(budgetUsd !== undefined && { budgetUsd }) },
-              { signal },
-            ),
-          // The context refuses these before they are asked for.
-          completeStreamed: () => Promise.reject(cannotCross(id, absent.completeStreamed)),
-          call: () => {
-            throw cannotCross(id, absent.call)
-          },
-        },
-      },
+      outbound: { egress: new Egress(given.egressAllow), secrets: given.secrets },
     },
     data,
     instance,

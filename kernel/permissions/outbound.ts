@@ -1,50 +1,29 @@
 import type { Agent, RequestInit, Response } from 'undici'
 import type { Completion, ModelRequest } from '../call/canonical.ts'
-import type { CallOptions, CompleteOptions, MadeCall } from '../contract/calls.ts'
+import type { CallOptions, CompleteOptions, MadeCall, ModelCalls } from '../contract/calls.ts'
 import { HookFault } from '../hook-fault.ts'
 import type { Scope } from '../plugin/scope.ts'
-import type { Chunk } from '../stream/chunk.ts'
 import { Egress } from './egress.ts'
 import { denied, type Grants } from './permissions.ts'
-
-/** Carries the model calls that plugins make, for themselves and in the name of others. */
-export interface ModelCalls {
-  /**
-   * Resolves with the whole answer. Rejects with an error without a code when the budget does not allow it or the model
-   * does not answer, so that what follows is the module's failure policy and not a refusal of the client.
-   */
-  complete(
-    plugin: string,
-    usdPerDay: number,
-    request: ModelRequest,
-    options: CompleteOptions,
-    signal: AbortSignal,
-  ): Promise<Completion>
-  /** The same, streamed. */
-  completeStreamed(
-    plugin: string,
-    usdPerDay: number,
-    request: ModelRequest,
-    options: CompleteOptions,
-    signal: AbortSignal,
-  ): Promise<AsyncIterable<readonly Chunk[]>>
-  /** A call as from outside; `signal` ends it like its client. */
-  call(plugin: string, request: ModelRequest, options: CallOptions, signal: AbortSignal): MadeCall
-}
 
 /** The means by which plugins reach the outside. */
 export interface Outbound {
   readonly egress: Egress
   /** Of the configuration, by name. */
   readonly secrets: Readonly<Record<string, string>>
-  readonly models: ModelCalls | undefined
 }
 
-/** A gateway without secrets and models; to the public internet only. */
-export const noOutbound = (): Outbound => ({ egress: new Egress([]), secrets: {}, models: undefined })
+/** A gateway without secrets; to the public internet only. */
+export const noOutbound = (): Outbound => ({ egress: new Egress([]), secrets: {} })
 
 /** The part of a context that leads outside, by what the plugin asked for. */
-export function outboundOf(id: string, grants: Grants, scope: Scope, { egress, secrets, models }: Outbound) {
+export function outboundOf(
+  id: string,
+  grants: Grants,
+  scope: Scope,
+  { egress, secrets }: Outbound,
+  models: () => ModelCalls | undefined,
+) {
   let agent: Agent | undefined
   const agentOf = (): Agent => {
     if (!agent) {
@@ -59,8 +38,11 @@ export function outboundOf(id: string, grants: Grants, scope: Scope, { egress, s
     return grants.usdPerDay
   }
   const modelsOf = (): ModelCalls => {
-    if (!models) throw new HookFault('model calls are not available here')
-    return models
+    const made = models()
+    if (made) return made
+    throw new HookFault(
+      `${id} cannot call models: the plugin that makes the calls of plugins is not switched on`,
+    )
   }
   return {
     async fetch(input: string | URL, init: RequestInit = {}): Promise<Response> {

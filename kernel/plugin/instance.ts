@@ -6,6 +6,7 @@ import type { ChainHooks } from '../chain/batches.ts'
 import type { Meter } from '../chain/meter.ts'
 import type { EventBus } from '../chain/read-only.ts'
 import { type DependencyContainer, permissionOf, type Token } from '../container.ts'
+import { ModelCalls } from '../contract/calls.ts'
 import type { PersonalData } from '../contract/personal-data.ts'
 import type { Context } from '../contract/plugin.ts'
 import type { Protocol } from '../contract/provider.ts'
@@ -118,7 +119,13 @@ export function contextOf<S>(
     (data: D, occurrence: O) =>
       parts.current(instance) ? listener(data, occurrence) : undefined
   const context: Omit<Context<S>, 'store'> = {
-    ...outboundOf(id, grants, scope, parts.outbound ?? noOutbound()),
+    ...outboundOf(
+      id,
+      grants,
+      scope,
+      parts.outbound ?? noOutbound(),
+      () => parts.service(ModelCalls) as ModelCalls | undefined,
+    ),
     id,
     settings,
     mode: instance.mode,

@@ -1,10 +1,13 @@
-import type { Call } from '../call/call.ts'
-import type { Rating } from '../call/outcome.ts'
-import type { Attempt } from '../call/trace.ts'
-import { noUsage } from '../call/usage.ts'
-import type { ModelCatalogue } from '../contract/models.ts'
-import { badRequest, type GatewayError } from '../errors.ts'
-import { nanoOf } from '../money.ts'
+import {
+  type Attempt,
+  badRequest,
+  type Call,
+  type GatewayError,
+  type Generation,
+  type ModelCatalogue,
+  noUsage,
+} from '#kernel'
+import { nanoOf } from '#kit'
 
 /**
  * Refuses attempts that could raise the cost of a call above a bound, before anything is sent: by the estimate of its prompt
@@ -12,7 +15,7 @@ import { nanoOf } from '../money.ts'
  */
 export function costBound(
   maxUsd: number,
-  { prices, tokens }: Rating,
+  { prices, tokens }: Generation['rating'],
   catalogue: ModelCatalogue | undefined,
 ): (attempt: Attempt, call: Call) => void {
   const refuse = (why: string): GatewayError =>

@@ -1,19 +1,27 @@
-import type { Counters } from '../../storage/index.ts'
-import type { Outcome } from '../call/outcome.ts'
-import { HookFault } from '../hook-fault.ts'
-import { nanoOf, usdOf } from '../money.ts'
+import { type Counters, HookFault, type Outcome } from '#kernel'
+import { nanoOf, usdOf } from '#kit'
+
+/** Nano-dollars by plugin. */
+export interface Reservations {
+  /** The costs that calls under way may still have. */
+  readonly reserved: Map<string, number>
+  /** The most expensive call so far: the assumed cost of the next one if none is given. */
+  readonly dearest: Map<string, number>
+}
+
+export const noReservations = (): Reservations => ({ reserved: new Map(), dearest: new Map() })
 
 /** The budgets of plugins for calls that they make for themselves: so much a day each, in UTC. */
-export class PluginBudget {
+export class Budgets {
   /** The spending of plugins, by day and plugin, in nano-dollars. */
   readonly #spent: Counters
-  /** The costs that calls under way may still have, by plugin, in nano-dollars. */
-  readonly #reserved = new Map<string, number>()
-  /** The most expensive call so far, by plugin: the assumed cost of the next one if none is given. */
-  readonly #dearest = new Map<string, number>()
+  readonly #reserved: Map<string, number>
+  readonly #dearest: Map<string, number>
 
-  constructor(spent: Counters) {
+  constructor(spent: Counters, { reserved, dearest }: Reservations) {
     this.#spent = spent
+    this.#reserved = reserved
+    this.#dearest = dearest
   }
 
   /** Sets apart what a call may cost; throws when there is not so much left. Returns what gives it back. */

@@ -1,31 +1,45 @@
-import type { Call } from '../call/call.ts'
-import type { FinishReason } from '../call/canonical.ts'
-import { Exchange, type Ground } from '../call/exchange.ts'
-import { CallFirstContent, CallStarted } from '../call/outcome.ts'
-import type { Reply, StreamReply } from '../call/reply.ts'
-import type { SettlementParts } from '../call/settle.ts'
 import { ClientGone, isGatewayError } from '../errors.ts'
 import type { Chunk } from '../stream/chunk.ts'
+import type { Call } from './call.ts'
+import type { FinishReason } from './canonical.ts'
+import { Exchange, type Ground } from './exchange.ts'
+import { CallFirstContent, CallStarted, type Outcome } from './outcome.ts'
+import type { Reply, StreamReply } from './reply.ts'
+import type { SettlementParts } from './settle.ts'
 
-interface Asked extends SettlementParts {
+/** A call to be made inside the process. */
+export interface InnerCall extends SettlementParts {
   readonly ground: Ground
-  /** Makes the call, with a cancel of its own. */
-  readonly make: () => Promise<Call>
+  /** Makes the call, with a cancel of its own; rejects with a refusal. */
+  make(): Promise<Call>
   /** Any of them ends the call. */
   readonly signals: readonly (AbortSignal | undefined)[]
-  /** Makes the reason that the call ends with when one of them aborts. */
-  readonly left: () => Error
+  /** Makes the reason that the call ends with when one of them aborts; without it, that its client has left. */
+  left?(): Error
 }
 
-/** A call that a plugin makes: it is given the answer where a client has it written to its connection. */
-export class PluginExchange extends Exchange {
-  readonly #asked: Asked
+/**
+ * Runs a call that has no connection: the caller in the process is given the answer, and the call is traced and settled like a
+ * client's. `reply` rejects with the error that a client would get; `outcome` never rejects, and is undefined when the call was
+ * not made. A stream must be read to its end or left.
+ */
+export function runInnerCall(asked: InnerCall): {
+  readonly reply: Promise<Reply>
+  readonly outcome: Promise<Outcome | undefined>
+} {
+  const exchange = new InnerExchange(asked)
+  const outcome = exchange.run()
+  return { reply: exchange.reply, outcome }
+}
+
+class InnerExchange extends Exchange {
+  readonly #asked: InnerCall
   readonly #reply = Promise.withResolvers<Reply>()
   #status = 499
   #finishReason: FinishReason | undefined
   #chunks = 0
 
-  constructor(asked: Asked) {
+  constructor(asked: InnerCall) {
     super(asked.ground, asked)
     this.#asked = asked
     // A caller that only wants the outcome need not handle it.
@@ -38,9 +52,9 @@ export class PluginExchange extends Exchange {
   }
 
   protected async accept(): Promise<Call> {
-    const { make, signals, left, events } = this.#asked
-    const call = await make()
-    const stop = (): void => call.cancel.abort(left())
+    const { signals, events } = this.#asked
+    const call = await this.#asked.make()
+    const stop = (): void => call.cancel.abort(this.#asked.left?.() ?? new ClientGone())
     for (const signal of signals) {
       if (signal?.aborted) stop()
       signal?.addEventListener('abort', stop, { once: true })
@@ -77,7 +91,7 @@ export class PluginExchange extends Exchange {
     return { status: this.#status, finishReason: this.#finishReason, chunks: this.#chunks }
   }
 
-  /** A stream as the plugin reads it; one that it leaves ends the call. */
+  /** A stream as its caller reads it; one that it leaves ends the call. */
   async *#read(
     { chunks }: StreamReply,
     call: Call,

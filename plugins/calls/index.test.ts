@@ -278,3 +278,18 @@ describe('a helper call of a module', () => {
       .toBe(as === 'caller' ? 2 : 1)
   })
 })
+
+test('while the area is off, a plugin that makes a call learns so, and clients are not concerned', async () => {
+  const { registry } = gateway.kernel
+  await registry.change('calls', { enabled: false })
+  const authorization = { authorization: `Bearer ${user.key}` }
+  const helped = await ask(gateway, { headers: authorization, body: { ...question(), user: 'gateway' } })
+  const plain = await ask(gateway, { headers: authorization, body: question() })
+  const { status } = await studioAsk()
+  expect([helped.status, plain.status, status]).toEqual([500, 200, 500])
+  const events = await gateway.api('GET', '/api/proxy/modules/helper/events')
+  expect(JSON.stringify(events.body)).toContain('is not switched on')
+
+  await registry.change('calls', { enabled: true })
+  expect((await studioAsk()).status).toBe(200)
+})
