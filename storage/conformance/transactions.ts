@@ -200,6 +200,8 @@ export function transactionConformance(open: OpenEngine): void {
       withEngine(open, async ({ engine }) => {
         const rows = engine.namespace('gone').collection('rows', { schema: Counter })
         const other = engine.collection('rows', { schema: Counter })
+        await rows.put('a', { n: 1 })
+        await other.count()
         await engine.erase('gone/')
         const write = () =>
           engine.transaction((tx) => {

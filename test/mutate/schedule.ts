@@ -4,10 +4,14 @@ import type { Outcome, Run, Seen } from './plan.ts'
 import type { Result } from './report.ts'
 import type { Session } from './session.ts'
 
-/** What the tests of each file reach. Tests that fail without a mutant, or when they run a second time, are left out. */
+/**
+ * What the tests of each file reach. Tests that fail without a mutant, or when they run a second time, are left out, and
+ * those that take more than `longest` milliseconds.
+ */
 export async function lookAt(
   session: Session,
   tests: readonly string[],
+  longest: number,
   say: (text: string) => void,
 ): Promise<Map<string, Seen>> {
   const seen = new Map<string, Seen>()
@@ -25,7 +29,13 @@ export async function lookAt(
     const before = seen.get(file)
     // What the second run no longer imports was imported by the first.
     seen.set(file, before ? { ...now, imports: { ...now.imports, ...before.imports } } : now)
-    if (before) say(`${file}: ${now.tests.length} tests, ${(ms / 1000).toFixed(1)} s`)
+    if (!before) return
+    say(`${file}: ${now.tests.length} tests, ${(ms / 1000).toFixed(1)} s`)
+    for (const test of now.tests) {
+      if (test.ms <= longest) continue
+      unusable.add(test.id)
+      say(`left out, since it takes ${(test.ms / 1000).toFixed(1)} s: ${test.name}`)
+    }
   }
   await session.run(
     tests.flatMap((file) => [{ file }, { file }]),
@@ -39,7 +49,10 @@ export async function lookAt(
   )
 }
 
-/** Runs the tests that reach each mutant, those of fast files first, until one fails. Tells after each run how many are done. */
+/** Milliseconds: tests that take longer run after all others of their file, for the mutants that those leave. */
+const quick = 150
+
+/** Runs the tests that reach each mutant, the fast ones first, until one fails. Tells after each run how many are done. */
 export async function testMutants(
   sessions: readonly Session[],
   mutants: readonly Mutant[],
@@ -49,7 +62,13 @@ export async function testMutants(
 ): Promise<Map<string, Result>> {
   const results = new Map<string, Result>()
   const imported = new Set([...seen.values()].flatMap(({ imports }) => Object.keys(imports)))
-  const files = [...seen].sort(([, a], [, b]) => secondsOf(a) - secondsOf(b))
+  const files = [...seen]
+    .flatMap(([file, one]) => [
+      [file, { ...one, tests: one.tests.filter(({ ms }) => ms <= quick) }] as const,
+      [file, { ...one, tests: one.tests.filter(({ ms }) => ms > quick) }] as const,
+    ])
+    .filter(([, { tests }]) => tests.length > 0)
+    .sort(([, a], [, b]) => secondsOf(a) - secondsOf(b))
   const shares = sessions.map((_, n) => {
     const own = mutants.filter((_, at) => at % sessions.length === n)
     return files.flatMap(([file, one]) => [

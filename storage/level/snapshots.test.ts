@@ -1,0 +1,65 @@
+import { Level } from 'level'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { collect, withEngine } from '../conformance/harness.ts'
+import { openLevel } from '../level.ts'
+import { accountOptions, type Event, eventOptions } from './crash-parts.ts'
+
+let opened: number
+let closed: number
+
+beforeEach(() => {
+  opened = closed = 0
+  const { snapshot } = Level.prototype
+  vi.spyOn(Level.prototype, 'snapshot').mockImplementation(function (this: Level) {
+    opened += 1
+    const made = snapshot.call(this)
+    const close = made.close.bind(made)
+    made.close = () => {
+      closed += 1
+      return close()
+    }
+    return made
+  })
+})
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+/** Reads one item and no more. */
+async function breakOff(items: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of items) return
+}
+
+test('reading leaves no snapshot open, which would keep on disk what was overwritten since', () =>
+  withEngine(openLevel, async ({ engine }) => {
+    const accounts = engine.collection('accounts', accountOptions)
+    const events = engine.log<Event>('events', eventOptions)
+    for (const id of ['a', 'b', 'c']) {
+      await accounts.put(id, { owner: 'o', balance: 1 })
+      events.append({ id, at: 1, kind: 'k' }, () => 'body')
+    }
+    await events.flush()
+    const fails = (): never => {
+      throw new Error('a filter of somebody else')
+    }
+    const readings = [
+      () => accounts.list({ index: 'owner' }),
+      () => accounts.count({ from: 'a' }),
+      () => collect(accounts.scan()),
+      () => breakOff(accounts.scan()),
+      () => events.list({ where: { kind: 'k' } }),
+      () => events.list({ filter: fails }).catch(() => {}),
+      () => events.get('a'),
+      () => events.body('a'),
+      () => collect(events.scan()),
+      () => breakOff(events.scan()),
+      () => collect(events.scan({ filter: fails })).catch(() => {}),
+    ]
+    for (const read of readings) {
+      const before = opened
+      await read()
+      expect(opened).toBeGreaterThan(before)
+      expect(closed).toBe(opened)
+    }
+  }))
