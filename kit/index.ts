@@ -37,6 +37,7 @@ export { type Handlers, type Methods, RpcPort } from '../storage/shared/rpc-port
 export { answerKey, type Circle, circleOf } from './answer-key.ts'
 export { type Assets, assets } from './assets.ts'
 export { byName, isGlob } from './by-name.ts'
+export { type Period, periodAt } from './calendar.ts'
 export {
   type CharacterClass,
   classes as characterClasses,

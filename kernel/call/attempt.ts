@@ -9,6 +9,7 @@ export function newAttempt(call: Call, { provider, model, key }: Target): Attemp
     provider: provider.name,
     model,
     keyHint: key?.hint,
+    ownKey: key?.owner === 'user',
     startedAt: performance.now(),
     status: undefined,
     latencyMs: undefined,

@@ -17,6 +17,8 @@ export interface Attempt {
   readonly model: string
   /** The key by its last characters; never the whole key. */
   readonly keyHint: string | undefined
+  /** Whether it went with a key of the caller's own. */
+  readonly ownKey?: boolean
   readonly startedAt: number
   /** How the model was held to the form of its answer; undefined where the call asked for none. */
   structuredOutput?: StructuredOutput

@@ -1,7 +1,6 @@
-import type { CallSource, RowLog } from '#kernel'
+import type { CallSource, FigureDimension, RowLog } from '#kernel'
 import type { TraceRow } from './row.ts'
-import { Tally, type Totals, timedTotalsOf, totalsOf } from './tally.ts'
-import { createTeller } from './told-apart.ts'
+import { Tally, type Totals } from './tally.ts'
 
 /**
  * The roll-up of traces. Each trace adds to cells of two scopes, all users (`*`) and its own user, so that every chart
@@ -10,21 +9,24 @@ import { createTeller } from './told-apart.ts'
  *
  * - `m/<hour>/<scope>/<minute>` and `h/<scope>/<hour>`: totals with latencies, for series;
  * - `d/<scope>/total/<day>/`: the same for a day;
- * - `d/<scope>/<dimension>/<day>/<value>`: totals by provider, model, project and (all users) user; of one user's models and
- *   projects of a day, the first 200 have cells of their own;
- * - `d/<scope>/manual/<day>/`: totals of reported traces.
+ * - `d/<scope>/<dimension>/<day>/<value>`: totals by provider, model, project, key, tag and (all users) user and tenant; of one
+ *   user's models, projects and tags of a day, the first 200 have cells of their own;
+ * - `d/<scope>/manual/<day>/`: totals of reported traces;
+ * - `q/<day>/<dimension>/<value>/<quarter>`: totals of all calls, and by user, key, project and tenant, for periods that begin at
+ *   midnight somewhere else.
  *
  * Calls that the gateway itself starts have separate scopes, `*~replay` and `<user>~replay` by their source, so that figures have
- * them only on request.
+ * them only on request. Cells by the quarter of an hour count calls of all sources.
  *
- * Hours, minutes and days are counted from the epoch, in UTC.
+ * Quarters, hours, minutes and days are counted from the epoch, in UTC.
  */
-export type Dimension = 'total' | 'provider' | 'model' | 'project' | 'user' | 'manual'
+export type Dimension = FigureDimension | 'manual'
 
 export const everybody = '*'
 
-const minuteMs = 60_000
-const hourMs = 3_600_000
+export const minuteMs = 60_000
+export const quarterMs = 900_000
+export const hourMs = 3_600_000
 const dayMs = 86_400_000
 
 /** Number of the UTC day. */
@@ -39,78 +41,11 @@ export const minutesBefore = (ms: number): [from: string, to: string] => [
   `m/${Math.floor(ms / hourMs)}/`,
 ]
 
-/** The cells of traces that are alike, with and without latencies. */
-interface CellNames {
-  readonly timed: readonly string[]
-  readonly plain: readonly string[]
-}
-
-/** Names that are kept: those of earlier minutes are of no use. */
-const mostNames = 1000
-
-/**
- * Adds traces to their cells. Names are kept for traces of the same minute, user, model and so on: making and hashing
- * them anew would cost more than adding.
- */
-export function createRollUp(): (
-  row: TraceRow,
-  add: (cells: readonly string[], totals: Totals) => void,
-) => void {
-  const known = new Map<string, CellNames>()
-  const tellApart = createTeller()
-  return (row, add) => {
-    const minute = Math.floor(row.at / minuteMs)
-    const { user_id = '', provider = '', project, source } = row
-    const isTold = source === 'manual'
-    const apart = isTold || source === 'proxy' ? '' : suffixOf(source.split(':')[0])
-    const model = row.provider === undefined && !row.cache ? '' : row.model
-    const key = `${minute}\n${user_id}\n${provider}\n${model}\n${project}\n${isTold}${apart}`
-    let names = known.get(key)
-    if (!names) {
-      if (known.size === mostNames) known.clear()
-      const holder = `${user_id}\n${dayOf(row.at)}`
-      const values = {
-        provider: tellApart(holder, 'provider', provider),
-        model: tellApart(holder, 'model', model),
-        project: tellApart(holder, 'project', project),
-      }
-      names = namesOf(minute, row.user_id, values, isTold, apart)
-      known.set(key, names)
-    }
-    add(names.timed, timedTotalsOf(row))
-    add(names.plain, totalsOf(row))
-  }
-}
-
-function namesOf(
-  minute: number,
-  user: string | undefined,
-  values: Record<string, string>,
-  isTold: boolean,
-  apart: string,
-): CellNames {
-  const hour = Math.floor((minute * minuteMs) / hourMs)
-  const day = dayOf(minute * minuteMs)
-  const all = everybody + apart
-  const own = user === undefined ? [] : [user + apart]
-  const scopes = isTold ? own : [all, ...own]
-  const plain = scopes.flatMap((scope) =>
-    Object.entries(values).map(([dimension, value]) => `d/${scope}/${dimension}/${day}/${value}`),
-  )
-  if (isTold) for (const scope of [everybody, ...own]) plain.push(`d/${scope}/manual/${day}/`)
-  else if (user !== undefined) plain.push(`d/${all}/user/${day}/${user}`)
-  return {
-    timed: scopes.flatMap((scope) => [
-      `m/${hour}/${scope}/${minute}`,
-      `h/${scope}/${hour}`,
-      `d/${scope}/total/${day}/`,
-    ]),
-    plain,
-  }
-}
+/** The range of the cells by the quarter of an hour in whole days before a time. */
+export const quartersBefore = (ms: number): [from: string, to: string] => ['q/', `q/${dayOf(ms)}/`]
 
 /** What tells scopes of a source apart; clients' own calls have none. */
-const suffixOf = (source: string | undefined): string => (source === undefined ? '' : `~${source}`)
+export const suffixOf = (source: string | undefined): string => (source === undefined ? '' : `~${source}`)
 
 /** Reads the roll-up for one scope: a user's id, or all users; clients' own calls, or those of another source. */
 export class Cells {
@@ -134,10 +69,10 @@ export class Cells {
     return sums
   }
 
-  /** Totals by day number, over the days from one to another, both included. */
-  async byDay(fromDay: number, toDay: number): Promise<Map<number, Tally>> {
+  /** Totals by day number, over the days from one to another, both included; of all calls, or of reported traces. */
+  async byDay(fromDay: number, toDay: number, of: 'total' | 'manual' = 'total'): Promise<Map<number, Tally>> {
     const sums = new Map<number, Tally>()
-    const prefix = `d/${this.#scope}/total/`
+    const prefix = `d/${this.#scope}/${of}/`
     for (const [cell, totals] of await this.#read(prefix + fromDay, prefix + (toDay + 1))) {
       sumUp(sums, Number.parseInt(cell.slice(prefix.length), 10), totals)
     }
@@ -154,6 +89,21 @@ export class Cells {
         sumUp(sums, Math.floor(at / bucketMs) * bucketMs, totals)
       }
     }
+    return sums
+  }
+
+  /** The calls of one holder that began in a time, to a quarter of an hour; of whatever source and scope. */
+  async quarters(dimension: Dimension, value: string, fromMs: number, toMs: number): Promise<Tally> {
+    const [first, last] = [dayOf(fromMs), dayOf(toMs - 1)]
+    const sums = new Tally()
+    const days = Array.from({ length: Math.max(0, last - first + 1) }, async (_, i) => {
+      const prefix = `q/${first + i}/${dimension}/${value}/`
+      const [from, to] = [Math.floor(fromMs / quarterMs), Math.ceil(toMs / quarterMs)]
+      // Another value may have this one as its beginning.
+      for (const [cell, totals] of await this.#read(prefix + from, prefix + to))
+        if (cell.lastIndexOf('/') < prefix.length) sums.add(totals)
+    })
+    await Promise.all(days)
     return sums
   }
 

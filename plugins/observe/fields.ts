@@ -22,7 +22,8 @@ export const numbers = {
   cost_nano: (row: TraceRow) => row.cost?.total_nano ?? 0,
 } satisfies Record<string, (row: TraceRow) => number>
 
-function tagsOf(tags: TraceRow['tags']): readonly string[] | undefined {
+/** Each tag as `name=value`; undefined for none. */
+export function tagsOf(tags: TraceRow['tags']): readonly string[] | undefined {
   let values: string[] | undefined
   for (const name in tags) {
     values ??= []

@@ -4,6 +4,7 @@ import {
   CallSettled,
   CallStarted,
   defineArea,
+  Figures,
   kernelServices,
   ModuleChanged,
   token,
@@ -13,6 +14,7 @@ import { personalOfUsers } from '#kit'
 import { Arrangements } from './arrangements.ts'
 import { raiseUsage } from './behind.ts'
 import { bodySeals } from './body-seals.ts'
+import { figuresOf } from './figures.ts'
 import { firstTokenOf, startedOf } from './live.ts'
 import { liveFor } from './publishing.ts'
 import { type BodyRules, record } from './recorder.ts'
@@ -131,6 +133,7 @@ export default defineArea({
 
     context.own(context.use(kernelServices.queues).add('traces', () => traces.status()))
     context.provide(TraceReader, traces)
+    context.provide(Figures, figuresOf(traces))
     context.personal(
       personalOfUsers({ count: (id) => traces.countOf(id), erase: (id) => traces.eraseOf(id) }, ['request']),
     )

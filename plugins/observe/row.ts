@@ -62,6 +62,8 @@ export interface TraceRow {
   /** The model that the call was last sent on for. */
   readonly model: string
   readonly provider: string | undefined
+  /** Absent where an attempt went with a key of the operator's. */
+  readonly own_key?: true
   /** The model's name at the provider. */
   readonly provider_model: string | undefined
   readonly status: Status

@@ -14,11 +14,16 @@ export function totalsOf(row: TraceRow): Record<string, number> {
   const totals: Record<string, number> = { requests: 1 }
   if (row.status === 'error' || row.status === 'timeout') totals.errors = 1
   if (row.status === 'cache_hit') totals.cache_hits = 1
-  if (row.cost?.total_nano) totals.cost_nano = row.cost.total_nano
+  if (row.cost?.total_nano) {
+    totals.cost_nano = row.cost.total_nano
+    if (row.own_key) totals.own_key_nano = row.cost.total_nano
+  }
   if (row.saved_nano) totals.saved_nano = row.saved_nano
   if (row.saved_by_autopilot_nano) totals.saved_by_autopilot_nano = row.saved_by_autopilot_nano
   if (row.usage.input) totals.tokens_in = row.usage.input
   if (row.usage.output) totals.tokens_out = row.usage.output
+  if (row.usage.cachedRead) totals.tokens_cached = row.usage.cachedRead
+  if (row.usage.reasoning) totals.tokens_reasoning = row.usage.reasoning
   return totals
 }
 
@@ -44,6 +49,11 @@ export class Tally {
 
   merge(other: Tally): this {
     return this.add(other.#sums)
+  }
+
+  /** Takes away a part of it. */
+  less(part: Tally): this {
+    return this.add(Object.fromEntries(Object.entries(part.#sums).map(([name, sum]) => [name, -sum])))
   }
 
   get(name: string): number {

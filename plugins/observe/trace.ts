@@ -35,6 +35,7 @@ export function rowOf(outcome: Outcome, call: Call, bodies: TraceRow['bodies']):
     model: cut(modelOf(outcome, call), longest.name),
     provider: outcome.provider,
     provider_model: outcome.model,
+    ...(trace.attempts.length > 0 && trace.attempts.every(({ ownKey }) => ownKey) && { own_key: true }),
     status: statusOf(outcome, call),
     status_code: outcome.status,
     error: errorOf(outcome),

@@ -2,8 +2,9 @@ import type { Awaitable, CallSource, LogQuery, Page, PageOptions, Principal, Row
 import { nanoOf } from '#kit'
 import { type Bodies, parseBodies } from './body.ts'
 import { type BodySeals, noSeals, type Seal, sealedBy, type TextOf } from './body-seals.ts'
-import { Cells, createRollUp, everybody, minutesBefore } from './cells.ts'
+import { Cells, everybody, minutesBefore, quartersBefore } from './cells.ts'
 import { fields, numbers } from './fields.ts'
+import { createRollUp } from './roll-up.ts'
 import type { TraceRow } from './row.ts'
 
 /** The filters of a listing; all of them must hold. */
@@ -38,6 +39,9 @@ export interface SearchPage extends Page<TraceRow> {
 }
 
 const hourMs = 3_600_000
+
+/** Two months of any calendar, and the days around them. */
+const quartersKeptDays = 65
 
 /** All traces: what happened in each call, and the sums over them. */
 export class Traces {
@@ -177,6 +181,7 @@ export class Traces {
     const before = now - days.rows * 24 * hourMs
     await this.#log.prune(before)
     await this.#log.forgetTotals(...minutesBefore(before))
+    await this.#log.forgetTotals(...quartersBefore(now - quartersKeptDays * 24 * hourMs))
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Limit } from '#kernel'
-import { periodAt } from './calendar.ts'
+import { periodAt } from '#kit'
 import { capped, type Kind, type Now } from './kind.ts'
 
 type Calendar = Extract<Limit, { timezone: string }>

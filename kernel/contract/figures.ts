@@ -1,0 +1,47 @@
+import { token } from '../container.ts'
+
+/** What calls can be summed up by. `total` has one value, the empty text; a tag is `name=value`. */
+export type FigureDimension = 'total' | 'provider' | 'model' | 'project' | 'user' | 'key' | 'tenant' | 'tag'
+
+/** Sums over calls that have settled. */
+export interface FigureSums {
+  readonly requests: number
+  readonly errors: number
+  readonly tokensIn: number
+  readonly tokensOut: number
+  /** Of the tokens in: read from a provider's prompt cache. */
+  readonly tokensCached: number
+  /** Of the tokens out. */
+  readonly tokensReasoning: number
+  /** Nano-dollars. */
+  readonly costNano: number
+  /** Of the cost: of calls that went with keys of their users. */
+  readonly ownKeyNano: number
+}
+
+/**
+ * Sums over all calls through the gateway, whatever made them, from the roll-up that is written with their traces: it holds
+ * over restarts and kills, and stays when traces are deleted. Traces that clients reported are in none of them.
+ */
+export interface Figures {
+  /**
+   * The calls of one user, key, project or tenant, or of all, that began from a time on, to a quarter of an hour: for the last
+   * 65 days.
+   */
+  since(
+    dimension: 'total' | 'user' | 'key' | 'project' | 'tenant',
+    value: string,
+    from: number,
+    to?: number,
+  ): Promise<FigureSums>
+  /** Sums by value, over UTC days counted from the epoch, both included. */
+  byValue(
+    dimension: FigureDimension,
+    fromDay: number,
+    toDay: number,
+  ): Promise<ReadonlyMap<string, FigureSums>>
+  /** The same by the number of the day, of one user where that is given. Days without calls are left out. */
+  byDay(fromDay: number, toDay: number, userId?: string): Promise<ReadonlyMap<number, FigureSums>>
+}
+
+export const Figures = token<Figures>('figures')

@@ -1,0 +1,51 @@
+import { callSources, type FigureSums, type Figures } from '#kernel'
+import type { Cells } from './cells.ts'
+import { Tally } from './tally.ts'
+import type { Traces } from './traces.ts'
+
+/** Clients' own calls, and those of every other source. */
+const sources = [undefined, ...callSources]
+
+/** The sums of traces, over all sources, for other plugins. */
+export function figuresOf(traces: Pick<Traces, 'cells'>): Figures {
+  async function overSources<K>(
+    userId: string | undefined,
+    read: (cells: Cells) => Promise<ReadonlyMap<K, Tally>>,
+  ): Promise<Map<K, Tally>> {
+    const all = new Map<K, Tally>()
+    for (const found of await Promise.all(sources.map((source) => read(traces.cells(userId, source)))))
+      for (const [key, tally] of found) all.set(key, (all.get(key) ?? new Tally()).merge(tally))
+    return all
+  }
+
+  /** Reported traces are in the cells of those who reported them, by their day alone. */
+  async function byDay(fromDay: number, toDay: number, userId?: string): Promise<Map<number, Tally>> {
+    const days = await overSources(userId, (cells) => cells.byDay(fromDay, toDay))
+    if (userId === undefined) return days
+    const told = await traces.cells(userId).byDay(fromDay, toDay, 'manual')
+    for (const [day, tally] of told) if (days.get(day)?.less(tally).get('requests') === 0) days.delete(day)
+    return days
+  }
+
+  return {
+    since: async (dimension, value, from, to = Date.now()) =>
+      sumsOf(await traces.cells(undefined).quarters(dimension, value, from, to)),
+    byValue: async (dimension, fromDay, toDay) =>
+      sumsBy(await overSources(undefined, (cells) => cells.byValue(dimension, fromDay, toDay))),
+    byDay: async (fromDay, toDay, userId) => sumsBy(await byDay(fromDay, toDay, userId)),
+  }
+}
+
+const sumsBy = <K>(tallies: ReadonlyMap<K, Tally>): Map<K, FigureSums> =>
+  new Map(Array.from(tallies, ([key, tally]) => [key, sumsOf(tally)]))
+
+const sumsOf = (tally: Tally): FigureSums => ({
+  requests: tally.get('requests'),
+  errors: tally.get('errors'),
+  tokensIn: tally.get('tokens_in'),
+  tokensOut: tally.get('tokens_out'),
+  tokensCached: tally.get('tokens_cached'),
+  tokensReasoning: tally.get('tokens_reasoning'),
+  costNano: tally.get('cost_nano'),
+  ownKeyNano: tally.get('own_key_nano'),
+})
