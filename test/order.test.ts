@@ -14,6 +14,7 @@ const chain = [
   'limits: rateshield',
   'inspect: maskmode',
   'inspect: secretscan',
+  'shape: contextwindow',
   'shape: anthrofit',
   'shape: geminishim',
   'shape: paramnorm',

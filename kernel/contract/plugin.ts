@@ -103,7 +103,8 @@ export interface Context<S> {
   completeStreamed(request: ModelRequest, options?: CompleteOptions): Promise<AsyncIterable<readonly Chunk[]>>
   /**
    * Where a call would go as it stands, best first, with the permission `targets`: what its caller can use, and modules let it.
-   * Fallbacks are not among them. Empty when it can go nowhere.
+   * Aliases and other pure modules of the stage `route` behind this one are followed, fallbacks are not. Empty when it can go
+   * nowhere.
    */
   targets(call: Call): Promise<readonly Candidate[]>
   /**

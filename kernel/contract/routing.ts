@@ -31,8 +31,11 @@ export interface TargetHooks {
 export interface Routing {
   /** Whether the gateway has a provider of this name. */
   isProvider(name: string): boolean
-  /** Where a call would go as it stands, best first: what its caller can use, and modules let it. Empty when nowhere. */
-  targets(call: Call): Awaitable<readonly Candidate[]>
+  /**
+   * Where a call would go as it stands with `asker`, best first: what its caller can use, and modules let it. What pure modules of
+   * the stage `route` behind the asker do to the call counts. Empty when nowhere.
+   */
+  targets(call: Call, asker?: string): Awaitable<readonly Candidate[]>
 }
 
 /** The kernel asks it what the names of models mean, and where calls may go. Offered with `Delivery`. */

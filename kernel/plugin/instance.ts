@@ -167,7 +167,7 @@ export function contextOf<S>(
     own: (release) => scope.own(release),
     async targets(call) {
       demand('targets', 'asks where a call would go')
-      return (parts.service(Routing) as Routing | undefined)?.targets(call) ?? []
+      return (parts.service(Routing) as Routing | undefined)?.targets(call, id) ?? []
     },
     async inspect(call, texts) {
       if (!grants.writes) throw denied(id, 'brings texts into a call', 'body:write')

@@ -59,7 +59,7 @@ export default defineArea({
     provide(Delivery, new Dispatcher(directory, keys, transport, log).deliver)
     provide(Routing, {
       isProvider: (name) => directory.find(name) !== undefined,
-      targets: (call) => targetsOf(call, { directory, keys, on: registry.generation }),
+      targets: (call, asker) => targetsOf(call, { directory, keys, on: registry.generation, asker }),
     })
     provide(ProviderDirectory, directory)
     provide(ProviderEntries, runtime)

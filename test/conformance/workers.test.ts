@@ -8,6 +8,7 @@ import { Subject } from './subject.ts'
 
 /** Why some of our own modules cannot run in a worker; all others do there, unchanged, what they do in the process. */
 const bound: Readonly<Record<string, string>> = {
+  contextwindow: 'asks where calls would go',
   encryptvault: 'offers a service, which is asked without waiting',
   fallbackrouter: 'offers a service, which is asked without waiting',
   keypool: 'offers a service, which is asked without waiting',

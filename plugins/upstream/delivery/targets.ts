@@ -1,29 +1,36 @@
-import { type Call, type Candidate, isGatewayError } from '#kernel'
+import { type Call, type Candidate, type Generation, isGatewayError } from '#kernel'
 import type { Route } from '../directory.ts'
-import { ModelAliases, type ModelNames } from '../kit/models.ts'
 import { judged, usableRoutes } from './choice.ts'
 import type { Parts } from './destination.ts'
+import { ledCall } from './led-call.ts'
+
+interface Asked extends Omit<Parts, 'on'> {
+  readonly on: Pick<Generation, 'protocols' | 'services' | 'targets' | 'entries'>
+  /** The plugin that asks. */
+  readonly asker: string | undefined
+}
 
 /**
- * Where a call would go, best first: by its model, or the one that an alias stands for, with the keys of its caller, and as far as
- * modules let it. Empty when it would be refused.
+ * Where a call would go, best first: by its model, or the one that aliases and rules lead to from where the asker stands, with the
+ * keys of its caller, and as far as modules let it. Empty when it would be refused.
  */
-export async function targetsOf(call: Call, { directory, keys, on }: Parts): Promise<readonly Candidate[]> {
-  const routes = routesOf(call, { directory, on }).filter(({ provider }) => {
+export async function targetsOf(
+  call: Call,
+  { directory, keys, on, asker }: Asked,
+): Promise<readonly Candidate[]> {
+  const led = await ledCall(call, on.entries, asker)
+  if (!led) return []
+  const routes = routesOf(led, directory).filter(({ provider }) => {
     const wires = on.protocols.get(provider.protocol)?.wires
     return wires?.[call.operation] !== undefined && provider.spec.operations.includes(call.operation)
   })
-  const all = judged(call, await usableRoutes(call, routes, keys), on)
+  const all = judged(led, await usableRoutes(led, routes, keys), on)
   return all.filter(({ refusal }) => !refusal).map(({ candidate }) => candidate)
 }
 
-function routesOf(
-  { request, context }: Call,
-  { directory, on }: Pick<Parts, 'directory' | 'on'>,
-): readonly Route[] {
-  const aliases = on.services.get(ModelAliases) as ModelNames | undefined
+function routesOf({ request, context }: Call, directory: Parts['directory']): readonly Route[] {
   try {
-    return directory.resolve(aliases?.modelOf(request.model) ?? request.model, context.provider)
+    return directory.resolve(request.model, context.provider)
   } catch (error) {
     if (isGatewayError(error)) return []
     throw error
