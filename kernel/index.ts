@@ -27,7 +27,7 @@ export {
 } from './auth/accounts.ts'
 export { withTenant } from './auth/tenants.ts'
 export { newAttempt } from './call/attempt.ts'
-export { Call, type CallContext, type Principal, type Timeouts } from './call/call.ts'
+export { Call, type CallContext, type CallOrigin, type Principal, type Timeouts } from './call/call.ts'
 export { Cancel } from './call/cancel.ts'
 export type * from './call/canonical.ts'
 export {

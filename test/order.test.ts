@@ -22,6 +22,7 @@ const chain = [
   'verify: structuredshield',
   'route: keypool',
   'route: modelalias',
+  'route: regionroute',
   'deliver: fallbackrouter',
   'deliver: mockllm',
   'deliver: retrypilot',

@@ -42,6 +42,9 @@ export interface Timeouts {
   readonly idleMs?: number
 }
 
+/** Who makes a call, and in which surroundings. */
+export type CallOrigin = Pick<Call, 'principal' | 'context'>
+
 interface CallFields {
   readonly id: string
   readonly operation: Operation
@@ -52,6 +55,7 @@ interface CallFields {
   readonly timeouts?: Timeouts
   readonly cancel?: Cancel
   readonly trace?: Trace
+  readonly origin?: CallOrigin | undefined
 }
 
 /**
@@ -71,6 +75,11 @@ export class Call {
   readonly cancel: Cancel
   /** The record of this call so far. */
   readonly trace: Trace
+  /**
+   * Of the call that a plugin asks a model for with `ctx.complete`, whose own caller may be the plugin. Rules for the data of a
+   * caller go by it; undefined for other calls.
+   */
+  readonly origin: CallOrigin | undefined
   #redacted: Call | undefined
   #readOnly: Call | undefined
 
@@ -84,14 +93,15 @@ export class Call {
     this.timeouts = fields.timeouts ?? none
     this.cancel = fields.cancel ?? new Cancel()
     this.trace = fields.trace ?? new Trace()
+    this.origin = fields.origin
   }
 
   /** A copy with other parts; parts that are not named stay. */
   with(change: Partial<Pick<CallFields, 'request' | 'context' | 'timeouts' | 'cancel'>>): Call {
-    const { id, operation, wire, principal, trace } = this
+    const { id, operation, wire, principal, trace, origin } = this
     const { request = this.request, context = this.context } = change
     const { timeouts = this.timeouts, cancel = this.cancel } = change
-    return new Call({ id, operation, wire, principal, trace, request, context, timeouts, cancel })
+    return new Call({ id, operation, wire, principal, trace, origin, request, context, timeouts, cancel })
   }
 
   /** A copy whose request has other fields; `undefined` removes one. */
@@ -113,7 +123,7 @@ export class Call {
    */
   get readOnly(): Call {
     if (this.#readOnly) return this.#readOnly
-    deepFreeze([this.request, this.principal, this.context, this.timeouts])
+    deepFreeze([this.request, this.principal, this.context, this.timeouts, this.origin])
     const call = new Call({ ...this, trace: this.trace.readOnly })
     Object.freeze(call)
     this.#readOnly = call

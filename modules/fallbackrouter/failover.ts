@@ -1,6 +1,6 @@
 import { type Call, type GatewayError, isGatewayError, isUpstreamError, type Next, type Reply } from '#kernel'
 import { explainNext } from '#kit'
-import { isWorthMoving, reasonOf } from './verdict.ts'
+import { isBarred, isWorthMoving, reasonOf } from './verdict.ts'
 
 /**
  * Tries models one after the other until one answers. Rejects with what the last of them said; when they are all shut
@@ -23,11 +23,17 @@ export async function tryEach(models: readonly string[], call: Call, next: Next)
   throw final(failures.map(({ error }) => error))
 }
 
-/** A refusal by the gateway itself is one of the call at the first target, and only of the target at the others. */
+/**
+ * A refusal by the gateway itself is one of the call at the first target, and only of the target at the others; that modules keep
+ * a call from its target is only of the target everywhere.
+ */
 const mayMove = (error: GatewayError, hasMoved: boolean): boolean =>
-  isWorthMoving(error) || (hasMoved && !isUpstreamError(error))
+  isWorthMoving(error) || isBarred(error) || (hasMoved && !isUpstreamError(error))
 
-function final(errors: readonly GatewayError[]): GatewayError {
+/** What a target said outweighs that another one was barred: the client may try again. */
+function final(all: readonly GatewayError[]): GatewayError {
+  const tried = all.filter((error) => !isBarred(error))
+  const errors = tried.length > 0 ? tried : all
   const isShut = (error: GatewayError): boolean => error.code === 'circuit_open'
   const waitOf = ({ retryAfterS }: GatewayError): number => retryAfterS ?? 0
   return errors.every(isShut) ? errors.reduce((a, b) => (waitOf(b) < waitOf(a) ? b : a)) : errors.at(-1)!

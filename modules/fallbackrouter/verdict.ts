@@ -15,8 +15,12 @@ export function verdictOf(error: UpstreamError | undefined): Verdict {
 export const isWorthMoving = (error: GatewayError): boolean =>
   isUpstreamError(error) && (error.status >= 500 || error.status === 429)
 
+/** Whether modules keep the call from this target. */
+export const isBarred = ({ type }: GatewayError): boolean => type === 'no_target'
+
 /** For people: why a target did not answer. */
 export function reasonOf(error: GatewayError): string {
+  if (isBarred(error)) return 'not allowed for this call'
   if (!isUpstreamError(error) || error.code === 'circuit_open') return error.code.replaceAll('_', ' ')
   return error.fault === 'status' ? `status ${error.providerStatus ?? error.status}` : error.fault
 }

@@ -68,6 +68,7 @@ export function callFor(
       source: `plugin:${plugin}`,
       generation,
     },
+    origin: on && (on.origin ?? { principal: on.principal, context: on.context }),
   })
   if (on) call.trace.facts.parent_id = on.id
   return call

@@ -26,7 +26,7 @@ export interface Counting {
 
 /**
  * Counts a request's tokens before it is made. The provider counts where it can; where it cannot, or a guard is on
- * whose eyes the texts have not passed, they stay here: counted with the model's tokenizer where one is published, else
+ * whose eyes the texts have not passed, or modules keep the call from that provider, they stay here: counted with the model's tokenizer where one is published, else
  * estimated. The header `x-token-count` says which: `provider`, `tokenizer`, `rules` (tools and images by published
  * rules) or `estimated`, also where a provider counts a part only.
  */
@@ -37,7 +37,8 @@ export async function countTokens(context: Context<unknown>, asking: Counting): 
   const about = { wire, operation: 'chat', request, headers, ip, target } as const
   const call = await permit({ ...about, principal: principal! }, generation)
   for (const [name, value] of Object.entries(call.trace.headers)) header(name, value)
-  const counted = isGuarded(context) ? undefined : await asked(context, call, target, signal)
+  const mayAsk = !isGuarded(context) && (await isOpen(context, call, target))
+  const counted = mayAsk ? await asked(context, call, target, signal) : undefined
   if (counted) {
     header('x-token-count', counted.exact ? 'provider' : 'estimated')
     return counted.tokens
@@ -71,6 +72,12 @@ const isGuarded = (context: Context<unknown>): boolean =>
   context
     .use(kernelServices.registry)
     .generation.entries.some(({ stage, hooks }) => stage === 'inspect' || hooks.detect?.request !== undefined)
+
+/** Whether modules would let a call go there. */
+async function isOpen(context: Context<unknown>, call: Call, { provider, model }: Target): Promise<boolean> {
+  const all = await context.targets(call)
+  return all.some((open) => open.provider === provider.name && open.model === model)
+}
 
 /** The provider's own count, until the client leaves. */
 async function asked(
