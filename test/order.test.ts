@@ -10,6 +10,7 @@ const chain = [
   'access: ipfence',
   'access: keyscope',
   'limits: idlekill',
+  'limits: loadshed',
   'limits: outputcap',
   'limits: rateshield',
   'inspect: maskmode',
