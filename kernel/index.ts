@@ -167,6 +167,12 @@ export { SealedBodies, Sealing, type Signature, Signing, type SigningKey } from 
 export type { Actor, Section } from './contract/section.ts'
 export { type Session, Sessions } from './contract/sessions.ts'
 export { Tenants } from './contract/tenants.ts'
+export {
+  type TraceBodies,
+  type TraceQuery,
+  TraceReader,
+  type TraceSummary,
+} from './contract/traces.ts'
 export { UsageRecords, type UsedSums } from './contract/usage-records.ts'
 export { Countdown } from './countdown.ts'
 export type { Detection, Span, TextLocation } from './detect/detect.ts'

@@ -105,7 +105,7 @@ const budgets: Readonly<Record<string, number>> = {
   call: 2_140,
   chain: 3_005,
   config: 702,
-  contract: 1_400,
+  contract: 1_800,
   detect: 583,
   events: 344,
   http: 1_892,
@@ -223,6 +223,7 @@ const declareServices = [
   'kernel/contract/counting.ts',
   'kernel/contract/jobs.ts',
   'kernel/contract/sealing.ts',
+  'kernel/contract/traces.ts',
   'kernel/contract/routing.ts',
   'plugins/upstream/kit/services.ts',
 ]

@@ -7,7 +7,7 @@ import {
   Figures,
   kernelServices,
   ModuleChanged,
-  token,
+  TraceReader,
   UsageRecords,
 } from '#kernel'
 import { personalOfUsers } from '#kit'
@@ -38,9 +38,6 @@ const soonMs = 1000
 const wasBehind = 'after an unclean end, the usage of users was lower than in their traces and was raised'
 
 const days = z.number().min(0.01).max(36_500)
-
-/** For plugins that read traces. */
-export const TraceReader = token<Pick<Traces, 'get' | 'bodies' | 'list' | 'scan'>>('observe/traces')
 
 export default defineArea({
   settings: z.strictObject({

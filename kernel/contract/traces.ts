@@ -1,0 +1,65 @@
+import type { TraceFinding } from '../call/findings.ts'
+import type { Usage } from '../call/usage.ts'
+import { guardedToken } from '../container.ts'
+
+/** A trace as other plugins read it. Money is in whole nano-dollars, and `latency_us` in microseconds. */
+export interface TraceSummary {
+  readonly id: string
+  /** When the call began, in milliseconds since the epoch. */
+  readonly at: number
+  readonly source: string
+  readonly operation: string
+  readonly session_id: string | undefined
+  readonly user_id: string | undefined
+  readonly tenant?: string | undefined
+  readonly key_id: string
+  readonly project: string
+  readonly tags: Readonly<Record<string, string>>
+  readonly model_requested: string
+  /** The model that the call was last sent on for. */
+  readonly model: string
+  readonly provider: string | undefined
+  readonly status: string
+  readonly stream: boolean
+  readonly latency_us: number
+  readonly usage: Usage
+  /** Absent when nothing was used, and when the price is not known. */
+  readonly cost: { readonly total_nano: number } | undefined
+  /** The findings of guards; absent when there are none. */
+  readonly findings?: readonly TraceFinding[]
+  /** What modules said of the call, by the name of the fact. */
+  readonly facts: Readonly<Record<string, unknown>>
+}
+
+/** Both sides of a call as they were stored, after all redaction. */
+export interface TraceBodies {
+  readonly request?: unknown
+  readonly response?: unknown
+  /** Sides of which only the beginning was stored, as a text in `text`. */
+  readonly truncated?: readonly ('request' | 'response')[]
+  /** There were some, and their owner's data was erased. */
+  readonly erased?: true
+}
+
+/** Which traces are read; all conditions must hold. Times are milliseconds since the epoch, `to` is exclusive. */
+export interface TraceQuery {
+  readonly from?: number | undefined
+  readonly to?: number | undefined
+  readonly model?: string | undefined
+  readonly provider?: string | undefined
+  readonly source?: string | undefined
+  readonly user_id?: string | undefined
+  readonly project?: string | undefined
+  readonly session_id?: string | undefined
+}
+
+/** Reads the traces of all users; whoever shows them must check whose they are. */
+export interface TraceReader {
+  get(id: string): Promise<TraceSummary | undefined>
+  /** Undefined when none were stored, or not any more. */
+  bodies(id: string): Promise<TraceBodies | undefined>
+  /** Newest first, read a block at a time: stop early with `break`. */
+  scan(query: TraceQuery): AsyncIterable<TraceSummary>
+}
+
+export const TraceReader = guardedToken<TraceReader>('traces')
