@@ -14,7 +14,7 @@ let synced: boolean[]
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'durability-'))
-  engine = await openLevel(folder)
+  engine = await openLevel(folder, { logFormat: { chunkRows: 4, blockRows: 8 } })
   synced = []
   const batch = Level.prototype.batch as (...given: readonly unknown[]) => Promise<void>
   vi.spyOn(Level.prototype, 'batch').mockImplementation(async function (
@@ -35,7 +35,15 @@ afterEach(async () => {
 const never = 60_000
 const append = (part: ReturnType<Engine['namespace']>) => {
   const log = part.log<Event>('events', { ...eventOptions, flushMs: never })
-  log.append({ id: 'e', at: 1, kind: 'k' })
+  log.append({ id: 'e', at: 1, kind: 'k' }, () => 'body')
+  return log
+}
+/** Two blocks, and no row in an open one. */
+const appendBlocks = async () => {
+  const log = engine.log<Event>('events', { ...eventOptions, flushMs: never })
+  for (let at = 0; at < 16; at++) log.append({ id: `e${at}`, at, kind: 'k' }, () => 'body')
+  await log.flush()
+  synced = []
   return log
 }
 const count = async () => {
@@ -86,6 +94,22 @@ const acknowledged: Readonly<Record<string, () => Promise<unknown>>> = {
   'the deletion of rows of a log': async () => {
     const log = append(engine)
     expect(await log.erase(() => true)).toBe(1)
+  },
+  'the deletion of rows of a full block': async () => {
+    const log = await appendBlocks()
+    expect(await log.erase(({ at }) => at === 1)).toBe(1)
+  },
+  'the deletion of full blocks': async () => {
+    const log = await appendBlocks()
+    expect(await log.prune(8)).toBe(8)
+  },
+  'the deletion of bodies': async () => {
+    const log = append(engine)
+    expect(await log.pruneBodies(100)).toBe(1)
+  },
+  'the deletion of bodies of a full block': async () => {
+    const log = await appendBlocks()
+    expect(await log.pruneBodies(1)).toBe(1)
   },
   closing: async () => {
     append(engine)

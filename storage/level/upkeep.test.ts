@@ -87,3 +87,29 @@ test('closing does not wait until a whole log is prepared', async () => {
   expect((await again.log('calls', now).list({ atLeast: { ms: 63 } })).total).toBe(slow.length)
   await again.close()
 })
+
+test('a number that a log has no more leaves the disk, and what reads rows has them prepared before', async () => {
+  await writeFormerly()
+  const first = await open()
+  await first.log('calls', now).prepare()
+  await first.close()
+  const prepared = new Set<Call>()
+  const engine = await open()
+  const log = engine.log<Call>('calls', {
+    ...before,
+    prepare: async (all) => {
+      for (const row of all) prepared.add(row)
+    },
+    fields: { known: (row) => prepared.has(row) },
+    numbers: { half: ({ ms }) => ms / 2 },
+  })
+  await log.prepare()
+  expect((await log.list({ where: { known: true } })).total).toBe(rows)
+  expect((await log.list({ atLeast: { half: 31.5 } })).items).toEqual(slow.toReversed())
+  await engine.close()
+  const database = new Level<string, string>(folder)
+  const keys = new LogKeys('calls')
+  const numbers = await database.keys({ gte: keys.numbers(0, ''), lt: keys.numbers(6, '') }).all()
+  expect(numbers).toEqual(Array.from({ length: 6 }, (_, block) => keys.numbers(block, 'half')))
+  await database.close()
+})
