@@ -1,4 +1,5 @@
-import { expect, test, vi } from 'vitest'
+import { Level } from 'level'
+import { afterEach, expect, test, vi } from 'vitest'
 import { fillUp, hasFullDevice } from '../conformance/full-device.ts'
 import { withEngine } from '../conformance/harness.ts'
 import type { Log, LogOptions } from '../index.ts'
@@ -21,6 +22,10 @@ const options: LogOptions<Event> = {
 const event = (at: number): Event => ({ id: `e${at}`, at })
 const idsOf = async (log: Log<Event>) => (await log.list({ reverse: false })).items.map(({ at }) => at)
 
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
 test('options that come later hold for the rows that come after them', () =>
   withEngine(openLevel, async ({ engine }) => {
     const first = engine.log('events', options)
@@ -38,6 +43,51 @@ test('options that come later hold for the rows that come after them', () =>
     expect(cells.at(0)).toEqual(['all', { events: 9 - log.status().dropped }])
     expect(cells.at(-1)).toEqual(['at20', { events: 1 }])
   }))
+
+test('a row without an id or a time is no row', () =>
+  withEngine(openLevel, async ({ engine }) => {
+    const log = engine.log('events', options)
+    for (const row of [
+      { id: '', at: 1 },
+      { at: 1 },
+      { id: 7, at: 1 },
+      { id: 'a' },
+      { id: 'a', at: Infinity },
+    ])
+      log.append(row as Event)
+    log.append(event(1))
+    expect(log.status()).toMatchObject({ depth: 1, dropped: 5 })
+    expect(await log.list()).toEqual({ items: [event(1)], total: 1 })
+    expect(await log.get('')).toBeUndefined()
+  }))
+
+test('a row is looked for in blocks that may have its id, and the newest of an id is found', () =>
+  withEngine(
+    (folder) => openLevel(folder, { logFormat: { chunkRows: 2, blockRows: 4 } }),
+    async ({ engine }) => {
+      const log = engine.log('events', options)
+      const ids = ['b', 'd', 'c', 'b', 'f', 'h', 'g', 'f', 'm', 'k', 'l', 'n', 'z']
+      for (const [at, id] of ids.entries()) log.append({ id, at })
+      await log.flush()
+      const read: string[] = []
+      const { get } = Level.prototype
+      vi.spyOn(Level.prototype, 'get').mockImplementation(function (this: Level, ...given: never[]) {
+        const [, block] = /!i0*(\w)$/.exec(given[0]!) ?? []
+        if (block !== undefined) read.push(block)
+        return get.apply(this, given)
+      } as never)
+      const found = async (id: string) => [(await log.get(id))?.at, read.splice(0).join()]
+      expect(await found('z')).toEqual([12, ''])
+      expect(await found('b')).toEqual([3, '0'])
+      expect(await found('d')).toEqual([1, '0'])
+      expect(await found('f')).toEqual([7, '1'])
+      expect(await found('h')).toEqual([5, '1'])
+      expect(await found('k')).toEqual([9, '2'])
+      expect(await found('n')).toEqual([11, '2'])
+      for (const id of ['a', 'e', 'i', 'o']) expect(await found(id)).toEqual([undefined, ''])
+      expect(await found('bb')).toEqual([undefined, '0'])
+    },
+  ))
 
 test('rows that are written together are taken in as text, and are there', () =>
   withEngine(openLevel, async ({ engine }) => {
