@@ -67,6 +67,8 @@ const acknowledged: Readonly<Record<string, () => Promise<unknown>>> = {
     })
     expect(synced).toHaveLength(1)
   },
+  'a transaction that only appends': () =>
+    engine.transaction((tx) => tx.append(engine.sequence('chain', Link), linkAfter)),
   'the flush of a queue': async () => {
     const chain = engine.sequence('chain', Link)
     chain.queue(linkAfter)

@@ -71,10 +71,10 @@ test('a row is looked for in blocks that may have its id, and the newest of an i
       await log.flush()
       const read: string[] = []
       const { get } = Level.prototype
-      vi.spyOn(Level.prototype, 'get').mockImplementation(function (this: Level, ...given: never[]) {
-        const [, block] = /!i0*(\w)$/.exec(given[0]!) ?? []
+      vi.spyOn(Level.prototype, 'get').mockImplementation(function (this: Level, ...given: unknown[]) {
+        const [, block] = /!i0*(\w)$/.exec(given[0] as string) ?? []
         if (block !== undefined) read.push(block)
-        return get.apply(this, given)
+        return Reflect.apply(get, this, given)
       } as never)
       const found = async (id: string) => [(await log.get(id))?.at, read.splice(0).join()]
       expect(await found('z')).toEqual([12, ''])

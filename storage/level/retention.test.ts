@@ -233,15 +233,15 @@ function watchDisk(): { readonly read: Set<number>; batches: number } {
     seen.read.add(Math.floor((Number.parseInt(number, 16) * rowsOf[kind as 'r' | 'b' | 't']) / 8))
   }
   const { get, getMany, batch } = Level.prototype
-  vi.spyOn(Level.prototype, 'get').mockImplementation(function (this: Level, ...given: never[]) {
-    look(given[0]!)
-    return get.apply(this, given)
+  vi.spyOn(Level.prototype, 'get').mockImplementation(function (this: Level, ...given: unknown[]) {
+    look(given[0] as string)
+    return Reflect.apply(get, this, given)
   } as never)
-  vi.spyOn(Level.prototype, 'getMany').mockImplementation(function (this: Level, ...given: never[]) {
-    for (const key of given[0]! as string[]) look(key)
-    return getMany.apply(this, given)
+  vi.spyOn(Level.prototype, 'getMany').mockImplementation(function (this: Level, ...given: unknown[]) {
+    for (const key of given[0] as string[]) look(key)
+    return Reflect.apply(getMany, this, given)
   } as never)
-  vi.spyOn(Level.prototype, 'batch').mockImplementation(function (this: Level, ...given: never[]) {
+  vi.spyOn(Level.prototype, 'batch').mockImplementation(function (this: Level, ...given: unknown[]) {
     seen.batches += 1
     return Reflect.apply(batch, this, given)
   } as never)
