@@ -77,6 +77,11 @@ test('the kernel names no path of a plugin', () => {
   expect(named.map(({ file }) => file)).toEqual([])
 })
 
+test("no import of Node's HTTP makes a start load its fetch, TLS and HTTP/2", () => {
+  const wrong = own.filter(({ values }) => values.some((name) => /^(node:)?https?$/.test(name)))
+  expect(wrong.map(({ file }) => file)).toEqual([])
+})
+
 test("the kernel's services are these", () => {
   expect(Object.keys(kernelServices)).toEqual([
     'accounts',
@@ -113,7 +118,7 @@ const budgets: Readonly<Record<string, number>> = {
   kit: 244,
   log: 67,
   permissions: 399,
-  plugin: 3_755,
+  plugin: 3_735,
   secrets: 196,
   stream: 1_052,
   threads: 453,

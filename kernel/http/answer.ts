@@ -38,7 +38,7 @@ export async function sendAnswer(
     if (!ctx.response.get('content-type')) ctx.type = 'text'
     ctx.body = value
   } else {
-    ctx.body = written(ctx, fitting('json' in form ? form.json : form, value, log))
+    ctx.body = asJson(ctx, fitting('json' in form ? form.json : form, value, log))
   }
 }
 
@@ -62,8 +62,11 @@ function demand(holds: boolean, { method, path }: LiveRoute, what: string): void
   if (!holds) throw new Error(`The route ${method} ${path} must answer with ${what}.`)
 }
 
-/** A value as it is sent. A value that cannot be written fails here, where it is still an error of the request's. */
-function written(ctx: Koa.Context, value: unknown): unknown {
+/**
+ * A value as it is sent. A value that cannot be written fails here, where it is still an error of the request's. Koa is given
+ * a text, since looking at an object makes it load Node's fetch.
+ */
+export function asJson(ctx: Koa.Context, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   ctx.type = 'json'
   return JSON.stringify(value)

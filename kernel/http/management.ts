@@ -1,4 +1,4 @@
-import Router, { type RouterContext } from '@koa/router'
+import type { RouterContext } from '@koa/router'
 import Koa from 'koa'
 import type { Principal } from '../call/call.ts'
 import type { Visit } from '../chain/hooks.ts'
@@ -21,7 +21,7 @@ import { formOf, pathMatcher, routerPath } from '../paths.ts'
 import type { Generation } from '../plugin/generation.ts'
 import type { LiveRoute } from '../route.ts'
 import { Admission } from './admission.ts'
-import { sendAnswer } from './answer.ts'
+import { asJson, sendAnswer } from './answer.ts'
 import { type BodyLimits, readJson } from './body.ts'
 import { isSecure } from './browser.ts'
 import type { Callers } from './caller.ts'
@@ -29,6 +29,7 @@ import { clientAddress } from './client.ts'
 import { cors } from './cors.ts'
 import { endWithAnswer } from './early-answer.ts'
 import { tellMethods } from './methods.ts'
+import { Router } from './node-http.ts'
 import { parsed } from './parsed.ts'
 import { takeBody } from './upload.ts'
 
@@ -82,7 +83,7 @@ export function createManagement(parts: ManagementParts): Koa {
       ctx.status = error.status
       if (!ctx.req.complete) endWithAnswer(ctx.req, ctx.res)
       if (error.retryAfterS !== undefined) ctx.set('retry-after', String(Math.ceil(error.retryAfterS)))
-      ctx.body = wire ? wire.error(error, id) : envelope(error, id)
+      ctx.body = asJson(ctx, wire ? wire.error(error, id) : envelope(error, id))
     }
     const { method, status } = ctx
     const ip = clientAddress(ctx.req, parts.trustedProxies)

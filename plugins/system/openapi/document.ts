@@ -1,8 +1,10 @@
-import { STATUS_CODES } from 'node:http'
 import type { z } from 'zod'
 import type { AnswerForm, EventShape, Generation, LiveRoute, Wire } from '#kernel'
 import { failures, ofCalls, ofRoute } from './failures.ts'
 import { errorSchema, eventSchema, type Schema, schemaOf } from './schemas.ts'
+
+/** Without an import, which would load Node's own fetch and HTTP/2 with every start. */
+const { STATUS_CODES } = process.getBuiltinModule('node:http')
 
 const security: Readonly<Record<string, readonly Schema[]>> = {
   public: [],
