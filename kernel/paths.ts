@@ -38,11 +38,15 @@ export const routerPath = (form: string): string =>
 export const formOf = (path: string): string => path.replaceAll(/\{[^}]*\}/g, '{}')
 
 /**
- * Sorts paths so that of those which fit a request the first is the most exact: segment by segment a literal comes before
- * a parameter, a parameter with literal parts before a bare one, and one of several segments last.
+ * Sorts things by their paths so that of those which fit a request the first is the most exact: segment by segment a literal
+ * comes before a parameter, a parameter with literal parts before a bare one, and one of several segments last.
  */
-export function compareExactness(a: string, b: string): number {
-  const [left, right] = [exactnessOf(a), exactnessOf(b)]
+export function mostExactFirst<T extends { readonly path: string }>(things: readonly T[]): T[] {
+  const rated = things.map((thing) => ({ thing, exactness: exactnessOf(thing.path) }))
+  return rated.sort((a, b) => compare(a.exactness, b.exactness)).map(({ thing }) => thing)
+}
+
+function compare(left: readonly number[], right: readonly number[]): number {
   for (let i = 0; i < Math.min(left.length, right.length); i++) {
     const difference = right[i]! - left[i]!
     if (difference !== 0) return difference

@@ -14,11 +14,12 @@ import { Routing, type TargetHooks } from '../contract/routing.ts'
 import type { Section } from '../contract/section.ts'
 import { Tenants } from '../contract/tenants.ts'
 import { internalError } from '../errors.ts'
-import { compareExactness, formOf } from '../paths.ts'
+import { mostExactFirst } from '../paths.ts'
 import type { LiveRoute } from '../route.ts'
 import type { Instance } from './instance.ts'
+import { Offers } from './offers.ts'
 import { withOnce } from './once.ts'
-import { pathsOf, WireTable } from './wire-table.ts'
+import type { WireTable } from './wire-table.ts'
 
 interface ChainOptions {
   readonly skip: readonly string[]
@@ -73,12 +74,12 @@ export class Generation implements Arrangement {
     this.entries = entries
     this.#instances = instances
     this.#onError = onError
-    const { wires, protocols, services, routes, sections } = offersOf(instances)
+    const { wires, protocols, services, routes, sections } = new Offers(instances)
     this.sections = sections
     this.wires = wires
     this.protocols = protocols
     this.services = services
-    this.routes = routes
+    this.routes = mostExactFirst(routes)
     this.providers = providers
     this.#carry = (services.get(Delivery) as Delivery | undefined) ?? undelivered
     this.#deliver = (call) => this.#carry(call, this)
@@ -178,59 +179,3 @@ export class Generation implements Arrangement {
 const undelivered: Delivery = async () => {
   throw internalError('The plugin that carries calls to providers is not switched on.')
 }
-
-/** The offers of instances, together. Throws when two of them claim the same thing. */
-export function offersOf(running: readonly Instance[]) {
-  const instances = withOnce(running)
-  const routes = unique(instances, 'route', ({ routes }) =>
-    routes.map((route) => [`${route.method} ${formOf(route.path)}`, route]),
-  )
-  const paths = unique(instances, 'path', ({ wires }) =>
-    wires.flatMap((wire) => pathsOf(wire).map((path) => [path, wire] as const)),
-  )
-  const wires = new WireTable(paths.values())
-  for (const { method, path, plugin } of routes.values()) {
-    const taken = method === 'post' ? wires.covering(path) : undefined
-    if (taken !== undefined)
-      throw new Error(`${plugin} claims the route POST ${path}, which the wire at ${taken} answers`)
-  }
-  return {
-    wires,
-    protocols: unique(instances, 'protocol', ({ protocols }) =>
-      protocols.map((protocol) => [protocol.id, protocol]),
-    ),
-    sections: unique(instances, 'section', ({ sections }) => sections.map((one) => [one.name, one])),
-    services: unique(instances, 'service', ({ services }) => [...services]),
-    routes: [...routes.values()].sort((a, b) => compareExactness(a.path, b.path)),
-  }
-}
-
-/** The offers of instances under names; a name can be taken once. */
-function unique<K, V>(
-  instances: readonly Instance[],
-  what: string,
-  read: (instance: Instance) => Iterable<readonly [K, V]>,
-): Map<K, V> {
-  const owners = new Map<K, string>()
-  const all = new Map<K, V>()
-  for (const instance of instances) {
-    for (const [key, value] of read(instance)) {
-      const owner = owners.get(key)
-      if (owner !== undefined) {
-        const once =
-          moduleOf(instance.id) === moduleOf(owner) ? '; a module with bindings offers it in once' : ''
-        throw new Error(
-          `${instance.id} claims the ${what} ${describe(key)}, which ${owner} has already${once}`,
-        )
-      }
-      owners.set(key, instance.id)
-      all.set(key, value)
-    }
-  }
-  return all
-}
-
-const describe = (key: unknown): string =>
-  typeof key === 'symbol' ? (key.description ?? 'unnamed') : String(key)
-
-const moduleOf = (id: string): string => id.split('/')[0]!

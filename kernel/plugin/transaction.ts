@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { ConfigError } from '../config.ts'
 import type { Actor, SectionValue } from '../contract/section.ts'
 import { conflict } from '../errors.ts'
-import { offersOf } from './generation.ts'
 import type { Instance } from './instance.ts'
 import { explain } from './manifest.ts'
 import { migrate } from './migration.ts'
+import { Offers } from './offers.ts'
 import { runningOnce } from './once.ts'
 import { missingOf, type Plugin, type Plugins } from './plugin-record.ts'
 import { liveOf } from './plugin-table.ts'
@@ -55,6 +55,8 @@ export class Transaction {
   readonly #parts: SetupParts
   readonly #records: Records
   readonly #started = new Map<Instance, () => Promise<void>>()
+  /** Of all that run so far, while plugins are started one by one. */
+  #offers: Offers | undefined
 
   constructor(before: Plugins, parts: SetupParts, records: Records) {
     this.plugins = new Map(before)
@@ -186,9 +188,11 @@ export class Transaction {
     let started: Plugin | undefined
     try {
       started = await this.#start(plugin)
-      offersOf([...liveOf(this.plugins), started.instance!])
+      this.#offers ??= new Offers(liveOf(this.plugins))
+      this.#offers.add(started.instance!)
       return started
     } catch (error) {
+      this.#offers = undefined
       if (started?.instance) await this.#started.get(started.instance)?.()
       const problem = explain(error)
       this.#parts.log.error({ plugin: plugin.id, problem }, 'a plugin could not be started')

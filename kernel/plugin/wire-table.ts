@@ -1,5 +1,5 @@
 import type { Wire } from '../call/wire.ts'
-import { compareExactness, hasParameters, type Params, pathMatcher } from '../paths.ts'
+import { hasParameters, mostExactFirst, type Params, pathMatcher } from '../paths.ts'
 
 /** The wire that a path is of, and what stands in the path's parameters. */
 export interface FoundWire {
@@ -24,7 +24,7 @@ export class WireTable {
   constructor(wires: Iterable<Wire>) {
     this.#all = [...new Set(wires)]
     const paths = this.#all.flatMap((wire) => pathsOf(wire).map((path) => ({ wire, path })))
-    for (const { wire, path } of paths.sort((a, b) => compareExactness(a.path, b.path))) {
+    for (const { wire, path } of mostExactFirst(paths)) {
       const start = path.slice(0, path.indexOf('{'))
       if (hasParameters(path)) this.#formed.push({ wire, start, match: pathMatcher(path) })
       else this.#exact.set(path, { wire, params: {} })
