@@ -38,11 +38,16 @@ interface Told {
   readonly stream?: boolean
   readonly served?: Partial<Served>
   readonly counts?: Counts
+  /** The number of the attempt whose answer was taken. */
+  readonly taken?: number
 }
 
 /** What is billed for these attempts. */
-function bill(attempts: readonly Partial<Attempt>[], told: Told = {}) {
-  const { ending = 'ok', stream = false, served, counts } = told
+const bill = (attempts: readonly Partial<Attempt>[], told?: Told) => billedCall(attempts, told).bill
+
+/** A call that is billed for these attempts. */
+function billedCall(attempts: readonly Partial<Attempt>[], told: Told = {}) {
+  const { ending = 'ok', stream = false, served, counts, taken } = told
   const call = callWith({ stream, messages: [{ role: 'user', content: 'How many tokens are these?' }] })
   for (const [i, attempt] of attempts.entries()) {
     call.trace.attempts.push({
@@ -59,16 +64,19 @@ function bill(attempts: readonly Partial<Attempt>[], told: Told = {}) {
       ...attempt,
     })
   }
+  const answered = call.trace.attempts[(taken ?? 0) - 1]
+  if (answered) call.trace.answeredBy(answered, true)
   const end = { status: 200, error: undefined, finishReason: undefined, chunks: 0, body: undefined }
-  return billed(call, { ...end, ...served }, ending, rating, counts)
+  return { call, bill: billed(call, { ...end, ...served }, ending, rating, counts) }
 }
 
 describe('several attempts', () => {
   test('cost what each of them has used, part by part', () => {
-    const { usage, cost } = bill([
+    const { call, bill } = billedCall([
       { model: 'cheap', usage: () => used(1000, 100, 400) },
       { model: 'dear', usage: () => used(2000, 200, 1000) },
     ])
+    const { usage, cost } = bill
     expect(usage).toEqual(used(3000, 300, 1400))
     const amounts = {
       inputNano: 600_000 + 10_000_000,
@@ -78,6 +86,7 @@ describe('several attempts', () => {
     }
     const totalNano = Object.values(amounts).reduce((a, b) => a + b)
     expect(cost).toEqual({ totalNano, ...amounts, priceId: 'openai/dear', source: 'override' })
+    expect(call.trace.attempts.map(({ cost }) => cost!.totalNano)).toEqual([2_000_000, 29_000_000])
   })
 
   test('of which one says its cost itself cost that and the price of the other', () => {
@@ -93,6 +102,23 @@ describe('several attempts', () => {
     const attempts = [{ usage: () => used(10, 1) }, { model: 'unknown', usage: () => used(20, 2) }]
     for (const order of [attempts, attempts.toReversed()])
       expect(bill(order)).toEqual({ usage: used(30, 3), cost: undefined })
+  })
+})
+
+describe('an attempt whose answer was not taken', () => {
+  const taken = { usage: () => used(10, 1) }
+  const outputOf = (lost: Partial<Attempt>, told: Told = {}): number =>
+    bill([lost, taken], { taken: 2, served: { chunks: 50 }, ...told }).usage.output - 1
+
+  test('is billed by what came of it, and not by the answer of the other', () => {
+    const message = { role: 'assistant', content: 'one two three four' } as const
+    const body: Completion = { choices: [{ index: 0, message, finish_reason: 'stop' }] }
+    expect(outputOf({ came: () => 3 }, { stream: true })).toBe(3)
+    expect(outputOf({ came: () => body })).toBeGreaterThan(2)
+    expect(outputOf({ came: () => body })).toBeLessThan(10)
+    expect(outputOf({})).toBe(0)
+    const counts = new Map([['cheap', { input: 40, output: 50 }]])
+    expect(outputOf({ came: () => 3 }, { stream: true, counts })).toBe(3)
   })
 })
 

@@ -8,8 +8,9 @@ import type { Attempt } from './trace.ts'
 import { addUsage, believedUsage, fromWireUsage, noUsage, type Usage } from './usage.ts'
 
 /**
- * Bills every attempt for everything that its provider reported and that can be true. An attempt whose answer the client read
- * without a report (it left early) is billed by a marked estimate; one that failed without a report is not billed.
+ * Bills every attempt for everything that its provider reported and that can be true, and notes the part of each. An attempt whose
+ * answer came without a report (the client left early, or another attempt had answered) is billed by a marked estimate; one
+ * that failed without a report is not billed.
  */
 export function billed(
   call: Call,
@@ -31,6 +32,7 @@ export function billed(
     const part =
       reported(() => reportedCost(attempt.costUsd?.())) ??
       prices?.cost(attempt.provider, attempt.model, used, call.trace.startedAt)
+    attempt.cost = part
     if (part) cost = cost ? addCost(cost, part) : part
     else priced = false
   }
@@ -62,23 +64,21 @@ function estimated(
   counts: Counts | undefined,
 ): Usage | undefined {
   if (ending === 'upstream_error') return undefined
+  const isServed = call.trace.served === undefined || call.trace.served === attempt
+  const came = isServed ? (call.stream ? served.chunks : reported(served.body)) : reported(attempt.came)
+  const chunks = typeof came === 'number' ? came : 0
   const counted = believedReport(attempt.counted)
-  if (counted) return { ...counted, output: Math.max(counted.output, served.chunks), source: 'estimated' }
+  if (counted) return { ...counted, output: Math.max(counted.output, chunks), source: 'estimated' }
   const count = counts?.get(attempt.model)
-  if (count) {
-    const output = count.output || (call.stream ? served.chunks : 0)
-    return { ...noUsage, input: count.input, output, source: 'estimated' }
-  }
+  // The counts are of the answer that was served.
+  if (count && isServed)
+    return { ...noUsage, input: count.input, output: count.output || chunks, source: 'estimated' }
   if (!tokens) return undefined
   const request = call.trace.request ?? call.request
-  return {
-    ...noUsage,
-    input: tokens.estimate({ ...request, model: attempt.model }).tokens,
-    output: call.stream
-      ? served.chunks
-      : tokens.estimator(attempt.model).countAll(answerTexts(reported(served.body))),
-    source: 'estimated',
-  }
+  const input = count?.input ?? tokens.estimate({ ...request, model: attempt.model }).tokens
+  const output =
+    typeof came === 'object' ? tokens.estimator(attempt.model).countAll(answerTexts(came)) : chunks
+  return { ...noUsage, input, output, source: 'estimated' }
 }
 
 /** The texts of an answer, to be counted. */

@@ -1,6 +1,7 @@
 import type { BroughtText, InspectBrought } from '../chain/brought.ts'
 import type { Varies } from '../chain/varies.ts'
 import type { Condition } from '../chain/when.ts'
+import type { Cost } from '../contract/models.ts'
 import type { UpstreamError } from '../errors.ts'
 import type { Call } from './call.ts'
 import type { Completion, ModelRequest, StructuredOutput } from './canonical.ts'
@@ -33,6 +34,10 @@ export interface Attempt {
   counted?: () => Usage | undefined
   /** The cost in the provider's report, in USD; undefined where it reports none. */
   costUsd?: () => number | undefined
+  /** What came of its answer: the body, or the number of chunks of a stream. */
+  came?: () => Completion | number
+  /** Its part of what the call cost; known when the call has settled, if it has a price. */
+  cost?: Cost | undefined
 }
 
 /** The effect of a module on a call: only an effect worth a record, not every pass. */

@@ -5,7 +5,7 @@ import type { CrossedErrors } from './crossing-call.ts'
 import type { CallThrown } from './protocol.ts'
 
 /** A try at a provider as it crosses: what its functions answer by then. */
-export type AttemptView = Omit<Attempt, 'error' | 'usage' | 'counted' | 'costUsd'> & {
+export type AttemptView = Omit<Attempt, 'error' | 'usage' | 'counted' | 'costUsd' | 'came'> & {
   readonly error: CallThrown | undefined
   readonly usage: ReturnType<NonNullable<Attempt['usage']>>
   readonly costUsd: number | undefined
@@ -41,7 +41,7 @@ export interface TracePart {
 const nameOf = ({ n, startedAt }: Pick<Attempt, 'n' | 'startedAt'>): string => `${n} ${startedAt}`
 
 export function viewOfAttempt(attempt: Attempt, errors: CrossedErrors): AttemptView {
-  const { error, usage, counted: _, costUsd, ...plain } = attempt
+  const { error, usage, counted: _, came: __, costUsd, ...plain } = attempt
   return { ...plain, error: error && errors.thrownOf(error), usage: usage?.(), costUsd: costUsd?.() }
 }
 

@@ -35,6 +35,8 @@ export interface RowAttempt extends Pick<Attempt, 'n' | 'provider' | 'model'> {
   readonly key_hint: string | undefined
   readonly status: number | undefined
   readonly latency_us: number | undefined
+  /** Absent where it is not known: it has no price, or reported nothing. */
+  readonly cost_nano?: number | undefined
   readonly error: string | undefined
   readonly reason_next: string | undefined
 }

@@ -126,6 +126,9 @@ export const attempt = z.object({
   model: z.string(),
   key_hint: z.string().nullable(),
   status: z.int().nullable(),
+  cost_usd: usd
+    .nullable()
+    .meta({ description: 'Its part of what the call cost. Null if that is not known.' }),
   error: z.string().nullable(),
   reason_next: z.string().nullable().meta({ description: 'Why another attempt followed.' }),
 })

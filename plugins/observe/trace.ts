@@ -144,6 +144,7 @@ function attemptOf(attempt: Attempt): RowAttempt {
     key_hint: attempt.keyHint,
     status: attempt.status,
     latency_us: attempt.latencyMs === undefined ? undefined : microseconds(attempt.latencyMs),
+    cost_nano: attempt.cost?.totalNano,
     error: attempt.error && cut(attempt.error.message, longest.message),
     reason_next: attempt.reasonNext,
   }

@@ -98,6 +98,7 @@ export function detailOf(row: TraceRow, bodies: Bodies | undefined): TraceDetail
       key_hint: attempt.key_hint ?? null,
       status: attempt.status ?? null,
       latency_ms: attempt.latency_us === undefined ? null : msOf(attempt.latency_us),
+      cost_usd: attempt.cost_nano === undefined ? null : usdOf(attempt.cost_nano),
       error: attempt.error ?? null,
       reason_next: attempt.reason_next ?? null,
     })),

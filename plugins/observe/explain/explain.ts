@@ -1,4 +1,5 @@
 import type { Arranged, Pricing } from '#kernel'
+import { usdOf } from '#kit'
 import type { TraceRow } from '../row.ts'
 import { modulesOf } from './modules.ts'
 import { billOf } from './price.ts'
@@ -39,14 +40,17 @@ function routeOf(row: TraceRow): TraceExplanation['route'] {
     decisions: row.decisions.map(({ considered, ...rest }) =>
       considered ? { ...rest, considered: [...considered] } : rest,
     ),
-    attempts: row.attempts.map(({ key_hint, status, latency_us, error, reason_next, ...rest }) => ({
-      ...rest,
-      key_hint: key_hint ?? null,
-      status: status ?? null,
-      us: latency_us ?? null,
-      error: error ?? null,
-      reason_next: reason_next ?? null,
-    })),
+    attempts: row.attempts.map(
+      ({ key_hint, status, latency_us, cost_nano, error, reason_next, ...rest }) => ({
+        ...rest,
+        key_hint: key_hint ?? null,
+        status: status ?? null,
+        us: latency_us ?? null,
+        cost_usd: cost_nano === undefined ? null : usdOf(cost_nano),
+        error: error ?? null,
+        reason_next: reason_next ?? null,
+      }),
+    ),
     cache: row.cache ? { kind: row.cache.kind, age_s: row.cache.age_s } : null,
     params_changed: [...row.params_changed],
   }

@@ -40,19 +40,19 @@ export class AttemptStream implements AsyncIterator<readonly Chunk[], undefined>
   #held: Chunk[] = []
   #reported: unknown
   #counted: unknown
+  /** How many came. */
+  #chunks = 0
   #isOver = false
 
   constructor(source: ChunkSource, watched: Watched) {
     this.#source = source
     this.#watched = watched
     const { attempt, protocol, target } = watched
-    account(
-      attempt,
-      protocol,
-      target,
-      () => this.#reported,
-      () => this.#counted,
-    )
+    account(attempt, protocol, target, {
+      reported: () => this.#reported,
+      counted: () => this.#counted,
+      came: () => this.#chunks,
+    })
   }
 
   /**
@@ -98,6 +98,7 @@ export class AttemptStream implements AsyncIterator<readonly Chunk[], undefined>
       this.#end()
       return over
     }
+    this.#chunks += chunks.length
     for (const chunk of chunks) {
       // Unparsed chunks are not parsed for this.
       if (chunk.seen?.usage) this.#reported = chunk.seen.usage

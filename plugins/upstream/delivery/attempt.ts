@@ -1,12 +1,19 @@
 import type { Attempt, Protocol, Target, UpstreamError } from '#kernel'
 
+/** What is known of an answer, when it is asked. */
+interface Answered {
+  readonly reported: () => unknown
+  /** What the provider had counted so far. */
+  readonly counted?: () => unknown
+  readonly came: NonNullable<Attempt['came']>
+}
+
 /** Has the attempt tell usage and cost from what is reported or counted so far, once that is read. */
 export function account(
   attempt: Attempt,
   protocol: Protocol,
   target: Target,
-  reported: () => unknown,
-  counted?: () => unknown,
+  { reported, counted, came }: Answered,
 ): void {
   const read =
     <T>(of: (value: unknown) => T) =>
@@ -14,6 +21,7 @@ export function account(
       const value = reported()
       return value ? of(value) : undefined
     }
+  attempt.came = came
   attempt.usage = read((value) => protocol.usage(value, target))
   if (counted) {
     attempt.counted = () => {

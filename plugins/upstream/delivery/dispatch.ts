@@ -154,7 +154,7 @@ const finished = (one: Try, reply: Reply): Awaitable<Reply> =>
 function finishedWhole({ target, protocol, attempt }: Try, reply: WholeReply): Reply {
   attempt.latencyMs = performance.now() - attempt.startedAt
   attempt.status ??= 200
-  account(attempt, protocol, target, () => reply.body.usage)
+  account(attempt, protocol, target, { reported: () => reply.body.usage, came: () => reply.body })
   return reply.by(attempt)
 }
 
