@@ -24,6 +24,7 @@ const chain = [
   'route: keypool',
   'route: modelalias',
   'route: regionroute',
+  'deliver: hedgerace',
   'deliver: fallbackrouter',
   'deliver: mockllm',
   'deliver: retrypilot',

@@ -11,6 +11,7 @@ const bound: Readonly<Record<string, string>> = {
   contextwindow: 'asks where calls would go',
   encryptvault: 'offers a service, which is asked without waiting',
   fallbackrouter: 'offers a service, which is asked without waiting',
+  hedgerace: 'asks where calls would go',
   keypool: 'offers a service, which is asked without waiting',
   keyscope: 'adds routes and offers a service',
   modelalias: 'offers a service, which is asked without waiting',
