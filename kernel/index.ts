@@ -145,6 +145,15 @@ export type {
   Subject,
 } from './contract/personal-data.ts'
 export {
+  type Plan,
+  Plans,
+  planBudget,
+  type Quota,
+  type Tier,
+  tiers,
+  type UpgradePrompt,
+} from './contract/plans.ts'
+export {
   type Context,
   defineArea,
   defineModule,

@@ -227,6 +227,7 @@ const declareServices = [
   'kernel/contract/calls.ts',
   'kernel/contract/counting.ts',
   'kernel/contract/jobs.ts',
+  'kernel/contract/plans.ts',
   'kernel/contract/sealing.ts',
   'kernel/contract/traces.ts',
   'kernel/contract/routing.ts',

@@ -13,6 +13,7 @@ const chain = [
   'limits: loadshed',
   'limits: outputcap',
   'limits: rateshield',
+  'limits: planquota',
   'inspect: maskmode',
   'inspect: secretscan',
   'shape: contextwindow',

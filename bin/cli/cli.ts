@@ -52,6 +52,37 @@ export function createCli(): Command {
     .option('--out <file>', 'file to write, instead of the data folder')
     .option('--json', 'for programs')
     .action(later(async () => (await import('./catalogue.ts')).updateCatalogue))
+  cli.addCommand(licenseCommand())
   cli.addCommand(pluginCommand())
   return cli
+}
+
+/** For whoever issues licenses to others, and for those who have one. */
+function licenseCommand(): Command {
+  const license = new Command('license').description('licenses: tokens that are verified without a network')
+  license
+    .command('keys')
+    .argument('<file>', 'file for the private key; it must not exist yet')
+    .description('make the key pair that licenses are signed and verified with')
+    .option('--json', 'for programs')
+    .action(later(async () => (await import('./license.ts')).licenseKeys))
+  license
+    .command('issue')
+    .description('print a license')
+    .requiredOption('--key <file>', 'the private key')
+    .requiredOption('--to <name>', 'who may use it')
+    .requiredOption('--tier <tier>', 'free, individual, pro, team or enterprise')
+    .option('--days <n>', 'how long it is valid; without an end by default')
+    .option('--requests <n>', 'requests a month; any number by default')
+    .option('--users <n>', 'users; any number by default')
+    .option('--json', 'for programs')
+    .action(later(async () => (await import('./license.ts')).issue))
+  license
+    .command('check')
+    .argument('[token]', 'the license; by default the configured one')
+    .description('verify a license')
+    .option('--public-key <key>', 'the public key; by default license.public_key')
+    .option('--json', 'for programs')
+    .action(later(async () => (await import('./license.ts')).check))
+  return license
 }

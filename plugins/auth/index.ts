@@ -7,7 +7,6 @@ import { UsageMeter } from './meter.ts'
 import { raiseAll } from './raise.ts'
 import { addAccountRoutes } from './routes/account.ts'
 import { addKeyRoutes } from './routes/keys.ts'
-import { addPlanRoutes } from './routes/plans.ts'
 import { addProviderKeyRoutes } from './routes/provider-keys.ts'
 import { addSessionRoutes } from './routes/sessions.ts'
 import { addUsageRoute } from './routes/usage.ts'
@@ -61,7 +60,6 @@ export default defineArea({
     const { signupPerHour, keysPerUser } = context.use(kernelServices.config).auth
     addAccountRoutes(context, signupPerHour)
     addUserRoutes(context)
-    addPlanRoutes(context)
     const quota = new KeyQuota(keysPerUser)
     for (const holder of [own, user, admin]) addKeyRoutes(context, holder, quota)
     for (const holder of [own, user]) {

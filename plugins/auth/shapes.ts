@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { type Key, keyStatus, type User } from '#kernel'
-import { plans } from './plans.ts'
+import { type Key, keyStatus, type Plans, type User } from '#kernel'
 
 const time = z.string().meta({ format: 'date-time' })
 
@@ -20,7 +19,8 @@ const visible = (longest: number) =>
 
 export const name = visible(200)
 
-export const plan = z.enum(plans.map(({ id }) => id))
+/** The plan of a user, by its id. */
+export const planOf = ({ all }: Plans) => z.enum(all.map(({ id }) => id))
 
 export const idParam = z
   .string()

@@ -15,6 +15,7 @@ const bound: Readonly<Record<string, string>> = {
   keypool: 'offers a service, which is asked without waiting',
   keyscope: 'adds routes and offers a service',
   modelalias: 'offers a service, which is asked without waiting',
+  planquota: 'counts with a service, which it asks',
   rateshield: 'counts with a service, which it asks',
   regionroute: 'is asked where calls may go, without waiting',
 }

@@ -1,17 +1,15 @@
 import { z } from 'zod'
-import { badRequest, type Context, forbidden, kernelServices, type Log, type Refusals } from '#kernel'
+import { badRequest, type Context, forbidden, kernelServices, type Log, Plans, type Refusals } from '#kernel'
 import { networkOf, WindowLimit } from '#kit'
-import { email, name, newAccount, plan, profile, profileOf } from '../shapes.ts'
+import { email, name, newAccount, planOf, profile, profileOf } from '../shapes.ts'
 
 /** A new user with a first key. */
 export async function createAccount(
   { use }: Context<unknown>,
   input: { email: string; name?: string | undefined; plan?: string | undefined },
 ): Promise<z.infer<typeof newAccount>> {
-  const accounts = use(kernelServices.accounts)
-  const { user, secret } = await accounts.signUp(
-    { ...input, plan: input.plan ?? 'free' },
-    { name: 'first key' },
+  const { user, secret } = await use(Plans).addUser(() =>
+    use(kernelServices.accounts).signUp({ ...input, plan: input.plan ?? 'free' }, { name: 'first key' }),
   )
   return { ...profileOf(user), api_key: secret }
 }
@@ -21,6 +19,7 @@ const hourMs = 3_600_000
 /** Signup and the caller's profile. */
 export function addAccountRoutes(context: Context<unknown>, signupPerHour: number): void {
   const { route, use, log } = context
+  const plan = planOf(use(Plans))
   const signups = signupLimit(signupPerHour, use(kernelServices.refusals), log)
 
   route({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { type Context, kernelServices, noUser } from '#kernel'
+import { type Context, kernelServices, noUser, Plans } from '#kernel'
 import { listed, listOf, listQuery, shown, storedPage } from '#kit'
-import { email, idParam, name, newAccount, plan, profile, profileOf } from '../shapes.ts'
+import { email, idParam, name, newAccount, planOf, profile, profileOf } from '../shapes.ts'
 import { createAccount } from './account.ts'
 
 const userParams = z.strictObject({ id: idParam })
@@ -11,6 +11,7 @@ const sums = z.record(z.string(), z.int())
 /** Users, for admins. */
 export function addUserRoutes(context: Context<unknown>): void {
   const { route, use } = context
+  const plan = planOf(use(Plans))
 
   route({
     method: 'get',

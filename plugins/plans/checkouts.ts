@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import { type Collection, conflict, newId, notFound, type Page, type PageOptions, type Store } from '#kernel'
+import { planIds } from './plans.ts'
+
+export const plan = z.enum(planIds)
+
+const row = z.object({
+  id: z.string(),
+  user_id: z.string(),
+  plan,
+  price_usd: z.number(),
+  status: z.enum(['open', 'completed', 'cancelled']),
+  created_at: z.string(),
+  updated_at: z.string(),
+  expires_at: z.string(),
+})
+
+export type Checkout = z.infer<typeof row>
+type Ended = Exclude<Checkout['status'], 'open'>
+
+/** What a reader sees: an open one that is too old has expired. */
+export const statusOf = ({ status, expires_at }: Checkout): Checkout['status'] | 'expired' =>
+  status === 'open' && Date.parse(expires_at) <= Date.now() ? 'expired' : status
+
+/** Sessions in which users take another plan. Somebody else sees to the payment, and says when it is done. */
+export class Checkouts {
+  readonly #rows: Collection<Checkout>
+  readonly #hours: number
+  /** Endings go one after the other, so that none comes between another's effect and its row. */
+  #ending: Promise<unknown> = Promise.resolve()
+
+  constructor(store: Store, hours: number) {
+    this.#hours = hours
+    this.#rows = store.collection('checkouts', {
+      schema: row,
+      indexes: { user: ({ user_id }) => user_id, expires: ({ expires_at }) => expires_at },
+    })
+  }
+
+  async start(terms: Pick<Checkout, 'user_id' | 'plan' | 'price_usd'>): Promise<Checkout> {
+    const now = Date.now()
+    const at = new Date(now).toISOString()
+    const expires_at = new Date(now + this.#hours * 3_600_000).toISOString()
+    const made: Checkout = {
+      id: newId('chk_'),
+      ...terms,
+      status: 'open',
+      created_at: at,
+      updated_at: at,
+      expires_at,
+    }
+    await this.#rows.put(made.id, made)
+    return made
+  }
+
+  /** A checkout that a user may see, or any without a user; throws a not found for no such one. */
+  async find(id: string, userId?: string): Promise<Checkout> {
+    const found = await this.#rows.get(id)
+    if (!found || (userId !== undefined && found.user_id !== userId))
+      throw notFound(`There is no checkout ${id}.`, { param: 'id' })
+    return found
+  }
+
+  /** Newest first, of one user or of all. */
+  list(userId: string | undefined, page: PageOptions): Promise<Page<Checkout>> {
+    return this.#rows.list({ ...page, reverse: true, ...(userId !== undefined && of(userId)) })
+  }
+
+  /** Ends an open one, after `effect`, which may be done again after a crash. What has ended so already stays. */
+  end(id: string, status: Ended, effect: (checkout: Checkout) => Promise<unknown>): Promise<Checkout> {
+    const ended = this.#ending.then(() => this.#end(id, status, effect))
+    this.#ending = ended.catch(() => {})
+    return ended
+  }
+
+  async #end(id: string, status: Ended, effect: (checkout: Checkout) => Promise<unknown>): Promise<Checkout> {
+    const found = await this.find(id)
+    if (found.status === status) return found
+    demandOpen(found)
+    await effect(found)
+    const ended = { ...found, status, updated_at: new Date().toISOString() }
+    await this.#rows.put(id, ended)
+    return ended
+  }
+
+  /** Forgets those that ended, or expired, this long ago. */
+  async prune(days: number): Promise<void> {
+    const to = new Date(Date.now() - days * 86_400_000).toISOString()
+    for await (const [id] of this.#rows.scan({ index: 'expires', to })) await this.#rows.delete(id)
+  }
+
+  count(userId: string): Promise<number> {
+    return this.#rows.count(of(userId))
+  }
+
+  async erase(userId: string): Promise<number> {
+    let erased = 0
+    for await (const [id] of this.#rows.scan(of(userId))) if (await this.#rows.delete(id)) erased += 1
+    return erased
+  }
+}
+
+const of = (userId: string) => ({ index: 'user', equals: userId })
+
+function demandOpen(checkout: Checkout): void {
+  const status = statusOf(checkout)
+  if (status !== 'open') throw conflict(`This checkout is ${status}; start another one.`, { param: 'id' })
+}
