@@ -24,6 +24,7 @@ const chain = [
   'verify: structuredshield',
   'route: keypool',
   'route: modelalias',
+  'route: modelswitch',
   'route: regionroute',
   'deliver: hedgerace',
   'deliver: fallbackrouter',

@@ -1,6 +1,5 @@
 import { type Attempt, type Call, forbidden, type GatewayError, unauthorized, type Visit } from '#kernel'
-import { compileGlobs, limitTokens, type ModelName, modelName, tokenLimitFields } from '#kit'
-import { compileHours } from './hours.ts'
+import { compileGlobs, compileHours, limitTokens, type ModelName, modelName, tokenLimitFields } from '#kit'
 import type { Scope } from './scope.ts'
 
 /** A scope made ready to be asked. Every question is answered by silence, or by a refusal that names the rule. */

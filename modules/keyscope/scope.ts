@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { hoursSchema } from './hours.ts'
+import { hoursSchema } from '#kit'
 
 const names = z.array(z.string().min(1).max(256)).min(1)
 

@@ -16,6 +16,7 @@ const bound: Readonly<Record<string, string>> = {
   keyscope: 'adds routes and offers a service',
   modelalias: 'offers a service, which is asked without waiting',
   planquota: 'counts with a service, which it asks',
+  modelswitch: 'counts tokens with a service',
   rateshield: 'counts with a service, which it asks',
   regionroute: 'is asked where calls may go, without waiting',
 }

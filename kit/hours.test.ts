@@ -34,6 +34,17 @@ test('a whole day is written from midnight to midnight, and several stretches ad
   expect(isActive(both, '2026-11-23T10:30:00Z')).toBe(false)
 })
 
+test('hours are those of the clocks in a time zone, also over a change of the clocks', () => {
+  const isOpen = compileHours([{ days: ['sun'], from: '02:30', to: '04:00' }], 'Europe/Berlin')
+  expect(isOpen(at('2026-03-29T00:59:00Z'))).toBe(false)
+  expect(isOpen(at('2026-03-29T01:00:00Z'))).toBe(true)
+  expect(isOpen(at('2026-03-29T02:00:00Z'))).toBe(false)
+  expect(compileHours([{ from: '00:00', to: '00:30' }], 'Asia/Kolkata')(at('2026-11-22T18:45:00Z'))).toBe(
+    true,
+  )
+  expect(compileHours([{ from: '12:00', to: '13:00' }], 'UTC')(at('2026-11-22T12:15:00Z'))).toBe(true)
+})
+
 test('every minute is either in some hours or in those that begin where they end', () => {
   const minute = fc.nat({ max: 24 * 60 - 1 })
   const text = (of: number) =>
