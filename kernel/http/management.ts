@@ -126,7 +126,7 @@ function wireOf({ path }: Koa.Context, generation: Generation): LiveRoute['wire'
 
 function routerOf(generation: Generation, parts: ManagementParts, admission: Admission): Router {
   const { routes, chain } = generation
-  const router = new Router({ strict: false })
+  const router = new Router({ strict: false, sensitive: true })
   for (const route of routes) {
     router[route.method](formOf(route.path), routerPath(route.path), async (ctx, next) => {
       // A literal path is never another one's parameter, also not for a method that it does not have.

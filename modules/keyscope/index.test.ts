@@ -184,6 +184,9 @@ test('a limited key makes no other key, and the one that replaces it is as limit
       body: { error: { details: { rule: 'keys' } } },
     })
   }
+  for (const at of ['/API/auth/me/keys', '/api/auth/me/KEYS', '/api/auth/me/%6Beys', '/api//auth/me/keys'])
+    expect([at, (await gateway.api('POST', at, {}, key.secret)).status]).toEqual([at, 404])
+  expect((await gateway.api('POST', '/api/auth/me/keys/', {}, key.secret)).status).toBe(403)
   const next = await accounts.keys.rotate(userId, key.id, 60)
   await expect(ask({ model: 'gpt-4o' }, {}, next)).rejects.toMatchObject(refused('models'))
   await ask({}, {}, next)
