@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { getHeapStatistics } from 'node:v8'
 import { expect, test } from 'vitest'
 import { release, releaseAtRest, savesMemory } from './rest.ts'
@@ -35,4 +37,32 @@ test('memory counts for more than speed only where Node was told to let the heap
   expect(savesMemory(['--max-semi-space-size=32', '--heap-growing-percent=60'])).toBe(true)
   expect(savesMemory(['--max-semi-space-size=32', '--heap-growing-percent=200'])).toBe(false)
   expect(savesMemory([])).toBe(false)
+})
+
+/** The MB of the young generation after a load before `growUnderLoad` and after one that follows it. */
+const script = `
+  import { getHeapSpaceStatistics } from 'node:v8'
+  import { growUnderLoad } from ${JSON.stringify(new URL('./rest.ts', import.meta.url).href)}
+  const load = () => {
+    let kept = []
+    for (let n = 0; n < 600_000; n++) kept = n % 20_000 === 0 ? [] : [...kept.slice(0, 0), { n, text: 'x' + n }]
+    const garbage = Array.from({ length: 200_000 }, (_, n) => ({ n }))
+    const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')
+    return garbage.length && young.space_size / 2 ** 20
+  }
+  const before = load()
+  growUnderLoad()
+  console.log(JSON.stringify([before, load()]))`
+
+test('with the flags of npm start the young generation grows with the first load, and not with the start', () => {
+  const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  const flags = String(scripts.start)
+    .split(' ')
+    .filter((word) => word.startsWith('--'))
+  const said = execFileSync(process.execPath, [...flags, '--input-type=module', '-e', script], {
+    encoding: 'utf8',
+  })
+  const [before, after] = JSON.parse(said) as [number, number]
+  expect(before).toBeLessThanOrEqual(16)
+  expect(after).toBeGreaterThanOrEqual(32)
 })

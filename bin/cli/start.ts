@@ -10,7 +10,7 @@ import { configuration, refuseConfiguration } from './configuration.ts'
 import { folderProblem } from './data-folder.ts'
 import { greeting } from './greeting.ts'
 import { tidyPackages } from './packages/upkeep.ts'
-import { releaseAtRest, savesMemory } from './rest.ts'
+import { growUnderLoad, releaseAtRest, savesMemory } from './rest.ts'
 import { forgetRunning, noteRunning } from './running.ts'
 
 /** Runs the gateway until it gets a signal to end. */
@@ -37,7 +37,8 @@ export async function start(): Promise<void> {
     await noteRunning(config.dataDir, kernel.url)
     stopOnSignals(end)
     console.log(greeting(kernel, performance.now() - began))
-    if (savesMemory()) releaseAtRest()
+    growUnderLoad()
+    releaseAtRest(savesMemory() ? {} : { restMs: Number.POSITIVE_INFINITY })
   } catch (error) {
     if (error instanceof ConfigError) return refuseConfiguration(error)
     console.error(`The gateway could not start: ${reasonOf(error, config)}`)
