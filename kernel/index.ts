@@ -175,6 +175,19 @@ export { type Candidate, Routing, type TargetHooks } from './contract/routing.ts
 export { SealedBodies, Sealing, type Signature, Signing, type SigningKey } from './contract/sealing.ts'
 export type { Actor, Section } from './contract/section.ts'
 export { type Session, Sessions } from './contract/sessions.ts'
+export {
+  type Cap,
+  type CapAction,
+  type CapScope,
+  type CapStanding,
+  capActions,
+  capScopes,
+  ModelLadder,
+  Spend,
+  type SpendAnswer,
+  type SpendClaim,
+  SpendShare,
+} from './contract/spend.ts'
 export { Tenants } from './contract/tenants.ts'
 export {
   type TraceBodies,

@@ -231,6 +231,7 @@ const declareServices = [
   'kernel/contract/sealing.ts',
   'kernel/contract/traces.ts',
   'kernel/contract/routing.ts',
+  'kernel/contract/spend.ts',
   'plugins/upstream/kit/services.ts',
 ]
 

@@ -14,6 +14,7 @@ const chain = [
   'limits: outputcap',
   'limits: rateshield',
   'limits: planquota',
+  'limits: costcap',
   'inspect: maskmode',
   'inspect: secretscan',
   'shape: contextwindow',

@@ -26,7 +26,7 @@ export interface FigureSums {
 export interface Figures {
   /**
    * The calls of one user, key, project or tenant, or of all, that began from a time on, to a quarter of an hour: for the last
-   * 65 days.
+   * 65 days. A project of a tenant is `["<tenant>","<project>"]`.
    */
   since(
     dimension: 'total' | 'user' | 'key' | 'project' | 'tenant',

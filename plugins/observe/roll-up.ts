@@ -56,11 +56,15 @@ export function createRollUp(): (
   }
 }
 
+/** Projects of two tenants may have one name. */
+const projectOf = (project: string, tenant: string | undefined): string =>
+  tenant === undefined ? project : JSON.stringify([tenant, project])
+
 const noTags: readonly string[] = []
 
 function namesOf(
   minute: number,
-  { user_id: user, tenant }: TraceRow,
+  { user_id: user, tenant, key_id, project }: TraceRow,
   values: Values,
   isTold: boolean,
   apart: string,
@@ -80,9 +84,8 @@ function namesOf(
     if (tenant !== undefined) holders.push(['tenant', tenant])
     for (const [dimension, value] of holders) cells.add(`d/${all}/${dimension}/${day}/${value}`)
     const quarter = Math.floor((minute * minuteMs) / quarterMs)
-    const capped = values.filter(([dimension]) => dimension === 'key' || dimension === 'project')
-    for (const [dimension, value] of [['total', ''] as const, ...holders, ...capped])
-      cells.add(`q/${day}/${dimension}/${value}/${quarter}`)
+    holders.push(['total', ''], ['key', key_id], ['project', projectOf(project, tenant)])
+    for (const [dimension, value] of holders) cells.add(`q/${day}/${dimension}/${value}/${quarter}`)
   }
   return {
     timed: scopes.flatMap((scope) => [

@@ -1,0 +1,114 @@
+import type { Budget, Cap, CapStanding, Left, SpendAnswer, SpendClaim } from '#kernel'
+import { detach } from '#kit'
+import { pairOf, sharedOf, standingsOf, unlimited, usedBy } from './claims.ts'
+import type { Periods } from './periods.ts'
+import { addCost, dearest, type RecentCosts } from './recent.ts'
+import type { Told } from './told.ts'
+
+/** A reservation that is not settled, by its id. */
+export type Open = Map<string, { readonly by: string; readonly thread: number }>
+
+/** What a call that was let through has used. */
+export interface Settled {
+  readonly claim: SpendClaim
+  readonly id: string | undefined
+  readonly used: { readonly nano: number; readonly model: string | undefined; readonly ownKey: boolean }
+}
+
+interface Parts {
+  readonly budget: (by: string) => Budget
+  readonly periods: Periods
+  readonly told: Told
+  /** Outlive reloads. */
+  readonly open: Open
+  readonly recent: RecentCosts
+}
+
+/** Reserves and settles what calls cost under their caps. Lives in the first thread. */
+export class CapCounts {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  async reserve(claim: SpendClaim, thread: number): Promise<SpendAnswer> {
+    const { budget, periods, open } = this.#parts
+    const { by, caps, leaseMs } = claim
+    const { nano, basis } = this.#amountOf(claim)
+    if (caps.length === 0) return { granted: true, nano, basis, standings: [] }
+    await periods.ready(by, caps)
+    const shared = sharedOf(by, caps)
+    const mostOf = (cap: Cap): number =>
+      cap.action === 'block' ? periods.about(by, cap).mostNano : unlimited
+    const pairs = shared.flatMap((those) => pairOf(those[0]!, nano, Math.min(...those.map(mostOf))))
+    const answer = await budget(by).reserve(pairs, { leaseMs })
+    const standings = this.#standings(by, caps, shared, answer.left)
+    if (answer.granted) {
+      open.set(answer.id, { by, thread })
+      return { granted: true, id: answer.id, nano, basis, standings }
+    }
+    const [tightest] = shared[Math.floor(answer.claim / 2)]!.toSorted((a, b) => mostOf(a) - mostOf(b))
+    const refusedBy = caps.indexOf(tightest!)
+    detach('a cap that refused a call', this.#parts.told.tell(by, standings[refusedBy]!, nano))
+    return { granted: false, nano, basis, standings, refusedBy }
+  }
+
+  async settle({ claim: { by, caps }, id, used }: Settled): Promise<void> {
+    const { budget, open, recent, told } = this.#parts
+    if (used.model !== undefined && used.nano > 0) addCost(recent, used.model, used.nano, Date.now())
+    if (id === undefined) return
+    open.delete(id)
+    const isSettled = await budget(by).settle({ id }, usedBy(used))
+    if (!isSettled) await this.#count(by, caps, used)
+    for (const standing of await this.standings(by, caps)) await told.tell(by, standing)
+  }
+
+  async standings(by: string, caps: readonly Cap[]): Promise<CapStanding[]> {
+    await this.#parts.periods.ready(by, caps)
+    const shared = sharedOf(by, caps)
+    const pairs = shared.flatMap(([cap]) => pairOf(cap!, 0, unlimited))
+    return this.#standings(by, caps, shared, await this.#parts.budget(by).left(pairs))
+  }
+
+  /** Gives back what calls of a thread have reserved that has ended. */
+  async lose(thread: number): Promise<void> {
+    const lost = Array.from(this.#parts.open).filter(([, open]) => open.thread === thread)
+    for (const [id, { by }] of lost) {
+      this.#parts.open.delete(id)
+      await this.#parts.budget(by).settle({ id }, usedBy({ nano: 0, ownKey: false }))
+    }
+  }
+
+  /** Counts the cost of a call whose reservation was given back before it ended. */
+  async #count(by: string, caps: readonly Cap[], used: Settled['used']): Promise<void> {
+    const amounts = usedBy(used)
+    const claims = sharedOf(by, caps).map(
+      ([cap]) => pairOf(cap!, cap!.ownKeys ? amounts.nano : amounts.operator_nano, unlimited)[0],
+    )
+    const held = await this.#parts.budget(by).reserve(claims)
+    if (held.granted) await this.#parts.budget(by).settle(held, {})
+  }
+
+  #amountOf({ nano, unknownOf, otherwiseNano }: SpendClaim): Pick<SpendAnswer, 'nano' | 'basis'> {
+    if (unknownOf === undefined) return { nano, basis: 'estimate' }
+    const recent = dearest(this.#parts.recent, unknownOf, Date.now())
+    if (recent !== undefined && recent >= nano) return { nano: recent, basis: 'recent' }
+    if (recent === undefined && otherwiseNano !== undefined && otherwiseNano >= nano)
+      return { nano: otherwiseNano, basis: 'otherwise' }
+    return { nano, basis: 'estimate' }
+  }
+
+  /** In the order of the caps. */
+  #standings(
+    by: string,
+    caps: readonly Cap[],
+    shared: readonly (readonly Cap[])[],
+    left: readonly Left[],
+  ): CapStanding[] {
+    const all = shared.flatMap((those, i) =>
+      standingsOf(those, [left[2 * i]!, left[2 * i + 1]!], (cap) => this.#parts.periods.about(by, cap)),
+    )
+    return caps.map((cap) => all.find((standing) => standing.cap === cap)!)
+  }
+}
