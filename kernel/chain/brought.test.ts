@@ -76,6 +76,12 @@ test('guards that the call does not meet are not asked, and without guards texts
   expect(await brought([], ['ask a@b'])).toEqual(['ask a@b'])
 })
 
+test('a module that brings texts is not asked about them itself', async () => {
+  const own = guard('handbook', detectionOf([mail], { reach: 20 }))
+  const other = guard('other', detectionOf([{ pattern: /\d+/, replacement: '[number]' }], { reach: 20 }))
+  expect(await brought([own, other], ['ask a@b or 12'])).toEqual(['ask a@b or [number]'])
+})
+
 test('a guard that fails lets texts pass when it is open, and refuses the call when it is closed', async () => {
   const broken: Detection = {
     reach: 1,
