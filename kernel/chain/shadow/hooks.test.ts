@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { callWith, entryOf, oneByOne } from '../../../test/chain.ts'
 import type { Call } from '../../call/call.ts'
 import type { Completion } from '../../call/canonical.ts'
@@ -437,4 +437,92 @@ test('what offers more than hooks cannot run in shadow, and is told what that is
       ),
     }),
   )
+})
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+test('a module sees of a call what is known of it by then, and its part of the call is over with the call', async () => {
+  const known = { cached: { kind: 'exact' }, firstContentAt: 7, body: () => answer }
+  let seen: Call | undefined
+  const next: Next = async (call) => {
+    Object.assign(call.trace, known)
+    call.trace.mayRecord(call.request)
+    return WholeReply.fromBytes('chat', bytes)
+  }
+  const hooks: Hooks = {
+    settled(_, made) {
+      seen = made
+    },
+  }
+  const { call } = await shadow(hooks, { next })
+  expect(seen!.trace).toMatchObject({ ...known, request: call.trace.request })
+  expect(call.trace.request).toBeDefined()
+  expect(seen!.cancel.aborted).toBe(true)
+  expect(call.cancel.aborted).toBe(false)
+})
+
+test('a call that ends by itself is no call that the module would have ended', async () => {
+  const call = callOf()
+  const chain = new Chain([inShadow(entryOf('m', { request: () => undefined }))], provider())
+  await chain.run(call)
+  call.cancel.abort(new Error('the client has left'))
+  await chain.settled({ ending: 'client_abort' } as Outcome, call)
+  expect(call.trace.notes).toEqual([])
+})
+
+test('what a module finds is told as found in shadow, and what it refuses counts once', async () => {
+  const word = (action: 'note' | 'block'): Hooks => ({
+    detect: {
+      request: {
+        reach: 5,
+        scan: (text) => (text === 'hello' ? [{ start: 0, end: 5, label: 'word', action }] : []),
+      },
+    },
+  })
+  const noted = await shadow(word('note'))
+  expect(noted.call.trace.findings).toMatchObject([{ module: 'm', label: 'word', mode: 'shadow' }])
+  const blocked = await shadow(word('block'))
+  expect(blocked.meter.refusals).toBe(1)
+  expect(blocked.notes.filter(({ verdict }) => verdict === 'refused')).toHaveLength(1)
+})
+
+test('the end of a call does not wait for ever for a module, and says that it was not done', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const call = callOf()
+  const stuck = entryOf('m', { attempt: () => new Promise<void>(() => {}) })
+  const chain = new Chain([inShadow(stuck)], provider())
+  await chain.attempt({ n: 1, provider: 'p', model: 'm' } as Attempt, call, {})
+  const settled = chain.settled({ ending: 'ok' } as Outcome, call)
+  await vi.advanceTimersByTimeAsync(5_000)
+  await settled
+  expect(call.trace.notes).toEqual([{ module: 'm', verdict: 'unfinished', mode: 'shadow' }])
+})
+
+test('only the request hook makes later ones wait', async () => {
+  const call = callOf()
+  const gate = Promise.withResolvers<void>()
+  const order: string[] = []
+  const chain = new Chain(
+    [
+      inShadow(
+        entryOf('m', {
+          async attempt() {
+            await gate.promise
+            order.push('attempt')
+          },
+          attempted: () => void order.push('attempted'),
+        }),
+      ),
+    ],
+    provider(),
+  )
+  const attempt = { n: 1, provider: 'p', model: 'm' } as Attempt
+  await chain.attempt(attempt, call, {})
+  await chain.attempted(attempt, call)
+  expect(order).toEqual(['attempted'])
+  gate.resolve()
+  await chain.settled({ ending: 'ok' } as Outcome, call)
+  expect(order).toEqual(['attempted', 'attempt'])
 })
