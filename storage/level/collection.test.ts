@@ -3,7 +3,7 @@ import { fillUp, hasFullDevice } from '../conformance/full-device.ts'
 import { collect, withEngine } from '../conformance/harness.ts'
 import type { Change } from '../index.ts'
 import { openLevel } from '../level.ts'
-import { accountOptions, newerAccountOptions } from './crash-parts.ts'
+import { Account, accountOptions, newerAccountOptions } from './crash-parts.ts'
 
 const account = (balance: number) => ({ owner: 'o', balance })
 
@@ -32,23 +32,65 @@ test('deleting what is not there is no change', () =>
     expect(changes).toEqual([{ id: 'a', row: account(1) }, { id: 'a' }])
   }))
 
-test('a shape that is asked for while the one before is being prepared is there for each that reads', () =>
-  withEngine(openLevel, async ({ engine, reopen }) => {
-    await engine.collection('accounts', accountOptions).put('a', account(1))
-    const again = await reopen()
-    again.collection('accounts', accountOptions)
-    const accounts = again.collection('accounts', newerAccountOptions)
-    const readings: Promise<unknown>[] = []
-    for (let n = 0; n < 50; n++) {
-      readings.push(
-        accounts.get('a'),
-        again.transaction((tx) => tx.get(accounts, 'a')),
-      )
-      await (n % 5 === 0 ? new Promise<void>((resolve) => setImmediate(resolve)) : undefined)
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+test.each([0, 1, 2, 3, 4])(
+  'a shape that is asked for %i turns after the one before is what all read',
+  (turns) =>
+    withEngine(openLevel, async ({ engine, reopen }) => {
+      await engine.collection('accounts', accountOptions).put('a', account(1))
+      const again = await reopen()
+      again.collection('accounts', newerAccountOptions)
+      for (let n = 0; n < turns; n++) await turn()
+      const accounts = again.collection('accounts', {
+        ...newerAccountOptions,
+        version: 3,
+        migrate: (row, version) => ({ ...Account.parse(row), currency: `from ${version}` }),
+      })
+      const readings: Promise<unknown>[] = []
+      for (let n = 0; n < 20; n++) {
+        readings.push(
+          accounts.get('a'),
+          again.transaction((tx) => tx.get(accounts, 'a')),
+        )
+        await turn()
+      }
+      const rows = await Promise.all(readings)
+      expect(rows[0]).toMatchObject({ ...account(1), currency: expect.stringMatching(/^from [12]$/) })
+      expect(new Set(rows.map((row) => JSON.stringify(row))).size).toBe(1)
+    }),
+)
+
+test('what is being read when a shape is asked for is read in that shape', () =>
+  withEngine(openLevel, async ({ engine }) => {
+    const accounts = engine.collection('accounts', accountOptions)
+    await accounts.put('a', account(1))
+    const read = accounts.get('a')
+    const changed = accounts.update('a', (row) => row)
+    const listed = accounts.list()
+    const newer = engine.collection('accounts', newerAccountOptions)
+    const brought = { ...account(1), currency: 'eur' }
+    expect(await read).toEqual(brought)
+    expect(await changed).toEqual(brought)
+    expect(await listed).toEqual({ items: [brought], total: 1 })
+    expect(await newer.get('a')).toEqual(brought)
+  }))
+
+test('what is listed goes on in the shape that it began with', () =>
+  withEngine(openLevel, async ({ engine }) => {
+    const accounts = engine.collection('accounts', accountOptions)
+    await Promise.all(Array.from({ length: 600 }, (_, n) => accounts.put(`id${n}`, account(1))))
+    const listing = accounts.scan()[Symbol.asyncIterator]()
+    const first = await listing.next()
+    expect(first.value?.[1]).toEqual(account(1))
+    const newer = engine.collection('accounts', newerAccountOptions)
+    expect((await newer.list({ limit: 1 })).items).toEqual([{ ...account(1), currency: 'eur' }])
+    let rest = 0
+    for (let next = await listing.next(); !next.done; next = await listing.next()) {
+      expect(next.value[1]).toEqual(account(1))
+      rest += 1
     }
-    expect(new Set((await Promise.all(readings)).map((row) => JSON.stringify(row)))).toEqual(
-      new Set([JSON.stringify({ ...account(1), currency: 'eur' })]),
-    )
+    expect(rest).toBe(599)
   }))
 
 test.skipIf(!hasFullDevice)(

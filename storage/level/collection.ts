@@ -10,6 +10,13 @@ import { readingOn } from './reading-on.ts'
 import { Rows } from './rows.ts'
 import { shapeOf } from './shape.ts'
 
+/** A listing of one moment: its rows are of the version that they had then. */
+interface Reading {
+  readonly plan: ListingPlan
+  readonly snapshot: Snapshot
+  readonly version: number
+}
+
 /**
  * A collection in LevelDB. Every write reads, decides and joins the waiting group within one turn of the event loop,
  * which is what serialises writes; only the wait for the disk is asynchronous. Reads see what is on disk.
@@ -97,36 +104,33 @@ export class LevelCollection<T> implements Collection<T> {
 
   list(options: ListOptions = {}): Promise<Page<T>> {
     return this.run(async () => {
-      const plan = this.#plan(options)
-      const snapshot = this.backing.database.snapshot()
+      const reading = this.#read(options)
       try {
-        const total = await totalOf(this.backing.database, plan, snapshot)
-        return await this.#page(plan, total, snapshot)
+        const total = await totalOf(this.backing.database, reading.plan, reading.snapshot)
+        return await this.#page(reading, total)
       } finally {
-        await snapshot.close()
+        await reading.snapshot.close()
       }
     })
   }
 
   async *scan(options: ListOptions = {}): AsyncIterable<[id: string, row: T]> {
-    await this.run(() => {})
-    const plan = this.#plan(options)
-    const snapshot = this.backing.database.snapshot()
+    const reading = await this.run(() => this.#read(options))
     try {
-      for await (const { id, text } of readingOn(this.backing.gate, this.#listed(plan, snapshot))) {
-        const row = this.rows.decode(id, text)
+      for await (const { id, text } of readingOn(this.backing.gate, this.#listed(reading))) {
+        const row = this.rows.decode(id, text, reading.version)
         if (row !== undefined) yield [id, row]
       }
     } finally {
-      await snapshot.close()
+      await reading.snapshot.close()
     }
   }
 
   count(options: CountOptions = {}): Promise<number> {
     return this.run(async () => {
-      const snapshot = this.backing.database.snapshot()
+      const { plan, snapshot } = this.#read(options)
       try {
-        return await totalOf(this.backing.database, this.#plan(options), snapshot)
+        return await totalOf(this.backing.database, plan, snapshot)
       } finally {
         await snapshot.close()
       }
@@ -147,13 +151,17 @@ export class LevelCollection<T> implements Collection<T> {
     this.#listeners.announce({ id, row })
   }
 
-  /** Does something inside the gate when the collection is ready. */
-  run<R>(operation: () => R | Promise<R>): Promise<R> {
-    return this.backing.gate.run(async () => {
-      const ready = this.#ready
-      await ready.catch((error) => this.#prepareAgain(error, ready))
-      return operation()
-    })
+  /** Does something inside the gate when the rows are of the current shape. */
+  async run<R>(operation: () => R | Promise<R>): Promise<R> {
+    for (;;) {
+      const outcome = await this.backing.gate.run(async () => {
+        const ready = this.#ready
+        await ready.catch((error) => this.#prepareAgain(error, ready))
+        return this.#isReady && { value: await operation() }
+      })
+      if (outcome) return outcome.value
+      // Another shape was asked for meanwhile. The wait for it is outside of the gate, as preparing may have to wait for the gate.
+    }
   }
 
   #prepare(before: Promise<void>): Promise<void> {
@@ -189,24 +197,30 @@ export class LevelCollection<T> implements Collection<T> {
     this.announce(id, row)
   }
 
-  #plan(options: ListOptions): ListingPlan {
-    return planListing(this.rows.keys, this.rows.shape.indexes, options)
+  /** Throws for a listing that cannot be; else its snapshot must be closed. */
+  #read(options: ListOptions): Reading {
+    const { indexes, version } = this.rows.shape
+    const plan = planListing(this.rows.keys, indexes, options)
+    return { plan, version, snapshot: this.backing.database.snapshot() }
   }
 
   /** One row more than the page has is looked for: whether there is another page. */
-  async #page(plan: ListingPlan, total: number, snapshot: Snapshot): Promise<Page<T>> {
+  async #page({ plan, ...reading }: Reading, total: number): Promise<Page<T>> {
     const items: T[] = []
     let read = 0
     let last: string | undefined
     let next: string | undefined
-    for await (const { key, id, text } of this.#listed({ ...plan, limit: plan.limit + 1 }, snapshot)) {
+    for await (const { key, id, text } of this.#listed({
+      ...reading,
+      plan: { ...plan, limit: plan.limit + 1 },
+    })) {
       if (read === plan.limit) {
         next = last === undefined ? undefined : cursorOf(plan, last)
         break
       }
       read += 1
       last = key
-      const row = this.rows.decode(id, text)
+      const row = this.rows.decode(id, text, reading.version)
       if (row !== undefined) items.push(row)
     }
     const unreadable = read - items.length
@@ -218,7 +232,7 @@ export class LevelCollection<T> implements Collection<T> {
     }
   }
 
-  async *#listed(plan: ListingPlan, snapshot: Snapshot): AsyncIterable<ListedRow> {
+  async *#listed({ plan, snapshot }: Reading): AsyncIterable<ListedRow> {
     for await (const page of rowPages(this.backing.database, this.rows.keys, plan, snapshot)) yield* page
   }
 }

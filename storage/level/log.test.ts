@@ -5,6 +5,7 @@ import { withEngine } from '../conformance/harness.ts'
 import type { Log, LogOptions } from '../index.ts'
 import { openLevel } from '../level.ts'
 import type { LevelLog } from './log.ts'
+import { LogKeys } from './log-keys.ts'
 import { queuedRow } from './queued-row.ts'
 
 interface Event {
@@ -121,3 +122,15 @@ test.skipIf(!hasFullDevice)('while the disk refuses writes a log answers, and wa
     await vi.waitFor(() => expect(log.status().depth).toBe(0), 10_000)
   }),
 )
+
+test('a log that cannot be read tells no totals', () =>
+  withEngine(openLevel, async ({ engine, folder, reopen }) => {
+    const before = engine.log('events', options)
+    before.append(event(1))
+    await engine.close()
+    const database = new Level<string, string>(folder)
+    await database.put(new LogKeys('events').meta, 'no JSON')
+    await database.close()
+    const log = (await reopen()).log('events', options)
+    await expect(log.totals('', '~')).rejects.toThrow(SyntaxError)
+  }))

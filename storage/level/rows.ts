@@ -58,9 +58,9 @@ export class Rows<T> {
   }
 
   /** The row of a stored text; undefined, and reported, when it cannot be read. */
-  decode(id: string, text: string): T | undefined {
+  decode(id: string, text: string, version: number = this.shape.version): T | undefined {
     try {
-      const json = jsonOfVersion(text, this.shape.version)
+      const json = jsonOfVersion(text, version)
       if (json !== undefined) return JSON.parse(json)
     } catch {}
     const message = 'A stored row cannot be read. Replace or delete it.'
