@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { Call } from '../kernel/call/call.ts'
 import { allProtocolOptions } from '../kernel/call/protocol-options.ts'
 import type { Stage } from '../kernel/chain/hooks.ts'
+import { orderedJson } from './ordered-json.ts'
 
 /** The callers that share the data kept of a call. */
 export type Circle = 'user' | 'project' | 'tenant' | 'everyone'
@@ -40,18 +41,5 @@ export function answerKey(call: Call, circle: string, insideOf: Stage = 'cache')
   const { provider = null, headers } = context
   const varies = trace.chain?.variesIn?.(call, insideOf) ?? null
   const said = JSON.stringify([circle, operation, provider, headers['anthropic-beta'] ?? null, varies])
-  return hash('sha256', `${said}${ordered(request, irrelevant)}${ordered(allProtocolOptions(call))}`)
-}
-
-/** JSON in which the fields of every object are in one order, without some; the order of lists is theirs. */
-function ordered(value: unknown, without?: ReadonlySet<string>): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  if (Array.isArray(value)) return `[${value.map((item) => ordered(item)).join()}]`
-  let text = '{'
-  for (const name of Object.keys(value).sort()) {
-    const field = (value as Readonly<Record<string, unknown>>)[name]
-    if (field === undefined || without?.has(name)) continue
-    text += `${JSON.stringify(name)}:${ordered(field)},`
-  }
-  return `${text}}`
+  return hash('sha256', `${said}${orderedJson(request, irrelevant)}${orderedJson(allProtocolOptions(call))}`)
 }

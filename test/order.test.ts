@@ -24,6 +24,7 @@ const chain = [
   'cache: cachelayer',
   'verify: structuredshield',
   'route: keypool',
+  'route: multicall',
   'route: modelalias',
   'route: modelswitch',
   'route: regionroute',

@@ -52,7 +52,7 @@ const traceHandler: ProxyHandler<Trace> = {
   set: setSome,
   get(trace, field: keyof Trace) {
     const value: unknown = trace[field]
-    if (field === 'mayRecord' || field === 'answeredBy') return readOnly
+    if (field === 'mayRecord' || field === 'answeredBy' || field === 'begin') return readOnly
     if (field === 'attempts') return Object.freeze(trace.attempts.map(readOnlyAttempt))
     if (field === 'facts') return value
     if (field === 'served') return trace.served && readOnlyAttempt(trace.served)

@@ -125,6 +125,8 @@ export class Trace {
   #served: Attempt | undefined
   #isServed = false
   #request: ModelRequest | undefined
+  /** What was sent in each attempt. */
+  readonly #sent: ModelRequest[] = []
   #slots: Map<symbol, unknown> | undefined
   #written: { readonly request: ModelRequest; readonly json: string } | undefined
 
@@ -160,6 +162,14 @@ export class Trace {
     if (this.#isServed) return
     this.#served = attempt
     this.#isServed = isFinal
+    const sent = isFinal ? this.#sent[this.attempts.indexOf(attempt)] : undefined
+    if (sent && this.#request) this.#request = sent
+  }
+
+  /** Adds an attempt that is made with this request: of several, what the one that answered was sent is recorded. */
+  begin(attempt: Attempt, request: ModelRequest): void {
+    this.attempts.push(attempt)
+    this.#sent.push(request)
   }
 
   /** The same trace for plugins from outside: they add to it by its methods, and change nothing of what is there. */

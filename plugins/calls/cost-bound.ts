@@ -23,7 +23,8 @@ export function costBound(
       param: 'max_cost_usd',
       type: 'max_cost',
     })
-  return ({ provider, model }, call) => {
+  /** The most that an attempt can cost, in nano-dollars. */
+  const mostOf = ({ provider, model }: Attempt, call: Call): number => {
     const output = mostOutput(call) ?? catalogue?.describe(provider, model)?.maxOutputTokens
     if (output === undefined)
       throw refuse(`it is not known how long an answer of ${model} gets, so say max_tokens`)
@@ -33,11 +34,18 @@ export function costBound(
         ? undefined
         : prices?.cost(provider, model, { ...noUsage, input, output, source: 'estimated' })
     if (!cost) throw refuse(`no price of ${provider}/${model} is known`)
-    let nano = cost.totalNano
-    for (const { usage, provider, model } of call.trace.attempts) {
-      const used = usage?.()
-      nano += (used && prices?.cost(provider, model, used)?.totalNano) ?? 0
-    }
+    return cost.totalNano
+  }
+  /** What an earlier attempt has cost: the most, while it is under way or has not said. */
+  const spentBy = (attempt: Attempt, call: Call): number => {
+    const used = attempt.usage?.()
+    if (used) return prices?.cost(attempt.provider, attempt.model, used)?.totalNano ?? 0
+    return attempt.error ? 0 : mostOf(attempt, call)
+  }
+  return (attempt, call) => {
+    const { provider, model } = attempt
+    let nano = mostOf(attempt, call)
+    for (const earlier of call.trace.attempts) nano += spentBy(earlier, call)
     if (nano > nanoOf(maxUsd))
       throw refuse(`it could cost $${(nano / 1e9).toFixed(6)} at ${provider}/${model}`)
   }

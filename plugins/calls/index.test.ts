@@ -165,6 +165,19 @@ describe('a call in the name of a user', () => {
     expect(upstream.requests).toHaveLength(1)
   })
 
+  test('is not sent to several models at a time that could cost more together', async () => {
+    const config = { models: ['gpt-4o-mini', 'openai/gpt-4o-mini'], mode: 'all' }
+    await gateway.module('multicall', { enabled: true, config })
+    const gate = Promise.withResolvers<void>()
+    upstream.reply({ gate: { opened: gate.promise } })
+    const asked = studioAsk({ ...question(), max_tokens: 300 }, { options: { maxCostUsd: 0.5 } })
+    await upstream.received(1)
+    gate.resolve()
+    expect((await asked).status).toBe(200)
+    expect(upstream.requests).toHaveLength(1)
+    await gateway.module('multicall', { enabled: false })
+  })
+
   test('brings a key for itself alone, which nothing tells', async () => {
     const credential = { provider: 'openai', key: 'sk-once-secret-key' }
     upstream.reply({ status: 401, error: { message: 'no such key: sk-once-secret-key' } })

@@ -61,7 +61,8 @@ export const moduleChecks: readonly Check[] = [
       const words = Array.from({ length: 12 }, (_, n) => `word${n} `)
       await subject.switchOnAfresh(example!.config)
       subject.upstream.reset()
-      subject.upstream.reply({ content: words, gapMs: 5 })
+      // To all calls: some modules make several.
+      subject.upstream.reply({ content: words, gapMs: 5, times: Number.POSITIVE_INFINITY })
       const response = await stream(subject)
       await subject.switchOff()
       const text = await response.text()

@@ -72,7 +72,7 @@ export class Dispatcher {
       const headers: Record<string, string> = {}
       const asked = on.attempts.before(attempt, call, headers)
       if (asked) await asked
-      call.trace.attempts.push(attempt)
+      call.trace.begin(attempt, call.request)
       try {
         const reply = await this.#try({ call, target, protocol, attempt, on }, headers)
         const told = on.attempts.after(attempt, call)

@@ -1,4 +1,5 @@
-import { type Call, type Completion, type ModelRequest, WholeReply, type WireUsage } from '#kernel'
+import { type Call, type Completion, type ModelRequest, WholeReply } from '#kernel'
+import { addNumbers } from '#kit'
 
 /** Requests of one call that are under way at a time. */
 const atATime = 4
@@ -49,14 +50,5 @@ export function joined(replies: readonly WholeReply[]): WholeReply {
   const usages = bodies.flatMap(({ usage }) => usage ?? [])
   const whole: Completion = { ...bodies[0], data }
   if (usages.length === 0) return WholeReply.of(whole)
-  return WholeReply.of({ ...whole, usage: usages.reduce((sum, usage) => added(sum, usage) as WireUsage) })
-}
-
-/** Two objects whose numbers are added, however deep they are. */
-function added(a: unknown, b: unknown): unknown {
-  if (typeof a === 'number' && typeof b === 'number') return a + b
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return b ?? a
-  const sum: Record<string, unknown> = { ...a }
-  for (const [name, value] of Object.entries(b)) sum[name] = name in sum ? added(sum[name], value) : value
-  return sum
+  return WholeReply.of({ ...whole, usage: usages.reduce(addNumbers) })
 }
