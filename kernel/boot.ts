@@ -1,7 +1,7 @@
+import { type Config, ConfigError } from '../config/config.ts'
 import { Accounts } from './auth/accounts.ts'
 import { firstAdminKey } from './auth/first-key.ts'
 import { Cohort } from './cohort.ts'
-import { type Config, ConfigError } from './config.ts'
 import { onContained } from './contain.ts'
 import { createRoot, type DependencyContainer, type Token } from './container.ts'
 import { Outbox } from './events/outbox.ts'

@@ -1,5 +1,7 @@
 /** The contract: what plugins are written against. Everything else in this folder is the kernel's own. */
 
+export { type Config, ConfigError } from '../config/config.ts'
+export type { Environment } from '../config/references.ts'
 export type {
   Bodies,
   BodiesOptions,
@@ -69,8 +71,6 @@ export type { CircuitState } from './chain/module-circuit.ts'
 export { ModuleChanged, ModuleRestored, ModuleTripped } from './chain/module-events.ts'
 export { type Condition, type When, whenSchema } from './chain/when.ts'
 export { Cohort } from './cohort.ts'
-export type { Environment } from './config/references.ts'
-export { type Config, ConfigError } from './config.ts'
 export { guardedToken, type Token, token } from './container.ts'
 export {
   type Answer,

@@ -1,5 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
-import type { Config } from './config.ts'
+import type { Config } from '../config/config.ts'
 import { redactLine } from './log/redact.ts'
 import { forTerminal } from './log/terminal.ts'
 

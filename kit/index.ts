@@ -1,9 +1,9 @@
 /** Helpers for plugins: nothing here knows a gateway. */
 
+export * as field from '../config/fields.ts'
 export { answerTexts } from '../kernel/call/bill.ts'
 export { mapReplyTexts, mapRequestTexts, requestTexts } from '../kernel/call/texts.ts'
 export { compileGlobs, compileWhen } from '../kernel/chain/when.ts'
-export * as field from '../kernel/config/fields.ts'
 export { contain, detach } from '../kernel/contain.ts'
 export { type Finder, type Finding, findAll } from '../kernel/detect/detect.ts'
 export { isTooDeep, parseForeign } from '../kernel/json-bounds.ts'

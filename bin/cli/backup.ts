@@ -1,7 +1,7 @@
 import { cp, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
-import type { Config } from '../../kernel/config.ts'
+import type { Config } from '../../config/config.ts'
 import { packageVersion } from '../../kernel/version.ts'
 import { type BackupNote, makeBackup } from '../../plugins/system/backup/backup.ts'
 import { openLevel } from '../../storage/level.ts'

@@ -1,4 +1,4 @@
-import { type Config, ConfigError, loadConfig } from '../../kernel/config.ts'
+import { type Config, ConfigError, loadConfig } from '../../config/config.ts'
 
 /** EX_CONFIG of sysexits. */
 export const badConfiguration = 78

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { type Config, ConfigError, loadConfig } from '../../kernel/config.ts'
+import { type Config, ConfigError, loadConfig } from '../../config/config.ts'
 import { configuredPlugins, discoverPlugins, sectionOwners } from '../../kernel/plugin/discovery.ts'
 import type { Discovered } from '../../kernel/plugin/manifest.ts'
 import type { SettingChange } from '../../kernel/plugin/setting.ts'

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import path from 'node:path'
-import type { Config } from '../../kernel/config.ts'
+import type { Config } from '../../config/config.ts'
 import { readBackup } from '../../plugins/system/backup/backup.ts'
 import { copyFiles, dataFiles } from '../../plugins/system/backup/data-files.ts'
 import { examine, isLocked } from '../../storage/level.ts'

@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
-import type { Config } from '../../kernel/config.ts'
+import type { Config } from '../../config/config.ts'
 
 const note = z.object({ url: z.url() })
 

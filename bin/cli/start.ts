@@ -1,5 +1,5 @@
+import { type Config, ConfigError } from '../../config/config.ts'
 import { type BootOptions, boot, type Kernel } from '../../kernel/boot.ts'
-import { type Config, ConfigError } from '../../kernel/config.ts'
 import { contain } from '../../kernel/contain.ts'
 import { createLog } from '../../kernel/log.ts'
 import { explain } from '../../kernel/plugin/manifest.ts'

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { defaultLimits } from '../../config/circuit-limits.ts'
 import { callWith, entryOf } from '../../test/chain.ts'
 import type { Outcome } from '../call/outcome.ts'
 import type { Attempt } from '../call/trace.ts'
@@ -7,7 +8,7 @@ import { Chain } from './chain.ts'
 import type { Entry } from './entry.ts'
 import type { Hooks, Visit } from './hooks.ts'
 import { Meter } from './meter.ts'
-import { defaultLimits, ModuleCircuit } from './module-circuit.ts'
+import { ModuleCircuit } from './module-circuit.ts'
 
 const call = callWith()
 const attempt = { n: 1, provider: 'p', model: 'm' } as Attempt

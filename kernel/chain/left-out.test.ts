@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { defaultLimits } from '../../config/circuit-limits.ts'
 import { callWith, entryOf } from '../../test/chain.ts'
 import { over } from '../call/cancel.ts'
 import { WholeReply } from '../call/reply.ts'
@@ -7,7 +8,7 @@ import { Chain } from './chain.ts'
 import type { Entry } from './entry.ts'
 import type { Hooks } from './hooks.ts'
 import { Meter } from './meter.ts'
-import { defaultLimits, ModuleCircuit } from './module-circuit.ts'
+import { ModuleCircuit } from './module-circuit.ts'
 
 /** What calls get while a module is left out that keeps failing. */
 

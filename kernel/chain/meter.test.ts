@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { defaultLimits } from '../../config/circuit-limits.ts'
 import { HookFault } from '../hook-fault.ts'
 import { Meter } from './meter.ts'
-import { defaultLimits, ModuleCircuit } from './module-circuit.ts'
+import { ModuleCircuit } from './module-circuit.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'performance'], now: 1_000_000 }))
 afterEach(() => void vi.useRealTimers())

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { defaultLimits } from '../../config/circuit-limits.ts'
 import { callWith, entryOf } from '../../test/chain.ts'
 import { type Reply, WholeReply } from '../call/reply.ts'
 import { badRequest, ClientGone } from '../errors.ts'
@@ -6,7 +7,7 @@ import { runAround } from './around.ts'
 import type { Entry } from './entry.ts'
 import type { Hooks, Next } from './hooks.ts'
 import { Meter } from './meter.ts'
-import { defaultLimits, ModuleCircuit } from './module-circuit.ts'
+import { ModuleCircuit } from './module-circuit.ts'
 
 /** The time of an `around` is what passes while nothing runs inside it. */
 

@@ -59,7 +59,7 @@ let gateway: { readonly state: string; readonly problem: string }[]
 /** The runner of these tests imports code in a way of its own, so a gateway in a process of its own is asked. */
 const script = `
 import { boot } from ${JSON.stringify(path.resolve('kernel/boot.ts'))}
-import { loadConfig } from ${JSON.stringify(path.resolve('kernel/config.ts'))}
+import { loadConfig } from ${JSON.stringify(path.resolve('config/config.ts'))}
 import { createLog } from ${JSON.stringify(path.resolve('kernel/log.ts'))}
 const config = loadConfig({ env: process.env, cwd: process.cwd() })
 const kernel = await boot({ config: { ...config, pluginDirs: [process.cwd() + '/mine'] }, env: {}, log: createLog({ level: 'silent' }) })

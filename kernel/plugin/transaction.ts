@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { ConfigError } from '../config.ts'
+import { ConfigError } from '../../config/config.ts'
 import type { Actor, SectionValue } from '../contract/section.ts'
 import { conflict } from '../errors.ts'
 import type { Instance } from './instance.ts'

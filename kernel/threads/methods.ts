@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads'
+import type { Config } from '../../config/config.ts'
 import type { MeterState } from '../chain/meter.ts'
-import type { Config } from '../config.ts'
 import type { MainEndpoint } from '../http/forward.ts'
 import type { Relayed } from '../plugin/relay.ts'
 import type { NumberedNews } from '../plugin/transaction.ts'

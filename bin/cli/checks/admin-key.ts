@@ -1,4 +1,4 @@
-import type { Config } from '../../../kernel/config.ts'
+import type { Config } from '../../../config/config.ts'
 import { type Check, warning } from './result.ts'
 
 /** The form of imported keys, so that they cannot be guessed. */

@@ -1,6 +1,6 @@
 import { mkdtemp, rm, statfs } from 'node:fs/promises'
 import path from 'node:path'
-import type { Config } from '../../../kernel/config.ts'
+import type { Config } from '../../../config/config.ts'
 import { explain } from '../../../kernel/plugin/manifest.ts'
 import { openSecrets } from '../../../kernel/secrets/open-secrets.ts'
 import { exists, folderProblem } from '../data-folder.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import type { Config } from '../../../kernel/config.ts'
+import type { Config } from '../../../config/config.ts'
 import { explain } from '../../../kernel/plugin/manifest.ts'
 import { type Check, failed, ok } from './result.ts'
 

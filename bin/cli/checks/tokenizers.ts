@@ -1,5 +1,5 @@
 import path from 'node:path'
-import type { Config } from '../../../kernel/config.ts'
+import type { Config } from '../../../config/config.ts'
 import type { SettingChange } from '../../../kernel/plugin/setting.ts'
 import { sections } from '../../../plugins/models/sections.ts'
 import { type CheckedFile, TokenCounter } from '../../../plugins/models/tokens/counter.ts'

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { duration } from '../../../kernel/config/fields.ts'
+import { duration } from '../../../config/fields.ts'
 import { later } from '../later.ts'
 
 /** `switchyard plugin …`: what is done with plugins from outside a gateway. */

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { z } from 'zod'
-import type { Config } from '../../../kernel/config.ts'
+import type { Config } from '../../../config/config.ts'
 import { explain } from '../../../kernel/plugin/manifest.ts'
 import { PluginData } from '../../../kernel/plugin/plugin-data.ts'
 import { changed, storedSetting } from '../../../kernel/plugin/setting.ts'

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { Config } from '../../../kernel/config.ts'
+import type { Config } from '../../../config/config.ts'
 import { explain } from '../../../kernel/plugin/manifest.ts'
 import { configuration } from '../configuration.ts'
 import { removeLeftovers } from '../packages/leftovers.ts'

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import type { Config } from '../../../kernel/config.ts'
+import type { Config } from '../../../config/config.ts'
 import { discoverPlugins } from '../../../kernel/plugin/discovery.ts'
 import { isIntact } from '../../../kernel/plugin/packages/installed.ts'
 import { type Candidate, fetchCandidate } from '../packages/candidate.ts'

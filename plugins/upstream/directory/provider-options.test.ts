@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ConfigError } from '../../../kernel/config.ts'
+import { ConfigError } from '../../../config/config.ts'
 import { startGateway } from '../../../test/harness.ts'
 
 /** What a start says of the options of these providers; nothing when it starts. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { defaultLimits } from '../chain/module-circuit.ts'
+import { defaultLimits } from './circuit-limits.ts'
 import { moduleEntry } from './entries.ts'
 import {
   addressRange,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type Config, ConfigError } from '../config.ts'
 import { fromTexts } from './coerce.ts'
+import { type Config, ConfigError } from './config.ts'
 import { type Problem, pathKey } from './document.ts'
 import { configJsonSchema, type SchemaNode } from './keys.ts'
 import { renderProblems } from './lines.ts'

@@ -6,8 +6,8 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sections as models } from '../plugins/models/sections.ts'
 import { sections as upstream } from '../plugins/upstream/sections.ts'
-import { readSections, type SectionOwner } from './config/sections.ts'
 import { type Config, ConfigError, configJsonSchema, configKeys, fromTexts, loadConfig } from './config.ts'
+import { readSections, type SectionOwner } from './sections.ts'
 
 let cwd = ''
 beforeEach(() => {

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { type Path, pathKey, readDocument, type SourceDocument } from './config/document.ts'
-import { configJsonSchema } from './config/keys.ts'
-import { type ConfigSource, dotted, renderProblems } from './config/lines.ts'
-import { explain, valueAt } from './config/problems.ts'
-import type { Environment } from './config/references.ts'
-import { kernelKeys, type Settings, schema } from './config/schema.ts'
-import { overlay, variablesOf } from './config/variables.ts'
+import { type Path, pathKey, readDocument, type SourceDocument } from './document.ts'
+import { configJsonSchema } from './keys.ts'
+import { type ConfigSource, dotted, renderProblems } from './lines.ts'
+import { explain, valueAt } from './problems.ts'
+import type { Environment } from './references.ts'
+import { kernelKeys, type Settings, schema } from './schema.ts'
+import { overlay, variablesOf } from './variables.ts'
 
-export { fromTexts } from './config/coerce.ts'
-export { type ConfigKey, configJsonSchema, configKeys, type SchemaNode } from './config/keys.ts'
+export { fromTexts } from './coerce.ts'
+export { type ConfigKey, configJsonSchema, configKeys, type SchemaNode } from './keys.ts'
 
 /**
  * The configuration that the service was started with. Sizes are bytes, durations milliseconds, folders absolute paths; keys
