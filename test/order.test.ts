@@ -9,6 +9,7 @@ const chain = [
   'record: streamsnap',
   'access: ipfence',
   'access: keyscope',
+  'access: tenantwall',
   'limits: idlekill',
   'limits: loadshed',
   'limits: outputcap',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { badRequest, type Key, kernelServices, notFound, type OnceContext } from '#kernel'
+import { badRequest, type Key, kernelServices, notFound, type OnceContext, type Principal } from '#kernel'
 import { scopeFields } from './scope.ts'
 import type { Scopes } from './scopes.ts'
 
@@ -26,9 +26,11 @@ const scopeChange = z
 
 /** To read, set and remove the scope of a key. Any key of a user can read what that user's keys may do. */
 export function addRoutes({ route, use }: OnceContext, scopes: Scopes): void {
-  async function keyOf(keyId: string): Promise<Key> {
+  /** To a user a key of another is none. */
+  async function keyOf(keyId: string, caller?: Principal): Promise<Key> {
     const key = await use(kernelServices.accounts).keys.find(keyId)
-    if (!key) throw notFound(`There is no key ${keyId}.`, { param: 'keyId' })
+    const isHidden = caller?.type === 'user' && key?.user_id !== caller.userId
+    if (!key || isHidden) throw notFound(`There is no key ${keyId}.`, { param: 'keyId' })
     return key
   }
   const noScope = (keyId: string) => notFound(`The key ${keyId} has no scope.`, { param: 'keyId' })
@@ -41,9 +43,8 @@ export function addRoutes({ route, use }: OnceContext, scopes: Scopes): void {
     params,
     returns: scopeItem,
     async handle({ params: { keyId }, principal }) {
-      const key = await keyOf(keyId)
-      const isOwn = principal?.type === 'admin' || key.user_id === principal?.userId
-      const scope = isOwn ? await scopes.get(keyId) : undefined
+      await keyOf(keyId, principal)
+      const scope = await scopes.get(keyId)
       if (!scope) throw noScope(keyId)
       return { key_id: keyId, ...scope }
     },

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Call, Left } from '#kernel'
+import type { Left } from '#kernel'
 import { errorOf, headersOf, type Measure, type Ruled, type Scope, tightest } from './claims.ts'
-import { estimate } from './estimate.ts'
 import { hitOf, RateLimitHit } from './hit.ts'
 
 const ruled = (unit: Measure, scope: Scope = 'key', most = 10): Ruled =>
@@ -58,15 +57,4 @@ test('an event of a limit has a window, but for calls at a time', () => {
   for (const measure of ['requests', 'tokens'] as const)
     expect(hitOf(ruled(measure), 7)).toEqual({ ...about, measure, window_s: 60 })
   expect(hitOf(ruled('concurrency'), 7)).toEqual({ ...about, measure: 'concurrency', window_s: null })
-})
-
-test('what a call may use are its texts, tokens that it brings, and as long an answer as it asks for', () => {
-  const of = (request: object, operation = 'chat') => estimate({ operation, request } as unknown as Call)
-  const texts = of({ model: 'm', input: 'a few words' }, 'embedding')
-  expect(texts).toBeGreaterThan(0)
-  expect(of({ model: 'm', input: [1, 2, 3], max_tokens: 99 }, 'embedding')).toBe(3)
-  expect(of({ model: 'm', input: [[1, 2], [3]] }, 'embedding')).toBe(3)
-  expect(of({ model: 'm', prompt: [1, 2] }, 'completion')).toBe(2 + 256)
-  expect(of({ model: 'm', prompt: 'a few words', max_tokens: 10 }, 'completion')).toBe(texts + 10)
-  expect(of({ model: 'm', messages: [], max_tokens: 10, max_completion_tokens: 20, n: 3 })).toBe(60)
 })

@@ -19,6 +19,15 @@ test('projects of two tenants that have one name share no limit, and the rule ho
   expect(nameFor('acme', 'web')).toBeUndefined()
 })
 
+test.each(['model', 'global'] as const)('a limit per %s is one of each tenant', (per) => {
+  const rules = compileRules([ruleSchema.parse({ per, rpm: 5 })])
+  const names = [undefined, 'acme', 'globex'].map((tenant) => {
+    const { principal } = callWith()
+    return rules(callWith({}, { principal: { ...principal, tenant } }))[0]!.name
+  })
+  expect(new Set(names).size).toBe(3)
+})
+
 test('a project is counted as ever where there are no tenants', () => {
   expect(nameFor(undefined)).toBe('project:docs')
 })

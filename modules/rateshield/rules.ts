@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import type { Call, Limit } from '#kernel'
-import { compileGlobs, isGlob, modelName } from '#kit'
+import { compileGlobs, expectedTokens, isGlob, modelName } from '#kit'
 import type { Measure, Ruled, Scope } from './claims.ts'
-import { estimate } from './estimate.ts'
 
 /** The most specific first. */
 const scopes = ['key', 'user', 'project', 'model', 'global'] as const satisfies readonly Scope[]
@@ -13,7 +12,8 @@ export const ruleSchema = z
   .strictObject({
     per: z.enum(scopes).meta({
       title: 'Per',
-      description: 'What has a separate limit: each key, user, project or model, or all calls together.',
+      description:
+        'What has a separate limit: each key, user, project or model, or all calls together. Each tenant has its own.',
     }),
     match: z.string().min(1).default('*').meta({
       title: 'Match',
@@ -59,7 +59,7 @@ export function compileRules(rules: readonly Rule[]): (call: Call) => Ruled[] {
     let tokens: number | undefined
     const amountOf = (unit: Measure, { most }: Limit): number => {
       if (unit !== 'tokens') return 1
-      tokens ??= estimate(call)
+      tokens ??= sumOf(expectedTokens(call))
       return Math.min(tokens, most)
     }
     return groups.flatMap(({ scope, compiled }) => {
@@ -73,6 +73,8 @@ export function compileRules(rules: readonly Rule[]): (call: Call) => Ruled[] {
     })
   }
 }
+
+const sumOf = ({ input, output }: ReturnType<typeof expectedTokens>): number => input + output
 
 function limitsOf({ rpm, burst, tpm, concurrency }: Rule): [Measure, Limit][] {
   const limits: [Measure, Limit][] = []
@@ -98,9 +100,10 @@ function subjectOf(scope: Scope, call: Call): string | undefined {
   return scope === 'model' ? modelName(call).model.toLowerCase() : 'all'
 }
 
-/** The name that it is counted by. Projects of two tenants may have one name, and share no limit. */
+/** The name that it is counted by. Tenants share no limit: one would see in its headers what another has used. */
 function nameOf(scope: Scope, subject: string, { principal: { tenant } }: Call): string {
-  return scope === 'project' && tenant !== undefined
-    ? `project:${JSON.stringify([tenant, subject])}`
+  const isShared = scope !== 'key' && scope !== 'user'
+  return isShared && tenant !== undefined
+    ? `${scope}:${JSON.stringify([tenant, subject])}`
     : `${scope}:${subject}`
 }

@@ -20,6 +20,7 @@ const bound: Readonly<Record<string, string>> = {
   modelswitch: 'counts tokens with a service',
   rateshield: 'counts with a service, which it asks',
   regionroute: 'is asked where calls may go, without waiting',
+  tenantwall: 'adds routes and offers a service',
 }
 
 /** A module of many examples starts many workers. */

@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { CallSettled, defineModule, type Principal, Tenants } from '#kernel'
+import { detach, personalOfUsers } from '#kit'
+import { quotasSchema } from './quotas.ts'
+import type { Tenant } from './records.ts'
+import { forAdmins, suspended, unassigned } from './refusals.ts'
+import { addRoutes } from './routes.ts'
+import { Tenancy } from './tenants.ts'
+import { Wall } from './wall.ts'
+import { showsWhole } from './whole.ts'
+
+const isTimezone = (name: string): boolean => {
+  try {
+    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }))
+  } catch {
+    return false
+  }
+}
+
+export default defineModule({
+  settings: z.strictObject({
+    default_quotas: quotasSchema.default({}).meta({
+      title: 'Default quotas',
+      description: 'Of every tenant, where its own quotas do not say otherwise.',
+    }),
+    timezone: z
+      .string()
+      .refine(isTimezone, 'must be an IANA time zone such as Europe/Berlin')
+      .default('UTC')
+      .meta({
+        title: 'Time zone',
+        description: 'Where the days and months of quotas begin.',
+      }),
+    unassigned: z.enum(['allow', 'refuse']).default('allow').meta({
+      title: 'Users without a tenant',
+      description: 'Whether they may call models. They share nothing with a tenant in any case.',
+    }),
+  }),
+
+  async setup(context) {
+    const { id, settings, store, own, on, provide, personal } = context
+    const tenancy = new Tenancy(store)
+    own(await tenancy.load())
+    const wall = new Wall(context)
+    provide(Tenants, { tenantOf: (userId) => tenancy.of(userId)?.id })
+    personal(
+      personalOfUsers(
+        {
+          count: (id) => (tenancy.of(id) ? 1 : 0),
+          erase: async (id) => ((await tenancy.remove(id)) ? 1 : 0),
+        },
+        ['deletion'],
+      ),
+    )
+    addRoutes(context, tenancy, wall)
+
+    const tenantOf = ({ tenant }: Principal): Tenant | undefined => {
+      const found = tenant === undefined ? undefined : tenancy.find(tenant)
+      if (found?.suspended) throw suspended()
+      return found
+    }
+    on(CallSettled, ({ call, outcome }) => {
+      const { tenant, userId } = call.principal
+      const found =
+        call.origin && userId !== undefined && tenant !== undefined ? tenancy.find(tenant) : undefined
+      if (found) detach('what a plugin used for a tenant', wall.charge(found, outcome))
+    })
+
+    return {
+      admit({ principal, path }) {
+        if (principal && tenantOf(principal) && showsWhole(path)) throw forAdmins()
+      },
+      request(call) {
+        const tenant = tenantOf(call.principal)
+        if (tenant) return wall.enter(tenant, call)
+        call.trace.note(id, 'no_tenant')
+        if (call.principal.type === 'user' && settings.unassigned === 'refuse') throw unassigned()
+        return undefined
+      },
+      settled: (outcome, call) => wall.leave(outcome, call),
+    }
+  },
+})
