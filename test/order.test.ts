@@ -18,6 +18,7 @@ const chain = [
   'limits: costcap',
   'inspect: maskmode',
   'inspect: secretscan',
+  'shape: tokentrim',
   'shape: contextwindow',
   'shape: anthrofit',
   'shape: geminishim',

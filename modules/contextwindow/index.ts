@@ -7,8 +7,7 @@ import {
   type GatewayError,
   TokenCounting,
 } from '#kernel'
-import { byName } from '#kit'
-import { roughTokens } from './rough-tokens.ts'
+import { byName, roughTokens } from '#kit'
 import { type Counted, countFor, fits } from './used.ts'
 import { KnownWindows } from './windows.ts'
 

@@ -1,11 +1,11 @@
 import type { ModelRequest } from '#kernel'
+import { messageTexts } from '#kit'
 
 /** What the user said last. */
 export function lastWords({ messages, prompt }: ModelRequest): string {
   if (typeof prompt === 'string') return prompt
-  const { content = '' } = messages?.findLast(({ role }) => role === 'user') ?? {}
-  if (typeof content === 'string') return content
-  return (content ?? []).flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('\n')
+  const last = messages?.findLast(({ role }) => role === 'user')
+  return last ? messageTexts(last).join('\n') : ''
 }
 
 /** Whether any message of the conversation has an image. */

@@ -18,6 +18,7 @@ const bound: Readonly<Record<string, string>> = {
   modelalias: 'offers a service, which is asked without waiting',
   planquota: 'counts with a service, which it asks',
   modelswitch: 'counts tokens with a service',
+  tokentrim: 'asks where calls would go',
   rateshield: 'counts with a service, which it asks',
   regionroute: 'is asked where calls may go, without waiting',
   tenantwall: 'adds routes and offers a service',

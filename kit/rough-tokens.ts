@@ -1,5 +1,5 @@
-import type { Message, ModelRequest } from '#kernel'
-import { estimateTokens } from '#kit'
+import type { Message, ModelRequest } from '../kernel/call/canonical.ts'
+import { estimateTokens } from './estimate.ts'
 
 /** What stands around a message, and what a usual image takes. */
 const perMessage = 4
@@ -9,7 +9,7 @@ const perOtherPart = 1500
  * About how many tokens a prompt has, at once and whatever its length. It may be wrong by half: good enough for a prompt that is
  * far from its limit.
  */
-export function roughTokens({ messages = [], prompt, input, tools }: ModelRequest): number {
+export function roughTokens({ messages = [], prompt, input, tools }: Partial<ModelRequest>): number {
   const texts: string[] = []
   let others = 0
   for (const message of messages) others += perMessage + addMessage(message, texts)
