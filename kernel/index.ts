@@ -107,6 +107,7 @@ export {
   type Windows,
 } from './contract/counting.ts'
 export { type Arrangement, type AttemptHooks, Delivery, type OwnKey } from './contract/delivery.ts'
+export { type Fault, Faults } from './contract/faults.ts'
 export { type FigureDimension, type FigureSums, Figures } from './contract/figures.ts'
 export {
   type AddJob,

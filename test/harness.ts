@@ -72,6 +72,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
     SERVICE_PORT: '0',
     SERVICE_DATA_DIR: dataDir,
     SERVICE_ADMIN_KEY: adminKey,
+    // So that tests of all modules can switch that one on, too.
+    SERVICE_ALLOW_CHAOS: '1',
     ...options.env,
   }
   const logged: string[] = []

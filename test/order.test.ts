@@ -34,6 +34,7 @@ const chain = [
   'deliver: fallbackrouter',
   'deliver: mockllm',
   'deliver: retrypilot',
+  'deliver: chaosllm',
 ]
 
 test('the chain has this order', async () => {

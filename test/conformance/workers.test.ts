@@ -10,6 +10,7 @@ import { Subject } from './subject.ts'
 const bound: Readonly<Record<string, string>> = {
   contextwindow: 'asks where calls would go',
   costcap: 'counts with a service, and asks where calls would go',
+  chaosllm: 'offers a service, which is asked without waiting',
   encryptvault: 'offers a service, which is asked without waiting',
   fallbackrouter: 'offers a service, which is asked without waiting',
   hedgerace: 'asks where calls would go',

@@ -5,6 +5,7 @@ import {
   type Call,
   type Credential,
   type Delivery,
+  Faults,
   internalError,
   isUpstreamError,
   type Log,
@@ -138,7 +139,8 @@ export class Dispatcher {
     const encoded = protocol.encode(call, ready)
     const request = encoded instanceof Promise ? await encoded : encoded
     const sent = withHeaders(request, headers)
-    const answer = await this.#transport.send(sent, target, call.cancel, call.timeouts)
+    const fault = (on.services.get(Faults) as Faults | undefined)?.of(attempt, call)
+    const answer = await this.#transport.send(sent, target, call.cancel, call.timeouts, fault)
     attempt.status = answer.status
     if (answer.status < 400) return answer
     const error = protocol.error(answer, await answer.whole(), target)

@@ -1,5 +1,6 @@
-import { type Cancel, Cohort, type Target, type Timeouts, type UpstreamRequest } from '#kernel'
+import { type Cancel, Cohort, type Fault, type Target, type Timeouts, type UpstreamRequest } from '#kernel'
 import { Connections } from './connections.ts'
+import { FaultyAnswer, playFault } from './faults.ts'
 import { type AnswerLimits, UpstreamAnswer } from './upstream-answer.ts'
 
 export interface TransportOptions {
@@ -26,12 +27,16 @@ export class Transport {
     this.#cohort = cohort
   }
 
-  /** Sends a request; resolves when the status line is there. Rejects with an UpstreamError or the cancel's reason. */
+  /**
+   * Sends a request; resolves when the status line is there. Rejects with an UpstreamError or the cancel's reason. With a fault
+   * the answer has it, or is one that no provider gave.
+   */
   send(
     request: UpstreamRequest,
     target: Target,
     cancel: Cancel,
     timeouts: Timeouts,
+    fault?: Fault,
   ): Promise<UpstreamAnswer> {
     const { pool, path } = this.#connections.to(request.url)
     const { method, headers, body = null } = request
@@ -43,7 +48,9 @@ export class Transport {
       limits: this.#limits,
       cohort: this.#cohort,
     })
-    pool.dispatch({ path, method, headers, body, headersTimeout: 0, bodyTimeout: 0 }, answer)
+    if (fault && playFault(answer, fault)) return answer.head
+    const handler = fault ? new FaultyAnswer(answer, fault) : answer
+    pool.dispatch({ path, method, headers, body, headersTimeout: 0, bodyTimeout: 0 }, handler)
     answer.connecting()
     return answer.head
   }

@@ -73,6 +73,11 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
     return this.#head.promise
   }
 
+  /** Whether nothing more of it is taken in. */
+  get isOver(): boolean {
+    return this.#arrivals.isOver
+  }
+
   /** All of it. A promise only when it is not there yet. */
   whole(): Buffer | Promise<Buffer> {
     return this.#arrivals.whole()
