@@ -4,6 +4,7 @@ import type { Call } from '../call/call.ts'
 import type { Completion } from '../call/canonical.ts'
 import type { Outcome } from '../call/outcome.ts'
 import { type Reply, StreamReply, WholeReply } from '../call/reply.ts'
+import type { Attempt } from '../call/trace.ts'
 import type { Detection } from '../detect/detect.ts'
 import { badRequest, type GatewayError, UpstreamError } from '../errors.ts'
 import { toChunks } from '../stream/chunks.ts'
@@ -273,6 +274,45 @@ test('who wraps nothing of a call is not run, and what it does to answers stays 
     'always',
   ])
   expect(broken.meter.errors).toBe(1)
+  expect(broken.meter.events.map(({ detail }) => detail)).toEqual(['wraps: Error'])
+})
+
+test('the attempt that answered a call stays the one that did, whatever another brings later', async () => {
+  const attempts = [1, 2].map((n) => ({ n, provider: `p${n}`, model: 'm' }) as Attempt)
+  const late = Promise.withResolvers<void>()
+  let asked = 0
+  let loser: Promise<unknown> | undefined
+  const racing = entryOf('racing', {
+    async around(call, next) {
+      const winner = await next(call)
+      loser = next(call)
+      return winner
+    },
+  })
+  const chain = new Chain([racing], async () => {
+    const attempt = attempts[asked]!
+    asked += 1
+    if (asked === 2) await late.promise
+    return WholeReply.of(answer(attempt.provider)).by(attempt)
+  })
+  const call = callOf()
+  await chain.run(call)
+  expect(call.trace.served).toBe(attempts[0])
+  late.resolve()
+  await loser
+  expect(asked).toBe(2)
+  expect(call.trace.served).toBe(attempts[0])
+
+  // An answer of no attempt leaves the one that was asked last.
+  const asking = entryOf('asking', {
+    async around(made, next) {
+      await next(made)
+      return WholeReply.of(answer('own'))
+    },
+  })
+  const other = callOf()
+  await new Chain([asking], async () => WholeReply.of(answer('p2')).by(attempts[1]!)).run(other)
+  expect(other.trace.served).toBe(attempts[1])
 })
 
 test('who answers in the place of the provider is noted', async () => {

@@ -31,7 +31,16 @@ async function recorded(entries: readonly Entry[], call = callWith()) {
 describe('what is recorded of a request is what the guards have let pass', () => {
   test.each<[string, [Stage, Hooks][], string | undefined]>([
     ['no module', [], undefined],
-    ['guards alone', [['inspect', adding('a')]], undefined],
+    ['a guard alone', [['inspect', adding('a')]], undefined],
+    [
+      'several guards alone',
+      [
+        ['access', adding('a')],
+        ['inspect', adding('b')],
+        ['inspect', adding('c')],
+      ],
+      undefined,
+    ],
     [
       'modules behind guards',
       [

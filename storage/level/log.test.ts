@@ -2,7 +2,7 @@ import { Level } from 'level'
 import { afterEach, expect, test, vi } from 'vitest'
 import { fillUp, hasFullDevice } from '../conformance/full-device.ts'
 import { withEngine } from '../conformance/harness.ts'
-import type { Log, LogOptions } from '../index.ts'
+import type { Log, LogOptions, StoreProblem } from '../index.ts'
 import { openLevel } from '../level.ts'
 import type { LevelLog } from './log.ts'
 import { LogKeys } from './log-keys.ts'
@@ -133,4 +133,19 @@ test('a log that cannot be read tells no totals', () =>
     await database.close()
     const log = (await reopen()).log('events', options)
     await expect(log.totals('', '~')).rejects.toThrow(SyntaxError)
+  }))
+
+test('a row that the present functions of a log refuse is left out and reported, and the others stay', () =>
+  withEngine(openLevel, async ({ engine, folder }) => {
+    const before = engine.log('events', options)
+    for (const at of [1, 2, 3]) before.append(event(at))
+    await engine.close()
+    const problems: StoreProblem[] = []
+    const again = await openLevel(folder, { report: (problem) => problems.push(problem) })
+    const log = again.log<Event>('events', { ...options, time: ({ at }) => (at === 2 ? Number.NaN : at) })
+    expect(await log.list({ from: 0 })).toEqual({ items: [event(3), event(1)], total: 2 })
+    expect(await log.get('e2')).toBeUndefined()
+    expect(await log.get('e3')).toEqual(event(3))
+    expect(problems).toMatchObject([{ code: 'ROW_UNREADABLE', part: 'events', id: '#1' }])
+    await again.close()
   }))

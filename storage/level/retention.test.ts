@@ -295,6 +295,10 @@ test('what is pruned costs no more than what goes: blocks that stay are not read
       read: [open + 1],
       batches: 0,
     })
+    await kept.reopen()
+    for (let n = 8; n < 16; n++) kept.append({ id: `d${n}`, at: 1000, kind: 'a', ms: 0 })
+    await kept.log.flush()
+    expect((await readBy(() => kept.log.pruneBodies(2000))).read).toEqual([open + 2])
     await kept.check()
   }))
 
