@@ -361,3 +361,20 @@ test('a visit is refused by whoever refuses it, and modules with a condition are
     new Chain([entryOf('some', hooks, { when: () => undefined })], echo).admit(visit),
   ).not.toThrow()
 })
+
+test('a failure is told by the hook that it was in, also a later one', async () => {
+  const late = entryOf('late', { request: () => Promise.reject(new Error('bug')) }, { failure: 'open' })
+  const applies = (): never => {
+    throw new Error('bug')
+  }
+  const unsure = entryOf(
+    'unsure',
+    { detect: { reply: { reach: 1, applies, scan: () => [] } } },
+    { failure: 'open' },
+  )
+  expect(await textOf(await new Chain([late, unsure], echo).run(callOf()))).toBe('echo hello')
+  expect([late, unsure].map(({ meter }) => meter.events.map(({ detail }) => detail))).toEqual([
+    ['request: Error'],
+    ['detect: Error'],
+  ])
+})

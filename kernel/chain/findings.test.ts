@@ -40,6 +40,7 @@ const odd: readonly (readonly [string, (text: string) => readonly Odd[]])[] = [
   ['is as severe as none', () => [{ ...sound, severity: 'odd' }]],
   ['is of a rule that is no text', () => [{ ...sound, ruleId: 7 }]],
   ['is more than certain', () => [{ ...sound, confidence: 2 }]],
+  ['is less than unsure', () => [{ ...sound, confidence: -0.5 }]],
   ['is nothing', () => [null as never]],
 ]
 
@@ -139,4 +140,13 @@ test('however findings come, they are taken or are a failure: nothing is lost, n
     }),
     runs(300),
   )
+})
+
+test.each([0, 1])('a finding may be as certain as %i', async (confidence) => {
+  const entry = entryOf('m', { detect: { request: detectionOf(() => [{ ...sound, confidence }]) } })
+  const call = callWith({ messages: [{ role: 'user', content: text }] })
+  await expect(new Chain([entry], async () => replyOf(false, [text])).run(call)).rejects.toMatchObject({
+    code: 'bad_request',
+    module: 'm',
+  })
 })

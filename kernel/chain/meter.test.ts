@@ -122,9 +122,11 @@ test('two meters together have measured what both have, also over plain data', (
     each.refuse('no')
   }
   one.include(structuredClone(two.state))
+  expect(one.quantileUs(0.6)).toBe(both.quantileUs(0.6))
   const { hooks, ...state } = one.state
   const { hooks: wanted, ...others } = both.state
   expect(state).toEqual(others)
+  expect(wanted.map(([hook]) => hook)).toEqual(['request', 'reply'])
   expect(new Map(hooks)).toEqual(new Map(wanted))
 })
 

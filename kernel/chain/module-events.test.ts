@@ -4,7 +4,7 @@ import { createLog } from '../log.ts'
 import { manifestSchema } from '../plugin/manifest.ts'
 import { Meter } from './meter.ts'
 import type { CircuitChange } from './module-circuit.ts'
-import { announced, ModuleRestored, ModuleTripped } from './module-events.ts'
+import { announced, ModuleChanged, ModuleRestored, ModuleTripped } from './module-events.ts'
 
 function announce(change: CircuitChange, failure?: 'open' | 'closed') {
   const lines: string[] = []
@@ -42,4 +42,16 @@ test('so is one that is back', () => {
   expect(told).toEqual([['module.restored', { name: 'm', by: 'probe' }]])
   expect(logged).toMatchObject([{ plugin: 'm', by: 'probe' }])
   expect(ring).toMatchObject([{ kind: 'restored', detail: 'probe' }])
+})
+
+test('what subscribers are promised of an event is checked', () => {
+  const changed = { name: 'm', enabled: true, state: 'ready', generation: 3 }
+  const tripped = { name: 'm', reason: 'a reason', effect: 'calls are refused', open_s: 1 }
+  const restored = { name: 'm', by: 'operator' }
+  expect(ModuleChanged.name).toBe('module.changed')
+  expect(ModuleChanged.schema.parse(changed)).toEqual(changed)
+  expect(ModuleTripped.schema.parse(tripped)).toEqual(tripped)
+  expect(ModuleRestored.schema.parse(restored)).toEqual(restored)
+  expect(ModuleTripped.schema.safeParse({ ...tripped, effect: 'none' }).success).toBe(false)
+  expect(ModuleRestored.schema.safeParse({ ...restored, by: 'chance' }).success).toBe(false)
 })

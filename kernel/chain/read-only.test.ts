@@ -119,6 +119,48 @@ describe('what a hook is handed cannot be written to:', () => {
     expect(handed.values[0]).toEqual(body())
   })
 
+  test('what leaves for a client, but for the headers that are to be changed', async () => {
+    const seen = new Handed()
+    const { show } = readOnlyHooks({
+      show: {
+        body: (shown, call) => seen.take(shown, call),
+        stream(call) {
+          seen.take(call)
+          return {
+            push(chunk, out) {
+              seen.take(chunk.data)
+              out.emit(chunk)
+            },
+          }
+        },
+        error(error, call) {
+          seen.take(error, call)
+          return error
+        },
+        headers(headers, call) {
+          seen.take(call)
+          headers.more = 'yes'
+        },
+      },
+    })
+    const call = callOf()
+    const error = badRequest('no')
+    const headers: Record<string, string | number> = {}
+    const chunk = chunkOf()
+    expect(show!.body!(body() as never, call)).toBeUndefined()
+    const filter = show!.stream!(call) as Filter
+    const passed: Chunk[] = []
+    for await (const batch of filterStream(oneByOne([chunk]), [filter])) passed.push(...batch)
+    expect(show!.error!(error, call)).toBe(error)
+    show!.error!(badRequest('no'), undefined)
+    show!.headers!(headers, call)
+    show!.headers!(headers, undefined)
+    expect([passed, headers]).toEqual([[chunk], { more: 'yes' }])
+    expect(seen.isReadOnly).toBe(true)
+    expect(seen.values).toHaveLength(10)
+    expect(readOnlyHooks({ show: { error: (made) => made } }).show).toEqual({ error: expect.any(Function) })
+  })
+
   test('chunks, which pass as they are, to the end', async () => {
     const seen = new Handed()
     const ended: string[] = []

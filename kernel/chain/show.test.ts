@@ -62,17 +62,43 @@ test('the outermost module looks last, and a stream shows what the whole answer 
 test('without modules that show, an answer is the very same, and with one that shows errors alone as well', () => {
   const reply = whole('hi')
   const errors = module('errors', { error: (error) => error })
-  for (const entries of [[], [errors]]) expect(new ClientView(entries).reply(reply, callWith())).toBe(reply)
+  const stream = streamed(['hi'])
+  for (const entries of [[], [errors]]) {
+    const view = new ClientView(entries)
+    expect([view.reply(reply, callWith()), view.reply(stream, callWith())]).toEqual([reply, stream])
+    expect(view.reply(stream, callWith())).toBe(stream)
+    expect(view.reply(reply, callWith())).toBe(reply)
+  }
+})
+
+test('an answer that a module leaves as it is keeps the bytes of the provider, and the look is a run of the module', () => {
+  const reply = WholeReply.fromBytes('chat', Buffer.from('{"choices":[]}'))
+  const entry = module('looks', { body: () => undefined, stream: () => undefined })
+  const call = callWith()
+  expect(new ClientView([entry]).reply(reply, call)).toBe(reply)
+  expect([...entry.meter.hooks.keys()]).toEqual(['show'])
+  expect(call.trace.timings.map(({ module, hook }) => [module, hook])).toEqual([['looks', 'show']])
 })
 
 test('modules apply to the calls that they are for', async () => {
   const view = new ClientView([
-    module('apart', { ...echo('!'), error: () => notFound('hidden') }, { when: () => 'users' }),
+    module(
+      'apart',
+      {
+        ...echo('!'),
+        error: () => notFound('hidden'),
+        headers(headers) {
+          headers['x-seen'] = 'yes'
+        },
+      },
+      { when: () => 'users' },
+    ),
   ])
   expect(await textOf(view, whole('hi'))).toBe('hi')
   const error = providerError('openai is down')
   expect(view.error(error, callWith())).toBe(error)
   expect(view.error(error, undefined)).toBe(error)
+  expect(view.headers({ 'x-id': '1' }, callWith())).toEqual({ 'x-id': '1' })
 })
 
 const broken = (): never => {
@@ -136,8 +162,9 @@ test('headers change as a module says, in lower case and in one line, but for th
       },
     }),
   ])
-  const before = { 'content-type': 'text/plain', 'content-length': 2, 'x-provider': 'openai' }
+  const before = { 'content-type': 'text/plain', 'content-length': 2, 'x-provider': 'openai', 'x-id': '1' }
   expect(view.headers(before, undefined)).toEqual({
+    'x-id': '1',
     'content-type': 'text/plain',
     'content-length': 2,
     'x-brand': 'aset-cookie: b',
@@ -170,3 +197,57 @@ test('a refusal of a module is the answer', () => {
   })
   expect(() => new ClientView([refuses]).reply(whole('hi'), callWith())).toThrow('not for you')
 })
+
+test('a failure is told as one of this hook, wherever in it it was', async () => {
+  const shows: [Show, number][] = [
+    [{ body: broken, stream: () => undefined }, 1],
+    [{ stream: broken }, 1],
+    [{ error: broken }, 1],
+    [{ headers: broken }, 1],
+  ]
+  for (const [show, failures] of shows) {
+    const entry = module('broken', show, { failure: 'open' })
+    const view = new ClientView([entry])
+    expect(await textOf(view, whole('hi'))).toBe('hi')
+    expect(await textOf(view, streamed(['h', 'i']))).toBe('hi')
+    view.error(providerError('openai is down'), callWith())
+    view.headers({ 'x-id': '1' }, callWith())
+    expect(entry.meter.events.map(({ detail }) => detail)).toEqual(Array(failures).fill('show: Error'))
+  }
+  const closed = new ClientView([module('broken', { stream: broken }, { failure: 'closed' })])
+  await expect(textOf(closed, streamed(['hi']))).rejects.toMatchObject({ module: 'broken', status: 500 })
+})
+
+test.each(['open', 'closed'] as const)(
+  'a module that is left out and %s is not asked, and hides what it should have seen where that is its policy',
+  (failure) => {
+    let asked = 0
+    const entry = module(
+      'left out',
+      {
+        error(error) {
+          asked += 1
+          return error
+        },
+        headers() {
+          asked += 1
+        },
+      },
+      { failure },
+    )
+    entry.meter.circuit.trip('a reason')
+    const view = new ClientView([entry])
+    const error = providerError('openai is down')
+    const headers = { 'content-type': 'text/plain', 'x-provider': 'openai' }
+    for (const call of [callWith(), undefined]) {
+      if (failure === 'open') {
+        expect(view.error(error, call)).toBe(error)
+        expect(view.headers(headers, call)).toEqual(headers)
+      } else {
+        expect(view.error(error, call)).toMatchObject({ type: 'module_tripped', module: 'left out' })
+        expect(view.headers(headers, call)).toEqual({ 'content-type': 'text/plain' })
+      }
+    }
+    expect(asked).toBe(0)
+  },
+)

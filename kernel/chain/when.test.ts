@@ -23,6 +23,7 @@ test.each<[When, string | undefined]>([
   [{ models: ['gpt-4o-mini'] }, undefined],
   [{ models: ['claude-*', 'gpt-*'] }, undefined],
   [{ models: ['claude-*'] }, 'models'],
+  [{ models: ['*-4O-*', 'gpt'] }, undefined],
   [{ tags: { team: 'a' } }, undefined],
   [{ tags: { team: 'a', tier: '1' } }, undefined],
   [{ tags: { team: 'a', tier: '2' } }, 'tags'],
@@ -116,4 +117,9 @@ describe('a glob', () => {
       }),
     )
   })
+})
+
+test('a star of a pattern stands for any text, also where the name has one itself', () => {
+  for (const name of ['a*bc', 'a**c', 'ac', 'a*c']) expect(compileGlobs(['a*c'])(name)).toBe(true)
+  for (const name of ['a*b', '*ac']) expect(compileGlobs(['a*c'])(name)).toBe(false)
 })

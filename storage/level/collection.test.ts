@@ -93,6 +93,37 @@ test('what is listed goes on in the shape that it began with', () =>
     expect(rest).toBe(599)
   }))
 
+test('a listing by an index shows the rows of its moment, on any page', () =>
+  withEngine(openLevel, async ({ engine }) => {
+    const accounts = engine.collection('accounts', accountOptions)
+    await Promise.all(Array.from({ length: 600 }, (_, n) => accounts.put(`id${n}`, account(1))))
+    let seen = 0
+    for await (const [, row] of accounts.scan({ index: 'owner', equals: 'o' })) {
+      if (seen++ === 0) await Promise.all(['id98', 'id99'].map((id) => accounts.put(id, account(2))))
+      expect(row).toEqual(account(1))
+    }
+    expect(seen).toBe(600)
+    for (const reverse of [false, true]) {
+      const all = (await collect(accounts.scan({ reverse }))).map(([id]) => id)
+      const page = await collect(accounts.scan({ reverse, offset: 258, limit: 3 }))
+      expect(page.map(([id]) => id)).toEqual(all.slice(258, 261))
+      expect(await accounts.list({ reverse, offset: 600 })).toEqual({ items: [], total: 600 })
+    }
+    expect(await accounts.list({ limit: 0 })).toEqual({ items: [], total: 600 })
+  }))
+
+test('a range over values that an index does not have is refused, and no id passes for one', () =>
+  withEngine(openLevel, async ({ engine }) => {
+    const accounts = engine.collection('accounts', accountOptions)
+    // Where the key of an entry has its next value, this one's has an id that looks like a text.
+    await accounts.put('sb', account(1))
+    const range = { index: 'owner', equals: 'o', from: 'a' }
+    const refused = { code: 'QUERY_INVALID', message: expect.stringContaining('"owner"') }
+    await expect(accounts.list(range)).rejects.toMatchObject(refused)
+    await expect(accounts.count(range)).rejects.toMatchObject(refused)
+    await expect(collect(accounts.scan(range))).rejects.toMatchObject(refused)
+  }))
+
 test.skipIf(!hasFullDevice)(
   'a collection that the disk refused to prepare is prepared when it takes writes',
   () =>

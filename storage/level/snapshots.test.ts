@@ -9,17 +9,21 @@ let closed: number
 
 beforeEach(() => {
   opened = closed = 0
-  const { snapshot } = Level.prototype
-  vi.spyOn(Level.prototype, 'snapshot').mockImplementation(function (this: Level) {
-    opened += 1
-    const made = snapshot.call(this)
-    const close = made.close.bind(made)
-    made.close = () => {
-      closed += 1
-      return close()
-    }
-    return made
-  })
+  for (const method of ['snapshot', 'iterator', 'keys'] as const) {
+    const original: (...given: unknown[]) => { close(): Promise<void> } = Level.prototype[method] as never
+    vi.spyOn(Level.prototype, method).mockImplementation(function (this: Level, ...given: unknown[]) {
+      const made = original.apply(this, given)
+      const close = made.close.bind(made)
+      let isOpen = true
+      opened += 1
+      made.close = () => {
+        if (isOpen) closed += 1
+        isOpen = false
+        return close()
+      }
+      return made
+    } as never)
+  }
 })
 
 afterEach(() => {
@@ -31,7 +35,7 @@ async function breakOff(items: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of items) return
 }
 
-test('reading leaves no snapshot open, which would keep on disk what was overwritten since', () =>
+test('reading leaves no snapshot and no iterator open, which would keep on disk what was overwritten since', () =>
   withEngine(openLevel, async ({ engine }) => {
     const accounts = engine.collection('accounts', accountOptions)
     const events = engine.log<Event>('events', eventOptions)
@@ -45,6 +49,7 @@ test('reading leaves no snapshot open, which would keep on disk what was overwri
     }
     const readings = [
       () => accounts.list({ index: 'owner' }),
+      () => accounts.list({ offset: 1, limit: 1 }),
       () => accounts.count({ from: 'a' }),
       () => collect(accounts.scan()),
       () => breakOff(accounts.scan()),

@@ -197,6 +197,7 @@ test('a module that fails, also one that refuses calls when it does, harms nothi
   const { error, notes, meter } = await shadow({ request: bug, around: bug, settled: bug })
   expect(error).toBeUndefined()
   expect(notes.every(({ verdict, mode }) => verdict === 'failed' && mode === 'shadow')).toBe(true)
+  expect(notes.map(({ detail }) => detail?.hook)).toEqual(['request', 'around'])
   expect(meter.errors).toBe(3)
 })
 
@@ -525,4 +526,20 @@ test('only the request hook makes later ones wait', async () => {
   gate.resolve()
   await chain.settled({ ending: 'ok' } as Outcome, call)
   expect(order).toEqual(['attempted', 'attempt'])
+})
+
+test('a stream that its reader leaves is not read to its end by the module, which would change it there', async () => {
+  const call = callOf(true)
+  const adding: Hooks = {
+    stream: () => ({ push: (chunk, out) => out.emit(chunk), end: (out) => out.emit(chunks[1]!) }),
+  }
+  const chain = new Chain([inShadow(entryOf('m', adding))], provider())
+  const reply = await chain.run(call)
+  if (reply.kind === 'stream') for await (const _ of reply.chunks) break
+  await chain.settled({ ending: 'client_abort' } as Outcome, call)
+  expect(call.trace.notes).toEqual([])
+})
+
+test('a module without hooks is not in shadow of anything', () => {
+  expect(inShadow(entryOf('idle', {})).hooks).toEqual({})
 })
