@@ -28,7 +28,7 @@ export {
   type User,
 } from './auth/accounts.ts'
 export { withTenant } from './auth/tenants.ts'
-export { newAttempt } from './call/attempt.ts'
+export { beginAttempt, newAttempt } from './call/attempt.ts'
 export { Call, type CallContext, type CallOrigin, type Principal, type Timeouts } from './call/call.ts'
 export { Cancel } from './call/cancel.ts'
 export type * from './call/canonical.ts'

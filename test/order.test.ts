@@ -13,6 +13,7 @@ const chain = [
   'limits: idlekill',
   'limits: loadshed',
   'limits: outputcap',
+  'limits: queuepriority',
   'limits: rateshield',
   'limits: planquota',
   'limits: costcap',

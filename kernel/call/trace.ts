@@ -11,8 +11,8 @@ import type { Usage } from './usage.ts'
 
 /** One try at one provider with one key. */
 export interface Attempt {
-  /** From 1. */
-  readonly n: number
+  /** From 1, in the order in which they began. */
+  n: number
   readonly provider: string
   /** The model's name at the provider. */
   readonly model: string
@@ -20,7 +20,8 @@ export interface Attempt {
   readonly keyHint: string | undefined
   /** Whether it went with a key of the caller's own. */
   readonly ownKey?: boolean
-  readonly startedAt: number
+  /** On the monotonic clock, when no module had it wait any more. */
+  startedAt: number
   /** How the model was held to the form of its answer; undefined where the call asked for none. */
   structuredOutput?: StructuredOutput
   status: number | undefined

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { defaultLimits } from '../../config/circuit-limits.ts'
 import { callWith, entryOf } from '../../test/chain.ts'
+import { Cancel } from '../call/cancel.ts'
 import type { Outcome } from '../call/outcome.ts'
 import type { Attempt } from '../call/trace.ts'
-import { badRequest } from '../errors.ts'
+import { badRequest, ClientGone } from '../errors.ts'
 import { Chain } from './chain.ts'
 import type { Entry } from './entry.ts'
 import type { Hooks, Visit } from './hooks.ts'
@@ -24,12 +25,13 @@ const chainOf = (...entries: Entry[]): Chain => new Chain(entries, never)
 const quick = () => new Meter(new ModuleCircuit({ ...defaultLimits, timeout: 5, failures: 1, open: 60_000 }))
 
 type Asks = 'admit' | 'attempt'
-type Hears = 'attempted' | 'settled'
+type Hears = 'attempted' | 'attemptEnded' | 'settled'
 
 const run: Record<Asks | Hears, (chain: Chain) => void | Promise<void>> = {
   admit: (chain) => chain.admit(visit),
   attempt: (chain) => chain.attempt(attempt, call, {}),
   attempted: (chain) => chain.attempted(attempt, call),
+  attemptEnded: (chain) => chain.attemptEnded?.(attempt, call),
   settled: (chain) => chain.settled(outcome, call),
 }
 
@@ -106,6 +108,22 @@ describe.each<Asks>(['admit', 'attempt'])('who is asked at %s', (name) => {
   })
 })
 
+test('a try that is waited for until the call is over has not failed', async () => {
+  const left = callWith({}, { cancel: new Cancel() })
+  const waits = entryOf('waits', {
+    attempt: (_, { cancel }) => new Promise((_, reject) => void cancel.onAbort(reject)),
+  })
+  const asked = chainOf(waits).attempt(attempt, left, {})
+  const gone = new ClientGone()
+  left.cancel.abort(gone)
+  await expect(asked).rejects.toBe(gone)
+  expect(waits.meter.errors).toBe(0)
+})
+
+test('nobody is told of the end of a try where no module asks', () => {
+  expect(chainOf(entryOf('other', { attempted: () => {} })).attemptEnded).toBeUndefined()
+})
+
 test('what is added to the headers of a try is there for the next module, and for the sender', () => {
   const headers: Record<string, string> = {}
   const seen: unknown[] = []
@@ -123,6 +141,7 @@ test('a module that does not apply to a call is neither asked nor told of it', a
   const hooks = {
     attempt: hear('attempt'),
     attempted: hear('attempted'),
+    attemptEnded: hear('attemptEnded'),
     settled: hear('settled'),
     admit: hear('admit'),
   }

@@ -21,7 +21,10 @@ export function askAttempt(
   call: Call,
   headers: Record<string, string>,
 ): void | Promise<void> {
-  const refuse = (error: unknown): void => handleFailure(entry, 'attempt', error, call)
+  const refuse = (error: unknown): void => {
+    call.cancel.check()
+    handleFailure(entry, 'attempt', error, call)
+  }
   try {
     const asked: unknown = entry.hooks.attempt!(attempt, call, headers)
     if (asked instanceof Promise) return entry.meter.deadlines.within(asked).catch(refuse)
@@ -33,7 +36,7 @@ export function askAttempt(
 /** Tells a module what happened; never throws. */
 export function notify(
   { meter }: Entry,
-  hook: 'attempted' | 'settled',
+  hook: 'attempted' | 'attemptEnded' | 'settled',
   tell: () => unknown,
 ): void | Promise<void> {
   const fail = (error: unknown): void => meter.fail(hook, error)

@@ -2,6 +2,7 @@ import type { Call } from '../call/call.ts'
 import type { Outcome } from '../call/outcome.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Attempt, ChainFacts } from '../call/trace.ts'
+import type { AttemptHooks } from '../contract/delivery.ts'
 import type { TargetHooks } from '../contract/routing.ts'
 import { askAdmit, isLeftOut } from './admit.ts'
 import { runAround } from './around.ts'
@@ -46,6 +47,8 @@ export class Chain {
   readonly #dispatch: Next
   /** The answers of modules about the targets that calls may go to; undefined where no module has a hook for them. */
   readonly targets: TargetHooks | undefined
+  /** Reports to all modules that a try is over, as with `attempted`; undefined where none asks. */
+  readonly attemptEnded: AttemptHooks['ended']
   /** The changes that modules make to the answer for the client. */
   readonly clientView: ClientView
   /** The facts of this chain that its calls see. */
@@ -56,6 +59,7 @@ export class Chain {
     this.#admits = entries.filter((entry) => entry.hooks.admit && !entry.when)
     this.#attempts = entries.filter((entry) => entry.hooks.attempt)
     this.#attempted = entries.filter((entry) => entry.hooks.attempted)
+    this.attemptEnded = attemptEndedOf(entries)
     this.#reveals = entries.filter((entry) => entry.hooks.reveal)
     this.#settles = entries.filter((entry) => entry.hooks.settled)
     this.#detects = entries.filter(
@@ -158,6 +162,16 @@ export class Chain {
 
   readonly #detectsAfter = (entry: Entry, call: Call): Entry[] =>
     applying(this.#detects.slice(this.#detects.indexOf(entry) + 1), call)
+}
+
+function attemptEndedOf(all: readonly Entry[]): AttemptHooks['ended'] {
+  const entries = all.filter(({ hooks }) => hooks.attemptEnded)
+  if (entries.length === 0) return undefined
+  return (attempt, call) =>
+    inTurn(entries, (entry) => {
+      if (applies(entry, call))
+        return notify(entry, 'attemptEnded', () => entry.hooks.attemptEnded!(attempt, call))
+    })
 }
 
 /** Whether the `around` of an entry has anything to do with a call; one that fails over the question has. */

@@ -97,14 +97,19 @@ interface Steps {
   prefers?(target: Candidate, call: Call): number
   /**
    * Each try at a provider, after target and key are chosen and before anything is sent: refuse by throwing, or add
-   * to `headers`.
+   * to `headers`. It may wait, such as for its turn; the try begins after that.
    */
-  attempt?(attempt: Attempt, call: Call, headers: Record<string, string>): void
+  attempt?(attempt: Attempt, call: Call, headers: Record<string, string>): Awaitable<void>
   /**
    * How a try went. Reported at its error, its whole answer or the first content of its stream, and once more with an error
    * where a stream breaks off later.
    */
   attempted?(attempt: Attempt, call: Call): void
+  /**
+   * A try is over: its answer or its stream has ended, it failed, or a module refused it. Once for each, so that what `attempt`
+   * took can be given back; of an answer that is left unread only `settled` tells.
+   */
+  attemptEnded?(attempt: Attempt, call: Call): void
   /**
    * Makes the form that the client alone gets to see, after everything else: caches, records and other modules keep the form
    * without it.

@@ -26,6 +26,7 @@ export function readOnlyHooks(hooks: Hooks): Hooks {
     detect,
     attempt,
     attempted,
+    attemptEnded,
     reveal,
     show,
     settled,
@@ -58,6 +59,9 @@ export function readOnlyHooks(hooks: Hooks): Hooks {
       attempt: (made, call, headers) => attempt(readOnlyAttempt(made), call.readOnly, headers),
     }),
     ...(attempted && { attempted: (made, call) => attempted(readOnlyAttempt(made), call.readOnly) }),
+    ...(attemptEnded && {
+      attemptEnded: (made, call) => attemptEnded(readOnlyAttempt(made), call.readOnly),
+    }),
     ...(settled && { settled: (outcome, call) => settled(readOnlyOutcome(outcome), call.readOnly) }),
     ...(reply && { reply: (body, call) => reply(deepFreeze(body), call.readOnly) }),
     ...(typeof stream === 'function' && {

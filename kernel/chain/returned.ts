@@ -18,6 +18,7 @@ const functions = [
   'prefers',
   'attempt',
   'attempted',
+  'attemptEnded',
   'reply',
   'settled',
 ] as const

@@ -11,6 +11,8 @@ export interface AttemptHooks {
   before(attempt: Attempt, call: Call, headers: Record<string, string>): void | Promise<void>
   /** Tells the modules how it went. */
   after(attempt: Attempt, call: Call): void | Promise<void>
+  /** Tells them that it is over, also when it was refused. Undefined where no module asks. */
+  readonly ended: ((attempt: Attempt, call: Call) => void | Promise<void>) | undefined
 }
 
 /** The parts that are switched on, as far as delivering a call depends on them. */

@@ -59,6 +59,7 @@ export class GuestModule {
   begin(returned: Hooks): Shape {
     const { id, permissions } = this.#data
     if (returned.show) throw cannotCross(id, 'the hook show')
+    if (returned.attemptEnded) throw cannotCross(id, 'the hook attemptEnded')
     const hooks = grantedHooks(id, readOnlyHooks(returned), grantsOf(permissions))
     if (hooks.eligible ?? hooks.prefers) throw cannotCross(id, 'a word in where calls go')
     this.#entry = { ...this.#entry, hooks }

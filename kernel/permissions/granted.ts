@@ -26,7 +26,7 @@ function blind(id: string, hooks: Hooks): Hooks {
   for (const hook of handed)
     if (hooks[hook] !== undefined)
       throw denied(id, `has the hook ${hook}, which is handed texts,`, 'body:read')
-  const { request, varies, eligible, prefers, attempt, attempted, settled, ...rest } = hooks
+  const { request, varies, eligible, prefers, attempt, attempted, attemptEnded, settled, ...rest } = hooks
   return {
     ...rest,
     ...(request && {
@@ -48,9 +48,8 @@ function blind(id: string, hooks: Hooks): Hooks {
     ...(prefers && { prefers: (target, call) => prefers(target, call.redacted) }),
     ...(attempt && { attempt: (made, call, headers) => attempt(made, call.redacted, headers) }),
     ...(attempted && { attempted: (made, call) => attempted(made, call.redacted) }),
-    ...(settled && {
-      settled: (outcome, call) => settled(withoutBody(outcome), call.redacted),
-    }),
+    ...(attemptEnded && { attemptEnded: (made, call) => attemptEnded(made, call.redacted) }),
+    ...(settled && { settled: (outcome, call) => settled(withoutBody(outcome), call.redacted) }),
   } as Hooks
 }
 

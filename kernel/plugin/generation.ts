@@ -90,6 +90,7 @@ export class Generation implements Arrangement {
     this.attempts = {
       before: (attempt, call, headers) => chain.attempt(attempt, call, headers),
       after: (attempt, call) => chain.attempted(attempt, call),
+      ended: chain.attemptEnded,
     }
     this.targets = chain.targets
     this.rating = {
@@ -120,14 +121,15 @@ export class Generation implements Arrangement {
   chainFor({ skip, ownKey, before }: ChainOptions): Chain {
     const { providers, protocols, services } = this
     const kept = this.entries.filter(({ id }) => !skip.includes(id.split('/')[0]!))
+    const chain: Chain = new Chain(kept, (call) => this.#carry(call, on, ownKey), this.#isProvider)
     const attempts: AttemptHooks = {
       before(attempt, call, headers) {
         before?.(attempt, call)
         return chain.attempt(attempt, call, headers)
       },
       after: (attempt, call) => chain.attempted(attempt, call),
+      ended: chain.attemptEnded,
     }
-    const chain: Chain = new Chain(kept, (call) => this.#carry(call, on, ownKey), this.#isProvider)
     const on: Arrangement = { providers, protocols, services, attempts, targets: chain.targets }
     return chain
   }

@@ -20,6 +20,7 @@ const bound: Readonly<Record<string, string>> = {
   planquota: 'counts with a service, which it asks',
   modelswitch: 'counts tokens with a service',
   tokentrim: 'asks where calls would go',
+  queuepriority: 'adds routes, and is told of the end of attempts',
   rateshield: 'counts with a service, which it asks',
   regionroute: 'is asked where calls may go, without waiting',
   tenantwall: 'adds routes and offers a service',

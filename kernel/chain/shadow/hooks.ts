@@ -43,7 +43,7 @@ export function inShadow(entry: Entry): Entry {
 type RunOf = (call: Call) => ShadowRun | undefined
 
 function hooksAside(inner: Entry, runOf: RunOf): Hooks {
-  const { admit, request, around, detect, attempt, attempted, reply, stream } = inner.hooks
+  const { admit, request, around, detect, attempt, attempted, attemptEnded, reply, stream } = inner.hooks
   const asks = request ?? detect?.request
   const rewrites = reply ?? stream ?? detect?.reply
   return {
@@ -90,6 +90,12 @@ function hooksAside(inner: Entry, runOf: RunOf): Hooks {
       attempted(made, call) {
         const run = runOf(call)
         run?.run('attempted', () => attempted({ ...made }, run.view(call)))
+      },
+    }),
+    ...(attemptEnded && {
+      attemptEnded(made, call) {
+        const run = runOf(call)
+        run?.run('attemptEnded', () => attemptEnded({ ...made }, run.view(call)))
       },
     }),
     ...(rewrites && {

@@ -23,6 +23,8 @@ interface Watched {
   readonly target: Target
   /** Called after the stream broke, whether its first content had come or not. */
   failed(): void
+  /** Called at its end, or when it is left. */
+  ended(): void
 }
 
 type Step = IteratorResult<readonly Chunk[], undefined>
@@ -119,8 +121,9 @@ export class AttemptStream implements AsyncIterator<readonly Chunk[], undefined>
   #end(): void {
     if (this.#isOver) return
     this.#isOver = true
-    const { attempt } = this.#watched
+    const { attempt, ended } = this.#watched
     attempt.latencyMs = performance.now() - attempt.startedAt
+    ended()
   }
 }
 

@@ -501,4 +501,68 @@ describe('modules', () => {
     expect(told).toEqual([])
     expect(call.trace.attempts[0]!.latencyMs).toBeGreaterThan(0)
   })
+
+  test('are told once that a try is over, whatever its end', async () => {
+    let over = 0
+    const hooks: Hooks = {
+      attemptEnded() {
+        over += 1
+      },
+    }
+    const { chain } = generationOf({ hooks, selector: inOrder })
+    const since = (): number => {
+      const count = over
+      over = 0
+      return count
+    }
+    await chain.run(callOf())
+    expect(since()).toBe(1)
+
+    const streamed = await chain.run(callOf({ stream: true }))
+    expect(since()).toBe(0)
+    await read(streamed)
+    expect(since()).toBe(1)
+
+    upstream.reply({ content: ['one', 'two'], cutAfter: 3, gapMs: 10 })
+    await read(await chain.run(callOf({ stream: true })))
+    expect(since()).toBe(1)
+
+    upstream.reply({ status: 429, times: 2 })
+    await failureOf(chain.run(callOf()))
+    expect(since()).toBe(2)
+
+    upstream.reply({ content: ['one', 'two'], hangAfter: 2 })
+    const left = callOf({ stream: true })
+    const reading = read(await chain.run(left))
+    left.cancel.abort(new ClientGone())
+    await reading
+    expect(since()).toBe(1)
+
+    const refuses = () => Promise.reject(new GatewayError('forbidden', 'not there'))
+    await failureOf(generationOf({ hooks: { ...hooks, attempt: refuses } }).chain.run(callOf()))
+    expect(since()).toBe(1)
+  })
+
+  test('may have a try wait, which begins after that, and not at all when its call is over', async () => {
+    const turns: (() => void)[] = []
+    const attempt = () => new Promise<void>((resolve) => void turns.push(resolve))
+    const { chain } = generationOf({ hooks: { attempt } })
+    const call = callOf()
+    const running = chain.run(call)
+    await expect.poll(() => turns.length).toBe(1)
+    await sleep(5)
+    const before = performance.now()
+    turns[0]!()
+    await running
+    expect(call.trace.attempts[0]!.startedAt).toBeGreaterThanOrEqual(before)
+
+    upstream.reset()
+    const left = callOf()
+    const waiting = chain.run(left)
+    await expect.poll(() => turns.length).toBe(2)
+    left.cancel.abort(new ClientGone())
+    turns[1]!()
+    await expect(waiting).rejects.toBeInstanceOf(ClientGone)
+    expect([upstream.requests.length, left.trace.attempts.length]).toEqual([0, 0])
+  })
 })

@@ -2,6 +2,7 @@ import {
   type Arrangement,
   type Attempt,
   type Awaitable,
+  beginAttempt,
   type Call,
   type Credential,
   type Delivery,
@@ -40,6 +41,8 @@ interface Try {
   readonly protocol: Protocol
   readonly attempt: Attempt
   readonly on: Arrangement
+  /** Tells modules that it is over; to be called at each of its ends, and counts once. */
+  readonly ended: () => void
 }
 
 /** Carries a call to a provider: the innermost part of every chain. */
@@ -71,16 +74,27 @@ export class Dispatcher {
       const target: Target = { provider: route.provider, model: route.model, key }
       const attempt = newAttempt(call, target)
       const headers: Record<string, string> = {}
-      const asked = on.attempts.before(attempt, call, headers)
-      if (asked) await asked
+      const ended = endOf(attempt, call, on)
+      try {
+        const asked = on.attempts.before(attempt, call, headers)
+        if (asked) {
+          await asked
+          call.cancel.check()
+          beginAttempt(call, attempt)
+        }
+      } catch (error) {
+        ended()
+        throw error
+      }
       call.trace.begin(attempt, call.request)
       try {
-        const reply = await this.#try({ call, target, protocol, attempt, on }, headers)
+        const reply = await this.#try({ call, target, protocol, attempt, on, ended }, headers)
         const told = on.attempts.after(attempt, call)
         if (told) await told
         if (key) selector?.report(target, key, undefined)
         return reply
       } catch (error) {
+        ended()
         if (!isUpstreamError(error)) {
           attempt.latencyMs ??= performance.now() - attempt.startedAt
           throw error
@@ -153,16 +167,17 @@ export class Dispatcher {
 const finished = (one: Try, reply: Reply): Awaitable<Reply> =>
   reply.kind === 'whole' ? finishedWhole(one, reply) : begun(one, reply.wire, sourceOf(reply.chunks))
 
-function finishedWhole({ target, protocol, attempt }: Try, reply: WholeReply): Reply {
+function finishedWhole({ target, protocol, attempt, ended }: Try, reply: WholeReply): Reply {
   attempt.latencyMs = performance.now() - attempt.startedAt
   attempt.status ??= 200
   account(attempt, protocol, target, { reported: () => reply.body.usage, came: () => reply.body })
+  ended()
   return reply.by(attempt)
 }
 
 /** Waits for a stream's first content. */
 async function begun(
-  { call, target, protocol, attempt, on }: Try,
+  { call, target, protocol, attempt, on, ended }: Try,
   wire: string,
   source: ChunkSource,
 ): Promise<Reply> {
@@ -176,9 +191,22 @@ async function begun(
       retryable: true,
       cause,
     })
-  const stream = new AttemptStream(source, { attempt, protocol, target, failed })
+  const stream = new AttemptStream(source, { attempt, protocol, target, failed, ended })
   await stream.begin(unreadable)
   return new StreamReply(wire, { [Symbol.asyncIterator]: () => stream }, attempt)
+}
+
+const nobodyAsks = (): void => {}
+
+function endOf(attempt: Attempt, call: Call, { attempts: { ended } }: Arrangement): () => void {
+  if (!ended) return nobodyAsks
+  let isOver = false
+  return () => {
+    if (isOver) return
+    isOver = true
+    const told = ended(attempt, call)
+    if (told) detach('a hook at the end of an attempt', told)
+  }
 }
 
 /** The request with what modules add to its headers, which is seldom anything. */
