@@ -31,6 +31,7 @@ const chain = [
   'route: modelalias',
   'route: modelswitch',
   'route: regionroute',
+  'route: tierdrop',
   'deliver: hedgerace',
   'deliver: fallbackrouter',
   'deliver: mockllm',

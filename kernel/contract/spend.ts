@@ -89,9 +89,12 @@ export interface Spend {
 
 export const Spend = guardedToken<Spend>('spend')
 
-/** The share of the fullest cap of a call that is spent, 1 when it is reached; undefined for a call without caps. */
+/** How full the caps of calls are. */
 export interface SpendShare {
+  /** The share of the fullest cap of a call that is spent or set apart, 1 when it is reached; undefined for a call without caps. */
   of(call: Call): number | undefined
+  /** Says that the call goes to a cheaper model: a cap that asks for one, and is reached, refuses it otherwise. */
+  lowered(call: Call): void
 }
 
 /** Offered by the module that enforces caps; from memory, for later modules of the call. */

@@ -102,6 +102,11 @@ describe.each([false, true])('streamed: %j', (stream) => {
       Array.from({ length: 100 }, () => call({ stream, model: 'gpt-4o', max_tokens: 333 })),
     )
     expect(statuses(answers)).toEqual({ 200: 10, 429: 90 })
+    const refused = answers.find(({ status }) => status === 429)!
+    expect([refused.headers.get('retry-after'), refused.body.error]).toMatchObject([
+      '5',
+      { message: expect.stringContaining('set apart for calls under way') },
+    ])
     await spent(0.999)
     expect(upstream.requests).toHaveLength(10)
   })

@@ -27,6 +27,14 @@ interface Claimed {
   readonly answer: Promise<SpendAnswer>
 }
 
+/** How full the caps of a call are, of all configurations that it passes through. */
+interface Fill {
+  share?: number
+  /** A reached cap for which a later module is to find a cheaper model. */
+  reached?: CapStanding | undefined
+  isLowered?: boolean
+}
+
 /** A cheaper model, and whether this module sends the call there, or a later one does. */
 interface Lowered {
   readonly model: string
@@ -37,13 +45,17 @@ export default defineModule({
   settings: schema,
 
   once({ provide, slot }) {
-    /** The share of the fullest cap, of all configurations that a call passes through. */
-    const shares = slot<{ of?: number }>(() => ({}))
-    provide(SpendShare, { of: (call) => shares(call).of })
-    return shares
+    const fills = slot<Fill>(() => ({}))
+    provide(SpendShare, {
+      of: (call) => fills(call).share,
+      lowered(call) {
+        fills(call).isLowered = true
+      },
+    })
+    return fills
   },
 
-  setup(context, shares) {
+  setup(context, fills) {
     const { id, settings, mode, slot, use, find, targets } = context
     const capsBySettings = compileCaps(settings)
     const mostNano = settings.max_call_usd === undefined ? undefined : nanoOf(settings.max_call_usd)
@@ -63,15 +75,17 @@ export default defineModule({
       if (named !== undefined) return { model: named, isHere: true }
       const step = find(ModelLadder)?.step(call, model, fullest(standings))
       if (step === undefined && reached[0]) throw refusedBy(reached[0], 0)
+      if (mode === 'enforce') fills(call).reached = reached[0]
       return step === undefined || step === model ? undefined : { model: step, isHere: false }
     }
 
     /** How full the caps are, where that may change the model. */
     async function lowered(call: Call, model: string, caps: readonly Cap[]): Promise<Lowered | undefined> {
-      if (!find(ModelLadder) && caps.every(({ action }) => action !== 'downgrade')) return undefined
-      const standings = await use(Spend).standings(id, caps)
-      const share = shares(call)
-      if (mode === 'enforce') share.of = Math.max(share.of ?? 0, fullest(standings))
+      const mayLower = find(ModelLadder) !== undefined || caps.some(({ action }) => action === 'downgrade')
+      if (!mayLower) return undefined
+      const standings = caps.length === 0 ? [] : await use(Spend).standings(id, caps)
+      const fill = fills(call)
+      if (mode === 'enforce' && caps.length > 0) fill.share = Math.max(fill.share ?? 0, fullest(standings))
       return lowerModel(call, model, standings)
     }
 
@@ -109,6 +123,10 @@ export default defineModule({
       request(call) {
         const caps = capsOn(call)
         return caps.length === 0 && mostNano === undefined ? undefined : pass(call, caps)
+      },
+      attempt(_, call) {
+        const { reached, isLowered } = fills(call)
+        if (reached && !isLowered) throw refusedBy(reached, 0)
       },
       async settled({ cost, provider, model }, call) {
         const { made } = claims(call)

@@ -24,6 +24,7 @@ const bound: Readonly<Record<string, string>> = {
   rateshield: 'counts with a service, which it asks',
   regionroute: 'is asked where calls may go, without waiting',
   tenantwall: 'adds routes and offers a service',
+  tierdrop: 'offers a service, which is asked without waiting',
 }
 
 /** A module of many examples starts many workers. */
