@@ -94,6 +94,7 @@ test('the operator outweighs all wishes, and several configurations of a module 
   ])
   const circle = [placed('x', { after: ['y'] }), placed('y', { after: ['x'] }), placed('w', { order: 1 })]
   expect(ids(inOrder(circle))).toEqual(['x', 'y', 'w'])
+  expect(ids(inOrder([placed('b', { after: ['b'], before: ['b'] }), placed('c')]))).toEqual(['b', 'c'])
   const bound = ['a/2', 'a/1', 'a/3'].map((id) => ({ id, ...placed('a') }))
   expect(ids(inOrder(bound))).toEqual(['a/1', 'a/2', 'a/3'])
 })

@@ -26,5 +26,16 @@ test('every list comes back under its value, and under no other', () => {
       }
       expect(findPosting(stored, other) === undefined).toBe(!postings.has(other))
     }),
+    {
+      examples: [
+        [
+          [
+            [Number.POSITIVE_INFINITY, [1]],
+            [Number.NEGATIVE_INFINITY, [2]],
+          ],
+          'null',
+        ],
+      ],
+    },
   )
 })
