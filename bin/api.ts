@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { apiVersion } from '../kernel/plugin/manifest.ts'
+import { apiVersion } from '../kernel/discovery/manifest.ts'
 import { currentReports, reportsFolder } from './api/emit.ts'
 import { samePromise, versionFor, versionOf } from './api/version.ts'
 
@@ -21,7 +21,7 @@ const version = versionFor(
 )
 
 if (version !== apiVersion) {
-  const manifest = path.resolve(reportsFolder, '../../kernel/plugin/manifest.ts')
+  const manifest = path.resolve(reportsFolder, '../../kernel/discovery/manifest.ts')
   const source = await readFile(manifest, 'utf8')
   await writeFile(
     manifest,

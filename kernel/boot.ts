@@ -4,6 +4,9 @@ import { firstAdminKey } from './auth/first-key.ts'
 import { Cohort } from './cohort.ts'
 import { onContained } from './contain.ts'
 import { createRoot, type DependencyContainer, type Token } from './container.ts'
+import { discoverPlugins, missingFolders } from './discovery/discovery.ts'
+import type { Discovered } from './discovery/manifest.ts'
+import { Stage } from './discovery/staging/stage.ts'
 import { Outbox } from './events/outbox.ts'
 import { ownEvents } from './events/own.ts'
 import { Events } from './events.ts'
@@ -17,17 +20,15 @@ import { IpRanges } from './kit/ip-ranges.ts'
 import { createLog, type Log } from './log.ts'
 import { Egress } from './permissions/egress.ts'
 import { personalOf } from './personal.ts'
-import { configuredPlugins, discoverPlugins, missingFolders, sectionOwners } from './plugin/discovery.ts'
+import { configuredPlugins, sectionOwners } from './plugin/configured.ts'
 import { watchPlugins } from './plugin/folder-watch.ts'
 import { Journal } from './plugin/journal.ts'
-import type { Discovered } from './plugin/manifest.ts'
 import { PluginData, storeOfPlugins } from './plugin/plugin-data.ts'
 import { Registry } from './plugin/registry.ts'
 import { relayEvents } from './plugin/relay.ts'
 import { Reloader } from './plugin/reloader.ts'
 import { Scope } from './plugin/scope.ts'
 import { storedSetting } from './plugin/setting.ts'
-import { Stage } from './plugin/staging/stage.ts'
 import type { NumberedNews } from './plugin/transaction.ts'
 import { Queues } from './queues.ts'
 import { Refusals } from './refusals.ts'
@@ -135,7 +136,7 @@ export async function boot({
       journal: thread ? undefined : new Journal(store),
       freezeAll,
       ...(thread && { firstNumber: thread.generation }),
-      ...(pool && { told: (news: NumberedNews) => pool.tell(news) }),
+      ...(pool && { announce: (news: NumberedNews) => pool.tell(news) }),
     })
     const reloader = new Reloader(registry, stage, (again) => discoverPlugins(config, stage, again))
     const queues = new Queues()

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { discover } from '../kernel/plugin/manifest.ts'
+import { discover } from '../kernel/discovery/manifest.ts'
 import { kernelServices } from '../kernel/services.ts'
 
 interface Source {
@@ -125,13 +125,14 @@ const budgets: Readonly<Record<string, number>> = {
   chain: 2_940,
   contract: 1_800,
   detect: 583,
+  discovery: 922,
   events: 344,
   http: 1_892,
   isolation: 2_484,
   kit: 244,
   log: 67,
   permissions: 399,
-  plugin: 3_740,
+  plugin: 2_850,
   secrets: 196,
   stream: 1_052,
   threads: 453,
@@ -157,6 +158,7 @@ const layers = [
   'detect',
   'chain',
   'permissions',
+  'discovery',
   'plugin',
   'http',
   'isolation',

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { inOrder, reasonOf } from '../kernel/chain/order.ts'
-import { discover, type ModuleManifest } from '../kernel/plugin/manifest.ts'
+import { discover, type ModuleManifest } from '../kernel/discovery/manifest.ts'
 
 /** The whole chain, outermost first. Order is behaviour: changing this list is a decision, not a repair. */
 const chain = [

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { apiVersion } from '../../kernel/plugin/manifest.ts'
+import { apiVersion } from '../../kernel/discovery/manifest.ts'
 import { apiReports } from './report.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

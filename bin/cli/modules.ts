@@ -1,6 +1,6 @@
 import { stages } from '../../kernel/chain/hooks.ts'
-import { discoverPlugins } from '../../kernel/plugin/discovery.ts'
-import type { Discovered, ModuleManifest } from '../../kernel/plugin/manifest.ts'
+import { discoverPlugins } from '../../kernel/discovery/discovery.ts'
+import type { Discovered, ModuleManifest } from '../../kernel/discovery/manifest.ts'
 import { configuration } from './configuration.ts'
 
 /** Prints the catalogue of modules, in the stages of the chain. */

@@ -1,5 +1,5 @@
 import { type CircuitLimits, defaultLimits } from '../../config/circuit-limits.ts'
-import type { Manifest } from '../plugin/manifest.ts'
+import type { Manifest } from '../discovery/manifest.ts'
 
 /** Closed lets calls pass, open refuses them, half open lets one through to see. */
 export type CircuitState = 'closed' | 'open' | 'half_open'

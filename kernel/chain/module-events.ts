@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import type { Discovered } from '../discovery/manifest.ts'
 import { defineEvent, type Events } from '../events.ts'
 import type { Log } from '../log.ts'
-import type { Discovered } from '../plugin/manifest.ts'
 import type { Meter } from './meter.ts'
 import type { CircuitChange } from './module-circuit.ts'
 

@@ -1,4 +1,4 @@
-import type { ModuleManifest } from '../plugin/manifest.ts'
+import type { ModuleManifest } from '../discovery/manifest.ts'
 import { stages } from './hooks.ts'
 
 interface Placed {

@@ -2,8 +2,8 @@ import { type FSWatcher, watch } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { contain } from '../contain.ts'
+import { explain } from '../discovery/manifest.ts'
 import type { Log } from '../log.ts'
-import { explain } from './manifest.ts'
 import type { Reloader } from './reloader.ts'
 
 /** Takes in by itself what changes in the operator's folders, and logs what came of it. Returns what ends it. */

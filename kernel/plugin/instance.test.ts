@@ -6,10 +6,10 @@ import { z } from 'zod'
 import { openLevel } from '../../storage/level.ts'
 import { Meter } from '../chain/meter.ts'
 import { createRoot } from '../container.ts'
+import { manifestSchema } from '../discovery/manifest.ts'
 import { defineEvent, Events } from '../events.ts'
 import { createLog } from '../log.ts'
 import { contextOf, emptyInstance, type Instance } from './instance.ts'
-import { manifestSchema } from './manifest.ts'
 import { Memory } from './memory.ts'
 
 const Happened = defineEvent('happened', z.number(), { description: 'Something happened.' })

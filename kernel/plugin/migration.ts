@@ -1,10 +1,10 @@
-import { inTime, setupLimit } from './in-time.ts'
+import { inTime, setupLimit } from '../discovery/in-time.ts'
+import { explain } from '../discovery/manifest.ts'
+import { located } from '../discovery/source-place.ts'
 import { type Isolation, isolationOf, type Migrated, type OlderSettings } from './isolation.ts'
-import { explain } from './manifest.ts'
 import type { Plugin } from './plugin-record.ts'
 import type { StoredSetting } from './setting.ts'
 import { definitionOf } from './setup.ts'
-import { located } from './source-place.ts'
 
 /** The version of a row that was written before rows had one. */
 const unknownVersion = '0.0.0'

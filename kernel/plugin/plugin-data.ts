@@ -1,5 +1,5 @@
 import type { Collection, Engine, StoredPart } from '../../storage/index.ts'
-import { idPattern } from './manifest.ts'
+import { idPattern } from '../discovery/manifest.ts'
 import type { StoredSetting } from './setting.ts'
 
 /** The namespace of the store in which every plugin has its own. */

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import type { Meter } from '../chain/meter.ts'
 import type { ModuleDefinition, PluginDefinition } from '../contract/plugin.ts'
+import type { Discovered, Manifest } from '../discovery/manifest.ts'
 import type { Instance } from './instance.ts'
-import type { Discovered, Manifest } from './manifest.ts'
 import type { Memory } from './memory.ts'
 import type { Setting, StoredSetting } from './setting.ts'
 

@@ -1,76 +1,38 @@
-import { type Store, StoreError } from '../../storage/index.ts'
-import { ModuleChanged } from '../chain/module-events.ts'
 import type { Actor, Section } from '../contract/section.ts'
-import { conflict, isGatewayError } from '../errors.ts'
-import type { Generation } from './generation.ts'
+import { type Discovered, explain } from '../discovery/manifest.ts'
+import { conflict } from '../errors.ts'
+import { type ChangingParts, ChangingTable } from './changing-table.ts'
 import type { ConfigChange, Journal } from './journal.ts'
-import { refuseLockout } from './lockout.ts'
-import { type Discovered, explain } from './manifest.ts'
 import { migrate } from './migration.ts'
 import { withOnce } from './once.ts'
-import type { Plugin, Plugins } from './plugin-record.ts'
-import { liveOf, PluginTable, type TableParts } from './plugin-table.ts'
-import { codeChanges, entryOf, isKernelSection, writeRows, writeValues } from './recorded.ts'
-import { bindingId, type RecordParts, Records } from './records.ts'
+import type { Plugin } from './plugin-record.ts'
+import { liveOf } from './plugin-table.ts'
+import { isKernelSection } from './recorded.ts'
+import { bindingId } from './records.ts'
 import { type RolledBack, restored, targetOf } from './rollback.ts'
 import { changed, type SettingChange, type StoredSetting } from './setting.ts'
-import { definitionOf, type SetupParts } from './setup.ts'
-import { type Change, type NumberedNews, type PluginNews, Transaction } from './transaction.ts'
+import { definitionOf } from './setup.ts'
 
-type Parts = SetupParts &
-  RecordParts & {
-    readonly store: Store
-    /** Called with each change that was made, before the next one begins. */
-    readonly told?: (news: NumberedNews) => Promise<void>
-    /** Only the first thread has it; the others receive the numbers of their generations. */
-    readonly journal?: Journal | undefined
-  }
-
-/** All plugins, and the generation made of those that run. Changes happen one at a time, each wholly or not at all. */
-export class Registry extends PluginTable {
-  readonly #parts: Parts
-  readonly #records: Records
-  /** The plugins as the change that is being made will leave them. */
-  #draft: Plugins | undefined
-  #last: Promise<unknown> = Promise.resolve()
-  #expected: number | undefined
-
-  constructor(given: Omit<Parts, 'service' | 'current'> & TableParts) {
-    super(given)
-    this.#records = new Records(given, (id) => this.find(id))
-    this.#parts = {
-      ...given,
-      // Looked through one by one only while a change is made: some services are asked for with every call and never there.
-      service: (token) =>
-        this.generation.services.get(token) ??
-        (this.#draft &&
-          withOnce(liveOf(this.#draft))
-            .find(({ services }) => services.has(token))
-            ?.services.get(token)),
-      current: (instance) => {
-        const { id } = instance
-        const latest = this.find(id)?.instance ?? this.#draft?.get(id)?.instance
-        if (latest) return instance === latest || instance === latest.once?.instance
-        return this.bindings(id).some((binding) => binding.instance?.once?.instance === instance)
-      },
-      configure: (section, key, value, actor) => this.#set(section, key, value, actor),
-    }
+/** All plugins, and the generation made of those that run: which changes there are, and what each of them takes. */
+export class Registry extends ChangingTable {
+  constructor(given: ChangingParts) {
+    super(given, (section, key, value, actor) => this.#set(section, key, value, actor))
   }
 
   /** Takes in what was found and starts what is enabled. One that fails is left with its problem; the rest runs. */
   async start(found: readonly Discovered[]): Promise<void> {
     const put: Plugin[] = []
-    for (const item of found) put.push(...(await this.#records.read(item)))
+    for (const item of found) put.push(...(await this.records.read(item)))
     const enabled = put.filter(
       ({ setting, found, binding }) => setting?.enabled && !found.problem && !binding,
     )
-    await Promise.all(enabled.map((plugin) => definitionOf(plugin, this.#parts.setupMs).catch(() => {})))
-    await this.#make({ put, start: 'some' })
+    await Promise.all(enabled.map((plugin) => definitionOf(plugin, this.parts.setupMs).catch(() => {})))
+    await this.make({ put, start: 'some' })
   }
 
   /** The configuration made at runtime, change by change. */
   get journal(): Pick<Journal, 'get' | 'page'> {
-    return this.#parts.journal!
+    return this.parts.journal!
   }
 
   /** A change as people may see it: what a section shows of its values, which may hold secrets. */
@@ -106,7 +68,7 @@ export class Registry extends PluginTable {
       if (!owner.setting || owner.found.problem) throw conflict(`${module} cannot run: ${owner.problem}`)
       if (this.find(bindingId(module, name)))
         throw conflict(`${module} has a binding called ${name} already.`, { param: 'name' })
-      return this.#change(this.#records.binding(owner, name, undefined), change, actor)
+      return this.#change(this.records.binding(owner, name, undefined), change, actor)
     })
   }
 
@@ -115,9 +77,9 @@ export class Registry extends PluginTable {
     return this.whileStill(async () => {
       const plugin = this.binding(module, name)
       const { id } = plugin
-      if (this.#records.isConfigured(id))
+      if (this.records.isConfigured(id))
         throw conflict(`${id} is set in service.yaml: remove it there, or switch it off with enabled: false.`)
-      await this.#make({ remove: [plugin], rows: new Map([[id, undefined]]), actor, news: { set: [id] } })
+      await this.make({ remove: [plugin], rows: new Map([[id, undefined]]), actor, news: { set: [id] } })
     })
   }
 
@@ -128,13 +90,13 @@ export class Registry extends PluginTable {
    */
   install(found: Discovered): Promise<Plugin> {
     return this.whileStill(async () => {
-      const put = await this.#records.read(found)
+      const put = await this.records.read(found)
       const old = this.find(found.id)
       const ids = new Set(put.map(({ id }) => id))
       const remove = this.bindings(found.id).filter(({ id }) => !ids.has(id))
       const news = { installed: found.id }
       try {
-        await this.#make({ put, remove, news })
+        await this.make({ put, remove, news })
       } catch (error) {
         if (old?.instance) {
           put[0]!.release?.()
@@ -142,7 +104,7 @@ export class Registry extends PluginTable {
         }
         const problem = explain(error instanceof Error ? (error.cause ?? error) : error)
         const [plugin, ...bindings] = put
-        await this.#make({ put: [{ ...plugin!, problem }, ...bindings], remove, start: 'none', news })
+        await this.make({ put: [{ ...plugin!, problem }, ...bindings], remove, start: 'none', news })
       }
       return this.get(found.id)
     })
@@ -151,7 +113,7 @@ export class Registry extends PluginTable {
   /** Stops and forgets a plugin; its settings and what it stored stay. Refused while another one needs it. */
   remove(id: string): Promise<void> {
     return this.whileStill(() =>
-      this.#make({ remove: [this.get(id), ...this.bindings(id)], news: { removed: id } }),
+      this.make({ remove: [this.get(id), ...this.bindings(id)], news: { removed: id } }),
     )
   }
 
@@ -159,9 +121,9 @@ export class Registry extends PluginTable {
   forget(id: string, actor?: Actor): Promise<boolean> {
     return this.whileGone(id, async () => {
       const rows = new Map<string, undefined>()
-      for await (const [own] of this.#parts.settings.scan())
+      for await (const [own] of this.parts.settings.scan())
         if (own === id || own.startsWith(bindingId(id, ''))) rows.set(own, undefined)
-      if (rows.size > 0) await this.#make({ rows, actor, news: { set: [] } })
+      if (rows.size > 0) await this.make({ rows, actor, news: { set: [] } })
       return rows.size > 0
     })
   }
@@ -172,11 +134,11 @@ export class Registry extends PluginTable {
    */
   rollback(to: number, actor?: Actor): Promise<RolledBack> {
     return this.whileStill(async () => {
-      const { rows, values, changes } = await targetOf(this.#parts.journal!, to)
+      const { rows, values, changes } = await targetOf(this.parts.journal!, to)
       const { put, remove } = this.#restored(rows)
       const news = { set: [...put, ...remove].map(({ id }) => id) }
       const set = values.map(({ section, ...value }) => ({ section: this.#section(section), ...value }))
-      await this.#make({ put, remove, rows, values: set, to, actor, news })
+      await this.make({ put, remove, rows, values: set, to, actor, news })
       return { number: this.generation.number, changes }
     })
   }
@@ -184,29 +146,17 @@ export class Registry extends PluginTable {
   /** Takes over what was stored of plugins and bindings by another thread, as if it had been changed here. */
   follow(ids: readonly string[]): Promise<void> {
     return this.whileStill(async () => {
-      const { settings } = this.#parts
+      const { settings } = this.parts
       const rows = new Map(await Promise.all(ids.map(async (id) => [id, await settings.get(id)] as const)))
-      if (ids.length > 0) await this.#make({ ...this.#restored(rows), news: { set: ids } })
+      if (ids.length > 0) await this.make({ ...this.#restored(rows), news: { set: ids } })
     })
-  }
-
-  /** In another thread than the first: the number of the generations to come. */
-  expect(generation: number): void {
-    this.#expected = generation
   }
 
   /** Has the present generation the number that is expected, whatever there was to follow. */
   renumber(): Promise<void> {
     return this.whileStill(async () => {
-      if (this.generation.number !== this.#expected) await this.#make({})
+      if (!this.isExpected) await this.make({})
     })
-  }
-
-  /** Does something while nothing changes. */
-  whileStill<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(work)
-    this.#last = result.catch(() => {})
-    return result
   }
 
   /** Does work about a plugin that is gone, while none of its name can come. Rejects with a conflict when it is there. */
@@ -227,13 +177,13 @@ export class Registry extends PluginTable {
 
   /** Ends every plugin; calls that still run lose theirs after the deadline. */
   async close(): Promise<void> {
-    await this.#last
+    await this.whileStill(async () => {})
     await this.end()
   }
 
   #restored(rows: Parameters<typeof restored>[0]): ReturnType<typeof restored> {
     return restored(rows, {
-      records: this.#records,
+      records: this.records,
       find: (id) => this.find(id),
       withSettings: (plugin, stored) => this.#withSettings(plugin, stored),
     })
@@ -243,7 +193,7 @@ export class Registry extends PluginTable {
   #set(section: string, key: string, value: unknown, actor?: Actor): Promise<void> {
     return this.whileStill(async () => {
       const values = [{ section: this.#section(section), key, value }]
-      await this.#make({ values, actor, news: { set: [] } })
+      await this.make({ values, actor, news: { set: [] } })
     })
   }
 
@@ -258,115 +208,23 @@ export class Registry extends PluginTable {
     const { id, manifest } = plugin
     if (!manifest || plugin.found.problem) throw conflict(`${id} cannot run: ${plugin.problem}`)
     const refuse = (error: unknown): never => {
-      throw this.#refused(error, id, undefined)
+      throw this.refusal(error, id, undefined)
     }
-    const had = change.config ? await migrate(plugin, this.#parts.isolation).catch(refuse) : plugin.stored
+    const had = change.config ? await migrate(plugin, this.parts.isolation).catch(refuse) : plugin.stored
     const stored = changed(had, change, { setting: plugin.setting, version: manifest.version })
     const put = this.#withSettings(plugin, stored)
-    await this.#make({ put, rows: new Map([[id, stored]]), actor, news: { set: [id] } })
+    await this.make({ put, rows: new Map([[id, stored]]), actor, news: { set: [id] } })
     return this.get(id)
   }
 
   /** The bindings that still run keep their instances. */
   #withSettings(plugin: Plugin, stored: StoredSetting | undefined): Plugin[] {
-    const next = this.#records.withSettings(plugin, stored)
+    const next = this.records.withSettings(plugin, stored)
     const bindings = plugin.binding ? [] : this.bindings(plugin.id)
     const bound = bindings.map((binding) => {
       const instance = next.setting?.enabled ? binding.instance : undefined
-      return { ...this.#records.withSettings(binding, binding.stored, next.setting), instance }
+      return { ...this.records.withSettings(binding, binding.stored, next.setting), instance }
     })
     return [next, ...bound]
-  }
-
-  /** The one way in which plugins change. When it rejects, everything is as it was, and whose fault it is says why. */
-  async #make(change: Change): Promise<void> {
-    const before = this.all
-    const made = new Transaction(before, this.#parts, this.#records)
-    this.#draft = made.plugins
-    let next: Generation | undefined
-    try {
-      this.#refuseStale(change.actor)
-      for (const { section, key, value } of change.values ?? []) section.check?.(key, value)
-      await made.make(change)
-      next = this.arrange(await this.#nextNumber(), made.plugins)
-      if (change.actor) await refuseLockout(next.chain, change.actor)
-      await this.#write(change, made, next.number)
-      this.swap(made.plugins, next)
-    } catch (error) {
-      await next?.retire(0)
-      await made.undo()
-      throw this.#refused(error, made.at, change.news)
-    } finally {
-      this.#draft = undefined
-    }
-    made.settle()
-    if (change.news) await this.#tell(change.news, before, change.actor)
-  }
-
-  async #nextNumber(): Promise<number> {
-    const { journal } = this.#parts
-    return journal ? (await journal.last()) + 1 : (this.#expected ?? this.generation.number + 1)
-  }
-
-  #refuseStale(actor: Actor | undefined): void {
-    const { number } = this.generation
-    if ((actor?.ifGeneration ?? number) === number) return
-    throw conflict(`The configuration is now at generation ${number}: read it again.`, {
-      param: 'if_generation',
-      details: { generation: number },
-    })
-  }
-
-  /** Writes rows, the values of sections and the entry of the journal in one batch. */
-  async #write(change: Change, made: Transaction, generation: number): Promise<void> {
-    const { settings, store, journal } = this.#parts
-    if (!journal) return
-    const rows = new Map([...(change.rows ?? []), ...made.rows])
-    const entry = entryOf(change, generation)
-    await store.transaction((batch) => {
-      const changes = [
-        ...codeChanges(change.news, this.all, made.plugins),
-        ...writeRows(batch, settings, rows, (id) => made.plugins.get(id) ?? this.find(id)),
-        ...writeValues(batch, change.values ?? []),
-      ]
-      journal.append(batch, { ...entry, changes })
-    })
-  }
-
-  /** Notes and logs why a change was not made, and gives what is to be thrown. */
-  #refused(error: unknown, at: string | undefined, news: PluginNews | undefined): unknown {
-    const problem = explain(error)
-    const installed = news && 'installed' in news ? news.installed : undefined
-    for (const id of [at, installed]) {
-      const plugin = id === undefined ? undefined : this.find(id)
-      if (plugin) plugin.problem = problem
-    }
-    this.#parts.log.warn({ plugin: at, problem }, 'a change of plugins was refused')
-    if (error instanceof StoreError) return error
-    const isOwn = isGatewayError(error)
-    if (installed === undefined)
-      return isOwn ? error : conflict(`${at} could not be started: ${problem}`, { cause: error })
-    if (isOwn && error.status !== 400) return error
-    return conflict(`${installed} keeps its version: ${problem}`, {
-      param: isOwn ? error.param : undefined,
-      cause: error,
-    })
-  }
-
-  async #tell(news: PluginNews, before: Plugins, cause: Actor | undefined): Promise<void> {
-    const { number: generation } = this.generation
-    for (const name of Object.values(news).flat() as string[]) {
-      const plugin = this.find(name)
-      const { log, relay } = this.#parts
-      if (!('set' in news) && (relay?.isFirst ?? true)) {
-        const { manifest, found } = plugin ?? before.get(name)!
-        const what = plugin ? (before.has(name) ? 'has other code' : 'was added') : 'was removed'
-        log.info({ plugin: name, version: manifest?.version, source: found.source }, `a plugin ${what}`)
-      }
-      const enabled = plugin?.setting?.enabled ?? false
-      const state = plugin ? this.stateOf(plugin) : 'removed'
-      this.#parts.events.emit(ModuleChanged, { name, enabled, state, generation }, { cause })
-    }
-    await this.#parts.told?.({ ...news, generation })
   }
 }

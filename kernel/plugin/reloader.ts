@@ -1,8 +1,8 @@
+import { type Discovered, explain } from '../discovery/manifest.ts'
+import type { Stage } from '../discovery/staging/stage.ts'
 import { conflict, notFound } from '../errors.ts'
-import { type Discovered, explain } from './manifest.ts'
 import type { Plugin } from './plugin-record.ts'
 import type { Registry } from './registry.ts'
-import type { Stage } from './staging/stage.ts'
 
 /** The result of a look at the folders, by names of plugins. */
 export interface Rescan {

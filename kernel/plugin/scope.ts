@@ -1,5 +1,5 @@
 import { contain } from '../contain.ts'
-import { inTime } from './in-time.ts'
+import { inTime } from '../discovery/in-time.ts'
 
 type Release = () => unknown
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { whenSchema } from '../chain/when.ts'
-import type { Manifest } from './manifest.ts'
+import type { Manifest } from '../discovery/manifest.ts'
 
 /** The settings that every plugin has for the operator, apart from the plugin's own. */
 export const settingFields = {

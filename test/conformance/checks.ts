@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { z } from 'zod'
-import type { Manifest } from '../../kernel/plugin/manifest.ts'
+import type { Manifest } from '../../kernel/discovery/manifest.ts'
 import { carriesSettingsOver } from './migrations.ts'
 import { moduleChecks } from './module-checks.ts'
 import { pluginChecks } from './plugin-checks.ts'

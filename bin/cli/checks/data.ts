@@ -1,7 +1,7 @@
 import { mkdtemp, rm, statfs } from 'node:fs/promises'
 import path from 'node:path'
 import type { Config } from '../../../config/config.ts'
-import { explain } from '../../../kernel/plugin/manifest.ts'
+import { explain } from '../../../kernel/discovery/manifest.ts'
 import { openSecrets } from '../../../kernel/secrets/open-secrets.ts'
 import { exists, folderProblem } from '../data-folder.ts'
 import { type Check, failed, ok, warning } from './result.ts'

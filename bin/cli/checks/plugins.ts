@@ -1,6 +1,6 @@
-import { missingFolders } from '../../../kernel/plugin/discovery.ts'
-import { load } from '../../../kernel/plugin/loader.ts'
-import { type Discovered, explain } from '../../../kernel/plugin/manifest.ts'
+import { missingFolders } from '../../../kernel/discovery/discovery.ts'
+import { load } from '../../../kernel/discovery/loader.ts'
+import { type Discovered, explain } from '../../../kernel/discovery/manifest.ts'
 import { effective, type SettingChange } from '../../../kernel/plugin/setting.ts'
 import { type Check, failed, ok, warning } from './result.ts'
 

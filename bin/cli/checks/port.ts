@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Config } from '../../../config/config.ts'
-import { explain } from '../../../kernel/plugin/manifest.ts'
+import { explain } from '../../../kernel/discovery/manifest.ts'
 import { type Check, failed, ok } from './result.ts'
 
 /** Whether the gateway could listen, or one does already; `running` is where the gateway of the data folder answers. */

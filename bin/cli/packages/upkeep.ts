@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
-import type { Discovered } from '../../../kernel/plugin/manifest.ts'
-import { packagesFolder } from '../../../kernel/plugin/packages/installed.ts'
+import { packagesFolder } from '../../../kernel/discovery/installed.ts'
+import type { Discovered } from '../../../kernel/discovery/manifest.ts'
 import type { PluginData } from '../../../kernel/plugin/plugin-data.ts'
 import { removeLeftovers } from './leftovers.ts'
 import { ifAlone } from './lock.ts'

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import { z } from 'zod'
 import type { Config } from '../../../config/config.ts'
-import { explain } from '../../../kernel/plugin/manifest.ts'
+import { explain } from '../../../kernel/discovery/manifest.ts'
 import { PluginData } from '../../../kernel/plugin/plugin-data.ts'
 import { changed, storedSetting } from '../../../kernel/plugin/setting.ts'
 import type { StoredPart } from '../../../storage/index.ts'

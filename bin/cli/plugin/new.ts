@@ -1,7 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { ownPlugins } from '../../../kernel/plugin/discovery.ts'
-import { idPattern } from '../../../kernel/plugin/manifest.ts'
+import { ownPlugins } from '../../../kernel/discovery/discovery.ts'
+import { idPattern } from '../../../kernel/discovery/manifest.ts'
 import { type Kind, scaffold } from './scaffold.ts'
 
 interface NewOptions {

@@ -1,5 +1,5 @@
-import { discoverPlugins } from '../../../kernel/plugin/discovery.ts'
-import { explain } from '../../../kernel/plugin/manifest.ts'
+import { discoverPlugins } from '../../../kernel/discovery/discovery.ts'
+import { explain } from '../../../kernel/discovery/manifest.ts'
 import type { StoredPart } from '../../../storage/index.ts'
 import { type InstallRecord, type Removal, readRecord } from '../packages/record.ts'
 import { endRemovals } from '../packages/removal.ts'

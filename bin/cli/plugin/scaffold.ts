@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import mustache from 'mustache'
-import { apiVersion, type Manifest } from '../../../kernel/plugin/manifest.ts'
+import { apiVersion, type Manifest } from '../../../kernel/discovery/manifest.ts'
 import { packageVersion } from '../../../kernel/version.ts'
 
 export type Kind = Manifest['kind']

@@ -1,4 +1,4 @@
-import type { Manifest } from '../../../../kernel/plugin/manifest.ts'
+import type { Manifest } from '../../../../kernel/discovery/manifest.ts'
 import {
   bodyOf,
   type Example,

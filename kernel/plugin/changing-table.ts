@@ -1,0 +1,168 @@
+import { type Store, StoreError } from '../../storage/index.ts'
+import { ModuleChanged } from '../chain/module-events.ts'
+import type { Actor } from '../contract/section.ts'
+import { explain } from '../discovery/manifest.ts'
+import { conflict, isGatewayError } from '../errors.ts'
+import type { Generation } from './generation.ts'
+import type { ContextParts } from './instance.ts'
+import type { Journal } from './journal.ts'
+import { refuseLockout } from './lockout.ts'
+import { withOnce } from './once.ts'
+import type { Plugins } from './plugin-record.ts'
+import { liveOf, PluginTable, type TableParts } from './plugin-table.ts'
+import { codeChanges, entryOf, writeRows, writeValues } from './recorded.ts'
+import { type RecordParts, Records } from './records.ts'
+import type { SetupParts } from './setup.ts'
+import { type Change, type NumberedNews, type PluginNews, Transaction } from './transaction.ts'
+
+type Parts = SetupParts &
+  RecordParts & {
+    readonly store: Store
+    /** Called with each change that was made, before the next one begins. */
+    readonly announce?: (news: NumberedNews) => Promise<void>
+    /** Only the first thread has it; the others receive the numbers of their generations. */
+    readonly journal?: Journal | undefined
+  }
+
+export type ChangingParts = Omit<Parts, 'service' | 'current' | 'configure'> & TableParts
+
+/** A table whose plugins change one change at a time, each wholly or not at all, with an entry in the journal. */
+export class ChangingTable extends PluginTable {
+  protected readonly parts: Parts
+  protected readonly records: Records
+  /** The plugins as the change that is being made will leave them. */
+  #draft: Plugins | undefined
+  #last: Promise<unknown> = Promise.resolve()
+  #expected: number | undefined
+
+  constructor(given: ChangingParts, configure: NonNullable<ContextParts['configure']>) {
+    super(given)
+    this.records = new Records(given, (id) => this.find(id))
+    this.parts = {
+      ...given,
+      // Looked through one by one only while a change is made: some services are asked for with every call and never there.
+      service: (token) =>
+        this.generation.services.get(token) ??
+        (this.#draft &&
+          withOnce(liveOf(this.#draft))
+            .find(({ services }) => services.has(token))
+            ?.services.get(token)),
+      current: (instance) => {
+        const { id } = instance
+        const latest = this.find(id)?.instance ?? this.#draft?.get(id)?.instance
+        if (latest) return instance === latest || instance === latest.once?.instance
+        return this.bindings(id).some((binding) => binding.instance?.once?.instance === instance)
+      },
+      configure,
+    }
+  }
+
+  /** In another thread than the first: the number of the generations to come. */
+  expect(generation: number): void {
+    this.#expected = generation
+  }
+
+  /** Whether the present generation has the number that is expected. */
+  protected get isExpected(): boolean {
+    return this.generation.number === this.#expected
+  }
+
+  /** Does something while nothing changes. */
+  whileStill<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work)
+    this.#last = result.catch(() => {})
+    return result
+  }
+
+  /** The one way in which plugins change. When it rejects, everything is as it was, and whose fault it is says why. */
+  protected async make(change: Change): Promise<void> {
+    const before = this.all
+    const made = new Transaction(before, this.parts, this.records)
+    this.#draft = made.plugins
+    let next: Generation | undefined
+    try {
+      this.#refuseStale(change.actor)
+      for (const { section, key, value } of change.values ?? []) section.check?.(key, value)
+      await made.make(change)
+      next = this.arrange(await this.#nextNumber(), made.plugins)
+      if (change.actor) await refuseLockout(next.chain, change.actor)
+      await this.#write(change, made, next.number)
+      this.swap(made.plugins, next)
+    } catch (error) {
+      await next?.retire(0)
+      await made.undo()
+      throw this.refusal(error, made.at, change.news)
+    } finally {
+      this.#draft = undefined
+    }
+    made.settle()
+    if (change.news) await this.#announce(change.news, before, change.actor)
+  }
+
+  async #nextNumber(): Promise<number> {
+    const { journal } = this.parts
+    return journal ? (await journal.last()) + 1 : (this.#expected ?? this.generation.number + 1)
+  }
+
+  #refuseStale(actor: Actor | undefined): void {
+    const { number } = this.generation
+    if ((actor?.ifGeneration ?? number) === number) return
+    throw conflict(`The configuration is now at generation ${number}: read it again.`, {
+      param: 'if_generation',
+      details: { generation: number },
+    })
+  }
+
+  /** Writes rows, the values of sections and the entry of the journal in one batch. */
+  async #write(change: Change, made: Transaction, generation: number): Promise<void> {
+    const { settings, store, journal } = this.parts
+    if (!journal) return
+    const rows = new Map([...(change.rows ?? []), ...made.rows])
+    const entry = entryOf(change, generation)
+    await store.transaction((batch) => {
+      const changes = [
+        ...codeChanges(change.news, this.all, made.plugins),
+        ...writeRows(batch, settings, rows, (id) => made.plugins.get(id) ?? this.find(id)),
+        ...writeValues(batch, change.values ?? []),
+      ]
+      journal.append(batch, { ...entry, changes })
+    })
+  }
+
+  /** Notes and logs why a change was not made, and gives what is to be thrown. */
+  protected refusal(error: unknown, at: string | undefined, news: PluginNews | undefined): unknown {
+    const problem = explain(error)
+    const installed = news && 'installed' in news ? news.installed : undefined
+    for (const id of [at, installed]) {
+      const plugin = id === undefined ? undefined : this.find(id)
+      if (plugin) plugin.problem = problem
+    }
+    this.parts.log.warn({ plugin: at, problem }, 'a change of plugins was refused')
+    if (error instanceof StoreError) return error
+    const isOwn = isGatewayError(error)
+    if (installed === undefined)
+      return isOwn ? error : conflict(`${at} could not be started: ${problem}`, { cause: error })
+    if (isOwn && error.status !== 400) return error
+    return conflict(`${installed} keeps its version: ${problem}`, {
+      param: isOwn ? error.param : undefined,
+      cause: error,
+    })
+  }
+
+  async #announce(news: PluginNews, before: Plugins, cause: Actor | undefined): Promise<void> {
+    const { number: generation } = this.generation
+    for (const name of Object.values(news).flat() as string[]) {
+      const plugin = this.find(name)
+      const { log, relay } = this.parts
+      if (!('set' in news) && (relay?.isFirst ?? true)) {
+        const { manifest, found } = plugin ?? before.get(name)!
+        const what = plugin ? (before.has(name) ? 'has other code' : 'was added') : 'was removed'
+        log.info({ plugin: name, version: manifest?.version, source: found.source }, `a plugin ${what}`)
+      }
+      const enabled = plugin?.setting?.enabled ?? false
+      const state = plugin ? this.stateOf(plugin) : 'removed'
+      this.parts.events.emit(ModuleChanged, { name, enabled, state, generation }, { cause })
+    }
+    await this.parts.announce?.({ ...news, generation })
+  }
+}
