@@ -192,6 +192,7 @@ export {
 export { Tenants } from './contract/tenants.ts'
 export {
   type TraceBodies,
+  type TracePlace,
   type TraceQuery,
   TraceReader,
   type TraceSummary,

@@ -25,6 +25,8 @@ export interface TraceSummary {
   readonly usage: Usage
   /** Absent when nothing was used, and when the price is not known. */
   readonly cost: { readonly total_nano: number } | undefined
+  /** Whether all of it went with keys of its user. */
+  readonly own_key?: true
   /** The findings of guards; absent when there are none. */
   readonly findings?: readonly TraceFinding[]
   /** What modules said of the call, by the name of the fact. */
@@ -60,6 +62,19 @@ export interface TraceReader {
   bodies(id: string): Promise<TraceBodies | undefined>
   /** Newest first, read a block at a time: stop early with `break`. */
   scan(query: TraceQuery): AsyncIterable<TraceSummary>
+  /**
+   * The next traces in the order in which they were written, those of all threads included, and the place behind them: who
+   * keeps that with what it makes of them meets each trace once. Calls that began before `from` are left out.
+   */
+  follow(place: TracePlace, limit: number): Promise<{ traces: TraceSummary[]; after: string | undefined }>
+}
+
+/** Where a follower of traces is. */
+export interface TracePlace {
+  /** Undefined at the beginning. */
+  readonly after?: string | undefined
+  /** Milliseconds since the epoch. */
+  readonly from: number
 }
 
 export const TraceReader = guardedToken<TraceReader>('traces')

@@ -1,4 +1,14 @@
-import type { Awaitable, CallSource, LogQuery, Page, PageOptions, Principal, RowLog, Store } from '#kernel'
+import type {
+  Awaitable,
+  CallSource,
+  LogQuery,
+  Page,
+  PageOptions,
+  Principal,
+  RowLog,
+  Store,
+  TracePlace,
+} from '#kernel'
 import { nanoOf } from '#kit'
 import { type Bodies, parseBodies } from './body.ts'
 import { type BodySeals, noSeals, type Seal, sealedBy, type TextOf } from './body-seals.ts'
@@ -117,6 +127,14 @@ export class Traces {
   /** Every trace that passes, newest first. */
   scan(filter: TraceFilter, { after }: Pick<PageOptions, 'after'> = {}): AsyncIterable<TraceRow> {
     return this.#log.scan({ ...queryOf(filter), ...(after !== undefined && { after }) })
+  }
+
+  /** The next traces in the order in which they were written, and the place behind them. */
+  async follow({ after, from }: TracePlace, limit: number) {
+    const query = { from, limit, reverse: false, ...(after !== undefined && { after }) }
+    const { items, next } = await this.#log.list(query)
+    const last = items.at(-1)
+    return { traces: items, after: next ?? (last && (await this.#log.placeOf(last.id))) ?? after }
   }
 
   /**
