@@ -34,11 +34,12 @@ export interface Figures {
     from: number,
     to?: number,
   ): Promise<FigureSums>
-  /** Sums by value, over UTC days counted from the epoch, both included. */
+  /** Sums by value, over UTC days counted from the epoch, both included; of one user where that is given. */
   byValue(
     dimension: FigureDimension,
     fromDay: number,
     toDay: number,
+    userId?: string,
   ): Promise<ReadonlyMap<string, FigureSums>>
   /** The same by the number of the day, of one user where that is given. Days without calls are left out. */
   byDay(fromDay: number, toDay: number, userId?: string): Promise<ReadonlyMap<number, FigureSums>>

@@ -130,9 +130,11 @@ export default defineModule({
       },
       async settled({ cost, provider, model }, call) {
         const { made } = claims(call)
-        if (!made) return
+        // What could not be reserved has refused the call, and been reported.
+        const answer = await made?.answer.catch(() => undefined)
+        if (!made || !answer) return
         const { attempts } = call.trace
-        await use(Spend).settle(made.claim, await made.answer, {
+        await use(Spend).settle(made.claim, answer, {
           nano: cost?.totalNano ?? 0,
           model: provider === undefined ? undefined : `${provider}/${model}`,
           ownKey: attempts.length > 0 && attempts.every(({ ownKey }) => ownKey),

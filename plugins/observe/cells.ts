@@ -11,7 +11,7 @@ import { Tally, type Totals } from './tally.ts'
  * - `d/<scope>/total/<day>/`: the same for a day;
  * - `d/<scope>/<dimension>/<day>/<value>`: totals by provider, model, project, key, tag and (all users) user and tenant; of one
  *   user's models, projects and tags of a day, the first 200 have cells of their own;
- * - `d/<scope>/manual/<day>/`: totals of reported traces;
+ * - `d/<scope>/manual/<day>/`: totals of reported traces; their part of the cells by value is in `d/<user>~manual/…`;
  * - `q/<day>/<dimension>/<value>/<quarter>`: totals of all calls, and by user, key, project and tenant, for periods that begin at
  *   midnight somewhere else.
  *
@@ -54,7 +54,7 @@ export class Cells {
   /** Cells that could not be read and are in no sum that was asked for. */
   unreadable = 0
 
-  constructor(log: RowLog<TraceRow>, scope: string, source?: CallSource) {
+  constructor(log: RowLog<TraceRow>, scope: string, source?: CallSource | 'manual') {
     this.#log = log
     this.#scope = scope + suffixOf(source)
   }

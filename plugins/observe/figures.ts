@@ -18,21 +18,28 @@ export function figuresOf(traces: Pick<Traces, 'cells'>): Figures {
     return all
   }
 
-  /** Reported traces are in the cells of those who reported them, by their day alone. */
-  async function byDay(fromDay: number, toDay: number, userId?: string): Promise<Map<number, Tally>> {
-    const days = await overSources(userId, (cells) => cells.byDay(fromDay, toDay))
-    if (userId === undefined) return days
-    const told = await traces.cells(userId).byDay(fromDay, toDay, 'manual')
-    for (const [day, tally] of told) if (days.get(day)?.less(tally).get('requests') === 0) days.delete(day)
-    return days
+  /** Reported traces are in the cells of those who reported them. */
+  async function withoutTold<K>(
+    all: Map<K, Tally>,
+    userId: string | undefined,
+    read: () => Promise<ReadonlyMap<K, Tally>>,
+  ): Promise<Map<K, FigureSums>> {
+    const told = userId === undefined ? [] : await read()
+    for (const [key, tally] of told) if (all.get(key)?.less(tally).get('requests') === 0) all.delete(key)
+    return sumsBy(all)
   }
 
   return {
     since: async (dimension, value, from, to = Date.now()) =>
       sumsOf(await traces.cells(undefined).quarters(dimension, value, from, to)),
-    byValue: async (dimension, fromDay, toDay) =>
-      sumsBy(await overSources(undefined, (cells) => cells.byValue(dimension, fromDay, toDay))),
-    byDay: async (fromDay, toDay, userId) => sumsBy(await byDay(fromDay, toDay, userId)),
+    async byValue(dimension, fromDay, toDay, userId) {
+      const all = await overSources(userId, (cells) => cells.byValue(dimension, fromDay, toDay))
+      return withoutTold(all, userId, () => traces.cells(userId, 'manual').byValue(dimension, fromDay, toDay))
+    },
+    async byDay(fromDay, toDay, userId) {
+      const all = await overSources(userId, (cells) => cells.byDay(fromDay, toDay))
+      return withoutTold(all, userId, () => traces.cells(userId).byDay(fromDay, toDay, 'manual'))
+    },
   }
 }
 

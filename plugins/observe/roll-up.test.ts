@@ -124,6 +124,10 @@ test('figures are what all traces add up to but reported ones, by holder and qua
         expect(await figures.byValue('tag', 0, dayOf(now))).toEqual(
           groups(made, ({ tags }) => Object.entries(tags).map(([name, value]) => `${name}=${value}`)),
         )
+        const own = made.filter(({ user_id }) => user_id === 'usr_1')
+        expect(await figures.byValue('project', 0, dayOf(now), 'usr_1')).toEqual(
+          groups(own, ({ project }) => [project]),
+        )
         for (const user of [undefined, 'usr_1'])
           expect(await figures.byDay(0, dayOf(now), user)).toEqual(
             groups(

@@ -77,8 +77,12 @@ function namesOf(
   const cells = new Set(
     scopes.flatMap((scope) => values.map(([dimension, value]) => `d/${scope}/${dimension}/${day}/${value}`)),
   )
-  if (isTold) for (const scope of [everybody, ...own]) cells.add(`d/${scope}/manual/${day}/`)
-  else {
+  if (isTold) {
+    for (const scope of [everybody, ...own]) cells.add(`d/${scope}/manual/${day}/`)
+    for (const scope of own)
+      for (const [dimension, value] of values)
+        cells.add(`d/${scope}${suffixOf('manual')}/${dimension}/${day}/${value}`)
+  } else {
     const holders: [string, string][] = []
     if (user !== undefined) holders.push(['user', user])
     if (tenant !== undefined) holders.push(['tenant', tenant])

@@ -175,8 +175,11 @@ export class Traces {
     return next === undefined ? {} : { next }
   }
 
-  /** The sums of a user's traces, or of all traces: of clients' own calls, or of those of another source. */
-  cells(userId: string | undefined, source?: CallSource): Cells {
+  /**
+   * The sums of a user's traces, or of all traces: of clients' own calls, or of those of another source. A user's own calls
+   * include reported traces, which are also there by value for themselves.
+   */
+  cells(userId: string | undefined, source?: CallSource | 'manual'): Cells {
     return new Cells(this.#log, userId ?? everybody, source)
   }
 

@@ -127,8 +127,16 @@ describe('a user', () => {
       ])
       expect((await gateway.api('GET', `/api/users/usr_none/spend${path}`)).status).toBe(404)
     }
-    for (const path of ['/api/spend', '/api/spend/history'])
-      expect((await gateway.api('GET', path, undefined, user.key)).status).toBe(403)
+    await call('gpt-4o', 3)
+    const settled = (path: string) =>
+      expect.poll(async () => (await get(path, user.key)).total ?? 0).toBeGreaterThan(0)
+    await settled('/api/spend')
+    const own = await get('/api/spend', user.key)
+    expect(own.by_user).toEqual([{ user_id: user.userId, today: own.today, month: own.month }])
+    expect(own.total).toBe((await get(`/api/users/${user.userId}/spend`)).today)
+    expect(own.by_model).toHaveLength(1)
+    const { daily, by } = await get('/api/spend/history?days=1&by=project', user.key)
+    expect([daily[0].requests, by.default.cost_usd]).toEqual([1, own.total])
   })
 
   test('cannot set a cap, not even the own one', async () => {

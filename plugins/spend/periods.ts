@@ -46,7 +46,7 @@ export class Periods {
       const count = nameOf(by, cap)
       const known = this.#known.get(count)
       if (known && now < known.end && now - known.at < staleMs) known.isUsed = true
-      else await this.#compare(count, by, cap)
+      else await this.#compare(count, by, cap, true)
     }
   }
 
@@ -57,24 +57,24 @@ export class Periods {
     return { mostNano: cap.mostNano + carried, resetsAt: end }
   }
 
-  /** Compares counts that are in use, and forgets those that are not. */
+  /** Compares counts that were used since they were compared last, and forgets those that are not used any more. */
   async upkeep(): Promise<void> {
     const due = Array.from(this.#known).filter(([, { at }]) => Date.now() - at >= everyMs)
     for (const [count, { isUsed, at }] of due)
       if (!isUsed && Date.now() - at >= staleMs) this.#known.delete(count)
-    for (const [count, { by, cap, isUsed }] of due.slice(0, mostAtOnce))
-      if (isUsed) await this.#compare(count, by, cap)
+    const used = due.filter(([, { isUsed }]) => isUsed)
+    for (const [count, { by, cap }] of used.slice(0, mostAtOnce)) await this.#compare(count, by, cap, false)
   }
 
-  #compare(count: string, by: string, cap: Cap): Promise<void> {
+  #compare(count: string, by: string, cap: Cap, isUsed: boolean): Promise<void> {
     const running = this.#comparing.get(count)
     if (running) return running
-    const comparing = this.#raise(count, by, cap).finally(() => this.#comparing.delete(count))
+    const comparing = this.#raise(count, by, cap, isUsed).finally(() => this.#comparing.delete(count))
     this.#comparing.set(count, comparing)
     return comparing
   }
 
-  async #raise(count: string, by: string, cap: Cap): Promise<void> {
+  async #raise(count: string, by: string, cap: Cap, isUsed: boolean): Promise<void> {
     const now = Date.now()
     const [kind, { timezone, carriesSince }] = [kindOf(cap), cap]
     const { start, end } = periodAt(now, { kind, timezone })
@@ -90,7 +90,7 @@ export class Periods {
     const earlier = periodAt(start - 1, { kind, timezone }).start
     const carries = carriesSince !== undefined && earlier >= carriesSince
     const before = carries ? await this.#spent(cap, earlier, start) : undefined
-    this.#known.set(count, { by, cap, at: now, end, before, isUsed: true })
+    this.#known.set(count, { by, cap, at: now, end, before, isUsed })
   }
 
   async #spent({ scope, holder, ownKeys }: Cap, from: number, to?: number): Promise<number> {

@@ -54,7 +54,9 @@ export const spendSummary = z.object({
     .meta({
       description: 'Absent where users belong to no tenant.',
     }),
-  unattributed: z.object(amounts).meta({ description: 'Of calls without a user, as those of admins.' }),
+  unattributed: z
+    .object(amounts)
+    .meta({ description: 'Of calls without a user, as those of admins; zero for a user.' }),
   forecast_month_usd: usd.meta({
     description: 'The month so far, and for the rest of it the mean of the last seven whole days.',
   }),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Context, type FigureDimension, type FigureSums, Figures } from '#kernel'
 import { usdOf } from '#kit'
 import { dailyOf, daysQuery, lineOf, today } from './days.ts'
+import { scopeOf } from './scope.ts'
 import { spendHistory, spendSummary } from './shapes.ts'
 
 const dayMs = 86_400_000
@@ -16,34 +17,35 @@ interface Amounts {
   readonly month: number
 }
 
-/** What the whole gateway spends, for admins: everything that calls cost, whatever made them, by UTC days. */
+/** What the whole gateway spends, and for a user's key what the user spends: all calls, whatever made them, by UTC days. */
 export function spendRoutes({ route, use }: Context<unknown>): void {
   route({
     method: 'get',
     path: '/api/spend',
-    access: 'admin',
+    access: 'any',
     summary: 'Spending of today and of this month (UTC), by user, project, model, provider, tag and tenant',
     returns: spendSummary,
-    async handle() {
+    async handle({ principal }) {
+      const user = scopeOf(principal)
       const figures = use(Figures)
       const now = new Date()
       const firstDay = Date.UTC(now.getUTCFullYear(), now.getUTCMonth()) / dayMs
       const [days, ...lists] = await Promise.all([
-        figures.byDay(0, today()),
-        ...dimensions.map((dimension) => amountsBy(figures, dimension, firstDay)),
+        figures.byDay(0, today(), user),
+        ...dimensions.map((dimension) => amountsBy(figures, dimension, firstDay, user)),
       ])
       const [users, projects, models, providers, tags, tenants] = lists
       const whole: Amounts = { today: costOf(days, today()), month: costOf(days, firstDay) }
       return {
         ...usd(whole),
         total: usdOf(costOf(days, 0)),
-        by_user: listOf('user_id', users!),
+        by_user: user === undefined ? listOf('user_id', users!) : [{ user_id: user, ...usd(whole) }],
         by_project: recordOf(projects!),
         by_model: listOf('model', models!),
         by_provider: listOf('provider', providers!),
         by_tag: recordOf(tags!),
         ...(tenants!.length > 0 && { by_tenant: listOf('tenant', tenants!) }),
-        unattributed: usd(lessOf(whole, users!)),
+        unattributed: user === undefined ? usd(lessOf(whole, users!)) : nothing,
         forecast_month_usd: usdOf(forecastOf(days, firstDay, now)),
         currency: 'USD' as const,
         as_of: now.toISOString(),
@@ -54,17 +56,18 @@ export function spendRoutes({ route, use }: Context<unknown>): void {
   route({
     method: 'get',
     path: '/api/spend/history',
-    access: 'admin',
+    access: 'any',
     summary: 'Spending by UTC day, oldest first, and by value of a dimension',
     query: z.strictObject({
       days: daysQuery,
       by: z.enum(dimensions).exactOptional().meta({ description: 'Adds the sums by its values.' }),
     }),
     returns: spendHistory,
-    async handle({ query: { days, by } }) {
-      const daily = await dailyOf(use(Figures), days)
+    async handle({ query: { days, by }, principal }) {
+      const user = scopeOf(principal)
+      const daily = await dailyOf(use(Figures), days, user)
       if (by === undefined) return { days, daily }
-      const values = await use(Figures).byValue(by, today() - days + 1, today())
+      const values = await use(Figures).byValue(by, today() - days + 1, today(), user)
       return {
         days,
         daily,
@@ -74,12 +77,19 @@ export function spendRoutes({ route, use }: Context<unknown>): void {
   })
 }
 
+const nothing = { today: 0, month: 0 }
+
 type Line = readonly [value: string, Amounts]
 
 /** By what this month cost, the dearest first. Calls that reached no provider have none, and no model. */
-async function amountsBy(figures: Figures, dimension: FigureDimension, firstDay: number): Promise<Line[]> {
-  const month = await figures.byValue(dimension, firstDay, today())
-  const now = await figures.byValue(dimension, today(), today())
+async function amountsBy(
+  figures: Figures,
+  dimension: FigureDimension,
+  firstDay: number,
+  user: string | undefined,
+): Promise<Line[]> {
+  const month = await figures.byValue(dimension, firstDay, today(), user)
+  const now = await figures.byValue(dimension, today(), today(), user)
   return Array.from(
     month,
     ([value, { costNano }]): Line => [value, { month: costNano, today: now.get(value)?.costNano ?? 0 }],

@@ -12,6 +12,7 @@ import {
 import { type Period, periodAt, usdOf } from '#kit'
 import { type UserCap, type UserCaps, userCapChange } from '../user-caps.ts'
 import { dailyOf, daysQuery } from './days.ts'
+import { scopeOf } from './scope.ts'
 import { userCap, userHistory, userSpend } from './shapes.ts'
 
 interface Parts {
@@ -30,7 +31,7 @@ export function userRoutes(context: Context<unknown>, { caps, spend }: Parts): v
 
   /** The id of a user that the caller may see. */
   async function seen(id: string, principal: Principal | undefined): Promise<string> {
-    if (principal?.type !== 'admin' && principal?.userId !== id)
+    if ((scopeOf(principal) ?? id) !== id)
       throw forbidden("A user's key sees the user's own spending only.", { param: 'id' })
     return (await use(kernelServices.accounts).user(id)).id
   }
