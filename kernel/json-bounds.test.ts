@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { findExcess, isTooDeep } from './json-bounds.ts'
+import { isTooDeep } from '../kit/foreign-json.ts'
+import { findExcess } from './json-bounds.ts'
 
 const bytes = (value: unknown, indent?: number): Buffer => Buffer.from(JSON.stringify(value, null, indent))
 const endless = Number.POSITIVE_INFINITY

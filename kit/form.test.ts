@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { findAll } from '../kernel/detect/detect.ts'
 import { runs } from '../test/suite/runs.ts'
+import { findAll } from './find-all.ts'
 import { type Form, formFinder } from './form.ts'
 
 const forms: readonly Form[] = [

@@ -1,4 +1,4 @@
-import type { Finder, Finding } from '../kernel/detect/detect.ts'
+import type { Finder, Finding } from './find-all.ts'
 
 /** The form of a thing in text. Patterns are bounded, and matched by JavaScript's own engine: never an operator's. */
 export interface Form {

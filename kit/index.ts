@@ -5,8 +5,6 @@ export { answerTexts } from '../kernel/call/bill.ts'
 export { mapReplyTexts, mapRequestTexts, requestTexts } from '../kernel/call/texts.ts'
 export { compileGlobs, compileWhen } from '../kernel/chain/when.ts'
 export { contain, detach } from '../kernel/contain.ts'
-export { type Finder, type Finding, findAll } from '../kernel/detect/detect.ts'
-export { isTooDeep, parseForeign } from '../kernel/json-bounds.ts'
 export { type Difference, differences, type Shape } from '../kernel/kit/difference.ts'
 export { IpRanges, isIpRange, networkOf } from '../kernel/kit/ip-ranges.ts'
 export { jsonSchemaOf } from '../kernel/kit/json-schema.ts'
@@ -16,22 +14,12 @@ export { nearestKeys, problemOf } from '../kernel/kit/problem-of.ts'
 export { WindowLimit, type WindowLimitOptions } from '../kernel/kit/window-limit.ts'
 export { mostCallUsd, nanoOf, usdOf } from '../kernel/money.ts'
 export { Assembler } from '../kernel/stream/assemble.ts'
-export { ByteRun } from '../kernel/stream/byte-run.ts'
 export { finishChunk, hasContent } from '../kernel/stream/chunk.ts'
 export { ChunkReader } from '../kernel/stream/chunk-reader.ts'
 export { toChunks } from '../kernel/stream/chunks.ts'
 export { collect, replyWith } from '../kernel/stream/collect.ts'
 export { filterStream } from '../kernel/stream/filter.ts'
-export { joinChunks } from '../kernel/stream/join.ts'
 export { isSound, parseChunk } from '../kernel/stream/parse.ts'
-export {
-  carriesData,
-  EventRefused,
-  EventSplitter,
-  encodeEvent,
-  eventData,
-  isDone,
-} from '../kernel/stream/sse.ts'
 export { SupervisedWorker } from '../kernel/workers/supervised-worker.ts'
 export { WorkerLost } from '../kernel/workers/supervision.ts'
 export { type Handlers, type Methods, RpcPort } from '../storage/shared/rpc-port.ts'
@@ -39,6 +27,7 @@ export { addNumbers } from './add-numbers.ts'
 export { answerKey, type Circle, circleOf } from './answer-key.ts'
 export { type Assets, assets } from './assets.ts'
 export { byName, isGlob } from './by-name.ts'
+export { ByteRun } from './byte-run.ts'
 export { type Period, periodAt } from './calendar.ts'
 export {
   type CharacterClass,
@@ -52,8 +41,11 @@ export { ensure } from './ensure.ts'
 export { estimateTokens, estimatorOf, type TokenRates } from './estimate.ts'
 export { expectedTokens } from './expected-tokens.ts'
 export { explainNext } from './explain-next.ts'
+export { type Finder, type Finding, findAll } from './find-all.ts'
+export { isTooDeep, parseForeign } from './foreign-json.ts'
 export { type Form, formFinder, lookBehind, type Sign } from './form.ts'
 export { compileHours, type Hours, hoursSchema } from './hours.ts'
+export { joinChunks } from './join.ts'
 export { type LanguageDetector, languageDetector } from './language.ts'
 export { listed, listOf, listQuery, shown } from './listing.ts'
 export { messageTexts } from './message-texts.ts'
@@ -67,6 +59,14 @@ export { protocolOptionsHooks } from './protocol-options-hooks.ts'
 export { Race } from './race.ts'
 export { roughTokens } from './rough-tokens.ts'
 export { similarity } from './similarity.ts'
+export {
+  carriesData,
+  EventRefused,
+  EventSplitter,
+  encodeEvent,
+  eventData,
+  isDone,
+} from './sse.ts'
 export { isStrictSchema } from './strict-schema.ts'
 export { patternSchema, spanFor, tagged } from './text-guard.ts'
 export { limitTokens, tokenLimit, tokenLimitFields } from './token-limit.ts'

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Detection, findAll } from '../kernel/detect/detect.ts'
+import type { Detection } from '../kernel/detect/detect.ts'
 import { cutText, piecesThrough, redactedWhole } from '../test/detection.ts'
 import { runs } from '../test/suite/runs.ts'
+import { findAll } from './find-all.ts'
 import { isPattern, patternFinder } from './pattern.ts'
 
 test('a pattern is one that runs without backtracking', () => {

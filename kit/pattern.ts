@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import type { Finder } from '../kernel/detect/detect.ts'
+import type { Finder } from './find-all.ts'
 
 /** Loaded with the first pattern: a gateway without any starts without it. */
 const load = (): typeof import('re2js') => createRequire(import.meta.url)('re2js')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findAll } from '../kernel/detect/detect.ts'
+import { findAll } from './find-all.ts'
 import { patternFinder } from './pattern.ts'
 import { patternSchema, spanFor, tagged } from './text-guard.ts'
 

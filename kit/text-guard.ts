@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Finder, Finding, Span } from '../kernel/detect/detect.ts'
+import type { Span } from '../kernel/detect/detect.ts'
+import type { Finder, Finding } from './find-all.ts'
 import { isPattern } from './pattern.ts'
 
 /** A setting that is an operator's regular expression. */

@@ -119,12 +119,12 @@ test("the kernel's services are these", () => {
 
 /** Lines of each folder of the kernel without its tests; the files beside them are under ''. They may only fall. */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_740,
+  '': 1_727,
   auth: 641,
   call: 2_150,
   chain: 2_940,
   contract: 1_800,
-  detect: 583,
+  detect: 555,
   discovery: 922,
   events: 344,
   http: 1_892,
@@ -134,7 +134,7 @@ const budgets: Readonly<Record<string, number>> = {
   permissions: 399,
   plugin: 2_850,
   secrets: 196,
-  stream: 1_052,
+  stream: 824,
   threads: 453,
   workers: 370,
 }

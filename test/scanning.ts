@@ -1,7 +1,8 @@
 import { Detector } from '../kernel/chain/detector.ts'
-import type { Detection, Finder, Span, TextLocation } from '../kernel/detect/detect.ts'
-import { findAll } from '../kernel/detect/detect.ts'
+import type { Detection, Span, TextLocation } from '../kernel/detect/detect.ts'
 import { merged, type OnBlock, Window } from '../kernel/detect/window.ts'
+import type { Finder } from '../kit/find-all.ts'
+import { findAll } from '../kit/find-all.ts'
 import { callWith, entryOf } from './chain.ts'
 
 /** Detections at work on a call, each as a module of its own. */

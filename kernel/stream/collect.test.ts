@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import { callWith } from '../../test/chain.ts'
 import { type StreamReply, WholeReply } from '../call/reply.ts'
-import { Chunk } from './chunk.ts'
 import { toChunks } from './chunks.ts'
-import { collect, lazily, replyWith } from './collect.ts'
+import { collect, replyWith } from './collect.ts'
 
 const message = { role: 'assistant', content: 'one two', refusal: null } as const
 const body = {
@@ -30,16 +29,4 @@ test('a stream of an answer comes chunk by chunk', async () => {
   const { chunks } = replyWith(callWith({ stream: true }), body) as StreamReply
   for await (const batch of chunks) batches.push(batch.length)
   expect(batches).toEqual(toChunks(body).map(() => 1))
-})
-
-test('what is made lazily is made when it is asked for, once', async () => {
-  let made = 0
-  const chunk = Chunk.of({ choices: [] })
-  const stream = lazily(async () => {
-    made += 1
-    return [chunk]
-  })
-  expect(made).toBe(0)
-  expect(await Array.fromAsync(stream)).toEqual([[chunk]])
-  expect(made).toBe(1)
 })

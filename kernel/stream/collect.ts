@@ -18,11 +18,6 @@ export function replyWith(call: Call, body: Completion): Reply {
   return call.stream ? new StreamReply('', batchesOf(toChunks(body))) : WholeReply.of(body)
 }
 
-/** A stream that is not read before its first reader asks for it. */
-export async function* lazily(chunks: () => Promise<readonly Chunk[]>): AsyncGenerator<readonly Chunk[]> {
-  yield await chunks()
-}
-
 async function* batchesOf(chunks: readonly Chunk[]): AsyncGenerator<readonly Chunk[]> {
   for (const chunk of chunks) yield [chunk]
 }

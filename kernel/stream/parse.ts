@@ -1,6 +1,5 @@
 import type { CompletionChunk } from '../call/canonical.ts'
 import { providerError } from '../errors.ts'
-import { dataOf } from './sse.ts'
 
 /** The chunk in an event of a provider. Throws a coded error when it is not the JSON of a chunk. */
 export function parseChunk(event: string): CompletionChunk {
@@ -24,4 +23,14 @@ export function isSound({ choices }: CompletionChunk): boolean {
     if (!Array.isArray(calls) || calls.some((call) => typeof call !== 'object' || call === null)) return false
   }
   return true
+}
+
+/** The value of an event's `data:` lines, joined as the SSE standard says. */
+export function dataOf(text: string): string {
+  if (text.startsWith('data: ') && text.indexOf('\n') >= text.length - 2) return text.slice(6).trimEnd()
+  return text
+    .split(/\r\n|\n|\r/)
+    .filter((line) => line.startsWith('data:'))
+    .map((line) => line.slice(line.charCodeAt(5) === 32 ? 6 : 5))
+    .join('\n')
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { runs } from '../../test/suite/runs.ts'
+import { runs } from '../test/suite/runs.ts'
 import { carriesData, EventSplitter, encodeEvent, eventData, isDone } from './sse.ts'
 
 /** The events that a splitter gives for these bytes in these pieces, its rest included. */

@@ -1,4 +1,5 @@
-import { isTooDeep } from '../json-bounds.ts'
+import { dataOf } from '../kernel/stream/parse.ts'
+import { isTooDeep } from './foreign-json.ts'
 
 const LF = 10
 const CR = 13
@@ -138,16 +139,6 @@ const beginsWithObject = (event: Buffer): boolean =>
 /** The value of an event's `data:` lines, joined as the SSE standard says. */
 export function eventData(event: Buffer): string {
   return dataOf(event.toString('utf8'))
-}
-
-/** The same of an event that is text. */
-export function dataOf(text: string): string {
-  if (text.startsWith('data: ') && text.indexOf('\n') >= text.length - 2) return text.slice(6).trimEnd()
-  return text
-    .split(/\r\n|\n|\r/)
-    .filter((line) => line.startsWith('data:'))
-    .map((line) => line.slice(line.charCodeAt(5) === 32 ? 6 : 5))
-    .join('\n')
 }
 
 /** An event as bytes. Line feeds inside JSON are escaped, so one `data:` line is enough. */

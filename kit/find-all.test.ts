@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Finder, findAll } from './detect.ts'
+import { type Finder, findAll } from './find-all.ts'
 
 interface Named {
   readonly start: number

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { CompletionChunk } from '../call/canonical.ts'
-import { Assembler } from './assemble.ts'
+import type { CompletionChunk } from '../kernel/call/canonical.ts'
+import { Assembler } from '../kernel/stream/assemble.ts'
 import { joinChunks } from './join.ts'
 
 const text = fc.constantFrom('a', 'b', '')

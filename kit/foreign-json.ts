@@ -1,0 +1,18 @@
+import { findExcess, type JsonBounds } from '../kernel/json-bounds.ts'
+
+/**
+ * The bounds of a provider's answer. Answers are seldom nested at all; code that copies or writes them runs out of stack only
+ * far beyond this, at several thousand levels.
+ */
+const foreign: JsonBounds = { depth: 1_000, nodes: Number.POSITIVE_INFINITY }
+
+/** Whether JSON of a provider lies deeper than anything that it says in good faith. */
+export const isTooDeep = (json: Uint8Array): boolean => findExcess(json, foreign) !== undefined
+
+/** The value of JSON that a provider or its model wrote. Throws a SyntaxError for what is none, or lies too deep. */
+export function parseForeign(json: string): unknown {
+  if (json.length >= 2 * foreign.depth && isTooDeep(Buffer.from(json))) {
+    throw new SyntaxError(`nested more than ${foreign.depth} levels deep`)
+  }
+  return JSON.parse(json)
+}
