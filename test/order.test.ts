@@ -31,6 +31,7 @@ const chain = [
   'route: multicall',
   'route: modelalias',
   'route: modelswitch',
+  'route: canarydeploy',
   'route: regionroute',
   'route: tierdrop',
   'deliver: hedgerace',
