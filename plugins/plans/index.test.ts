@@ -228,3 +228,51 @@ describe('a checkout', () => {
     expect((await gateway.api('GET', `/api/checkout/${body.id}`)).status).toBe(404)
   })
 })
+
+describe('what speaks for a larger license', () => {
+  const ask = (gateway: TestGateway, content: string) =>
+    gateway.api('POST', '/v1/chat/completions', {
+      model: 'gpt-4o-mini',
+      messages: [{ role: 'user', content }],
+    })
+  const promptsOf = async (gateway: TestGateway, key?: string) =>
+    (await gateway.api('GET', '/api/upgrade-prompts', undefined, key)).body as {
+      tier: string
+      triggers: { trigger: string; target_tier: string; message: string; details: object }[]
+    }
+
+  test('is told to admins, once each: failing calls and personal data', async () => {
+    const gateway = await start({ license: { tier: 'team' } })
+    await gateway.module('maskmode', { enabled: true })
+    const told: string[] = []
+    const end = gateway.kernel.events.onAny((_, { type }) => void told.push(type.name))
+    for (let n = 0; n < 99; n += 1) upstream.reply(n < 20 ? { status: 400 } : {})
+    const texts = Array.from({ length: 99 }, (_, n) => (n === 50 ? 'Write to ada@example.com' : 'Hello'))
+    for (const text of texts) await ask(gateway, text)
+    const { triggers } = await promptsOf(gateway)
+    expect(triggers.map(({ trigger }) => trigger)).toEqual(['pii_detected'])
+    await ask(gateway, 'Hello')
+    await expect
+      .poll(async () => (await promptsOf(gateway)).triggers.map(({ trigger }) => trigger))
+      .toEqual(expect.arrayContaining(['error_rate_high', 'pii_detected']))
+    const all = (await promptsOf(gateway)).triggers
+    expect(all).toHaveLength(2)
+    expect(all.map(({ target_tier }) => target_tier)).toEqual(['enterprise', 'enterprise'])
+    expect(all.find(({ trigger }) => trigger === 'error_rate_high')).toMatchObject({
+      message: '20 % of the 100 calls of the last hour failed.',
+      details: { requests: 100, errors: 20 },
+    })
+    const { key } = await gateway.signUp('ada')
+    expect((await promptsOf(gateway, key)).triggers).toEqual([])
+    end()
+    const upgrades = told.filter((name) => name.startsWith('upgrade.'))
+    expect(upgrades.sort()).toEqual(['upgrade.error_rate_high', 'upgrade.pii_detected'])
+  })
+
+  test('is nothing where nothing is limited', async () => {
+    const gateway = await start({})
+    await gateway.module('maskmode', { enabled: true })
+    await ask(gateway, 'Write to ada@example.com')
+    expect(await promptsOf(gateway)).toEqual({ tier: 'self-hosted', triggers: [], count: 0 })
+  })
+})

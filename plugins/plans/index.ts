@@ -9,9 +9,11 @@ import { Prompts } from './prompts.ts'
 import { addCheckoutRoutes } from './routes/checkout.ts'
 import { addPlanRoutes } from './routes/plans.ts'
 import { addUpgradePromptRoutes } from './routes/upgrade-prompts.ts'
+import { Signals } from './signals.ts'
 import { upgradeEvents } from './upgrade-events.ts'
 
 const hourMs = 3_600_000
+const lookMs = 300_000
 const keptDays = 90
 
 const terms = z.strictObject({
@@ -50,6 +52,7 @@ export default defineArea({
     if (state.status !== 'active') log.warn({ status: state.status }, `license: ${state.reason}`)
     const entitlements = new Entitlements({ plans: all, isEnforced: rules.enforce, license: state })
     const prompts = new Prompts(context)
+    const signals = new Signals(context, prompts, entitlements)
     const checkouts = new Checkouts(context.store, settings.checkout_hours)
     const accounts = () => use(kernelServices.accounts)
 
@@ -74,9 +77,11 @@ export default defineArea({
       await checkouts.prune(keptDays)
     })
 
+    context.every(lookMs, () => signals.check())
+
     addPlanRoutes(context, all, entitlements)
     addCheckoutRoutes(context, checkouts, all, (id) => settings.checkout_url.replaceAll('{id}', id), complete)
-    addUpgradePromptRoutes(context, prompts, entitlements)
+    addUpgradePromptRoutes(context, prompts, entitlements, signals)
   },
 })
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Context, notFound, tiers } from '#kernel'
 import type { Entitlements } from '../entitlements.ts'
 import { type Prompts, prompt } from '../prompts.ts'
+import type { Signals } from '../signals.ts'
 
 const answer = z.object({
   tier: z.enum(['self-hosted', ...tiers]),
@@ -14,6 +15,7 @@ export function addUpgradePromptRoutes(
   { route }: Context<unknown>,
   prompts: Prompts,
   entitlements: Entitlements,
+  signals: Signals,
 ): void {
   route({
     method: 'get',
@@ -22,6 +24,7 @@ export function addUpgradePromptRoutes(
     summary: 'Active reasons to take a larger plan: your own, or with an admin key all',
     returns: answer,
     async handle({ principal }) {
+      if (principal!.type === 'admin') await signals.check()
       const tier = entitlements.tierOf(principal!)
       const open = entitlements.actsHere ? await prompts.activeFor(principal!) : []
       const triggers = open.filter(
