@@ -34,6 +34,7 @@ const chain = [
   'route: canarydeploy',
   'route: regionroute',
   'route: tierdrop',
+  'deliver: mirrortest',
   'deliver: hedgerace',
   'deliver: fallbackrouter',
   'deliver: mockllm',

@@ -12,7 +12,12 @@ export interface CompleteOptions {
   /** The call on whose behalf it is made: it ends with that one, and is traced as its child. */
   readonly on?: Call
   /**
-   * With whose keys and on whose account: the gateway's, out of the plugin's budget, or those of the caller of the call `on`. The
+   * In place of `on`, a call that it follows: its child just the same, bound to the same places, but not ended by its end. Not for
+   * modules in a worker.
+   */
+  readonly after?: Call
+  /**
+   * With whose keys and on whose account: the gateway's, out of the plugin's budget, or those of the caller of that call. The
    * gateway's without it.
    */
   readonly as?: 'gateway' | 'caller'

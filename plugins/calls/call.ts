@@ -47,7 +47,7 @@ export function callAs(
 export function callFor(
   plugin: string,
   request: ModelRequest,
-  { on, as }: CompleteOptions,
+  { on: parent, after: on = parent, as }: CompleteOptions,
   generation: number,
 ): Call {
   const tenant = on?.principal.tenant

@@ -86,8 +86,9 @@ export class PluginCalls implements ModelCalls {
     signal: AbortSignal,
   ): { readonly reply: Promise<Reply>; readonly settled: Promise<void> } {
     const { generation: live, budgets } = this.#parts
-    const { on, as = 'gateway', budgetUsd } = options
-    if (as === 'caller' && !on) throw new HookFault(`${plugin} calls a model for a caller, and for no call`)
+    const { on, after, as = 'gateway', budgetUsd } = options
+    if (as === 'caller' && !(on ?? after))
+      throw new HookFault(`${plugin} calls a model for a caller, and for no call`)
     const release = as === 'gateway' ? budgets.reserve(plugin, usdPerDay, budgetUsd) : undefined
     const generation = live()
     const chain = generation.innerChain(plugin)

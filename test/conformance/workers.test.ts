@@ -18,6 +18,7 @@ const bound: Readonly<Record<string, string>> = {
   hedgerace: 'asks where calls would go',
   keypool: 'offers a service, which is asked without waiting',
   keyscope: 'adds routes and offers a service',
+  mirrortest: 'adds routes',
   modelalias: 'offers a service, which is asked without waiting',
   planquota: 'counts with a service, which it asks',
   modelswitch: 'counts tokens with a service',
