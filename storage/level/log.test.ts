@@ -84,6 +84,7 @@ test('a row is looked for in blocks that may have its id, and the newest of an i
       expect(await found('f')).toEqual([7, '1'])
       expect(await found('h')).toEqual([5, '1'])
       expect(await found('k')).toEqual([9, '2'])
+      expect(await found('m')).toEqual([8, '2'])
       expect(await found('n')).toEqual([11, '2'])
       for (const id of ['a', 'e', 'i', 'o']) expect(await found(id)).toEqual([undefined, ''])
       expect(await found('bb')).toEqual([undefined, '0'])
