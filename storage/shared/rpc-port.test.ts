@@ -1,6 +1,8 @@
+import { getEventListeners } from 'node:events'
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import fc from 'fast-check'
 import { afterEach, expect, test } from 'vitest'
+import { StoreError } from '../errors.ts'
 import { type Handlers, type RpcOptions, RpcPort } from './rpc-port.ts'
 
 type Far = {
@@ -31,6 +33,8 @@ function connect(options: RpcOptions = {}, more: Partial<Handlers<Far>> = {}) {
       slow: (_, { signal }) =>
         new Promise((resolve) => signal.addEventListener('abort', () => resolve('given up'))),
       fail: (how) => {
+        if (how === 'a text') throw how
+        if (how === 'ROW_EXISTS') throw new StoreError(how, 'as asked')
         throw Object.assign(new Error('as asked'), { name: how })
       },
       odd: () => () => 1,
@@ -90,6 +94,12 @@ test.each([false, true])(
 test('errors keep their names and messages, and what is no method is one', async () => {
   const { near } = connect()
   await expect(near.call('fail', 'Special')).rejects.toMatchObject({ name: 'Special', message: 'as asked' })
+  await expect(near.call('fail', 'a text')).rejects.toMatchObject({ name: 'Error', message: 'a text' })
+  await expect(near.call('fail', 'ROW_EXISTS')).rejects.toMatchObject({
+    name: 'StoreError',
+    code: 'ROW_EXISTS',
+    message: 'as asked',
+  })
   const unknown = near.call as (method: string, argument: unknown) => Promise<unknown>
   for (const method of ['constructor', 'toString', 'nothing'])
     await expect(unknown.call(near, method, 1)).rejects.toThrow(`no method ${method}`)
@@ -98,7 +108,10 @@ test('errors keep their names and messages, and what is no method is one', async
 test('a call that is not wanted any more is told of, before and after it was made', async () => {
   const { near } = connect()
   const control = new AbortController()
-  const slow = near.call('slow', 'x', { signal: control.signal })
+  const { signal } = control
+  const slow = near.call('slow', 'x', { signal })
+  expect(await near.call('double', 1, { signal })).toBe(2)
+  expect([near.pending, getEventListeners(signal, 'abort').length]).toEqual([1, 1])
   control.abort()
   expect(await slow).toBe('given up')
   expect(await near.call('slow', 'x', { signal: control.signal })).toBe('given up')
@@ -141,12 +154,80 @@ test('what makes no sense harms nobody, and what follows is heard', async () => 
     port1.postMessage(odd)
   near.notify('say', 'still here')
   await expect.poll(() => said).toEqual(['still here'])
-  expect(failed.length).toBeGreaterThanOrEqual(5)
+  const invalid = Array(6).fill('a thread sent an invalid message')
+  expect(failed.map((error) => (error as Error).message).sort()).toEqual([
+    ...invalid,
+    'there is no method nothing in this thread',
+  ])
 })
 
 test('a ping is answered with a sign of life', async () => {
-  const { near } = connect()
+  const failed: unknown[] = []
+  const { near } = connect({ failed: (error) => failed.push(error) })
   const before = near.heardAt
   near.ping()
   await expect.poll(() => near.heardAt).toBeGreaterThan(before)
+  expect(failed).toEqual([])
+})
+
+test('when a message cannot be read on the other side, what waits rejects, and later calls do not', async () => {
+  const { near, port2 } = connect()
+  const waiting = near.call('slow', 'x')
+  port2.emit('messageerror', new Error('cannot be read'))
+  await expect(waiting).rejects.toThrow('could not read')
+  expect(await near.call('double', 2)).toBe(4)
+})
+
+test('a side that was closed hears and says nothing more, and keeps its first reason', async () => {
+  const heard: number[] = []
+  const { near, far, port1, said } = connect()
+  const nearly = new MessageChannel()
+  const closed = new RpcPort<Far, { near(n: number): void }>(nearly.port1, {
+    near: (n) => void heard.push(n),
+  })
+  ends.push(() => nearly.port1.close())
+  const arrived = new Promise((resolve) => nearly.port1.on('message', resolve))
+  closed.close()
+  nearly.port2.postMessage([{ notify: 'near', argument: 1 }])
+  await arrived
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(heard).toEqual([])
+
+  near.close(new Error('first'))
+  near.close(new Error('second'))
+  await expect(near.call('double', 1)).rejects.toThrow('first')
+  near.notify('say', 'late')
+  port1.postMessage([{ notify: 'say', argument: 'by hand' }])
+  await expect.poll(() => said).toEqual(['by hand'])
+  expect(far.pending).toBe(0)
+})
+
+test.each([
+  [true, 1],
+  [false, 3],
+])('what one turn says is one message where it is gathered (%s): %i', async (gathers, messages) => {
+  const { near, port2 } = connect({ gathers })
+  let count = 0
+  port2.on('message', () => {
+    count += 1
+  })
+  expect(await Promise.all([1, 2, 3].map((n) => near.call('double', n)))).toEqual([2, 4, 6])
+  expect(count).toBe(messages)
+})
+
+test('a request that was answered is not given up when the other side goes', async () => {
+  let served: AbortSignal | undefined
+  const { near, far, port1 } = connect(
+    {},
+    {
+      slow: (word, { signal }) => {
+        served = signal
+        return word
+      },
+    },
+  )
+  expect(await near.call('slow', 'quick')).toBe('quick')
+  port1.close()
+  await far.closed
+  expect(served!.aborted).toBe(false)
 })
