@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import type { Engine, Transaction } from '../index.ts'
+import type { Collection, Engine, Sequence, Transaction } from '../index.ts'
 import { Counter, itemOptions } from './collection-model.ts'
 import { collect, type OpenEngine, withEngine } from './harness.ts'
 import { transactionHistories } from './transaction-histories.ts'
@@ -153,6 +153,48 @@ export function transactionConformance(open: OpenEngine): void {
         }
         expect((await rows.list()).items).toEqual([{ n: 1 }])
         expect(await ledger.last()).toBe(0)
+      }))
+
+    test('that throws in the end writes nothing of what it made, and is refused by what came first', () =>
+      withEngine(open, async ({ engine }) => {
+        const rows = engine.collection('rows', { schema: Counter })
+        await rows.put('taken', { n: 1 })
+        const ends = (id: string) =>
+          engine.transaction((tx) => {
+            tx.put(rows, 'a', { n: 1 })
+            tx.delete(rows, 'taken')
+            tx.create(rows, 'b', { n: 1 })
+            tx.create(rows, id, { n: 1 })
+            throw new Error('no')
+          })
+        await expect(ends('c')).rejects.toThrow('no')
+        await expect(ends('b')).rejects.toMatchObject({ code: 'ROW_EXISTS' })
+        expect((await rows.list()).items).toEqual([{ n: 1 }])
+        expect(await rows.get('taken')).toEqual({ n: 1 })
+        const refused = engine.transaction((tx) => {
+          tx.create(rows, 'taken', { n: 2 })
+          throw new Error('no')
+        })
+        await expect(refused).rejects.toMatchObject({ code: 'ROW_EXISTS' })
+        await engine.transaction((tx) => {
+          tx.delete(rows, 'taken')
+          tx.create(rows, 'taken', { n: 3 })
+          tx.delete(rows, 'never there')
+          tx.create(rows, 'gone', { n: 1 })
+          tx.delete(rows, 'gone')
+        })
+        expect(await collect(rows.scan())).toEqual([['taken', { n: 3 }]])
+      }))
+
+    test('refuses what is no part of a store, or one of another kind', () =>
+      withEngine(open, async ({ engine }) => {
+        const rows = engine.collection('rows', { schema: Counter })
+        const ledger = engine.sequence('ledger', Counter)
+        const refused = { code: 'QUERY_INVALID' }
+        for (const handle of [ledger, {}] as unknown as Collection<unknown>[])
+          await expect(engine.transaction((tx) => tx.get(handle, 'a'))).rejects.toMatchObject(refused)
+        for (const handle of [rows, {}] as unknown as Sequence<unknown>[])
+          await expect(engine.transaction((tx) => tx.end(handle))).rejects.toMatchObject(refused)
       }))
 
     test('is not asynchronous, does not outlive its function, and keeps to one store', () =>

@@ -2,7 +2,7 @@ import { Level } from 'level'
 import { expect, test } from 'vitest'
 import { fillUp, hasFullDevice } from '../conformance/full-device.ts'
 import { withEngine } from '../conformance/harness.ts'
-import type { Collection, Sequence, Transaction } from '../index.ts'
+import type { Transaction } from '../index.ts'
 import { openLevel } from '../level.ts'
 import { accountOptions, Link, linkAfter, newerAccountOptions } from './crash-parts.ts'
 import { CollectionKeys } from './row-writer.ts'
@@ -96,17 +96,6 @@ test('a transaction waits until rows are of the present version, and is refused 
       (tx: Transaction) => tx.delete(ahead, 'a'),
     ])
       await expect(older.transaction((tx) => void step(tx))).rejects.toMatchObject({ code: 'VERSION_AHEAD' })
-  }))
-
-test('a transaction refuses what is no part of a store, or one of another kind', () =>
-  withEngine(openLevel, async ({ engine }) => {
-    const accounts = engine.collection('accounts', accountOptions)
-    const chain = engine.sequence('chain', Link)
-    const refused = { code: 'QUERY_INVALID' }
-    for (const handle of [chain, {}] as unknown as Collection<unknown>[])
-      await expect(engine.transaction((tx) => tx.get(handle, 'a'))).rejects.toMatchObject(refused)
-    for (const handle of [accounts, {}] as unknown as Sequence<unknown>[])
-      await expect(engine.transaction((tx) => tx.end(handle))).rejects.toMatchObject(refused)
   }))
 
 test('a transaction sees what it wrote before, and takes no id for another one', () =>

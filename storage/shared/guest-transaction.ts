@@ -48,7 +48,7 @@ export class GuestTransactions {
       const value = staging.perform(write) as R
       const { refusal } = staging
       if (refusal && !source.isLacking && !source.isAssuming) throw refusal.error
-      const changes = refusal || source.isLacking ? noChanges : changesOf(staging)
+      const changes = refusal ? noChanges : changesOf(staging)
       const refreshed = await this.#send({ transact: { ...source.asked, ...changes } })
       if (!refreshed && refusal) throw refusal.error
       if (!refreshed) return { value }

@@ -6,7 +6,8 @@ import { expect, test } from 'vitest'
 import { collect } from '../conformance/harness.ts'
 import type { Engine } from '../index.ts'
 import { openLevel } from '../level.ts'
-import { openShared, shareEngine } from '../shared.ts'
+import { shareEngine } from '../shared.ts'
+import { withEnds } from './ends-parts.ts'
 import { Counter, Entry, rowOptions } from './threads-parts.ts'
 
 /** A thread that does one thing after another with the store of this one. */
@@ -56,26 +57,6 @@ async function withThreads(run: (fixture: Fixture) => Promise<void>): Promise<vo
     await run({ engine, threads, served })
   } finally {
     await Promise.all(threads.map((thread) => thread.end()))
-    await engine.close()
-    await rm(folder, { recursive: true })
-  }
-}
-
-/** Two engines on one store, both in this thread. */
-async function withEnds(run: (a: Engine, b: Engine) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'store-'))
-  const engine = await openLevel(folder)
-  const shared = shareEngine(engine)
-  const open = (): Engine => {
-    const { port1, port2 } = new MessageChannel()
-    void shared.serve(port1)
-    return openShared(port2)
-  }
-  const [a, b] = [open(), open()]
-  try {
-    await run(a, b)
-  } finally {
-    await Promise.all([a.close(), b.close()])
     await engine.close()
     await rm(folder, { recursive: true })
   }
