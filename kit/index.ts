@@ -36,6 +36,7 @@ export {
 } from './characters.ts'
 export { CleanTexts } from './clean-texts.ts'
 export { Configurations } from './configurations.ts'
+export { type Conversation, conversationOf } from './conversation.ts'
 export { type CutJson, cutJson } from './cut-json.ts'
 export { ensure } from './ensure.ts'
 export { estimateTokens, estimatorOf, type TokenRates } from './estimate.ts'
@@ -58,7 +59,7 @@ export { type Priority, priorities, priorityOf } from './priority.ts'
 export { protocolOptionsHooks } from './protocol-options-hooks.ts'
 export { Race } from './race.ts'
 export { roughTokens } from './rough-tokens.ts'
-export { similarity } from './similarity.ts'
+export { similarity, wordsOf } from './similarity.ts'
 export {
   carriesData,
   EventRefused,

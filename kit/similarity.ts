@@ -15,8 +15,12 @@ export function similarity(a: string, b: string): number {
   return (2 * common) / all
 }
 
+/** The words of a text, or of the beginning of a long one, in lower case and without punctuation. */
+export const wordsOf = (text: string): readonly string[] =>
+  text.slice(0, longest).toLowerCase().match(wordForm) ?? []
+
 function countsOf(text: string): Map<string, number> {
-  const words = text.slice(0, longest).toLowerCase().match(wordForm) ?? []
+  const words = wordsOf(text)
   const counts = new Map<string, number>()
   const count = (term: string): void => void counts.set(term, (counts.get(term) ?? 0) + 1)
   for (const [i, word] of words.entries()) {

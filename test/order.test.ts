@@ -13,6 +13,7 @@ const chain = [
   'access: tenantwall',
   'limits: idlekill',
   'limits: loadshed',
+  'limits: agentguard',
   'limits: outputcap',
   'limits: queuepriority',
   'limits: rateshield',

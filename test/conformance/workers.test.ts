@@ -8,6 +8,7 @@ import { Subject } from './subject.ts'
 
 /** Why some of our own modules cannot run in a worker; all others do there, unchanged, what they do in the process. */
 const bound: Readonly<Record<string, string>> = {
+  agentguard: 'adds routes, and asks the first thread',
   billsync: 'adds routes and keeps a ledger',
   canarydeploy: 'adds routes and counts with a service',
   contextwindow: 'asks where calls would go',
