@@ -35,6 +35,16 @@ export function sequenceConformance(open: OpenEngine): void {
         )
       }))
 
+    test('takes entries by the schema of the newest handle', () =>
+      withEngine(open, async ({ engine }) => {
+        const ledger = engine.sequence('ledger', Entry)
+        await ledger.append(next)
+        const linked = engine.sequence('ledger', Linked)
+        await expect(ledger.append(next)).rejects.toMatchObject({ code: 'ROW_INVALID' })
+        expect(await linked.append(() => ({ name: 'b', after: 'a' }))).toEqual({ name: 'b', after: 'a' })
+        expect(await ledger.last()).toBe(2)
+      }))
+
     test('appends nothing when an entry cannot be made or does not fit', () =>
       withEngine(open, async ({ engine }) => {
         const ledger = engine.sequence('ledger', Entry)
@@ -53,6 +63,7 @@ export function sequenceConformance(open: OpenEngine): void {
           'rejected',
           'fulfilled',
         ])
+        expect(results[2]).toMatchObject({ reason: { code: 'ROW_INVALID' } })
         expect(await collect(ledger.scan())).toEqual([
           { seq: 1, after: 0 },
           { seq: 2, after: 1 },
@@ -129,7 +140,7 @@ export function sequenceConformance(open: OpenEngine): void {
         expect(entries).toHaveLength(250)
       }))
 
-    test('drops and counts queued entries that cannot be made, that do not fit, and that have no room', () =>
+    test('drops and counts queued entries that cannot be made or do not fit', () =>
       withEngine(open, async ({ engine }) => {
         const ledger = engine.sequence('ledger', Entry)
         const wrong: unknown = { seq: 'one' }
@@ -144,6 +155,10 @@ export function sequenceConformance(open: OpenEngine): void {
           { seq: 2, after: 1 },
         ])
         expect(ledger.status()).toEqual({ depth: 0, dropped: 2 })
+      }))
+
+    test('drops and counts queued entries that have no room', () =>
+      withEngine(open, async ({ engine }) => {
         const full = engine.sequence('full', Entry)
         const taken = Array.from({ length: 50_010 }, () => full.queue(next)).filter(Boolean)
         expect(taken).toHaveLength(50_000)

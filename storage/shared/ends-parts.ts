@@ -6,9 +6,9 @@ import type { Engine } from '../index.ts'
 import { openLevel } from '../level.ts'
 import { openShared, type SharedOptions, shareEngine } from '../shared.ts'
 
-/** Two engines on one store, both in this thread. */
+/** Two engines on one store, both in this thread; `store` is the store itself. */
 export async function withEnds(
-  run: (a: Engine, b: Engine) => Promise<void>,
+  run: (a: Engine, b: Engine, store: { engine: Engine; folder: string }) => Promise<void>,
   options?: SharedOptions,
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'store-'))
@@ -21,7 +21,7 @@ export async function withEnds(
   }
   const [a, b] = [open(), open()]
   try {
-    await run(a, b)
+    await run(a, b, { engine, folder })
   } finally {
     await Promise.all([a.close(), b.close()])
     await engine.close()
