@@ -108,13 +108,24 @@ export class Detector {
   }
 }
 
-const verdicts = { block: 'blocked', note: 'flagged' } as const
+/** Whether a detection has anything to look for in a call; one that fails to say so has not. */
+export function looks(entry: Entry, { applies }: Detection, call: Call): boolean {
+  if (!applies) return true
+  try {
+    return applies(call) !== false
+  } catch (error) {
+    handleFailure(entry, 'detect', error, call)
+    return false
+  }
+}
+
+const verdicts = { block: 'blocked', note: 'flagged', log: 'logged' } as const
 
 /** The names that a trace has for the actions of detections. */
-const actions = { block: 'block', replace: 'redact', note: 'warn' } as const
+const actions = { block: 'block', replace: 'redact', note: 'warn', log: 'log' } as const
 
 /** How severe a finding is that does not say: what is done about it tells. */
-const severities = { block: 'high', replace: 'medium', note: 'low' } as const
+const severities = { block: 'high', replace: 'medium', note: 'low', log: 'low' } as const
 
 const counted = Symbol('findings')
 

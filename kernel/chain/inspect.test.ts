@@ -45,6 +45,24 @@ test.each([false, true])(
   },
 )
 
+test('a detection with nothing to look for in the call leaves its request alone', async () => {
+  const userOf = async (applies: () => boolean, failure: Entry['failure'] = 'open') => {
+    const { user, step } = await inspected({ detect: { request: { ...key, applies } } }, undefined, failure)
+    return user ?? step
+  }
+  expect(await userOf(() => true)).toBe('[key]')
+  expect(await userOf(() => false)).toBeUndefined()
+  expect(await userOf(bug)).toBeUndefined()
+  expect(await userOf(bug, 'closed')).toMatchObject({ code: 'internal_error', module: 'm' })
+})
+
+test('a detection may log what it finds without any other effect', async () => {
+  const scan = () => [{ start: 0, end: 2, label: 'key', action: 'log' as const }]
+  const { call, step } = await inspected({ detect: { request: { reach: 2, scan } } })
+  expect(step).toBeUndefined()
+  expect(call.trace.findings).toMatchObject([{ action: 'log', severity: 'low', label: 'key', count: 1 }])
+})
+
 test.each([false, true])('an answer of its own is the step (later: %s)', async (later) => {
   const answer = WholeReply.of({ choices: [] })
   expect((await inspected({ detect: { request: key }, ...hook(later, () => answer) })).step).toBe(answer)

@@ -1,5 +1,6 @@
 import type { Call } from '../call/call.ts'
 import type { Reply } from '../call/reply.ts'
+import { looks } from './detector.ts'
 import { type Entry, handleFailure, recordRun } from './entry.ts'
 import { redactRequest } from './redact.ts'
 import { checkedStep } from './returned.ts'
@@ -20,7 +21,8 @@ export function inspectRequest(entry: Entry, call: Call, later: Later): Step | P
   const started = performance.now()
   try {
     const { detect, request } = entry.hooks
-    const seen = detect?.request ? redactRequest(call, entry, () => later(entry, call)) : call
+    const isSearched = detect?.request && looks(entry, detect.request, call)
+    const seen = isSearched ? redactRequest(call, entry, () => later(entry, call)) : call
     const unchanged = seen === call ? undefined : seen
     const result = request ? request(seen) : undefined
     if (result instanceof Promise) {

@@ -100,7 +100,7 @@ export function checkedFilter(returned: unknown): Filter | undefined {
   throw new HookFault(`expected a filter (push and end) or nothing, got ${nameOf(returned)}`)
 }
 
-const actions: ReadonlySet<unknown> = new Set(['replace', 'block', 'note'])
+const actions: ReadonlySet<unknown> = new Set(['replace', 'block', 'note', 'log'])
 
 /** The findings in a text from an index on, if all of them are some: a guard that says nonsense has not looked. */
 export function checkedSpans(returned: unknown, length: number, from: number): readonly Span[] {

@@ -8,7 +8,7 @@ import { toChunks } from '../stream/chunks.ts'
 import { collect } from '../stream/collect.ts'
 import { type Filter, filterStream } from '../stream/filter.ts'
 import { BatchFilter, BatchReveal } from './batches.ts'
-import { Detector } from './detector.ts'
+import { Detector, looks } from './detector.ts'
 import { type Entry, handleFailure, recordRun } from './entry.ts'
 import { Guarded } from './guarded.ts'
 import { redactReply } from './redact.ts'
@@ -64,16 +64,6 @@ function stepsOf(entries: readonly Entry[], call: Call): Step[] {
 /** The detector of an entry, unless it has nothing to look for in this call. */
 function detectorsOf(entry: Entry, detection: Detection | undefined, call: Call): Detector[] {
   return detection && looks(entry, detection, call) ? [new Detector(entry, detection, call)] : []
-}
-
-function looks(entry: Entry, detection: Detection, call: Call): boolean {
-  if (!detection.applies) return true
-  try {
-    return detection.applies(call) !== false
-  } catch (error) {
-    handleFailure(entry, 'detect', error, call)
-    return false
-  }
 }
 
 async function wholeThrough(reply: WholeReply, steps: readonly Step[], call: Call): Promise<Reply> {

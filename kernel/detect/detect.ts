@@ -20,8 +20,11 @@ export interface Span {
   readonly end: number
   /** The kind of finding, such as `email` or `aws_key`: goes into traces and events, the text itself never does. */
   readonly label: string
-  /** `replace` puts `replacement` there, `block` refuses the call, `note` only tells. */
-  readonly action: 'replace' | 'block' | 'note'
+  /**
+   * `replace` puts `replacement` there, and `block` refuses the call. `note` and `log` only tell: a trace has them as a warning
+   * and as an entry of the log.
+   */
+  readonly action: 'replace' | 'block' | 'note' | 'log'
   readonly replacement?: string
   /** For the trace: `high` for what is blocked, `medium` for what is replaced and `low` for the rest without it. */
   readonly severity?: SafetyFinding['severity']
@@ -57,7 +60,7 @@ export interface Detection {
    * Text before it may leave. Without it, the last `reach` characters are held back.
    */
   open?(text: string, call: Call, from: number): number
-  /** Whether there is anything to look for in this call; if not, its answer passes untouched. */
+  /** Whether there is anything to look for in this call; if not, its request or its answer passes untouched. */
   applies?(call: Call): boolean
   /** Called once for each finding. */
   found?(span: Span, place: TextLocation, call: Call): void

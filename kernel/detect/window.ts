@@ -101,7 +101,7 @@ export class Window {
   #standIn(found: Found): string {
     const { start, end, action, replacement = '', detector } = found
     detector.report(found, this.#place, this.#gone)
-    if (action === 'note') return this.#written.take(start, end)
+    if (action === 'note' || action === 'log') return this.#written.take(start, end)
     const by = action === 'block' ? this.#onBlock(found) : replacement
     this.replaced.push({ start: this.#gone + start, end: this.#gone + end })
     return this.#written.replace(start, end, by)
