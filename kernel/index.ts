@@ -110,6 +110,13 @@ export { type Arrangement, type AttemptHooks, Delivery, type OwnKey } from './co
 export { type Fault, Faults } from './contract/faults.ts'
 export { type FigureDimension, type FigureSums, Figures } from './contract/figures.ts'
 export {
+  type GuardrailHit,
+  type GuardrailRuleSet,
+  GuardrailRules,
+  type GuardrailSpan,
+  type OwnGuardrailRules,
+} from './contract/guardrails.ts'
+export {
   type AddJob,
   type CronOptions,
   type Job,

@@ -34,6 +34,7 @@ export {
   classes as characterClasses,
   classOf as characterClassOf,
 } from './characters.ts'
+export { isCard, isIban, isLuhn } from './check-digits.ts'
 export { CleanTexts } from './clean-texts.ts'
 export { Configurations } from './configurations.ts'
 export { type Conversation, conversationOf } from './conversation.ts'
@@ -48,6 +49,18 @@ export { type Form, formFinder, lookBehind, type Sign } from './form.ts'
 export { compileHours, type Hours, hoursSchema } from './hours.ts'
 export { joinChunks } from './join.ts'
 export { type LanguageDetector, languageDetector } from './language.ts'
+export { type GuardrailPreset, guardrailPresets } from './guardrail-presets.ts'
+export {
+  type GuardrailRule,
+  type GuardrailTarget,
+  guardrailRule,
+  guardrailRuleFields,
+  guardrailRuleObject,
+  guardrailTargets,
+  hasOneSource,
+  longestGuardrailMatch,
+  oneSource,
+} from './guardrail-rule.ts'
 export { listed, listOf, listQuery, shown } from './listing.ts'
 export { messageTexts } from './message-texts.ts'
 export { orderedJson } from './ordered-json.ts'

@@ -14,30 +14,42 @@ export function isPattern(source: string): boolean {
   }
 }
 
+/** Stands for text that is not looked at: no letter or digit, and no end of a line or of the text. */
+const more = '\uffff'
+
 /**
- * Finds what an operator's pattern matches, on an engine without backtracking. Only matches shorter than `longest`
- * characters count, and whether there is one is decided by the text up to there, so that findings are local.
+ * Finds what an operator's pattern matches, on an engine without backtracking. A match depends on fewer than `longest`
+ * characters from its beginning on and on the one before it, so that findings are local; of a longer one the first
+ * `longest - 1` characters count. It takes linear time, except for patterns that match only texts of more than `longest`
+ * characters.
  */
 export function patternFinder(source: string, longest: number): Finder {
   const pattern = load().RE2JS.compile(source)
+  /** The first match that begins at `from` or later, as if the text went on behind `to`. */
   const match = (text: string, from: number, to: number) => {
-    const matcher = pattern.matcher(to < text.length ? text.slice(0, to) : text)
-    return matcher.find(from) ? { start: matcher.start(), end: matcher.end() } : undefined
+    const base = Math.max(0, from - 1)
+    const matcher = pattern.matcher(to < text.length ? text.slice(base, to) + more : text.slice(base))
+    if (!matcher.find(from - base)) return undefined
+    return { start: base + matcher.start(), end: Math.min(base + matcher.end(), to) }
   }
   return (text, from) => {
-    let at = from
-    while (at < text.length) {
-      // A match that starts before the last `longest` characters of this part ends inside it.
-      const end = Math.max(at + 8 * longest, at + 4096)
+    /** Up to here, a larger part has shown that something longer begins; smaller parts do not show it again and again. */
+    let doubtful = from
+    for (let at = from; at < text.length; ) {
+      const end = at + (at < doubtful ? 2 * longest : Math.max(8 * longest, 4096))
       const candidate = match(text, at, end)
       const start = candidate?.start ?? end
+      // A match that begins before the last `longest` characters of this part ends inside it.
       if (start > end - longest && end < text.length) {
         at = end - longest + 1
         continue
       }
       if (!candidate) return undefined
       const local = start + longest < text.length ? match(text, start, start + longest) : candidate
-      if (local?.start === start && local.end > start && local.end - start < longest) return local
+      if (local?.start === start && local.end > start) {
+        return { start, end: Math.min(local.end, start + longest - 1) }
+      }
+      doubtful = Math.max(doubtful, end)
       at = start + 1
     }
     return undefined

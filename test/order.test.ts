@@ -19,6 +19,7 @@ const chain = [
   'limits: rateshield',
   'limits: planquota',
   'limits: costcap',
+  'inspect: guardrail',
   'inspect: maskmode',
   'inspect: secretscan',
   'shape: tokentrim',

@@ -177,6 +177,19 @@ test('a table of routes that is set holds in all threads', async () => {
   }
 })
 
+test('a guardrail rule that is posted holds in all threads', async () => {
+  const rule = { name: 'No greetings', pattern: 'Hello', action: 'redact', replacement: 'Hm' }
+  const { status, body } = await send('POST', '/api/guardrails', rule)
+  expect(status).toBe(201)
+  await several()
+  const texts = upstream.requests.map(({ body }) => JSON.stringify(body))
+  expect(texts.filter((text) => text.includes('Hello'))).toEqual([])
+  expect(texts).toHaveLength(enough)
+  const hits = async () => (await send('GET', `/api/guardrails/${body.id}`)).body.hits_24h
+  await expect.poll(hits).toBe(enough)
+  await send('DELETE', `/api/guardrails/${body.id}`)
+})
+
 test('code that is reloaded is taken over by all threads', async () => {
   const file = path.join(folder, 'plugins/threadtag/index.ts')
   await writeFile(file, (await readFile(file, 'utf8')).replace("'one'", "'two'"))

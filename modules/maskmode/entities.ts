@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import type { CountryCode } from 'libphonenumber-js/min'
-import { type Finder, type Finding, type Form, formFinder, tagged } from '#kit'
-import { isCard, isCpf, isDni, isIban, isLuhn, isNir, isPhone, isResidentNumber } from './checks.ts'
+import { type Finder, type Finding, type Form, formFinder, isCard, isIban, isLuhn, tagged } from '#kit'
+import { isCpf, isDni, isNir, isPhone, isResidentNumber } from './checks.ts'
 
 export const entityTypes = [
   'email',

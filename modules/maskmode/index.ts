@@ -24,7 +24,7 @@ const custom = z.strictObject({
     .meta({ title: 'Type', description: 'Name of the kind; placeholders use it.' }),
   pattern: patternSchema.min(1).max(1000).meta({
     title: 'Pattern',
-    description: 'RE2 expression. Matches longer than 200 characters are ignored.',
+    description: 'RE2 expression. Of longer matches, the first 200 characters count.',
   }),
 })
 

@@ -16,7 +16,7 @@ const custom = z.strictObject({
     .meta({ title: 'Label', description: 'Name in traces and marks.' }),
   pattern: patternSchema.min(1).max(1000).meta({
     title: 'Pattern',
-    description: 'RE2 expression. Matches longer than 500 characters are ignored.',
+    description: 'RE2 expression. Of longer matches, the first 500 characters count.',
   }),
 })
 

@@ -15,6 +15,7 @@ const bound: Readonly<Record<string, string>> = {
   costcap: 'counts with a service, and asks where calls would go',
   chaosllm: 'offers a service, which is asked without waiting',
   encryptvault: 'offers a service, which is asked without waiting',
+  guardrail: 'asks a service for its rules, without waiting',
   fallbackrouter: 'offers a service, which is asked without waiting',
   hedgerace: 'asks where calls would go',
   keypool: 'offers a service, which is asked without waiting',

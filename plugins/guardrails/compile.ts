@@ -1,0 +1,118 @@
+import type { Call, TextLocation } from '#kernel'
+import {
+  compileGlobs,
+  type Finder,
+  type Finding,
+  type GuardrailRule,
+  type GuardrailTarget,
+  guardrailPresets,
+  patternFinder,
+} from '#kit'
+import type { RuleRow } from './shapes.ts'
+
+/** A rule, ready to search. */
+export interface CompiledRule {
+  readonly id: string
+  readonly row: RuleRow
+  readonly action: RuleRow['action']
+  readonly isShadow: boolean
+  /** Its expression with its flags, in RE2 syntax. */
+  readonly source: string
+  /** The longest match, in characters. */
+  readonly longest: number
+  readonly replacement: string
+  readonly find: Finder
+  looksAt(place: TextLocation): boolean
+  holdsFor(call: Call): boolean
+}
+
+const usualLength = 200
+
+/** Makes a rule ready; its pattern is known to be one. */
+export function compileRule(row: RuleRow): CompiledRule {
+  const preset = row.preset === undefined ? undefined : guardrailPresets[row.preset]
+  const source = row.words ? wordsPattern(row.words) : withFlags(preset ?? { ...row, pattern: row.pattern! })
+  const longest = row.max_length ?? preset?.max_length ?? Math.max(usualLength, longestOf(row.words))
+  const found = patternFinder(source, longest + 1)
+  const holding = preset?.holds ? verified(found, preset.holds) : found
+  const isAnyModel = row.models && compileGlobs(row.models)
+  return {
+    id: row.id,
+    row,
+    action: row.action,
+    isShadow: row.mode === 'shadow',
+    source,
+    longest: Math.max(longest, longestOf(row.allow)),
+    replacement: row.replacement ?? `[REDACTED:${row.type}]`,
+    find: row.allow ? outsideOf(row.allow, holding) : holding,
+    looksAt: (place) => !row.targets || row.targets.includes(targetOf(place)),
+    holdsFor: ({ principal, request }) =>
+      (!row.users || (principal.userId !== undefined && row.users.includes(principal.userId))) &&
+      (isAnyModel?.(request.model) ?? true),
+  }
+}
+
+/** Rules that are not stored, named by their place in the list. */
+export const compileInput = (rules: readonly GuardrailRule[], list = 'rules'): CompiledRule[] =>
+  rules.map((rule, i) =>
+    compileRule({
+      id: `${list}[${i}]`,
+      ...rule,
+      type: typeOf(rule),
+      version: 0,
+      created_at: '',
+      updated_at: '',
+    }),
+  )
+
+/** The type that a rule says it has, or that of its preset. */
+export const typeOf = ({ type, preset = '' }: GuardrailRule): RuleRow['type'] =>
+  type ?? guardrailPresets[preset]?.type ?? 'custom'
+
+const longestOf = (texts: readonly string[] = []): number => Math.max(0, ...texts.map((text) => text.length))
+
+/** A finder whose matches pass a further test. */
+function verified(find: Finder, holds: (text: string) => boolean): Finder {
+  return (text, from) => {
+    for (let at = from; ; ) {
+      const found = find(text, at)
+      if (!found || holds(text.slice(found.start, found.end))) return found
+      at = found.start + 1
+    }
+  }
+}
+
+/** A finder that passes over matches inside of texts that are allowed. */
+function outsideOf(allowed: readonly string[], find: Finder): Finder {
+  const isInside = (text: string, { start, end }: Finding): boolean =>
+    allowed.some((one) => text.slice(Math.max(0, end - one.length), start + one.length).includes(one))
+  return (text, from) => {
+    for (let at = from; ; ) {
+      const found = find(text, at)
+      if (!found || !isInside(text, found)) return found
+      at = found.start + 1
+    }
+  }
+}
+
+function targetOf({ direction, role, kind }: TextLocation): GuardrailTarget {
+  if (kind === 'arguments') return 'tool_args'
+  if (direction === 'reply') return 'assistant'
+  if (kind === 'parameter' || role === 'system' || role === 'developer') return 'system'
+  if (role === 'tool' || role === 'function') return 'tool_result'
+  return role === 'assistant' ? 'assistant' : 'user'
+}
+
+const withFlags = ({ pattern, flags }: { pattern: string; flags: string }): string =>
+  flags === '' ? pattern : `(?${flags})${pattern}`
+
+/** Longer words first, so that a phrase wins over its beginning. A word that ends in a sign needs no border there. */
+function wordsPattern(words: readonly string[]): string {
+  const bounded = (word: string): string =>
+    `${/^\w/.test(word) ? '\\b' : ''}${escaped(word)}${/\w$/.test(word) ? '\\b' : ''}`
+  const sorted = words.toSorted((a, b) => b.length - a.length)
+  return `(?i)(?:${sorted.map(bounded).join('|')})`
+}
+
+const escaped = (word: string): string =>
+  word.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll(/\s+/g, '\\s+')

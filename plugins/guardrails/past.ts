@@ -1,0 +1,86 @@
+import { setImmediate as breathe } from 'node:timers/promises'
+import type { GuardrailHit, TraceReader, TraceSummary } from '#kernel'
+import type { CompiledRule } from './compile.ts'
+import { RuleSet } from './rule-set.ts'
+import { storedTexts } from './texts.ts'
+
+/** Other work gets a turn this often, in milliseconds. */
+const turnMs = 10
+
+interface RuleSums {
+  readonly rule: CompiledRule
+  calls: number
+  matches: number
+}
+
+interface PastCall extends Pick<TraceSummary, 'id' | 'at'> {
+  readonly hits: readonly GuardrailHit[]
+}
+
+/** Rules tried on calls of the past: what they would have found in the bodies as these were stored. */
+export class PastSearch {
+  readonly sums: readonly RuleSums[]
+  readonly examples: PastCall[] = []
+  checked = 0
+  withoutBodies = 0
+  matched = 0
+  readonly #byId: ReadonlyMap<string, RuleSums>
+  readonly #sides: readonly (readonly ['request' | 'response', RuleSet])[]
+  readonly #mostExamples: number
+
+  constructor(rules: readonly CompiledRule[], mostExamples: number) {
+    this.sums = rules.map((rule) => ({ rule, calls: 0, matches: 0 }))
+    this.#byId = new Map(this.sums.map((sums) => [sums.rule.id, sums]))
+    this.#sides = [
+      ['request', new RuleSet(rules.filter(({ row }) => row.direction !== 'response'))],
+      ['response', new RuleSet(rules.filter(({ row }) => row.direction !== 'request'))],
+    ]
+    this.#mostExamples = mostExamples
+  }
+
+  /** Searches so many calls, newest first, and says whether its time sufficed for that. */
+  async run(
+    traces: TraceReader,
+    {
+      project,
+      calls,
+      budgetMs,
+      signal,
+    }: { project?: string; calls: number; budgetMs: number; signal: AbortSignal },
+  ): Promise<boolean> {
+    const ends = performance.now() + budgetMs
+    let turn = performance.now() + turnMs
+    for await (const { id, at } of traces.scan({ project })) {
+      if (this.checked + this.withoutBodies >= calls) return true
+      signal.throwIfAborted()
+      if (performance.now() > ends) return false
+      await this.#look(traces, { id, at })
+      if (performance.now() < turn) continue
+      await breathe()
+      turn = performance.now() + turnMs
+    }
+    return true
+  }
+
+  async #look(traces: TraceReader, call: Pick<TraceSummary, 'id' | 'at'>): Promise<void> {
+    const bodies = await traces.bodies(call.id)
+    if (!bodies || bodies.erased) {
+      this.withoutBodies += 1
+      return
+    }
+    this.checked += 1
+    const hits = this.#sides.flatMap(([side, set]) =>
+      storedTexts(side, bodies[side]).flatMap(({ text, place }) =>
+        set.find(text, place, 0).flatMap((span) => span.hits),
+      ),
+    )
+    if (hits.length === 0) return
+    this.matched += 1
+    if (this.examples.length < this.#mostExamples) this.examples.push({ ...call, hits })
+    for (const [id, own] of Map.groupBy(hits, ({ ruleId }) => ruleId)) {
+      const sums = this.#byId.get(id)!
+      sums.calls += 1
+      sums.matches += own.length
+    }
+  }
+}

@@ -1,0 +1,183 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Detection, GuardrailSpan } from '#kernel'
+import { type GuardrailRule, guardrailRule, longestGuardrailMatch } from '#kit'
+import { content, cutText, piecesThrough, redactedWhole } from '../../test/detection.ts'
+import { runs } from '../../test/suite/runs.ts'
+import { type CompiledRule, compileInput } from './compile.ts'
+import { RuleSet } from './rule-set.ts'
+
+const rule = (fields: Partial<GuardrailRule>): GuardrailRule =>
+  guardrailRule.parse({ name: 'a rule', action: 'redact', max_length: 8, ...fields })
+const compiled = (...fields: Partial<GuardrailRule>[]): CompiledRule[] => compileInput(fields.map(rule))
+
+/** As the module of the chain has them. */
+const detectionOf = (set: RuleSet): Detection => ({
+  reach: 2 * longestGuardrailMatch,
+  scan: (text, place, _call, from) => set.find(text, place, from),
+  open: (text, _call, from) => Math.max(from, text.length - set.held),
+})
+
+const patterns = ['aa', 'ab+a', 'b{3}', 'a[ab]{2}', 'c\\d', '\\d{2,4}', 'ba|ca', '\\bc', '1+$']
+const action = fc.constantFrom('redact', 'warn', 'log', 'block')
+const ruleOf = (actions: fc.Arbitrary<string>) =>
+  fc
+    .record({ pattern: fc.constantFrom(...patterns), action: actions, priority: fc.nat({ max: 2 }) })
+    .map((fields) => rule({ ...(fields as Partial<GuardrailRule>), type: 'custom', replacement: '<>' }))
+const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '1', '2', ' '), maxLength: 60 })
+
+test('however a text is cut, its stream says what the whole says', () => {
+  fc.assert(
+    fc.property(
+      fc.array(ruleOf(fc.constantFrom('redact', 'warn', 'log')), { minLength: 1, maxLength: 6 }),
+      cutText(text),
+      (rules, parts) => {
+        const detection = detectionOf(new RuleSet(compileInput(rules)))
+        expect(piecesThrough(parts, [detection]).join('')).toBe(redactedWhole(parts.join(''), [detection]))
+      },
+    ),
+    runs(1000),
+  )
+})
+
+test('however a text is cut, the same matches count', () => {
+  fc.assert(
+    fc.property(fc.array(ruleOf(action), { minLength: 1, maxLength: 6 }), cutText(text), (rules, parts) => {
+      const set = new RuleSet(compileInput(rules))
+      const countedBy = (cut: readonly string[]): string[] => {
+        const hits: string[] = []
+        const detection: Detection = {
+          ...detectionOf(set),
+          found: (span) => hits.push(...(span as GuardrailSpan).hits.map(({ ruleId }) => ruleId)),
+        }
+        piecesThrough(cut, [detection], content, undefined, () => '')
+        return hits
+      }
+      expect(countedBy(parts)).toEqual(countedBy([parts.join('')]))
+    }),
+    runs(500),
+  )
+})
+
+test('every character of a match that redacts or blocks is in a span, wherever matches overlap', () => {
+  fc.assert(
+    fc.property(fc.array(ruleOf(action), { minLength: 1, maxLength: 6 }), text, (rules, text) => {
+      const all = compileInput(rules)
+      const spans = new RuleSet(all).find(text, content, 0)
+      const isIn = (at: number, actions: readonly string[]): boolean =>
+        spans.some((span) => span.start <= at && at < span.end && actions.includes(span.action))
+      for (const { find, action } of all) {
+        if (action === 'warn' || action === 'log') continue
+        for (let at = 0; at < text.length; at += 1) {
+          const found = find(text, at)
+          if (found?.start !== at) continue
+          for (let i = found.start; i < found.end; i += 1)
+            expect(isIn(i, action === 'block' ? ['block'] : ['block', 'replace'])).toBe(true)
+        }
+      }
+    }),
+    runs(500),
+  )
+})
+
+test('of rules with one action that match together, the priority decides, and every rule counts', () => {
+  const set = new RuleSet(
+    compiled(
+      { pattern: 'key \\d+', replacement: '[low]' },
+      { pattern: 'key \\d+', replacement: '[high]', priority: 1 },
+      { pattern: 'key', action: 'warn' },
+    ),
+  )
+  const [span] = set.find('my key 123', content, 0)
+  expect(span).toMatchObject({
+    start: 3,
+    end: 10,
+    action: 'replace',
+    replacement: '[high]',
+    ruleId: 'rules[1]',
+  })
+  expect(span!.hits.map(({ ruleId, preview }) => [ruleId, preview])).toEqual([
+    ['rules[1]', 'xxx 000'],
+    ['rules[0]', 'xxx 000'],
+    ['rules[2]', 'xxx'],
+  ])
+})
+
+test('a rule in shadow changes nothing, whatever its action', () => {
+  const set = new RuleSet(compiled({ pattern: 'x1', action: 'block', mode: 'shadow' }, { pattern: '1y' }))
+  expect(set.find('x1y', content, 0)).toMatchObject([
+    { start: 0, end: 1, action: 'log', hits: [{ shadow: true, ruleId: 'rules[0]' }] },
+    { start: 1, end: 3, action: 'replace', hits: [{ shadow: false, ruleId: 'rules[1]' }] },
+  ])
+})
+
+test('rules look at the texts that are their targets', () => {
+  const set = new RuleSet(
+    compiled({ pattern: 'x', targets: ['system'] }, { pattern: 'y', targets: ['tool_args', 'tool_result'] }),
+  )
+  const foundIn = (
+    role: string,
+    kind: 'content' | 'arguments' | 'parameter',
+    direction: 'request' | 'reply',
+  ) => set.find('xy', { role, kind, direction }, 0).map(({ start }) => 'xy'[start])
+  expect(foundIn('developer', 'content', 'request')).toEqual(['x'])
+  expect(foundIn('user', 'parameter', 'request')).toEqual(['x'])
+  expect(foundIn('user', 'content', 'request')).toEqual([])
+  expect(foundIn('tool', 'content', 'request')).toEqual(['y'])
+  expect(foundIn('assistant', 'arguments', 'reply')).toEqual(['y'])
+  expect(foundIn('assistant', 'content', 'reply')).toEqual([])
+})
+
+const found = (fields: Partial<GuardrailRule>, text: string): string[] =>
+  new RuleSet(compiled({ max_length: undefined, ...fields }))
+    .matches(text, content)
+    .map(({ start, end }) => text.slice(start, end))
+
+test('words are found whole, in any letter case, the longest first', () => {
+  const words = { words: ['cat', 'cat food', 'C++', '.env'] }
+  expect(found(words, 'Cat  food, concatenate, cat; c++ and my .env')).toEqual([
+    'Cat  food',
+    'cat',
+    'c++',
+    '.env',
+  ])
+})
+
+test('exact texts can be allowed, and check digits decide on presets', () => {
+  expect(found({ preset: 'credit_card' }, 'card 4111 1111 1111 1111 or 4111 1111 1111 1112')).toEqual([
+    '4111 1111 1111 1111',
+  ])
+  expect(found({ preset: 'iban' }, 'DE89 3704 0044 0532 0130 00, DE88 3704 0044 0532 0130 00')).toEqual([
+    'DE89 3704 0044 0532 0130 00',
+  ])
+  expect(
+    found({ preset: 'email', allow: ['help@example.com'] }, 'help@example.com, ada@example.com'),
+  ).toEqual(['ada@example.com'])
+  expect(found({ pattern: 'secret', flags: 'i' }, 'Secret SECRET')).toEqual(['Secret', 'SECRET'])
+})
+
+test('many rules find what each finds by itself', () => {
+  fc.assert(
+    fc.property(fc.array(ruleOf(action), { minLength: 5, maxLength: 12 }), text, (rules, text) => {
+      const all = compileInput(rules)
+      const starts = (set: RuleSet): string[] =>
+        set.matches(text, content).map(({ rule, start, end }) => `${start}-${end} ${rule.id}`)
+      expect(starts(new RuleSet(all)).sort()).toEqual(all.flatMap((one) => starts(new RuleSet([one]))).sort())
+    }),
+    runs(300),
+  )
+})
+
+test('patterns that make others backtrack take a text of 100 KB in linear time', () => {
+  const evil = compiled(
+    ...['(a+)+$', '(x+x+)+y', '(?:a|aa)+b', '(.*)*#', '([a-z]+)*!'].map((pattern) => ({ pattern })),
+  )
+  const set = new RuleSet(evil)
+  const ms = ['a'.repeat(100_000), 'x'.repeat(100_000)].map((text) => {
+    const started = performance.now()
+    set.find(text, content, 0)
+    return performance.now() - started
+  })
+  // Quadratic time would be minutes.
+  expect(Math.max(...ms)).toBeLessThan(10_000)
+})

@@ -1,0 +1,120 @@
+import type {
+  Call,
+  Collection,
+  Context,
+  GuardrailRuleSet,
+  GuardrailRules,
+  OwnGuardrailRules,
+  TextLocation,
+} from '#kernel'
+import { ensure, guardrailRule } from '#kit'
+import { type CompiledRule, compileInput, compileRule } from './compile.ts'
+import { RuleSet } from './rule-set.ts'
+import { type RuleRow, ruleRow } from './shapes.ts'
+
+export const mostRules = 1000
+/** Sets for different projects, users and models that are kept ready. */
+const mostSets = 1000
+
+type Direction = TextLocation['direction']
+type Parts = Pick<Context<unknown>, 'store' | 'section'>
+
+/** All rules, in memory for calls and in the store for good. A change holds for the next call, in every thread. */
+export class Rules {
+  readonly rows: Collection<RuleRow>
+  /** Stores a rule, or deletes it, with an entry in the configuration's history. */
+  readonly set: ReturnType<Parts['section']>
+  readonly #compiled = new Map<string, CompiledRule>()
+  readonly #sets = new Map<string, RuleSet>()
+  /** Tells rules apart, also those that had one id after another. */
+  readonly #serials = new WeakMap<CompiledRule, number>()
+  #lastSerial = 0
+
+  constructor({ store, section }: Parts) {
+    this.rows = store.collection('rules', {
+      schema: ruleRow,
+      indexes: { project: ({ project }) => project },
+    })
+    this.set = section<RuleRow>({
+      name: 'guardrails',
+      read: (transaction, id) => transaction.get(this.rows, id),
+      write: (transaction, id, row) => {
+        if (row) transaction.put(this.rows, id, row)
+        else transaction.delete(this.rows, id)
+      },
+    }) as Rules['set']
+  }
+
+  /** Takes in what is stored, and from then on every change; returns what ends that. */
+  async load(): Promise<() => void> {
+    const changed = new Set<string>()
+    const end = this.rows.watch(({ id, row }) => {
+      changed.add(id)
+      this.#take(id, row)
+    })
+    for await (const [id, row] of this.rows.scan()) if (!changed.has(id)) this.#take(id, row)
+    return end
+  }
+
+  get size(): number {
+    return this.#compiled.size
+  }
+
+  get(id: string): CompiledRule | undefined {
+    return this.#compiled.get(id)
+  }
+
+  /** The rules in force for a call, ready to search; undefined for none. */
+  rulesFor(
+    call: Call,
+    direction: Direction,
+    { stored, own }: Parameters<GuardrailRules['rulesFor']>[2],
+  ): GuardrailRuleSet | undefined {
+    if (own.length === 0 && !(stored && this.#compiled.size > 0)) return undefined
+    const all = [...(own as readonly CompiledRule[]), ...(stored ? this.#compiled.values() : [])]
+    const { project } = call.context
+    return this.#setOf(all.filter((rule) => isOn(rule, project, direction) && rule.holdsFor(call)))
+  }
+
+  /** Rules that are in the settings of a module. */
+  compile(owner: string, rules: readonly object[]): OwnGuardrailRules {
+    return compileInput(
+      rules.map((rule) => guardrailRule.parse(rule)),
+      owner,
+    )
+  }
+
+  /** The rules that are on for a project and a direction, whoever calls. */
+  inForce(project: string, direction: Direction): CompiledRule[] {
+    return [...this.#compiled.values()].filter((rule) => isOn(rule, project, direction))
+  }
+
+  #setOf(rules: readonly CompiledRule[]): RuleSet | undefined {
+    if (rules.length === 0) return undefined
+    const key = rules.map((rule) => this.#serialOf(rule)).join()
+    return ensure(this.#sets, key, () => new RuleSet(rules), mostSets)
+  }
+
+  #serialOf(rule: CompiledRule): number {
+    const known = this.#serials.get(rule)
+    if (known !== undefined) return known
+    this.#lastSerial += 1
+    this.#serials.set(rule, this.#lastSerial)
+    return this.#lastSerial
+  }
+
+  #take(id: string, row: RuleRow | undefined): void {
+    this.#sets.clear()
+    if (row) this.#compiled.set(id, compileRule(row))
+    else this.#compiled.delete(id)
+  }
+}
+
+function isOn({ row }: CompiledRule, project: string, direction: Direction): boolean {
+  const side = direction === 'reply' ? 'response' : 'request'
+  return (
+    row.enabled &&
+    (row.project === '*' || row.project === project) &&
+    (row.direction === 'both' || row.direction === side)
+  )
+}

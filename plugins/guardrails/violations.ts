@@ -1,0 +1,147 @@
+import {
+  type Call,
+  type Context,
+  type Counters,
+  defineEvent,
+  findingActions,
+  type GuardrailHit,
+  newId,
+  type RowLog,
+  type TextLocation,
+} from '#kernel'
+import type { Rules } from './rules.ts'
+import { type Violation, violation } from './shapes.ts'
+
+const hourMs = 3_600_000
+const dayHours = 24
+/** As long as traces by default. */
+const keptMs = 30 * dayHours * hourMs
+
+export const GuardrailViolation = defineEvent(
+  'guardrail.violation',
+  violation.pick({
+    rule_id: true,
+    rule_name: true,
+    action: true,
+    mode: true,
+    direction: true,
+    project: true,
+    trace_id: true,
+  }),
+  { description: 'A guardrail rule matched in a call: one event for each rule and direction of a call.' },
+)
+
+type Parts = Pick<Context<unknown>, 'store' | 'emit' | 'event'>
+
+/** Matches of rules in calls: a row for each rule, direction and call, and counts that outlive the rows. */
+export class Violations {
+  readonly log: RowLog<Violation & { readonly at: number }>
+  readonly #counters: Counters
+  readonly #emit: Parts['emit']
+  readonly #rules: Rules
+
+  private constructor({ store, emit, event }: Parts, rules: Rules, counters: Counters) {
+    event(GuardrailViolation)
+    this.log = store.log('violations', {
+      id: ({ id }) => id,
+      time: ({ at }) => at,
+      fields: {
+        rule_id: (row) => row.rule_id,
+        project: (row) => row.project,
+        user_id: (row) => row.user_id ?? undefined,
+        action: (row) => row.action,
+      },
+    })
+    this.#counters = counters
+    this.#emit = emit
+    this.#rules = rules
+  }
+
+  static async open(parts: Parts, rules: Rules): Promise<Violations> {
+    return new Violations(parts, rules, await parts.store.counters('counts'))
+  }
+
+  record(call: Call, direction: TextLocation['direction'], hits: readonly GuardrailHit[]): void {
+    this.#counters.add('checks', 1)
+    if (hits.length === 0) return
+    const now = Date.now()
+    for (const [ruleId, own] of Map.groupBy(hits, (hit) => hit.ruleId)) {
+      const { ruleName, ruleType, action, shadow, preview } = own[0]!
+      this.#count(ruleId, ruleType, shadow ? 'shadow' : action, own.length, now)
+      const found: Violation = {
+        id: newId('gv_'),
+        timestamp: new Date(now).toISOString(),
+        rule_id: ruleId,
+        rule_name: ruleName,
+        rule_type: ruleType,
+        action,
+        mode: shadow ? 'shadow' : 'enforce',
+        direction: direction === 'reply' ? 'response' : 'request',
+        project: call.context.project,
+        user_id: call.principal.userId ?? null,
+        model: call.request.model,
+        trace_id: call.id,
+        matches: own.length,
+        match_preview: preview,
+      }
+      this.log.append({ ...found, at: now })
+      const { id: _, timestamp, rule_type, user_id, model, matches, match_preview, ...told } = found
+      this.#emit(GuardrailViolation, told, { cause: call })
+    }
+  }
+
+  /** Matches of the last 24 hours, to the hour, and the time of the newest. */
+  async hitsOf(ruleId: string): Promise<{ hits_24h: number; last_hit_at: string | null }> {
+    const { items } = await this.log.list({ where: { rule_id: ruleId }, limit: 1 })
+    const hour = Math.floor(Date.now() / hourMs)
+    const hours = Array.from({ length: dayHours }, (_, back) =>
+      this.#counters.get(hourly(hour - back, ruleId)),
+    )
+    return {
+      hits_24h: hours.reduce((sum, count) => sum + count, 0),
+      last_hit_at: items[0]?.timestamp ?? null,
+    }
+  }
+
+  /** Sums since the first call that was checked, in all threads. */
+  stats() {
+    const of = (name: string): number => this.#counters.get(name)
+    const [block, redact, warn, log] = findingActions.map((action) => of(`action ${action}`))
+    const named = (prefix: string): [string, number][] =>
+      this.#counters.entries(prefix).map(([name, count]) => [name.slice(prefix.length), count])
+    return {
+      total_checks: of('checks'),
+      blocked: block!,
+      redacted: redact!,
+      flagged: warn! + log!,
+      warned: warn!,
+      logged: log!,
+      shadowed: of('action shadow'),
+      rule_hits: named('rule ').map(([id, hits]) => ({
+        rule_id: id,
+        name: this.#rules.get(id)?.row.name ?? null,
+        hits,
+      })),
+      by_type: Object.fromEntries(named('type ')),
+      since: new Date(of('since') || Date.now()).toISOString(),
+    }
+  }
+
+  /** Deletes rows older than thirty days, and counts of hours that are over. */
+  async prune(): Promise<void> {
+    await this.log.prune(Date.now() - keptMs)
+    const oldest = hourly(Math.floor(Date.now() / hourMs) - dayHours, '')
+    for (const [name] of this.#counters.entries('hour ')) if (name < oldest) this.#counters.clear(name)
+  }
+
+  #count(ruleId: string, type: string, action: string, hits: number, now: number): void {
+    if (this.#counters.get('since') === 0) this.#counters.set('since', now)
+    this.#counters.add(`action ${action}`, hits)
+    this.#counters.add(`rule ${ruleId}`, hits)
+    this.#counters.add(`type ${type}`, hits)
+    this.#counters.add(hourly(Math.floor(now / hourMs), ruleId), hits)
+  }
+}
+
+/** Seven digits until the year 3110, so the names sort by time. */
+const hourly = (hour: number, ruleId: string): string => `hour ${String(hour).padStart(7, '0')} ${ruleId}`
