@@ -14,7 +14,7 @@ const words = z.array(z.string().trim().min(1).max(200)).min(1).max(1000)
 
 /** The fields of a rule that a client may set. */
 export const guardrailRuleFields = {
-  name: z.string().trim().min(1).max(200),
+  name: z.string().trim().min(1).max(200).meta({ description: 'For people: traces and figures show it.' }),
   description: z.string().max(2000).meta({ description: 'For people.' }),
   type: z.enum(findingTypes).meta({ description: 'What its matches are, for traces and figures.' }),
   pattern: patternSchema.min(1).max(2000).meta({ description: 'RE2 expression.' }),
@@ -35,8 +35,10 @@ export const guardrailRuleFields = {
     description:
       'Of longer matches, so many characters count. Streams are held back by at most twice as many.',
   }),
-  action: z.enum(findingActions),
-  direction: z.enum(['request', 'response', 'both']),
+  action: z.enum(findingActions).meta({ description: 'What becomes of a match.' }),
+  direction: z
+    .enum(['request', 'response', 'both'])
+    .meta({ description: 'Whether it checks requests, answers or both.' }),
   targets: z
     .array(z.enum(guardrailTargets))
     .min(1)
@@ -48,11 +50,11 @@ export const guardrailRuleFields = {
   project: z.string().min(1).max(400).meta({ description: 'The project whose calls it checks; * for all.' }),
   users: names.meta({ description: 'Ids of users; all if absent.' }),
   models: names.meta({ description: 'Globs for requested models; all if absent.' }),
-  severity: z.enum(severities),
+  severity: z.enum(severities).meta({ description: 'For traces, alerts and figures.' }),
   priority: z.int().min(-1000).max(1000).meta({
     description: 'Of two rules with the same action, matches of the one with the higher priority count.',
   }),
-  enabled: z.boolean(),
+  enabled: z.boolean().meta({ description: 'Whether it is in force.' }),
   mode: z.enum(['enforce', 'shadow']).meta({
     description: 'In shadow a rule only records what it would do.',
   }),

@@ -82,7 +82,7 @@ export class Detector {
   ): void {
     const { id, finds = 'custom' } = this.#entry
     this.#call.trace.finding(id, {
-      type: finds,
+      type: more.type ?? finds,
       severity: more.severity ?? severities[action],
       action: actions[action],
       direction,

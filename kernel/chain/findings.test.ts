@@ -38,6 +38,7 @@ const odd: readonly (readonly [string, (text: string) => readonly Odd[]])[] = [
   ['overlaps the one before', () => [sound, { ...sound, start: 4, end: 8 }]],
   ['comes before the one before', () => [{ ...sound, start: 7, end: 8 }, sound]],
   ['is as severe as none', () => [{ ...sound, severity: 'odd' }]],
+  ['is of a type that there is not', () => [{ ...sound, type: 'odd' as never }]],
   ['is of a rule that is no text', () => [{ ...sound, ruleId: 7 }]],
   ['is more than certain', () => [{ ...sound, confidence: 2 }]],
   ['is less than unsure', () => [{ ...sound, confidence: -0.5 }]],

@@ -57,10 +57,12 @@ test('a detection with nothing to look for in the call leaves its request alone'
 })
 
 test('a detection may log what it finds without any other effect', async () => {
-  const scan = () => [{ start: 0, end: 2, label: 'key', action: 'log' as const }]
+  const scan = () => [{ start: 0, end: 2, label: 'key', action: 'log' as const, type: 'secret' as const }]
   const { call, step } = await inspected({ detect: { request: { reach: 2, scan } } })
   expect(step).toBeUndefined()
-  expect(call.trace.findings).toMatchObject([{ action: 'log', severity: 'low', label: 'key', count: 1 }])
+  expect(call.trace.findings).toMatchObject([
+    { action: 'log', type: 'secret', severity: 'low', label: 'key', count: 1 },
+  ])
 })
 
 test.each([false, true])('an answer of its own is the step (later: %s)', async (later) => {

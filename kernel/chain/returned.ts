@@ -1,7 +1,7 @@
 import { closest } from 'fastest-levenshtein'
 import type { Call } from '../call/call.ts'
 import type { Completion } from '../call/canonical.ts'
-import { severities } from '../call/findings.ts'
+import { findingTypes, severities } from '../call/findings.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Span } from '../detect/detect.ts'
 import { HookFault } from '../hook-fault.ts'
@@ -119,15 +119,16 @@ export function checkedSpans(returned: unknown, length: number, from: number): r
     if (replacement !== undefined && typeof replacement !== 'string')
       throw new HookFault(`expected a text as replacement, got ${nameOf(replacement)}`)
     if (!isTold(span))
-      throw new HookFault('expected a severity, a ruleId and a confidence as findings have them')
+      throw new HookFault('expected a severity, a type, a ruleId and a confidence as findings have them')
     at = end
   }
   return returned
 }
 
 /** Whether the details of a span can be recorded in the trace. */
-const isTold = ({ severity, ruleId = '', confidence = 0 }: Span): boolean =>
+const isTold = ({ severity, type, ruleId = '', confidence = 0 }: Span): boolean =>
   (severity === undefined || severities.includes(severity)) &&
+  (type === undefined || findingTypes.includes(type)) &&
   typeof ruleId === 'string' &&
   confidence >= 0 &&
   confidence <= 1

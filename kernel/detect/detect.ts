@@ -28,6 +28,8 @@ export interface Span {
   readonly replacement?: string
   /** For the trace: `high` for what is blocked, `medium` for what is replaced and `low` for the rest without it. */
   readonly severity?: SafetyFinding['severity']
+  /** For the trace: what it is, where that is not the same for all findings of the module. */
+  readonly type?: SafetyFinding['type']
   /** For the trace: the operator's rule that it comes from. */
   readonly ruleId?: string
   /** For the trace: from 0 to 1. */

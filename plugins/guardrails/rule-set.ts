@@ -135,7 +135,7 @@ function hitsOf(rules: readonly CompiledRule[], text: string, from: number, to: 
 /** A tail leaves no mark, as the match that it follows has left one. */
 function spanOf({ start, rule, isTail }: Placed, end: number, hits: readonly GuardrailHit[]): GuardrailSpan {
   const { id, row, action, isShadow, replacement } = rule
-  const told = { start, end, label: row.type, severity: row.severity, ruleId: id, hits }
+  const told = { start, end, label: row.type, type: row.type, severity: row.severity, ruleId: id, hits }
   if (isShadow || action === 'log') return { ...told, action: 'log' }
   if (action === 'warn') return { ...told, action: 'note' }
   if (action === 'block') return { ...told, action: 'block' }
