@@ -61,8 +61,6 @@ export {
   longestGuardrailMatch,
   oneSource,
 } from './guardrail-rule.ts'
-export { compileHours, type Hours, hoursSchema } from './hours.ts'
-export { type LanguageDetector, languageDetector } from './language.ts'
 export { listed, listOf, listQuery, shown } from './listing.ts'
 export { messageTexts } from './message-texts.ts'
 export { orderedJson } from './ordered-json.ts'

@@ -124,7 +124,7 @@ const budgets: Readonly<Record<string, number>> = {
   call: 2_150,
   chain: 2_940,
   contract: 1_800,
-  detect: 555,
+  detect: 560,
   discovery: 922,
   events: 344,
   http: 1_892,
