@@ -46,9 +46,6 @@ export { explainNext } from './explain-next.ts'
 export { type Finder, type Finding, findAll } from './find-all.ts'
 export { isTooDeep, parseForeign } from './foreign-json.ts'
 export { type Form, formFinder, lookBehind, type Sign } from './form.ts'
-export { compileHours, type Hours, hoursSchema } from './hours.ts'
-export { joinChunks } from './join.ts'
-export { type LanguageDetector, languageDetector } from './language.ts'
 export { type GuardrailPreset, guardrailPresets } from './guardrail-presets.ts'
 export {
   type GuardrailRule,
@@ -61,6 +58,9 @@ export {
   longestGuardrailMatch,
   oneSource,
 } from './guardrail-rule.ts'
+export { compileHours, type Hours, hoursSchema } from './hours.ts'
+export { joinChunks } from './join.ts'
+export { type LanguageDetector, languageDetector } from './language.ts'
 export { listed, listOf, listQuery, shown } from './listing.ts'
 export { messageTexts } from './message-texts.ts'
 export { orderedJson } from './ordered-json.ts'
