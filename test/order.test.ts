@@ -34,6 +34,7 @@ const chain = [
   'route: modelalias',
   'route: modelswitch',
   'route: canarydeploy',
+  'route: localsync',
   'route: regionroute',
   'route: tierdrop',
   'deliver: mirrortest',

@@ -90,6 +90,33 @@ describe('where a model goes', () => {
     expect(namesFor(directoryOf({}, bothKeys), 'shared')).toEqual(['alpha', 'beta'])
   })
 
+  test('models that a provider serves at present lead there as those that it names do, under its own names', () => {
+    const directory = directoryOf({}, bothKeys)
+    expect(() => directory.resolve('tiny', undefined)).toThrow('No provider serves')
+    directory.served.set(
+      'beta',
+      new Map([
+        ['tiny', 'tiny:latest'],
+        ['a-1', 'a-1'],
+      ]),
+    )
+    expect(directory.resolve('tiny', undefined)).toMatchObject([
+      { provider: { name: 'beta' }, model: 'tiny:latest' },
+    ])
+    expect(namesFor(directory, 'a-1')).toEqual(['alpha', 'beta'])
+    const { edition } = directory.served
+    directory.served.set(
+      'beta',
+      new Map([
+        ['tiny', 'tiny:latest'],
+        ['a-1', 'a-1'],
+      ]),
+    )
+    expect(directory.served.edition).toBe(edition)
+    directory.served.set('beta', undefined)
+    expect(() => directory.resolve('tiny', undefined)).toThrow('No provider serves')
+  })
+
   test('the fallback stays out when a provider is configured that cannot be used', () => {
     const directory = directoryOf({ providers: { gone: { api_key: 'k' } } })
     expect(refusal(() => directory.resolve('any', undefined))).toMatchObject({ code: 'not_found' })

@@ -12,6 +12,7 @@ import { compileGlobs, nearest } from '#kit'
 import { providerOf } from './directory/provider.ts'
 import type { RouteTable } from './directory/route-table.ts'
 import type { RuntimeProviders } from './directory/runtime-providers.ts'
+import { ServedModels } from './directory/served-models.ts'
 import type { ProviderEntries } from './sections.ts'
 
 /** Where a model name leads: providers in order of preference, each with the model's name there. */
@@ -59,6 +60,8 @@ export class Directory {
   #providers = new Map<string, Listed>()
   /** Models that providers have listed themselves. */
   readonly #learned = new Map<string, readonly string[]>()
+  /** Models that providers serve at present, besides those that their manifests and entries name. */
+  readonly served = new ServedModels()
   readonly #resolved = new LRUCache<string, readonly Route[]>({ max: 5000 })
 
   constructor(parts: DirectoryParts) {
@@ -125,7 +128,7 @@ export class Directory {
     }
     // Forgets what is remembered of other providers.
     this.#current()
-    const editions = `${this.#parts.routes.edition} ${this.#parts.catalogue?.()?.edition}`
+    const editions = `${this.#parts.routes.edition} ${this.#parts.catalogue?.()?.edition} ${this.served.edition}`
     if (this.#editions !== editions) {
       this.#editions = editions
       this.#resolved.clear()
@@ -158,13 +161,15 @@ export class Directory {
     if (known.length === 0) throw this.#unknown(model, others())
     return known.map((provider) => ({
       provider,
-      model,
+      model: this.served.nameAt(provider.name, model) ?? model,
       reason: provider.spec.fallback ? 'no other provider is configured' : `${provider.name} serves ${model}`,
     }))
   }
 
   #serving(model: string): Provider[] {
-    return [...this.#current().values()].flatMap(({ provider, serves }) => (serves(model) ? [provider] : []))
+    return [...this.#current().values()].flatMap(({ provider, serves }) =>
+      serves(model) || this.served.nameAt(provider.name, model) !== undefined ? [provider] : [],
+    )
   }
 
   #inCatalogue(model: string): Provider[] {
@@ -200,8 +205,8 @@ export class Directory {
   }
 
   /**
-   * Takes in the models that a provider has listed, as far as they are names. Calls are routed as before: a list is no
-   * promise.
+   * Takes in the models that a provider has listed, as far as they are names. Calls are routed as before, because a list is no
+   * promise; `served` routes them.
    */
   learn(provider: string, models: readonly unknown[]): void {
     const names = new Set(models.filter(isName).slice(0, mostListed))

@@ -21,6 +21,7 @@ const bound: Readonly<Record<string, string>> = {
   keypool: 'offers a service, which is asked without waiting',
   keyscope: 'adds routes and offers a service',
   mirrortest: 'adds routes',
+  localsync: 'adds routes and is asked where calls may go',
   modelalias: 'offers a service, which is asked without waiting',
   planquota: 'counts with a service, which it asks',
   modelswitch: 'counts tokens with a service',
