@@ -16,6 +16,7 @@ import { refusedByTypes } from './types.ts'
 
 const usage = `npm run mutate -- <folder or file> [options]
   --tests <file or folder>  these tests, instead of those beside the code; may be repeated
+  --only <pattern>          only tests whose names match this regular expression
   --longest <ms>            leaves out tests that take longer
   --jobs <n>                processes, 1 unless told
   --fresh                   forgets what the last run found
@@ -26,6 +27,7 @@ const { values, positionals } = parseArgs({
   allowNegative: true,
   options: {
     tests: { type: 'string', multiple: true },
+    only: { type: 'string' },
     longest: { type: 'string', default: 'Infinity' },
     jobs: { type: 'string', default: '1' },
     fresh: { type: 'boolean', default: false },
@@ -47,7 +49,7 @@ async function main(folder: string): Promise<boolean> {
   const results = new Map<string, Result>()
   if (open.length > 0) {
     const jobs = Array.from({ length: Number(values.jobs) })
-    const sessions = await Promise.all(jobs.map(() => startSession(sources)))
+    const sessions = await Promise.all(jobs.map(() => startSession(sources, values.only)))
     try {
       const seen = await lookAt(sessions[0]!, tests, Number(values.longest), say)
       for (const [id, result] of await testMutants(sessions, open, seen, progress, say))

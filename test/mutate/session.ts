@@ -28,7 +28,8 @@ class AsGiven {
 /** Milliseconds that a run may take beyond its tests' limits: for imports and hooks. */
 const grace = 15_000
 
-export async function startSession(sources: readonly Source[]): Promise<Session> {
+/** With `only`, a regular expression, tests of other names are not run. */
+export async function startSession(sources: readonly Source[], only?: string): Promise<Session> {
   const folder = await mkdtemp(path.join(tmpdir(), 'switchyard-mutate-'))
   const plan = path.join(folder, 'plan.json')
   const instrumented = new Map(sources.map((source) => [path.resolve(source.file), source.instrumented]))
@@ -37,6 +38,7 @@ export async function startSession(sources: readonly Source[]): Promise<Session>
     {
       watch: false,
       reporters: [{}],
+      ...(only !== undefined && { testNamePattern: only }),
       silent: true,
       fsModuleCache: false,
       update: false,
