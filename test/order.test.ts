@@ -8,6 +8,7 @@ const chain = [
   'record: billsync',
   'record: encryptvault',
   'record: streamsnap',
+  'record: usagepulse',
   'access: ipfence',
   'access: keyscope',
   'access: tenantwall',

@@ -19,6 +19,14 @@ export interface FigureSums {
   readonly ownKeyNano: number
 }
 
+/** The calls of a day or an hour with one value. */
+export interface FigureLine {
+  /** When the day or hour began, in ms since the epoch. */
+  readonly at: number
+  readonly value: string
+  readonly sums: FigureSums
+}
+
 /**
  * Sums over all calls through the gateway, whatever made them, from the roll-up that is written with their traces: it holds
  * over restarts and kills, and stays when traces are deleted. Traces that clients reported are in none of them.
@@ -43,6 +51,15 @@ export interface Figures {
   ): Promise<ReadonlyMap<string, FigureSums>>
   /** The same by the number of the day, of one user where that is given. Days without calls are left out. */
   byDay(fromDay: number, toDay: number, userId?: string): Promise<ReadonlyMap<number, FigureSums>>
+  /** The same for each day and value. */
+  days(
+    dimension: FigureDimension,
+    fromDay: number,
+    toDay: number,
+    userId?: string,
+  ): Promise<readonly FigureLine[]>
+  /** The same for each hour that begins in a time, of all users, for the last 65 days. A line may come in several parts. */
+  hours(dimension: FigureDimension, from: number, to: number): Promise<readonly FigureLine[]>
 }
 
 export const Figures = token<Figures>('figures')

@@ -12,7 +12,7 @@ import { Tally, type Totals } from './tally.ts'
  * - `d/<scope>/<dimension>/<day>/<value>`: totals by provider, model, project, key, tag and (all users) user and tenant; of one
  *   user's models, projects and tags of a day, the first 200 have cells of their own;
  * - `d/<scope>/manual/<day>/`: totals of reported traces; their part of the cells by value is in `d/<user>~manual/…`;
- * - `q/<day>/<dimension>/<value>/<quarter>`: totals of all calls, and by user, key, project and tenant, for periods that begin at
+ * - `q/<day>/<dimension>/<value>/<quarter>`: totals of all calls, and by every dimension, for hours, and for periods that begin at
  *   midnight somewhere else.
  *
  * Calls that the gateway itself starts have separate scopes, `*~replay` and `<user>~replay` by their source, so that figures have
@@ -62,11 +62,40 @@ export class Cells {
   /** Sums by value of a dimension, over the days from one to another, both included. */
   async byValue(dimension: Dimension, fromDay: number, toDay: number): Promise<Map<string, Tally>> {
     const sums = new Map<string, Tally>()
-    const prefix = `d/${this.#scope}/${dimension}/`
-    for (const [cell, totals] of await this.#read(prefix + fromDay, prefix + (toDay + 1))) {
-      sumUp(sums, cell.slice(cell.indexOf('/', prefix.length) + 1), totals)
+    for (const [, value, totals] of await this.#days(dimension, fromDay, toDay)) sumUp(sums, value, totals)
+    return sums
+  }
+
+  /** The same for each day, by the time at which it begins and the value: `1795305600000 gpt-4o`. */
+  async byDayAndValue(dimension: Dimension, fromDay: number, toDay: number): Promise<Map<string, Tally>> {
+    const sums = new Map<string, Tally>()
+    for (const [day, value, totals] of await this.#days(dimension, fromDay, toDay))
+      sumUp(sums, `${day * dayMs} ${value}`, totals)
+    return sums
+  }
+
+  /** The same for each hour that begins in a time; of calls of whatever source and scope. */
+  async byHourAndValue(dimension: Dimension, fromMs: number, toMs: number): Promise<Map<string, Tally>> {
+    const sums = new Map<string, Tally>()
+    const [first, last] = [dayOf(fromMs), dayOf(toMs - 1)]
+    for (let day = first; day <= last; day += 1) {
+      const prefix = `q/${day}/${dimension}/`
+      for (const [cell, totals] of await this.#read(prefix, `q/${day}/${dimension}0`)) {
+        const end = cell.lastIndexOf('/')
+        const hour = Math.floor((Number(cell.slice(end + 1)) * quarterMs) / hourMs) * hourMs
+        if (hour >= fromMs && hour < toMs) sumUp(sums, `${hour} ${cell.slice(prefix.length, end)}`, totals)
+      }
     }
     return sums
+  }
+
+  async #days(dimension: Dimension, fromDay: number, toDay: number): Promise<[number, string, Totals][]> {
+    const prefix = `d/${this.#scope}/${dimension}/`
+    const cells = await this.#read(prefix + fromDay, prefix + (toDay + 1))
+    return cells.map(([cell, totals]) => {
+      const end = cell.indexOf('/', prefix.length)
+      return [Number(cell.slice(prefix.length, end)), cell.slice(end + 1), totals]
+    })
   }
 
   /** Totals by day number, over the days from one to another, both included; of all calls, or of reported traces. */

@@ -1,4 +1,4 @@
-import { callSources, type FigureSums, type Figures } from '#kernel'
+import { callSources, type FigureDimension, type FigureLine, type FigureSums, type Figures } from '#kernel'
 import type { Cells } from './cells.ts'
 import { Tally } from './tally.ts'
 import type { Traces } from './traces.ts'
@@ -40,7 +40,32 @@ export function figuresOf(traces: Pick<Traces, 'cells'>): Figures {
       const all = await overSources(userId, (cells) => cells.byDay(fromDay, toDay))
       return withoutTold(all, userId, () => traces.cells(userId).byDay(fromDay, toDay, 'manual'))
     },
+    async days(dimension, fromDay, toDay, userId) {
+      const all = await overSources(userId, (cells) => cells.byDayAndValue(dimension, fromDay, toDay))
+      const told = (): Promise<Map<string, Tally>> =>
+        dimension === 'total'
+          ? traces.cells(userId).byDayAndValue('manual', fromDay, toDay)
+          : traces.cells(userId, 'manual').byDayAndValue(dimension, fromDay, toDay)
+      return linesOf(await withoutTold(all, userId, told))
+    },
+    async hours(dimension, from, to) {
+      const all = await traces.cells(undefined).byHourAndValue(dimension, from, to)
+      return linesOf(sumsBy(all)).map((line) => ({ ...line, value: withoutTenant(dimension, line.value) }))
+    },
   }
+}
+
+const linesOf = (sums: ReadonlyMap<string, FigureSums>): FigureLine[] =>
+  Array.from(sums, ([key, line]) => {
+    const space = key.indexOf(' ')
+    return { at: Number(key.slice(0, space)), value: key.slice(space + 1), sums: line }
+  })
+
+/** Cells by the quarter of an hour keep projects of tenants apart, which other figures do not. */
+function withoutTenant(dimension: FigureDimension, value: string): string {
+  const [, project] =
+    (dimension === 'project' && /^\["(?:[^"\\]|\\.)*",("(?:[^"\\]|\\.)*")\]$/.exec(value)) || []
+  return project === undefined ? value : JSON.parse(project)
 }
 
 const sumsBy = <K>(tallies: ReadonlyMap<K, Tally>): Map<K, FigureSums> =>

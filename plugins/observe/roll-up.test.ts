@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { FigureSums } from '#kernel'
+import type { FigureLine, FigureSums } from '#kernel'
 import { noUsage } from '../../kernel/call/usage.ts'
 import { createIds } from '../../kernel/id.ts'
 import type { Engine } from '../../storage/index.ts'
@@ -15,6 +15,7 @@ import type { TraceRow } from './row.ts'
 import { Traces } from './traces.ts'
 
 const quarter = 900_000
+const hourMs = 4 * quarter
 const day = 96 * quarter
 const now = Date.UTC(2026, 10, 22, 15)
 const newId = createIds()
@@ -125,6 +126,40 @@ test('figures are what all traces add up to but reported ones, by holder and qua
           groups(made, ({ tags }) => Object.entries(tags).map(([name, value]) => `${name}=${value}`)),
         )
         const own = made.filter(({ user_id }) => user_id === 'usr_1')
+        const told = (lines: readonly FigureLine[]) =>
+          new Map(lines.map(({ at, value, sums }) => [`${at} ${value}`, sums]))
+        for (const [user, calls] of [
+          [undefined, made],
+          ['usr_1', own],
+        ] as const) {
+          expect(told(await figures.days('model', 0, dayOf(now), user))).toEqual(
+            groups(calls, ({ at }) => [`${Math.floor(at / day) * day} gpt-4o`]),
+          )
+          expect(told(await figures.days('total', 0, dayOf(now), user))).toEqual(
+            groups(calls, ({ at }) => [`${Math.floor(at / day) * day} `]),
+          )
+        }
+        const hour = Math.floor(from / hourMs) * hourMs
+        expect(told(await figures.hours('key', hour, now + 1))).toEqual(
+          groups(
+            made.filter(({ at }) => at >= hour),
+            ({ at, key_id }) => [`${Math.floor(at / hourMs) * hourMs} ${key_id}`],
+          ),
+        )
+        const projects = new Map<string, number>()
+        for (const { value, sums } of await figures.hours('project', hour, now + 1))
+          projects.set(value, (projects.get(value) ?? 0) + sums.requests)
+        expect(projects).toEqual(
+          new Map(
+            Array.from(
+              groups(
+                made.filter(({ at }) => at >= hour),
+                ({ project }) => [project],
+              ),
+              ([project, { requests }]) => [project, requests],
+            ),
+          ),
+        )
         expect(await figures.byValue('project', 0, dayOf(now), 'usr_1')).toEqual(
           groups(own, ({ project }) => [project]),
         )

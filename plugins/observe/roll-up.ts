@@ -62,13 +62,8 @@ const projectOf = (project: string, tenant: string | undefined): string =>
 
 const noTags: readonly string[] = []
 
-function namesOf(
-  minute: number,
-  { user_id: user, tenant, key_id, project }: TraceRow,
-  values: Values,
-  isTold: boolean,
-  apart: string,
-): CellNames {
+function namesOf(minute: number, row: TraceRow, values: Values, isTold: boolean, apart: string): CellNames {
+  const { user_id: user, tenant } = row
   const hour = Math.floor((minute * minuteMs) / hourMs)
   const day = dayOf(minute * minuteMs)
   const all = everybody + apart
@@ -88,8 +83,10 @@ function namesOf(
     if (tenant !== undefined) holders.push(['tenant', tenant])
     for (const [dimension, value] of holders) cells.add(`d/${all}/${dimension}/${day}/${value}`)
     const quarter = Math.floor((minute * minuteMs) / quarterMs)
-    holders.push(['total', ''], ['key', key_id], ['project', projectOf(project, tenant)])
-    for (const [dimension, value] of holders) cells.add(`q/${day}/${dimension}/${value}/${quarter}`)
+    const others = values.filter(([dimension]) => dimension !== 'project')
+    const project = ['project', projectOf(row.project, tenant)] as const
+    for (const [dimension, value] of [['total', ''] as const, ...holders, ...others, project])
+      cells.add(`q/${day}/${dimension}/${value}/${quarter}`)
   }
   return {
     timed: scopes.flatMap((scope) => [

@@ -31,6 +31,7 @@ const bound: Readonly<Record<string, string>> = {
   regionroute: 'is asked where calls may go, without waiting',
   tenantwall: 'adds routes and offers a service',
   tierdrop: 'offers a service, which is asked without waiting',
+  usagepulse: 'adds routes',
 }
 
 /** A module of many examples starts many workers. */
