@@ -24,15 +24,14 @@ const usualRates: TokenRates = {
   other: 1.189,
 }
 
-/** Of texts that are longer together, this many characters are looked at, in pieces from all over them. */
-const looked = 4096
+/** In pieces of so many characters texts are looked at that are longer together than what is looked at. */
 const piece = 256
 
 /**
- * Estimates without a vocabulary, and at once: by what the characters of a text take on average. Long texts take no longer
- * than 4,096 characters do.
+ * Estimates without a vocabulary, and at once: by what the characters of a text take on average. Of texts that are longer together
+ * than `looked` characters so many are looked at, all over them, so that long texts take no longer.
  */
-export function estimatorOf(rates: TokenRates = usualRates): Estimator {
+export function estimatorOf(rates: TokenRates = usualRates, looked = 4096): Estimator {
   const weights = Float64Array.from(classes, (name) => rates[name])
   return {
     countAll(texts) {

@@ -1,9 +1,12 @@
 import type { Message, ModelRequest } from '../kernel/call/canonical.ts'
-import { estimateTokens } from './estimate.ts'
+import { estimatorOf } from './estimate.ts'
 
 /** What stands around a message, and what a usual image takes. */
 const perMessage = 4
 const perOtherPart = 1500
+
+/** Looks at few characters: most calls of a gateway are estimated so. */
+const estimator = estimatorOf(undefined, 512)
 
 /**
  * About how many tokens a prompt has, at once and whatever its length. It may be wrong by half: good enough for a prompt that is
@@ -18,7 +21,7 @@ export function roughTokens({ messages = [], prompt, input, tools }: Partial<Mod
     else if (given !== undefined) others += 1
   }
   if (tools && tools.length > 0) texts.push(JSON.stringify(tools))
-  return estimateTokens(texts) + others
+  return estimator.countAll(texts) + others
 }
 
 function addMessage({ content, tool_calls = [] }: Message, texts: string[]): number {
