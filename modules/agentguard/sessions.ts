@@ -1,4 +1,5 @@
 import type { Awaitable, Collection, OnceContext } from '#kernel'
+import { detach } from '#kit'
 import { type Settings, type Stop, stopOf } from './bounds.ts'
 import {
   begin,
@@ -136,7 +137,7 @@ export class Sessions {
     if (this.#table.size <= mostSessions) return
     for (const [oldest, { killed }] of this.#table) {
       if (killed) continue
-      void this.forget(oldest)
+      detach('a session that is forgotten', this.forget(oldest))
       return
     }
   }
@@ -146,13 +147,18 @@ export class Sessions {
   }
 
   #load(): Promise<void> {
-    this.#loading ??= (async () => {
-      const rows: [string, SessionRow][] = []
-      for await (const row of this.#rows.scan()) rows.push(row)
-      for (const [id, row] of rows.sort(([, a], [, b]) => a.last_at - b.last_at)) this.#table.set(id, row)
-      this.#isLoaded = true
-    })()
+    this.#loading ??= this.#read().catch((error: unknown) => {
+      this.#loading = undefined
+      throw error
+    })
     return this.#loading
+  }
+
+  async #read(): Promise<void> {
+    const rows: [string, SessionRow][] = []
+    for await (const row of this.#rows.scan()) rows.push(row)
+    for (const [id, row] of rows.sort(([, a], [, b]) => a.last_at - b.last_at)) this.#table.set(id, row)
+    this.#isLoaded = true
   }
 
   async #write(): Promise<void> {
