@@ -1,5 +1,6 @@
 import type { Transferable } from 'node:worker_threads'
 import { StoreError, type StoreErrorCode } from '../errors.ts'
+import { Mailbox, type Port } from './mailbox.ts'
 import { ShortLived } from './short-lived.ts'
 
 /** A table of methods: each takes one argument, and answers a value or a promise of one. Write it as a type, not an interface. */
@@ -20,12 +21,6 @@ export type Handlers<M extends Methods> = {
     argument: Argument<M[K]>,
     serving: Serving,
   ) => Result<M[K]> | Promise<Result<M[K]>>
-}
-
-/** One end of a message channel: a port, the worker that a thread has started, or a worker's own end. */
-export interface Port {
-  postMessage(value: unknown, transfer?: readonly Transferable[]): void
-  on(event: 'message' | 'messageerror' | 'close', listener: (value: unknown) => void): unknown
 }
 
 export interface CallOptions {
@@ -59,17 +54,12 @@ type Message =
   | { readonly cancel: number }
   | { readonly sign: 'ping' | 'pong' | 'unread' }
 
-interface Outgoing {
-  readonly message: Message
-  readonly transfer: readonly Transferable[]
-}
-
 /**
  * Requests, their answers and notifications between two threads, both ways over one port. They arrive in the order in which
  * they are made. When the port is closed, or the other thread ends, what waits for an answer rejects, and so do later calls.
  */
 export class RpcPort<Theirs extends Methods, Ours extends Methods> {
-  readonly #port: Port
+  readonly #mailbox: Mailbox<Message>
   readonly #methods: Handlers<Ours>
   readonly #options: RpcOptions
   readonly #waiting = new ShortLived<number, PromiseWithResolvers<unknown>>()
@@ -77,15 +67,17 @@ export class RpcPort<Theirs extends Methods, Ours extends Methods> {
   readonly #closed = Promise.withResolvers<void>()
   readonly #fail = (error: unknown): void => this.#options.failed?.(error)
   #gone: Error | undefined
-  #gathered: Outgoing[] = []
   #count = 0
   #heardAt = Number.NEGATIVE_INFINITY
 
   /** `methods` answers what the other side asks; only a table's own properties can be asked for. */
   constructor(port: Port, methods: Handlers<Ours>, options: RpcOptions = {}) {
-    this.#port = port
     this.#methods = methods
     this.#options = options
+    this.#mailbox = new Mailbox(port, {
+      gathers: options.gathers ?? false,
+      refused: (message, cause) => this.#refuse(message, cause),
+    })
     port.on('message', (messages) => this.#take(messages as readonly Message[]))
     port.on('messageerror', () => this.#post({ sign: 'unread' }))
     port.on('close', () => this.close())
@@ -144,7 +136,7 @@ export class RpcPort<Theirs extends Methods, Ours extends Methods> {
   close(reason: Error = gone()): void {
     if (this.#gone) return
     this.#gone = reason
-    this.#gathered = []
+    this.#mailbox.clear()
     for (const request of this.#serving.takeAll()) request.cancel()
     for (const { reject } of this.#waiting.takeAll()) reject(reason)
     this.#closed.resolve()
@@ -198,30 +190,8 @@ export class RpcPort<Theirs extends Methods, Ours extends Methods> {
     return this.#methods[method]!(argument as never, served)
   }
 
-  #post(message: Message, transfer: readonly Transferable[] = []): void {
-    if (this.#gone) return
-    this.#gathered.push({ message, transfer })
-    if (!this.#options.gathers) this.#flush()
-    else if (this.#gathered.length === 1) setImmediate(() => this.#flush())
-  }
-
-  #flush(): void {
-    this.#send(this.#gathered.splice(0))
-  }
-
-  /** One message that cannot cross keeps no other one back. */
-  #send(outgoing: readonly Outgoing[]): void {
-    if (outgoing.length === 0) return
-    try {
-      this.#port.postMessage(
-        outgoing.map(({ message }) => message),
-        outgoing.flatMap(({ transfer }) => transfer),
-      )
-    } catch (error) {
-      const [only, ...others] = outgoing
-      if (others.length === 0) this.#refuse(only!.message, error)
-      else for (const one of outgoing) this.#send([one])
-    }
+  #post(message: Message, transfer?: readonly Transferable[]): void {
+    if (!this.#gone) this.#mailbox.post(message, transfer)
   }
 
   #refuse(message: Message, cause: unknown): void {
