@@ -120,7 +120,7 @@ test("the kernel's services are these", () => {
 /** Lines of each folder of the kernel without its tests; the files beside them are under ''. They may only fall. */
 const budgets: Readonly<Record<string, number>> = {
   '': 1_727,
-  auth: 641,
+  auth: 639,
   call: 2_150,
   chain: 2_940,
   contract: 1_800,
@@ -131,7 +131,7 @@ const budgets: Readonly<Record<string, number>> = {
   isolation: 2_484,
   kit: 244,
   log: 67,
-  permissions: 399,
+  permissions: 397,
   plugin: 2_850,
   secrets: 196,
   stream: 824,

@@ -2,6 +2,7 @@ import { Call } from '../call/call.ts'
 import type { Outcome } from '../call/outcome.ts'
 import { deepFreeze, readOnlyAttempt } from '../call/read-only.ts'
 import { type Reply, WholeReply } from '../call/reply.ts'
+import { continueWith } from '../continue-with.ts'
 import type { Detection } from '../detect/detect.ts'
 import { occurrenceOf } from '../events/happening.ts'
 import type { Events, Occurrence } from '../events.ts'
@@ -39,7 +40,7 @@ export function readOnlyHooks(hooks: Hooks): Hooks {
     ...(request && {
       request(call) {
         const step = request(call.readOnly)
-        return step instanceof Promise ? step.then((made) => taken(made, call)) : taken(step, call)
+        return continueWith(step, (made) => taken(made, call))
       },
     }),
     ...(around && { around: (call, next) => aroundReadOnly(around, call, next) }),

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Accounts } from '../auth/accounts.ts'
 import { withTenant } from '../auth/tenants.ts'
 import type { Principal } from '../call/call.ts'
+import { continueWith } from '../continue-with.ts'
 import type { Tenants } from '../contract/tenants.ts'
 import { rateLimited, unauthorized } from '../errors.ts'
 import type { FailedKeys } from './failed-keys.ts'
@@ -45,9 +46,9 @@ export class Callers {
     const waitS = this.#failed.waitS(address)
     if (waitS > 0 && !this.#accounts.isNoGuess(key, address)) throw tooManyFailed(waitS)
     const found = this.#accounts.authenticate(key, req.socket, address)
-    if (found instanceof Promise)
-      return found.then((principal) => (principal ? withTenant(principal, tenants) : this.#refuse(address)))
-    return found ? withTenant(found, tenants) : this.#refuse(address)
+    return continueWith(found, (principal) =>
+      principal ? withTenant(principal, tenants) : this.#refuse(address),
+    )
   }
 
   /** The principal of the key with this digest; undefined if no working key has it. */

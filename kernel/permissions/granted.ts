@@ -4,6 +4,7 @@ import { changedTexts, mergeParameters } from '../call/redacted.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Hooks, Next } from '../chain/hooks.ts'
 import { checkedFilter, checkedStep } from '../chain/returned.ts'
+import { continueWith } from '../continue-with.ts'
 import type { Detection } from '../detect/detect.ts'
 import type { Chunk } from '../stream/chunk.ts'
 import type { Filter, Out } from '../stream/filter.ts'
@@ -39,8 +40,7 @@ function blind(id: string, hooks: Hooks): Hooks {
           refuseTexts(id, seen, step)
           return mergeParameters(call, seen, step)
         }
-        const returned = request(seen)
-        return returned instanceof Promise ? returned.then(back) : back(returned)
+        return continueWith<unknown, ReturnType<typeof back>>(request(seen), back)
       },
     }),
     ...(varies && { varies: (call) => varies(call.redacted) }),
@@ -68,8 +68,7 @@ function reading(id: string, hooks: Hooks): Hooks {
           refuseTexts(id, call, step)
           return step
         }
-        const returned = request(call)
-        return returned instanceof Promise ? returned.then(back) : back(returned)
+        return continueWith<unknown, ReturnType<typeof back>>(request(call), back)
       },
     }),
     ...(around && { around: (call, next) => passingOn(id, around, call, next) }),

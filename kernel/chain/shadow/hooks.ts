@@ -1,5 +1,6 @@
 import type { Call } from '../../call/call.ts'
 import { type Reply, StreamReply, WholeReply } from '../../call/reply.ts'
+import { continueWith } from '../../continue-with.ts'
 import { conflict, isGatewayError } from '../../errors.ts'
 import type { Instance } from '../../plugin/instance.ts'
 import { applies, type Entry } from '../entry.ts'
@@ -81,8 +82,7 @@ function hooksAside(inner: Entry, runOf: RunOf): Hooks {
           const before = { ...headers }
           const after = { ...headers }
           const compare = (): void => run.compare('headers', before, after)
-          const asked: unknown = attempt({ ...made }, run.view(call), after)
-          return asked instanceof Promise ? asked.then(compare) : compare()
+          return continueWith<unknown, void>(attempt({ ...made }, run.view(call), after), compare)
         })
       },
     }),
@@ -122,7 +122,7 @@ function hooksAside(inner: Entry, runOf: RunOf): Hooks {
 }
 
 function inspectAside(run: ShadowRun, inner: Entry, call: Call): void | Promise<void> {
-  const told = (step: Call | Reply | undefined): void => {
+  const note = (step: Call | Reply | undefined): void => {
     if (!step) return
     if ('kind' in step) run.note('answered')
     else {
@@ -131,5 +131,5 @@ function inspectAside(run: ShadowRun, inner: Entry, call: Call): void | Promise<
     }
   }
   const step = inspectRequest(inner, call, () => [])
-  return step instanceof Promise ? step.then(told) : told(step)
+  return continueWith(step, note)
 }
