@@ -1,4 +1,5 @@
 import type { Collection, OnceContext } from '#kernel'
+import { followRows } from '#kit'
 import { CanaryMoved } from './events.ts'
 import { begun, type Move, moved, pairOf, type Rollout, type Standing, standingSchema } from './rollout.ts'
 
@@ -23,14 +24,8 @@ export class Rollouts {
   }
 
   /** Takes in what is stored, and from then on every change of any thread; returns what ends that. */
-  async load(): Promise<() => void> {
-    const changed = new Set<string>()
-    const end = this.#rows.watch(({ id, row }) => {
-      changed.add(id)
-      this.#take(id, row)
-    })
-    for await (const [id, row] of this.#rows.scan()) if (!changed.has(id)) this.#take(id, row)
-    return end
+  load(): Promise<() => void> {
+    return followRows(this.#rows, (id, row) => this.#take(id, row))
   }
 
   standing(id: string): Standing | undefined {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Call, type Cap, type CapScope, capActions } from '#kernel'
-import { byName, nanoOf } from '#kit'
+import { byName, nanoOf, timezoneSchema } from '#kit'
 
 const usd = z.number().min(0).max(1_000_000)
 
@@ -15,14 +15,6 @@ const holders = {
     .meta({ title: 'Project', description: 'For each project, or by name or glob.' }),
   tenant: eachOrNamed.optional().meta({ title: 'Tenant', description: 'For each tenant, or by tenant id.' }),
   service: usd.optional().meta({ title: 'Service', description: 'For all calls together.' }),
-}
-
-const isTimeZone = (name: string): boolean => {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined
-  } catch {
-    return false
-  }
 }
 
 export const settings = z.strictObject({
@@ -51,10 +43,7 @@ export const settings = z.strictObject({
     title: 'Notify at',
     description: 'Percentages of a cap at which `cost.threshold` is sent, each once a period.',
   }),
-  timezone: z
-    .string()
-    .max(64)
-    .refine(isTimeZone, 'must be the IANA name of a time zone, such as Asia/Kolkata')
+  timezone: timezoneSchema
     .default('UTC')
     .meta({ title: 'Time zone', description: 'Where days and months begin.' }),
   own_keys: z.boolean().default(true).meta({

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Collection, Store } from '#kernel'
+import { followRows } from '#kit'
 import { Rules } from './rules.ts'
 import { type Scope, scopeFields } from './scope.ts'
 
@@ -19,14 +20,8 @@ export class Scopes {
   }
 
   /** Takes in what is stored, and from then on every change; returns what ends that. */
-  async load(): Promise<() => void> {
-    const changed = new Set<string>()
-    const end = this.#rows.watch(({ id, row }) => {
-      changed.add(id)
-      this.#take(id, row)
-    })
-    for await (const [id, row] of this.#rows.scan()) if (!changed.has(id)) this.#take(id, row)
-    return end
+  load(): Promise<() => void> {
+    return followRows(this.#rows, (id, row) => this.#take(id, row))
   }
 
   /** Key ids that have a scope. */

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { type Call, defineModule, TokenCounting } from '#kernel'
-import { languageDetector } from '#kit'
+import { languageDetector, timezoneSchema } from '#kit'
 import { type Test, type Tools, testsAround, testsInside } from './conditions.ts'
-import { type Rule, rulesSchema, timezoneSchema } from './rule.ts'
+import { type Rule, rulesSchema } from './rule.ts'
 
 interface Compiled {
   readonly rule: Rule

@@ -14,8 +14,6 @@ const headers = z
     'must not be a header with a key',
   )
 
-const timezone = z.string().refine(isTimezone, 'must be a time zone such as Europe/Berlin')
-
 const tokens = z
   .strictObject({
     min: z.int().min(1).optional().meta({ title: 'From', description: 'Least number of tokens.' }),
@@ -76,15 +74,4 @@ export const rulesSchema = z
   .max(500)
   .refine((rules) => new Set(rules.map(({ name }) => name)).size === rules.length, 'names must differ')
 
-export const timezoneSchema = timezone
-
 export type Rule = z.infer<typeof ruleSchema>
-
-function isTimezone(value: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: value })
-    return true
-  } catch {
-    return false
-  }
-}

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CallSettled, defineModule, type Principal, Tenants } from '#kernel'
-import { detach, personalOfUsers } from '#kit'
+import { detach, personalOfUsers, timezoneSchema } from '#kit'
 import { quotasSchema } from './quotas.ts'
 import type { Tenant } from './records.ts'
 import { forAdmins, suspended, unassigned } from './refusals.ts'
@@ -9,28 +9,16 @@ import { Tenancy } from './tenants.ts'
 import { Wall } from './wall.ts'
 import { showsWhole } from './whole.ts'
 
-const isTimezone = (name: string): boolean => {
-  try {
-    return Boolean(new Intl.DateTimeFormat('en', { timeZone: name }))
-  } catch {
-    return false
-  }
-}
-
 export default defineModule({
   settings: z.strictObject({
     default_quotas: quotasSchema.default({}).meta({
       title: 'Default quotas',
       description: 'Of every tenant, where its own quotas do not say otherwise.',
     }),
-    timezone: z
-      .string()
-      .refine(isTimezone, 'must be an IANA time zone such as Europe/Berlin')
-      .default('UTC')
-      .meta({
-        title: 'Time zone',
-        description: 'Where the days and months of quotas begin.',
-      }),
+    timezone: timezoneSchema.default('UTC').meta({
+      title: 'Time zone',
+      description: 'Where the days and months of quotas begin.',
+    }),
     unassigned: z.enum(['allow', 'refuse']).default('allow').meta({
       title: 'Users without a tenant',
       description: 'Whether they may call models. They share nothing with a tenant in any case.',

@@ -8,7 +8,7 @@ import {
   type Store,
   type Transaction,
 } from '#kernel'
-import { follow } from './follow.ts'
+import { followRows } from '#kit'
 import type { Quotas } from './quotas.ts'
 import { type Member, storedMember, storedTenant, type Tenant } from './records.ts'
 
@@ -39,8 +39,8 @@ export class Tenancy {
 
   /** Takes in what is stored, and from then on every change; returns what ends that. */
   async load(): Promise<() => void> {
-    const endTenants = await follow(this.#rows, this.#tenants, (row) => row)
-    const endMembers = await follow(this.#members, this.#tenantOf, ({ tenant_id }) => tenant_id)
+    const endTenants = await followRows(this.#rows, (id, row) => keep(this.#tenants, id, row))
+    const endMembers = await followRows(this.#members, (id, row) => keep(this.#tenantOf, id, row?.tenant_id))
     return () => {
       endTenants()
       endMembers()
@@ -151,4 +151,9 @@ export class Tenancy {
     tx.put(this.#members, user, joined)
     return joined
   }
+}
+
+function keep<T>(map: Map<string, T>, id: string, value: T | undefined): void {
+  if (value === undefined) map.delete(id)
+  else map.set(id, value)
 }

@@ -7,7 +7,7 @@ import type {
   OwnGuardrailRules,
   TextLocation,
 } from '#kernel'
-import { ensure, guardrailRule } from '#kit'
+import { ensure, followRows, guardrailRule } from '#kit'
 import { type CompiledRule, compileInput, compileRule } from './compile.ts'
 import { RuleSet } from './rule-set.ts'
 import { type RuleRow, ruleRow } from './shapes.ts'
@@ -46,14 +46,8 @@ export class Rules {
   }
 
   /** Takes in what is stored, and from then on every change; returns what ends that. */
-  async load(): Promise<() => void> {
-    const changed = new Set<string>()
-    const end = this.rows.watch(({ id, row }) => {
-      changed.add(id)
-      this.#take(id, row)
-    })
-    for await (const [id, row] of this.rows.scan()) if (!changed.has(id)) this.#take(id, row)
-    return end
+  load(): Promise<() => void> {
+    return followRows(this.rows, (id, row) => this.#take(id, row))
   }
 
   get size(): number {

@@ -1,24 +1,11 @@
 import { z } from 'zod'
 import { type Cap, type Collection, capActions, type Store } from '#kernel'
-import { nanoOf } from '#kit'
+import { followRows, nanoOf, timezoneSchema } from '#kit'
 
 /** Dollars that a cap may have at the most. */
 export const mostCapUsd = 1_000_000
 
 const usd = z.number().min(0).max(mostCapUsd).nullable()
-
-const isTimeZone = (name: string): boolean => {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }) !== undefined
-  } catch {
-    return false
-  }
-}
-
-export const timezone = z
-  .string()
-  .max(64)
-  .refine(isTimeZone, 'must be the IANA name of a time zone, such as Asia/Kolkata')
 
 /** The settings of a user's caps. */
 export const userCapFields = {
@@ -38,7 +25,7 @@ export const userCapFields = {
     .array(z.number().gt(0).max(1000))
     .max(20)
     .meta({ description: 'Percentages of a cap at which `cost.threshold` is sent.' }),
-  timezone: timezone.meta({ description: 'Where days and months begin.' }),
+  timezone: timezoneSchema.meta({ description: 'Where days and months begin.' }),
   carry_over: z.boolean().meta({ description: 'Whether what a period has left is added to the next one.' }),
   own_keys: z.boolean().meta({ description: "Whether calls with the user's own provider keys count." }),
 }
@@ -75,14 +62,8 @@ export class UserCaps {
   }
 
   /** Takes in what is stored, and from then on every change; returns what ends that. */
-  async load(): Promise<() => void> {
-    const changed = new Set<string>()
-    const end = this.#rows.watch(({ id, row }) => {
-      changed.add(id)
-      this.#take(id, row)
-    })
-    for await (const [id, row] of this.#rows.scan()) if (!changed.has(id)) this.#take(id, row)
-    return end
+  load(): Promise<() => void> {
+    return followRows(this.#rows, (id, row) => this.#take(id, row))
   }
 
   of(userId: string): readonly Cap[] {
