@@ -11,13 +11,17 @@ interface List {
 }
 
 let gateway: TestGateway
+let hook: string
 let ada: { userId: string; key: string }
 const added: string[] = []
 
 beforeAll(async () => {
   gateway = await startGateway()
   ada = await gateway.signUp('ada')
+  const webhook = { name: 'hook', url: 'http://127.0.0.1:9/', events: ['webhook.test'] }
+  hook = (await made('POST', '/api/webhooks', webhook)).id!
   for (let n = 0; n < 7; n += 1) {
+    await gateway.api('POST', '/api/webhooks/test', { webhook_id: hook })
     await made('POST', '/api/auth/users', { email: `stays${n}@example.com`, name: `stays ${n}` })
     await made('POST', `/api/auth/users/${ada.userId}/keys`, { name: `stays ${n}` })
     await made('POST', '/api/observe/traces', traceOf(`stays ${n}`))
@@ -115,6 +119,13 @@ describe.each(Object.entries(lists))('a walk over the pages of %s', (_, listOf) 
   })
 })
 
+/** A path of a listing with what stands for its parameters. */
+function placed(path: string): string {
+  const id = path.startsWith('/api/webhooks/') ? hook : ada.userId
+  const places: Readonly<Record<string, string>> = { id, name: 'rateshield', binding: 'stays-0' }
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => places[name]!)
+}
+
 const listings = () =>
   gateway.kernel.registry.generation.routes.filter(
     ({ query, method }) => method === 'get' && query && 'cursor' in (query as { shape?: object }).shape!,
@@ -126,9 +137,8 @@ test('every list has a cursor, and refuses one that is none of its own, naming i
   )
   expect(listings().length).toBeGreaterThan(15)
   expect(withLimit.map(({ path }) => path)).toEqual(listings().map(({ path }) => path))
-  const places: Readonly<Record<string, string>> = { id: ada.userId, name: 'rateshield', binding: 'stays-0' }
   for (const { path } of listings()) {
-    const at = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => places[name]!)
+    const at = placed(path)
     const key = path.startsWith('/api/auth/me') ? ada.key : gateway.adminKey
     const { status, body } = await gateway.api('GET', `${at}?cursor=nonsense!`, undefined, key)
     expect([path, status, body.error?.param]).toEqual([path, 400, 'cursor'])
@@ -136,9 +146,8 @@ test('every list has a cursor, and refuses one that is none of its own, naming i
 })
 
 test('all pages by cursor are the whole list, on every list', async () => {
-  const places: Readonly<Record<string, string>> = { id: ada.userId, name: 'rateshield', binding: 'stays-0' }
   for (const { path } of listings()) {
-    const at = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => places[name]!)
+    const at = placed(path)
     const key = path.startsWith('/api/auth/me') ? ada.key : gateway.adminKey
     const page = async (query: string) => (await gateway.api('GET', `${at}?${query}`, undefined, key)).body
     const whole = await page('limit=500')

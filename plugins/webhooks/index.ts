@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { defineArea, kernelServices } from '#kernel'
+import { Deliveries } from './deliveries.ts'
+import { addDeliveryRoutes } from './routes/deliveries.ts'
+import { addWebhookRoutes } from './routes/webhooks.ts'
+import { WebhookTest } from './test-event.ts'
+import { Webhooks } from './webhooks.ts'
+
+const hourMs = 3_600_000
+
+export default defineArea({
+  settings: z.strictObject({
+    retry_delays_s: z.array(z.number().min(0).max(86_400)).max(10).default([5, 30, 300]).meta({
+      title: 'Pauses',
+      description: 'Seconds before the second attempt of a delivery, the third and so on.',
+    }),
+  }),
+
+  async setup(context) {
+    const { store, own, use, onAny, event, every, settings } = context
+    event(WebhookTest)
+    const webhooks = new Webhooks(store, () => use(kernelServices.secrets))
+    own(await webhooks.load())
+    const deliveries = new Deliveries(
+      context,
+      webhooks,
+      settings.retry_delays_s.map((seconds) => seconds * 1000),
+    )
+    onAny((_, occurrence) => deliveries.take(occurrence))
+    every(hourMs, () => deliveries.prune())
+    addWebhookRoutes(context, webhooks, deliveries)
+    addDeliveryRoutes(context, webhooks, deliveries)
+  },
+})

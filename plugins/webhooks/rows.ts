@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { formats } from './formats.ts'
+
+/** Who gets which events. Secrets are encrypted. */
+export const webhookRow = z.object({
+  id: z.string(),
+  name: z.string(),
+  url: z.string(),
+  events: z.array(z.string()),
+  enabled: z.boolean(),
+  status: z.enum(['active', 'failing', 'disabled']),
+  format: z.enum(formats),
+  /** JSON of the headers, encrypted. */
+  headers: z.string().optional(),
+  header_names: z.array(z.string()),
+  /** PagerDuty's integration key, encrypted. */
+  routing_key: z.string().optional(),
+  /** Values that fields of the event's data must have. */
+  filter: z.record(z.string(), z.array(z.union([z.string(), z.number(), z.boolean()]))),
+  secret: z.string(),
+  /** The secret before it, which signs too until then. */
+  former: z.object({ secret: z.string(), until: z.string() }).optional(),
+  /** Deliveries that used up their attempts since the last success. */
+  consecutive_failures: z.int(),
+  last_delivery_at: z.string().optional(),
+  created_at: z.string(),
+  updated_at: z.string(),
+})
+export type WebhookRow = z.infer<typeof webhookRow>
+
+export const deliveryStatuses = ['pending', 'success', 'failed', 'dropped'] as const
+
+/** A message to one receiver, with what came of its last attempt. */
+export const deliveryRow = z.object({
+  id: z.string(),
+  webhook: z.string(),
+  event: z.string(),
+  /** Exactly what is sent, the same each time. */
+  body: z.string(),
+  status: z.enum(deliveryStatuses),
+  attempts: z.int(),
+  response_status: z.int().optional(),
+  latency_ms: z.number().optional(),
+  error: z.string().optional(),
+  /** The job that sends it; another one when it is sent anew. */
+  job: z.string(),
+  created_at: z.string(),
+  updated_at: z.string(),
+})
+export type DeliveryRow = z.infer<typeof deliveryRow>

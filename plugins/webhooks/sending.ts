@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import type { Context } from '#kernel'
+import type { DeliveryRow } from './rows.ts'
+import { signedHeaders } from './signing.ts'
+
+const answerMs = 15_000
+const gone = 410
+const longestError = 300
+
+export const taskSchema = z.object({ delivery: z.string(), webhook: z.string() })
+export type Task = z.infer<typeof taskSchema>
+
+/** Why an attempt failed, in a form that jobs understand. */
+class DeliveryFailed extends Error {
+  readonly retryable: boolean
+  readonly retryAfterS: number | undefined
+  readonly isGone: boolean
+
+  constructor(
+    message: string,
+    { retryAfterS, isGone = false }: { retryAfterS?: number | undefined; isGone?: boolean },
+  ) {
+    super(message.slice(0, longestError))
+    this.name = 'DeliveryFailed'
+    this.retryable = !isGone
+    this.retryAfterS = retryAfterS
+    this.isGone = isGone
+  }
+}
+
+/** What came of an attempt. */
+export interface Attempted {
+  /** Of the answer; undefined when there was none. */
+  readonly status: number | undefined
+  readonly latencyMs: number
+  readonly failure: DeliveryFailed | undefined
+}
+
+interface Sent {
+  readonly row: DeliveryRow
+  readonly url: string
+  readonly secrets: readonly [string, ...string[]]
+  readonly headers: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+}
+
+/** Sends a message once. Redirects are not followed, and nothing of the answer but its head is read. Rejects when it is stopped. */
+export async function attempt(fetch: Context<unknown>['fetch'], sent: Sent): Promise<Attempted> {
+  const { row, url, secrets, headers, signal } = sent
+  const started = performance.now()
+  const latency = (): number => Math.round((performance.now() - started) * 1000) / 1000
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      body: row.body,
+      headers: {
+        'user-agent': 'Switchyard-Webhooks',
+        ...headers,
+        'content-type': 'application/json',
+        ...signedHeaders(row.id, new Date(), row.body, secrets),
+      },
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
+    })
+    await response.body?.cancel().catch(() => {})
+    const { status } = response
+    const failure = failureOf(status, response.headers.get('retry-after'))
+    return { status, latencyMs: latency(), failure }
+  } catch (error) {
+    if (signal.aborted) throw error
+    return { status: undefined, latencyMs: latency(), failure: new DeliveryFailed(reasonOf(error), {}) }
+  }
+}
+
+function failureOf(status: number, retryAfter: string | null): DeliveryFailed | undefined {
+  if (status >= 200 && status < 300) return undefined
+  if (status === gone) return new DeliveryFailed('It answered 410: the address is gone.', { isGone: true })
+  const what = status >= 300 && status < 400 ? 'a redirect, which is not followed' : 'that it failed'
+  return new DeliveryFailed(`It answered ${status}: ${what}.`, { retryAfterS: secondsOf(retryAfter) })
+}
+
+/** Seconds or a date. */
+function secondsOf(retryAfter: string | null): number | undefined {
+  if (retryAfter === null) return undefined
+  const seconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) : (Date.parse(retryAfter) - Date.now()) / 1000
+  return Number.isFinite(seconds) && seconds > 0 ? seconds : undefined
+}
+
+/** Why no answer came; a failure of the connection says it in its cause. */
+function reasonOf(error: unknown): string {
+  const { name, message, cause } = error as Error
+  if (name === 'TimeoutError') return `It did not answer within ${answerMs / 1000} s.`
+  return cause instanceof Error ? `${message}: ${cause.message}` : message
+}

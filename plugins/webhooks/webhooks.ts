@@ -1,0 +1,167 @@
+import { type Collection, newId, notFound, type Secrets, type Store, type Transaction } from '#kernel'
+import type { Format } from './formats.ts'
+import { type WebhookRow, webhookRow } from './rows.ts'
+import { newSecret } from './signing.ts'
+
+/** The settings of a webhook, as an admin gives them. */
+export interface WebhookInput {
+  readonly name: string
+  readonly url: string
+  readonly events: readonly string[]
+  readonly enabled: boolean
+  readonly format: Format
+  readonly headers: Readonly<Record<string, string>>
+  readonly routing_key: string | undefined
+  readonly filter: WebhookRow['filter']
+}
+
+/** The subscriptions, on disk and, for each event that happens, in memory. */
+export class Webhooks {
+  readonly rows: Collection<WebhookRow>
+  readonly #secrets: () => Secrets
+  readonly #enabled = new Map<string, WebhookRow>()
+
+  constructor(store: Store, secrets: () => Secrets) {
+    this.#secrets = secrets
+    this.rows = store.collection('webhooks', { schema: webhookRow })
+  }
+
+  /** Reads what there is, and follows changes of every thread. Returns what ends that. */
+  async load(): Promise<() => void> {
+    const keep = (id: string, row: WebhookRow | undefined): void => {
+      if (row?.enabled) this.#enabled.set(id, row)
+      else this.#enabled.delete(id)
+    }
+    const end = this.rows.watch(({ id, row }) => keep(id, row))
+    for await (const [id, row] of this.rows.scan()) keep(id, row)
+    return end
+  }
+
+  get enabled(): Iterable<WebhookRow> {
+    return this.#enabled.values()
+  }
+
+  /** Throws a not found for no such webhook. */
+  async find(id: string): Promise<WebhookRow> {
+    const found = await this.rows.get(id)
+    if (!found) throw noWebhook(id)
+    return found
+  }
+
+  /** A new webhook and its secret, which is not shown again. */
+  async create({
+    headers,
+    routing_key,
+    ...given
+  }: WebhookInput): Promise<{ row: WebhookRow; secret: string }> {
+    const at = new Date().toISOString()
+    const secret = newSecret()
+    const row: WebhookRow = {
+      ...given,
+      id: newId('wh_'),
+      events: [...given.events],
+      status: given.enabled ? 'active' : 'disabled',
+      ...this.#sealed({ headers }),
+      ...(routing_key !== undefined && { routing_key: this.#secrets().encrypt(routing_key) }),
+      secret: this.#secrets().encrypt(secret),
+      consecutive_failures: 0,
+      created_at: at,
+      updated_at: at,
+    }
+    await this.rows.put(row.id, row)
+    return { row, secret }
+  }
+
+  /** Absent fields stay. */
+  change(
+    id: string,
+    { headers, routing_key, enabled, ...given }: Partial<WebhookInput>,
+  ): Promise<WebhookRow> {
+    const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+    return this.#update(id, ({ headers: kept, ...row }) => ({
+      ...row,
+      ...(headers ? this.#sealed({ headers }) : kept !== undefined && { headers: kept }),
+      ...(routing_key !== undefined && { routing_key: this.#secrets().encrypt(routing_key) }),
+      ...said,
+      ...(enabled !== undefined && enabled !== row.enabled && switched(enabled)),
+    }))
+  }
+
+  /** Has it get events again, as if it had never failed. */
+  enable(id: string): Promise<WebhookRow> {
+    return this.#update(id, (row) => ({ ...row, ...switched(true) }))
+  }
+
+  /** Gives it a new secret; the one before signs too for so many seconds. */
+  async rotate(id: string, graceS: number): Promise<{ row: WebhookRow; secret: string }> {
+    const secret = newSecret()
+    const until = new Date(Date.now() + graceS * 1000).toISOString()
+    const row = await this.#update(id, ({ former: _, ...now }) => ({
+      ...now,
+      secret: this.#secrets().encrypt(secret),
+      ...(graceS > 0 && { former: { secret: now.secret, until } }),
+    }))
+    return { row, secret }
+  }
+
+  /** The secrets that sign now, the newest first. */
+  secretsOf({ secret, former }: WebhookRow, now = new Date()): [string, ...string[]] {
+    const open = (sealed: string): string => this.#secrets().decrypt(sealed)
+    const older = former && former.until > now.toISOString() ? [open(former.secret)] : []
+    return [open(secret), ...older]
+  }
+
+  headersOf({ headers }: WebhookRow): Record<string, string> {
+    return headers === undefined ? {} : JSON.parse(this.#secrets().decrypt(headers))
+  }
+
+  routingKeyOf({ routing_key: key }: WebhookRow): string {
+    return key === undefined ? '' : this.#secrets().decrypt(key)
+  }
+
+  /** Notes a success in the transaction of its delivery: a failing webhook is active again. */
+  succeed(tx: Transaction, id: string, at: string): void {
+    tx.update(this.rows, id, (row) => {
+      const isQuiet = row?.status !== 'failing' && row?.consecutive_failures === 0
+      // Once a second: a row for each delivery would cost as much as the delivery.
+      if (!row || (isQuiet && (row.last_delivery_at ?? '').slice(0, 19) === at.slice(0, 19))) return undefined
+      const status = row.status === 'failing' ? 'active' : row.status
+      return { ...row, status, consecutive_failures: 0, last_delivery_at: at }
+    })
+  }
+
+  /** Notes a delivery that used up its attempts. */
+  fail(tx: Transaction, id: string, at: string): void {
+    tx.update(this.rows, id, (row) => {
+      if (!row) return undefined
+      const status = row.enabled ? 'failing' : row.status
+      return { ...row, status, consecutive_failures: row.consecutive_failures + 1, last_delivery_at: at }
+    })
+  }
+
+  /** Switches off what says that it is gone. */
+  retire(tx: Transaction, id: string): void {
+    tx.update(this.rows, id, (row) => row && { ...row, ...switched(false) })
+  }
+
+  async #update(id: string, change: (row: WebhookRow) => WebhookRow): Promise<WebhookRow> {
+    const updated_at = new Date().toISOString()
+    const changed = await this.rows.update(id, (row) => row && { ...change(row), updated_at })
+    if (!changed) throw noWebhook(id)
+    return changed
+  }
+
+  #sealed({ headers }: Pick<WebhookInput, 'headers'>): Pick<WebhookRow, 'header_names' | 'headers'> {
+    const names = Object.keys(headers)
+    if (names.length === 0) return { header_names: [] }
+    return { header_names: names, headers: this.#secrets().encrypt(JSON.stringify(headers)) }
+  }
+}
+
+const switched = (enabled: boolean): Pick<WebhookRow, 'enabled' | 'status' | 'consecutive_failures'> => ({
+  enabled,
+  status: enabled ? 'active' : 'disabled',
+  consecutive_failures: 0,
+})
+
+const noWebhook = (id: string) => notFound(`There is no webhook ${id}.`, { param: 'id' })
