@@ -153,6 +153,16 @@ test('the window is that of the model an alias leads to', async () => {
   expect((await say(300, { model: 'gpt-4.1' })).status).toBe(200)
 })
 
+test('a window that was met before is not that of another model that the name leads to now', async () => {
+  const lead = (model: string) => gateway.module('modelalias', { config: { aliases: { moving: model } } })
+  await lead('gpt-4.1')
+  for (const n of [1, 100, 1]) expect((await say(n, { model: 'moving' })).status).toBe(200)
+  await lead('gpt-4o-mini')
+  const { status, headers } = await say(1, { model: 'moving' })
+  expect([status, headers.get('x-context-used')]).toEqual([200, expect.stringMatching(/\/60$/)])
+  expect((await say(100, { model: 'moving' })).status).toBe(400)
+})
+
 test('of several providers of a model one takes a prompt that the first cannot take', async () => {
   await say(10, { model: 'shared-mini' })
   const { headers } = await say(300, { model: 'shared-mini' })

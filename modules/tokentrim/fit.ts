@@ -4,7 +4,7 @@ import { cutLongest } from './cut.ts'
 import type { Unit } from './units.ts'
 
 export interface Room {
-  /** Tokens that the whole request takes with these messages. */
+  /** Tokens that the whole request takes with these messages; the same array is counted once. */
   count(messages: readonly Message[]): Promise<number>
   /** How many it may take. */
   readonly most: number
@@ -27,11 +27,11 @@ export async function dropUntilFits(
   step: number,
 ): Promise<Fitted | undefined> {
   const dropped = new Set<number>()
-  const left = (): Message[] => messages.filter((_, at) => !dropped.has(at))
+  let left = messages
   let next = 0
-  for (let used = await count(messages); used > most; used = await count(left())) {
+  for (let used = await count(left); used > most; used = await count(left)) {
     if (next >= order.length) return undefined
-    const perRough = used / Math.max(1, roughTokens({ messages: left() }))
+    const perRough = used / Math.max(1, roughTokens({ messages: left }))
     let over = used - most
     do {
       const unit = order[next]!
@@ -39,8 +39,9 @@ export async function dropUntilFits(
       for (const at of unit) dropped.add(at)
       next += 1
     } while (next < order.length && (over > 0 || next % step !== 0))
+    left = messages.filter((_, at) => !dropped.has(at))
   }
-  return { messages: left(), dropped }
+  return { messages: left, dropped }
 }
 
 /** Cuts long texts in their middle until the rest fits. Undefined when no text is long enough for that. */

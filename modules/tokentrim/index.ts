@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Call, defineModule, type Message, TokenCounting } from '#kernel'
-import { messageTexts, patternFinder, patternSchema, roughTokens, tokenLimit } from '#kit'
+import { ensure, messageTexts, patternFinder, patternSchema, roughTokens, tokenLimit } from '#kit'
 import { cutUntilFits, dropUntilFits, type Fitted, type Room } from './fit.ts'
 import { droppable } from './plan.ts'
 import { messageOf, Summaries } from './summary.ts'
@@ -66,14 +66,16 @@ export default defineModule({
       const asked = Math.min(tokenLimit(call.request) ?? 0, half)
       const free = Math.max(reserve_output < window ? reserve_output : half, asked)
       const counting = find(TokenCounting)
+      const tokensOf = async (messages: readonly Message[]): Promise<number> => {
+        const request = { ...call.request, model, messages }
+        if (!counting) return roughTokens(request) * caution
+        const { input } = await counting.count(request)
+        return input.quality === 'estimate' ? Math.ceil(input.tokens * caution) : input.tokens
+      }
+      const counts = new Map<readonly Message[], Promise<number>>()
       return {
         most: window - free,
-        async count(messages) {
-          const request = { ...call.request, model, messages }
-          if (!counting) return roughTokens(request) * caution
-          const { input } = await counting.count(request)
-          return input.quality === 'estimate' ? Math.ceil(input.tokens * caution) : input.tokens
-        },
+        count: (messages) => ensure(counts, messages, () => tokensOf(messages)),
       }
     }
 
