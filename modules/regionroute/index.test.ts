@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { ask } from '../../test/ask.ts'
 import { bareChain } from '../../test/bare.ts'
 import { type Dropin, writeDropins } from '../../test/dropins.ts'
@@ -131,8 +131,18 @@ describe.each([
     await during({ fallbackrouter: { chains, failure_threshold: 100 } }, () => isDown())
     await during({ retrypilot: {} }, () => isDown())
     await during({ racer: {} }, () => isDown())
-    await during({ racer: {}, retrypilot: {}, fallbackrouter: { chains, failure_threshold: 100 } }, () =>
-      isDown(),
+    const models = ['gpt-4o', 'america/gpt-4o', 'brussels/gpt-5']
+    for (const how of ['first', 'best', 'vote', 'all'])
+      await during({ multicall: { models, mode: how } }, () => isDown())
+    await during(
+      { hedgerace: { delay_ms: 1, max_extra_pct: 100, targets: { '*': ['america/gpt-4o'] } } },
+      async () => {
+        await isDown()
+        brussels.reset()
+        brussels.reply({ content: 'late', firstByteDelayMs: 100 })
+        expect((await say(mode)).status).toBe(200)
+        brussels.reply({ status: 500, times: 100 })
+      },
     )
     expect(america.requests).toEqual([])
   })
@@ -158,6 +168,19 @@ describe.each([
       expect((await say({ user: as, ...mode })).status).toBeGreaterThanOrEqual(400)
       expect(america.requests).toEqual([])
     })
+  })
+})
+
+test('a copy for comparison stays in the region too, although it outlives its call', async () => {
+  await during({ mirrortest: { target: 'america/gpt-4o', percent: 100 } }, async () => {
+    const { status, headers } = await say()
+    expect(status).toBe(200)
+    await vi.waitFor(async () => {
+      const at = `/api/modules/mirrortest/comparisons?trace_id=${headers.get('x-trace-id')}`
+      const { body } = await gateway.api('GET', at)
+      expect(body.comparisons).toMatchObject([{ problem: 'forbidden (403)' }])
+    }, 10_000)
+    expect(wentTo()).toEqual([0, 1])
   })
 })
 
