@@ -108,6 +108,7 @@ export {
 } from './contract/counting.ts'
 export { type Arrangement, type AttemptHooks, Delivery, type OwnKey } from './contract/delivery.ts'
 export { type Fault, Faults } from './contract/faults.ts'
+export { Feedback, type FeedbackRecord } from './contract/feedback.ts'
 export { type FigureDimension, type FigureLine, type FigureSums, Figures } from './contract/figures.ts'
 export {
   type GuardrailHit,

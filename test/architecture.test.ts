@@ -241,6 +241,7 @@ const declareServices = [
   'kernel/services.ts',
   'kernel/contract/calls.ts',
   'kernel/contract/counting.ts',
+  'kernel/contract/feedback.ts',
   'kernel/contract/guardrails.ts',
   'kernel/contract/jobs.ts',
   'kernel/contract/plans.ts',

@@ -7,6 +7,7 @@ import { discover, type ModuleManifest } from '../kernel/discovery/manifest.ts'
 const chain = [
   'record: billsync',
   'record: encryptvault',
+  'record: feedbackloop',
   'record: streamsnap',
   'record: usagepulse',
   'access: ipfence',

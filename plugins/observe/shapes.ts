@@ -135,6 +135,10 @@ export const attempt = z.object({
 
 /** A trace with everything that is known of it. */
 export const traceDetail = traceItem.extend({
+  feedback: z.object({ count: z.int(), avg_rating: z.number().nullable() }).nullable().meta({
+    description:
+      'Ratings of users, and the mean of their scores from 0 to 1. Null where no plugin collects feedback.',
+  }),
   attempts: z.array(attempt.extend({ latency_ms: ms.nullable() })),
   modules: z.array(
     z.object({

@@ -102,6 +102,7 @@ export function detailOf(row: TraceRow, bodies: Bodies | undefined): TraceDetail
       error: attempt.error ?? null,
       reason_next: attempt.reason_next ?? null,
     })),
+    feedback: null,
     modules: operatedModules(row),
     decisions: row.decisions.map(({ considered, ...rest }) =>
       considered ? { ...rest, considered: [...considered] } : rest,

@@ -17,6 +17,7 @@ const bound: Readonly<Record<string, string>> = {
   encryptvault: 'offers a service, which is asked without waiting',
   guardrail: 'asks a service for its rules, without waiting',
   fallbackrouter: 'offers a service, which is asked without waiting',
+  feedbackloop: 'adds routes',
   hedgerace: 'asks where calls would go',
   keypool: 'offers a service, which is asked without waiting',
   keyscope: 'adds routes and offers a service',

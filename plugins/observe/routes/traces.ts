@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Context, notFound, Pricing, type Principal } from '#kernel'
+import { type Context, Feedback, notFound, Pricing, type Principal } from '#kernel'
 import { listed, listOf, listQuery, shown, storedPage } from '#kit'
 import type { Arrangements } from '../arrangements.ts'
 import { bodiesText } from '../body.ts'
@@ -119,7 +119,8 @@ export function traceRoutes(context: Context<unknown>, { traces, rules, keptDays
     returns: traceDetail,
     async handle({ params: { id }, principal }) {
       const row = await readable(traces, id, principal)
-      return detailOf(row, await traces.bodies(id))
+      const feedback = (await context.find(Feedback)?.of(id)) ?? null
+      return { ...detailOf(row, await traces.bodies(id)), feedback }
     },
   })
 }

@@ -1,0 +1,166 @@
+import { z } from 'zod'
+import {
+  badRequest,
+  type Context,
+  forbidden,
+  notFound,
+  type Principal,
+  TraceReader,
+  type TraceSummary,
+} from '#kernel'
+import { listed, listOf, listQuery, shown, storedPage } from '#kit'
+import { scale, scaleOf, scoreOf } from './rating.ts'
+import type { FeedbackRow, FeedbackStore } from './store.ts'
+
+const id = z.string().min(1).max(100)
+const short = z.string().min(1).max(200)
+const long = z.string().min(1).max(20_000)
+const nullable = z.string().nullable()
+
+const item = z.object({
+  id: z.string(),
+  trace_id: z.string(),
+  user_id: nullable,
+  rating: z.number().nullable(),
+  scale: scale.nullable(),
+  score: z.number().nullable().meta({ description: 'The rating from 0, the worst, to 1, on every scale.' }),
+  label: nullable,
+  comment: nullable,
+  tags: z.array(z.string()),
+  correction: nullable,
+  end_user: nullable,
+  provider: nullable,
+  model: z.string(),
+  template_version_id: nullable,
+  experiment_id: nullable.meta({ description: 'The experiment and the variant that the call was in.' }),
+  source: z.literal('api'),
+  created_at: z.string().meta({ format: 'date-time' }),
+  updated_at: z.string().meta({ format: 'date-time' }),
+})
+
+const itemOf = (row: FeedbackRow): z.infer<typeof item> => ({
+  ...row,
+  user_id: row.user_id ?? null,
+  rating: row.rating ?? null,
+  scale: row.scale ?? null,
+  score: row.score ?? null,
+  label: row.label ?? null,
+  comment: row.comment ?? null,
+  correction: row.correction ?? null,
+  end_user: row.end_user ?? null,
+  provider: row.provider ?? null,
+  template_version_id: row.template ?? null,
+  experiment_id: row.variant ?? null,
+  source: 'api',
+})
+
+const input = z.strictObject({
+  trace_id: id.optional().meta({ description: 'From the header X-Trace-Id of the answer.' }),
+  request_id: id.optional().meta({ description: 'Another name for trace_id.' }),
+  rating: z.number().optional(),
+  scale: scale.optional(),
+  label: short.optional(),
+  comment: long.optional(),
+  tags: z.array(short).max(20).default([]),
+  correction: long.optional().meta({ description: 'A better answer.' }),
+  user_email: z.email().max(320).optional(),
+  end_user: short.optional().meta({ description: 'Who said it, in words of the client.' }),
+})
+
+/** Feedback on answers: users on their own calls, admins on all. */
+export function addFeedbackRoutes({ route, use }: Context<unknown>, feedback: FeedbackStore): void {
+  route({
+    method: 'post',
+    path: '/api/trust/feedback',
+    access: 'any',
+    summary: 'Say what an answer was like; a second time replaces the first',
+    body: input,
+    status: 201,
+    returns: item,
+    throws: [403, 404],
+    async handle({ body, principal }) {
+      const { trace_id, request_id, rating, scale: said, user_email, end_user, ...rest } = body
+      if (trace_id !== undefined && request_id !== undefined && trace_id !== request_id)
+        throw badRequest('body request_id: it is another name for trace_id; send one of them.', {
+          param: 'request_id',
+        })
+      const traceId = trace_id ?? request_id
+      if (traceId === undefined) throw badRequest('body trace_id: name the call.', { param: 'trace_id' })
+      if ((rating ?? rest.label ?? rest.comment ?? rest.correction) === undefined)
+        throw badRequest('body rating: send a rating, a label, a comment or a correction.', {
+          param: 'rating',
+        })
+      const on = rating === undefined ? undefined : (said ?? scaleOf(rating))
+      const trace = await ownTrace(traceId, principal!)
+      const who = end_user ?? user_email
+      const row = await feedback.say({
+        trace_id: traceId,
+        author: principal!.userId ?? principal!.keyId,
+        user_id: principal!.userId,
+        ...rest,
+        ...(rating !== undefined && { rating, scale: on!, score: scoreOf(rating, on!) }),
+        ...(who !== undefined && { end_user: who }),
+        ...calledBy(trace),
+      })
+      return itemOf(row)
+    },
+  })
+
+  route({
+    method: 'get',
+    path: '/api/trust/feedback',
+    access: 'any',
+    summary: 'The feedback: your own, or with an admin key all',
+    query: listQuery.extend({ trace_id: id.optional(), user_id: id.optional() }),
+    returns: listOf('feedback', item),
+    throws: [403],
+    async handle({ query: { trace_id: trace, user_id, ...window }, principal }) {
+      const { type, userId } = principal!
+      if (type === 'user' && user_id !== undefined && user_id !== userId)
+        throw forbidden('Only an admin key may see the feedback of another user.')
+      const user = type === 'user' ? userId : user_id
+      const page = await storedPage(window, (options) => feedback.list({ user, trace }, options))
+      return listed('feedback', shown(page, itemOf), window)
+    },
+  })
+
+  /** The trace of a call that the caller may judge. Calls of other tenants are none that it can know of. */
+  async function ownTrace(traceId: string, { type, userId, tenant }: Principal): Promise<TraceSummary> {
+    const trace = await use(TraceReader).get(traceId)
+    const isHidden = type === 'user' && trace?.user_id !== userId && trace?.tenant !== tenant
+    if (!trace || isHidden) {
+      throw notFound(`There is no call ${traceId}; it is known a moment after its answer.`, {
+        param: 'trace_id',
+      })
+    }
+    if (type === 'user' && trace.user_id !== userId)
+      throw forbidden('This call was made by another user, who alone can say what its answer was like.', {
+        param: 'trace_id',
+      })
+    return trace
+  }
+}
+
+/** What answered, as far as sums of feedback go by it. */
+function calledBy({
+  provider,
+  model,
+  facts,
+}: TraceSummary): Pick<FeedbackRow, 'provider' | 'model' | 'template' | 'variant'> {
+  const [template, variant] = [nameOf(facts.template), nameOf(facts.experiment)]
+  return {
+    model,
+    ...(provider !== undefined && { provider }),
+    ...(template !== undefined && { template }),
+    ...(variant !== undefined && { variant }),
+  }
+}
+
+/** A fact that names something: its text, or its id with its version or variant. */
+function nameOf(fact: unknown): string | undefined {
+  if (typeof fact === 'string') return fact.slice(0, 200)
+  if (typeof fact !== 'object' || fact === null) return undefined
+  const { id, slug, name, version, variant } = fact as Record<string, unknown>
+  const parts = [id ?? slug ?? name, version ?? variant].filter((part) => part !== undefined && part !== null)
+  return parts.length === 0 ? undefined : parts.map(String).join('/').slice(0, 200)
+}

@@ -1,0 +1,150 @@
+import { z } from 'zod'
+import {
+  type Collection,
+  type Feedback,
+  type FeedbackRecord,
+  newId,
+  type Page,
+  type PageOptions,
+  type Store,
+} from '#kernel'
+import { scale } from './rating.ts'
+
+const text = z.string().optional()
+
+const row = z.object({
+  id: z.string(),
+  trace_id: z.string(),
+  /** The user or the admin key that said it: each has one opinion of a call. */
+  author: z.string(),
+  user_id: text,
+  rating: z.number().optional(),
+  scale: scale.optional(),
+  score: z.number().optional(),
+  label: text,
+  comment: text,
+  tags: z.array(z.string()),
+  correction: text,
+  end_user: text,
+  provider: text,
+  model: z.string(),
+  template: text,
+  variant: text,
+  created_at: z.string(),
+  updated_at: z.string(),
+})
+
+export type FeedbackRow = z.infer<typeof row>
+/** What is said, and of which call. */
+export type Said = Omit<FeedbackRow, 'id' | 'created_at' | 'updated_at'>
+
+interface Filter {
+  readonly user?: string | undefined
+  readonly trace?: string | undefined
+}
+
+/** What was said of answers. */
+export class FeedbackStore implements Feedback {
+  readonly #rows: Collection<FeedbackRow>
+
+  constructor(store: Store) {
+    this.#rows = store.collection('feedback', {
+      schema: row,
+      indexes: {
+        user: ({ user_id }) => user_id,
+        trace: ({ trace_id }) => trace_id,
+        score: ({ score }) => score,
+        updated: ({ updated_at }) => updated_at,
+      },
+    })
+  }
+
+  /** Keeps what an author says of a call, in place of what the same author said of it before. */
+  async say(said: Said): Promise<FeedbackRow> {
+    const id = newId('fb_')
+    const at = new Date().toISOString()
+    const kept = await this.#rows.update(`${said.trace_id}/${said.author}`, (before) => ({
+      ...said,
+      id: before?.id ?? id,
+      created_at: before?.created_at ?? at,
+      updated_at: at,
+    }))
+    return kept!
+  }
+
+  /** Newest first; of one user, or of one call, or of one user about one call. */
+  async list({ user, trace }: Filter, page: PageOptions): Promise<Page<FeedbackRow>> {
+    if (user !== undefined && trace !== undefined) {
+      const row = await this.#rows.get(`${trace}/${user}`)
+      return { items: row ? [row] : [], total: row ? 1 : 0 }
+    }
+    const where =
+      user !== undefined
+        ? { index: 'user', equals: user }
+        : trace !== undefined
+          ? { index: 'trace', equals: trace }
+          : { index: 'updated' }
+    return this.#rows.list({ ...where, ...page, reverse: true })
+  }
+
+  async *scan(from: number): AsyncIterable<FeedbackRecord> {
+    const since = { index: 'updated', from: new Date(from).toISOString() }
+    for await (const [, row] of this.#rows.scan(since)) yield recordOf(row)
+  }
+
+  async low(score: number, page: PageOptions): Promise<Page<FeedbackRecord>> {
+    const { items, ...rest } = await this.#rows.list({
+      index: 'score',
+      to: score + tiny,
+      ...page,
+      reverse: true,
+    })
+    return { ...rest, items: items.map(recordOf) }
+  }
+
+  async of(traceId: string): ReturnType<Feedback['of']> {
+    const scores: number[] = []
+    for await (const [, { score }] of this.#rows.scan({ index: 'trace', equals: traceId }))
+      if (score !== undefined) scores.push(score)
+    const sum = scores.reduce((a, b) => a + b, 0)
+    return { count: scores.length, avg_rating: scores.length === 0 ? null : sum / scores.length }
+  }
+
+  countOf(user: string): Promise<number> {
+    return this.#rows.count({ index: 'user', equals: user })
+  }
+
+  async eraseOf(user: string): Promise<number> {
+    let erased = 0
+    for await (const [id] of this.#rows.scan({ index: 'user', equals: user }))
+      if (await this.#rows.delete(id)) erased += 1
+    return erased
+  }
+}
+
+/** The end of a range is not part of it. */
+const tiny = 1e-9
+
+const recordOf = ({
+  id,
+  trace_id,
+  user_id,
+  score,
+  label,
+  provider,
+  model,
+  template,
+  variant,
+  updated_at,
+}: FeedbackRow) => ({
+  id,
+  trace_id,
+  user_id,
+  score,
+  label,
+  provider,
+  model,
+  template,
+  variant,
+  updated_at,
+})
