@@ -60,6 +60,57 @@ test('calls that are low give way to those of all others', () => {
   expect(statesOf([low, normal])).toEqual(['waiting', 'running'])
 })
 
+test.each([
+  ['low', 'normal', 'normal'],
+  ['normal', 'low', 'normal'],
+  ['high', 'low', 'high'],
+] as const)('of calls that are %s and %s of two owners, the %s one goes first', (one, other, first) => {
+  const { enter, leave, started } = queueOf(1)
+  const running = enter({ owner: 'carol' })
+  const tickets = [enter({ owner: 'ada', priority: one }), enter({ owner: 'bob', priority: other })]
+  leave(running, 10)
+  expect(started.at(-1)!.priority).toBe(first)
+  leave(started.at(-1)!, 20)
+  expect(statesOf(tickets).toSorted()).toEqual(['over', 'running'])
+})
+
+test('of calls that are low, too, the one of who has no slot goes first', () => {
+  const { enter, leave } = queueOf(2)
+  const [first] = several(2, () => enter({ owner: 'flood' }))
+  const more = enter({ owner: 'flood', priority: 'low' })
+  const quiet = enter({ owner: 'quiet', priority: 'low' })
+  leave(first!, 10)
+  expect(statesOf([more, quiet])).toEqual(['waiting', 'running'])
+})
+
+test('a higher limit lets those go who wait, with the next call', () => {
+  const { queue, bounds, enter } = queueOf(1)
+  const tickets = several(3, enter)
+  const ticket: Ticket = {
+    owner: 'ada',
+    weight: 1,
+    priority: 'normal',
+    tell: () => {},
+    state: 'waiting',
+    since: 0,
+  }
+  expect(queue.enter(ticket, { ...bounds, most: 4 }, 0)).toBe(true)
+  expect(statesOf([...tickets, ticket])).toEqual(['running', 'running', 'running', 'running'])
+})
+
+test('it tells who runs and waits, and by how long slots are held when to try again', () => {
+  const { queue, bounds, enter, leave } = queueOf(2)
+  const [first] = several(4, () => enter({ owner: 'ada' }))
+  leave(enter({ owner: 'bob' }))
+  expect([queue.most, queue.owners]).toEqual([2, [{ owner: 'ada', running: 2, waiting: 2 }]])
+  leave(first!, 1000)
+  // A tenth of the way from the two seconds that are assumed.
+  expect(queue.retryMs).toBeCloseTo((1900 * 1) / 2)
+  several(2, () => enter({ owner: 'ada' }))
+  expect(queue.retryMs).toBeCloseTo((1900 * 3) / 2)
+  expect(queue.enter({ ...first!, state: 'waiting' }, { ...bounds, mostWaiting: 0 }, 0)).toBe(false)
+})
+
 test('who calls everything high gets no more than a share', () => {
   const { enter, leave } = queueOf(1)
   const first = enter({ owner: 'loud', priority: 'high' })
@@ -105,6 +156,16 @@ test('one slot is shared by time, so that long calls do not take it from short o
   expect(Math.abs(used.long - used.short)).toBeLessThanOrEqual(1000)
 })
 
+test('one slot is shared by weight', () => {
+  const { enter, leave, started } = queueOf(1)
+  several(100, () => enter({ owner: 'large', weight: 3 }))
+  several(100, () => enter({ owner: 'small', weight: 1 }))
+  for (let n = 0; n < 40; n += 1) leave(started[n]!, (n + 1) * 100)
+  const large = started.slice(0, 40).filter(({ owner }) => owner === 'large').length
+  expect(large).toBeGreaterThanOrEqual(29)
+  expect(large).toBeLessThanOrEqual(31)
+})
+
 test('who comes back has no claim on the time in which it wanted nothing', () => {
   const { enter, leave, started } = queueOf(1)
   leave(enter({ owner: 'back' }), 100)
@@ -143,6 +204,23 @@ describe('a queue that is full', () => {
     enter({ owner: 'quiet' })
     expect(displaced).toHaveLength(2)
     expect(enter({ owner: 'quiet' }).state).toBe('over')
+  })
+
+  test('compares what waits by weight', () => {
+    const { enter, displaced } = queueOf(1, 6)
+    several(5, () => enter({ owner: 'large', weight: 10 }))
+    const small = several(2, () => enter({ owner: 'small' }))
+    expect(enter({ owner: 'small' }).state).toBe('over')
+    expect(enter({ owner: 'large', weight: 10 }).state).toBe('waiting')
+    expect(displaced).toEqual([small[1]])
+  })
+
+  test('displaces nobody for who would have as many', () => {
+    const { enter, displaced } = queueOf(1, 3)
+    several(3, () => enter({ owner: 'ada' }))
+    enter({ owner: 'bob' })
+    expect(enter({ owner: 'bob' }).state).toBe('over')
+    expect(displaced).toEqual([])
   })
 
   test('displaces a less urgent call of the same owner', () => {
