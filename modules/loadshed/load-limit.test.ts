@@ -154,6 +154,38 @@ test('providers that say that they are overloaded halve it, once for all calls t
   expect(load.limit).toBe(36)
 })
 
+test('a share of the limit is for calls that may use no more', () => {
+  const load = newLoadLimit({ ...bounds, min: 10 }, 0)
+  const entered = (share: number) =>
+    Array.from({ length: 20 }, () => enter(load, share)).filter((one) => one !== undefined).length
+  expect([entered(0.6), entered(0.8), entered(1)]).toEqual([6, 2, 2])
+})
+
+test('it grows fast until calls have ever been slow, and then by steps', () => {
+  const load = newLoadLimit({ ...bounds, min: 10 }, 0)
+  for (let n = 0; n < 3; n += 1) round(load, 10, took(100))
+  expect(load.limit).toBeCloseTo(10 * 1.4 ** 3)
+  for (let n = 0; n < 4; n += 1) round(load, 100, took(400))
+  expect(load.limit).toBeLessThan(10)
+  const change = (): void => {
+    const { edition } = load
+    while (load.edition === edition) round(load, 100, took(100))
+  }
+  change()
+  const { limit } = load
+  change()
+  expect(load.limit).toBeCloseTo(limit + Math.sqrt(limit))
+})
+
+test('measuring anew takes no room from a model that refuses nothing', () => {
+  const load = newLoadLimit({ ...bounds, min: 10 }, 0)
+  for (let n = 0; n < 6; n += 1) round(load, 10, took(100))
+  const { limit } = load
+  round(load, 10, took(100), 10 * 60_000)
+  round(load, 10, took(100), 10 * 60_000)
+  expect(load.limit).toBeGreaterThanOrEqual(limit)
+})
+
 test('calls that say nothing change nothing but the room they leave', () => {
   const load = newLoadLimit(bounds, 0)
   for (let n = 0; n < 50; n += 1) expect(round(load, 100, undefined)).toBe(bounds.min)
