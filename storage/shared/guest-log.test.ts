@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { fillUp, hasFullDevice } from '../conformance/full-device.ts'
 import { collect } from '../conformance/harness.ts'
 import { type Call, callOf, callOptions, LogModel } from '../conformance/log-model.ts'
-import type { LogQuery, StoreProblem } from '../index.ts'
+import type { LogOptions, LogQuery, StoreProblem } from '../index.ts'
 import { withEnds } from './ends-parts.ts'
 
 const options = { ...callOptions, flushMs: 60_000 }
@@ -41,6 +41,9 @@ test('a log of another thread answers what the rows say, whatever is asked, and 
     expect(await log.forgetTotals('0000', '0001')).toBe(4)
     for (const cell of model.totals.keys()) if (cell < '0001') model.totals.delete(cell)
     await log.prepare()
+    const after = await log.placeOf('call9')
+    expect((await log.list({ after: after!, limit: 1 })).items).toEqual([callOf(8)])
+    expect(await log.placeOf('nobody')).toBeUndefined()
     for (const page of [{ limit: -1 }, { offset: -1 }, { limit: Number.NaN }])
       for (const query of [page, { ...page, filter }]) {
         await expect(log.list(query)).rejects.toMatchObject({ code: 'QUERY_INVALID' })
@@ -54,6 +57,8 @@ function fail(): never {
   throw new Error('out of order')
 }
 
+const rollup: LogOptions<Call>['rollup'] = ({ at }, add) => add([`at${at}`], { calls: 1 })
+
 test('rows are on disk after a flush, and options that come later hold for rows that come after them', () =>
   withEnds(async (a, _, { engine }) => {
     const log = a.log('calls', options)
@@ -62,8 +67,11 @@ test('rows are on disk after a flush, and options that come later hold for rows 
     await log.flush()
     expect(log.status().depth).toBe(0)
     log.append(callOf(2))
-    a.log('calls', { ...options, fields: { at: ({ at }) => at }, maxQueueBytes: 500 })
+    a.log('calls', { ...options, fields: { at: ({ at }) => at }, maxQueueBytes: 500, rollup })
     for (let n = 3; n < 20; n++) log.append(callOf(n))
+    const rows = await collect(log.scan())
+    expect(rows.at(-1)).toEqual(callOf(1))
+    expect((await log.totals('at', 'au')).cells.length).toBe(rows.length - 2)
     const { dropped } = log.status()
     expect(dropped).toBeGreaterThan(0)
     expect((await log.list({ where: { at: [1, 2] } })).total).toBe(2)
@@ -82,10 +90,16 @@ test('what is no row is dropped, and told of once', async () => {
       expect((await log.list()).items).toEqual([callOf(1)])
       expect(log.status()).toMatchObject({ depth: 0, bytes: 0, dropped: 1 })
       expect((await log.list()).total).toBe(1)
+      const other = a.log('other', options)
+      other.append({ id: '' } as Call)
+      expect(await other.list()).toEqual({ items: [], total: 0 })
     },
     { report: (problem) => problems.push(problem) },
   )
-  expect(problems).toMatchObject([{ code: 'ROW_INVALID', part: 'calls' }])
+  expect(problems).toMatchObject([
+    { code: 'ROW_INVALID', part: 'calls' },
+    { code: 'ROW_INVALID', part: 'other' },
+  ])
 })
 
 test.skipIf(!hasFullDevice)('rows that the disk refuses wait in their thread, and come in their order', () =>
