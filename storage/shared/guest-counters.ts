@@ -52,9 +52,10 @@ export class GuestCounters implements Counters {
 
   clear(prefix: string): void {
     this.#parts.gate.check()
-    forget(this.#values, prefix)
+    const step: CounterStep = ['clear', prefix, 0]
+    apply(this.#values, step)
     this.#growing.clear()
-    this.#push(['clear', prefix, 0])
+    this.#push(step)
   }
 
   flush(): Promise<void> {
@@ -81,17 +82,17 @@ export class GuestCounters implements Counters {
     }
   }
 
-  /** Takes in what was done elsewhere; it came before whatever of this thread is not confirmed. */
+  /** Takes in what was done elsewhere: it came before all steps of this thread that are not confirmed. */
   take(steps: readonly CounterStep[]): void {
+    const later = [...this.#crossing, this.#waiting].flat()
+    const replacing = later.filter(([kind]) => kind !== 'add')
     for (const step of steps) {
       const [kind, name, amount] = step
-      if (kind === 'add') this.#values.set(name, addUp(this.get(name), amount))
-      else {
+      if (kind !== 'add') {
         apply(this.#values, step)
-        const isConcerned = (own: string): boolean => (kind === 'set' ? own === name : own.startsWith(name))
-        for (const later of [...this.#crossing, this.#waiting])
-          for (const own of later) if (own[0] !== 'clear' && isConcerned(own[1])) apply(this.#values, own)
-      }
+        for (const own of later) apply(this.#values, own, (counter) => concerns(step, counter))
+      } else if (!replacing.some((own) => concerns(own, name)))
+        this.#values.set(name, addUp(this.get(name), amount))
     }
   }
 
@@ -109,12 +110,18 @@ export class GuestCounters implements Counters {
   }
 }
 
-function apply(values: Map<string, number>, [kind, name, amount]: CounterStep): void {
-  if (kind === 'set') values.set(name, amount)
-  else if (kind === 'add') values.set(name, addUp(values.get(name) ?? 0, amount))
-  else forget(values, name)
-}
+/** Whether a step changes this counter. */
+const concerns = ([kind, name]: CounterStep, counter: string): boolean =>
+  kind === 'clear' ? counter.startsWith(name) : counter === name
 
-function forget(values: Map<string, number>, prefix: string): void {
-  for (const name of [...values.keys()]) if (name.startsWith(prefix)) values.delete(name)
+/** Does a step to the counters that are meant. */
+function apply(
+  values: Map<string, number>,
+  [kind, name, amount]: CounterStep,
+  isMeant: (counter: string) => boolean = () => true,
+): void {
+  if (kind === 'clear') {
+    for (const counter of [...values.keys()])
+      if (counter.startsWith(name) && isMeant(counter)) values.delete(counter)
+  } else if (isMeant(name)) values.set(name, kind === 'set' ? amount : addUp(values.get(name) ?? 0, amount))
 }
