@@ -195,6 +195,15 @@ test('users without a tenant share nothing with one, and can be kept out', async
   const user = await gateway.signUp('nobody')
   expect((await say(user)).status).toBe(200)
   expect((await gateway.api('GET', '/api/modules/tenantwall/tenant', undefined, user.key)).status).toBe(404)
+  for (const at of [
+    '/api/status',
+    '/api/proxy/status/',
+    '/api/proxy/providers',
+    '/api/proxy/providers/openai',
+  ]) {
+    expect(await gateway.api('GET', at, undefined, user.key)).toMatchObject(forbidden)
+    expect((await gateway.api('GET', at)).status).toBe(200)
+  }
   await gateway.module('tenantwall', { config: { unassigned: 'refuse' } })
   expect(await say(user)).toMatchObject(forbidden)
   expect((await say({ key: gateway.adminKey })).status).toBe(200)

@@ -56,7 +56,9 @@ export default defineModule({
 
     return {
       admit({ principal, path }) {
-        if (principal && tenantOf(principal) && showsWhole(path)) throw forAdmins()
+        if (!principal) return
+        tenantOf(principal)
+        if (principal.type === 'user' && showsWhole(path)) throw forAdmins()
       },
       request(call) {
         const tenant = tenantOf(call.principal)

@@ -1,6 +1,6 @@
 /**
  * The routes that show the gateway as a whole. What one tenant does shows in their figures, such as how many calls there were and
- * how long a provider took, so no other tenant may see them.
+ * how long a provider took, so no user may see them.
  */
 const whole = /^\/api\/(status|(proxy|observe)\/status|proxy\/providers(\/[^/]+)?)\/?$/
 
