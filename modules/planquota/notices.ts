@@ -22,9 +22,10 @@ export class Notices {
     if (quota.plan === undefined) return undefined
     const percentage = this.#percentages.find((each) => used * 100 >= limit.most * each)
     if (percentage === undefined) return undefined
-    const until = Date.now() + resetMs
-    // The instant before the next month begins is in this one.
-    const month = new Date(until - 1).toISOString().slice(0, 7)
+    // In the midst of what is left: the count may be a moment old when its answer is here.
+    const within = new Date(Date.now() + resetMs / 2)
+    const until = Date.UTC(within.getUTCFullYear(), within.getUTCMonth() + 1)
+    const month = within.toISOString().slice(0, 7)
     const told = ensure(this.#told, name, () => ({ month, percentage: 0 }), mostKnown)
     if (told.month === month && told.percentage >= percentage) return undefined
     told.month = month
