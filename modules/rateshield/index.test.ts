@@ -292,15 +292,28 @@ test('a call that runs while the module is switched off and on again keeps its p
   await expect.poll(async () => (await ask()).status).toBe(200)
 })
 
+/** Switches a plugin off, after those that need it; returns all of them in that order. */
+async function switchOff(id: string): Promise<string[]> {
+  const { registry } = gateway.kernel
+  const refusal = await registry.change(id, { enabled: false }).then(
+    () => undefined,
+    (error: unknown) => String(error),
+  )
+  if (refusal === undefined) return [id]
+  const [, names] = /needed by ([^;]+);/.exec(refusal) ?? []
+  if (names === undefined) throw new Error(refusal)
+  const gone: string[] = []
+  for (const name of names.split(', ')) if (!gone.includes(name)) gone.push(...(await switchOff(name)))
+  return [...gone, ...(await switchOff(id))]
+}
+
 test('what counts cannot go while it is needed, and knows what runs when it comes back', async () => {
   await limit({ per: 'key', concurrency: 1 })
   const running = hold(1)
   await upstream.received(1)
   const { registry } = gateway.kernel
   await expect(registry.change('counting', { enabled: false })).rejects.toThrow(/needed by .*rateshield/)
-  await gateway.module('rateshield', { enabled: false })
-  await registry.change('counting', { enabled: false })
-  await registry.change('counting', { enabled: true })
+  for (const id of (await switchOff('counting')).toReversed()) await registry.change(id, { enabled: true })
   await limit({ per: 'key', concurrency: 1 })
   expect((await ask()).status).toBe(429)
   await running.leave()
