@@ -121,6 +121,30 @@ test('what traces add up to outlives them and their bodies', async () => {
   expect([await minutes(20), await minutes(40)]).toEqual([1, 0])
 })
 
+test('a follower meets each trace once, in the order of writing, also while some are added and old ones go', async () => {
+  const traces = new Traces(engine.namespace('followed'), 10)
+  const now = Date.now()
+  // A call that lasted longer is written later, and began before the others.
+  const times = Array.from({ length: 60 }, (_, n) => now - ((n * 37) % 60) * 1000)
+  const rows = times.map((at, n) => sample(n, at))
+  const met: string[] = []
+  let after: string | undefined
+  const follow = async (limit: number): Promise<number> => {
+    const page = await traces.follow({ after, from: now - day }, limit)
+    met.push(...page.traces.map(({ id }) => id))
+    after = page.after
+    return page.traces.length
+  }
+  expect([await follow(10), after]).toEqual([0, undefined])
+  for (const row of rows.slice(0, 40)) await traces.append(row)
+  expect([await follow(25), await follow(25), await follow(25)]).toEqual([25, 15, 0])
+  await traces.append(sample(1, now - 2 * day))
+  for (const row of rows.slice(40)) await traces.append(row)
+  await traces.prune({ rows: 1, bodies: 1 }, now + 1000)
+  while ((await follow(7)) > 0);
+  expect(met).toEqual(rows.map(({ id }) => id))
+})
+
 test('models that a client makes up are summed up as one, and nothing is left out', async () => {
   const traces = new Traces(engine.namespace('made-up'), 250)
   const now = Date.now()
