@@ -202,6 +202,7 @@ test('a failure is told as one of this hook, wherever in it it was', async () =>
   const shows: [Show, number][] = [
     [{ body: broken, stream: () => undefined }, 1],
     [{ stream: broken }, 1],
+    [{ stream: () => ({ push: broken }) }, 1],
     [{ error: broken }, 1],
     [{ headers: broken }, 1],
   ]

@@ -24,6 +24,8 @@ test('where no module has a word on targets there are no hooks for them, and one
   const preferring = targetHooksOf([entryOf('prefers', { prefers: () => 2 })])
   expect(preferring?.refusal(target, call)).toBeUndefined()
   expect(preferring?.preference(target, call)).toBe(2)
+  const both = targetHooksOf([entryOf('both', { eligible: () => 'no', prefers: () => 2 })])
+  expect([both?.refusal(target, call)?.reason, both?.preference(target, call)]).toEqual(['no', 2])
 })
 
 test('the first module that refuses a target says why, and preferences add up, of modules for this call', () => {
