@@ -50,7 +50,7 @@ const caution = 1.1
 export default defineModule({
   settings,
 
-  setup({ id, settings, targets, find, complete }) {
+  setup({ id, settings, mode, targets, find, complete }) {
     const { strategy, reserve_output, keep_turns: turns, summary_model: model, summary_tokens } = settings
     const pins = settings.pinned.map((source) => patternFinder(source, longestPin))
     const isPinned = (message: Message): boolean =>
@@ -109,7 +109,8 @@ export default defineModule({
       messages: readonly Message[],
       room: Room,
     ): Promise<Fitted | undefined> {
-      if (strategy === 'summarize') {
+      // In shadow nobody pays for a summary: the turns count as dropped.
+      if (strategy === 'summarize' && mode === 'enforce') {
         const fitted = await summarised(call, messages, room)
         if (fitted) return fitted
       }

@@ -40,11 +40,10 @@ test('admins see jobs page by page, by kind and status, and nobody else does', a
   expect((await gateway.api('GET', '/api/jobs?status=lost')).status).toBe(400)
   const { key } = await gateway.signUp()
   expect((await gateway.api('GET', '/api/jobs', undefined, key)).status).toBe(403)
-  const kinds = (await gateway.api('GET', '/api/jobs/kinds')).body
-  expect(kinds).toMatchObject({
-    kinds: [{ kind: 'scribe.line', paused: true, defined: true, waiting: 3 }],
-    total: 1,
-  })
+  const { kinds } = (await gateway.api('GET', '/api/jobs/kinds')).body
+  expect(kinds).toContainEqual(
+    expect.objectContaining({ kind: 'scribe.line', paused: true, defined: true, waiting: 3 }),
+  )
 
   await gateway.api('POST', '/api/jobs/resume', { kind: 'scribe.line' })
   await become('1/a?', 'completed')

@@ -62,6 +62,11 @@ interface Parts {
 
 /** Lists, adds and shows traces. */
 export function traceRoutes(context: Context<unknown>, { traces, rules, keptDays, added }: Parts): void {
+  const detail = async (row: TraceRow) => ({
+    ...detailOf(row, await traces.bodies(row.id)),
+    feedback: (await context.find(Feedback)?.of(row.id)) ?? null,
+  })
+
   context.route({
     method: 'get',
     path: '/api/observe/traces',
@@ -106,7 +111,7 @@ export function traceRoutes(context: Context<unknown>, { traces, rules, keptDays
         await traces.append(row, () => bodiesText(sides, rules.maxBytes), principal)
       } else await traces.append(row)
       added(row)
-      return detailOf(row, await traces.bodies(row.id))
+      return detail(row)
     },
   })
 
@@ -118,9 +123,7 @@ export function traceRoutes(context: Context<unknown>, { traces, rules, keptDays
     params: z.strictObject({ id: z.string().max(100) }),
     returns: traceDetail,
     async handle({ params: { id }, principal }) {
-      const row = await readable(traces, id, principal)
-      const feedback = (await context.find(Feedback)?.of(id)) ?? null
-      return { ...detailOf(row, await traces.bodies(id)), feedback }
+      return detail(await readable(traces, id, principal))
     },
   })
 }
