@@ -181,3 +181,22 @@ test('patterns that make others backtrack take a text of 100 KB in linear time',
   // Quadratic time would be minutes.
   expect(Math.max(...ms)).toBeLessThan(10_000)
 })
+
+test('texts full of matches are searched in linear time, also if other rules match far behind them', () => {
+  let searched = 0
+  const rules = compiled(
+    { pattern: '\\d', max_length: 200 },
+    { pattern: 'end', action: 'log' },
+    { pattern: 'stop', action: 'block' },
+  ).map((rule) => ({
+    ...rule,
+    find(text: string, from: number) {
+      const found = rule.find(text, from)
+      searched += (found?.end ?? text.length) - from
+      return found
+    },
+  }))
+  const text = `${'7'.repeat(2000)} end stop`
+  expect(new RuleSet(rules).find(text, content, 0)).toHaveLength(2002)
+  expect(searched).toBeLessThan(20 * text.length)
+})

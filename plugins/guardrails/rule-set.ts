@@ -2,6 +2,7 @@ import type { GuardrailHit, GuardrailRuleSet, GuardrailSpan, TextLocation } from
 import type { Finding } from '#kit'
 import type { CompiledRule } from './compile.ts'
 import { Prefilter } from './prefilter.ts'
+import { Reach, remembering } from './reach.ts'
 
 /** A match and its rule. */
 export interface RuleMatch extends Finding {
@@ -32,10 +33,11 @@ export class RuleSet implements GuardrailRuleSet {
   }
 
   find(text: string, place: TextLocation, from: number): GuardrailSpan[] {
-    const rules = this.#rulesIn(text, place)
+    const rules = this.#rulesIn(text, place).map((rule) => ({ ...rule, find: remembering(rule.find) }))
+    const reaches = rules.filter((rule) => rankOf(rule) <= 1).map((rule) => new Reach(rule, from))
     const spans: GuardrailSpan[] = []
     for (let at = from; rules.length > 0; ) {
-      const next = placedAt(rules, text, at)
+      const next = placedAt(rules, reaches, text, at)
       if (!next) break
       const end = cutAtStronger(rules, text, next)
       // Of the match that a tail belongs to, the beginning was counted.
@@ -67,23 +69,25 @@ interface Placed extends RuleMatch {
 }
 
 /** What comes next from a place on: the rest of what began before it, unless something stronger begins there. */
-function placedAt(rules: readonly CompiledRule[], text: string, at: number): Placed | undefined {
-  const tail = tailAt(rules, text, at)
+function placedAt(
+  rules: readonly CompiledRule[],
+  reaches: readonly Reach[],
+  text: string,
+  at: number,
+): Placed | undefined {
+  const tail = tailAt(reaches, text, at)
   const next = nextFrom(rules, text, at)
   return tail && !(next?.start === at && rankOf(next.rule) < rankOf(tail.rule)) ? tail : next
 }
 
 /** The rest of a match that began before `at` and goes on behind it; of several the one that blocks, then the longest. */
-function tailAt(rules: readonly CompiledRule[], text: string, at: number): Placed | undefined {
+function tailAt(reaches: readonly Reach[], text: string, at: number): Placed | undefined {
   let best: Placed | undefined
-  for (const rule of at > 0 ? rules : []) {
-    if (rankOf(rule) > 1 || (best && rankOf(best.rule) < rankOf(rule))) continue
-    for (let from = Math.max(0, at - rule.longest); ; ) {
-      const found = rule.find(text, from)
-      if (!found || found.start >= at) break
-      if (found.end > (best?.end ?? at)) best = { start: at, end: found.end, rule, isTail: true }
-      from = found.start + 1
-    }
+  for (const reach of reaches) {
+    const { rule } = reach
+    if (best && rankOf(best.rule) < rankOf(rule)) break
+    const end = reach.before(text, at)
+    if (end > (best?.end ?? at)) best = { start: at, end, rule, isTail: true }
   }
   return best
 }
