@@ -33,7 +33,7 @@ export const guardrailRuleFields = {
   allow: words.meta({ description: 'Exact texts that are no matches.' }),
   max_length: z.int().min(1).max(longestGuardrailMatch).meta({
     description:
-      'Of longer matches, so many characters count. Streams are held back by at most twice as many.',
+      'Of longer matches, so many characters count; what matches only longer texts finds nothing. Streams are held back by at most twice as many.',
   }),
   action: z.enum(findingActions).meta({ description: 'What becomes of a match.' }),
   direction: z

@@ -156,6 +156,18 @@ describe.each([false, true])('in a chat (streamed: %s)', (stream) => {
   })
 })
 
+test('in shadow the module refuses nothing, and no match counts as refused', async () => {
+  const id = await add({ pattern: 'K-\\d{4}', action: 'block', direction: 'request' })
+  await gateway.module('guardrail', { mode: 'shadow' })
+  try {
+    expect((await ask('chat', `My key is ${secret}`, false)).status).toBe(200)
+    const events = async () => (await gateway.api('GET', `/api/guardrails/events?rule_id=${id}`)).body.events
+    await expect.poll(events).toMatchObject([{ action: 'block', mode: 'shadow', direction: 'request' }])
+  } finally {
+    await gateway.module('guardrail', { mode: 'enforce' })
+  }
+})
+
 test('official clients see a refusal as a bad request that names the module', async () => {
   await add({ pattern: 'K-\\d{4}', action: 'block' })
   const baseURL = `${gateway.url}/v1`

@@ -17,6 +17,8 @@ type Direction = TextLocation['direction']
 interface Side {
   readonly rules: GuardrailRuleSet | undefined
   readonly hits: GuardrailHit[]
+  /** Rules that warn the client. */
+  readonly warned: Set<string>
 }
 
 const warnings = 'X-Guardrail-Warnings'
@@ -29,7 +31,7 @@ export default defineModule({
     }),
   }),
 
-  setup({ id, settings, use, slot }) {
+  setup({ id, settings, mode, use, slot }) {
     const own = use(GuardrailRules).compile(id, settings.rules)
     // Stored rules hold once for a call, whatever bindings the module has.
     const from = { stored: !id.includes('/'), own }
@@ -37,9 +39,16 @@ export default defineModule({
     /** Asked once for each direction: a rule that changes during a call holds for the next one. */
     const sideOf = (call: Call, direction: Direction): Side => {
       const known = sides(call)
-      known[direction] ??= { rules: use(GuardrailRules).rulesFor(call, direction, from), hits: [] }
+      known[direction] ??= {
+        rules: use(GuardrailRules).rulesFor(call, direction, from),
+        hits: [],
+        warned: new Set(),
+      }
       return known[direction]
     }
+
+    /** What the module only tries, no rule of it has done. */
+    const told = (hit: GuardrailHit): GuardrailHit => (mode === 'shadow' ? { ...hit, shadow: true } : hit)
 
     const detection = (direction: Direction): Detection => ({
       reach: use(GuardrailRules).reach,
@@ -48,11 +57,14 @@ export default defineModule({
       scan: (text, place, call, from) => sideOf(call, direction).rules?.find(text, place, from) ?? [],
       open: (text, call, from) => Math.max(from, text.length - (sideOf(call, direction).rules?.held ?? 0)),
       found(span, _place, call) {
-        const { hits } = span as GuardrailSpan
-        sideOf(call, direction).hits.push(...hits)
-        const warned = hits.filter(({ action, shadow }) => action === 'warn' && !shadow)
-        if (warned.length > 0 && direction === 'request')
-          call.trace.header(warnings, [...new Set(warned.map(({ ruleId }) => ruleId))].join(', '))
+        const side = sideOf(call, direction)
+        for (const hit of (span as GuardrailSpan).hits) {
+          side.hits.push(hit)
+          if (direction === 'reply' || hit.action !== 'warn' || hit.shadow || side.warned.has(hit.ruleId))
+            continue
+          side.warned.add(hit.ruleId)
+          call.trace.header(warnings, [...side.warned].join(', '))
+        }
       },
     })
 
@@ -60,7 +72,7 @@ export default defineModule({
       detect: { request: detection('request'), reply: detection('reply') },
       settled(_outcome, call) {
         for (const [direction, { rules, hits }] of Object.entries(sides(call)))
-          if (rules) use(GuardrailRules).record(call, direction as Direction, hits)
+          if (rules) use(GuardrailRules).record(call, direction as Direction, hits.map(told))
       },
     }
   },

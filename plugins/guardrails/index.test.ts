@@ -189,6 +189,15 @@ test('calls of the past are searched with rules that are not stored', async () =
   expect((await gateway.api('POST', '/api/guardrails/history', { rule_ids: ['gr_0'] })).status).toBe(404)
 })
 
+test('the header of warnings names every rule that warns, wherever in the request', async () => {
+  const [first, second] = [
+    await add({ pattern: 'one', action: 'warn' }),
+    await add({ pattern: 'two', action: 'warn' }),
+  ]
+  const headers = await ask('one and two, and one')
+  expect(headers.get('x-guardrail-warnings')?.split(', ').sort()).toEqual([first.id, second.id].sort())
+})
+
 test('matches in calls are counted, listed and told, without their text', async () => {
   const heard: unknown[] = []
   const end = gateway.kernel.events.onAny((data, occurrence) => {
