@@ -5,13 +5,14 @@ import {
   conflict,
   type JobQueue,
   Jobs,
+  newId,
   notFound,
   type Occurrence,
   type Page,
   type PageOptions,
   type Transaction,
 } from '#kernel'
-import { bodyOf, type Message } from './formats.ts'
+import { bodyOf, type Message, withRoutingKey } from './formats.ts'
 import { isDeliverable, nameFor } from './names.ts'
 import { type DeliveryRow, deliveryRow, type WebhookRow } from './rows.ts'
 import { type Attempted, attempt, type Task, taskSchema } from './sending.ts'
@@ -85,7 +86,7 @@ export class Deliveries {
       const waiting = await this.rows.count({ index: 'state', equals: [webhook.id, 'pending'] })
       const id = `dlv_${createHash('sha256').update(`${occurrence} ${webhook.id}`).digest('hex').slice(0, 32)}`
       const status = waiting < mostWaiting ? 'pending' : 'dropped'
-      const body = bodyOf(message, webhook.format, this.#webhooks.routingKeyOf(webhook))
+      const body = bodyOf(message, webhook.format)
       const { event } = message
       const times = { created_at: at, updated_at: at }
       rows.push({ id, webhook: webhook.id, event, body, status, attempts: 0, job: id, ...times })
@@ -110,7 +111,7 @@ export class Deliveries {
       const next: DeliveryRow = {
         ...row,
         status: 'pending',
-        job: `${id}.${row.attempts}`,
+        job: newId(`${id}.`),
         updated_at: new Date().toISOString(),
       }
       tx.put(this.rows, id, next)
@@ -162,13 +163,21 @@ export class Deliveries {
   async #send({ delivery: id, webhook: of }: Task, signal: AbortSignal): Promise<string> {
     const [row, webhook] = [await this.rows.get(id), await this.#webhooks.rows.get(of)]
     if (!row) return 'deleted'
-    if (!webhook?.enabled) {
+    if (!webhook) {
+      // The event was queued while the webhook was being deleted.
+      await this.rows.delete(id)
+      return 'deleted'
+    }
+    if (!webhook.enabled) {
       await this.#change(id, { status: 'dropped', error: 'The webhook is switched off.' })
       return 'dropped'
     }
     const secrets = this.#webhooks.secretsOf(webhook)
     const headers = this.#webhooks.headersOf(webhook)
-    const done = await attempt(this.#context.fetch, { row, url: webhook.url, secrets, headers, signal })
+    const key = this.#webhooks.routingKeyOf(webhook)
+    const body = webhook.format === 'pagerduty' ? withRoutingKey(row.body, key) : row.body
+    const sent = { id, body, url: webhook.url, secrets, headers, signal }
+    const done = await attempt(this.#context.fetch, sent)
     await this.#record(row, done)
     if (done.failure) throw done.failure
     return 'sent'

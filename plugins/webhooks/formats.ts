@@ -86,12 +86,11 @@ const discord = (message: Message): object => ({
 })
 
 /** Events of PagerDuty's Events API v2. What ends an alert resolves its incident. */
-function pagerduty(message: Message, routingKey: string): object {
+function pagerduty(message: Message): object {
   const { alert_id, group, state } = fieldsOf(message.data)
   const subject = typeof alert_id === 'string' ? `${alert_id}:${String(group ?? '')}` : undefined
   const isOver = subject !== undefined && state === 'ok'
   return {
-    routing_key: routingKey,
     event_action: isOver ? 'resolve' : 'trigger',
     ...(subject !== undefined && { dedup_key: subject.slice(0, 255) }),
     payload: {
@@ -106,11 +105,15 @@ function pagerduty(message: Message, routingKey: string): object {
   }
 }
 
-/** The body of a message for a receiver. */
-export function bodyOf(message: Message, format: Format, routingKey = ''): string {
+/** The body of a message for a receiver; PagerDuty's without the integration key. */
+export function bodyOf(message: Message, format: Format): string {
   const { event, timestamp, data } = message
   if (format === 'slack') return JSON.stringify(slack(message))
   if (format === 'discord') return JSON.stringify(discord(message))
-  if (format === 'pagerduty') return JSON.stringify(pagerduty(message, routingKey))
+  if (format === 'pagerduty') return JSON.stringify(pagerduty(message))
   return JSON.stringify({ event, timestamp, data })
 }
+
+/** A body for PagerDuty with the integration key, as it is sent. It is not stored like this, because keys are stored encrypted. */
+export const withRoutingKey = (body: string, key: string): string =>
+  JSON.stringify({ ...JSON.parse(body), routing_key: key })

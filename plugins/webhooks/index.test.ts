@@ -1,3 +1,4 @@
+import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -179,6 +180,39 @@ describe('attempts', () => {
     for (const { path } of [off, deleted, gone]) expect(receiver.on(path)).toHaveLength(1)
     expect((await api('POST', `/${gone.id}/enable`)).body).toMatchObject({ enabled: true, status: 'active' })
   })
+})
+
+test('a delivery that was dropped can be sent again as often as it takes', async () => {
+  const { id, path } = await subscribe({ enabled: false })
+  const delivery = await tryOut(id)
+  const status = async () => (await newest(id)).status
+  const again = async () => (await api('POST', `/${id}/deliveries/${delivery}/redeliver`)).status
+  for (let n = 0; n < 2; n += 1) {
+    await expect.poll(status).toBe('dropped')
+    expect(await again()).toBe(202)
+  }
+  await expect.poll(status).toBe('dropped')
+  await api('POST', `/${id}/enable`)
+  expect(await again()).toBe(202)
+  await received(path, 1)
+})
+
+test('the key of PagerDuty is sent, and is nowhere on the disk', async () => {
+  const key = 'integration-key-of-theirs'
+  const { id, path } = await subscribe({ format: 'pagerduty', routing_key: key })
+  const delivery = await tryOut(id)
+  await received(path, 1)
+  const sent = JSON.parse(receiver.on(path)[0]!.body)
+  expect(sent).toMatchObject({ routing_key: key, event_action: 'trigger' })
+  await expect.poll(() => newest(id)).toMatchObject({ status: 'success' })
+  const files = await readdir(gateway.dataDir, { recursive: true, withFileTypes: true })
+  const contents = await Promise.all(
+    files
+      .filter((file) => file.isFile())
+      .map(({ parentPath, name }) => readFile(`${parentPath}/${name}`, 'latin1').catch(() => '')),
+  )
+  expect(contents.filter((content) => content.includes(delivery))).not.toEqual([])
+  expect(contents.filter((content) => content.includes(key))).toEqual([])
 })
 
 describe('subscribers', () => {

@@ -35,7 +35,7 @@ export const deliveryRow = z.object({
   id: z.string(),
   webhook: z.string(),
   event: z.string(),
-  /** Exactly what is sent, the same each time. */
+  /** What is sent, the same each time; PagerDuty's integration key is added to it. */
   body: z.string(),
   status: z.enum(deliveryStatuses),
   attempts: z.int(),

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { Context } from '#kernel'
-import type { DeliveryRow } from './rows.ts'
 import { signedHeaders } from './signing.ts'
 
 const answerMs = 15_000
@@ -37,7 +36,8 @@ export interface Attempted {
 }
 
 interface Sent {
-  readonly row: DeliveryRow
+  readonly id: string
+  readonly body: string
   readonly url: string
   readonly secrets: readonly [string, ...string[]]
   readonly headers: Readonly<Record<string, string>>
@@ -46,18 +46,18 @@ interface Sent {
 
 /** Sends a message once. Redirects are not followed, and nothing of the answer but its head is read. Rejects when it is stopped. */
 export async function attempt(fetch: Context<unknown>['fetch'], sent: Sent): Promise<Attempted> {
-  const { row, url, secrets, headers, signal } = sent
+  const { id, body, url, secrets, headers, signal } = sent
   const started = performance.now()
   const latency = (): number => Math.round((performance.now() - started) * 1000) / 1000
   try {
     const response = await fetch(url, {
       method: 'POST',
-      body: row.body,
+      body,
       headers: {
         'user-agent': 'Switchyard-Webhooks',
         ...headers,
         'content-type': 'application/json',
-        ...signedHeaders(row.id, new Date(), row.body, secrets),
+        ...signedHeaders(id, new Date(), body, secrets),
       },
       redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),

@@ -1,4 +1,5 @@
 import { type Collection, newId, notFound, type Secrets, type Store, type Transaction } from '#kernel'
+import { followRows } from '#kit'
 import type { Format } from './formats.ts'
 import { type WebhookRow, webhookRow } from './rows.ts'
 import { newSecret } from './signing.ts'
@@ -27,14 +28,11 @@ export class Webhooks {
   }
 
   /** Reads what there is, and follows changes of every thread. Returns what ends that. */
-  async load(): Promise<() => void> {
-    const keep = (id: string, row: WebhookRow | undefined): void => {
+  load(): Promise<() => void> {
+    return followRows(this.rows, (id, row) => {
       if (row?.enabled) this.#enabled.set(id, row)
       else this.#enabled.delete(id)
-    }
-    const end = this.rows.watch(({ id, row }) => keep(id, row))
-    for await (const [id, row] of this.rows.scan()) keep(id, row)
-    return end
+    })
   }
 
   get enabled(): Iterable<WebhookRow> {

@@ -22,7 +22,7 @@ const delivery = z.object({
   response_status: z.int().nullable(),
   latency_ms: z.number().nullable(),
   error: z.string().nullable(),
-  request_body_sha256: z.string(),
+  request_body_sha256: z.string().meta({ description: 'For PagerDuty, of the body without its key.' }),
   next_retry_at: time.nullable(),
   created_at: time,
   updated_at: time,
