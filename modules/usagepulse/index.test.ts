@@ -150,6 +150,13 @@ test('reports are what the traces add up to, by every dimension, day and hour, a
     }
 })
 
+test('a time may begin before the first call and end in years to come', async () => {
+  const all = expected(() => [''])
+  for (const time of ['from=1990-01-01', 'from=0001-01-01&to=9999-12-31', `from=${today()}&to=2250-01-01`])
+    expect(linesOf((await usage(`group_by=total&${time}`)).usage), time).toEqual(all)
+  expect(linesOf((await usage(`group_by=total&every=hour&from=${today()}&to=9999-12-31`)).usage)).toEqual(all)
+})
+
 /** Yesterday, as the hours of a run at midnight may be of two days. */
 const today = (): string => new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)
 

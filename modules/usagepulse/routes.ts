@@ -7,6 +7,9 @@ import { type Bounds, type Question, totalOf, type UsageLine, usageOf } from './
 const path = '/api/modules/usagepulse'
 const dayMs = 86_400_000
 
+/** No call is older, so nothing before it is read; nor anything of days to come. */
+const earliest = Date.UTC(2000, 0, 1)
+
 /** Sums by the hour are kept for so long. */
 const hoursKeptMs = 65 * dayMs
 
@@ -105,9 +108,10 @@ function questionOf(
   if (every === 'hour' && userId !== undefined)
     throw forbidden('Usage by the hour is for admins.', { param: 'every' })
   const now = Date.now()
-  const begin = from === undefined ? now - 30 * dayMs : Date.parse(from)
-  const end = to === undefined ? now + 1 : Date.parse(to) + (to.includes('T') ? 0 : dayMs)
-  if (begin >= end) throw badRequest('query from: must be before to.', { param: 'from' })
+  const since = from === undefined ? now - 30 * dayMs : Date.parse(from)
+  const until = to === undefined ? now + 1 : Date.parse(to) + (to.includes('T') ? 0 : dayMs)
+  if (since >= until) throw badRequest('query from: must be before to.', { param: 'from' })
+  const [begin, end] = [Math.max(since, earliest), Math.min(until, now + dayMs)]
   if (every === 'hour' && begin < now - hoursKeptMs)
     throw badRequest('query from: sums by the hour are kept for 65 days; ask for days.', { param: 'from' })
   return { groupBy: group_by, from: begin, to: end, every, userId }
