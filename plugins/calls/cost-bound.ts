@@ -51,9 +51,12 @@ export function costBound(
   }
 }
 
-/** Most tokens of all choices together, as far as the request says. */
+/** Most tokens of all choices together, as far as the request says: of each of its prompts, also those that only compete. */
 function mostOutput({ operation, request }: Call): number | undefined {
   if (operation === 'embedding') return 0
   const said = request.max_completion_tokens ?? request.max_tokens
-  return typeof said === 'number' ? said * (request.n ?? 1) : undefined
+  if (typeof said !== 'number') return undefined
+  const { prompt, n, best_of: competing } = request
+  const prompts = Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1
+  return said * prompts * Math.max(1, n ?? 1, typeof competing === 'number' ? competing : 1)
 }

@@ -161,6 +161,9 @@ describe('a call in the name of a user', () => {
     expect(await status({ ...question(), max_tokens: 400 })).toBe(200)
     expect(await status({ ...question(), max_tokens: 600 })).toBe(400)
     expect(await status({ ...question(), max_tokens: 300, n: 2 })).toBe(400)
+    const prompts = { model: 'gpt-4o-mini', prompt: ['one', 'two'], max_tokens: 300 }
+    expect(await status(prompts)).toBe(400)
+    expect(await status({ ...prompts, prompt: 'one', best_of: 2 })).toBe(400)
     expect(await status({ ...question(), model: 'openai/unheard-of', max_tokens: 1 })).toBe(400)
     expect(upstream.requests).toHaveLength(1)
   })
