@@ -154,6 +154,16 @@ test('what is missing is said to be missing', async () => {
   expect(await refused('messages', { messages, tools: [{ input_schema: {} }] })).toBe(
     'tools.0.name: it is missing.',
   )
+  const content = (source: object) => ({
+    max_tokens: 9,
+    messages: [{ role: 'user', content: [{ type: 'image', source }] }],
+  })
+  expect(await refused('messages', content({ type: 'base64', data: png }))).toBe(
+    'messages.0.content.0.source.media_type: it is missing: expected string.',
+  )
+  expect(await refused('messages', content({ type: 'url' }))).toBe(
+    'messages.0.content.0.source.url: it is missing: expected string.',
+  )
   expect(await refused('responses', { input: [{ type: 'function_call', arguments: '{}' }] })).toContain(
     'it is missing',
   )

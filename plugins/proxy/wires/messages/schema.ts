@@ -1,5 +1,17 @@
 import { z } from 'zod'
 
+/** What a source of its type must have; those of other types are carried as they came. */
+const needed: Readonly<Record<string, readonly string[]>> = { base64: ['media_type', 'data'], url: ['url'] }
+
+/** A block that may have a source of bytes, such as an image or a document. */
+const sourced = z.looseObject({ type: z.string() }).superRefine(({ source }, context) => {
+  if (typeof source !== 'object' || source === null) return
+  const fields = source as Readonly<Record<string, unknown>>
+  for (const name of needed[String(fields.type)] ?? [])
+    if (typeof fields[name] !== 'string')
+      context.addIssue({ code: 'custom', path: ['source', name], message: 'it is missing: expected string' })
+})
+
 const text = z.looseObject({ type: z.literal('text'), text: z.string() })
 const toolUse = z.looseObject({
   type: z.literal('tool_use'),
@@ -10,11 +22,11 @@ const toolUse = z.looseObject({
 const toolResult = z.looseObject({
   type: z.literal('tool_result'),
   tool_use_id: z.string(),
-  content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]).nullish(),
+  content: z.union([z.string(), z.array(sourced)]).nullish(),
   is_error: z.boolean().nullish(),
 })
 const known = new Set(['text', 'tool_use', 'tool_result'])
-const other = z.looseObject({ type: z.string().refine((type) => !known.has(type)) })
+const other = sourced.refine(({ type }) => !known.has(type))
 
 const block = z.union([text, toolUse, toolResult, other])
 
