@@ -34,6 +34,7 @@ export class Closing {
         number: ({ number }) => number,
         month: ({ month, number }) => [[month, number]],
         payer: ({ payer, number }) => [[nameOf(payer), number]],
+        bill: ({ month, payer, number }) => [[billId(month, nameOf(payer)), number]],
       },
     })
   }

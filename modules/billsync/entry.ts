@@ -64,9 +64,9 @@ export const nameOf = ({ kind, id }: Payer): string => `${kind}:${id}`
 /** How a call is billed; undefined when it used nothing. */
 function kindOf({ status, cost, usage, own_key }: TraceSummary, ownKeys: boolean): Kind | undefined {
   if (status === 'cache_hit') return 'cached'
+  if (!cost && usage.input === 0 && usage.output === 0) return undefined
   if (own_key && !ownKeys) return 'own_keys'
-  if (cost) return 'calls'
-  return usage.input > 0 || usage.output > 0 ? 'unpriced' : undefined
+  return cost ? 'calls' : 'unpriced'
 }
 
 /** The bill of a trace, without its place in the ledger. */

@@ -211,6 +211,8 @@ describe('invoices of many calls', () => {
     expect(body.invoices.map(({ payer }: { payer: object }) => payer)).toEqual(
       months.map(() => ({ kind: 'user', id: cat!.userId })),
     )
+    const ofMonth = await api(`invoices?month=${months[1]}`, cat!.key)
+    expect(ofMonth.body).toMatchObject({ total: 1, invoices: [{ month: months[1] }] })
     const [{ id }] = body.invoices
     const statusFor = async (key?: string) => (await api(`invoices/${id}`, key)).status
     expect([await statusFor(cat!.key), await statusFor(dan!.key), await statusFor()]).toEqual([200, 404, 200])
@@ -328,6 +330,18 @@ describe('rates', () => {
     await configure({ own_keys: true })
     expect((await invoiceFor('2032-05', withOwnKey)).total).toBeGreaterThan(0)
     await configure({ own_keys: null })
+  })
+
+  test('have no least price for calls that failed, with whatever key', async () => {
+    await configure({ min_call_usd: 0.01 })
+    const invoice = await invoiceFor('2032-07', async (key) => {
+      await gateway.api('PUT', '/api/auth/me/providers/openai', { api_key: 'sk-own' }, key)
+      upstream.reply({ status: 400 })
+      await ask(key)
+      await ask(key)
+    })
+    expect(invoice).toMatchObject({ total: 0.01, lines: [{ kind: 'own_keys', calls: 1 }] })
+    await configure({ min_call_usd: null })
   })
 
   test('do not bill what passes by a module that is off', async () => {

@@ -50,7 +50,7 @@ export type Billing = z.infer<typeof factForm>
 
 export const monthOf = (ms: number): string => new Date(ms).toISOString().slice(0, 7)
 
-/** The key of a payer's month, before which no other one's begins. */
+/** The key of what a payer owes for a month. */
 export const billId = (month: string, name: string): string => `${month} ${name}`
 
 /**

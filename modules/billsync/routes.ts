@@ -13,7 +13,7 @@ import {
   shownInFull,
   shownInvoice,
 } from './invoice.ts'
-import type { BillRow, Ledger } from './ledger.ts'
+import { type BillRow, billId, type Ledger } from './ledger.ts'
 
 const month = z
   .string()
@@ -61,10 +61,7 @@ export function addRoutes(
     query: listQuery.extend({ month: month.optional() }),
     returns: listOf('invoices', invoice),
     async handle({ query, principal }) {
-      const { type, userId = '' } = principal!
-      const own = { index: 'payer', equals: nameOf({ kind: 'user', id: userId }) }
-      const all = query.month === undefined ? { index: 'number' } : { index: 'month', equals: query.month }
-      const range = type === 'admin' ? all : own
+      const range = rangeOf(principal!, query.month)
       const page = await storedPage(query, (window) =>
         closing.invoices.list({ ...window, ...range, reverse: true }),
       )
@@ -147,6 +144,13 @@ export function addRoutes(
       return { month: body.month, status: 'closed' as const, invoices }
     },
   })
+}
+
+/** The invoices that a caller may see, of a month or of all. */
+function rangeOf({ type, userId = '' }: Principal, month: string | undefined) {
+  const own = nameOf({ kind: 'user', id: userId })
+  if (type === 'admin') return month === undefined ? { index: 'number' } : { index: 'month', equals: month }
+  return month === undefined ? { index: 'payer', equals: own } : { index: 'bill', equals: billId(month, own) }
 }
 
 async function* linesOf(ledger: Ledger, from: number): AsyncIterable<Uint8Array> {
