@@ -1,10 +1,15 @@
 import { generateKeyPairSync } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Plans, type Principal } from '#kernel'
+import { openLevel } from '../../storage/level.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 import type { License } from './license.ts'
 import { issueLicense } from './license-token.ts'
+import { Prompts } from './prompts.ts'
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519')
 const verified = publicKey.export({ type: 'spki', format: 'der' }).toString('base64')
@@ -267,6 +272,23 @@ describe('what speaks for a larger license', () => {
     end()
     const upgrades = told.filter((name) => name.startsWith('upgrade.'))
     expect(upgrades.sort()).toEqual(['upgrade.error_rate_high', 'upgrade.pii_detected'])
+  })
+
+  test('is told once where it holds for good, also when its prompt is over', async () => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'switchyard-prompts-'))
+    const engine = await openLevel(folder)
+    const prompts = new Prompts({ store: engine.namespace('plans'), emit: () => {} })
+    const all = { type: 'admin' } as Principal
+    const about = { title: 'A title', message: 'A message', targetTier: 'enterprise', details: {} } as const
+    const suggest = (period: string) =>
+      prompts.suggest({ ...about, trigger: 'quota_near', period, until: Date.now() + 1000, priority: 'low' })
+    expect([await suggest('once'), await suggest('2031-01')]).toEqual([true, true])
+    const later = new Date(Date.now() + 2000)
+    await prompts.prune(later)
+    expect(await prompts.activeFor(all, later)).toEqual([])
+    expect([await suggest('once'), await suggest('2031-01')]).toEqual([false, true])
+    await engine.close()
+    await rm(folder, { recursive: true, force: true })
   })
 
   test('is nothing where nothing is limited', async () => {

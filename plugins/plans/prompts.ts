@@ -5,6 +5,9 @@ import { upgradeEvents } from './upgrade-events.ts'
 /** The owner of prompts that are not a user's. */
 const operator = 'operator'
 
+/** The period of prompts that are told once for good. */
+export const once = 'once'
+
 export const prompt = z.object({
   id: z.string(),
   trigger: z.string(),
@@ -86,10 +89,10 @@ export class Prompts {
     return (await this.#rows.update(id, change)) !== undefined
   }
 
-  /** Forgets those that are over. */
+  /** Forgets those that are over, but for those that are told once for good. */
   async prune(now = new Date()): Promise<void> {
     for await (const [id] of this.#rows.scan({ index: 'expires', to: now.toISOString() }))
-      await this.#rows.delete(id)
+      if (!id.endsWith(`:${once}`)) await this.#rows.delete(id)
   }
 
   count(userId: string): Promise<number> {

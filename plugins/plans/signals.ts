@@ -1,6 +1,6 @@
 import { type Context, Figures, type Tier, TraceReader, tiers, type UpgradePrompt } from '#kernel'
 import type { Entitlements } from './entitlements.ts'
-import type { Prompts } from './prompts.ts'
+import { once, type Prompts } from './prompts.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -45,7 +45,7 @@ export class Signals {
       ? undefined
       : {
           trigger: `trace_milestone_${reached}`,
-          period: 'once',
+          period: once,
           until: now + 30 * dayMs,
           priority: 'low',
           title: `There are ${reached.toLocaleString('en')} traces`,
