@@ -170,6 +170,16 @@ describe('several caps', () => {
   })
 })
 
+test('caps of one holder and period are told each, whatever the other has told', async () => {
+  const soft = capOf({ mostNano: 500, action: 'warn', notifyAt: [100] })
+  const claim = claimOf(600, { caps: [capOf({ notifyAt: [50] }), soft] })
+  const spend = async (nano: number) => settle(claim, (await counts.reserve({ ...claim, nano }, 1)).id, nano)
+  await spend(600)
+  expect(told).toEqual(['cost.threshold 50', 'cost.threshold 100', 'spend.cap_exceeded'])
+  await spend(400)
+  expect(told.slice(3)).toEqual(['spend.cap_exceeded'])
+})
+
 test('what was told is not told again after a restart, and is in the next period', async () => {
   const claim = claimOf(600)
   const spend = async () => settle(claim, (await counts.reserve(claim, 1)).id, 600)

@@ -64,7 +64,7 @@ export class Told {
       const threshold = Math.round((mostNano * percent) / 100)
       if (!isOver(threshold)) continue
       const data = { threshold_usd: usdOf(threshold), percent, ...aboutOf(standing) }
-      await this.#once(by, standing, threshold, (tx) => this.#emit(CostThreshold, data, { in: tx }))
+      await this.#once(by, standing, percent, (tx) => this.#emit(CostThreshold, data, { in: tx }))
     }
     if (isRefused || spentNano >= mostNano) {
       const data = { action: cap.action, ...aboutOf(standing) }
@@ -94,8 +94,9 @@ export class Told {
     what: number | 'cap',
     emit: (tx: Parameters<Parameters<Parts['store']['transaction']>[0]>[0]) => void,
   ): Promise<void> {
-    const { scope, holder, period, timezone } = cap
-    const name = JSON.stringify([by, scope, holder, period, timezone, resetsAt, what])
+    const { scope, holder, period, timezone, mostNano, action } = cap
+    // Without what a period carries over: that changes when a call of the period before ends late.
+    const name = JSON.stringify([by, scope, holder, period, timezone, resetsAt, mostNano, action, what])
     if (this.#remembered.has(name)) return
     const id = hash('sha256', name, 'base64url')
     await this.#store.transaction((tx) => {
