@@ -103,10 +103,10 @@ export const SpendShare = token<SpendShare>('spend-share')
 /** Models from the best to the cheapest. */
 export interface ModelLadder {
   /**
-   * The cheaper model that a call for this one goes to when such a share of its cap is spent; the same model where it stays, and
-   * undefined for a model that is on no ladder.
+   * The cheaper models for a call for this one when such a share of its cap is spent, the best first: it goes to the first that is
+   * served. The same model comes first where it stays; none for a model that is on no ladder.
    */
-  step(call: Call, model: string, share: number): string | undefined
+  steps(call: Call, model: string, share: number): readonly string[]
 }
 
 /** Offered by the module that exchanges models as caps fill up. */

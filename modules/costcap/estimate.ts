@@ -31,3 +31,9 @@ export function estimateOf(call: Call, { provider, model }: Candidate, { prices,
     isWhole: cost !== undefined && limit !== undefined,
   }
 }
+
+/**
+ * For a model that nothing serves by this name, and that a fallback or another module may still exchange: its cost is not known,
+ * and any amount, however small, has no room under a cap that is reached.
+ */
+export const estimateOfName = (model: string): Estimate => ({ nano: 1, target: model, isWhole: false })

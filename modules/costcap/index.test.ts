@@ -199,6 +199,22 @@ test('a call whose length is not known counts as the dearest recent one of its m
     .toEqual([String((10_000 * 1.6 + 10 * 0.4) / 1e6), 'recent'])
 })
 
+test('a name that only a fallback chain knows is under the caps, too', async () => {
+  await settings({ max_call_usd: 0.003 })
+  await gateway.module('fallbackrouter', { enabled: true, config: { chains: { any: ['gpt-4o-mini'] } } })
+  await setCap({ daily_cap: 0.005 })
+  expect((await call({ model: 'any' })).status).toBe(200)
+  await spent(0.003)
+  expect((await call({ model: 'any' })).status).toBe(429)
+  await settings({})
+  await setCap({ daily_cap: 0.003 })
+  expect((await call({ model: 'any' })).status).toBe(429)
+  await setCap({ action: 'downgrade' })
+  expect((await call({ model: 'any' })).status).toBe(429)
+  expect(upstream.requests).toHaveLength(1)
+  await gateway.module('fallbackrouter', { enabled: false, config: { chains: null } })
+})
+
 describe('what a call costs in the end', () => {
   test('is what counts, however much was set apart for it', async () => {
     await settings({})
@@ -299,6 +315,8 @@ describe('what happens at a cap', () => {
       'gpt-4o->gpt-4o-mini',
     ])
     expect(second.headers.get('x-estimated-cost-usd')).toBe('0.003')
+    const same = await call()
+    expect([same.status, same.headers.get('x-model-downgraded')]).toEqual([200, null])
   })
 
   test('with downgrade, and nothing that would lower the model, refuses', async () => {

@@ -1,5 +1,6 @@
 import {
   type Call,
+  type Candidate,
   type Cap,
   type CapStanding,
   defineModule,
@@ -13,7 +14,7 @@ import {
 } from '#kernel'
 import { nanoOf, usdOf } from '#kit'
 import { compileCaps, settings as schema } from './caps.ts'
-import { type Estimate, estimateOf } from './estimate.ts'
+import { type Estimate, estimateOf, estimateOfName } from './estimate.ts'
 import { refusedBy, tooDear } from './refusal.ts'
 
 /** The caps that admins set for users hold in the module itself, not in its bindings too. */
@@ -35,9 +36,9 @@ interface Fill {
   isLowered?: boolean
 }
 
-/** A cheaper model, and whether this module sends the call there, or a later one does. */
+/** Cheaper models, the best first, and whether this module sends the call there, or a later one does. */
 interface Lowered {
-  readonly model: string
+  readonly models: readonly string[]
   readonly isHere: boolean
 }
 
@@ -68,15 +69,15 @@ export default defineModule({
       return ofUser.length === 0 ? others : [...ofUser, ...others]
     }
 
-    /** The model that the call goes to as full as its caps are: one that a cap names, or a step down a ladder. */
-    function lowerModel(call: Call, model: string, standings: readonly CapStanding[]): Lowered | undefined {
+    /** The models that the call may go to as full as its caps are: one that a cap names, or steps down a ladder. */
+    function lowerModels(call: Call, model: string, standings: readonly CapStanding[]): Lowered | undefined {
       const reached = standings.filter((one) => one.cap.action === 'downgrade' && shareOf(one) >= 1)
       const named = reached.find(({ cap }) => cap.downgradeModel !== undefined)?.cap.downgradeModel
-      if (named !== undefined) return { model: named, isHere: true }
-      const step = find(ModelLadder)?.step(call, model, fullest(standings))
-      if (step === undefined && reached[0]) throw refusedBy(reached[0], 0)
-      if (mode === 'enforce') fills(call).reached = reached[0]
-      return step === undefined || step === model ? undefined : { model: step, isHere: false }
+      if (named !== undefined) return { models: [named], isHere: true }
+      const models = find(ModelLadder)?.steps(call, model, fullest(standings)) ?? []
+      if (models.length === 0 && reached[0]) throw refusedBy(reached[0], 0)
+      if (mode === 'enforce') fills(call).reached ??= reached[0]
+      return models.length === 0 || models[0] === model ? undefined : { models, isHere: false }
     }
 
     /** How full the caps are, where that may change the model. */
@@ -86,7 +87,17 @@ export default defineModule({
       const standings = caps.length === 0 ? [] : await use(Spend).standings(id, caps)
       const fill = fills(call)
       if (mode === 'enforce' && caps.length > 0) fill.share = Math.max(fill.share ?? 0, fullest(standings))
-      return lowerModel(call, model, standings)
+      return lowerModels(call, model, standings)
+    }
+
+    /** The call for the first of these models that is served, and where it goes. */
+    async function firstServed(call: Call, models: readonly string[]) {
+      for (const model of models) {
+        const going = call.withRequest({ model })
+        const [served] = await targets(going)
+        if (served) return { going, served }
+      }
+      return undefined
     }
 
     function claimOf(caps: readonly Cap[], { nano, target, isWhole }: Estimate): SpendClaim {
@@ -97,26 +108,27 @@ export default defineModule({
     async function pass(call: Call, caps: readonly Cap[]): Promise<Call | undefined> {
       const { trace, request } = call
       const [asked] = await targets(call)
-      // A call that can go nowhere is refused further in.
-      if (!asked) return undefined
-      const lower = await lowered(call, asked.model, caps)
-      const going = lower ? call.withRequest({ model: lower.model }) : call
-      const target = lower ? (await targets(going))[0] : asked
-      if (!target) return lower?.isHere ? going : undefined
-      const estimate = estimateOf(going, target, { prices: use(Pricing), tokens: use(TokenCounting) })
+      const lower = await lowered(call, asked?.model ?? request.model, caps)
+      const found = lower && (await firstServed(call, lower.models))
+      // Where no cheaper model is served, a ladder leaves the call as it is.
+      const { going, served } = found ?? { going: call, served: asked }
+      const estimate = served
+        ? estimateOf(going, served, { prices: use(Pricing), tokens: use(TokenCounting) })
+        : estimateOfName(request.model)
       if (mostNano !== undefined && estimate.nano > mostNano) throw tooDear(estimate.nano, mostNano)
       const claim = claimOf(caps, estimate)
       const answer = Promise.resolve(use(Spend).reserve(claim))
       // Also for a call that ends before the answer is there.
       claims(call).made = { claim, answer }
       const { granted, nano, basis, standings, refusedBy: at } = await answer
-      trace.header('X-Estimated-Cost-Usd', textOf(nano))
+      if (served) trace.header('X-Estimated-Cost-Usd', textOf(nano))
       trace.note(id, 'estimated', { usd: usdOf(nano), for: estimate.target, by: basis })
       if (!granted) throw refusedBy(standings[at!]!, nano)
-      if (!lower?.isHere) return undefined
-      trace.decide({ kind: 'downgrade', chosen: lower.model, reason: 'the cap is reached' })
-      trace.header('X-Model-Downgraded', `${request.model}->${lower.model}`)
-      return going
+      if (!lower?.isHere || (found && isSame(found.served, asked))) return undefined
+      const [model] = lower.models
+      trace.decide({ kind: 'downgrade', chosen: model!, reason: 'the cap is reached' })
+      trace.header('X-Model-Downgraded', `${request.model}->${model}`)
+      return call.withRequest({ model: model! })
     }
 
     return {
@@ -143,6 +155,9 @@ export default defineModule({
     }
   },
 })
+
+const isSame = (one: Candidate, other: Candidate | undefined): boolean =>
+  one.provider === other?.provider && one.model === other.model
 
 const shareOf = ({ mostNano, spentNano, reservedNano }: CapStanding): number =>
   mostNano === 0 ? 1 : (spentNano + reservedNano) / mostNano

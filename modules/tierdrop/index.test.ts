@@ -139,6 +139,27 @@ test('a rung that nobody serves is passed over, and one that is not served at al
   expect(wentTo(stays)).toEqual(['gpt-4o', null])
 })
 
+test('a cap holds where the cheaper model is not served', async () => {
+  await gateway.module('tierdrop', {
+    config: { ladders: [{ models: ['gpt-4o', 'nobody/serves-this'], at_percent: [80] }] },
+  })
+  await setCap({ daily_cap: 0.125, action: 'block' })
+  expect((await call()).status).toBe(200)
+  expect((await call()).status).toBe(429)
+  expect(upstream.requests).toHaveLength(1)
+})
+
+test('a reached cap that downgrades refuses also where a binding has caps with room', async () => {
+  const bindings = '/api/proxy/modules/costcap/bindings'
+  const bound = { name: 'roomy', config: { daily_usd: { user: 1000 } } }
+  expect((await gateway.api('POST', bindings, bound)).status).toBe(201)
+  await gateway.module('tierdrop', { when: { projects: ['elsewhere'] } })
+  await setCap({ daily_cap: 0.1, action: 'downgrade' })
+  expect((await call()).status).toBe(200)
+  expect((await call()).status).toBe(429)
+  await gateway.api('DELETE', `${bindings}/roomy`)
+})
+
 test('a call without caps is left alone, and a ladder names a model once', async () => {
   expect(wentTo(await call())).toEqual(['gpt-4o', null])
   const twice = [{ models: ['a', 'b'] }, { models: ['openai/B', 'c'] }]

@@ -14,7 +14,8 @@ export default defineModule({
   once({ provide }) {
     const all = new Configurations<Ladders>()
     provide(ModelLadder, {
-      step: (_, model, share) => all.values.flatMap((ladders) => ladders.from(model, share))[0],
+      steps: (_, model, share) =>
+        all.values.map((ladders) => ladders.from(model, share)).find((models) => models.length > 0) ?? [],
     })
     return all
   },
