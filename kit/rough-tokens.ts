@@ -24,7 +24,7 @@ export function roughTokens({ messages = [], prompt, input, tools }: Partial<Mod
   return estimator.countAll(texts) + others
 }
 
-function addMessage({ content, tool_calls = [] }: Message, texts: string[]): number {
+function addMessage({ content, tool_calls }: Message, texts: string[]): number {
   let others = 0
   if (typeof content === 'string') texts.push(content)
   else {
@@ -33,6 +33,6 @@ function addMessage({ content, tool_calls = [] }: Message, texts: string[]): num
       else others += perOtherPart
     }
   }
-  for (const { function: called } of tool_calls) if (called) texts.push(called.name, called.arguments)
+  for (const { function: called } of tool_calls ?? []) if (called) texts.push(called.name, called.arguments)
   return others
 }

@@ -182,6 +182,8 @@ export interface Protocol {
   usage(reported: unknown, target: Target): Usage | undefined
   /** The cost in the provider's report, in USD, from the same place; it outweighs every price list. */
   costUsd?(reported: unknown, target: Target): number | undefined
+  /** Where the target's key has models run, if it says so itself; undefined leaves it at the provider's region. */
+  region?(target: Target): string | undefined
   /** A cheap real request that shows whether provider and key work. */
   check(target: Target): UpstreamRequest | Promise<UpstreamRequest>
   /** The names of models that the answer to a check lists. */

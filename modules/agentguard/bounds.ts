@@ -72,7 +72,8 @@ export interface Stop {
 export function stopOf(session: SessionRow, steps: Steps, limits: Settings, now: number): Stop | undefined {
   if (session.killed) return { bound: 'killed', limit: undefined, used: 0 }
   const inTurn = session.turn === steps.turn ? Math.max(0, ...Object.values(session.tools)) : 0
-  const { max_cost_usd: usd } = limits
+  const { max_cost_usd: usd, max_minutes: minutes } = limits
+  const lastedMs = now - session.started_at
   const reached: readonly [Bound, limit: number | null, used: number, isReached?: boolean][] = [
     ['repeated_tool', limits.loop_repeats, Math.max(inTurn, steps.repeats)],
     ['repeated_answer', limits.loop_repeats, session.alike],
@@ -81,7 +82,7 @@ export function stopOf(session: SessionRow, steps: Steps, limits: Settings, now:
     ['tool_calls', limits.max_tool_calls, Math.max(session.tool_calls, steps.toolCalls)],
     ['tokens', limits.max_tokens, session.tokens],
     ['cost_usd', usd, usdOf(session.cost_nano), usd !== null && session.cost_nano >= nanoOf(usd)],
-    ['minutes', limits.max_minutes, Math.floor((now - session.started_at) / 60_000)],
+    ['minutes', minutes, Math.floor(lastedMs / 60_000), minutes !== null && lastedMs >= minutes * 60_000],
   ]
   for (const [bound, limit, used, isReached] of reached)
     if (limit !== null && (isReached ?? used >= limit)) return { bound, limit, used }

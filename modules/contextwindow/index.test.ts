@@ -101,6 +101,26 @@ test.each([false, true])(
   },
 )
 
+test.each([
+  ['far from', 'gpt-4.1'],
+  ['near', 'gpt-4o'],
+])(
+  'fields that clients send as null, and tools with free text, are counted %s the window',
+  async (_, model) => {
+    const custom = { id: 'call_1', type: 'custom', custom: { name: 'shell', input: 'ls' } }
+    const messages = [
+      { role: 'user', content: words(130) },
+      { role: 'assistant', content: 'Yes.', tool_calls: null },
+      { role: 'user', content: 'Go on.' },
+      { role: 'assistant', content: null, tool_calls: [custom] },
+      { role: 'tool', tool_call_id: 'call_1', content: 'a b' },
+    ]
+    // Not every provider takes them, which is for it to say.
+    await ask(gateway, { body: { model, messages, tools: null } })
+    expect(upstream.requests).toHaveLength(1)
+  },
+)
+
 test('official clients get their own error of a bad request', async () => {
   await expect(
     openai().chat.completions.create({ model: 'gpt-4o-mini', messages: said(300), stream: true }),

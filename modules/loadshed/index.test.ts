@@ -132,6 +132,20 @@ test('another model has another limit, and a change of settings forgets nothing 
   await release()
 })
 
+test('models that clients make up do not push out what runs of others', async () => {
+  await limit(1, 1)
+  const release = await hold(1, true)
+  const before = model
+  upstream.reply({ status: 404, times: 210 })
+  for (let n = 0; n < 210; n += 1) {
+    model = `made-up-${n}`
+    await ask('high').then((answer) => answer.text())
+  }
+  model = before
+  expect(await statusesOf('high')).toEqual([503])
+  await release()
+})
+
 test('a priority that there is not is refused with its header named', async () => {
   await limit(8, 1024)
   const refused = await ask('urgent')

@@ -8,7 +8,7 @@ import {
   type UpstreamError,
 } from '#kernel'
 import { ensure, modelName, type Priority, priorityOf } from '#kit'
-import { enter, type LoadLimit, leave, newLoadLimit, type Running, type Told } from './load-limit.ts'
+import { enter, isBlank, type LoadLimit, leave, newLoadLimit, type Running, type Told } from './load-limit.ts'
 
 /** The part of the limit that calls of a priority may fill: the rest is kept for more urgent ones. */
 const shares: Readonly<Record<Priority, number>> = { high: 1, normal: 0.8, low: 0.6 }
@@ -39,7 +39,7 @@ export default defineModule({
 
   setup({ settings, memory, slot, report }) {
     const loads = memory('loads', () => new Map<string, LoadLimit>())
-    const entered = slot<{ load?: LoadLimit; running?: Running }>(() => ({}))
+    const entered = slot<{ model?: string; load?: LoadLimit; running?: Running }>(() => ({}))
     /** By model, when it was last reported that calls are refused. */
     const reported = new Map<string, number>()
 
@@ -66,12 +66,15 @@ export default defineModule({
         const load = ensure(loads, model, () => newLoadLimit(settings, performance.now()), mostModels)
         const running = enter(load, shares[priority])
         if (!running) refuse(load, model, priority)
-        Object.assign(entered(call), { load, running })
+        Object.assign(entered(call), { model, load, running })
         return undefined
       },
       settled(outcome, call) {
-        const { load, running } = entered(call)
-        if (load && running) leave(load, running, toldBy(outcome, call), settings, performance.now())
+        const { model, load, running } = entered(call)
+        if (model === undefined || !load || !running) return
+        leave(load, running, toldBy(outcome, call), settings, performance.now())
+        // Nothing is kept of names that clients make up, or they would push out what is known of real models.
+        if (isBlank(load) && loads.get(model) === load) loads.delete(model)
       },
     }
   },

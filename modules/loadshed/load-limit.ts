@@ -88,6 +88,10 @@ export function leave(
   if (load.ratios.length >= Math.max(fewest, load.limit / 2)) change(load, bounds, now)
 }
 
+/** Whether no call runs, and none has told anything yet. */
+export const isBlank = ({ running, edition, ratios }: LoadLimit): boolean =>
+  running === 0 && edition === 0 && ratios.length === 0
+
 function change(load: LoadLimit, bounds: Bounds, now: number): void {
   const next = nextLimit(load, bounds)
   load.resume = undefined

@@ -188,6 +188,24 @@ test('who comes back has no claim on the time in which it wanted nothing', () =>
   expect(since.filter((owner) => owner === 'busy').length).toBeGreaterThanOrEqual(4)
 })
 
+test('it remembers a thousand owners, so that names that come once do not pile up', () => {
+  const { enter, leave, started } = queueOf(2)
+  enter({ owner: 'busy' })
+  let now = 0
+  const pass = (owner: string): void => {
+    const ticket = enter({ owner }, now)
+    now += 100
+    leave(ticket, now)
+  }
+  pass('first')
+  for (let n = 0; n < 1100; n += 1) pass(`once-${n}`)
+  const other = enter({ owner: 'other' }, now)
+  const [first] = [enter({ owner: 'first' }, now), enter({ owner: 'newcomer' }, now)]
+  leave(other, now)
+  // Its hundred milliseconds are forgotten, or the newcomer would go before it.
+  expect([first.state, started.at(-1)]).toEqual(['running', first])
+})
+
 describe('a queue that is full', () => {
   test('refuses who would have most in it', () => {
     const { enter } = queueOf(1, 2)

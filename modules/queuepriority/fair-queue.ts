@@ -172,10 +172,12 @@ export class FairQueue {
     return true
   }
 
+  /** Of more owners than it remembers, those that came first go; what they had used is forgotten with them. */
   #forget(): void {
-    if (this.#owners.size <= mostIdle) return
-    for (const owner of this.#owners.values())
-      if (isIdle(owner) && owner.used <= this.#clock) this.#owners.delete(owner.name)
+    for (const owner of this.#owners.values()) {
+      if (this.#owners.size <= mostIdle) return
+      if (isIdle(owner)) this.#owners.delete(owner.name)
+    }
   }
 }
 

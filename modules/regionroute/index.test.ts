@@ -4,7 +4,7 @@ import { bareChain } from '../../test/bare.ts'
 import { type Dropin, writeDropins } from '../../test/dropins.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { anthropic } from '../../test/upstream/anthropic/index.ts'
-import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
+import { bedrock, startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
 /** Plugins that send calls elsewhere, and that make calls of their own. */
 const plugins: Record<string, Dropin> = {
@@ -41,6 +41,7 @@ const plugins: Record<string, Dropin> = {
 let america: Upstream
 let brussels: Upstream
 let claude: Upstream
+let aws: Upstream
 let gateway: TestGateway
 let remove: () => Promise<void>
 let ada: { readonly userId: string; readonly key: string }
@@ -49,12 +50,14 @@ beforeAll(async () => {
   america = await startUpstream()
   brussels = await startUpstream()
   claude = await startUpstream({ wires: [anthropic], apiKey: 'sk-test' })
+  aws = await startUpstream({ wires: [bedrock], apiKey: 'ABSKapikey=' })
   const dropins = await writeDropins(plugins)
   remove = dropins.remove
   const like = { type: 'openai', api_key: 'sk-test', models: ['gpt-*', 'global.*'] }
   const providers = {
     america: { ...like, base_url: america.baseUrl(), region: 'us-east-1' },
     brussels: { ...like, base_url: brussels.baseUrl(), region: 'eu-central-1' },
+    bedrock: { base_url: aws.baseUrl(), region: 'eu-central-1' },
     anthropic: { base_url: claude.baseUrl(), api_key: 'sk-test', region: 'us-east-1' },
   }
   gateway = await startGateway({ config: { providers, plugin_dirs: [dropins.folder] } })
@@ -63,13 +66,13 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  for (const upstream of [america, brussels, claude]) upstream.reset()
+  for (const upstream of [america, brussels, claude, aws]) upstream.reset()
   await bind({ users: { [ada.userId]: ['eu'] } })
 })
 
 afterAll(async () => {
   await gateway.close()
-  for (const upstream of [america, brussels, claude]) await upstream.close()
+  for (const upstream of [america, brussels, claude, aws]) await upstream.close()
   await remove()
 })
 
@@ -204,6 +207,19 @@ test('a provider outside is not asked to count tokens either', async () => {
   }
   expect(await count(ada.key)).toEqual([200, expect.not.stringContaining('provider'), 0])
   expect(await count(gateway.adminKey)).toEqual([200, 'provider', 1])
+})
+
+test('a key of AWS that is for another region leads out of it, and a global profile too', async () => {
+  const status = async (region: string, model: string) => {
+    const key = { api_key: `ABSKapikey=@${region}` }
+    await gateway.api('PUT', '/api/auth/me/providers/bedrock', key, ada.key)
+    return (await say({ model: `bedrock/${model}` })).status
+  }
+  expect(await status('us-east-1', 'amazon.nova-lite-v1:0')).toBe(403)
+  const profile = 'arn:aws:bedrock:eu-central-1:123456789012:inference-profile/global.amazon.nova-lite-v1:0'
+  expect(await status('eu-west-1', profile)).toBe(403)
+  expect(aws.requests.filter(({ method }) => method === 'POST')).toEqual([])
+  expect(await status('eu-west-1', 'amazon.nova-lite-v1:0')).toBe(200)
 })
 
 test('an answer from outside is not given again to a call that must stay inside', async () => {

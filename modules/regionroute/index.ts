@@ -12,7 +12,7 @@ export default defineModule({
     regions: z.record(name, z.array(name).min(1).max(100)).default({}).meta({
       title: 'Regions',
       description:
-        'What belongs to a region besides its own name, as names or globs: {"eu": ["eu-west-1", "europe-west1"]}. The region of a provider is the field region of its entry, or its option region or location.',
+        'What belongs to a region besides its own name, as names or globs: {"eu": ["eu-west-1", "europe-west1"]}. The region of a provider is the field region of its entry, or its option region or location; a key of Bedrock may name another.',
     }),
     default: z.array(name).max(10).default([]).meta({
       title: 'Default',
@@ -30,7 +30,7 @@ export default defineModule({
       description:
         'Allowed regions by project. Clients choose their project, so bind users or keys where clients are not trusted. If several lists have an entry for a call, all of them hold.',
     }),
-    spanning: z.array(z.string().min(1).max(256)).max(100).default(['global.*']).meta({
+    spanning: z.array(z.string().min(1).max(256)).max(100).default(['global.*', '*/global.*']).meta({
       title: 'Spanning models',
       description:
         'Globs of models that a provider may run outside of its own region, such as the global profiles of Bedrock. No call that is bound to a region gets them.',

@@ -118,6 +118,15 @@ test('a result without a call goes first, and all of it with the first message t
   expect(droppable(messages, how)).toEqual([[0], [1, 2]])
 })
 
+test('a message whose calls are null is one that calls nothing', () => {
+  const empty = { tool_calls: null, function_call: null } as object
+  const messages: Message[] = ['one', 'two'].flatMap((content): Message[] => [
+    { role: 'user', content, ...empty },
+    { role: 'assistant', content, ...empty },
+  ])
+  expect(droppable(messages, { from: 'oldest', turns: 1, isPinned: () => false })[0]).toEqual([0, 1])
+})
+
 test('the middle goes before the beginning and the end', () => {
   const messages = Array.from({ length: 5 }, (_, n): Message => ({ role: 'user', content: `${n}` })).flatMap(
     (asked): Message[] => [asked, { role: 'assistant', content: 'yes' }],

@@ -74,7 +74,10 @@ function transcriptOf(messages: readonly Message[]): string {
 }
 
 function lineOf(message: Message): string {
-  const { role, tool_calls = [] } = message
-  const calls = tool_calls.map(({ function: { name, arguments: given } }) => `${name}(${given})`)
+  const { role, tool_calls } = message
+  // A tool that takes free text is called without a function.
+  const calls = (tool_calls ?? []).map(({ function: called, ...custom }) =>
+    called ? `${called.name}(${called.arguments})` : JSON.stringify(custom),
+  )
   return `${role}: ${[...messageTexts(message), ...calls].join(' ')}`
 }

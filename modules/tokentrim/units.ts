@@ -33,9 +33,12 @@ export function unitsOf(messages: readonly Message[]): Units {
 }
 
 /** What the message calls, by the names under which results answer. */
-function callsOf({ tool_calls = [], function_call }: Message): string[] {
-  const named = (function_call as { readonly name?: string } | undefined)?.name
-  return [...tool_calls.map(({ id }) => `id ${id}`), ...(named === undefined ? [] : [`name ${named}`])]
+function callsOf({ tool_calls, function_call }: Message): string[] {
+  const named = (function_call as { readonly name?: string } | null | undefined)?.name
+  return [
+    ...(tool_calls ?? []).map(({ id }) => `id ${id}`),
+    ...(named === undefined ? [] : [`name ${named}`]),
+  ]
 }
 
 function answeredBy({ role, tool_call_id, name }: Message): string | undefined {

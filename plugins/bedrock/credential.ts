@@ -55,6 +55,15 @@ export function credentialOf(secret: string): AwsCredential {
   }
 }
 
+/** Where a key is used, if it says so itself; identities of the machine and keys without a sound form do not. */
+export function regionIn(secret: string): string | undefined {
+  try {
+    return credentialOf(secret).region
+  } catch {
+    return undefined
+  }
+}
+
 /** The error of a call with a key of the operator's that has no sound form. */
 export const keyFault = ({ message }: RangeError, { provider }: Target): GatewayError =>
   internalError(`The key for ${provider.name}: ${message}`)

@@ -2,6 +2,7 @@ import { fromWireUsage, type Protocol, type WireUsage } from '#kernel'
 import { Changes } from '#provider'
 import { answerOf, idOf, modelsIn } from './answer.ts'
 import { bodyOf } from './body.ts'
+import { regionIn } from './credential.ts'
 import { type Download, messagesOf } from './download.ts'
 import { embeddingAnswer, embeddingBody, mostTexts } from './embedding.ts'
 import { requestTo, segmentOf } from './endpoint.ts'
@@ -54,6 +55,8 @@ export const bedrockProtocol = (download: Download): Protocol => ({
   usage: (reported) => fromWireUsage(reported as WireUsage),
 
   tokens: tokenQuestion(download),
+
+  region: ({ key }) => key && regionIn(key.secret),
 
   check: (target) =>
     requestTo(target, {

@@ -107,7 +107,7 @@ it('messages are those that Cohere knows', () => {
       { role: 'user', content: 'hi', name: 'ada' },
       { role: 'assistant', content: 'I look.', tool_calls: calls },
       { role: 'tool', tool_call_id: 'c', content: [{ type: 'document', document: { data: 'd' } }] },
-      { role: 'assistant', content: '' },
+      { role: 'assistant', content: '', tool_calls: null },
       { role: 'assistant', content: 'So.', reasoning_content: 'Hm.' },
       { role: 'user', content: 'on' },
     ],

@@ -104,7 +104,8 @@ const lost = ['audio', 'annotations', 'extra_content', 'vendor_blocks'] as const
 
 /** A message that calls tools says what it says as its plan. */
 function assistantMessage(message: Message, at: string, changes: Changes): object[] {
-  const { tool_calls = [], tool_plan, citations } = message
+  const { tool_plan, citations } = message
+  const tool_calls = message.tool_calls ?? []
   const details = mergedDetails(message.reasoning_details)
   const thoughts = message.reasoning_content ?? message.reasoning ?? bareTextOf(details)
   const reasoning_content = typeof thoughts === 'string' ? thoughts : ''

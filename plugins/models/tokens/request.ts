@@ -73,7 +73,10 @@ function countMessage(message: Message, model: string, counter: Tokenizer, tally
   if (typeof content === 'string') tally.tokens += counter.count(content)
   else for (const part of content ?? []) countPart(part, model, counter, tally)
   for (const call of tool_calls ?? []) {
-    tally.tokens += 3 + counter.count(call.function.name) + counter.count(call.function.arguments)
+    const { function: called, ...custom } = call
+    const texts = called ? [called.name, called.arguments] : [JSON.stringify(custom)]
+    for (const text of texts) tally.tokens += counter.count(text)
+    tally.tokens += 3
   }
 }
 
@@ -101,13 +104,13 @@ function countOther(part: ContentPart, model: string, tally: Tally): void {
 }
 
 /** Characters of its texts, roughly and cheaply; images are not among them. */
-export function sizeOf({ messages = [], prompt, input, tools = [] }: ModelRequest): number {
+export function sizeOf({ messages = [], prompt, input, tools }: ModelRequest): number {
   const parts = messages.flatMap(({ content }) =>
     typeof content === 'string' ? [content] : (content ?? []).map(({ text }) => text),
   )
   return [
     ...parts,
     ...[prompt, input].flat(2),
-    ...tools.map(({ function: f }) => f?.description),
+    ...(tools ?? []).map(({ function: f }) => f?.description),
   ].reduce<number>((sum, text) => sum + (typeof text === 'string' ? text.length : 0), 0)
 }

@@ -38,13 +38,14 @@ interface Judged {
   readonly preference: number
 }
 
-type On = Pick<Arrangement, 'services' | 'targets'>
+type On = Pick<Arrangement, 'protocols' | 'services' | 'targets'>
 
 /** What modules say of each route, those that they prefer first; the others stay in their order. */
-export function judged(call: Call, routes: readonly Usable[], { services, targets }: On): Judged[] {
+export function judged(call: Call, routes: readonly Usable[], on: On): Judged[] {
+  const { targets } = on
   return routes
     .map((usable) => {
-      const candidate = new RouteCandidate(usable.route, services)
+      const candidate = new RouteCandidate(usable, on)
       const refusal = targets?.refusal(candidate, call)
       const preference = refusal ? Number.NEGATIVE_INFINITY : (targets?.preference(candidate, call) ?? 0)
       return { usable, candidate, refusal, preference }
