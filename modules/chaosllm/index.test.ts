@@ -178,6 +178,18 @@ test('keys, retries and circuits take faults as real', async () => {
   expect(notes).toMatchObject([{ verdict: 'injected' }, { verdict: 'injected' }, { verdict: 'injected' }])
 })
 
+test('an attempt that had to wait for its turn has its fault all the same', async () => {
+  await gateway.module('queuepriority', { enabled: true, config: { concurrency: { openai: 1 } } })
+  await inject({ fault: 'malformed' })
+  upstream.reply({ delayMs: 50, times: 2 })
+  const both = await Promise.all([clients.openai(false), clients.openai(false)])
+  await gateway.module('queuepriority', { enabled: false })
+  expect(both.map(({ error }) => error)).toEqual([
+    expect.any(OpenAI.InternalServerError),
+    expect.any(OpenAI.InternalServerError),
+  ])
+})
+
 test('in shadow it breaks nothing', async () => {
   await inject({ fault: 'reset' })
   await gateway.module('chaosllm', { mode: 'shadow' })

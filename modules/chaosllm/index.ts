@@ -2,9 +2,6 @@ import { z } from 'zod'
 import { type Attempt, type Call, conflict, defineModule, type Fault, Faults, kernelServices } from '#kernel'
 import { faultsOf, ruleSchema } from './rules.ts'
 
-/** Tells the attempts of a call apart. */
-const nameOf = ({ n, startedAt }: Attempt): string => `${n} ${startedAt}`
-
 /** Says which attempts get a fault; delivery makes it, where the bytes of the provider come in. */
 export default defineModule({
   settings: z.strictObject({
@@ -19,14 +16,14 @@ export default defineModule({
     }),
   }),
 
-  once({ use, slot, provide }) {
+  once({ use, provide }) {
     if (use(kernelServices.environment).SERVICE_ALLOW_CHAOS !== '1') {
       throw conflict(
         'chaosllm breaks calls on purpose. To allow that, start the gateway with SERVICE_ALLOW_CHAOS=1 in its environment.',
       )
     }
-    const planned = slot(() => new Map<string, Fault>())
-    provide(Faults, { of: (attempt, call) => planned(call).get(nameOf(attempt)) })
+    const planned = new WeakMap<Attempt, Fault>()
+    provide(Faults, { of: (attempt) => planned.get(attempt) })
     return planned
   },
 
@@ -38,7 +35,7 @@ export default defineModule({
         const hit = faultFor(attempt)
         if (!hit) return
         call.trace.note(id, 'injected', { fault: hit.name, attempt: attempt.n })
-        if (mode === 'enforce') planned(call).set(nameOf(attempt), hit.fault)
+        if (mode === 'enforce') planned.set(attempt, hit.fault)
       },
     }
   },
