@@ -191,8 +191,9 @@ test('a copy has the text as the guards let it pass', async () => {
   await gateway.module('maskmode', { enabled: false })
 })
 
-test('calls that fail, and calls for embeddings, are not copied', async () => {
+test('calls that fail, that name their provider, and calls for embeddings are not copied', async () => {
   await configure()
+  await ask(false, { 'x-provider': 'main' })
   main.reply({ status: 400 })
   await expect(ask()).rejects.toThrow()
   await client.embeddings.create({ model: 'gpt-embed', input: 'Hello' })

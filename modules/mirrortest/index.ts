@@ -15,7 +15,7 @@ export default defineModule({
     }),
     percent: z.number().min(0).max(100).default(5).meta({
       title: 'Percentage',
-      description: 'Percentage of the calls that are copied.',
+      description: 'Percentage of the calls that are copied; none that names its provider is.',
     }),
     max_in_flight: z.int().min(1).max(100).default(4).meta({
       title: 'At a time',
@@ -63,7 +63,9 @@ export default defineModule({
     }
 
     return {
-      wraps: (call) => call.operation !== 'embedding' && drawn(call).hits,
+      // A call that names its provider in X-Provider goes there and nowhere else.
+      wraps: (call) =>
+        call.operation !== 'embedding' && call.context.provider === undefined && drawn(call).hits,
       async around(call, next) {
         const began = performance.now()
         const reply = await next(call)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { OnceContext, RowLog } from '#kernel'
 import { listed, listOf, listQuery, shown, storedPage } from '#kit'
-import { summarise, summary } from './report.ts'
+import { mostSummed, summarise, summary } from './report.ts'
 import { item, itemOf, type Row } from './row.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
@@ -53,7 +53,13 @@ export async function openMirrors({ store, route, every }: OnceContext): Promise
     summary: 'What the answers of each model and its mirror have in common',
     query: z.strictObject({
       ...filters,
-      days: z.coerce.number().int().min(1).max(keptDays).default(7).meta({ description: 'How far back.' }),
+      days: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .max(keptDays)
+        .default(7)
+        .meta({ description: `How far back, for the newest ${mostSummed} comparisons at most.` }),
     }),
     returns: z.object({
       since: z.string(),

@@ -20,10 +20,16 @@ export const summary = z.object({
 
 type Summary = z.infer<typeof summary>
 
-/** Sums up by model and target, in the order of their names. */
+/** Comparisons that a report is made of: all of a month of calls would not fit into memory. */
+export const mostSummed = 50_000
+
+/** Sums up the first comparisons by model and target, in the order of their names. */
 export async function summarise(rows: AsyncIterable<Row>): Promise<Summary[]> {
   const groups = new Map<string, Row[]>()
+  let left = mostSummed
   for await (const row of rows) {
+    if (left === 0) break
+    left -= 1
     const key = JSON.stringify([nameOf(row.source), row.target])
     const group = groups.get(key)
     if (group) group.push(row)
