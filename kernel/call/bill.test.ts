@@ -120,6 +120,12 @@ describe('an attempt whose answer was not taken', () => {
     const counts = new Map([['cheap', { input: 40, output: 50 }]])
     expect(outputOf({ came: () => 3 }, { stream: true, counts })).toBe(3)
   })
+
+  test('is billed although the answer that was taken broke off later', () => {
+    const broken = { error: failure, status: 200 }
+    const { usage } = bill([{ came: () => 3 }, broken], { taken: 2, stream: true, ending: 'upstream_error' })
+    expect(usage).toMatchObject({ output: 3, source: 'estimated' })
+  })
 })
 
 describe('an attempt that failed', () => {

@@ -63,8 +63,8 @@ function estimated(
   tokens: TokenCounting | undefined,
   counts: Counts | undefined,
 ): Usage | undefined {
-  if (ending === 'upstream_error') return undefined
   const isServed = call.trace.served === undefined || call.trace.served === attempt
+  if (isServed && ending === 'upstream_error') return undefined
   const came = isServed ? (call.stream ? served.chunks : reported(served.body)) : reported(attempt.came)
   const chunks = typeof came === 'number' ? came : 0
   const counted = believedReport(attempt.counted)
