@@ -177,6 +177,19 @@ test('callers that left and calls that were refused before say nothing of the ca
   await expect.poll(async () => (await look()).canary).toMatchObject({ calls: 1, failed: 0 })
 })
 
+test('a caller whose own key is refused says nothing of the canary', async () => {
+  await use({ steps: [100] })
+  const { key } = await gateway.signUp(`user-${name}`)
+  await gateway.api('PUT', '/api/auth/me/providers/openai', { api_key: 'sk-expired' }, key)
+  upstream.reply({ status: 401, times: 20 })
+  for (let n = 0; n < 20; n += 1) await say({}, { authorization: `Bearer ${key}` })
+  upstream.reset()
+  await say()
+  await expect
+    .poll(() => look())
+    .toMatchObject({ status: 'running', percent: 100, canary: { calls: 1, failed: 0 } })
+})
+
 test('admins see rollouts, promote them, roll them back, and begin them again', async () => {
   await use({ steps: [1, 100] }, { other: { model: 'gpt-4o', target: 'gpt-4.1', steps: [5] } })
   const { body: list } = await gateway.api('GET', `${base}?limit=1`)

@@ -82,10 +82,15 @@ const reasonOf = ({ id, rollout: { sticky } }: Defined, { percent }: Standing): 
 
 /**
  * Whether the model that a call was first sent to failed, also where another answered in its place. Undefined for calls that say
- * nothing of it: those that were refused before, left by their client, or answered without a provider.
+ * nothing of it: those that were refused before, left by their client, or answered without a provider, and those whose caller
+ * brought a key that the provider refuses or limits.
  */
 function failedOf({ ending }: Outcome, { trace }: Call): boolean | undefined {
   const [first] = trace.attempts
   if (!first || ending === 'client_abort' || ending === 'refused') return undefined
+  if (first.ownKey && ofKey.has(first.status)) return undefined
   return first.error !== undefined || ending === 'upstream_error' || ending === 'timeout'
 }
+
+/** Statuses that speak of the key and not of the model. */
+const ofKey: ReadonlySet<number | undefined> = new Set([401, 402, 403, 429])
