@@ -117,6 +117,22 @@ describe('where a model goes', () => {
     expect(() => directory.resolve('tiny', undefined)).toThrow('No provider serves')
   })
 
+  test('a provider that serves a model at present takes the place of none that the catalogue lists for it', () => {
+    const { providers: entries, routes } = sections.parse({})
+    const known = specsOf(specs)
+    const catalogue = { edition: 1, lists: (name: string) => name === 'alpha', supports: () => undefined }
+    const directory = new Directory({
+      entries,
+      env: bothKeys,
+      specs: () => known,
+      routes: new RouteTable(routes),
+      catalogue: () => catalogue,
+    })
+    expect(namesFor(directory, 'tiny')).toEqual(['alpha'])
+    directory.served.set('beta', new Map([['tiny', 'tiny:latest']]))
+    expect(namesFor(directory, 'tiny')).toEqual(['alpha', 'beta'])
+  })
+
   test('the fallback stays out when a provider is configured that cannot be used', () => {
     const directory = directoryOf({ providers: { gone: { api_key: 'k' } } })
     expect(refusal(() => directory.resolve('any', undefined))).toMatchObject({ code: 'not_found' })

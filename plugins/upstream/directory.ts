@@ -151,8 +151,8 @@ export class Directory {
         { provider: this.get(route.provider), model: route.model ?? model, reason: `route ${route.match}` },
       ]
     }
-    const naming = this.#serving(model)
-    const serving = naming.length > 0 ? naming : this.#inCatalogue(model)
+    const naming = this.#naming(model)
+    const serving = this.#serving(model, naming.length > 0 ? naming : this.#inCatalogue(model))
     const known = [
       ...serving.filter(({ configured }) => configured),
       ...serving.filter(({ configured }) => !configured),
@@ -166,9 +166,14 @@ export class Directory {
     }))
   }
 
-  #serving(model: string): Provider[] {
-    return [...this.#current().values()].flatMap(({ provider, serves }) =>
-      serves(model) || this.served.nameAt(provider.name, model) !== undefined ? [provider] : [],
+  #naming(model: string): Provider[] {
+    return [...this.#current().values()].flatMap(({ provider, serves }) => (serves(model) ? [provider] : []))
+  }
+
+  /** These providers and those that serve the model at present, which may be down, and so replace none. */
+  #serving(model: string, known: readonly Provider[]): Provider[] {
+    return this.providers.filter(
+      (provider) => known.includes(provider) || this.served.nameAt(provider.name, model) !== undefined,
     )
   }
 
