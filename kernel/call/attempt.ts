@@ -12,6 +12,7 @@ export function beginAttempt(call: Call, attempt: Attempt): void {
 export function newAttempt(call: Call, { provider, model, key }: Target): Attempt {
   return {
     n: call.trace.attempts.length + 1,
+    identity: {},
     provider: provider.name,
     model,
     keyHint: key?.hint,

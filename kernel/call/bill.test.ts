@@ -52,6 +52,7 @@ function billedCall(attempts: readonly Partial<Attempt>[], told: Told = {}) {
   for (const [i, attempt] of attempts.entries()) {
     call.trace.attempts.push({
       n: i + 1,
+      identity: {},
       provider: 'openai',
       model: 'cheap',
       keyHint: undefined,

@@ -28,6 +28,7 @@ const callOf = (attempts: readonly Partial<Attempt>[]): Call => {
   for (const [i, attempt] of attempts.entries()) {
     call.trace.attempts.push({
       n: i + 1,
+      identity: {},
       provider: 'openai',
       model: 'm',
       keyHint: undefined,

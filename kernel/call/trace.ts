@@ -13,6 +13,8 @@ import type { Usage } from './usage.ts'
 export interface Attempt {
   /** From 1, in the order in which they began. */
   n: number
+  /** Tells it apart from others: the same object in every view of it, for as long as it lives. */
+  readonly identity: object
   readonly provider: string
   /** The model's name at the provider. */
   readonly model: string

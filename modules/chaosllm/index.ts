@@ -22,8 +22,8 @@ export default defineModule({
         'chaosllm breaks calls on purpose. To allow that, start the gateway with SERVICE_ALLOW_CHAOS=1 in its environment.',
       )
     }
-    const planned = new WeakMap<Attempt, Fault>()
-    provide(Faults, { of: (attempt) => planned.get(attempt) })
+    const planned = new WeakMap<object, Fault>()
+    provide(Faults, { of: (attempt) => planned.get(attempt.identity) })
     return planned
   },
 
@@ -35,7 +35,7 @@ export default defineModule({
         const hit = faultFor(attempt)
         if (!hit) return
         call.trace.note(id, 'injected', { fault: hit.name, attempt: attempt.n })
-        if (mode === 'enforce') planned.set(attempt, hit.fault)
+        if (mode === 'enforce') planned.set(attempt.identity, hit.fault)
       },
     }
   },
