@@ -147,3 +147,10 @@ test('an alert that is over resolves the incident that it made', () => {
   expect([of('firing').event_action, of('ok').event_action]).toEqual(['trigger', 'resolve'])
   expect(of('firing').dedup_key).toBe(of('ok').dedup_key)
 })
+
+test('a group that cannot be made a text by itself is told as JSON', () => {
+  const { dedup_key } = JSON.parse(
+    bodyOf(message('alert.fired', { alert_id: 'al_1', group: { toString: null } }), 'pagerduty'),
+  )
+  expect(dedup_key).toBe('al_1:{"toString":null}')
+})

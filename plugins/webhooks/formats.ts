@@ -20,6 +20,9 @@ const fieldsOf = (data: unknown): Readonly<Record<string, unknown>> =>
     ? (data as Record<string, unknown>)
     : { value: data }
 
+/** JSON of all but texts: a foreign object may have a `toString` that is none. */
+const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
 /** What an event is about in one line: its own words where it has some. */
 function summaryOf({ event, data }: Message): string {
   const { title, message, reason } = fieldsOf(data)
@@ -30,7 +33,7 @@ function summaryOf({ event, data }: Message): string {
 /** The facts of an event as lines. */
 const linesOf = ({ data }: Message): string =>
   Object.entries(fieldsOf(data))
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .map(([name, value]) => `${name}: ${asText(value)}`)
     .join('\n')
 
 const severities = ['critical', 'error', 'warning', 'info'] as const
@@ -88,7 +91,7 @@ const discord = (message: Message): object => ({
 /** Events of PagerDuty's Events API v2. What ends an alert resolves its incident. */
 function pagerduty(message: Message): object {
   const { alert_id, group, state } = fieldsOf(message.data)
-  const subject = typeof alert_id === 'string' ? `${alert_id}:${String(group ?? '')}` : undefined
+  const subject = typeof alert_id === 'string' ? `${alert_id}:${asText(group ?? '')}` : undefined
   const isOver = subject !== undefined && state === 'ok'
   return {
     event_action: isOver ? 'resolve' : 'trigger',
