@@ -55,6 +55,11 @@ export interface JobDefinition<I, S = unknown> {
   readonly delaysMs?: readonly number[]
   /** How long an attempt may take, in milliseconds; 60,000 by default. Time spent waiting does not count. */
   readonly timeoutMs?: number
+  /**
+   * Over how long the overdue jobs of a lane are spread when jobs of this kind begin to run, at a start or when the plugin is
+   * switched on, in milliseconds; all of them are due at once by default. The first one of a lane always is.
+   */
+  readonly spreadMs?: number
   /** How long and how many ended jobs are kept; 7 days and 10,000 by default. */
   readonly keep?: { readonly days?: number; readonly most?: number }
   /**

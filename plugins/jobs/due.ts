@@ -1,3 +1,4 @@
+import { spread } from './backlog.ts'
 import { Lanes } from './lanes.ts'
 import type { JobRow } from './row.ts'
 import { currentKind, type JobsState } from './state.ts'
@@ -37,12 +38,14 @@ export class DueJobs {
 
   /** Follows kinds that are defined now, and those no more that are not. */
   async follow(): Promise<void> {
-    const { state, table } = this.#parts
+    const { state, table, now } = this.#parts
     for (const kind of this.#lanes.kinds) if (!currentKind(state, kind)) this.#lanes.close(kind)
     for (const kind of state.kinds.keys()) {
       if (this.#lanes.isOpen(kind)) continue
       this.#lanes.open(kind)
       try {
+        const { spreadMs = 0 } = currentKind(state, kind)?.definition ?? {}
+        if (spreadMs > 0) await spread(table, kind, spreadMs, now())
         for await (const job of table.heads(kind)) this.note(job)
       } catch (error) {
         this.#lanes.close(kind)

@@ -52,6 +52,7 @@ export function withDefaults({
   lane = () => '',
   delaysMs = [],
   timeoutMs = 60_000,
+  spreadMs = 0,
   keep: { days = 7, most = 10_000 } = {},
   ...rest
 }: JobDefinition<unknown, unknown>): Definition {
@@ -60,7 +61,8 @@ export function withDefaults({
   if (!Number.isInteger(perLane) || perLane < 1) throw new TypeError('perLane is a whole number from 1')
   if (!delaysMs.every((ms) => ms >= 0)) throw new TypeError('delaysMs are milliseconds from 0')
   if (!(timeoutMs >= 1)) throw new TypeError('timeoutMs is a millisecond at least')
-  return { concurrency, perLane, lane, delaysMs, timeoutMs, keep: { days, most }, ...rest }
+  if (!(spreadMs >= 0)) throw new TypeError('spreadMs is milliseconds from 0')
+  return { concurrency, perLane, lane, delaysMs, timeoutMs, spreadMs, keep: { days, most }, ...rest }
 }
 
 /** When what ended before is too old to be kept. */

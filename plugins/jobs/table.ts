@@ -62,6 +62,27 @@ export class JobTable {
     }
   }
 
+  /** The ids of a lane's waiting jobs that are due, the oldest first. */
+  async *overdue(kind: string, lane: string, now: number): AsyncIterable<string> {
+    for await (const [id] of this.jobs.scan(overdue(kind, lane, now))) yield id
+  }
+
+  countOverdue(kind: string, lane: string, now: number): Promise<number> {
+    return this.jobs.count(overdue(kind, lane, now))
+  }
+
+  /** Gives jobs that still wait since before `now` other times, in one transaction. */
+  async postpone(times: ReadonlyMap<string, number>, now: number): Promise<void> {
+    await this.#store.transaction((transaction) => {
+      for (const [id, dueAt] of times)
+        transaction.update(this.jobs, id, (row) =>
+          row?.status === 'waiting' && row.dueAt !== undefined && row.dueAt <= now
+            ? { ...row, dueAt }
+            : undefined,
+        )
+    })
+  }
+
   async #firstFrom(kind: string, lane: string | undefined): Promise<JobRow | undefined> {
     const range = { index: 'due', equals: [kind], limit: 1, ...(lane !== undefined && { from: lane }) }
     for await (const [, row] of this.jobs.scan(range)) return row
@@ -156,3 +177,6 @@ export class JobTable {
     return this.jobs.count({ index: 'ended', equals: [kind] })
   }
 }
+
+const overdue = (kind: string, lane: string, now: number) =>
+  ({ index: 'due', equals: [kind, lane], to: now + 1 }) as const

@@ -27,8 +27,16 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const start = () =>
+/** Has a process take it to be that much later than it is. */
+const laterBy = (ms: number): string =>
+  `--import=data:text/javascript,${encodeURIComponent(
+    `const now = Date.now.bind(Date); Date.now = () => now() + ${ms};
+    globalThis.Date = new Proxy(Date, { construct: (Of, given) => given.length ? new Of(...given) : new Of(Of.now()) })`,
+  )}`
+
+const start = (aheadMs = 0) =>
   startProcess({
+    ...(aheadMs > 0 && { NODE_OPTIONS: laterBy(aheadMs) }),
     SERVICE_CONFIG: path.join(folder, 'service.yaml'),
     SERVICE_DATA_DIR: path.join(folder, 'data'),
     SERVICE_ADMIN_KEY: adminKey,
@@ -47,7 +55,7 @@ async function api(method: string, at: string, body?: object) {
   }>
 }
 
-test('after kill -9 between two attempts the next one goes out as it fell due, with the same id, and is counted on', async () => {
+test('after kill -9 between attempts the next one goes out as it fell due, with the same id, and is counted on', async () => {
   receiver.answer('/hook', { status: 500 })
   const { id, secret } = await api('POST', '', {
     name: 'a',
@@ -56,19 +64,30 @@ test('after kill -9 between two attempts the next one goes out as it fell due, w
   })
   await api('POST', '/test', { webhook_id: id })
   const first = async () => (await api('GET', `/${id}/deliveries`)).deliveries[0]
-  await expect.poll(async () => (await first())?.next_retry_at, { timeout: 10_000 }).toBeTruthy()
-  const due = Date.parse((await first())!.next_retry_at!)
+  const dueAfter = async (attempt: number) => {
+    await expect
+      .poll(first, { timeout: 30_000 })
+      .toMatchObject({ attempt, next_retry_at: expect.any(String) })
+    return Date.parse((await first())!.next_retry_at!)
+  }
+  const secondDue = await dueAfter(1)
   await gateway.end('SIGKILL')
   expect(receiver.on('/hook')).toHaveLength(1)
 
-  receiver.answer('/hook', { status: 200 })
   gateway = await start()
-  await expect.poll(() => receiver.on('/hook').length, { timeout: 30_000 }).toBe(2)
-  expect(Date.now()).toBeGreaterThanOrEqual(due)
-  await expect.poll(first).toMatchObject({ status: 'success', attempt: 2 })
-  const [one, two] = receiver.on('/hook')
-  expect(two!.headers['webhook-id']).toBe(one!.headers['webhook-id'])
-  expect(two!.body).toBe(one!.body)
-  for (const { headers, body } of [one!, two!])
+  const thirdDue = await dueAfter(2)
+  expect(Date.now()).toBeGreaterThanOrEqual(secondDue)
+  expect(thirdDue - Date.now()).toBeGreaterThan(15_000)
+  await gateway.end('SIGKILL')
+  expect(receiver.on('/hook')).toHaveLength(2)
+
+  receiver.answer('/hook', { status: 200 })
+  gateway = await start(60_000)
+  await expect.poll(first, { timeout: 10_000 }).toMatchObject({ status: 'success', attempt: 3 })
+  const tries = receiver.on('/hook')
+  expect(tries).toHaveLength(3)
+  for (const { headers, body } of tries) {
+    expect([headers['webhook-id'], body]).toEqual([tries[0]!.headers['webhook-id'], tries[0]!.body])
     new Webhook(secret).verify(body, headers as Record<string, string>)
-}, 60_000)
+  }
+}, 90_000)

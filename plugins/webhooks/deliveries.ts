@@ -29,6 +29,8 @@ const concurrency = 512
 const perWebhook = 32
 /** Longer than an attempt may take. */
 const timeoutMs = 25_000
+/** A receiver gets what fell due while the gateway was down over a minute. */
+const spreadMs = 60_000
 
 /** Puts what happens into the queue of each subscriber, and sends it. */
 export class Deliveries {
@@ -54,6 +56,7 @@ export class Deliveries {
       perLane: perWebhook,
       delaysMs,
       timeoutMs,
+      spreadMs,
       keep: { days: 1, most: 1000 },
       run: ({ input, signal }) => this.#send(input, signal),
       gaveUp: ({ input }) => this.#giveUp(input),
