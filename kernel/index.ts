@@ -200,6 +200,7 @@ export {
 export { Tenants } from './contract/tenants.ts'
 export {
   type TraceBodies,
+  type TraceError,
   type TracePlace,
   type TraceQuery,
   TraceReader,

@@ -5,12 +5,17 @@ import { guardedToken } from '../container.ts'
 /** A trace as other plugins read it. Money is in whole nano-dollars, and `latency_us` in microseconds. */
 export interface TraceSummary {
   readonly id: string
+  /** The id that the client sent. */
+  readonly request_id: string | undefined
+  readonly parent_id: string | undefined
   /** When the call began, in milliseconds since the epoch. */
   readonly at: number
   readonly source: string
   readonly operation: string
+  readonly wire: string
   readonly session_id: string | undefined
   readonly user_id: string | undefined
+  /** Absent where users belong to no tenant. */
   readonly tenant?: string | undefined
   readonly key_id: string
   readonly project: string
@@ -20,8 +25,15 @@ export interface TraceSummary {
   readonly model: string
   readonly provider: string | undefined
   readonly status: string
+  readonly status_code: number | undefined
+  readonly error: TraceError | undefined
   readonly stream: boolean
   readonly latency_us: number
+  /** Until the first content of the answer. */
+  readonly ttft_us: number | undefined
+  /** Of the latency: waiting for providers. */
+  readonly upstream_us: number
+  readonly finish_reason: string | undefined
   readonly usage: Usage
   /** Absent when nothing was used, and when the price is not known. */
   readonly cost: { readonly total_nano: number } | undefined
@@ -31,6 +43,13 @@ export interface TraceSummary {
   readonly findings?: readonly TraceFinding[]
   /** What modules said of the call, by the name of the fact. */
   readonly facts: Readonly<Record<string, unknown>>
+}
+
+export interface TraceError {
+  readonly code: string
+  readonly message: string
+  readonly provider_status: number | undefined
+  readonly retryable: boolean
 }
 
 /** Both sides of a call as they were stored, after all redaction. */

@@ -1,4 +1,4 @@
-import type { Attempt, Decision, TraceFinding, Usage } from '#kernel'
+import type { Attempt, Decision, TraceSummary } from '#kernel'
 import type { Difference } from '#kit'
 
 export const statuses = [
@@ -24,13 +24,6 @@ export interface RowCost {
   readonly source: 'catalogue' | 'override' | 'provider'
 }
 
-export interface RowError {
-  readonly code: string
-  readonly message: string
-  readonly provider_status: number | undefined
-  readonly retryable: boolean
-}
-
 export interface RowAttempt extends Pick<Attempt, 'n' | 'provider' | 'model'> {
   readonly key_hint: string | undefined
   readonly status: number | undefined
@@ -42,47 +35,16 @@ export interface RowAttempt extends Pick<Attempt, 'n' | 'provider' | 'model'> {
 }
 
 /** A trace as it is stored: times are whole microseconds and money whole nano-dollars, so that sums are exact. */
-export interface TraceRow {
-  readonly id: string
-  /** The id that the client sent. */
-  readonly request_id: string | undefined
-  readonly parent_id: string | undefined
-  readonly session_id: string | undefined
+export interface TraceRow extends TraceSummary {
   readonly run_id: string | undefined
-  /** When the call began, in milliseconds since the epoch. */
-  readonly at: number
-  readonly source: string
-  readonly operation: string
-  readonly wire: string
-  readonly user_id: string | undefined
-  /** Absent where users belong to no tenant. */
-  readonly tenant?: string | undefined
-  readonly key_id: string
-  readonly project: string
-  readonly tags: Readonly<Record<string, string>>
-  readonly model_requested: string
-  /** The model that the call was last sent on for. */
-  readonly model: string
-  readonly provider: string | undefined
-  /** Absent where an attempt went with a key of the operator's. */
-  readonly own_key?: true
   /** The model's name at the provider. */
   readonly provider_model: string | undefined
   readonly status: Status
-  readonly status_code: number | undefined
-  readonly error: RowError | undefined
-  readonly stream: boolean
-  readonly latency_us: number
-  readonly ttft_us: number | undefined
-  readonly upstream_us: number
-  readonly usage: Usage
-  /** Absent when nothing was used, and when the price is not known. */
   readonly cost: RowCost | undefined
   /** The price that the answer would have had without the cache. */
   readonly saved_nano: number | undefined
   /** The additional price that the call would have had without the choice of a cheaper model. */
   readonly saved_by_autopilot_nano: number | undefined
-  readonly finish_reason: string | undefined
   readonly cache: { readonly kind: string; readonly age_s: number; readonly similarity?: number } | undefined
   readonly attempts: readonly RowAttempt[]
   /** Module, hook, microseconds. */
@@ -104,11 +66,8 @@ export interface TraceRow {
     of: 'request' | 'reply',
     differences: readonly Difference[],
   ])[]
-  /** The findings of guards; absent when there are none. */
-  readonly findings?: readonly TraceFinding[]
   readonly decisions: readonly Decision[]
   readonly params_changed: readonly string[]
-  readonly facts: Readonly<Record<string, unknown>>
   readonly generation: number | undefined
   /** Whether bodies were stored; `redacted` when the request was refused before it had been inspected. */
   readonly bodies: 'stored' | 'redacted' | 'off'

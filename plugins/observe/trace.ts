@@ -1,6 +1,6 @@
-import type { Attempt, Call, Outcome } from '#kernel'
+import type { Attempt, Call, Outcome, TraceError } from '#kernel'
 import { differences, mostCallUsd, nanoOf } from '#kit'
-import type { RowAttempt, RowCost, RowError, Status, TraceRow } from './row.ts'
+import type { RowAttempt, RowCost, Status, TraceRow } from './row.ts'
 
 /** Characters of a message, of a name, and of any other word in a row; longer ones are cut. */
 const longest = { message: 2000, name: 256, word: 200 }
@@ -108,7 +108,7 @@ function modelOf({ provider }: Outcome, { trace, request }: Call): string {
   return provider !== undefined && model.startsWith(`${provider}/`) ? model.slice(provider.length + 1) : model
 }
 
-function errorOf({ error }: Outcome): RowError | undefined {
+function errorOf({ error }: Outcome): TraceError | undefined {
   if (!error) return undefined
   const { providerStatus, retryable } = error as { providerStatus?: number; retryable?: boolean }
   return {
