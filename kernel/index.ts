@@ -131,6 +131,15 @@ export {
   type ScheduledTime,
 } from './contract/jobs.ts'
 export {
+  Ledger,
+  type LedgerActor,
+  type LedgerDraft,
+  type LedgerEntry,
+  type LedgerHead,
+  type LedgerQuery,
+  type LedgerResource,
+} from './contract/ledger.ts'
+export {
   type Amounts,
   type Capability,
   type Cost,

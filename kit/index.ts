@@ -29,6 +29,7 @@ export { type Assets, assets } from './assets.ts'
 export { byName, isGlob } from './by-name.ts'
 export { ByteRun } from './byte-run.ts'
 export { type Period, periodAt } from './calendar.ts'
+export { canonicalJson } from './canonical-json.ts'
 export {
   type CharacterClass,
   classes as characterClasses,

@@ -244,6 +244,7 @@ const declareServices = [
   'kernel/contract/feedback.ts',
   'kernel/contract/guardrails.ts',
   'kernel/contract/jobs.ts',
+  'kernel/contract/ledger.ts',
   'kernel/contract/plans.ts',
   'kernel/contract/sealing.ts',
   'kernel/contract/traces.ts',

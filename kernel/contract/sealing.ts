@@ -21,6 +21,12 @@ export interface Sealing {
    * altered or is of another purpose.
    */
   open(purpose: string, sealed: string): Promise<string | undefined>
+  /**
+   * Gives a function that makes commitments to facts about a subject, for records that are never changed: HMAC-SHA-256 of the
+   * purpose and the text under the subject's salt. Equal texts have equal commitments; after an erasure nothing shows what one
+   * was made of. A promise only while the subject's salt is not in memory.
+   */
+  commitFor(purpose: string, subject: Subject): Awaitable<(text: string) => string>
 }
 
 export const Sealing = guardedToken<Sealing>('sealing')

@@ -60,6 +60,19 @@ test('those who seal for one subject at the same time have one salt', async () =
   expect(new Set(sealed.map((text) => text.split(':')[1])).size).toBe(1)
 })
 
+test('commitments are equal for equal facts of one subject and purpose only, and new after an erasure', async () => {
+  const eve: Subject = { kind: 'user', id: 'usr_eve' }
+  const commit = async (text: string, subject = eve, purpose = 'ledger') =>
+    (await sealing().commitFor(purpose, subject))(text)
+  const first = await commit('192.0.2.1')
+  expect(first).toMatch(/^commitment:salt_\w{26}:[\w-]{43}$/)
+  expect(await commit('192.0.2.1')).toBe(first)
+  const others = [commit('192.0.2.2'), commit('192.0.2.1', bob), commit('192.0.2.1', eve, 'notes')]
+  expect(await Promise.all(others)).not.toContain(first)
+  await erase(eve)
+  expect(await commit('192.0.2.1')).not.toBe(first)
+})
+
 test('a salt survives a reload, and a restart', async () => {
   const sealed = await seal('kept')
   await gateway.api('POST', '/api/plugins/sealing/reload')

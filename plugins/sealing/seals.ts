@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { type Sealing, type Secrets, SecretsError } from '#kernel'
 import type { Salt, Salts } from './salts.ts'
 
@@ -43,6 +44,14 @@ export function sealingWith(secrets: () => Secrets, salts: Salts): Sealing {
       }
       const salt = await salts.find(id)
       return salt && secretsOf(salt, purpose).decrypt(encrypted)
+    },
+    commitFor(purpose, subject) {
+      const commitWith =
+        ({ id, bytes }: Salt) =>
+        (text: string): string =>
+          `commitment:${id}:${createHmac('sha256', bytes).update(`${purpose}\0${text}`).digest('base64url')}`
+      const salt = salts.of(subject)
+      return salt instanceof Promise ? salt.then(commitWith) : commitWith(salt)
     },
   }
 }

@@ -1,18 +1,22 @@
 import { z } from 'zod'
-import { defineArea, Feedback } from '#kernel'
+import { defineArea, Feedback, Ledger, Sealing } from '#kernel'
 import { personalOfUsers } from '#kit'
 import { addFeedbackRoutes } from './feedback/routes.ts'
 import { FeedbackStore } from './feedback/store.ts'
+import { Chain } from './ledger/chain.ts'
 
 export default defineArea({
   settings: z.strictObject({}),
 
   setup(context) {
-    const feedback = new FeedbackStore(context.store)
-    context.provide(Feedback, feedback)
+    const { store, use, provide } = context
+    const feedback = new FeedbackStore(store)
+    provide(Feedback, feedback)
     context.personal(
       personalOfUsers({ count: (id) => feedback.countOf(id), erase: (id) => feedback.eraseOf(id) }),
     )
     addFeedbackRoutes(context, feedback)
+
+    provide(Ledger, new Chain(store, () => use(Sealing)))
   },
 })

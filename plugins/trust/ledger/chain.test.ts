@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { kernelServices, Ledger, type LedgerDraft, type LedgerEntry } from '#kernel'
+import type { Engine } from '../../../storage/index.ts'
+import { startGateway, type TestGateway } from '../../../test/harness.ts'
+import { hashOf } from './entry.ts'
+
+let gateway: TestGateway
+
+beforeAll(async () => {
+  gateway = await startGateway()
+})
+
+afterAll(() => gateway.close())
+
+const ledger = () => gateway.kernel.service(Ledger)!
+const store = () => gateway.kernel.container.resolve<Pick<Engine, 'namespace'>>(kernelServices.storage)
+const draft = (id: string): LedgerDraft => ({
+  event_type: 'test.done',
+  actor: { type: 'module', id: 'tester' },
+  action: 'do',
+  resource: { type: 'thing', id },
+})
+
+const entries = async (query = {}): Promise<LedgerEntry[]> => Array.fromAsync(ledger().scan(query))
+
+test('an entry has the hash of the one before, and its own over everything else', async () => {
+  const first = await ledger().append(draft('a'))
+  const second = await ledger().append({ ...draft('b'), detail: { b: 1, a: [null, 'ä'] }, verdict: 'ok' })
+  expect(second).toMatchObject({ seq: first.seq + 1, prev_hash: first.hash, ledger: first.ledger })
+  expect([hashOf(first), hashOf(second)]).toEqual([first.hash, second.hash])
+  const others = Object.keys(second).filter((name) => name !== 'hash')
+  for (const name of others) expect(hashOf({ ...second, [name]: 'forged' })).not.toBe(second.hash)
+  expect(await ledger().head()).toEqual({ seq: second.seq, hash: second.hash })
+})
+
+test('what is recorded is there when it is next read, in its order', async () => {
+  for (const id of ['x', 'y', 'z'])
+    expect(ledger().record({ ...draft(id), event_type: 'test.recorded' })).toBe(true)
+  const found = await entries({ eventType: 'test.recorded' })
+  expect(found.map(({ resource }) => resource?.id)).toEqual(['x', 'y', 'z'])
+})
+
+test('an entry of a transaction exists exactly when its changes do', async () => {
+  const engine = store().namespace('ledger-test')
+  const things = engine.collection('things', { schema: z.object({ n: z.number() }) })
+  const made = await ledger().prepare(draft('made'))
+  await engine.transaction((tx) => {
+    tx.put(things, 'made', { n: 1 })
+    made(tx)
+  })
+  const refused = await ledger().prepare(draft('refused'))
+  await expect(
+    engine.transaction((tx) => {
+      refused(tx)
+      tx.create(things, 'made', { n: 2 })
+    }),
+  ).rejects.toMatchObject({ code: 'ROW_EXISTS' })
+  expect((await entries({ resource: 'made' })).length).toBe(1)
+  expect(await entries({ resource: 'refused' })).toEqual([])
+})
+
+test('of facts about a person an entry has commitments', async () => {
+  const of = { kind: 'user', id: 'usr_ada' } as const
+  const personal = { of, fields: { ip: '192.0.2.7' } }
+  const [one, same] = [
+    await ledger().append({ ...draft('p'), detail: { n: 1 }, personal }),
+    await ledger().append({ ...draft('p'), personal }),
+  ]
+  expect(one.detail).toEqual({ n: 1, ip: expect.stringMatching(/^commitment:salt_/) })
+  expect(same.detail.ip).toBe(one.detail.ip)
+  ledger().record({
+    ...draft('later'),
+    personal: { of: { kind: 'user', id: 'usr_new' }, fields: { ip: 'x' } },
+  })
+  await expect.poll(async () => (await entries({ resource: 'later' })).length).toBe(1)
+})
+
+test.each([
+  ['a number that is not finite', { n: Number.NaN }],
+  ['half a character', { text: '\ud83d' }],
+  ['no JSON', { at: new Date(0) }],
+  ['more than an entry holds', { text: 'x'.repeat(70_000) }],
+])('a detail with %s is refused, and leaves no gap', async (_, detail) => {
+  await expect(ledger().append({ ...draft('bad'), detail })).rejects.toMatchObject({
+    status: 400,
+    param: 'detail',
+  })
+  const { seq } = await ledger().head()
+  expect((await ledger().append(draft('next'))).seq).toBe(seq + 1)
+})
+
+test('entries are found by place, time, type, actor and resource', async () => {
+  const { seq, created_at } = await ledger().append(draft('found'))
+  const at = Date.parse(created_at)
+  const seqs = async (query: object) => (await entries(query)).map((entry) => entry.seq)
+  expect(await seqs({ fromSeq: seq, toSeq: seq })).toEqual([seq])
+  expect(await seqs({ from: at, resource: 'found' })).toEqual([seq])
+  expect(await seqs({ to: at, resource: 'found' })).toEqual([])
+  expect(await seqs({ actor: 'tester', resource: 'found', eventType: 'test.done' })).toEqual([seq])
+  expect(await seqs({ actor: 'nobody' })).toEqual([])
+})
