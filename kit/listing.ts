@@ -11,6 +11,12 @@ export const listQuery = z.strictObject({
   }),
 })
 
+/** A time in a query, in milliseconds since the epoch once it is read. */
+export const timeFilter = z
+  .union([z.iso.datetime({ offset: true }), z.iso.date()])
+  .transform((text) => Date.parse(text))
+  .meta({ description: 'A time or a day in ISO 8601.' })
+
 /** The shape of a listing: the items under their plural name, and how many there are in all. */
 export const listOf = <N extends string, T extends z.ZodType>(plural: N, item: T) =>
   z.object({

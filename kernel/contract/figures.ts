@@ -1,4 +1,5 @@
 import { token } from '../container.ts'
+import type { CallSource } from './calls.ts'
 
 /** What calls can be summed up by. `total` has one value, the empty text; a tag is `name=value`. */
 export type FigureDimension = 'total' | 'provider' | 'model' | 'project' | 'user' | 'key' | 'tenant' | 'tag'
@@ -49,8 +50,13 @@ export interface Figures {
     toDay: number,
     userId?: string,
   ): Promise<ReadonlyMap<string, FigureSums>>
-  /** The same by the number of the day, of one user where that is given. Days without calls are left out. */
-  byDay(fromDay: number, toDay: number, userId?: string): Promise<ReadonlyMap<number, FigureSums>>
+  /** The same by the number of the day, of one user, and of one source of calls, where that is given. Days without calls are left out. */
+  byDay(
+    fromDay: number,
+    toDay: number,
+    userId?: string,
+    source?: 'proxy' | CallSource,
+  ): Promise<ReadonlyMap<number, FigureSums>>
   /** The same for each day and value. */
   days(
     dimension: FigureDimension,

@@ -41,6 +41,8 @@ export interface TraceSummary {
   readonly own_key?: true
   /** The findings of guards; absent when there are none. */
   readonly findings?: readonly TraceFinding[]
+  /** The address of the client, kept only with findings. */
+  readonly source_ip?: string
   /** What modules said of the call, by the name of the fact. */
   readonly facts: Readonly<Record<string, unknown>>
 }
@@ -76,6 +78,8 @@ export interface TraceQuery {
 
 /** Reads the traces of all users; whoever shows them must check whose they are. */
 export interface TraceReader {
+  /** Traces of calls that began before this (ms since the epoch) were deleted; undefined while none were since the start. */
+  readonly deletedBefore: number | undefined
   get(id: string): Promise<TraceSummary | undefined>
   /** Undefined when none were stored, or not any more. */
   bodies(id: string): Promise<TraceBodies | undefined>
@@ -94,6 +98,8 @@ export interface TracePlace {
   readonly after?: string | undefined
   /** Milliseconds since the epoch. */
   readonly from: number
+  /** Whether traces without findings are passed over; the others are found by an index. */
+  readonly withFindings?: boolean
 }
 
 export const TraceReader = guardedToken<TraceReader>('traces')

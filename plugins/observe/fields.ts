@@ -14,6 +14,7 @@ export const fields = {
   project: (row: TraceRow) => row.project,
   session_id: (row: TraceRow) => row.session_id,
   tag: (row: TraceRow) => tagsOf(row.tags),
+  found: ({ findings }: TraceRow) => (findings ? 'yes' : undefined),
 } satisfies Record<string, (row: TraceRow) => Value | readonly Value[]>
 
 /** The fields that listings take a minimum of; a trace without a price cost nothing. */

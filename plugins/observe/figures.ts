@@ -1,4 +1,11 @@
-import { callSources, type FigureDimension, type FigureLine, type FigureSums, type Figures } from '#kernel'
+import {
+  type CallSource,
+  callSources,
+  type FigureDimension,
+  type FigureLine,
+  type FigureSums,
+  type Figures,
+} from '#kernel'
 import type { Cells } from './cells.ts'
 import { Tally } from './tally.ts'
 import type { Traces } from './traces.ts'
@@ -11,9 +18,10 @@ export function figuresOf(traces: Pick<Traces, 'cells'>): Figures {
   async function overSources<K>(
     userId: string | undefined,
     read: (cells: Cells) => Promise<ReadonlyMap<K, Tally>>,
+    of: readonly (CallSource | undefined)[] = sources,
   ): Promise<Map<K, Tally>> {
     const all = new Map<K, Tally>()
-    for (const found of await Promise.all(sources.map((source) => read(traces.cells(userId, source)))))
+    for (const found of await Promise.all(of.map((source) => read(traces.cells(userId, source)))))
       for (const [key, tally] of found) all.set(key, (all.get(key) ?? new Tally()).merge(tally))
     return all
   }
@@ -36,9 +44,11 @@ export function figuresOf(traces: Pick<Traces, 'cells'>): Figures {
       const all = await overSources(userId, (cells) => cells.byValue(dimension, fromDay, toDay))
       return withoutTold(all, userId, () => traces.cells(userId, 'manual').byValue(dimension, fromDay, toDay))
     },
-    async byDay(fromDay, toDay, userId) {
-      const all = await overSources(userId, (cells) => cells.byDay(fromDay, toDay))
-      return withoutTold(all, userId, () => traces.cells(userId).byDay(fromDay, toDay, 'manual'))
+    async byDay(fromDay, toDay, userId, source) {
+      const of = source === undefined ? sources : [source === 'proxy' ? undefined : source]
+      const all = await overSources(userId, (cells) => cells.byDay(fromDay, toDay), of)
+      const isTold = of.includes(undefined) ? userId : undefined
+      return withoutTold(all, isTold, () => traces.cells(userId).byDay(fromDay, toDay, 'manual'))
     },
     async days(dimension, fromDay, toDay, userId) {
       const all = await overSources(userId, (cells) => cells.byDayAndValue(dimension, fromDay, toDay))

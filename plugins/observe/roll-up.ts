@@ -1,8 +1,8 @@
+import { createTeller, others } from '#kit'
 import { dayOf, everybody, hourMs, minuteMs, quarterMs, suffixOf } from './cells.ts'
 import { tagsOf } from './fields.ts'
 import type { TraceRow } from './row.ts'
 import { type Totals, timedTotalsOf, totalsOf } from './tally.ts'
-import { createTeller, others } from './told-apart.ts'
 
 /** The cells of traces that are alike, with and without latencies. */
 interface CellNames {

@@ -56,7 +56,7 @@ export function rowOf(outcome: Outcome, call: Call, bodies: TraceRow['bodies']):
     ),
     ...(trace.shadows && { shadows: trace.shadows }),
     ...passedBy(trace),
-    ...(findings.length > 0 && { findings }),
+    ...(findings.length > 0 && { findings, source_ip: context.ip }),
     decisions: trace.decisions,
     params_changed: trace.paramsChanged.slice(0, mostChanges).map((change) => cut(change, longest.word)),
     facts,

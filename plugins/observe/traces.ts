@@ -59,6 +59,7 @@ export class Traces {
 
   readonly #seals: BodySeals
   readonly #waiting = new Set<Promise<void>>()
+  deletedBefore: number | undefined
 
   constructor(store: Store, flushMs: number, seals: BodySeals = noSeals) {
     this.#seals = seals
@@ -130,11 +131,13 @@ export class Traces {
   }
 
   /** The next traces in the order in which they were written, and the place behind them. */
-  async follow({ after, from }: TracePlace, limit: number) {
-    const query = { from, limit, reverse: false, ...(after !== undefined && { after }) }
-    const { items, next } = await this.#log.list(query)
-    const last = items.at(-1)
-    return { traces: items, after: next ?? (last && (await this.#log.placeOf(last.id))) ?? after }
+  async follow({ after, from, withFindings = false }: TracePlace, limit: number) {
+    const where = withFindings ? { found: 'yes' } : {}
+    const traces: TraceRow[] = []
+    const query = { where, from, limit, reverse: false, ...(after !== undefined && { after }) }
+    for await (const row of this.#log.scan(query)) traces.push(row)
+    const last = traces.at(-1)
+    return { traces, after: (last && (await this.#log.placeOf(last.id))) ?? after }
   }
 
   /**
@@ -201,6 +204,7 @@ export class Traces {
     await this.#log.pruneBodies(now - days.bodies * 24 * hourMs)
     const before = now - days.rows * 24 * hourMs
     await this.#log.prune(before)
+    this.deletedBefore = before
     await this.#log.forgetTotals(...minutesBefore(before))
     await this.#log.forgetTotals(...quartersBefore(now - quartersKeptDays * 24 * hourMs))
   }

@@ -64,19 +64,27 @@ function check(kind: string, name: string, names: readonly string[]): void {
   throw new StoreError('INDEX_UNKNOWN', `The log has no ${kind} "${name}". The ${kind}s here: ${known}.`)
 }
 
-/** What matches, block by block, newest block first unless `reverse` is false. Blocks without a match are left out. */
+/**
+ * What matches, block by block, newest block first unless `reverse` is false. Blocks without a match are left out, and so are
+ * those with rows before the row `after` only, in the order of the query.
+ */
 export async function* selectRows<T>(
   blocks: LogBlocks<T>,
   view: LogView,
   conditions: Conditions,
   query: LogQuery,
+  after?: number,
 ): AsyncIterable<Selection> {
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, reverse = true } = query
   const { blockRows } = blocks.format
   const openFirst = view.next - (view.next % blockRows)
   const select = (first: number, facts: BlockFacts) => matchRows(first, facts, conditions, from, to)
 
-  const headers = view.sealed.filter(({ minTime, maxTime }) => maxTime >= from && minTime < to)
+  const place = after === undefined ? undefined : Math.floor(after / blockRows)
+  const isPast = (block: number): boolean => place !== undefined && (reverse ? block > place : block < place)
+  const headers = view.sealed.filter(
+    ({ block, minTime, maxTime }) => maxTime >= from && minTime < to && !isPast(block),
+  )
   if (reverse) headers.reverse()
   const open = select(openFirst, openFacts(view, view.next - openFirst))
   if (reverse && open.count > 0) yield open

@@ -103,7 +103,7 @@ export class LogReader<T> {
     const conditions = conditionsOf(query, this.#blocks)
     const filter = query.filter as ((row: T) => boolean) | undefined
     const after = placeOf(query.after)
-    for await (const selection of selectRows(this.#blocks, this.#view, conditions, query)) {
+    for await (const selection of selectRows(this.#blocks, this.#view, conditions, query, after)) {
       for await (const rows of this.#rows(inOrder(restOf(selection, query, after), query))) {
         yield* filter ? rows.filter(filter) : rows
       }

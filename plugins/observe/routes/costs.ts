@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { type Context, callSources } from '#kernel'
-import { usdOf } from '#kit'
+import { scopeOf, usdOf } from '#kit'
 import { type Cells, dateOf, dayOf } from '../cells.ts'
 import type { Tally } from '../tally.ts'
 import type { Traces } from '../traces.ts'
-import { scopeOf } from '../viewer.ts'
 
 const count = z.int()
 

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { type Context, type EventShape, ModuleChanged } from '#kernel'
+import { scopeOf } from '#kit'
 import { follow } from '../live.ts'
 import type { Happening, Ring } from '../ring.ts'
 import { guardrail, traceItem } from '../shapes.ts'
-import { scopeOf } from '../viewer.ts'
 
 const heartbeatMs = 15_000
 

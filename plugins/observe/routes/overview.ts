@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import type { Context } from '#kernel'
-import { usdOf } from '#kit'
+import { scopeOf, usdOf } from '#kit'
 import { dayOf } from '../cells.ts'
 import { Tally } from '../tally.ts'
 import type { Traces } from '../traces.ts'
-import { scopeOf } from '../viewer.ts'
 import { dearestFirst, manual, missing, ofSource, sums, sumsOf, unreadable } from './costs.ts'
 
 /** Days that the top lists and the active users are about. */

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { badRequest, type Context } from '#kernel'
+import { scopeOf } from '#kit'
 import { Tally } from '../tally.ts'
 import type { Traces } from '../traces.ts'
-import { scopeOf } from '../viewer.ts'
 import { sums as lineSums, missing, ofSource, sumsOf, unreadable } from './costs.ts'
 
 const hour = 3600

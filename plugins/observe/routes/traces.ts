@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Context, Feedback, notFound, Pricing, type Principal } from '#kernel'
-import { listed, listOf, listQuery, shown, storedPage } from '#kit'
+import { forbidOthers, listed, listOf, listQuery, shown, storedPage, timeFilter } from '#kit'
 import type { Arrangements } from '../arrangements.ts'
 import { bodiesText } from '../body.ts'
 import { explained } from '../explain/explain.ts'
@@ -12,22 +12,16 @@ import { traceDetail, traceItem } from '../shapes.ts'
 import { costOf } from '../trace.ts'
 import type { Traces } from '../traces.ts'
 import { detailOf, itemOf } from '../view.ts'
-import { forbidOthers } from '../viewer.ts'
 
 /** How long a search through bodies may take. */
 const searchMs = 2000
-
-const time = z
-  .union([z.iso.datetime({ offset: true }), z.iso.date()])
-  .transform((text) => Date.parse(text))
-  .meta({ description: 'A time or a day in ISO 8601.' })
 
 const text = z.string().min(1).max(256).optional()
 const minimum = z.coerce.number().min(0).optional()
 
 const query = listQuery.extend({
-  from: time.optional(),
-  to: time.optional().meta({ description: 'Traces before this; ISO 8601.' }),
+  from: timeFilter.optional(),
+  to: timeFilter.optional().meta({ description: 'Traces before this; ISO 8601.' }),
   model: text.meta({ description: 'The requested model, or the one that was used.' }),
   provider: text,
   status: z.enum(statuses).optional(),

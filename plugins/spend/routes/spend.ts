@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { type Context, type FigureDimension, type FigureSums, Figures } from '#kernel'
-import { usdOf } from '#kit'
+import { scopeOf, usdOf } from '#kit'
 import { dailyOf, daysQuery, lineOf, today } from './days.ts'
-import { scopeOf } from './scope.ts'
 import { spendHistory, spendSummary } from './shapes.ts'
 
 const dayMs = 86_400_000

@@ -9,10 +9,9 @@ import {
   type Principal,
   type Spend,
 } from '#kernel'
-import { type Period, periodAt, usdOf } from '#kit'
+import { type Period, periodAt, scopeOf, usdOf } from '#kit'
 import { type UserCap, type UserCaps, userCapChange } from '../user-caps.ts'
 import { dailyOf, daysQuery } from './days.ts'
-import { scopeOf } from './scope.ts'
 import { userCap, userHistory, userSpend } from './shapes.ts'
 
 interface Parts {
