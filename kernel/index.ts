@@ -40,10 +40,8 @@ export {
   severities,
   type TraceFinding,
 } from './call/findings.ts'
-export { flawOf } from './call/flaw.ts'
 export { type InnerCall, runInnerCall } from './call/inner-exchange.ts'
 export { CallFirstContent, CallSettled, CallStarted, type Outcome } from './call/outcome.ts'
-export { allProtocolOptions, protocolOptions } from './call/protocol-options.ts'
 export { type Reply, StreamReply, WholeReply } from './call/reply.ts'
 export {
   type Attempt,
@@ -57,7 +55,6 @@ export {
 export { believedUsage, fromWireUsage, mostTokens, noUsage, type Usage } from './call/usage.ts'
 export type { Address, Asking, EventShape, StreamEncoder, Wire } from './call/wire.ts'
 export type { BroughtText } from './chain/brought.ts'
-export { type DryStep, dryRun } from './chain/dry-run.ts'
 export {
   type Awaitable,
   type Hooks,

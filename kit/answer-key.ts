@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import type { Call } from '../kernel/call/call.ts'
-import { allProtocolOptions } from '../kernel/call/protocol-options.ts'
 import type { Stage } from '../kernel/chain/hooks.ts'
 import { orderedJson } from './ordered-json.ts'
+import { allProtocolOptions } from './protocol-options.ts'
 
 /** The callers that share the data kept of a call. */
 export type Circle = 'user' | 'project' | 'tenant' | 'everyone'

@@ -1,5 +1,5 @@
-import { protocolOptions } from '../kernel/call/protocol-options.ts'
 import type { Hooks } from '../kernel/chain/hooks.ts'
+import { protocolOptions } from './protocol-options.ts'
 
 /** The hooks of a module that only chooses: its settings are for the protocol, which translates accordingly. */
 export function protocolOptionsHooks(

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { callWith } from '../../test/chain.ts'
 import type { ModelRequest } from './canonical.ts'
-import { allProtocolOptions, protocolOptions } from './protocol-options.ts'
 import { changedTexts, mergeParameters, withoutTexts } from './redacted.ts'
 
 describe('a copy of a call', () => {
@@ -121,18 +120,6 @@ describe('what somebody changed who saw no texts', () => {
     expect(merged.context.project).toBe('other')
     expect(merged.timeouts).toBe(timeouts)
   })
-})
-
-test('what is asked of a protocol is the same for all copies of a call, and nothing when nothing is', () => {
-  const call = callWith()
-  expect(allProtocolOptions(call)).toBeUndefined()
-  const wishes = protocolOptions(call, 'openai')
-  expect(allProtocolOptions(call)).toBeUndefined()
-  wishes.store = false
-  const copy = call.withRequest({ model: 'n' })
-  expect(protocolOptions(copy, 'openai')).toEqual({ store: false })
-  expect(protocolOptions(copy, 'anthropic')).toEqual({})
-  expect(allProtocolOptions(copy)).toEqual({ openai: { store: false } })
 })
 
 describe('the trace of a call', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { ChunkReader } from '../../kit/chunk-reader.ts'
 import type { CompletionChunk } from '../call/canonical.ts'
 import { Chunk, envelopeOf, finishChunk, hasContent } from './chunk.ts'
-import { ChunkReader } from './chunk-reader.ts'
 
 const data: CompletionChunk = { id: 'c', choices: [{ index: 0, delta: { content: 'a' } }] }
 const bytes = (): Buffer => Buffer.from(`data: ${JSON.stringify(data)}\n\n`)

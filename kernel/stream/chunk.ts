@@ -1,7 +1,11 @@
 import type { ChoiceDelta, CompletionChunk, FinishReason, WireUsage } from '../call/canonical.ts'
 import { deepFreeze } from '../call/read-only.ts'
-import type { ChunkReader } from './chunk-reader.ts'
 import { parseChunk } from './parse.ts'
+
+/** Parses events of one stream, such as `ChunkReader` of the kit. Throws a coded error for what is no chunk. */
+interface EventReader {
+  read(event: Buffer): CompletionChunk
+}
 
 /**
  * One event of a stream. A chunk that came from a provider keeps its bytes and is parsed at the first look at its data;
@@ -10,7 +14,7 @@ import { parseChunk } from './parse.ts'
 export class Chunk {
   readonly #raw: Buffer | undefined
   readonly #counted: WireUsage | undefined
-  readonly #reader: ChunkReader | undefined
+  readonly #reader: EventReader | undefined
   #data: CompletionChunk | undefined
   #isSealed = false
 
@@ -18,7 +22,7 @@ export class Chunk {
     raw: Buffer | undefined,
     data: CompletionChunk | undefined,
     counted: WireUsage | undefined,
-    reader: ChunkReader | undefined,
+    reader: EventReader | undefined,
   ) {
     this.#raw = raw
     this.#counted = counted
@@ -36,7 +40,7 @@ export class Chunk {
   }
 
   /** An event of a provider that is left to be parsed, by the reader that parses its neighbours. */
-  static unread(raw: Buffer, reader: ChunkReader): Chunk {
+  static unread(raw: Buffer, reader: EventReader): Chunk {
     return new Chunk(raw, undefined, undefined, reader)
   }
 

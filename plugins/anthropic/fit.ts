@@ -1,4 +1,5 @@
-import { type Call, protocolOptions } from '#kernel'
+import type { Call } from '#kernel'
+import { protocolOptions } from '#kit'
 import type { Block } from './native.ts'
 
 /** How a call wants to be translated, where there is a choice; `protocolOptions` has what a module says of it. */

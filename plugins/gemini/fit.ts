@@ -1,4 +1,5 @@
-import { type Call, type ModelRequest, protocolOptions } from '#kernel'
+import type { Call, ModelRequest } from '#kernel'
+import { protocolOptions } from '#kit'
 import type { Conversation } from './contents.ts'
 
 /** How a call wants to be translated, where there is a choice; `protocolOptions` has what a module says of it. */

@@ -1,4 +1,5 @@
-import { type Call, type JsonObject, type ModelRequest, protocolOptions } from '#kernel'
+import type { Call, JsonObject, ModelRequest } from '#kernel'
+import { protocolOptions } from '#kit'
 import type { Changes } from '#provider'
 import type { Abilities } from './model.ts'
 import type { Content } from './wire.ts'

@@ -1,5 +1,5 @@
-import { type Call, type Message, type ModelRequest, protocolOptions, type Target } from '#kernel'
-import { compileGlobs } from '#kit'
+import type { Call, Message, ModelRequest, Target } from '#kernel'
+import { compileGlobs, protocolOptions } from '#kit'
 import { Changes, reportUnsaid } from '#provider'
 import { withoutForeign } from './foreign.ts'
 import { type FreeTextTools, withFreeText } from './free-text.ts'

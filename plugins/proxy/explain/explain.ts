@@ -3,8 +3,6 @@ import {
   Call,
   type Context,
   callContextOf,
-  type DryStep,
-  dryRun,
   type GatewayError,
   isGatewayError,
   kernelServices,
@@ -13,6 +11,7 @@ import {
   type Principal,
   Trace,
 } from '#kernel'
+import { type DryStep, dryRun } from '#kit'
 import { destinationOf, ProviderDirectory, ProviderKeys } from '#provider'
 import { priced } from './price.ts'
 import { type Chosen, routeShape } from './route.ts'

@@ -1,5 +1,5 @@
-import { type DryStep, hooksOf, type Placement, type Registry, type When } from '#kernel'
-import { differences } from '#kit'
+import { hooksOf, type Placement, type Registry, type When } from '#kernel'
+import { type DryStep, differences } from '#kit'
 import type { Explanation } from './shapes.ts'
 
 type Link = Explanation['modules'][number]

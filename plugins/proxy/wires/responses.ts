@@ -4,11 +4,10 @@ import {
   kernelServices,
   type ModelRequest,
   newId,
-  protocolOptions,
   Sealing,
   type Wire,
 } from '#kernel'
-import { personalOfUsers } from '#kit'
+import { personalOfUsers, protocolOptions } from '#kit'
 import { Changes } from '#provider'
 import { responseOf } from './responses/answer.ts'
 import { type Asked, repeatedOf } from './responses/asked.ts'

@@ -2,7 +2,6 @@ import {
   type Awaitable,
   type Call,
   type Chunk,
-  flawOf,
   isGatewayError,
   type Log,
   type Protocol,
@@ -15,6 +14,7 @@ import { EventRefused, isTooDeep } from '#kit'
 import { protocolError } from '../kit/provider-facts.ts'
 import type { UpstreamAnswer } from '../transport/upstream-answer.ts'
 import type { ChunkSource } from './attempt-stream.ts'
+import { flawOf } from './flaw.ts'
 import type { ToolNames } from './tool-names.ts'
 
 /** The parts that reading an answer takes. */

@@ -1,4 +1,5 @@
-import { Call, Cancel, dryRun, type Generation } from '#kernel'
+import { Call, Cancel, type Generation } from '#kernel'
+import { dryRun } from '#kit'
 
 /**
  * The call as the modules of the stage `route` will change it that stand behind the asker and are pure: aliases and rules. The call

@@ -1,4 +1,5 @@
-import { badRequest, type Call, protocolOptions } from '#kernel'
+import { badRequest, type Call } from '#kernel'
+import { protocolOptions } from '#kit'
 import type { Changes } from './changes.ts'
 
 /** The fields that a wire keeps beside a request for the protocol of the same name. */

@@ -1,4 +1,5 @@
-import { type Asking, badRequest, type ModelRequest, protocolOptions } from '#kernel'
+import { type Asking, badRequest, type ModelRequest } from '#kernel'
+import { protocolOptions } from '#kit'
 import { messagesOf } from './contents.ts'
 import { parametersOf } from './parameters.ts'
 import type { GenerateBody } from './schema.ts'

@@ -1,11 +1,11 @@
-import type { Call } from '../call/call.ts'
-import { over } from '../call/cancel.ts'
-import { type GatewayError, toGatewayError } from '../errors.ts'
-import type { ChainHooks } from './batches.ts'
-import type { Entry } from './entry.ts'
-import { inspectRequest } from './inspect.ts'
-import { Meter } from './meter.ts'
-import type { Condition } from './when.ts'
+import type { Call } from '../kernel/call/call.ts'
+import { over } from '../kernel/call/cancel.ts'
+import type { ChainHooks } from '../kernel/chain/batches.ts'
+import type { Entry } from '../kernel/chain/entry.ts'
+import { inspectRequest } from '../kernel/chain/inspect.ts'
+import { Meter } from '../kernel/chain/meter.ts'
+import type { Condition } from '../kernel/chain/when.ts'
+import { type GatewayError, toGatewayError } from '../kernel/errors.ts'
 
 /** The predicted result of a call at one module. */
 export interface DryStep {

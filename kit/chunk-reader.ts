@@ -1,6 +1,6 @@
-import type { CompletionChunk } from '../call/canonical.ts'
-import { parseChunk } from './parse.ts'
-import { EventTemplate } from './template.ts'
+import type { CompletionChunk } from '../kernel/call/canonical.ts'
+import { parseChunk } from '../kernel/stream/parse.ts'
+import { EventTemplate } from './event-template.ts'
 
 /** Templates in a row that fit nothing: the events of such a stream have too little in common. */
 const mostMisses = 4

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { runs } from '../../test/suite/runs.ts'
-import type { CompletionChunk } from '../call/canonical.ts'
-import { Assembler } from './assemble.ts'
+import type { CompletionChunk } from '../kernel/call/canonical.ts'
+import { Assembler } from '../kernel/stream/assemble.ts'
+import { parseChunk } from '../kernel/stream/parse.ts'
+import { runs } from '../test/suite/runs.ts'
 import { ChunkReader } from './chunk-reader.ts'
-import { parseChunk } from './parse.ts'
 
 const word = fc.string({
   unit: fc.constantFrom('a', 'é', '😀', '\ud83d', '"', '\\', '\n', '\t', '\u0001', ' ', '"content":"', '\\"'),

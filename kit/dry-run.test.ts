@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { callWith, entryOf } from '../../test/chain.ts'
-import { detectionOf } from '../../test/detection.ts'
-import { WholeReply } from '../call/reply.ts'
-import { badRequest } from '../errors.ts'
+import { WholeReply } from '../kernel/call/reply.ts'
+import type { Entry } from '../kernel/chain/entry.ts'
+import type { Hooks } from '../kernel/chain/hooks.ts'
+import { badRequest } from '../kernel/errors.ts'
+import { callWith, entryOf } from '../test/chain.ts'
+import { detectionOf } from '../test/detection.ts'
 import { dryRun } from './dry-run.ts'
-import type { Entry } from './entry.ts'
-import type { Hooks } from './hooks.ts'
 
 const named = (name: string): Hooks => ({
   pure: true,

@@ -1,5 +1,4 @@
-import type { Call } from './call.ts'
-import type { ModelRequest } from './canonical.ts'
+import type { Call, ModelRequest } from '#kernel'
 
 /**
  * The fault of a provider in a whole answer, as in "it answered without a choice"; undefined for an answer that has the fields

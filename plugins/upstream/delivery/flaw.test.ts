@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { callWith } from '../../test/chain.ts'
-import type { Operation } from './canonical.ts'
+import type { Operation } from '#kernel'
+import { callWith } from '../../../test/chain.ts'
 import { flawOf } from './flaw.ts'
 
 const flaw = (body: unknown, operation: Operation = 'chat', request: object = {}): string | undefined =>

@@ -1,4 +1,4 @@
-import type { Call } from './call.ts'
+import type { Call } from '../kernel/call/call.ts'
 
 type Options = Record<string, unknown>
 

@@ -1,5 +1,5 @@
-import type { ChoiceDelta, CompletionChunk, Delta } from '../call/canonical.ts'
-import { parseChunk } from './parse.ts'
+import type { ChoiceDelta, CompletionChunk, Delta } from '../kernel/call/canonical.ts'
+import { parseChunk } from '../kernel/stream/parse.ts'
 
 /** An event that a template fits: its text, and where in the whole text the event ends. */
 export interface Fit {
