@@ -9,6 +9,7 @@ const chain = [
   'record: encryptvault',
   'record: feedbackloop',
   'record: streamsnap',
+  'record: tracelink',
   'record: usagepulse',
   'access: ipfence',
   'access: keyscope',

@@ -32,6 +32,7 @@ const bound: Readonly<Record<string, string>> = {
   regionroute: 'is asked where calls may go, without waiting',
   tenantwall: 'adds routes and offers a service',
   tierdrop: 'offers a service, which is asked without waiting',
+  tracelink: 'reads the environment with a service',
   usagepulse: 'adds routes',
 }
 
