@@ -21,7 +21,6 @@ import { createLog, type Log } from './log.ts'
 import { Egress } from './permissions/egress.ts'
 import { personalOf } from './personal.ts'
 import { configuredPlugins, sectionOwners } from './plugin/configured.ts'
-import { watchPlugins } from './plugin/folder-watch.ts'
 import { Journal } from './plugin/journal.ts'
 import { PluginData, storeOfPlugins } from './plugin/plugin-data.ts'
 import { Registry } from './plugin/registry.ts'
@@ -115,6 +114,7 @@ export async function boot({
     const runtime = {
       version: packageVersion(),
       startedAt: thread?.startedAt ?? Date.now(),
+      thread: thread?.number ?? 1,
       isDraining: false,
     }
     const { startedAt } = runtime
@@ -210,7 +210,6 @@ export async function boot({
       await pool.start(address.port, await server.listenForwarded())
       threads.join(pool)
     }
-    if (config.plugins.watch && !thread) scope.own(watchPlugins(config.pluginDirs, reloader, log))
     // The last step, so that a failed boot does not make a key that is never shown.
     const newAdminKey = config.adminKey || thread ? undefined : await firstAdminKey(accounts.keys)
     const host = address.family === 'IPv6' ? `[${address.address}]` : address.address

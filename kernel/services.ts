@@ -20,6 +20,8 @@ export interface Runtime {
   readonly version: string
   /** Milliseconds since the epoch. */
   readonly startedAt: number
+  /** The number of this thread of the gateway; 1 for the first. */
+  readonly thread: number
   /** Whether the gateway is about to stop, so that balancers should look elsewhere. */
   readonly isDraining: boolean
 }

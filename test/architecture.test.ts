@@ -132,7 +132,7 @@ const budgets: Readonly<Record<string, number>> = {
   kit: 244,
   log: 67,
   permissions: 430,
-  plugin: 2_840,
+  plugin: 2_750,
   secrets: 196,
   stream: 580,
   threads: 453,

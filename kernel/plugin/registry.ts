@@ -20,14 +20,16 @@ export class Registry extends ChangingTable {
   }
 
   /** Takes in what was found and starts what is enabled. One that fails is left with its problem; the rest runs. */
-  async start(found: readonly Discovered[]): Promise<void> {
-    const put: Plugin[] = []
-    for (const item of found) put.push(...(await this.records.read(item)))
-    const enabled = put.filter(
-      ({ setting, found, binding }) => setting?.enabled && !found.problem && !binding,
-    )
-    await Promise.all(enabled.map((plugin) => definitionOf(plugin, this.parts.setupMs).catch(() => {})))
-    await this.make({ put, start: 'some' })
+  start(found: readonly Discovered[]): Promise<void> {
+    return this.whileStill(async () => {
+      const put: Plugin[] = []
+      for (const item of found) put.push(...(await this.records.read(item)))
+      const enabled = put.filter(
+        ({ setting, found, binding }) => setting?.enabled && !found.problem && !binding,
+      )
+      await Promise.all(enabled.map((plugin) => definitionOf(plugin, this.parts.setupMs).catch(() => {})))
+      await this.make({ put, start: 'some' })
+    })
   }
 
   /** The configuration made at runtime, change by change. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineArea } from '#kernel'
+import { watchPlugins } from './folder-watch.ts'
 import { addPluginRoutes } from './routes/plugins.ts'
 import { addReloadRoutes } from './routes/reload.ts'
 import { addStoredRoutes } from './routes/stored.ts'
@@ -10,5 +11,6 @@ export default defineArea({
     addPluginRoutes(context)
     addReloadRoutes(context)
     addStoredRoutes(context)
+    watchPlugins(context)
   },
 })

@@ -1,13 +1,15 @@
 import { type FSWatcher, watch } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import path from 'node:path'
-import { contain } from '../contain.ts'
-import { explain } from '../discovery/manifest.ts'
-import type { Log } from '../log.ts'
-import type { Reloader } from './reloader.ts'
+import { type Context, kernelServices } from '#kernel'
+import { contain } from '#kit'
 
-/** Takes in by itself what changes in the operator's folders, and logs what came of it. Returns what ends it. */
-export function watchPlugins(folders: readonly string[], reloader: Reloader, log: Log): () => void {
+/** Takes in by itself what changes in the operator's folders, if the configuration says so, and logs what came of it. */
+export function watchPlugins({ use, own, log }: Context<unknown>): void {
+  const { plugins, pluginDirs } = use(kernelServices.config)
+  // The first thread has the others follow it.
+  if (!plugins.watch || use(kernelServices.runtime).thread > 1) return
+  const reloader = use(kernelServices.reloader)
   const onError = (problem: string): void => log.error({ problem }, 'the plugin folders cannot be watched')
   const onSettled = async (names: ReadonlySet<string>): Promise<void> => {
     const { added, changed, removed, failed } = await reloader.rescan(names)
@@ -15,7 +17,7 @@ export function watchPlugins(folders: readonly string[], reloader: Reloader, log
     if (Object.values(outcome).some(({ length }) => length > 0))
       log[failed.length > 0 ? 'warn' : 'info'](outcome, 'plugins were loaded')
   }
-  return watchFolders(folders, { settleMs: 1_000, onSettled, onError })
+  own(watchFolders(pluginDirs, { settleMs: 1_000, onSettled, onError }))
 }
 
 export interface FolderWatchOptions {
@@ -58,7 +60,8 @@ export function watchFolders(roots: readonly string[], options: FolderWatchOptio
     const changedMs = await newestChange(folder)
     await look(folder, changedMs === undefined ? settleMs : settleMs - (Date.now() - changedMs))
   }
-  const tell = (error: unknown): void => options.onError(explain(error))
+  const tell = (error: unknown): void =>
+    options.onError(error instanceof Error ? error.message : String(error))
 
   for (const root of roots) {
     try {
