@@ -237,6 +237,7 @@ export {
   unauthorized,
   unavailable,
 } from './errors.ts'
+export { ManagementAudited } from './events/audit.ts'
 export { defineEvent, type EventType, type Occurrence } from './events.ts'
 export { HookFault } from './hook-fault.ts'
 export { sessionCookie } from './http/browser.ts'

@@ -10,31 +10,48 @@ import type {
   Store,
   Transaction,
 } from '#kernel'
-import { chained, entrySchema, type Facts, noHash } from './entry.ts'
+import { Batch } from './batch.ts'
+import { chained, type Facts } from './entry.ts'
 import { matches } from './query.ts'
+import { mostEntries, type Segment, segmentOf, segmentSchema } from './segment.ts'
+import { Segments } from './segments.ts'
 
 /** The purpose of commitments: those of other plugins to the same facts differ. */
 const purpose = 'ledger'
+/** Batches that may wait; what is recorded beyond them is dropped and counted. */
+const mostBatches = Math.ceil(50_000 / mostEntries)
 
 /** The chain of entries, in a sequence of the store: ordered and without gaps, whatever thread appends. */
 export class Chain implements Ledger {
-  readonly entries: Sequence<LedgerEntry>
+  readonly segments: Segments
+  readonly #sequence: Sequence<Segment>
   readonly #sealing: () => Sealing
+  #batch: Batch | undefined
   #dropped = 0
 
   constructor(store: Store, sealing: () => Sealing) {
-    this.entries = store.sequence('ledger', entrySchema)
+    this.#sequence = store.sequence('ledger', segmentSchema)
+    this.segments = new Segments(this.#sequence)
     this.#sealing = sealing
   }
 
   async append(draft: LedgerDraft, source: LedgerEntry['source'] = 'gateway'): Promise<LedgerEntry> {
     const facts = await this.#factsOf(draft, source)
-    return this.entries.append((previous, seq) => chained(facts, previous, seq))
+    let entry: LedgerEntry | undefined
+    await this.#sequence.append((last) => {
+      entry = chained(facts, last)
+      return segmentOf([entry])
+    })
+    return entry!
   }
 
   async prepare(draft: LedgerDraft): Promise<(transaction: Transaction) => LedgerEntry> {
     const facts = await this.#factsOf(draft, 'gateway')
-    return (transaction) => transaction.append(this.entries, (previous, seq) => chained(facts, previous, seq))
+    return (transaction) => {
+      const entry = chained(facts, transaction.end(this.#sequence).entry)
+      transaction.append(this.#sequence, () => segmentOf([entry]))
+      return entry
+    }
   }
 
   record(draft: LedgerDraft): boolean {
@@ -42,53 +59,69 @@ export class Chain implements Ledger {
     if (!(facts instanceof Promise)) return this.#queue(facts)
     facts.then(
       (known) => this.#queue(known),
-      () => {
-        this.#dropped += 1
-      },
+      () => this.#drop(),
     )
     return true
   }
 
-  async *scan(query: LedgerQuery): AsyncIterable<LedgerEntry> {
-    const to = query.toSeq === undefined ? undefined : query.toSeq + 1
-    for await (const entry of this.entries.scan(query.fromSeq, to)) if (matches(entry, query)) yield entry
+  scan(query: LedgerQuery): AsyncIterable<LedgerEntry> {
+    return this.#scan(query)
   }
 
   async head(): Promise<LedgerHead> {
-    const seq = await this.entries.last()
-    return { seq, hash: (await this.entries.get(seq))?.hash ?? noHash }
+    return this.segments.head()
   }
 
-  /** Entries that wait, and those that were recorded and are lost, since the start of this thread. */
-  status(): { readonly waiting: number; readonly dropped: number } {
-    const { depth, dropped } = this.entries.status()
-    return { waiting: depth, dropped: dropped + this.#dropped }
+  /** Entries that this thread has recorded and that are lost, since it started. */
+  get dropped(): number {
+    return this.#dropped
   }
 
+  /** Resolves when all that was recorded before is on disk. */
+  flush(): Promise<void> {
+    return this.#sequence.flush()
+  }
+
+  async *#scan(query: LedgerQuery): AsyncGenerator<LedgerEntry> {
+    for await (const entry of this.segments.scan(query.fromSeq, query.toSeq))
+      if (matches(entry, query)) yield entry
+  }
+
+  /** Facts that come together wait in one batch, which becomes one segment. */
   #queue(facts: Facts): boolean {
-    return this.entries.queue((previous, seq) => chained(facts, previous, seq))
+    if (this.#batch?.add(facts)) return true
+    const batch = new Batch(facts, () => this.#drop())
+    const isTaken =
+      this.#sequence.status().depth < mostBatches && this.#sequence.queue((last) => batch.segment(last))
+    if (isTaken) this.#batch = batch
+    else this.#drop()
+    return isTaken
+  }
+
+  #drop(): void {
+    this.#dropped += 1
   }
 
   /** A promise only while a person's salt is not in memory. */
   #factsOf(draft: LedgerDraft, source: LedgerEntry['source']): Awaitable<Facts> {
     const { personal } = draft
     if (!personal) return factsWith(draft, source)
-    const commitments = (commit: (text: string) => string): Facts => {
+    const committed = (commit: (text: string) => string): Facts => {
       const fields = Object.entries(personal.fields).map(([name, text]) => [name, commit(text)])
       return factsWith({ ...draft, detail: { ...draft.detail, ...Object.fromEntries(fields) } }, source)
     }
     const commit = this.#sealing().commitFor(purpose, personal.of)
-    return commit instanceof Promise ? commit.then(commitments) : commitments(commit)
+    return commit instanceof Promise ? commit.then(committed) : committed(commit)
   }
 }
 
 const factsWith = (draft: LedgerDraft, source: LedgerEntry['source']): Facts => ({
-  source,
-  event_type: draft.event_type,
-  actor: draft.actor,
-  resource: draft.resource ?? null,
   action: draft.action,
+  actor: draft.actor,
   detail: draft.detail ?? {},
+  event_type: draft.event_type,
+  resource: draft.resource ?? null,
+  source,
   trace_id: draft.trace_id ?? null,
   verdict: draft.verdict ?? null,
   at: Date.now(),

@@ -46,27 +46,28 @@ export type Facts = Omit<LedgerEntry, 'id' | 'ledger' | 'seq' | 'prev_hash' | 'h
 /** The hash that an entry must have. */
 export const hashOf = ({ hash: _, ...fields }: LedgerEntry): string => hash('sha256', canonicalJson(fields))
 
+/** The end of a chain: what the next entry needs of the last one. */
+export type End = Pick<LedgerEntry, 'ledger' | 'seq' | 'hash' | 'created_at'>
+
 /**
- * The entry behind another. A clock that was set back leaves the times of entries in order. Throws a bad request for a detail
- * that no entry can hold.
+ * The entry behind another, the first one where there is none. A clock that was set back leaves the times of entries in order.
+ * Throws a bad request for a detail that no entry can hold.
  */
-export function chained(
-  { at, ...facts }: Facts,
-  previous: LedgerEntry | undefined,
-  seq: number,
-): LedgerEntry {
-  const ledger = previous?.ledger ?? newId('ldg_')
+export function chained({ at, ...facts }: Facts, end: End | undefined): LedgerEntry {
+  const { ledger, seq, hash: prev_hash, created_at } = end ?? { ...nothing, ledger: newId('ldg_') }
   const now = new Date(at).toISOString()
   const fields = {
     ...facts,
-    id: idOf(ledger, seq),
+    created_at: created_at > now ? created_at : now,
+    id: idOf(ledger, seq + 1),
     ledger,
-    seq,
-    prev_hash: previous?.hash ?? noHash,
-    created_at: previous && previous.created_at > now ? previous.created_at : now,
+    prev_hash,
+    seq: seq + 1,
   }
   return { ...fields, hash: hash('sha256', textOf(fields)) }
 }
+
+const nothing = { seq: 0, hash: noHash, created_at: '' }
 
 function textOf(fields: Omit<LedgerEntry, 'hash'>): string {
   let text: string
@@ -87,7 +88,7 @@ function textOf(fields: Omit<LedgerEntry, 'hash'>): string {
 const said = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** The id of an entry says where it is, so that no index is needed to find it. */
-const idOf = (ledger: string, seq: number): string => `le_${ledger.slice('ldg_'.length)}_${seq}`
+export const idOf = (ledger: string, seq: number): string => `le_${ledger.slice('ldg_'.length)}_${seq}`
 
 /** The place that an id names; undefined for what is no id of an entry. */
 export function seqOf(id: string): number | undefined {

@@ -1,0 +1,75 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { LedgerEntry } from '#kernel'
+import { type End, hashOf, idOf, noHash } from './entry.ts'
+import { entriesOf, type Segment } from './segment.ts'
+import type { Segments } from './segments.ts'
+
+/** The first entry that is not as it was written, and in what way. */
+export class Broken extends Error {
+  readonly seq: number
+
+  constructor(seq: number, reason: string) {
+    super(reason)
+    this.seq = seq
+  }
+}
+
+/** Where a walk begins: behind this entry. The ledger is undefined where it may be any. */
+export type Place = Pick<End, 'seq' | 'hash'> & { readonly ledger: string | undefined }
+
+export const beginning: Place = { seq: 0, hash: noHash, ledger: undefined }
+
+const damaged = 'This entry cannot be read: what is stored in its place is damaged.'
+
+/**
+ * Reads the entries behind a place, up to another, and checks each: that it stands where it says, follows the one before it, and
+ * has the hash of its content. Throws a `Broken` for the first that does not.
+ */
+export async function* walk(segments: Segments, from: Place, to: number): AsyncGenerator<LedgerEntry> {
+  let place = from
+  try {
+    for await (const segment of segments.from(from.seq + 1)) {
+      for (const entry of readable(segment, place.seq + 1)) {
+        if (entry.seq <= from.seq && place === from) continue
+        if (place.seq >= to) return
+        check(entry, place)
+        yield entry
+        place = entry
+      }
+      if (segment.seq !== place.seq || segment.hash !== place.hash || segment.ledger !== place.ledger)
+        throw new Broken(place.seq, 'What the store says of this entry is not what the entry says.')
+      await turn()
+    }
+  } catch (error) {
+    throw isDamage(error) ? new Broken(place.seq + 1, damaged) : error
+  }
+  if (place.seq < to) throw new Broken(place.seq + 1, 'This entry is missing, and so are all behind it.')
+}
+
+function readable(segment: Segment, seq: number): LedgerEntry[] {
+  try {
+    return entriesOf(segment)
+  } catch {
+    throw new Broken(seq, damaged)
+  }
+}
+
+const isDamage = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ROW_UNREADABLE'
+
+function check(entry: LedgerEntry, { seq, hash, ledger }: Place): void {
+  const expected = seq + 1
+  if (entry.seq !== expected)
+    throw new Broken(
+      expected,
+      `Entry ${entry.seq} stands in the place of this one, which was moved or deleted.`,
+    )
+  if (hashOf(entry) !== entry.hash)
+    throw new Broken(expected, 'This entry was changed: its hash is not that of its content.')
+  if (entry.prev_hash !== hash)
+    throw new Broken(expected, 'This entry does not follow the one before it: its prev_hash is another.')
+  if (ledger !== undefined && entry.ledger !== ledger)
+    throw new Broken(expected, `This entry is of another ledger, ${entry.ledger}.`)
+  if (entry.id !== idOf(entry.ledger, expected))
+    throw new Broken(expected, 'The id of this entry is not that of its place.')
+}
