@@ -70,6 +70,15 @@ export { type Condition, type When, whenSchema } from './chain/when.ts'
 export { Cohort } from './cohort.ts'
 export { guardedToken, type Token, token } from './container.ts'
 export {
+  Anomalies,
+  type AnomalyDimension,
+  type AnomalyKind,
+  type AnomalySeverity,
+  anomalyKinds,
+  anomalySeverities,
+  type FoundAnomaly,
+} from './contract/anomalies.ts'
+export {
   type Answer,
   type AnswerForm,
   type Answers,

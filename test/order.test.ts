@@ -5,6 +5,7 @@ import { discover, type ModuleManifest } from '../kernel/discovery/manifest.ts'
 
 /** The whole chain, outermost first. Order is behaviour: changing this list is a decision, not a repair. */
 const chain = [
+  'record: anomalyradar',
   'record: billsync',
   'record: encryptvault',
   'record: feedbackloop',
