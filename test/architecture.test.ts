@@ -239,6 +239,7 @@ test('only definitions of plugins are default exports', () => {
 
 const declareServices = [
   'kernel/services.ts',
+  'kernel/contract/anomalies.ts',
   'kernel/contract/calls.ts',
   'kernel/contract/counting.ts',
   'kernel/contract/feedback.ts',
