@@ -5,7 +5,7 @@ import type { Detection } from '../detect/detect.ts'
 import { Redaction } from '../detect/redaction.ts'
 import type { Chunk } from '../stream/chunk.ts'
 import { toChunks } from '../stream/chunks.ts'
-import { collect } from '../stream/collect.ts'
+import { assembled } from '../stream/collect.ts'
 import { type Filter, filterStream } from '../stream/filter.ts'
 import { BatchFilter, BatchReveal } from './batches.ts'
 import { Detector, looks } from './detector.ts'
@@ -135,11 +135,7 @@ function filterOf(entry: Entry, call: Call): Filter | BatchFilter | undefined {
 async function* buffered(entry: Entry, reply: StreamReply, call: Call): AsyncGenerator<readonly Chunk[]> {
   const held: Chunk[] = []
   for await (const batch of reply.chunks) held.push(...batch)
-  const body = await collect(new StreamReply('', once(held)))
+  const body = assembled(held)
   const after = await runReply(entry, body, call)
   yield after === body ? held : toChunks(after)
-}
-
-async function* once(chunks: readonly Chunk[]): AsyncGenerator<readonly Chunk[]> {
-  yield chunks
 }

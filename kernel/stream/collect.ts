@@ -13,6 +13,13 @@ export async function collect(reply: Reply): Promise<Completion> {
   return assembler.completion()
 }
 
+/** The body that the chunks of a stream add up to. */
+export function assembled(chunks: Iterable<Chunk>): Completion {
+  const assembler = new Assembler()
+  for (const chunk of chunks) assembler.add(chunk.data)
+  return assembler.completion()
+}
+
 /** An answer in the form the call asked for: streamed as a provider would have, or whole. */
 export function replyWith(call: Call, body: Completion): Reply {
   return call.stream ? new StreamReply('', batchesOf(toChunks(body))) : WholeReply.of(body)

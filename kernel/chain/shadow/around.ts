@@ -3,8 +3,9 @@ import { type Reply, StreamReply } from '../../call/reply.ts'
 import type { Chunk } from '../../stream/chunk.ts'
 import { type Filter, filterStream } from '../../stream/filter.ts'
 import type { Next } from '../hooks.ts'
+import { KeptReply } from '../kept.ts'
 import type { Feed } from './feed.ts'
-import { compareReplies, kept } from './reply.ts'
+import { compareReplies } from './reply.ts'
 import type { ShadowRun } from './run.ts'
 
 type Around = (call: Call, next: Next) => Promise<Reply>
@@ -54,7 +55,7 @@ export function tapInto(feed: Feed): Filter {
 async function wrap(run: ShadowRun, around: Around, call: Call, given: Promise<Reply>): Promise<void> {
   let asked = 0
   let passed: unknown
-  let shown: ReturnType<typeof kept> | undefined
+  let shown: KeptReply | undefined
   const nextAside: Next = async (to) => {
     asked += 1
     run.compare('request', call.request, to.request)
@@ -63,7 +64,7 @@ async function wrap(run: ShadowRun, around: Around, call: Call, given: Promise<R
       throw new Again()
     }
     try {
-      shown = kept(await given)
+      shown = new KeptReply(await given)
       return shown.reply
     } catch (error) {
       passed = error

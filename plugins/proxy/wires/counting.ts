@@ -4,10 +4,10 @@ import {
   kernelServices,
   type ModelRequest,
   type Principal,
-  permit,
   type Target,
   TokenCounting,
 } from '#kernel'
+import { permit } from '#kit'
 import { type ProviderCount, ProviderDirectory, ProviderKeys, TokenInquiries } from '#provider'
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
