@@ -2,7 +2,7 @@
 
 export * as field from '../config/fields.ts'
 export { answerTexts } from '../kernel/call/bill.ts'
-export { mapReplyTexts, mapRequestTexts, requestTexts } from '../kernel/call/texts.ts'
+export { mapReplyTexts, mapRequestParameters, mapRequestTexts, requestTexts } from '../kernel/call/texts.ts'
 export { compileGlobs, compileWhen } from '../kernel/chain/when.ts'
 export { contain, detach } from '../kernel/contain.ts'
 export { type Difference, differences, type Shape } from '../kernel/kit/difference.ts'
@@ -61,13 +61,16 @@ export {
   longestGuardrailMatch,
   oneSource,
 } from './guardrail-rule.ts'
+export { HourlyCounts } from './hourly-counts.ts'
 export { compileHours, type Hours, hoursSchema } from './hours.ts'
 export { joinChunks } from './join.ts'
+export { KeptSets } from './kept-sets.ts'
 export { type LanguageDetector, languageDetector } from './language.ts'
 export { listed, listOf, listQuery, shown, timeFilter } from './listing.ts'
 export { messageTexts } from './message-texts.ts'
 export { orderedJson } from './ordered-json.ts'
 export { type PageQuery, pageOf, storedPage } from './paging.ts'
+export { eachPastCall, type PastCallsOptions } from './past-calls.ts'
 export { isPattern, patternFinder } from './pattern.ts'
 export { pause } from './pause.ts'
 export { permit } from './permit.ts'
@@ -77,6 +80,7 @@ export { allProtocolOptions, protocolOptions } from './protocol-options.ts'
 export { protocolOptionsHooks } from './protocol-options-hooks.ts'
 export { Race } from './race.ts'
 export { roughTokens } from './rough-tokens.ts'
+export { type RuleMatch, RuleSet, type RuleSpan } from './rule-set.ts'
 export { similarity, wordsOf } from './similarity.ts'
 export {
   carriesData,
@@ -88,6 +92,7 @@ export {
 } from './sse.ts'
 export { isStrictSchema } from './strict-schema.ts'
 export { patternSchema, spanFor, tagged } from './text-guard.ts'
+export { type TextRule, textTargetOf } from './text-rule.ts'
 export { timezoneSchema } from './timezone.ts'
 export { limitTokens, tokenLimit, tokenLimitFields } from './token-limit.ts'
 export { createTeller, others } from './told-apart.ts'

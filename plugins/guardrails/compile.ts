@@ -1,30 +1,35 @@
-import type { Call, TextLocation } from '#kernel'
+import type { Call, GuardrailHit } from '#kernel'
 import {
   compileGlobs,
   type Finder,
   type Finding,
   type GuardrailRule,
-  type GuardrailTarget,
   guardrailPresets,
   patternFinder,
+  RuleSet,
+  type TextRule,
+  textTargetOf,
 } from '#kit'
 import type { RuleRow } from './shapes.ts'
 
 /** A rule, ready to search. */
-export interface CompiledRule {
-  readonly id: string
+export interface CompiledRule extends TextRule {
   readonly row: RuleRow
-  readonly action: RuleRow['action']
-  readonly isShadow: boolean
-  /** Its expression with its flags, in RE2 syntax. */
-  readonly source: string
-  /** The longest match, in characters. */
-  readonly longest: number
-  readonly replacement: string
-  readonly find: Finder
-  looksAt(place: TextLocation): boolean
   holdsFor(call: Call): boolean
 }
+
+/** Guardrail rules at work on texts. */
+export type GuardrailSet = RuleSet<CompiledRule, GuardrailHit>
+
+export const guardrailSet = (rules: readonly CompiledRule[]): GuardrailSet =>
+  new RuleSet(rules, ({ id, row, action, isShadow }, preview) => ({
+    ruleId: id,
+    ruleName: row.name,
+    ruleType: row.type,
+    action,
+    shadow: isShadow,
+    preview,
+  }))
 
 const usualLength = 200
 
@@ -39,13 +44,16 @@ export function compileRule(row: RuleRow): CompiledRule {
   return {
     id: row.id,
     row,
+    type: row.type,
+    severity: row.severity,
+    priority: row.priority,
     action: row.action,
     isShadow: row.mode === 'shadow',
     source,
     longest: Math.max(longest, longestOf(row.allow)),
     replacement: row.replacement ?? `[REDACTED:${row.type}]`,
     find: row.allow ? outsideOf(row.allow, holding) : holding,
-    looksAt: (place) => !row.targets || row.targets.includes(targetOf(place)),
+    looksAt: (place) => !row.targets || row.targets.includes(textTargetOf(place)),
     holdsFor: ({ principal, request }) =>
       (!row.users || (principal.userId !== undefined && row.users.includes(principal.userId))) &&
       (isAnyModel?.(request.model) ?? true),
@@ -93,14 +101,6 @@ function outsideOf(allowed: readonly string[], find: Finder): Finder {
       at = found.start + 1
     }
   }
-}
-
-function targetOf({ direction, role, kind }: TextLocation): GuardrailTarget {
-  if (kind === 'arguments') return 'tool_args'
-  if (direction === 'reply') return 'assistant'
-  if (kind === 'parameter' || role === 'system' || role === 'developer') return 'system'
-  if (role === 'tool' || role === 'function') return 'tool_result'
-  return role === 'assistant' ? 'assistant' : 'user'
 }
 
 const withFlags = ({ pattern, flags }: { pattern: string; flags: string }): string =>

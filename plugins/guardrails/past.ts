@@ -1,11 +1,7 @@
-import { setImmediate as breathe } from 'node:timers/promises'
 import type { GuardrailHit, TraceReader, TraceSummary } from '#kernel'
-import type { CompiledRule } from './compile.ts'
-import { RuleSet } from './rule-set.ts'
+import { eachPastCall, type PastCallsOptions } from '#kit'
+import { type CompiledRule, type GuardrailSet, guardrailSet } from './compile.ts'
 import { storedTexts } from './texts.ts'
-
-/** Other work gets a turn this often, in milliseconds. */
-const turnMs = 10
 
 interface RuleSums {
   readonly rule: CompiledRule
@@ -25,41 +21,22 @@ export class PastSearch {
   withoutBodies = 0
   matched = 0
   readonly #byId: ReadonlyMap<string, RuleSums>
-  readonly #sides: readonly (readonly ['request' | 'response', RuleSet])[]
+  readonly #sides: readonly (readonly ['request' | 'response', GuardrailSet])[]
   readonly #mostExamples: number
 
   constructor(rules: readonly CompiledRule[], mostExamples: number) {
     this.sums = rules.map((rule) => ({ rule, calls: 0, matches: 0 }))
     this.#byId = new Map(this.sums.map((sums) => [sums.rule.id, sums]))
     this.#sides = [
-      ['request', new RuleSet(rules.filter(({ row }) => row.direction !== 'response'))],
-      ['response', new RuleSet(rules.filter(({ row }) => row.direction !== 'request'))],
+      ['request', guardrailSet(rules.filter(({ row }) => row.direction !== 'response'))],
+      ['response', guardrailSet(rules.filter(({ row }) => row.direction !== 'request'))],
     ]
     this.#mostExamples = mostExamples
   }
 
   /** Searches so many calls, newest first, and says whether its time sufficed for that. */
-  async run(
-    traces: TraceReader,
-    {
-      project,
-      calls,
-      budgetMs,
-      signal,
-    }: { project?: string; calls: number; budgetMs: number; signal: AbortSignal },
-  ): Promise<boolean> {
-    const ends = performance.now() + budgetMs
-    let turn = performance.now() + turnMs
-    for await (const { id, at } of traces.scan({ project })) {
-      if (this.checked + this.withoutBodies >= calls) return true
-      signal.throwIfAborted()
-      if (performance.now() > ends) return false
-      await this.#look(traces, { id, at })
-      if (performance.now() < turn) continue
-      await breathe()
-      turn = performance.now() + turnMs
-    }
-    return true
+  run(traces: TraceReader, project: string | undefined, options: PastCallsOptions): Promise<boolean> {
+    return eachPastCall(traces, { project }, options, (call) => this.#look(traces, call))
   }
 
   async #look(traces: TraceReader, call: Pick<TraceSummary, 'id' | 'at'>): Promise<void> {

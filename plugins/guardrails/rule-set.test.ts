@@ -4,15 +4,14 @@ import type { Detection, GuardrailSpan } from '#kernel'
 import { type GuardrailRule, guardrailRule, longestGuardrailMatch } from '#kit'
 import { content, cutText, piecesThrough, redactedWhole } from '../../test/detection.ts'
 import { runs } from '../../test/suite/runs.ts'
-import { type CompiledRule, compileInput } from './compile.ts'
-import { RuleSet } from './rule-set.ts'
+import { type CompiledRule, compileInput, type GuardrailSet, guardrailSet } from './compile.ts'
 
 const rule = (fields: Partial<GuardrailRule>): GuardrailRule =>
   guardrailRule.parse({ name: 'a rule', action: 'redact', max_length: 8, ...fields })
 const compiled = (...fields: Partial<GuardrailRule>[]): CompiledRule[] => compileInput(fields.map(rule))
 
 /** As the module of the chain has them. */
-const detectionOf = (set: RuleSet): Detection => ({
+const detectionOf = (set: GuardrailSet): Detection => ({
   reach: 2 * longestGuardrailMatch,
   scan: (text, place, _call, from) => set.find(text, place, from),
   open: (text, _call, from) => Math.max(from, text.length - set.held),
@@ -32,7 +31,7 @@ test('however a text is cut, its stream says what the whole says', () => {
       fc.array(ruleOf(fc.constantFrom('redact', 'warn', 'log')), { minLength: 1, maxLength: 6 }),
       cutText(text),
       (rules, parts) => {
-        const detection = detectionOf(new RuleSet(compileInput(rules)))
+        const detection = detectionOf(guardrailSet(compileInput(rules)))
         expect(piecesThrough(parts, [detection]).join('')).toBe(redactedWhole(parts.join(''), [detection]))
       },
     ),
@@ -43,7 +42,7 @@ test('however a text is cut, its stream says what the whole says', () => {
 test('however a text is cut, the same matches count', () => {
   fc.assert(
     fc.property(fc.array(ruleOf(action), { minLength: 1, maxLength: 6 }), cutText(text), (rules, parts) => {
-      const set = new RuleSet(compileInput(rules))
+      const set = guardrailSet(compileInput(rules))
       const countedBy = (cut: readonly string[]): string[] => {
         const hits: string[] = []
         const detection: Detection = {
@@ -63,7 +62,7 @@ test('every character of a match that redacts or blocks is in a span, wherever m
   fc.assert(
     fc.property(fc.array(ruleOf(action), { minLength: 1, maxLength: 6 }), text, (rules, text) => {
       const all = compileInput(rules)
-      const spans = new RuleSet(all).find(text, content, 0)
+      const spans = guardrailSet(all).find(text, content, 0)
       const isIn = (at: number, actions: readonly string[]): boolean =>
         spans.some((span) => span.start <= at && at < span.end && actions.includes(span.action))
       for (const { find, action } of all) {
@@ -81,7 +80,7 @@ test('every character of a match that redacts or blocks is in a span, wherever m
 })
 
 test('of rules with one action that match together, the priority decides, and every rule counts', () => {
-  const set = new RuleSet(
+  const set = guardrailSet(
     compiled(
       { pattern: 'key \\d+', replacement: '[low]' },
       { pattern: 'key \\d+', replacement: '[high]', priority: 1 },
@@ -104,7 +103,7 @@ test('of rules with one action that match together, the priority decides, and ev
 })
 
 test('a rule in shadow changes nothing, whatever its action', () => {
-  const set = new RuleSet(compiled({ pattern: 'x1', action: 'block', mode: 'shadow' }, { pattern: '1y' }))
+  const set = guardrailSet(compiled({ pattern: 'x1', action: 'block', mode: 'shadow' }, { pattern: '1y' }))
   expect(set.find('x1y', content, 0)).toMatchObject([
     { start: 0, end: 1, action: 'log', hits: [{ shadow: true, ruleId: 'rules[0]' }] },
     { start: 1, end: 3, action: 'replace', hits: [{ shadow: false, ruleId: 'rules[1]' }] },
@@ -112,7 +111,7 @@ test('a rule in shadow changes nothing, whatever its action', () => {
 })
 
 test('rules look at the texts that are their targets', () => {
-  const set = new RuleSet(
+  const set = guardrailSet(
     compiled({ pattern: 'x', targets: ['system'] }, { pattern: 'y', targets: ['tool_args', 'tool_result'] }),
   )
   const foundIn = (
@@ -129,7 +128,7 @@ test('rules look at the texts that are their targets', () => {
 })
 
 const found = (fields: Partial<GuardrailRule>, text: string): string[] =>
-  new RuleSet(compiled({ max_length: undefined, ...fields }))
+  guardrailSet(compiled({ max_length: undefined, ...fields }))
     .matches(text, content)
     .map(({ start, end }) => text.slice(start, end))
 
@@ -160,9 +159,11 @@ test('many rules find what each finds by itself', () => {
   fc.assert(
     fc.property(fc.array(ruleOf(action), { minLength: 5, maxLength: 12 }), text, (rules, text) => {
       const all = compileInput(rules)
-      const starts = (set: RuleSet): string[] =>
+      const starts = (set: GuardrailSet): string[] =>
         set.matches(text, content).map(({ rule, start, end }) => `${start}-${end} ${rule.id}`)
-      expect(starts(new RuleSet(all)).sort()).toEqual(all.flatMap((one) => starts(new RuleSet([one]))).sort())
+      expect(starts(guardrailSet(all)).sort()).toEqual(
+        all.flatMap((one) => starts(guardrailSet([one]))).sort(),
+      )
     }),
     runs(300),
   )
@@ -172,7 +173,7 @@ test('patterns that make others backtrack take a text of 100 KB in linear time',
   const evil = compiled(
     ...['(a+)+$', '(x+x+)+y', '(?:a|aa)+b', '(.*)*#', '([a-z]+)*!'].map((pattern) => ({ pattern })),
   )
-  const set = new RuleSet(evil)
+  const set = guardrailSet(evil)
   const ms = ['a'.repeat(100_000), 'x'.repeat(100_000)].map((text) => {
     const started = performance.now()
     set.find(text, content, 0)
@@ -197,6 +198,6 @@ test('texts full of matches are searched in linear time, also if other rules mat
     },
   }))
   const text = `${'7'.repeat(2000)} end stop`
-  expect(new RuleSet(rules).find(text, content, 0)).toHaveLength(2002)
+  expect(guardrailSet(rules).find(text, content, 0)).toHaveLength(2002)
   expect(searched).toBeLessThan(20 * text.length)
 })

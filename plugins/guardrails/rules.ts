@@ -7,14 +7,11 @@ import type {
   OwnGuardrailRules,
   TextLocation,
 } from '#kernel'
-import { ensure, followRows, guardrailRule } from '#kit'
-import { type CompiledRule, compileInput, compileRule } from './compile.ts'
-import { RuleSet } from './rule-set.ts'
+import { followRows, guardrailRule, KeptSets } from '#kit'
+import { type CompiledRule, compileInput, compileRule, guardrailSet } from './compile.ts'
 import { type RuleRow, ruleRow } from './shapes.ts'
 
 export const mostRules = 1000
-/** Sets for different projects, users and models that are kept ready. */
-const mostSets = 1000
 
 type Direction = TextLocation['direction']
 type Parts = Pick<Context<unknown>, 'store' | 'section'>
@@ -25,10 +22,7 @@ export class Rules {
   /** Stores a rule, or deletes it, with an entry in the configuration's history. */
   readonly set: ReturnType<Parts['section']>
   readonly #compiled = new Map<string, CompiledRule>()
-  readonly #sets = new Map<string, RuleSet>()
-  /** Tells rules apart, also those that had one id after another. */
-  readonly #serials = new WeakMap<CompiledRule, number>()
-  #lastSerial = 0
+  readonly #sets = new KeptSets(guardrailSet)
 
   constructor({ store, section }: Parts) {
     this.rows = store.collection('rules', {
@@ -67,7 +61,7 @@ export class Rules {
     if (own.length === 0 && !(stored && this.#compiled.size > 0)) return undefined
     const all = [...(own as readonly CompiledRule[]), ...(stored ? this.#compiled.values() : [])]
     const { project } = call.context
-    return this.#setOf(all.filter((rule) => isOn(rule, project, direction) && rule.holdsFor(call)))
+    return this.#sets.of(all.filter((rule) => isOn(rule, project, direction) && rule.holdsFor(call)))
   }
 
   /** Rules that are in the settings of a module. */
@@ -81,20 +75,6 @@ export class Rules {
   /** The rules that are on for a project and a direction, whoever calls. */
   inForce(project: string, direction: Direction): CompiledRule[] {
     return [...this.#compiled.values()].filter((rule) => isOn(rule, project, direction))
-  }
-
-  #setOf(rules: readonly CompiledRule[]): RuleSet | undefined {
-    if (rules.length === 0) return undefined
-    const key = rules.map((rule) => this.#serialOf(rule)).join()
-    return ensure(this.#sets, key, () => new RuleSet(rules), mostSets)
-  }
-
-  #serialOf(rule: CompiledRule): number {
-    const known = this.#serials.get(rule)
-    if (known !== undefined) return known
-    this.#lastSerial += 1
-    this.#serials.set(rule, this.#lastSerial)
-    return this.#lastSerial
   }
 
   #take(id: string, row: RuleRow | undefined): void {

@@ -9,13 +9,12 @@ import {
   type RowLog,
   type TextLocation,
 } from '#kernel'
+import { HourlyCounts } from '#kit'
 import type { Rules } from './rules.ts'
 import { type Violation, violation } from './shapes.ts'
 
-const hourMs = 3_600_000
-const dayHours = 24
-/** As long as traces by default. */
-const keptMs = 30 * dayHours * hourMs
+/** Thirty days, as long as traces by default. */
+const keptMs = 30 * 86_400_000
 
 export const GuardrailViolation = defineEvent(
   'guardrail.violation',
@@ -37,6 +36,7 @@ type Parts = Pick<Context<unknown>, 'store' | 'emit' | 'event'>
 export class Violations {
   readonly log: RowLog<Violation & { readonly at: number }>
   readonly #counters: Counters
+  readonly #hourly: HourlyCounts
   readonly #emit: Parts['emit']
   readonly #rules: Rules
 
@@ -53,6 +53,7 @@ export class Violations {
       },
     })
     this.#counters = counters
+    this.#hourly = new HourlyCounts(counters)
     this.#emit = emit
     this.#rules = rules
   }
@@ -93,14 +94,7 @@ export class Violations {
   /** Matches of the last 24 hours, to the hour, and the time of the newest. */
   async hitsOf(ruleId: string): Promise<{ hits_24h: number; last_hit_at: string | null }> {
     const { items } = await this.log.list({ where: { rule_id: ruleId }, limit: 1 })
-    const hour = Math.floor(Date.now() / hourMs)
-    const hours = Array.from({ length: dayHours }, (_, back) =>
-      this.#counters.get(hourly(hour - back, ruleId)),
-    )
-    return {
-      hits_24h: hours.reduce((sum, count) => sum + count, 0),
-      last_hit_at: items[0]?.timestamp ?? null,
-    }
+    return { hits_24h: this.#hourly.ofLastDay(ruleId), last_hit_at: items[0]?.timestamp ?? null }
   }
 
   /** Sums since the first call that was checked, in all threads. */
@@ -130,8 +124,7 @@ export class Violations {
   /** Deletes rows older than thirty days, and counts of hours that are over. */
   async prune(): Promise<void> {
     await this.log.prune(Date.now() - keptMs)
-    const oldest = hourly(Math.floor(Date.now() / hourMs) - dayHours, '')
-    for (const [name] of this.#counters.entries('hour ')) if (name < oldest) this.#counters.clear(name)
+    this.#hourly.prune()
   }
 
   #count(ruleId: string, type: string, action: string, hits: number, now: number): void {
@@ -139,9 +132,6 @@ export class Violations {
     this.#counters.add(`action ${action}`, hits)
     this.#counters.add(`rule ${ruleId}`, hits)
     this.#counters.add(`type ${type}`, hits)
-    this.#counters.add(hourly(Math.floor(now / hourMs), ruleId), hits)
+    this.#hourly.add(ruleId, hits, now)
   }
 }
-
-/** Seven digits until the year 3110, so the names sort by time. */
-const hourly = (hour: number, ruleId: string): string => `hour ${String(hour).padStart(7, '0')} ${ruleId}`

@@ -73,8 +73,7 @@ export function addHistoryRoute({ route, use }: Pick<Context<unknown>, 'route' |
     throws: [404],
     async handle({ body: { project, calls, examples, ...body }, signal }) {
       const search = new PastSearch(chosen({ project, ...body }), examples)
-      const wanted = { ...(project !== undefined && { project }), calls, budgetMs, signal }
-      const complete = await search.run(use(TraceReader), wanted)
+      const complete = await search.run(use(TraceReader), project, { calls, budgetMs, signal })
       return {
         checked: search.checked,
         without_bodies: search.withoutBodies,

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { type Context, findingActions, type GuardrailSpan, type TextLocation } from '#kernel'
 import { type GuardrailTarget, guardrailRule, guardrailTargets } from '#kit'
-import { compileInput } from '../compile.ts'
-import { RuleSet } from '../rule-set.ts'
+import { compileInput, guardrailSet } from '../compile.ts'
 import type { Rules } from '../rules.ts'
 import { ruleMatch } from '../shapes.ts'
 
@@ -51,7 +50,7 @@ export function addTestRoute({ route }: Pick<Context<unknown>, 'route'>, rules: 
       const tried = body.rules ? compileInput(body.rules) : rules.inForce(body.project, side)
       const place: TextLocation = { direction: side, ...places[target] }
       const started = performance.now()
-      const set = new RuleSet(tried)
+      const set = guardrailSet(tried)
       const spans = set.find(text, place, 0)
       const matches = set.matches(text, place)
       const ms = performance.now() - started

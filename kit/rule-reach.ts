@@ -1,13 +1,13 @@
-import type { Finder, Finding } from '#kit'
-import type { CompiledRule } from './compile.ts'
+import type { Finder, Finding } from './find-all.ts'
+import type { TextRule } from './text-rule.ts'
 
 /** How far the matches of a rule go, taken in from left to right, each once: a text may have one at every character. */
-export class Reach {
-  readonly rule: CompiledRule
+export class Reach<R extends TextRule> {
+  readonly rule: R
   #end = 0
   #next: number
 
-  constructor(rule: CompiledRule, from: number) {
+  constructor(rule: R, from: number) {
     this.rule = rule
     this.#next = Math.max(0, from - rule.longest)
   }
