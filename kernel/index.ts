@@ -184,6 +184,13 @@ export {
   defineProvider,
   type OnceContext,
 } from './contract/plugin.ts'
+export {
+  type OwnPolicies,
+  type PolicyCheck,
+  type PolicyHit,
+  type PolicySpan,
+  TrustPolicies,
+} from './contract/policies.ts'
 export type {
   Credential,
   Protocol,

@@ -29,6 +29,7 @@ export { byName, isGlob } from './by-name.ts'
 export { ByteRun } from './byte-run.ts'
 export { type Period, periodAt } from './calendar.ts'
 export { canonicalJson } from './canonical-json.ts'
+export { changed, changeOf } from './change.ts'
 export {
   type CharacterClass,
   classes as characterClasses,
@@ -64,6 +65,7 @@ export {
 export { HourlyCounts } from './hourly-counts.ts'
 export { compileHours, type Hours, hoursSchema } from './hours.ts'
 export { joinChunks } from './join.ts'
+export { jsonText } from './json-text.ts'
 export { KeptSets } from './kept-sets.ts'
 export { type LanguageDetector, languageDetector } from './language.ts'
 export { listed, listOf, listQuery, shown, timeFilter } from './listing.ts'
@@ -71,7 +73,7 @@ export { messageTexts } from './message-texts.ts'
 export { orderedJson } from './ordered-json.ts'
 export { type PageQuery, pageOf, storedPage } from './paging.ts'
 export { eachPastCall, type PastCallsOptions } from './past-calls.ts'
-export { isPattern, patternFinder } from './pattern.ts'
+export { isPattern, patternFinder, patternTest } from './pattern.ts'
 export { pause } from './pause.ts'
 export { permit } from './permit.ts'
 export { personalOfUsers } from './personal.ts'
@@ -96,4 +98,12 @@ export { type TextRule, textTargetOf } from './text-rule.ts'
 export { timezoneSchema } from './timezone.ts'
 export { limitTokens, tokenLimit, tokenLimitFields } from './token-limit.ts'
 export { createTeller, others } from './told-apart.ts'
+export {
+  type OlderPolicyConfig,
+  policyFieldNames,
+  policyRuleOptions,
+  type TrustPolicy,
+  trustPolicy,
+  trustPolicyFields,
+} from './trust-policy.ts'
 export { forbidOthers, scopeOf } from './viewer.ts'

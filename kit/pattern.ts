@@ -14,6 +14,12 @@ export function isPattern(source: string): boolean {
   }
 }
 
+/** The test whether an operator's pattern matches anywhere in a text, in time linear in the text. */
+export function patternTest(source: string): (text: string) => boolean {
+  const pattern = load().RE2JS.compile(source)
+  return (text) => pattern.matcher(text).find()
+}
+
 /** Stands for text that is not looked at: no letter or digit, and no end of a line or of the text. */
 const more = '\uffff'
 

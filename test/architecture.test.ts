@@ -247,6 +247,7 @@ const declareServices = [
   'kernel/contract/jobs.ts',
   'kernel/contract/ledger.ts',
   'kernel/contract/plans.ts',
+  'kernel/contract/policies.ts',
   'kernel/contract/sealing.ts',
   'kernel/contract/traces.ts',
   'kernel/contract/routing.ts',

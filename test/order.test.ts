@@ -23,6 +23,7 @@ const chain = [
   'limits: rateshield',
   'limits: planquota',
   'limits: costcap',
+  'inspect: trustenforce',
   'inspect: guardrail',
   'inspect: maskmode',
   'inspect: secretscan',

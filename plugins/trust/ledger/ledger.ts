@@ -46,8 +46,8 @@ export const ledgerSettings = {
 
 type Settings = z.infer<z.ZodObject<typeof ledgerSettings>>
 
-/** The ledger: offers it to other plugins, enters changes, and shows and proves it to admins. */
-export function keepLedger(context: Context<Settings>): void {
+/** The ledger: returns it, offers it to other plugins, enters changes, and shows and proves it to admins. */
+export function keepLedger(context: Context<Settings>): Ledger {
   const { store, use, provide, every, own, settings, log, fetch, signal, askFirstThread } = context
   const chain = new Chain(store, () => use(Sealing))
   provide(Ledger, chain)
@@ -82,4 +82,5 @@ export function keepLedger(context: Context<Settings>): void {
   if (isFirst) own(() => checkpoints.makeDue({ entries: 1, ms: 0 }))
   addLedgerRoutes(context, { chain, listing, checkpoints })
   addProofRoutes(context, verifier, checkpoints)
+  return chain
 }

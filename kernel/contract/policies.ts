@@ -1,0 +1,67 @@
+import type { Call } from '../call/call.ts'
+import type { Completion } from '../call/canonical.ts'
+import { guardedToken } from '../container.ts'
+import type { Span, TextLocation } from '../detect/detect.ts'
+import type { Candidate } from './routing.ts'
+
+/** A policy whose rules all match in a call. */
+export interface PolicyHit {
+  readonly policyId: string
+  readonly policyName: string
+  readonly action: 'block' | 'redact' | 'warn' | 'log'
+  /** Whether the policy only says what it would do. */
+  readonly shadow: boolean
+  readonly severity: 'low' | 'medium' | 'high'
+  /** Of the rule that matched last. */
+  readonly field: string
+  readonly direction: TextLocation['direction']
+}
+
+export interface PolicySpan extends Span {
+  readonly hits: readonly PolicyHit[]
+}
+
+/** The policies that may hold for one call. They stay the same until the call has ended. */
+export interface PolicyCheck {
+  /** Whether `decide` needs the expected cost. */
+  readonly needsCost: boolean
+  /** Whether there are policies that say nothing of an answer before they have seen the whole of it. */
+  readonly mayJudge: boolean
+  /** Whether there is anything to find in the texts of a side. */
+  looksAt(direction: TextLocation['direction']): boolean
+  /** So many characters at the end of a text that grows are not settled. */
+  held(direction: TextLocation['direction']): number
+  /** The findings from an index on, in order and without overlap. */
+  find(text: string, place: TextLocation, from: number): readonly PolicySpan[]
+  /** After the texts of the request were searched: the policies that it violates in what is not a text, or in more. */
+  decide(costUsd: number | undefined): readonly PolicyHit[]
+  /** Why no policy lets the call go to a place; undefined when all do. */
+  refuses(target: Candidate): string | undefined
+  /**
+   * Asked when an answer begins: whether `judge` is to see it not at all, beside the client, or before any of it leaves. `calls`
+   * is before the first call of a tool leaves.
+   */
+  judges(): 'no' | 'beside' | 'calls' | 'before'
+  /** The policies that a whole answer violates. Texts of it that are to be redacted are found from then on. */
+  judge(body: Completion): readonly PolicyHit[]
+}
+
+/** Policies that an owner has beside the stored ones, made ready by `TrustPolicies`. */
+export type OwnPolicies = readonly { readonly id: string }[]
+
+/** The trust policies, as a module of the chain enforces them. */
+export interface TrustPolicies {
+  /** At least `held` of any check. */
+  readonly reach: number
+  /**
+   * Makes policies ready that are not stored, in the form of `trustPolicy` of the kit; their ids are `<owner>[<place>]`. Throws
+   * a bad request for one that is not sound.
+   */
+  compile(owner: string, policies: readonly object[]): OwnPolicies
+  /** The policies for a call: the stored ones, if these are asked for, and the owner's. Undefined when none can hold for it. */
+  check(call: Call, from: { readonly stored: boolean; readonly own: OwnPolicies }): PolicyCheck | undefined
+  /** Counts the violations of a call, each policy once, emits `trust.violation` and appends to the ledger. */
+  record(call: Call, hits: readonly PolicyHit[]): void
+}
+
+export const TrustPolicies = guardedToken<TrustPolicies>('trust-policies')

@@ -1,0 +1,88 @@
+import type { Actor, Call, Collection, Context, OwnPolicies, TrustPolicies } from '#kernel'
+import { followRows, trustPolicy } from '#kit'
+import { CallCheck } from './check.ts'
+import { type CompiledPolicy, compilePolicy, compileUnstored } from './compile.ts'
+import { CallFacts, type Facts } from './facts.ts'
+import { policySets } from './sets.ts'
+import { type PolicyRow, policyRow } from './shapes.ts'
+
+/** Each call is compared with all of them. */
+export const mostPolicies = 1000
+
+type Parts = Pick<Context<unknown>, 'store' | 'section'>
+
+/** All policies, in memory for calls and in the store for good. A change holds for the next call, in every thread. */
+export class Policies {
+  readonly rows: Collection<PolicyRow>
+  /** Stores a policy, or deletes it, with an entry in the configuration's history. */
+  readonly set: (id: string, row: PolicyRow | undefined, actor?: Actor) => Promise<void>
+  readonly #compiled = new Map<string, CompiledPolicy>()
+  readonly #sets = policySets()
+  /** Those that are on, the highest priority first. */
+  #inForce: readonly CompiledPolicy[] = []
+
+  constructor({ store, section }: Parts) {
+    this.rows = store.collection('policies', { schema: policyRow })
+    this.set = section<PolicyRow>({
+      name: 'policies',
+      read: (transaction, id) => transaction.get(this.rows, id),
+      write: (transaction, id, row) => {
+        if (row) transaction.put(this.rows, id, row)
+        else transaction.delete(this.rows, id)
+      },
+    })
+  }
+
+  /** Takes in what is stored, and from then on every change; returns what ends that. */
+  load(): Promise<() => void> {
+    return followRows(this.rows, (id, row) => this.#take(id, row))
+  }
+
+  get all(): readonly CompiledPolicy[] {
+    return [...this.#compiled.values()]
+  }
+
+  get inForce(): readonly CompiledPolicy[] {
+    return this.#inForce
+  }
+
+  get(id: string): CompiledPolicy | undefined {
+    return this.#compiled.get(id)
+  }
+
+  /** Policies that are in the settings of a module. */
+  compile(owner: string, policies: readonly object[]): OwnPolicies {
+    return compileUnstored(
+      policies.map((policy) => trustPolicy.parse(policy)),
+      owner,
+    ).filter(({ row }) => row.enabled)
+  }
+
+  /** The policies that may hold for a call; undefined for none. */
+  check(call: Call, { stored, own }: Parameters<TrustPolicies['check']>[1]): CallCheck | undefined {
+    const all = [...(stored ? this.#inForce : []), ...(own as readonly CompiledPolicy[])]
+    if (all.length === 0) return undefined
+    const facts = new CallFacts(call)
+    const near = all.filter((policy) => policy.covers(facts) && valuesMatch(policy, facts))
+    if (near.length === 0) return undefined
+    const policies = near.filter((policy) => modelMatches(policy, facts))
+    const bans = near.filter((policy) => policy.isBan && !modelMatches(policy, facts))
+    if (policies.length === 0 && bans.length === 0) return undefined
+    return new CallCheck(call, policies, { bans, sets: this.#sets })
+  }
+
+  #take(id: string, row: PolicyRow | undefined): void {
+    if (row) this.#compiled.set(id, compilePolicy(row))
+    else this.#compiled.delete(id)
+    this.#sets.clear()
+    this.#inForce = this.all
+      .filter((policy) => policy.row.enabled)
+      .sort((a, b) => b.row.priority - a.row.priority)
+  }
+}
+
+const valuesMatch = ({ values }: CompiledPolicy, facts: Facts): boolean =>
+  values.every((matches) => matches(facts))
+
+const modelMatches = ({ models }: CompiledPolicy, facts: Facts): boolean =>
+  models.every((matches) => matches(facts))
