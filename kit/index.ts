@@ -28,6 +28,7 @@ export { type Assets, assets } from './assets.ts'
 export { byName, isGlob } from './by-name.ts'
 export { ByteRun } from './byte-run.ts'
 export { type Period, periodAt } from './calendar.ts'
+export { type CallStatus, callStatus, callStatuses } from './call-status.ts'
 export { canonicalJson } from './canonical-json.ts'
 export { changed, changeOf } from './change.ts'
 export {

@@ -10,8 +10,8 @@ import {
   type Usage,
   type WireUsage,
 } from '#kernel'
-import { mostCallUsd, nanoOf } from '#kit'
-import { type RowCost, statuses, type TraceRow } from './row.ts'
+import { callStatuses, mostCallUsd, nanoOf } from '#kit'
+import type { RowCost, TraceRow } from './row.ts'
 
 const dayMs = 86_400_000
 const count = z.int().min(0).max(mostTokens)
@@ -41,7 +41,7 @@ export const manualTrace = z
     usage: usage.optional().meta({ description: 'Tokens; read from the response if absent.' }),
     cost_usd: z.number().min(0).max(mostCallUsd).optional().meta({ description: 'Computed if absent.' }),
     status: z
-      .enum(statuses)
+      .enum(callStatuses)
       .optional()
       .meta({ description: 'By default ok, or error if there is an error.' }),
     status_code: z.int().min(100).max(599).optional(),

@@ -1,17 +1,5 @@
 import type { Attempt, Decision, TraceSummary } from '#kernel'
-import type { Difference } from '#kit'
-
-export const statuses = [
-  'ok',
-  'cache_hit',
-  'blocked',
-  'rate_limited',
-  'error',
-  'client_abort',
-  'timeout',
-] as const
-
-export type Status = (typeof statuses)[number]
+import type { CallStatus, Difference } from '#kit'
 
 /** Whole nano-dollars, and the price they were computed by. */
 export interface RowCost {
@@ -39,7 +27,7 @@ export interface TraceRow extends TraceSummary {
   readonly run_id: string | undefined
   /** The model's name at the provider. */
   readonly provider_model: string | undefined
-  readonly status: Status
+  readonly status: CallStatus
   readonly cost: RowCost | undefined
   /** The price that the answer would have had without the cache. */
   readonly saved_nano: number | undefined

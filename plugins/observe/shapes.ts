@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { findingActions, findingTypes, severities } from '#kernel'
-import { statuses } from './row.ts'
+import { callStatuses } from '#kit'
 
 const count = z.int().min(0)
 const ms = z.number().min(0)
@@ -77,7 +77,7 @@ export const traceItem = z.object({
   model: z.string(),
   provider: z.string().nullable(),
   provider_model: z.string().nullable(),
-  status: z.enum(statuses),
+  status: z.enum(callStatuses),
   status_code: z.int().nullable(),
   error: z
     .object({

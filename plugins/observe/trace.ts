@@ -1,6 +1,6 @@
 import type { Attempt, Call, Outcome, TraceError } from '#kernel'
-import { differences, mostCallUsd, nanoOf } from '#kit'
-import type { RowAttempt, RowCost, Status, TraceRow } from './row.ts'
+import { callStatus, differences, mostCallUsd, nanoOf } from '#kit'
+import type { RowAttempt, RowCost, TraceRow } from './row.ts'
 
 /** Characters of a message, of a name, and of any other word in a row; longer ones are cut. */
 const longest = { message: 2000, name: 256, word: 200 }
@@ -36,7 +36,7 @@ export function rowOf(outcome: Outcome, call: Call, bodies: TraceRow['bodies']):
     provider: outcome.provider,
     provider_model: outcome.model,
     ...(trace.attempts.length > 0 && trace.attempts.every(({ ownKey }) => ownKey) && { own_key: true }),
-    status: statusOf(outcome, call),
+    status: callStatus(outcome, call),
     status_code: outcome.status,
     error: errorOf(outcome),
     stream: call.stream,
@@ -82,24 +82,6 @@ function passedBy({ skips, rewrites }: Call['trace']): Pick<TraceRow, 'skips' | 
 function savedBy(fact: unknown): number | undefined {
   const { saved_nano: nano } = (fact ?? {}) as { readonly saved_nano?: unknown }
   return typeof nano === 'number' && Math.abs(nano) <= nanoOf(mostCallUsd) ? Math.round(nano) : undefined
-}
-
-/** How a call ended, in the words of a trace. */
-export function statusOf({ ending, error }: Pick<Outcome, 'ending' | 'error'>, { trace }: Call): Status {
-  switch (ending) {
-    case 'ok':
-    case 'length':
-      return trace.cached ? 'cache_hit' : 'ok'
-    case 'blocked':
-    case 'client_abort':
-    case 'timeout':
-      return ending
-    case 'refused':
-      return error?.status === 429 ? 'rate_limited' : 'error'
-    case 'upstream_error':
-    case 'gateway_error':
-      return 'error'
-  }
 }
 
 /** The model as it was asked for in the end, without the name of the provider before it. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { statuses } from '../row.ts'
+import { callStatuses } from '#kit'
 import { attempt, decision } from '../shapes.ts'
 
 const us = z.int().min(0)
@@ -39,7 +39,7 @@ const item = z.object({
 /** The answer of `GET /api/observe/traces/{id}/explain`. */
 export const traceExplanation = z.object({
   trace_id: z.string(),
-  status: z.enum(statuses),
+  status: z.enum(callStatuses),
   status_code: z.int().nullable(),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
   generation: z.int().nullable(),

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { type Context, Feedback, notFound, Pricing, type Principal } from '#kernel'
-import { forbidOthers, listed, listOf, listQuery, shown, storedPage, timeFilter } from '#kit'
+import { callStatuses, forbidOthers, listed, listOf, listQuery, shown, storedPage, timeFilter } from '#kit'
 import type { Arrangements } from '../arrangements.ts'
 import { bodiesText } from '../body.ts'
 import { explained } from '../explain/explain.ts'
 import { traceExplanation } from '../explain/shapes.ts'
 import { beganAt, manualRow, manualTrace } from '../manual.ts'
 import type { BodyRules } from '../recorder.ts'
-import { statuses, type TraceRow } from '../row.ts'
+import type { TraceRow } from '../row.ts'
 import { traceDetail, traceItem } from '../shapes.ts'
 import { costOf } from '../trace.ts'
 import type { Traces } from '../traces.ts'
@@ -24,7 +24,7 @@ const query = listQuery.extend({
   to: timeFilter.optional().meta({ description: 'Traces before this; ISO 8601.' }),
   model: text.meta({ description: 'The requested model, or the one that was used.' }),
   provider: text,
-  status: z.enum(statuses).optional(),
+  status: z.enum(callStatuses).optional(),
   user_id: text,
   key_id: text,
   project: text,
