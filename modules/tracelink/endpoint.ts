@@ -19,7 +19,9 @@ export function tracesUrl(setting: string | undefined, environment: Environment)
   const said = setting ?? (environment.OTEL_EXPORTER_OTLP_ENDPOINT || undefined)
   if (said === undefined) return undefined
   if (setting === undefined && !endpointSchema.safeParse(said).success)
-    throw new Error('OTEL_EXPORTER_OTLP_ENDPOINT is no http address without credentials')
+    throw new Error(
+      'OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https address without credentials, such as http://127.0.0.1:4318',
+    )
   const url = new URL(said)
   if (!url.pathname.endsWith(path)) url.pathname = url.pathname.replace(/\/$/, '') + path
   return url.href

@@ -144,6 +144,25 @@ test('a retry and a fallback are a span each, and the trace has the ids of all o
   })
 })
 
+test('attempts that race are a span each, also the one that loses', async () => {
+  await running.gateway.module('hedgerace', {
+    enabled: true,
+    config: { targets: { 'gpt-4o': ['rival'] }, delay_ms: 10, max_extra_pct: 100 },
+  })
+  const gate = Promise.withResolvers<void>()
+  running.main.reply({ gate: { opened: gate.promise } })
+  running.spare.reply({ content: 'first' })
+  const { response } = await ask()
+  gate.resolve()
+  await running.gateway.module('hedgerace', { enabled: false })
+  const [call, loser, winner] = await spansOf(response, 3)
+  expect(call!.attributes['gen_ai.provider.name']).toBe('spare')
+  expect(loser!.attributes['gen_ai.provider.name']).toBe('main')
+  expect(winner!.attributes['gen_ai.provider.name']).toBe('spare')
+  const sent = [running.main.requests[0], running.spare.requests[0]].map((one) => one!.headers.traceparent)
+  expect(sent).toEqual([loser, winner].map((span) => `00-${trace}-${span!.spanId}-01`))
+})
+
 test('a call that fails is an error, of the kind that the provider said', async () => {
   running.main.reply({ status: 400, error: { message: 'What is Hello?' } })
   const error = (await ask().catch((thrown: unknown) => thrown)) as InstanceType<typeof OpenAI.APIError>

@@ -2,9 +2,10 @@ import { z } from 'zod'
 import { defineModule, kernelServices } from '#kernel'
 import { endpointSchema, tracesUrl } from './endpoint.ts'
 import { type Exporter, openExporter } from './exporter.ts'
+import { Ids } from './ids.ts'
 import type { Dropped } from './queue.ts'
 import { type Joined, spansOf } from './spans.ts'
-import { joinTrace, newSpanId, traceparent } from './trace-context.ts'
+import { joinTrace, traceparent } from './trace-context.ts'
 
 export default defineModule({
   settings: z.strictObject({
@@ -29,6 +30,7 @@ export default defineModule({
     const { otlp_endpoint, sample_ratio, capture_content } = settings
     if (mode === 'shadow') return {}
     const joined = slot<{ at?: Joined }>(() => ({}))
+    const ids = new Ids()
     const url = tracesUrl(otlp_endpoint, use(kernelServices.environment))
     let exporter: Exporter | undefined
     if (url !== undefined) {
@@ -43,7 +45,7 @@ export default defineModule({
     return {
       pure: true,
       request(call) {
-        const context = joinTrace(call.context.headers, sample_ratio)
+        const context = joinTrace(call.context.headers, sample_ratio, ids)
         joined(call).at = { context, attempts: new Map() }
         call.trace.header('traceresponse', traceparent(context, context.spanId))
         return undefined
@@ -51,7 +53,7 @@ export default defineModule({
       attempt(attempt, call, headers) {
         const { at } = joined(call)
         if (!at) return
-        const spanId = newSpanId()
+        const spanId = ids.span()
         at.attempts.set(attempt.identity, spanId)
         headers.traceparent = traceparent(at.context, spanId)
         if (at.context.state !== undefined) headers.tracestate = at.context.state

@@ -1,7 +1,12 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runs } from '../../test/suite/runs.ts'
-import { joinTrace, newSpanId, traceparent } from './trace-context.ts'
+import { Ids } from './ids.ts'
+import { joinTrace as join, traceparent } from './trace-context.ts'
+
+const ids = new Ids()
+const joinTrace = (headers: IncomingHttpHeaders, ratio: number) => join(headers, ratio, ids)
 
 const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
 const parent = '00f067aa0ba902b7'
@@ -29,7 +34,7 @@ test('any header gives a valid trace', () => {
     fc.property(header, header, (first, second) => {
       const headers = { traceparent: first as string, tracestate: second as string }
       const context = joinTrace(headers, 0.5)
-      expect(traceparent(context, newSpanId())).toMatch(
+      expect(traceparent(context, ids.span())).toMatch(
         /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-0[0-3]$/,
       )
       if (context.state !== undefined) expect(context.state.length).toBeLessThanOrEqual(512)
@@ -97,4 +102,12 @@ test('a state that is too long loses long entries first, then the last ones', ()
   const state = stateOf([...short.slice(0, 2), long, ...short.slice(2)].join(','))!
   expect(state.length).toBeLessThanOrEqual(512)
   expect(state).toBe(short.slice(0, 8).join(','))
+})
+
+test('ids have their length and do not come twice', () => {
+  const traces = Array.from({ length: 2000 }, () => ids.trace())
+  const spans = Array.from({ length: 2000 }, () => ids.span())
+  expect(traces.every((id) => /^[0-9a-f]{32}$/.test(id))).toBe(true)
+  expect(spans.every((id) => /^[0-9a-f]{16}$/.test(id))).toBe(true)
+  expect(new Set([...traces, ...spans]).size).toBe(4000)
 })

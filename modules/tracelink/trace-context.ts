@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import type { Ids } from './ids.ts'
 
 /** A place in a distributed trace, as W3C Trace Context has it. Ids are lower-case hexadecimal. */
 export interface TraceContext {
@@ -10,7 +10,7 @@ export interface TraceContext {
   /** Of the caller's span; undefined where the trace begins here. */
   readonly parentId: string | undefined
   readonly isSampled: boolean
-  /** The other flags that are passed on, as a number. */
+  /** The other flags that are passed on, as a number below 10. */
   readonly flags: number
   /** What the systems on the way add, passed on as it came or shortened by whole entries. */
   readonly state: string | undefined
@@ -27,12 +27,12 @@ const randomFlag = 0x02
  * The place of a call: a child of the span that its headers name, or the beginning of a trace where they name none or are
  * invalid. A caller's decision whether the trace is sampled holds; `sampleRatio`, from 0 to 1, is for traces that begin here.
  */
-export function joinTrace(headers: IncomingHttpHeaders, sampleRatio: number): TraceContext {
+export function joinTrace(headers: IncomingHttpHeaders, sampleRatio: number, ids: Ids): TraceContext {
   const caller = parsed(headers.traceparent)
-  if (caller) return { ...caller, spanId: randomId(8), state: traceState(headers.tracestate) }
+  if (caller) return { ...caller, spanId: ids.span(), state: traceState(headers.tracestate) }
   return {
-    traceId: randomId(16),
-    spanId: randomId(8),
+    traceId: ids.trace(),
+    spanId: ids.span(),
     parentId: undefined,
     isSampled: Math.random() < sampleRatio,
     flags: randomFlag,
@@ -40,12 +40,9 @@ export function joinTrace(headers: IncomingHttpHeaders, sampleRatio: number): Tr
   }
 }
 
-/** The id of a further span. */
-export const newSpanId = (): string => randomId(8)
-
 /** The header that makes the receiver a child of this span of the trace. */
 export const traceparent = ({ traceId, isSampled, flags }: TraceContext, spanId: string): string =>
-  `00-${traceId}-${spanId}-${(flags | (isSampled ? sampledFlag : 0)).toString(16).padStart(2, '0')}`
+  `00-${traceId}-${spanId}-0${flags | (isSampled ? sampledFlag : 0)}`
 
 function parsed(header: unknown): Omit<TraceContext, 'spanId' | 'state'> | undefined {
   const found = typeof header === 'string' ? form.exec(header) : null
@@ -92,11 +89,4 @@ function fitted(entries: readonly string[]): string | undefined {
   const kept = entries.filter((entry) => entry.length <= longEntry)
   while (kept.join(',').length > longestState) kept.pop()
   return kept.length === 0 ? undefined : kept.join(',')
-}
-
-/** Never all zeros, which is no valid id. */
-function randomId(bytes: number): string {
-  const id = randomBytes(bytes)
-  if (id.every((byte) => byte === 0)) id[0] = 1
-  return id.toString('hex')
 }
