@@ -30,7 +30,7 @@ export function collect(context: Context<unknown>): Collected {
   const sums = context.memory('sums', emptySums)
   const running = new Set<string>()
   const runningBy = new Map<number, number>()
-  const models = new ModelLabels()
+  const models = new ModelLabels(context.memory('models', () => new Map<string, string>()))
   const isFirst = context.askFirstThread('first', () => true)(undefined) === true
   const send = context.askFirstThread('sums', (part: Part, from) => {
     merge(sums, part.sums)

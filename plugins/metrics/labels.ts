@@ -17,8 +17,13 @@ const escaped = (value: string): string =>
  * first hundred of them; all others are `other`.
  */
 export class ModelLabels {
-  readonly #known = new Map<string, string>()
+  readonly #known: Map<string, string>
   readonly #others = new Map<string, string>()
+
+  /** `known` keeps the labels of models that have answered. */
+  constructor(known: Map<string, string>) {
+    this.#known = known
+  }
 
   /** The labels of a provider and a model; both empty where a call reached no provider. */
   of(provider = '', model = ''): string {

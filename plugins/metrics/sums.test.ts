@@ -77,7 +77,7 @@ test('a metric has 5,000 series at the most, and what has no place is counted', 
 })
 
 test('the first hundred models that answered have labels', () => {
-  const models = new ModelLabels()
+  const models = new ModelLabels(new Map())
   expect(models.of('openai', 'gpt')).toBe('provider="openai",model="other"')
   for (let n = 0; n < 101; n += 1) models.learn('openai', `gpt-${n}`)
   expect(models.of('openai', 'gpt-99')).toBe('provider="openai",model="gpt-99"')
