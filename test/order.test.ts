@@ -7,6 +7,7 @@ import { discover, type ModuleManifest } from '../kernel/discovery/manifest.ts'
 const chain = [
   'record: anomalyradar',
   'record: billsync',
+  'record: compliancelog',
   'record: encryptvault',
   'record: feedbackloop',
   'record: streamsnap',

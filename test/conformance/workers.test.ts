@@ -11,6 +11,7 @@ const bound: Readonly<Record<string, string>> = {
   agentguard: 'adds routes, and asks the first thread',
   billsync: 'adds routes and keeps a ledger',
   canarydeploy: 'adds routes and counts with a service',
+  compliancelog: 'enters calls into the ledger with a service',
   contextwindow: 'asks where calls would go',
   costcap: 'counts with a service, and asks where calls would go',
   chaosllm: 'offers a service, which is asked without waiting',
