@@ -11,6 +11,7 @@ const longest = [
   'kernel/isolation/isolation.test.ts',
   'test/crash.test.ts',
   'test/threads.test.ts',
+  'plugins/trust/ledger/crash.test.ts',
   'bin/cli/plugin/dev/dev.test.ts',
   'test/drop-in.test.ts',
   'test/conformance/modules.test.ts',
