@@ -78,6 +78,14 @@ export { isPattern, patternFinder, patternTest } from './pattern.ts'
 export { pause } from './pause.ts'
 export { permit } from './permit.ts'
 export { personalOfUsers } from './personal.ts'
+export {
+  type PersonalFinding,
+  type PersonalType,
+  personalFinders,
+  personalReach,
+  personalRedactor,
+  personalTypes,
+} from './personal-entities.ts'
 export { type Priority, priorities, priorityOf } from './priority.ts'
 export { allProtocolOptions, protocolOptions } from './protocol-options.ts'
 export { protocolOptionsHooks } from './protocol-options-hooks.ts'
@@ -99,6 +107,7 @@ export { type TextRule, textTargetOf } from './text-rule.ts'
 export { timezoneSchema } from './timezone.ts'
 export { limitTokens, tokenLimit, tokenLimitFields } from './token-limit.ts'
 export { createTeller, others } from './told-apart.ts'
+export { toldNames } from './told-names.ts'
 export {
   type OlderPolicyConfig,
   policyFieldNames,

@@ -7,14 +7,17 @@ import {
   type Finder,
   findAll,
   lookBehind,
+  type PersonalFinding,
   patternFinder,
   patternSchema,
+  personalFinders,
+  personalTypes,
+  personalReach as reach,
   requestTexts,
   spanFor,
   tagged,
+  toldNames,
 } from '#kit'
-import { type Entity, entityTypes, findersOf, reach } from './entities.ts'
-import { toldNames } from './names.ts'
 import { longest, Vault } from './vault.ts'
 
 const custom = z.strictObject({
@@ -33,8 +36,8 @@ const country = z.string().refine(isSupportedCountry, 'must be a country code su
 export default defineModule({
   settings: z.strictObject({
     entities: z
-      .array(z.enum(entityTypes))
-      .default([...entityTypes])
+      .array(z.enum(personalTypes))
+      .default([...personalTypes])
       .meta({ title: 'Entities', description: 'Kinds of personal data to mask.' }),
     mode: z.enum(['pseudonym', 'redact']).default('pseudonym').meta({
       title: 'Mode',
@@ -59,7 +62,7 @@ export default defineModule({
 
   setup({ settings, slot, memory }) {
     const countries = getCountries().filter((code) => settings.phone_countries.includes(code))
-    const finders = [...settings.custom.map(customFinder), ...findersOf(settings.entities, countries)]
+    const finders = [...settings.custom.map(customFinder), ...personalFinders(settings.entities, countries)]
     if (finders.length === 0) return {}
 
     const key = memory('key', () => randomBytes(32).toString('hex'))
@@ -69,11 +72,11 @@ export default defineModule({
       held.of ??= new Vault(`${key} ${call.principal.userId ?? call.principal.keyId}`, takenIn(call))
       return held.of
     }
-    const nameFinders = settings.entities.includes('name') ? findersOf(['name'], []) : []
-    const told = slot<{ finder?: Finder<Entity> | undefined }>(() => ({}))
+    const nameFinders = settings.entities.includes('name') ? personalFinders(['name'], []) : []
+    const told = slot<{ finder?: Finder<PersonalFinding> | undefined }>(() => ({}))
     /** Texts without any personal data that follows from themselves; names that another text tells are another matter. */
     const clean = new CleanTexts()
-    const toldIn = (call: Call): Finder<Entity> | undefined => {
+    const toldIn = (call: Call): Finder<PersonalFinding> | undefined => {
       const held = told(call)
       if (!('finder' in held)) {
         const texts = requestTexts(call.request).flatMap(({ text }) => (clean.has(text, call) ? [] : [text]))
@@ -81,9 +84,9 @@ export default defineModule({
       }
       return held.finder
     }
-    const foundIn = (text: string, call: Call, from: number): readonly Entity[] => {
+    const foundIn = (text: string, call: Call, from: number): readonly PersonalFinding[] => {
       const names = toldIn(call)
-      const search = (): Entity[] => findAll(names ? [names, ...finders] : finders, text, from)
+      const search = (): PersonalFinding[] => findAll(names ? [names, ...finders] : finders, text, from)
       if (from > 0) return search()
       return names && clean.has(text, call) ? findAll([names], text) : clean.search(text, call, search)
     }
@@ -126,10 +129,10 @@ export default defineModule({
   },
 })
 
-const customFinder = ({ type, pattern }: z.infer<typeof custom>): Finder<Entity> =>
+const customFinder = ({ type, pattern }: z.infer<typeof custom>): Finder<PersonalFinding> =>
   tagged(patternFinder(pattern, 200), { type })
 
-const marked = (found: Entity): Span => spanFor(found, found.type, 'redact')
+const marked = (found: PersonalFinding): Span => spanFor(found, found.type, 'redact')
 
 /** Whether a code stands in what the call says; asked once for each value. */
 function takenIn({ request }: Call): (code: string) => boolean {

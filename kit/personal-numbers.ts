@@ -1,5 +1,14 @@
+import { createRequire } from 'node:module'
 import type { CountryCode } from 'libphonenumber-js/min'
-import { getCountryCallingCode, parsePhoneNumberFromString as parsePhone } from 'libphonenumber-js/min'
+
+type Phones = typeof import('libphonenumber-js/min')
+
+let library: Phones | undefined
+/** Loaded with the first number that looks like a phone's, as few gateways need it. */
+function phones(): Phones {
+  library ??= createRequire(import.meta.url)('libphonenumber-js/min') as Phones
+  return library
+}
 
 /** Spain's DNI and NIE: the letter is the number modulo 23. */
 export function isDni(text: string): boolean {
@@ -32,11 +41,12 @@ export function isResidentNumber(text: string): boolean {
 /** A number that can be called: with its country code, or as these countries write their own. */
 export function isPhone(text: string, countries: readonly CountryCode[]): boolean {
   const digits = text.replace(/\D/g, '')
-  if (text.startsWith('+')) return mayHaveCode(digits) && (parsePhone(text)?.isValid() ?? false)
+  if (text.startsWith('+'))
+    return mayHaveCode(digits) && (phones().parsePhoneNumberFromString(text)?.isValid() ?? false)
   if (/^\d{1,3}(?: \d{3})+$|^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$/.test(text)) return false
   return countries.some((country) => {
     if (isNorthAmerican(country) && !northAmerican.test(digits)) return false
-    const number = parsePhone(text, country)
+    const number = phones().parsePhoneNumberFromString(text, country)
     // Written in full, its trunk prefix included: some countries' numbers would otherwise be any row of digits.
     return number?.isValid() && number.formatNational().replace(/\D/g, '') === digits
   })
@@ -44,7 +54,7 @@ export function isPhone(text: string, countries: readonly CountryCode[]): boolea
 
 /** North America's numbers, which the library takes long to refuse: it asks each of two dozen countries. */
 const northAmerican = /^(?:[2-9]\d{9}|3\d{6})$/
-const isNorthAmerican = (country: CountryCode): boolean => getCountryCallingCode(country) === '1'
+const isNorthAmerican = (country: CountryCode): boolean => phones().getCountryCallingCode(country) === '1'
 
 /** Whether a number may be one with its country code; none begins with 0, and North America's is 1. */
 const mayHaveCode = (digits: string): boolean =>

@@ -6,8 +6,8 @@ import {
   parsePhoneNumberFromString as parsePhone,
 } from 'libphonenumber-js/min'
 import { expect, test } from 'vitest'
-import { runs } from '../../test/suite/runs.ts'
-import { isPhone } from './checks.ts'
+import { runs } from '../test/suite/runs.ts'
+import { isPhone } from './personal-numbers.ts'
 
 /** What the library says of a number, without any shortcut. */
 function isKnown(text: string, country: CountryCode): boolean {

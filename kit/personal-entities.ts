@@ -1,9 +1,12 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import type { CountryCode } from 'libphonenumber-js/min'
-import { type Finder, type Finding, type Form, formFinder, isCard, isIban, isLuhn, tagged } from '#kit'
-import { isCpf, isDni, isNir, isPhone, isResidentNumber } from './checks.ts'
+import { isCard, isIban, isLuhn } from './check-digits.ts'
+import { type Finder, type Finding, findAll } from './find-all.ts'
+import { type Form, formFinder } from './form.ts'
+import { isCpf, isDni, isNir, isPhone, isResidentNumber } from './personal-numbers.ts'
+import { tagged } from './text-guard.ts'
 
-export const entityTypes = [
+export const personalTypes = [
   'email',
   'iban',
   'card',
@@ -15,14 +18,14 @@ export const entityTypes = [
   'name',
 ] as const
 
-export type EntityType = (typeof entityTypes)[number]
+export type PersonalType = (typeof personalTypes)[number]
 
-export interface Entity extends Finding {
+export interface PersonalFinding extends Finding {
   readonly type: string
 }
 
-export interface EntityForm extends Form {
-  readonly type: EntityType
+export interface PersonalForm extends Form {
+  readonly type: PersonalType
 }
 
 const month =
@@ -35,7 +38,7 @@ const particle = '(?:(?:de|da|di|del|van|von|der|den|bin|al|el|la|le) ){0,2}'
 const title = '(?:Mr|Mrs|Ms|Dr|Prof|Herr|Frau|Monsieur|Madame|Señora?)\\.? '
 
 /** One kind may have several forms; of two that begin together, the earlier one here counts. */
-const forms: readonly EntityForm[] = [
+const forms: readonly PersonalForm[] = [
   {
     type: 'email',
     pattern: /(?<![\w.%+-])[\p{L}\d_.%+-]{1,64}@(?:[\p{L}\d-]{1,40}\.){1,4}\p{L}{2,24}(?![\p{L}\d_@])/gu,
@@ -107,17 +110,17 @@ const forms: readonly EntityForm[] = [
 ]
 
 /** Longest finding with what it looks ahead for, in characters: an email address. */
-export const reach = 280
+export const personalReach = 280
 
 /** The finders for these kinds of personal data. */
-export const findersOf = (
-  types: readonly EntityType[],
+export const personalFinders = (
+  types: readonly PersonalType[],
   countries: readonly CountryCode[],
-): Finder<Entity>[] => formsOf(types, countries).map(entityFinder)
+): Finder<PersonalFinding>[] => formsOf(types, countries).map(personalFinder)
 
 /** How these kinds of personal data are written; phone numbers without a country code, in these countries. */
-export function formsOf(types: readonly EntityType[], countries: readonly CountryCode[]): EntityForm[] {
-  const phone: EntityForm = {
+export function formsOf(types: readonly PersonalType[], countries: readonly CountryCode[]): PersonalForm[] {
+  const phone: PersonalForm = {
     type: 'phone',
     pattern: /(?<![\w.+/-]|\d[ .])(?:\+|00)?\(?\d{1,4}\)?(?:[ ./-]{0,2}\(?\d{1,4}\)?){2,6}(?![\w-]|[.,]\d)/g,
     sign: { pattern: /\d(?:[ ./()-]{0,4}\d){6}/, within: 2 },
@@ -127,10 +130,24 @@ export function formsOf(types: readonly EntityType[], countries: readonly Countr
 }
 
 /** The finder for one form. */
-export const entityFinder = ({ type, ...form }: EntityForm): Finder<Entity> =>
+export const personalFinder = ({ type, ...form }: PersonalForm): Finder<PersonalFinding> =>
   tagged(formFinder(form), { type })
 
 /** An address with something in it: `::` alone is punctuation. */
 function isIp6(text: string): boolean {
   return isIPv6(text) && /[\da-f]{2}/i.test(text)
+}
+
+/** Gives a function that replaces personal data in a text by marks, for what leaves calls after the guards. */
+export function personalRedactor(countries: readonly CountryCode[]): (text: string) => string {
+  const finders = personalFinders(personalTypes, countries)
+  return (text) => {
+    let redacted = ''
+    let from = 0
+    for (const { start, end, type } of findAll(finders, text)) {
+      redacted += `${text.slice(from, start)}[REDACTED:${type}]`
+      from = end
+    }
+    return redacted + text.slice(from)
+  }
 }

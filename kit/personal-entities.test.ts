@@ -1,13 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Detection } from '#kernel'
-import { findAll } from '#kit'
-import { cut, cutText, piecesThrough, redactedWhole } from '../../test/detection.ts'
-import { runs } from '../../test/suite/runs.ts'
-import { entityFinder, entityTypes, findersOf, formsOf, reach } from './entities.ts'
-import { toldNames } from './names.ts'
+import { cut, cutText, piecesThrough, redactedWhole } from '../test/detection.ts'
+import { runs } from '../test/suite/runs.ts'
+import { findAll } from './find-all.ts'
+import {
+  formsOf,
+  personalFinder,
+  personalFinders,
+  personalReach,
+  personalTypes,
+} from './personal-entities.ts'
+import { toldNames } from './told-names.ts'
 
-const finders = findersOf(entityTypes, ['US', 'GB', 'DE'])
+const finders = personalFinders(personalTypes, ['US', 'GB', 'DE'])
 const found = (text: string) =>
   findAll(finders, text, 0).map(({ start, end, type }) => [type, text.slice(start, end)])
 
@@ -68,16 +74,16 @@ test('a name that is told once is found wherever it stands, and its parts, if th
     'Mr. Will Turing called',
     'Will Ada call Turing? LOVELACE Lovelace-Prize adam',
   ]
-  const told = toldNames(texts, findersOf(['name'], []))!
+  const told = toldNames(texts, personalFinders(['name'], []))!
   const all = (text: string) => findAll([told], text).map(({ start, end }) => text.slice(start, end))
   expect(all(texts[0]!)).toEqual(['Ada Lovelace'])
   expect(all(texts[2]!)).toEqual(['Ada', 'Turing', 'Lovelace'])
-  expect(toldNames(['nothing here'], findersOf(['name'], []))).toBeUndefined()
+  expect(toldNames(['nothing here'], personalFinders(['name'], []))).toBeUndefined()
 })
 
 describe('in streams', () => {
   const detection: Detection = {
-    reach,
+    reach: personalReach,
     context: 128,
     scan: (text, _place, _call, from) =>
       findAll(finders, text, from).map(({ start, end, type }) => {
@@ -110,9 +116,9 @@ describe('in streams', () => {
   const texts = fc.array(part, { maxLength: 30, size: 'max' }).map((parts) => parts.join(''))
 
   test('the same is found whether one looks around signs alone or everywhere', () => {
-    const forms = formsOf(entityTypes, ['US', 'DE'])
-    const everywhere = forms.map(({ sign: _, ...form }) => entityFinder(form))
-    const around = forms.map(entityFinder)
+    const forms = formsOf(personalTypes, ['US', 'DE'])
+    const everywhere = forms.map(({ sign: _, ...form }) => personalFinder(form))
+    const around = forms.map(personalFinder)
     const bits = fc.constantFrom(
       ...[
         '@',

@@ -1,5 +1,5 @@
-import { type Finder, findAll } from '#kit'
-import type { Entity } from './entities.ts'
+import { type Finder, findAll } from './find-all.ts'
+import type { PersonalFinding } from './personal-entities.ts'
 
 /** Most names that it looks for beyond the places that introduce them. */
 const most = 200
@@ -10,8 +10,8 @@ const most = 200
  */
 export function toldNames(
   texts: readonly string[],
-  nameFinders: readonly Finder<Entity>[],
-): Finder<Entity> | undefined {
+  nameFinders: readonly Finder<PersonalFinding>[],
+): Finder<PersonalFinding> | undefined {
   const names = new Set<string>()
   for (const text of texts) {
     for (const { start, end } of findAll(nameFinders, text)) {
