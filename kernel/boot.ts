@@ -23,6 +23,7 @@ import { personalOf } from './personal.ts'
 import { configuredPlugins, sectionOwners } from './plugin/configured.ts'
 import { Journal } from './plugin/journal.ts'
 import { PluginData, storeOfPlugins } from './plugin/plugin-data.ts'
+import { PluginFiles } from './plugin/plugin-files.ts'
 import { Registry } from './plugin/registry.ts'
 import { relayEvents } from './plugin/relay.ts'
 import { Reloader } from './plugin/reloader.ts'
@@ -90,7 +91,8 @@ export async function boot({
     for (const folder of thread ? [] : await missingFolders(config.pluginDirs))
       log.warn({ folder }, 'a folder of plugin_dirs is not there')
     const settings = store.collection('settings', { schema: storedSetting })
-    const pluginData = new PluginData(engine, settings)
+    const files = new PluginFiles(config.dataDir)
+    const pluginData = new PluginData(engine, settings, files)
     if (!thread) await upkeep?.(found, pluginData)
     const configured = configuredPlugins(
       config,
@@ -149,6 +151,7 @@ export async function boot({
       config,
       environment: env,
       events: events.catalogue,
+      files,
       personal,
       queues,
       refusals,

@@ -7,6 +7,7 @@ import { guardedToken } from './container.ts'
 import type { Personal } from './contract/personal-data.ts'
 import type { EventCatalogue } from './events/catalogue.ts'
 import type { PluginData } from './plugin/plugin-data.ts'
+import type { PluginFiles } from './plugin/plugin-files.ts'
 import type { Registry } from './plugin/registry.ts'
 import type { Reloader } from './plugin/reloader.ts'
 import type { Queues } from './queues.ts'
@@ -33,6 +34,7 @@ export const kernelServices = {
   config: guardedToken<Config>('config'),
   environment: guardedToken<Environment>('environment'),
   events: guardedToken<EventCatalogue>('events'),
+  files: guardedToken<Pick<PluginFiles, 'folder'>>('files'),
   personal: guardedToken<Personal>('personal-data'),
   queues: guardedToken<Queues>('queues'),
   refusals: guardedToken<Refusals>('refusals'),

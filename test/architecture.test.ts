@@ -103,6 +103,7 @@ test("the kernel's services are these", () => {
     'config',
     'environment',
     'events',
+    'files',
     'personal',
     'queues',
     'refusals',

@@ -10,6 +10,7 @@ const chain = [
   'record: compliancelog',
   'record: encryptvault',
   'record: feedbackloop',
+  'record: llmtap',
   'record: streamsnap',
   'record: tracelink',
   'record: usagepulse',

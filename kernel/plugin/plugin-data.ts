@@ -1,5 +1,6 @@
 import type { Collection, Engine, StoredPart } from '../../storage/index.ts'
 import { idPattern } from '../discovery/manifest.ts'
+import type { PluginFiles } from './plugin-files.ts'
 import type { StoredSetting } from './setting.ts'
 
 /** The namespace of the store in which every plugin has its own. */
@@ -8,14 +9,20 @@ export const storeOfPlugins = 'plugins'
 /** The name of a plugin's part of the store: ids have no underscore, so none of a binding is another plugin's. */
 export const storeName = (id: string): string => id.replace('/', '_')
 
-/** The stored data of plugins, by their ids. The caller makes sure that no plugin with the id exists or appears meanwhile. */
+/** What plugins have stored, their files included, by their ids. The caller makes sure that no plugin with the id exists or appears meanwhile. */
 export class PluginData {
   readonly #engine: Pick<Engine, 'contents' | 'erase'>
   readonly #settings: Collection<StoredSetting>
+  readonly #files: PluginFiles
 
-  constructor(engine: Pick<Engine, 'contents' | 'erase'>, settings: Collection<StoredSetting>) {
+  constructor(
+    engine: Pick<Engine, 'contents' | 'erase'>,
+    settings: Collection<StoredSetting>,
+    files: PluginFiles,
+  ) {
     this.#engine = engine
     this.#settings = settings
+    this.#files = files
   }
 
   /** The stored data of a plugin and its bindings; paths begin with the plugin's name, or with that, `_` and the binding's. */
@@ -27,9 +34,11 @@ export class PluginData {
 
   /** Erases that; whether there was anything. */
   async erase(id: string): Promise<boolean> {
-    if ((await this.stored(id)).length === 0) return false
-    for (const prefix of prefixesOf(id)) await this.#engine.erase(prefix)
-    return true
+    if (!idPattern.test(id)) return false
+    const isStored = (await this.stored(id)).length > 0
+    if (isStored) for (const prefix of prefixesOf(id)) await this.#engine.erase(prefix)
+    const hadFiles = await this.#files.erase(id)
+    return isStored || hadFiles
   }
 
   /** Forgets what was set at runtime for it and its bindings; whether there was anything. */

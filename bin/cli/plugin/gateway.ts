@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Config } from '../../../config/config.ts'
 import { explain } from '../../../kernel/discovery/manifest.ts'
 import { PluginData } from '../../../kernel/plugin/plugin-data.ts'
+import { PluginFiles } from '../../../kernel/plugin/plugin-files.ts'
 import { changed, storedSetting } from '../../../kernel/plugin/setting.ts'
 import type { StoredPart } from '../../../storage/index.ts'
 import { openLevel } from '../../../storage/level.ts'
@@ -126,7 +127,7 @@ async function stoppedGateway(dataDir: string): Promise<Gateway> {
     )
   })
   const settings = engine.namespace('kernel').collection('settings', { schema: storedSetting })
-  const pluginData = new PluginData(engine, settings)
+  const pluginData = new PluginData(engine, settings, new PluginFiles(dataDir))
   return {
     refresh: async () => {},
     async enable(id) {

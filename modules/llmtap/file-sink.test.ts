@@ -1,0 +1,80 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import fc from 'fast-check'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { runs } from '../../test/suite/runs.ts'
+import { FileSink } from './file-sink.ts'
+
+let folder: string
+
+beforeEach(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'switchyard-tap-'))
+})
+
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const sinkOf = (maxBytes: number, keep: number) => new FileSink({ folder, name: 'calls', maxBytes, keep })
+
+const line = (n: number, user = 'ada'): string => `${JSON.stringify({ n, user_id: user })}\n`
+
+/** All lines, the oldest first. */
+async function written(): Promise<number[]> {
+  const files = (await readdir(folder)).sort(
+    (a, b) => Number(b.split('.')[1]?.replace('jsonl', '0')) - Number(a.split('.')[1]?.replace('jsonl', '0')),
+  )
+  const texts = await Promise.all(files.map((file) => readFile(path.join(folder, file), 'utf8')))
+  return texts.flatMap((text) => text.trimEnd().split('\n').filter(Boolean)).map((one) => JSON.parse(one).n)
+}
+
+const step = fc.record({ lines: fc.integer({ min: 1, max: 4 }), dies: fc.boolean(), torn: fc.nat(20) })
+
+test('whatever is killed behind a write that was not accounted for, each line is there once and whole', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { maxLength: 12 }),
+      fc.integer({ min: 30, max: 200 }),
+      async (steps, maxBytes) => {
+        await rm(folder, { recursive: true, force: true })
+        folder = await mkdtemp(path.join(tmpdir(), 'switchyard-tap-'))
+        let next = 0
+        let sink = sinkOf(maxBytes, 100)
+        await sink.open(undefined)
+        let { mark } = sink
+        for (const { lines, dies, torn } of steps) {
+          const batch = Array.from({ length: lines }, (_, n) => line(next + n))
+          await sink.write(batch)
+          if (dies) {
+            const present = path.join(folder, 'calls.jsonl')
+            const text = await readFile(present, 'utf8')
+            await writeFile(present, text + line(999).slice(0, torn))
+            sink = sinkOf(maxBytes, 100)
+            await sink.open(mark)
+          } else {
+            mark = sink.mark
+            next += lines
+          }
+        }
+        expect(await written()).toEqual(Array.from({ length: next }, (_, n) => n))
+      },
+    ),
+    runs(30),
+  )
+})
+
+test('a full file makes room for a new one, and the oldest is deleted', async () => {
+  const sink = sinkOf(60, 2)
+  for (let n = 0; n < 12; n += 1) await sink.write([line(n)])
+  expect((await readdir(folder)).sort()).toEqual(['calls.1.jsonl', 'calls.2.jsonl', 'calls.jsonl'])
+  expect(await written()).toEqual([6, 7, 8, 9, 10, 11])
+})
+
+test('lines of a user are counted and deleted in all files, and no other', async () => {
+  const sink = sinkOf(60, 5)
+  for (let n = 0; n < 8; n += 1) await sink.write([line(n, n % 2 === 0 ? 'ada' : 'bob')])
+  expect(await sink.countOf('ada')).toBe(4)
+  expect(await sink.eraseOf('ada')).toBe(4)
+  expect(await sink.countOf('ada')).toBe(0)
+  await sink.write([line(8, 'bob')])
+  expect(await written()).toEqual([1, 3, 5, 7, 8])
+})

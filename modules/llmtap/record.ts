@@ -1,0 +1,80 @@
+import type { TraceBodies, TraceSummary } from '#kernel'
+
+/** The module's own fact, which says what writes the call down. */
+export const fact = 'llmtap'
+
+const longestText = 2048
+const nanoPerUsd = 1e9
+
+const milliseconds = (us: number | undefined): number | undefined =>
+  us === undefined ? undefined : us / 1000
+
+/** The fields of a record, and how each is read from a trace. */
+const readers = {
+  id: ({ id }) => id,
+  timestamp: ({ at }) => new Date(at).toISOString(),
+  request_id: ({ request_id }) => request_id,
+  parent_id: ({ parent_id }) => parent_id,
+  session_id: ({ session_id }) => session_id,
+  source: ({ source }) => source,
+  operation: ({ operation }) => operation,
+  wire: ({ wire }) => wire,
+  user_id: ({ user_id }) => user_id,
+  tenant: ({ tenant }) => tenant,
+  key_id: ({ key_id }) => key_id,
+  project: ({ project }) => project,
+  tags: ({ tags }) => tags,
+  model_requested: ({ model_requested }) => model_requested,
+  model: ({ model }) => model,
+  provider: ({ provider }) => provider,
+  status: ({ status }) => status,
+  status_code: ({ status_code }) => status_code,
+  error: ({ error }) => error,
+  stream: ({ stream }) => stream,
+  finish_reason: ({ finish_reason }) => finish_reason,
+  latency_ms: ({ latency_us }) => milliseconds(latency_us),
+  ttft_ms: ({ ttft_us }) => milliseconds(ttft_us),
+  upstream_ms: ({ upstream_us }) => milliseconds(upstream_us),
+  usage: ({ usage }) => usage,
+  cost_usd: ({ cost }) => cost && cost.total_nano / nanoPerUsd,
+  findings: ({ findings }) => findings,
+  facts: ({ facts: { [fact]: _, ...facts } }) => facts,
+} satisfies Readonly<Record<string, (trace: TraceSummary) => unknown>>
+
+export type Field = keyof typeof readers
+export const fieldNames = Object.keys(readers) as [Field, ...Field[]]
+
+interface RecordForm {
+  readonly fields: 'all' | readonly Field[]
+  readonly bodies: 'none' | 'truncated' | 'full'
+  /** What a text of a body is written as. */
+  readonly clean: (text: string) => string
+}
+
+/** The record of a call as one line of JSON, which ends it. What a call does not have is left out. */
+export function lineOf(
+  trace: TraceSummary,
+  bodies: TraceBodies | undefined,
+  { fields, bodies: kept, clean }: RecordForm,
+): string {
+  const record: Record<string, unknown> = {}
+  for (const name of fields === 'all' ? fieldNames : fields) record[name] = readers[name](trace)
+  for (const side of ['request', 'response'] as const) {
+    const body = bodies?.[side]
+    if (body === undefined) continue
+    const cleaned = cleanTexts(body, clean)
+    record[side] = kept === 'full' ? cleaned : cut(JSON.stringify(cleaned))
+  }
+  return `${JSON.stringify(record)}\n`
+}
+
+const cut = (text: string): string =>
+  text.length > longestText ? `${text.slice(0, longestText).toWellFormed()}…` : text
+
+/** A copy of JSON with every text in it cleaned; names of fields stay. */
+function cleanTexts(value: unknown, clean: (text: string) => string): unknown {
+  if (typeof value === 'string') return clean(value)
+  if (Array.isArray(value)) return value.map((item) => cleanTexts(item, clean))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, cleanTexts(item, clean)]))
+}
