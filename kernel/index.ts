@@ -69,6 +69,8 @@ export { ModuleChanged, ModuleRestored, ModuleTripped } from './chain/module-eve
 export { type Condition, type When, whenSchema } from './chain/when.ts'
 export { Cohort } from './cohort.ts'
 export { guardedToken, type Token, token } from './container.ts'
+export type { AnswerCache, CachedAnswer, CachedWhich, CacheFigures } from './contract/answer-caches.ts'
+export { AnswerCaches } from './contract/answer-caches.ts'
 export {
   Anomalies,
   type AnomalyDimension,

@@ -4,7 +4,8 @@ import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Engine } from '../../storage/index.ts'
 import { openLevel } from '../../storage/level.ts'
-import { type CacheEntry, createKept, Entries, type Stored } from './entries.ts'
+import { Entries } from './entries.ts'
+import { type CacheEntry, createKept, type Stored } from './entry.ts'
 
 let folder: string
 let store: Engine

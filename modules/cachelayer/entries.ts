@@ -1,31 +1,17 @@
-import { LRUCache } from 'lru-cache'
-import { z } from 'zod'
-import type { Collection, Completion, ListOptions, Store } from '#kernel'
+import type { Collection, ListOptions, Store } from '#kernel'
+import {
+  answersIn,
+  type CacheEntry,
+  type Clearing,
+  heldIn,
+  isCleared,
+  type Kept,
+  type Stored,
+  sizeOf,
+  unexpired,
+} from './entry.ts'
 
-const entry = z.object({
-  body: z.custom<Completion>((value) => typeof value === 'object' && value !== null),
-  /** Milliseconds since the epoch. */
-  stored_at: z.number(),
-  expires_at: z.number(),
-  /** The provider of the answer, for what a hit saves. */
-  origin: z.object({ provider: z.string(), model: z.string() }).optional(),
-})
-
-export type CacheEntry = z.infer<typeof entry>
-
-/** Answers in memory. */
-export interface Kept {
-  readonly answers: LRUCache<string, CacheEntry>
-  /** Keys of those that are not in the store yet. */
-  readonly unsaved: Set<string>
-}
-
-/** Keys of what is in the store, once they have been read. */
-export interface Stored {
-  keys: Set<string> | undefined
-}
-
-/** Rows that are written, or read, before others get their turn. */
+/** Rows that are written before others get their turn. */
 const batch = 32
 
 /**
@@ -42,16 +28,13 @@ export class Entries {
     this.#kept = kept
     this.#stored = stored
     this.#maxEntries = maxEntries
-    this.#rows = store.collection('answers', {
-      schema: entry,
-      indexes: { stored_at: (row) => row.stored_at, expires_at: (row) => row.expires_at },
-    })
+    this.#rows = answersIn(store)
   }
 
   /** Takes note of what comes into the store and leaves it; returns what ends that. */
   watch(): () => void {
     return this.#rows.watch(({ id, row }) => {
-      if (row) this.#stored.keys?.add(id)
+      if (row) this.#stored.keys?.set(id, sizeOf(row))
       else this.#stored.keys?.delete(id)
     })
   }
@@ -59,14 +42,23 @@ export class Entries {
   /** Reads which keys are in the store, so that no call asks it in vain; until then every call asks it. */
   async load(): Promise<void> {
     if (this.#stored.keys) return
-    const keys = new Set<string>()
-    const end = this.#rows.watch(({ id, row }) => void (row ? keys.add(id) : keys.delete(id)))
+    const keys = new Map<string, number>()
+    const end = this.#rows.watch(({ id, row }) => void (row ? keys.set(id, sizeOf(row)) : keys.delete(id)))
     try {
-      for await (const [key] of this.#rows.scan()) keys.add(key)
+      for await (const [key, row] of this.#rows.scan()) keys.set(key, sizeOf(row))
       this.#stored.keys = keys
     } finally {
       end()
     }
+  }
+
+  /** How many there are, and their bytes. Other threads' answers are counted when they are in the store. */
+  get held(): { readonly entries: number; readonly bytes: number } {
+    return heldIn(this.#kept, this.#stored)
+  }
+
+  has(key: string): boolean {
+    return this.#kept.answers.has(key) || this.#stored.keys?.has(key) !== false
   }
 
   /** A promise only when it takes a look into the store. */
@@ -78,9 +70,10 @@ export class Entries {
   }
 
   /** Keeps an answer; `bytes` is its size where that is known. */
-  add(key: string, found: CacheEntry, bytes?: number): void {
+  add(key: string, given: CacheEntry, bytes?: number): void {
     const { answers, unsaved } = this.#kept
-    answers.set(key, found, bytes === undefined ? {} : { size: bytes })
+    const found = { ...given, key, bytes: bytes ?? sizeOf(given) }
+    answers.set(key, found)
     if (answers.has(key)) unsaved.add(key)
     if (unsaved.size > 2 * this.#maxEntries) this.#forgetGone()
   }
@@ -89,10 +82,10 @@ export class Entries {
    * Writes the entries given so far that are not in the store yet. An entry that memory had no more room for is not written:
    * under load that is most of them, and only entries that have stayed for a while are worth a write.
    */
-  async save(until = Number.POSITIVE_INFINITY): Promise<void> {
-    for (const entries of batches(this.#unsavedUntil(until))) {
-      await Promise.all(entries.map(([key, found]) => this.#rows.put(key, found)))
-    }
+  save(until = Number.POSITIVE_INFINITY): Promise<void> {
+    const saved = this.#kept.saving.then(() => this.#save(until))
+    this.#kept.saving = saved.catch(() => {})
+    return saved
   }
 
   /** Deletes what has expired, and the oldest beyond the limit. */
@@ -100,6 +93,17 @@ export class Entries {
     await this.#deleteAll({ index: 'expires_at', to: Date.now() + 1 })
     const excess = (await this.#rows.count()) - this.#maxEntries
     if (excess > 0) await this.#deleteAll({ index: 'stored_at', limit: excess })
+  }
+
+  /** Drops answers from the memory of this thread, also those that are being read from the store. */
+  drop(which: Clearing): void {
+    const { answers, unsaved } = this.#kept
+    this.#kept.cleared = which
+    for (const [key, found] of answers.entries()) {
+      if (!isCleared(key, found, which)) continue
+      answers.delete(key)
+      unsaved.delete(key)
+    }
   }
 
   async #deleteAll(which: ListOptions): Promise<void> {
@@ -113,21 +117,34 @@ export class Entries {
   async #findStored(key: string): Promise<CacheEntry | undefined> {
     const found = await this.#rows.get(key)
     if (!found || !unexpired(found)) return undefined
-    this.#kept.answers.set(key, found)
+    const { answers, cleared } = this.#kept
+    if (cleared && isCleared(key, found, cleared)) return undefined
+    answers.set(key, found)
     return found
   }
 
-  /** Takes them from those that are not saved. */
+  /** What cannot be written, or is replaced meanwhile, waits for the next time. */
+  async #save(until: number): Promise<void> {
+    const { answers, unsaved } = this.#kept
+    const waiting = this.#unsavedUntil(until)
+    for (let at = 0; at < waiting.length; at += batch) {
+      const write = async ([key, found]: readonly [string, CacheEntry]): Promise<void> => {
+        await this.#rows.put(key, found)
+        if (answers.peek(key) === found) unsaved.delete(key)
+      }
+      await Promise.all(waiting.slice(at, at + batch).map(write))
+    }
+  }
+
   #unsavedUntil(until: number): (readonly [string, CacheEntry])[] {
     const { answers, unsaved } = this.#kept
-    const taken: (readonly [string, CacheEntry])[] = []
+    const waiting: (readonly [string, CacheEntry])[] = []
     for (const key of unsaved) {
       const found = answers.peek(key)
-      if (found && found.stored_at > until) continue
-      unsaved.delete(key)
-      if (found && unexpired(found)) taken.push([key, found])
+      if (!found || !unexpired(found)) unsaved.delete(key)
+      else if (found.stored_at <= until) waiting.push([key, found])
     }
-    return taken
+    return waiting
   }
 
   #forgetGone(): void {
@@ -135,20 +152,3 @@ export class Entries {
     for (const key of unsaved) if (!answers.has(key)) unsaved.delete(key)
   }
 }
-
-const unexpired = (found: CacheEntry): CacheEntry | undefined =>
-  found.expires_at > Date.now() ? found : undefined
-
-function* batches<T>(items: readonly T[]): Generator<readonly T[]> {
-  for (let at = 0; at < items.length; at += batch) yield items.slice(at, at + batch)
-}
-
-/** Memory for answers, bounded in number and in bytes. */
-export const createKept = (maxEntries: number, maxBytes: number): Kept => ({
-  answers: new LRUCache({
-    max: maxEntries,
-    maxSize: maxBytes,
-    sizeCalculation: ({ body }) => Buffer.byteLength(JSON.stringify(body)),
-  }),
-  unsaved: new Set(),
-})

@@ -1,8 +1,19 @@
 import { z } from 'zod'
-import { type Attempt, type Call, type Completion, defineModule, type Filter, type Reply } from '#kernel'
-import { Assembler, answerKey, circleOf, filterStream, replyWith } from '#kit'
+import {
+  AnswerCaches,
+  type Attempt,
+  type Call,
+  type Completion,
+  defineModule,
+  type Filter,
+  type Reply,
+} from '#kernel'
+import { Assembler, answerKey, circleOf, filterStream, personalOfUsers, replyWith } from '#kit'
 import { directivesOf } from './directives.ts'
-import { type CacheEntry, createKept, Entries, type Stored } from './entries.ts'
+import { Entries } from './entries.ts'
+import { type CacheEntry, createKept, type Stored } from './entry.ts'
+import { Figures } from './figures.ts'
+import { managed } from './managed.ts'
 
 export default defineModule({
   settings: z.strictObject({
@@ -32,13 +43,16 @@ export default defineModule({
     }),
   }),
 
-  setup({ settings, store, memory, every, own, signal, log }) {
+  async setup(context) {
+    const { settings, store, memory, every, own, signal, log, slot, use } = context
     const { ttl_s, max_entries, max_bytes, share, tool_calls } = settings
-    const kept = memory(`answers ${max_entries} ${max_bytes}`, () => createKept(max_entries, max_bytes))
+    const kept = memory(`kept ${max_entries} ${max_bytes}`, () => createKept(max_entries, max_bytes))
+    const figures = new Figures(await store.counters('figures'))
+    const wasHit = slot(() => ({ is: false }))
     const entries = new Entries(
       store,
       kept,
-      memory('stored', (): Stored => ({ keys: undefined })),
+      memory('sizes', (): Stored => ({ keys: undefined })),
       max_entries,
     )
     own(entries.watch())
@@ -47,13 +61,29 @@ export default defineModule({
       if (!signal.aborted) log.warn({ err: error }, 'the stored answers could not be listed')
     })
     every(minuteMs, () => entries.save(Date.now() - minuteMs), { inEachThread: true })
-    every(minuteMs, () => entries.sweep())
+    every(minuteMs, async () => {
+      await entries.sweep()
+      figures.sweep((key) => entries.has(key))
+    })
+    const cache = managed(context, entries, figures)
+    own(use(AnswerCaches).add(cache))
+    const clearedAt = await use(AnswerCaches).clearedAt()
+    if (clearedAt !== undefined) await cache.clearUntil(clearedAt)
+    context.personal(
+      personalOfUsers({ count: (id) => cache.countOf(id), erase: (userId) => cache.clear({ userId }) }),
+    )
 
-    const keep = (key: string, body: Completion, served: Attempt | undefined, bytes?: number): void => {
+    const keep = (call: Call, key: string, body: Completion, served?: Attempt, bytes?: number): void => {
       if (!storable(body, tool_calls)) return
       const now = Date.now()
+      const { principal, context, request } = call
       const origin = served && { provider: served.provider, model: served.model }
-      entries.add(key, { body, stored_at: now, expires_at: now + ttl_s * 1000, origin }, bytes)
+      const asked = {
+        ...(principal.userId !== undefined && { user_id: principal.userId }),
+        project: context.project,
+        model: request.model,
+      }
+      entries.add(key, { body, stored_at: now, expires_at: now + ttl_s * 1000, origin, asked }, bytes)
     }
 
     return {
@@ -63,11 +93,19 @@ export default defineModule({
         const key = answerKey(call, circleOf(call, share))
         const looked = fresh ? undefined : entries.find(key)
         const found = looked instanceof Promise ? await looked : looked
-        if (found && ageS(found) <= maxAgeS) return hit(call, found)
+        if (found && ageS(found) <= maxAgeS) {
+          wasHit(call).is = true
+          figures.hit(key, found.body.usage?.total_tokens ?? 0)
+          return hit(call, found)
+        }
+        figures.miss()
         call.trace.header('x-cache', 'miss')
         const reply = await next(call)
         const { served } = call.trace
-        return watched(reply, (body, bytes) => keep(key, body, served, bytes))
+        return watched(reply, (body, bytes) => keep(call, key, body, served, bytes))
+      },
+      settled({ saved }, call) {
+        if (saved && wasHit(call).is) figures.save(saved.totalNano)
       },
     }
   },

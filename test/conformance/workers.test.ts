@@ -10,6 +10,7 @@ import { Subject } from './subject.ts'
 const bound: Readonly<Record<string, string>> = {
   agentguard: 'adds routes, and asks the first thread',
   billsync: 'adds routes and keeps a ledger',
+  cachelayer: 'is listed and cleared through a service',
   canarydeploy: 'adds routes and counts with a service',
   compliancelog: 'enters calls into the ledger with a service',
   contextwindow: 'asks where calls would go',
