@@ -69,8 +69,6 @@ export { ModuleChanged, ModuleRestored, ModuleTripped } from './chain/module-eve
 export { type Condition, type When, whenSchema } from './chain/when.ts'
 export { Cohort } from './cohort.ts'
 export { guardedToken, type Token, token } from './container.ts'
-export type { AnswerCache, CachedAnswer, CachedWhich, CacheFigures } from './contract/answer-caches.ts'
-export { AnswerCaches } from './contract/answer-caches.ts'
 export {
   Anomalies,
   type AnomalyDimension,
@@ -80,6 +78,8 @@ export {
   anomalySeverities,
   type FoundAnomaly,
 } from './contract/anomalies.ts'
+export type { AnswerCache, CachedAnswer, CachedWhich, CacheFigures } from './contract/answer-caches.ts'
+export { AnswerCaches } from './contract/answer-caches.ts'
 export {
   type Answer,
   type AnswerForm,
