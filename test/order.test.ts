@@ -8,6 +8,7 @@ const chain = [
   'record: anomalyradar',
   'record: billsync',
   'record: compliancelog',
+  'record: driftwatch',
   'record: encryptvault',
   'record: feedbackloop',
   'record: llmtap',

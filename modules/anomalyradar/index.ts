@@ -1,14 +1,15 @@
 import { z } from 'zod'
 import { Anomalies, defineModule, type FoundAnomaly } from '#kernel'
-import { detach, personalOfUsers } from '#kit'
+import { Learned, personalOfUsers } from '#kit'
 import { type Limits, type Observation, observationOf } from './observation.ts'
-import { Radar } from './radar.ts'
+import { nameOf, Radar } from './radar.ts'
 import { Records } from './records.ts'
-import { Saved } from './saved.ts'
-import { Subjects } from './subjects.ts'
+import { type PackedSubject, packedSubject, Subject } from './subject.ts'
 
 const turnMs = 1000
 const saveMs = 60_000
+/** Models and users that are known at a time; each takes 40 KB at the most. */
+const mostSubjects = 500
 
 export default defineModule({
   settings: z.strictObject({
@@ -28,28 +29,24 @@ export default defineModule({
 
   async once(context) {
     const { every, inFirstThread, own, personal, slot, store, use } = context
-    const subjects = new Subjects()
-    const saved = new Saved(store, subjects)
-    await saved.load()
-    subjects.forgotten = (key) => detach('a model or user that was forgotten', saved.delete(key))
+    const subjects = new Learned<PackedSubject, Subject>({
+      rows: store.collection('subjects', { schema: packedSubject }),
+      most: mostSubjects,
+      unpack: (row) => new Subject(row, row),
+    })
+    await subjects.load()
     const records = new Records(() => use(Anomalies))
     const radar = new Radar(subjects, (anomaly) => records.add(anomaly))
     every(turnMs, async () => {
       radar.turn(Date.now())
       await records.flush()
     })
-    every(saveMs, () => saved.write(Date.now()))
-    own(() => saved.flush())
+    every(saveMs, () => subjects.write())
+    own(() => subjects.flush())
     personal(
       personalOfUsers({
-        count: (user) => (subjects.all.has(`user ${user}`) ? 1 : 0),
-        async erase(user) {
-          const subject = subjects.all.get(`user ${user}`)
-          if (!subject) return 0
-          subjects.forget(subject)
-          await saved.delete(`user ${user}`)
-          return 1
-        },
+        count: (user) => (subjects.get(nameOf.user(user)) ? 1 : 0),
+        erase: async (user) => Number(await subjects.delete(nameOf.user(user))),
       }),
     )
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { FoundAnomaly } from '#kernel'
 import { type Chance, chanceOf } from '../../test/chance.ts'
-import { Radar } from './radar.ts'
+import { Radar, type Subjects } from './radar.ts'
 import { bucketMs } from './rates.ts'
-import { Subjects } from './subjects.ts'
+import type { Subject } from './subject.ts'
 
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
@@ -24,11 +24,17 @@ interface Simulated {
   readonly failing?: (at: number) => number
 }
 
+/** What is known, without a disk. */
+function subjects(): Subjects {
+  const all = new Map<string, Subject>()
+  return { get: (name) => all.get(name), entries: () => all, add: (name, one) => all.set(name, one) && one }
+}
+
 /** A radar to which the calls of many days came, and what it found with the times of it. */
 function simulate({ traffic, from, days, chance, failing = () => 0.01 }: Simulated) {
   const found: { at: number; anomaly: FoundAnomaly }[] = []
   let now = from
-  const radar = new Radar(new Subjects(), (anomaly) => found.push({ at: now, anomaly }))
+  const radar = new Radar(subjects(), (anomaly) => found.push({ at: now, anomaly }))
   const logNormal = (median: number): number => median * Math.exp(0.5 * chance.normal())
   for (let bucket = from; bucket < from + days * dayMs; bucket += bucketMs) {
     const count = chance.poisson(traffic(bucket))

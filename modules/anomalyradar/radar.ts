@@ -1,9 +1,18 @@
 import type { AnomalyDimension, FoundAnomaly } from '#kernel'
+import type { Learned } from '#kit'
 import type { Limits, Observation } from './observation.ts'
 import { bucketMs } from './rates.ts'
 import { severityOf } from './severity.ts'
-import type { Subject } from './subject.ts'
-import type { Subjects } from './subjects.ts'
+import { type PackedSubject, Subject } from './subject.ts'
+
+/** The models and users that are known, by `nameOf`. */
+export type Subjects = Pick<Learned<PackedSubject, Subject>, 'get' | 'add' | 'entries'>
+
+/** Under which name a model of a provider is known, or a user. */
+export const nameOf = {
+  model: (provider: string, model: string): string => `model ${provider}/${model}`,
+  user: (user: string): string => `user ${user}`,
+}
 
 /** Learns from calls what is usual, and finds what is not. Lives in the first thread. */
 export class Radar {
@@ -28,8 +37,8 @@ export class Radar {
     const dimensions = this.#dimensions
     dimensions.length = 0
     if (provider !== undefined && model !== undefined)
-      this.#subjects.model(provider, model).learn(observation, dimensions)
-    if (user !== undefined) this.#subjects.user(user).learn(observation, dimensions)
+      this.#subject('model', model, provider).learn(observation, dimensions)
+    if (user !== undefined) this.#subject('user', user, undefined).learn(observation, dimensions)
     return dimensions.length === 0 ? undefined : this.#unusual(observation)
   }
 
@@ -38,12 +47,17 @@ export class Radar {
     if (now < this.#bucketEnd) return
     const isOver = this.#isWhole && now < this.#bucketEnd + bucketMs
     const middle = this.#bucketEnd - bucketMs / 2
-    for (const subject of this.#subjects.all.values()) {
+    for (const [, subject] of this.#subjects.entries()) {
       if (isOver) this.#close(subject, middle)
       else subject.rates.forget()
     }
     this.#isWhole = this.#bucketEnd > 0 && now < this.#bucketEnd + bucketMs
     this.#bucketEnd = (Math.floor(now / bucketMs) + 1) * bucketMs
+  }
+
+  #subject(by: Subject['by'], name: string, provider: string | undefined): Subject {
+    const known = provider === undefined ? nameOf.user(name) : nameOf.model(provider, name)
+    return this.#subjects.get(known) ?? this.#subjects.add(known, new Subject({ by, provider, name }))
   }
 
   #unusual({ trace, provider, model, user, project, limits }: Observation): FoundAnomaly {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { AnomalyDimension } from '#kernel'
+import type { Learner } from '#kit'
 import { callMetrics, type Limits, type Observation } from './observation.ts'
 import { packedRates, Rates } from './rates.ts'
 import { packedSeries, Series, type SeriesOptions } from './series.ts'
@@ -21,19 +22,17 @@ const perCallOptions: SeriesOptions = { memory: 2048, tails: true, onlySeasonal:
 const leastSpread = 0.25
 
 /** A model or a user whose calls are compared with those before. */
-export class Subject {
+export class Subject implements Learner<PackedSubject> {
   readonly by: 'model' | 'user'
   readonly provider: string | undefined
   readonly name: string
   readonly rates: Rates
   calls = 0
-  /** Of its last call, in milliseconds since the epoch. */
   lastAt = 0
-  /** Grows with whatever it learns. */
   version = 0
   readonly #perCall: readonly Series[]
 
-  constructor({ by, provider, name }: Pick<Subject, 'by' | 'provider' | 'name'>, kept?: PackedSubject) {
+  constructor({ by, provider, name }: Pick<PackedSubject, 'by' | 'provider' | 'name'>, kept?: PackedSubject) {
     this.by = by
     this.provider = provider
     this.name = name

@@ -8,7 +8,7 @@ import {
   TraceReader,
   type TraceSummary,
 } from '#kernel'
-import { listed, listOf, listQuery, shown, storedPage } from '#kit'
+import { factName, listed, listOf, listQuery, shown, storedPage } from '#kit'
 import { scale, scaleOf, scoreOf } from './rating.ts'
 import type { FeedbackRow, FeedbackStore } from './store.ts'
 
@@ -147,20 +147,11 @@ function calledBy({
   model,
   facts,
 }: TraceSummary): Pick<FeedbackRow, 'provider' | 'model' | 'template' | 'variant'> {
-  const [template, variant] = [nameOf(facts.template), nameOf(facts.experiment)]
+  const [template, variant] = [factName(facts.template), factName(facts.experiment)]
   return {
     model,
     ...(provider !== undefined && { provider }),
     ...(template !== undefined && { template }),
     ...(variant !== undefined && { variant }),
   }
-}
-
-/** A fact that names something: its text, or its id with its version or variant. */
-function nameOf(fact: unknown): string | undefined {
-  if (typeof fact === 'string') return fact.slice(0, 200)
-  if (typeof fact !== 'object' || fact === null) return undefined
-  const { id, slug, name, version, variant } = fact as Record<string, unknown>
-  const parts = [id ?? slug ?? name, version ?? variant].filter((part) => part !== undefined && part !== null)
-  return parts.length === 0 ? undefined : parts.map(String).join('/').slice(0, 200)
 }
