@@ -1,13 +1,20 @@
 import { z } from 'zod'
 import { defineArea, Feedback } from '#kernel'
 import { personalOfUsers } from '#kit'
+import { addEvidence } from './evidence/index.ts'
 import { addFeedbackRoutes } from './feedback/routes.ts'
 import { FeedbackStore } from './feedback/store.ts'
 import { keepLedger, ledgerSettings } from './ledger/ledger.ts'
 import { addPolicies } from './policies/index.ts'
 
 export default defineArea({
-  settings: z.strictObject({ ...ledgerSettings }),
+  settings: z.strictObject({
+    ...ledgerSettings,
+    evidence_days: z.int().min(1).max(3650).default(365).meta({
+      title: 'Days of evidence',
+      description: 'How long packs of evidence are kept.',
+    }),
+  }),
 
   async setup(context) {
     const feedback = new FeedbackStore(context.store)
@@ -17,6 +24,8 @@ export default defineArea({
     )
     addFeedbackRoutes(context, feedback)
     const ledger = keepLedger(context)
-    await addPolicies(context, ledger)
+    const policies = await addPolicies(context, ledger)
+    const { segments } = ledger
+    addEvidence(context, { segments, policies }, ledger, context.settings.evidence_days)
   },
 })

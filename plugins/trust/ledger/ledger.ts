@@ -47,7 +47,7 @@ export const ledgerSettings = {
 type Settings = z.infer<z.ZodObject<typeof ledgerSettings>>
 
 /** The ledger: returns it, offers it to other plugins, enters changes, and shows and proves it to admins. */
-export function keepLedger(context: Context<Settings>): Ledger {
+export function keepLedger(context: Context<Settings>): Chain {
   const { store, use, provide, every, own, settings, log, fetch, signal, askFirstThread } = context
   const chain = new Chain(store, () => use(Sealing))
   provide(Ledger, chain)
