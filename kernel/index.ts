@@ -69,6 +69,7 @@ export { ModuleChanged, ModuleRestored, ModuleTripped } from './chain/module-eve
 export { type Condition, type When, whenSchema } from './chain/when.ts'
 export { Cohort } from './cohort.ts'
 export { guardedToken, type Token, token } from './container.ts'
+export { AlertPulse, type PulseSettings } from './contract/alerts.ts'
 export {
   Anomalies,
   type AnomalyDimension,
@@ -223,7 +224,9 @@ export {
 } from './contract/spend.ts'
 export { Tenants } from './contract/tenants.ts'
 export {
+  CallTraced,
   type TraceBodies,
+  type TracedAttempt,
   type TraceError,
   type TracePlace,
   type TraceQuery,
@@ -231,6 +234,7 @@ export {
   type TraceSummary,
 } from './contract/traces.ts'
 export { UsageRecords, type UsedSums } from './contract/usage-records.ts'
+export { type WebhookDelivery, type WebhookReceiver, WebhookSender } from './contract/webhooks.ts'
 export { Countdown } from './countdown.ts'
 export type { Detection, Span, TextLocation } from './detect/detect.ts'
 export type { UpstreamFault } from './errors.ts'

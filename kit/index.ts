@@ -65,6 +65,7 @@ export {
   oneSource,
 } from './guardrail-rule.ts'
 export { HourlyCounts } from './hourly-counts.ts'
+export { bucketOf, middleOf } from './histogram.ts'
 export { compileHours, type Hours, hoursSchema } from './hours.ts'
 export { joinChunks } from './join.ts'
 export { jsonText } from './json-text.ts'
@@ -118,4 +119,6 @@ export {
   trustPolicy,
   trustPolicyFields,
 } from './trust-policy.ts'
+export { takingTurns } from './turns.ts'
 export { forbidOthers, scopeOf } from './viewer.ts'
+export { webAddress } from './web-address.ts'

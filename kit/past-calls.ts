@@ -1,8 +1,5 @@
-import { setImmediate as breathe } from 'node:timers/promises'
 import type { TraceQuery, TraceReader, TraceSummary } from '../kernel/contract/traces.ts'
-
-/** Other work gets a turn this often, in milliseconds. */
-const turnMs = 10
+import { takingTurns } from './turns.ts'
 
 export interface PastCallsOptions {
   /** How many calls at the most. */
@@ -23,7 +20,7 @@ export async function eachPastCall(
   look: (call: TraceSummary) => Promise<void>,
 ): Promise<boolean> {
   const ends = performance.now() + budgetMs
-  let turn = performance.now() + turnMs
+  const rest = takingTurns()
   let seen = 0
   for await (const call of traces.scan(query)) {
     if (seen >= calls) return true
@@ -31,9 +28,7 @@ export async function eachPastCall(
     if (performance.now() > ends) return false
     await look(call)
     seen += 1
-    if (performance.now() < turn) continue
-    await breathe()
-    turn = performance.now() + turnMs
+    await rest()
   }
   return true
 }

@@ -253,6 +253,7 @@ const declareServices = [
   'kernel/contract/traces.ts',
   'kernel/contract/routing.ts',
   'kernel/contract/spend.ts',
+  'kernel/contract/webhooks.ts',
   'plugins/upstream/kit/services.ts',
 ]
 

@@ -1,8 +1,20 @@
+import { z } from 'zod'
 import type { TraceFinding } from '../call/findings.ts'
 import type { Usage } from '../call/usage.ts'
 import { guardedToken } from '../container.ts'
+import { defineEvent } from '../events.ts'
 
-/** A trace as other plugins read it. Money is in whole nano-dollars, and `latency_us` in microseconds. */
+/** A try at a provider, as a trace tells of it. */
+export interface TracedAttempt {
+  readonly provider: string
+  readonly model: string
+  /** Of the provider's answer; undefined where none came. */
+  readonly status: number | undefined
+  /** Why it failed; undefined where it did not. */
+  readonly error: string | undefined
+}
+
+/** A trace as other plugins read it. Money is in whole nano-dollars, and what ends in `_us` in microseconds. */
 export interface TraceSummary {
   readonly id: string
   /** The id that the client sent. */
@@ -34,6 +46,7 @@ export interface TraceSummary {
   /** Of the latency: waiting for providers. */
   readonly upstream_us: number
   readonly finish_reason: string | undefined
+  readonly attempts: readonly TracedAttempt[]
   readonly usage: Usage
   /** Absent when nothing was used, and when the price is not known. */
   readonly cost: { readonly total_nano: number } | undefined
@@ -103,3 +116,11 @@ export interface TracePlace {
 }
 
 export const TraceReader = guardedToken<TraceReader>('traces')
+
+/**
+ * Emitted for every call when its trace is made, in the thread of the call, whether or not the trace reaches the disk: what
+ * listeners add up equals what they would read. Traces that clients reported are none of these.
+ */
+export const CallTraced = defineEvent('call.traced', z.custom<{ readonly trace: TraceSummary }>(), {
+  description: 'The trace of a call was made.',
+})

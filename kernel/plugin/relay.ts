@@ -1,6 +1,7 @@
 import { CallFirstContent, CallSettled, CallStarted } from '../call/outcome.ts'
 import { ModuleChanged } from '../chain/module-events.ts'
 import { contain } from '../contain.ts'
+import { CallTraced } from '../contract/traces.ts'
 import { type Facts, factsOf } from '../events/happening.ts'
 import type { EventType, Occurrence } from '../events.ts'
 
@@ -59,7 +60,7 @@ export type Relayed =
   | { readonly key: string; readonly data: unknown }
   | { readonly event: Omit<EventType<unknown>, 'schema'>; readonly facts: Facts }
 
-const ofCalls: ReadonlySet<string> = new Set([CallStarted.name, CallFirstContent.name, CallSettled.name])
+const ofCalls = new Set([CallStarted, CallFirstContent, CallSettled, CallTraced].map(({ name }) => name))
 
 /** Whether an event is of a call: listeners get those in the thread that has the call, and all others in the first one. */
 export const isOfCall = ({ name }: Pick<EventType<unknown>, 'name'>): boolean => ofCalls.has(name)

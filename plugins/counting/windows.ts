@@ -1,5 +1,5 @@
 import type { WindowOptions, Windows } from '#kernel'
-import { bucketOf, middleOf } from './histogram.ts'
+import { bucketOf, middleOf } from '#kit'
 
 const parts = 60
 const usualGroups = 1_000

@@ -3,6 +3,7 @@ import {
   CallFirstContent,
   CallSettled,
   CallStarted,
+  CallTraced,
   defineArea,
   Figures,
   kernelServices,
@@ -116,8 +117,11 @@ export default defineArea({
         data: firstTokenOf(call),
       })),
     )
+    context.event(CallTraced)
     context.on(CallSettled, (settled) => {
-      finished(record(traces, settled, rules))
+      const trace = record(traces, settled, rules)
+      finished(trace)
+      context.emit(CallTraced, { trace }, { cause: settled.call })
       return arrangements.keep(settled.call.context.generation)
     })
     context.on(ModuleChanged, (data) =>

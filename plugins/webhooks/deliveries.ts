@@ -87,7 +87,7 @@ export class Deliveries {
     const rows: DeliveryRow[] = []
     for (const { webhook, message } of messages) {
       const waiting = await this.rows.count({ index: 'state', equals: [webhook.id, 'pending'] })
-      const id = `dlv_${createHash('sha256').update(`${occurrence} ${webhook.id}`).digest('hex').slice(0, 32)}`
+      const id = deliveryIdOf(occurrence, webhook.id)
       const status = waiting < mostWaiting ? 'pending' : 'dropped'
       const body = bodyOf(message, webhook.format)
       const { event } = message
@@ -145,16 +145,19 @@ export class Deliveries {
     for await (const [id] of this.rows.scan({ index: 'webhook', equals: webhook })) await this.rows.delete(id)
   }
 
-  /** Forgets ended deliveries that are old, or of which there are many newer ones. */
+  /** Forgets ended deliveries that are old, or of which there are many newer ones, and webhooks of plugins that have none left. */
   async prune(now = Date.now()): Promise<void> {
     const oldest = new Date(now - kept.days * dayMs).toISOString()
-    for await (const [webhook] of this.#webhooks.rows.scan()) {
+    for await (const [webhook, { owner, updated_at: used }] of this.#webhooks.rows.scan()) {
       let ended = 0
       for await (const [id, row] of this.rows.scan({ index: 'webhook', equals: webhook, reverse: true })) {
         if (row.status === 'pending') continue
         ended += 1
         if (ended > kept.count || row.created_at < oldest) await this.rows.delete(id)
       }
+      const isUnused = owner !== undefined && ended === 0 && used < oldest
+      if (isUnused && (await this.rows.count({ index: 'webhook', equals: webhook })) === 0)
+        await this.#webhooks.rows.delete(webhook)
     }
   }
 
@@ -226,6 +229,10 @@ export class Deliveries {
     await this.rows.update(id, (row) => row && { ...row, ...change, updated_at })
   }
 }
+
+/** The same for an occurrence and a webhook each time, so that the two meet once. */
+export const deliveryIdOf = (occurrence: string, webhook: string): string =>
+  `dlv_${createHash('sha256').update(`${occurrence} ${webhook}`).digest('hex').slice(0, 32)}`
 
 /** Whether the data has one of the values that the webhook wants of each field. */
 function passes({ filter }: WebhookRow, data: unknown): boolean {

@@ -92,7 +92,7 @@ const discord = (message: Message): object => ({
 function pagerduty(message: Message): object {
   const { alert_id, group, state } = fieldsOf(message.data)
   const subject = typeof alert_id === 'string' ? `${alert_id}:${asText(group ?? '')}` : undefined
-  const isOver = subject !== undefined && state === 'ok'
+  const isOver = subject !== undefined && (state === 'ok' || state === 'no_data')
   return {
     event_action: isOver ? 'resolve' : 'trigger',
     ...(subject !== undefined && { dedup_key: subject.slice(0, 255) }),

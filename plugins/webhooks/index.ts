@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { defineArea, kernelServices } from '#kernel'
+import { defineArea, kernelServices, WebhookSender } from '#kernel'
 import { Deliveries } from './deliveries.ts'
 import { addDeliveryRoutes } from './routes/deliveries.ts'
 import { addWebhookRoutes } from './routes/webhooks.ts'
+import { senderOf } from './sender.ts'
 import { WebhookTest } from './test-event.ts'
 import { Webhooks } from './webhooks.ts'
 
@@ -17,7 +18,7 @@ export default defineArea({
   }),
 
   async setup(context) {
-    const { store, own, use, onAny, event, every, settings } = context
+    const { store, own, use, onAny, event, every, provide, settings } = context
     event(WebhookTest)
     const webhooks = new Webhooks(store, () => use(kernelServices.secrets))
     own(await webhooks.load())
@@ -28,6 +29,7 @@ export default defineArea({
     )
     onAny((_, occurrence) => deliveries.take(occurrence))
     every(hourMs, () => deliveries.prune())
+    provide(WebhookSender, senderOf(webhooks, deliveries))
     addWebhookRoutes(context, webhooks, deliveries)
     addDeliveryRoutes(context, webhooks, deliveries)
   },

@@ -5,6 +5,8 @@ import { formats } from './formats.ts'
 export const webhookRow = z.object({
   id: z.string(),
   name: z.string(),
+  /** The plugin that it sends for; admins made all others. */
+  owner: z.string().optional(),
   url: z.string(),
   events: z.array(z.string()),
   enabled: z.boolean(),

@@ -14,6 +14,8 @@ export interface WebhookInput {
   readonly headers: Readonly<Record<string, string>>
   readonly routing_key: string | undefined
   readonly filter: WebhookRow['filter']
+  /** Given for one that a plugin keeps, which knows it by this id. */
+  readonly kept?: { readonly id: string; readonly owner: string }
 }
 
 /** The subscriptions, on disk and, for each event that happens, in memory. */
@@ -50,13 +52,15 @@ export class Webhooks {
   async create({
     headers,
     routing_key,
+    kept,
     ...given
   }: WebhookInput): Promise<{ row: WebhookRow; secret: string }> {
     const at = new Date().toISOString()
     const secret = newSecret()
     const row: WebhookRow = {
       ...given,
-      id: newId('wh_'),
+      id: kept?.id ?? newId('wh_'),
+      ...(kept && { owner: kept.owner }),
       events: [...given.events],
       status: given.enabled ? 'active' : 'disabled',
       ...this.#sealed({ headers }),
@@ -73,7 +77,7 @@ export class Webhooks {
   /** Absent fields stay. */
   change(
     id: string,
-    { headers, routing_key, enabled, ...given }: Partial<WebhookInput>,
+    { headers, routing_key, enabled, ...given }: Partial<Omit<WebhookInput, 'kept'>>,
   ): Promise<WebhookRow> {
     const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
     return this.#update(id, ({ headers: kept, ...row }) => ({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { badRequest, type Context, kernelServices } from '#kernel'
-import { listed, listOf, listQuery, shown, storedPage } from '#kit'
+import { badRequest, type Context, conflict, kernelServices } from '#kernel'
+import { listed, listOf, listQuery, shown, storedPage, webAddress } from '#kit'
 import type { Deliveries } from '../deliveries.ts'
 import { formats } from '../formats.ts'
 import { demandNames } from '../names.ts'
@@ -9,17 +9,12 @@ import type { Webhooks } from '../webhooks.ts'
 
 const time = z.string().meta({ format: 'date-time' })
 
-const url = z
-  .url({ protocol: /^https?$/, error: 'must be an http or https address' })
-  .max(2000)
-  .refine((text) => URL.canParse(text) && new URL(text).username === '', 'must not have a user in it')
-
 /** Names of headers that are the gateway's own. */
 const reserved = /^(webhook-|x-webhook-signature$|content-|host$|connection$|transfer-encoding$)/i
 
 const fields = {
   name: z.string().trim().min(1).max(200),
-  url,
+  url: webAddress,
   events: z.array(z.string().min(1).max(100)).min(1).max(100).meta({
     description:
       'Names of events, globs, or * for all. An event that has two names goes out under the one given.',
@@ -73,6 +68,9 @@ const change = z.strictObject({
 const webhook = z.object({
   id: z.string(),
   name: z.string(),
+  owner: z.string().nullable().meta({
+    description: 'The plugin that sends to it; null for webhooks of admins, which subscribe to events.',
+  }),
   url: z.string(),
   events: z.array(z.string()),
   enabled: z.boolean(),
@@ -94,6 +92,7 @@ const withSecret = webhook.extend({
 
 const itemOf = (row: WebhookRow): z.infer<typeof webhook> => ({
   ...row,
+  owner: row.owner ?? null,
   headers: row.header_names,
   last_delivery_at: row.last_delivery_at ?? null,
 })
@@ -181,8 +180,11 @@ export function addWebhookRoutes(
     summary: 'Delete a webhook with its deliveries',
     params,
     returns: z.object({ deleted: z.literal(true), id: z.string() }),
+    throws: [409],
     async handle({ params: { id } }) {
-      await webhooks.find(id)
+      const { owner } = await webhooks.find(id)
+      if (owner !== undefined)
+        throw conflict(`This webhook is kept for ${owner}, and goes with its last delivery.`, { param: 'id' })
       await webhooks.rows.delete(id)
       await deliveries.erase(id)
       return { deleted: true as const, id }

@@ -5,9 +5,9 @@ const steps = 16
 const least = 1e-9
 const nothing = Number.NEGATIVE_INFINITY
 
-/** The bucket of a value: number i holds those over `2^((i-1)/16)` up to `2^(i/16)`. */
+/** The bucket of a value of a histogram: number i holds those over `2^((i-1)/16)` up to `2^(i/16)`. */
 export const bucketOf = (value: number): number =>
   value < least ? nothing : Math.ceil(Math.log2(value) * steps)
 
-/** The middle of a bucket. */
+/** The middle of a bucket of a histogram. */
 export const middleOf = (bucket: number): number => (bucket === nothing ? 0 : 2 ** ((bucket - 0.5) / steps))
