@@ -6,6 +6,7 @@ import { discover, type ModuleManifest } from '../kernel/discovery/manifest.ts'
 /** The whole chain, outermost first. Order is behaviour: changing this list is a decision, not a repair. */
 const chain = [
   'record: anomalyradar',
+  'record: alertpulse',
   'record: billsync',
   'record: compliancelog',
   'record: driftwatch',

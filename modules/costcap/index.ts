@@ -123,6 +123,7 @@ export default defineModule({
       const { granted, nano, basis, standings, refusedBy: at } = await answer
       if (served) trace.header('X-Estimated-Cost-Usd', textOf(nano))
       trace.note(id, 'estimated', { usd: usdOf(nano), for: estimate.target, by: basis })
+      if (standings.length > 0) noteBudget(call, standings)
       if (!granted) throw refusedBy(standings[at!]!, nano)
       if (!lower?.isHere || (found && isSame(found.served, asked))) return undefined
       const [model] = lower.models
@@ -155,6 +156,12 @@ export default defineModule({
     }
   },
 })
+
+/** Says in the trace how full the fullest cap of a call is, for alerts on budgets; over all configurations that it passes. */
+function noteBudget({ trace: { facts } }: Call, standings: readonly CapStanding[]): void {
+  const { used_pct: before = 0 } = (facts.budget ?? {}) as { readonly used_pct?: number }
+  facts.budget = { used_pct: Math.max(before, Math.round(fullest(standings) * 100_000) / 1000) }
+}
 
 const isSame = (one: Candidate, other: Candidate | undefined): boolean =>
   one.provider === other?.provider && one.model === other.model

@@ -1,0 +1,107 @@
+import { compileGlobs } from '#kit'
+import { Groups, type Room } from './groups.ts'
+import { type Metric, metricOf } from './metrics.ts'
+import type { Filter, RuleRow } from './rule-fields.ts'
+import type { Sample } from './sample.ts'
+import type { Reading } from './window.ts'
+
+/** The group of a rule that does not group. */
+export const wholeGroup = ''
+/** The group of calls without a user, or without a provider. */
+const noGroup = '(none)'
+
+type Comparison = (value: number, threshold: number) => boolean
+
+const comparisons: Readonly<Record<RuleRow['condition'], Comparison>> = {
+  gt: (value, threshold) => value > threshold,
+  gte: (value, threshold) => value >= threshold,
+  lt: (value, threshold) => value < threshold,
+  lte: (value, threshold) => value <= threshold,
+}
+
+/** What a check of a group comes to. */
+export type Verdict = 'breach' | 'ok' | 'no_data'
+
+/** A rule with the values of its windows. It knows no clock: whoever asks says what time it is. */
+export class Rule {
+  readonly row: RuleRow
+  readonly metric: Metric
+  readonly windowMs: number
+  readonly groups: Groups
+  readonly #room: Room
+  readonly #wants: (sample: Place) => boolean
+  readonly #groupOf: (sample: Place) => string
+
+  constructor(row: RuleRow, room: Room, groups?: Groups) {
+    this.row = row
+    this.metric = metricOf(row.metric)
+    this.windowMs = row.window_seconds * 1000
+    this.groups = groups ?? new Groups(this.metric, this.windowMs, room)
+    this.#room = room
+    this.#wants = compileFilter(row.filter)
+    this.#groupOf = groupers[row.group_by]
+  }
+
+  /** The rule after a change of what its windows do not depend on. */
+  with(row: RuleRow): Rule {
+    return new Rule(row, this.#room, this.groups)
+  }
+
+  /** Adds what a call says of the metric; of the past, calls come newest first. */
+  take(sample: Sample, mostGroups: number, isPast = false): void {
+    const { of, ofAttempt } = this.metric
+    if (ofAttempt) {
+      for (const attempt of sample.attempts) {
+        const { provider, model } = attempt
+        this.#add({ ...sample, provider, model }, ofAttempt(attempt), mostGroups, isPast)
+      }
+      return
+    }
+    const value = of(sample)
+    if (value !== undefined) this.#add(sample, value, mostGroups, isPast)
+  }
+
+  /** What holds for a group at a moment. */
+  judge({ samples, value }: Reading): Verdict {
+    const { condition, threshold, min_samples: least } = this.row
+    if (value === undefined || samples < least) return 'no_data'
+    return comparisons[condition](value, threshold) ? 'breach' : 'ok'
+  }
+
+  #add(sample: Sample, value: number, mostGroups: number, isPast: boolean): void {
+    if (this.#wants(sample)) this.groups.add(this.#groupOf(sample), sample.endedAt, value, mostGroups, isPast)
+  }
+}
+
+/** What filters and groups look at. */
+type Place = Pick<Sample, 'source' | 'model' | 'provider' | 'user' | 'key' | 'project'>
+
+const groupers: Readonly<Record<RuleRow['group_by'], (sample: Place) => string>> = {
+  none: () => wholeGroup,
+  model: ({ model }) => model,
+  provider: ({ provider = noGroup }) => provider,
+  user: ({ user = noGroup }) => user,
+  project: ({ project }) => project,
+}
+
+const usualSources = ['proxy'] as const
+
+function compileFilter(filter: Filter): (sample: Place) => boolean {
+  const sources = new Set<string>(filter.source ?? usualSources)
+  const model = filter.model && compileGlobs(filter.model)
+  const exact = (
+    [
+      ['provider', filter.provider],
+      ['user', filter.user_id],
+      ['key', filter.key_id],
+      ['project', filter.project],
+    ] as const
+  ).flatMap(([field, values]) => (values ? [{ field, values: new Set<string | undefined>(values) }] : []))
+  return (sample) =>
+    sources.has(kindOf(sample.source)) &&
+    (!model || model(sample.model)) &&
+    exact.every(({ field, values }) => values.has(sample[field]))
+}
+
+/** Questions of a module have its name behind their source. */
+const kindOf = (source: string): string => (source.startsWith('plugin:') ? 'plugin' : source)

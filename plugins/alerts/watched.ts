@@ -1,0 +1,12 @@
+import type { Rule } from './rule.ts'
+import type { State } from './rule-fields.ts'
+
+/** A rule that is evaluated. */
+export interface Watched {
+  rule: Rule
+  /** The calls that were counted live, until the window holds those of before, too; undefined from then on. */
+  fed: Set<string> | undefined
+  ticks: number
+  state: State
+  lastValue: number | undefined
+}
