@@ -64,8 +64,8 @@ export {
   longestGuardrailMatch,
   oneSource,
 } from './guardrail-rule.ts'
-export { HourlyCounts } from './hourly-counts.ts'
 export { bucketOf, middleOf } from './histogram.ts'
+export { HourlyCounts } from './hourly-counts.ts'
 export { compileHours, type Hours, hoursSchema } from './hours.ts'
 export { joinChunks } from './join.ts'
 export { jsonText } from './json-text.ts'

@@ -181,8 +181,8 @@ class Seen {
   }
 
   add({ value, verdict }: { readonly value: number | undefined; readonly verdict: string }): void {
-    if (verdict !== 'no_data') this.state = 'ok'
-    if (value === undefined) return
+    if (verdict === 'no_data' || value === undefined) return
+    this.state = 'ok'
     const worst = this.#isUpper ? Math.max : Math.min
     this.value = this.value === undefined ? value : worst(this.value, value)
   }

@@ -1,5 +1,5 @@
 import type { PulseSettings, TraceReader } from '#kernel'
-import { takingTurns } from '#kit'
+import { eachPastCall, takingTurns } from '#kit'
 import { checkGroup, groupsOf, type Known, shownGroup } from './check.ts'
 import { cooldownOf } from './evaluation.ts'
 import { longestCallMs } from './refill.ts'
@@ -42,13 +42,9 @@ interface Question {
 }
 
 /** Has a rule pass over the calls of the past, as if it had been there. Nothing is stored, and nobody is told. */
-export async function preview(
-  row: RuleRow,
-  traces: Pick<TraceReader, 'scan'>,
-  question: Question,
-): Promise<Previewed> {
+export async function preview(row: RuleRow, traces: TraceReader, question: Question): Promise<Previewed> {
   const ends = performance.now() + question.budgetMs
-  const { samples, complete } = await pastCalls(row, traces, question, ends)
+  const { samples, complete } = await pastCalls(row, traces, question)
   const replay = new Replay(row, question)
   const isDone = await replay.run(samples, ends)
   const { firings, shown, rule } = replay
@@ -65,24 +61,23 @@ export async function preview(
 /** The calls that matter to the time, by their end. */
 async function pastCalls(
   { window_seconds: seconds }: RuleRow,
-  traces: Pick<TraceReader, 'scan'>,
-  { from, to, signal }: Question,
-  ends: number,
+  traces: TraceReader,
+  { from, to, budgetMs, signal }: Question,
 ): Promise<{ samples: Sample[]; complete: boolean }> {
-  const rest = takingTurns()
   const samples: Sample[] = []
-  let complete = true
-  for await (const trace of traces.scan({ from: from - seconds * 1000 - longestCallMs, to })) {
-    signal.throwIfAborted()
-    if (samples.length >= mostCalls || performance.now() > ends) {
-      complete = false
-      break
-    }
-    const sample = sampleOf(trace)
-    if (sample && sample.endedAt < to) samples.push(sample)
-    await rest()
-  }
-  return { samples: samples.sort((a, b) => a.endedAt - b.endedAt), complete }
+  const query = { from: from - seconds * 1000 - longestCallMs, to }
+  let read = 0
+  const isInTime = await eachPastCall(
+    traces,
+    query,
+    { calls: mostCalls, budgetMs, signal },
+    async (trace) => {
+      read += 1
+      const sample = sampleOf(trace)
+      if (sample && sample.endedAt < to) samples.push(sample)
+    },
+  )
+  return { samples: samples.sort((a, b) => a.endedAt - b.endedAt), complete: isInTime && read < mostCalls }
 }
 
 /** A rule on its way through the past. */

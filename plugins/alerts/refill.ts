@@ -1,5 +1,5 @@
 import type { Context, TraceReader } from '#kernel'
-import { takingTurns } from '#kit'
+import { eachPastCall } from '#kit'
 import { sampleOf } from './sample.ts'
 import type { Watched } from './watched.ts'
 
@@ -9,7 +9,7 @@ export const longestCallMs = 600_000
 const mostTraces = 2_000_000
 
 interface Circumstances {
-  readonly traces: Pick<TraceReader, 'scan'>
+  readonly traces: TraceReader
   readonly now: number
   readonly mostGroups: number
   readonly signal: AbortSignal
@@ -24,24 +24,17 @@ export async function refill(
   watched: readonly Watched[],
   { traces, now, mostGroups, signal, log }: Circumstances,
 ): Promise<void> {
-  const rest = takingTurns()
   const longest = Math.max(...watched.map(({ rule }) => rule.windowMs))
-  let left = mostTraces
-  for await (const trace of traces.scan({ from: now - longest - longestCallMs })) {
-    signal.throwIfAborted()
+  const query = { from: now - longest - longestCallMs }
+  let read = 0
+  await eachPastCall(traces, query, { calls: mostTraces, budgetMs: Infinity, signal }, async (trace) => {
+    read += 1
     const sample = sampleOf(trace)
-    if (sample)
-      for (const { fed, rule } of watched) if (!fed?.has(sample.id)) rule.take(sample, mostGroups, true)
-    left -= 1
-    if (left === 0) {
-      log.warn(
-        { traces: mostTraces },
-        'the window of an alert rule has more calls than are read at its start',
-      )
-      break
-    }
-    await rest()
-  }
+    if (!sample) return
+    for (const { fed, rule } of watched) if (!fed?.has(sample.id)) rule.take(sample, mostGroups, true)
+  })
+  if (read === mostTraces)
+    log.warn({ traces: read }, 'the window of an alert rule has more calls than are read at its start')
   for (const one of watched) {
     one.rule.groups.sort()
     one.fed = undefined
