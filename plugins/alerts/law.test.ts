@@ -61,7 +61,7 @@ const aTrace = fc
         upstream_us: Math.round(rest.latency_us * waited),
         usage: { input, output } as TraceSummary['usage'],
         cost: cost === undefined ? undefined : { total_nano: cost },
-        ...(finding && { findings: [{ action: finding, ...(isShadow && { shadow: true }) }] }),
+        ...(finding && { findings: [{ action: finding, ...(isShadow && { mode: 'shadow' }) }] }),
         facts: {
           ...(budget !== undefined && { budget: { used_pct: budget / 1000 } }),
           ...(isLeftOut && { alerts: 'left out' }),
@@ -104,7 +104,7 @@ const aRule = fc
     cooldown_seconds: fc.constantFrom(null, 0, 30),
     filter: fc.record(
       {
-        model: fc.constantFrom(['a'], ['?'], ['b', 'c']),
+        model: fc.constantFrom<string[]>(['a'], ['?'], ['b', 'c']),
         provider: fc.subarray(names, { minLength: 1 }),
         user_id: fc.subarray(names, { minLength: 1 }),
         project: fc.subarray(names, { minLength: 1 }),
@@ -185,7 +185,7 @@ function amountOf(metric: RuleRow['metric'], trace: TraceSummary): number | unde
       return trace.status === 'cache_hit' ? 1 : 0
     case 'guardrail_blocks':
       return trace.status === 'blocked' ||
-        trace.findings?.some(({ action, shadow }) => action === 'block' && !shadow)
+        trace.findings?.some(({ action, mode }) => action === 'block' && mode !== 'shadow')
         ? 1
         : 0
     case 'budget_used_pct':

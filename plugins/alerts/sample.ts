@@ -1,4 +1,4 @@
-import type { TracedAttempt, TraceSummary } from '#kernel'
+import type { TracedAttempt, TraceFinding, TraceSummary } from '#kernel'
 
 /** What metrics know of a call: plain data with whole numbers, so that it crosses to another thread and sums are exact. */
 export interface Sample {
@@ -62,8 +62,8 @@ export function sampleOf(trace: TraceSummary): Sample | undefined {
   }
 }
 
-const isBlock = ({ action, shadow }: { readonly action: string; readonly shadow?: boolean }): boolean =>
-  action === 'block' && !shadow
+/** What a module in shadow would have blocked was not. */
+const isBlock = ({ action, mode }: TraceFinding): boolean => action === 'block' && mode === undefined
 
 const attemptOf = ({ provider, model, status, error }: TracedAttempt): SampledAttempt => ({
   provider,
