@@ -5,8 +5,8 @@ import { discover, type ModuleManifest } from '../kernel/discovery/manifest.ts'
 
 /** The whole chain, outermost first. Order is behaviour: changing this list is a decision, not a repair. */
 const chain = [
-  'record: anomalyradar',
   'record: alertpulse',
+  'record: anomalyradar',
   'record: billsync',
   'record: compliancelog',
   'record: driftwatch',
