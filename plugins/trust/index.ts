@@ -6,6 +6,8 @@ import { addFeedbackRoutes } from './feedback/routes.ts'
 import { FeedbackStore } from './feedback/store.ts'
 import { keepLedger, ledgerSettings } from './ledger/ledger.ts'
 import { addPolicies } from './policies/index.ts'
+import { addReplays } from './replays/index.ts'
+import { addStatusRoute } from './status.ts'
 
 export default defineArea({
   settings: z.strictObject({
@@ -27,5 +29,7 @@ export default defineArea({
     const policies = await addPolicies(context, ledger)
     const { segments } = ledger
     addEvidence(context, { segments, policies }, ledger, context.settings.evidence_days)
+    const replays = addReplays(context)
+    addStatusRoute(context, { ledger, policies, replays, feedback })
   },
 })

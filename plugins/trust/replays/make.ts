@@ -1,0 +1,75 @@
+import {
+  type Completion,
+  type Context,
+  isGatewayError,
+  isUpstreamError,
+  type MadeCall,
+  type Principal,
+  TraceReader,
+} from '#kernel'
+import { collect } from '#kit'
+import { type Comparison, compare } from './compare.ts'
+import { originalOf } from './original.ts'
+import type { ReplayRow } from './row.ts'
+
+/** Modules that answer from what was answered before. */
+const caches = ['cachelayer', 'semanticcache', 'embedcache']
+
+/**
+ * Makes the call of a replay again and compares the answers: what changes in its row. A refusal or a failure of the provider is
+ * the result. Throws when the call has reached no provider because of the gateway, as while that starts: it may be tried again.
+ */
+export async function replayed(
+  { call, use }: Pick<Context<unknown>, 'call' | 'use'>,
+  { principal, ip, original_trace_id, model, match_method }: ReplayRow,
+  signal: AbortSignal,
+): Promise<Partial<ReplayRow>> {
+  const as = principal as Principal
+  let replay_run_id: string | undefined
+  try {
+    const { trace, request, response } = await originalOf(use(TraceReader), original_trace_id, as)
+    const { stream: _, stream_options: __, ...asked } = request
+    const { id: parent, project, tags } = trace
+    const made = call(
+      { ...asked, model },
+      { as, source: 'replay', parent, project, tags, ip, skip: caches, signal },
+    )
+    replay_run_id = made.id
+    const answer = await answerOf(made)
+    return { status: 'done', replay_run_id, ...storedForm(compare(response, answer, match_method)) }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof NotSent) throw error.cause
+    return { status: 'failed', ...(replay_run_id && { replay_run_id }), error: problemOf(error) }
+  }
+}
+
+/** The gateway itself has kept a call from its provider. */
+class NotSent extends Error {}
+
+async function answerOf({ reply, outcome }: MadeCall): Promise<Completion> {
+  try {
+    return await collect(await reply)
+  } catch (error) {
+    const isOwn = isGatewayError(error) && error.code === 'internal_error'
+    if (isOwn && (await outcome)?.provider === undefined) throw new NotSent('', { cause: error })
+    throw error
+  }
+}
+
+const storedForm = ({ differences, ...rest }: Comparison): Partial<ReplayRow> => ({
+  ...rest,
+  differences: differences.map(({ path, before, after }) => ({
+    path,
+    before: { ...before },
+    after: { ...after },
+  })),
+})
+
+/** A provider's own words may be those of the prompt, so its code has to do. */
+function problemOf(error: unknown): { code: string; message: string } {
+  if (isUpstreamError(error))
+    return { code: error.code, message: `The provider answered with ${error.status}.` }
+  if (isGatewayError(error)) return { code: error.code, message: error.message.slice(0, 500) }
+  return { code: 'internal_error', message: 'The call could not be made.' }
+}

@@ -1,0 +1,88 @@
+import { z } from 'zod'
+import { type Collection, type Context, type JobQueue, Jobs, type Page, type PageOptions } from '#kernel'
+import { replayed } from './make.ts'
+import { type ReplayRow, replayRow } from './row.ts'
+
+/** As long as traces by default. */
+const keptMs = 30 * 86_400_000
+const timeoutMs = 10 * 60_000
+/** Replays: each is a row and a job, which are there together, and it ends as `done` or `failed`, also over a restart. */
+export class Replays {
+  readonly #context: Context<unknown>
+  readonly #rows: Collection<ReplayRow>
+  readonly #queue: JobQueue<{ id: string }>
+
+  constructor(context: Context<unknown>) {
+    this.#context = context
+    this.#rows = context.store.collection('replays', {
+      schema: replayRow,
+      indexes: {
+        created: ({ created_at }) => created_at,
+        user: ({ principal }) => principal.userId,
+        status: ({ status }) => status,
+      },
+    })
+    this.#queue = context.use(Jobs).define(context, 'replay', {
+      input: z.strictObject({ id: z.string() }),
+      concurrency: 4,
+      timeoutMs,
+      delaysMs: [500, 2_000, 10_000, 60_000],
+      run: async ({ input: { id }, signal, step }) => {
+        await this.#change(id, { status: 'running' })
+        const changes = await step('call', () => this.#make(id, signal))
+        await this.#change(id, changes)
+      },
+      gaveUp: ({ input: { id } }, { message, code = 'internal_error' }) =>
+        this.#change(id, { status: 'failed', error: { code, message: message.slice(0, 500) } }),
+    })
+  }
+
+  /** Resolves when the replay is on disk; it is made soon after. */
+  add(row: ReplayRow): Promise<string> {
+    return this.#context.store.transaction((transaction) => {
+      transaction.put(this.#rows, row.id, row)
+      return this.#queue.addIn(transaction, { id: row.id }, { id: row.id })
+    })
+  }
+
+  get(id: string): Promise<ReplayRow | undefined> {
+    return this.#rows.get(id)
+  }
+
+  /** Newest first; of one user, or of all. */
+  list(user: string | undefined, page: PageOptions): Promise<Page<ReplayRow>> {
+    const where = user === undefined ? { index: 'created' } : { index: 'user', equals: user }
+    return this.#rows.list({ ...where, ...page, reverse: true })
+  }
+
+  count(by: { readonly user: string } | { readonly status: ReplayRow['status'] }): Promise<number> {
+    return 'user' in by
+      ? this.#rows.count({ index: 'user', equals: by.user })
+      : this.#rows.count({ index: 'status', equals: by.status })
+  }
+
+  async eraseOf(user: string): Promise<number> {
+    let erased = 0
+    for await (const [id] of this.#rows.scan({ index: 'user', equals: user })) {
+      await this.#queue.delete(id)
+      if (await this.#rows.delete(id)) erased += 1
+    }
+    return erased
+  }
+
+  /** Deletes replays after thirty days. */
+  async prune(): Promise<void> {
+    const to = new Date(Date.now() - keptMs).toISOString()
+    for await (const [id] of this.#rows.scan({ index: 'created', to })) await this.#rows.delete(id)
+  }
+
+  async #make(id: string, signal: AbortSignal): Promise<Partial<ReplayRow>> {
+    const row = await this.#rows.get(id)
+    return row ? replayed(this.#context, row, signal) : {}
+  }
+
+  async #change(id: string, changes: Partial<ReplayRow>): Promise<void> {
+    const updated_at = new Date().toISOString()
+    await this.#rows.update(id, (row) => row && { ...row, ...changes, updated_at })
+  }
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { badRequest, type Completion, type Context, newId, notFound, TraceReader } from '#kernel'
+import { answerTexts, listed, listOf, listQuery, scopeOf, shown, storedPage } from '#kit'
+import { isJson, methodFor } from './compare.ts'
+import { modelFor, replayInput, traceIdIn } from './input.ts'
+import { originalOf } from './original.ts'
+import type { Replays } from './replays.ts'
+import { itemOf, principalRow, type ReplayRow, replayItem } from './row.ts'
+
+const detail = replayItem.extend({
+  replay_output: z.string().nullable().meta({
+    description:
+      'What the new answer says, as its trace has it; null while there is none, or when it is not stored.',
+  }),
+})
+
+/** To make calls of the past again, and see what came of it: users their own, admins all. */
+export function addReplayRoutes({ route, use }: Context<unknown>, replays: Replays): void {
+  route({
+    method: 'post',
+    path: '/api/trust/replays',
+    access: 'any',
+    summary: 'Make a past call again, at your own cost, and compare the answers',
+    body: replayInput,
+    status: 202,
+    returns: replayItem,
+    throws: [404, 422],
+    async handle({ body, principal, ip }) {
+      const original = await originalOf(use(TraceReader), traceIdIn(body), principal!)
+      const now = new Date().toISOString()
+      const { purpose, match_method = methodFor(original.response) } = body
+      if (match_method === 'judge')
+        throw badRequest('body match_method: there is no judge; use exact, json or semantic.', {
+          param: 'match_method',
+        })
+      if (match_method === 'json' && !isJson(original.response))
+        throw badRequest('body match_method: the original answer is not JSON; use exact or semantic.', {
+          param: 'match_method',
+        })
+      const row: ReplayRow = {
+        id: newId('rep_'),
+        principal: principalRow(principal!),
+        ip,
+        original_trace_id: original.trace.id,
+        model: modelFor(body, original.trace),
+        ...(purpose !== undefined && { purpose }),
+        status: 'queued',
+        match_method,
+        created_at: now,
+        updated_at: now,
+      }
+      await replays.add(row)
+      return itemOf(row)
+    },
+  })
+
+  route({
+    method: 'get',
+    path: '/api/trust/replays',
+    access: 'any',
+    summary: 'The replays: your own, or with an admin key all',
+    query: listQuery,
+    returns: listOf('replays', replayItem),
+    throws: [403],
+    async handle({ query, principal }) {
+      const user = scopeOf(principal)
+      const page = await storedPage(query, (options) => replays.list(user, options))
+      return listed('replays', shown(page, itemOf), query)
+    },
+  })
+
+  route({
+    method: 'get',
+    path: '/api/trust/replays/{id}',
+    access: 'any',
+    summary: 'Show a replay with its answer',
+    params: z.strictObject({ id: z.string().min(1).max(100) }),
+    returns: detail,
+    throws: [403, 404],
+    async handle({ params, principal }) {
+      const user = scopeOf(principal)
+      const row = await replays.get(params.id)
+      if (!row || (user !== undefined && row.principal.userId !== user))
+        throw notFound(`There is no replay ${params.id}.`, { param: 'id' })
+      return { ...itemOf(row), replay_output: await outputOf(row) }
+    },
+  })
+
+  async function outputOf({ status, replay_run_id: run }: ReplayRow): Promise<string | null> {
+    const bodies = status === 'done' && run !== undefined ? await use(TraceReader).bodies(run) : undefined
+    const { response } = bodies ?? {}
+    const isWhole = typeof response === 'object' && response !== null && 'choices' in response
+    return isWhole ? answerTexts(response as Completion).join('\n') : null
+  }
+}

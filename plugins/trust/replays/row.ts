@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import type { Principal } from '#kernel'
+import { matchMethods } from './compare.ts'
+
+export const replayStatuses = ['queued', 'running', 'done', 'failed'] as const
+
+const difference = z.object({
+  path: z.string(),
+  before: z.record(z.string(), z.unknown()),
+  after: z.record(z.string(), z.unknown()),
+})
+
+/** A replay as it is stored. What was said in it is in its traces alone, under their rules. */
+export const replayRow = z.object({
+  id: z.string(),
+  /** In whose name the call is made. */
+  principal: z.object({
+    type: z.enum(['admin', 'user']),
+    keyId: z.string(),
+    userId: z.string().optional(),
+    plan: z.string(),
+    tenant: z.string().optional(),
+  }),
+  ip: z.string(),
+  original_trace_id: z.string(),
+  model: z.string(),
+  purpose: z.string().optional(),
+  status: z.enum(replayStatuses),
+  match_method: z.enum(matchMethods),
+  /** The trace of the call that was made. */
+  replay_run_id: z.string().optional(),
+  match_score: z.number().optional(),
+  differences: z.array(difference).optional(),
+  error: z.object({ code: z.string(), message: z.string() }).optional(),
+  created_at: z.string(),
+  updated_at: z.string(),
+})
+export type ReplayRow = z.infer<typeof replayRow>
+
+const nullable = z.string().nullable()
+
+/** A replay as clients see it. */
+export const replayItem = z.object({
+  id: z.string(),
+  original_trace_id: z.string(),
+  replay_run_id: nullable.meta({ description: 'The trace of the call that was made.' }),
+  model: z.string().meta({ description: 'The model that was asked for.' }),
+  purpose: nullable,
+  user_id: nullable,
+  status: z.enum(replayStatuses),
+  match_method: z.enum(matchMethods),
+  match_score: z.number().nullable().meta({ description: 'From 0, nothing in common, to 1.' }),
+  differences: z.array(difference).meta({
+    description: 'Where the answers differ, by the shapes of their values: what they say is in their traces.',
+  }),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  created_at: z.string().meta({ format: 'date-time' }),
+  updated_at: z.string().meta({ format: 'date-time' }),
+})
+
+export const itemOf = ({ principal, ip, ...row }: ReplayRow): z.infer<typeof replayItem> => ({
+  ...row,
+  replay_run_id: row.replay_run_id ?? null,
+  purpose: row.purpose ?? null,
+  user_id: principal.userId ?? null,
+  match_score: row.match_score ?? null,
+  differences: row.differences ?? [],
+  error: row.error ?? null,
+})
+
+/** A caller as it is stored. */
+export const principalRow = ({ type, keyId, userId, plan, tenant }: Principal): ReplayRow['principal'] => ({
+  type,
+  keyId,
+  plan,
+  ...(userId !== undefined && { userId }),
+  ...(tenant !== undefined && { tenant }),
+})
