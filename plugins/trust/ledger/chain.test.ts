@@ -100,3 +100,35 @@ test('entries are found by place, time, type, actor and resource', async () => {
   expect(await seqs({ actor: 'tester', resource: 'found', eventType: 'test.done' })).toEqual([seq])
   expect(await seqs({ actor: 'nobody' })).toEqual([])
 })
+
+test('many that are recorded together are one chain, each found by its place', async () => {
+  const { seq: before } = await ledger().head()
+  for (let n = 0; n < 700; n++) ledger().record({ ...draft(`many-${n}`), event_type: 'test.many' })
+  const found = await entries({ eventType: 'test.many' })
+  expect(found.map(({ seq }) => seq)).toEqual(Array.from({ length: 700 }, (_, n) => before + 1 + n))
+  for (const at of [0, 255, 256, 511, 512, 699]) {
+    const { body } = await gateway.api('GET', `/api/trust/ledger/${found[at]!.id}`)
+    expect(body.resource.id).toBe(`many-${at}`)
+  }
+  const { body } = await gateway.api('GET', `/api/trust/ledger?event_type=test.many&limit=500&offset=400`)
+  expect([body.total, body.entries.length, body.entries.at(-1).resource.id]).toEqual([700, 300, 'many-0'])
+  expect((await gateway.api('GET', '/api/trust/ledger/verify')).body.valid).toBe(true)
+})
+
+test('of those that are recorded, one that can be no entry is left out, and leaves no gap', async () => {
+  for (const n of [1, Number.NaN, 3]) ledger().record({ ...draft('partly'), detail: { n } })
+  const found = await entries({ resource: 'partly' })
+  expect(found.map(({ detail }) => detail.n)).toEqual([1, 3])
+  expect((await gateway.api('GET', '/api/trust/ledger/verify')).body.valid).toBe(true)
+})
+
+test('after the erasure of a person the chain is as it was, and new commitments are others', async () => {
+  const { userId } = await gateway.signUp('erased')
+  const personal = { of: { kind: 'user', id: userId } as const, fields: { ip: '192.0.2.9' } }
+  const before = await ledger().append({ ...draft('erasure'), personal })
+  expect((await gateway.api('DELETE', `/api/auth/users/${userId}/data`)).status).toBe(200)
+  const after = await ledger().append({ ...draft('erasure'), personal })
+  expect(after.detail.ip).not.toBe(before.detail.ip)
+  expect((await gateway.api('GET', `/api/trust/ledger/${before.id}`)).body).toEqual(before)
+  expect((await gateway.api('GET', '/api/trust/ledger/verify?full=true')).body.valid).toBe(true)
+})

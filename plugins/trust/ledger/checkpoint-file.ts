@@ -23,12 +23,14 @@ export class CheckpointFile {
     this.path = path
   }
 
-  /** In their order; none while there is no file. A line that was cut off by a kill is none. Throws a conflict for a line that is none. */
+  /** In their order; none while there is no file. A last line that a kill cut off is left out. Throws a conflict for a line that is none. */
   async read(): Promise<Checkpoint[]> {
-    const lines = (await this.#text()).split('\n').slice(0, -1)
+    const lines = (await this.#text()).split('\n')
+    const rest = lines.pop()!
+    if (!rest.startsWith(beginning.slice(0, rest.length))) throw noCheckpoint(lines.length + 1)
     return lines.map((line, at) => {
       const parsed = checkpointSchema.safeParse(jsonOf(line))
-      if (!parsed.success) throw conflict(`Line ${at + 1} of the file of checkpoints is no checkpoint.`)
+      if (!parsed.success) throw noCheckpoint(at + 1)
       return parsed.data
     })
   }
@@ -57,6 +59,11 @@ export class CheckpointFile {
     }
   }
 }
+
+/** How each line begins. */
+const beginning = '{"ledger":"ldg_'
+
+const noCheckpoint = (line: number) => conflict(`Line ${line} of the file of checkpoints is no checkpoint.`)
 
 function jsonOf(line: string): unknown {
   try {

@@ -26,7 +26,7 @@ beforeAll(async () => {
   const auth = { admin_rpm: 1_000_000, signup_per_hour: 0 }
   await writeFile(path.join(folder, 'service.yaml'), stringify({ auth, server: { threads: 4 } }))
   gateway = await start()
-})
+}, 120_000)
 
 afterAll(async () => {
   await gateway.end('SIGKILL')

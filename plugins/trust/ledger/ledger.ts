@@ -48,7 +48,7 @@ type Settings = z.infer<z.ZodObject<typeof ledgerSettings>>
 
 /** The ledger: returns it, offers it to other plugins, enters changes, and shows and proves it to admins. */
 export function keepLedger(context: Context<Settings>): Chain {
-  const { store, use, provide, every, own, settings, log, fetch, signal, askFirstThread } = context
+  const { store, use, provide, every, settings, log, fetch, signal } = context
   const chain = new Chain(store, () => use(Sealing))
   provide(Ledger, chain)
 
@@ -78,8 +78,6 @@ export function keepLedger(context: Context<Settings>): Chain {
   enterChanges(context, chain)
   every(tickMs, () => checkpoints.makeDue({ entries, ms: checkpoint_minutes * minuteMs }))
   every(tickMs, () => listing.catchUp(indexedInTick))
-  const isFirst = !(askFirstThread('ledger', () => true)(undefined) instanceof Promise)
-  if (isFirst) own(() => checkpoints.makeDue({ entries: 1, ms: 0 }))
   addLedgerRoutes(context, { chain, listing, checkpoints })
   addProofRoutes(context, verifier, checkpoints)
   return chain

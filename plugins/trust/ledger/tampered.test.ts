@@ -93,7 +93,7 @@ test('a line of the file of checkpoints that is none makes the ledger invalid, a
   const gateway = await startGateway({ dataDir })
   const verdict = async () => (await gateway.api('GET', '/api/trust/ledger/verify')).body
   try {
-    await appendFile(path.join(dataDir, 'ledger-checkpoints.jsonl'), '{"ledger": "ldg_')
+    await appendFile(path.join(dataDir, 'ledger-checkpoints.jsonl'), '{"ledger":"ldg_0')
     expect(await verdict()).toMatchObject({ valid: true, checkpoints_checked: 1 })
     await appendFile(path.join(dataDir, 'ledger-checkpoints.jsonl'), '\n')
     expect(await verdict()).toMatchObject({ valid: false, reason: expect.stringContaining('Line 2') })
