@@ -84,6 +84,8 @@ describe('a license', () => {
       limits: { requests_per_month: 3, users: 2 },
       usage: { requests: 3, users: 2 },
     })
+    const prompts = await gateway.api('GET', '/api/upgrade-prompts')
+    expect(prompts.body.usage).toEqual({ requests: 3, users: 2 })
   })
 
   test('of many signups at once as many succeed as there is room for', async () => {
@@ -295,6 +297,11 @@ describe('what speaks for a larger license', () => {
     const gateway = await start({})
     await gateway.module('maskmode', { enabled: true })
     await ask(gateway, 'Write to ada@example.com')
-    expect(await promptsOf(gateway)).toEqual({ tier: 'self-hosted', triggers: [], count: 0 })
+    expect(await promptsOf(gateway)).toEqual({
+      tier: 'self-hosted',
+      triggers: [],
+      count: 0,
+      usage: {},
+    })
   })
 })

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { type Context, Counting, kernelServices, type Plan, type Principal, planBudget, tiers } from '#kernel'
+import { type Context, type Plan, tiers } from '#kernel'
 import { listed, listOf, listQuery, pageOf } from '#kit'
 import type { Entitlements } from '../entitlements.ts'
+import { limits, limitsOf, usage } from '../limits.ts'
 
 const planItem = z.object({
   id: z.string(),
@@ -9,8 +10,6 @@ const planItem = z.object({
   requests_per_month: z.int().meta({ description: 'A limit applies only if plans are enforced.' }),
   price_usd: z.number().meta({ description: 'Per month.' }),
 })
-
-const counted = z.object({ requests_per_month: z.int().optional(), users: z.int().optional() })
 
 const license = z.object({
   status: z.enum(['active', 'expired', 'invalid', 'unverified']).meta({
@@ -22,18 +21,17 @@ const license = z.object({
   }),
   licensee: z.string().optional(),
   expires_at: z.string().meta({ format: 'date-time' }).nullable(),
-  limits: counted.meta({ description: 'Of the caller’s plan, or for an admin of the license; empty: none.' }),
-  usage: z.object({ requests: z.int().optional(), users: z.int().optional() }).meta({
-    description: 'The use of what is limited, in this month (UTC).',
-  }),
+  limits: limits.meta({ description: 'Of the caller’s plan, or for an admin of the license; empty: none.' }),
+  usage: usage.meta({ description: 'The use of what is limited, in this month (UTC).' }),
 })
 
 /** Plans, and what this installation is licensed for. */
 export function addPlanRoutes(
-  { route, use }: Context<unknown>,
+  context: Context<unknown>,
   plans: readonly Plan[],
   entitlements: Entitlements,
 ): void {
+  const { route } = context
   route({
     method: 'get',
     path: '/api/plans',
@@ -49,20 +47,6 @@ export function addPlanRoutes(
       ),
   })
 
-  async function requestsOf(principal: Principal) {
-    const all = entitlements.quotasOf(principal)
-    const own = all.find(({ scope }) => scope === 'user') ?? all[0]
-    if (!own) return {}
-    const [left] = await use(Counting).budget(planBudget).left([own.claim])
-    return { most: own.claim.limit.most, used: left!.used }
-  }
-
-  async function usersOf(principal: Principal) {
-    const most = entitlements.license?.limits.users
-    if (most === undefined || principal.type !== 'admin') return {}
-    return { most, used: (await use(kernelServices.accounts).users({ limit: 0 })).total }
-  }
-
   route({
     method: 'get',
     path: '/api/license',
@@ -71,8 +55,6 @@ export function addPlanRoutes(
     returns: license,
     async handle({ principal }) {
       const state = entitlements.licenseState
-      const requests = await requestsOf(principal!)
-      const users = await usersOf(principal!)
       const { exp, sub } = state.license ?? {}
       return {
         status: state.status,
@@ -80,14 +62,7 @@ export function addPlanRoutes(
         tier: entitlements.tierOf(principal!) ?? ('self-hosted' as const),
         ...(sub !== undefined && { licensee: sub }),
         expires_at: exp === undefined ? null : new Date(exp * 1000).toISOString(),
-        limits: {
-          ...(requests.most !== undefined && { requests_per_month: requests.most }),
-          ...(users.most !== undefined && { users: users.most }),
-        },
-        usage: {
-          ...(requests.used !== undefined && { requests: requests.used }),
-          ...(users.used !== undefined && { users: users.used }),
-        },
+        ...(await limitsOf(principal!, entitlements, context)),
       }
     },
   })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Context, notFound, tiers } from '#kernel'
 import type { Entitlements } from '../entitlements.ts'
+import { limitsOf, usage } from '../limits.ts'
 import { type Prompts, prompt } from '../prompts.ts'
 import type { Signals } from '../signals.ts'
 
@@ -8,15 +9,19 @@ const answer = z.object({
   tier: z.enum(['self-hosted', ...tiers]),
   triggers: z.array(prompt),
   count: z.int(),
+  usage: usage.meta({
+    description: 'The use of what is limited, in this month (UTC); empty without limits.',
+  }),
 })
 
 /** What speaks for a larger plan right now. */
 export function addUpgradePromptRoutes(
-  { route }: Context<unknown>,
+  context: Context<unknown>,
   prompts: Prompts,
   entitlements: Entitlements,
   signals: Signals,
 ): void {
+  const { route } = context
   route({
     method: 'get',
     path: '/api/upgrade-prompts',
@@ -30,7 +35,8 @@ export function addUpgradePromptRoutes(
       const triggers = open.filter(
         ({ target_tier }) => tier === undefined || tiers.indexOf(target_tier) > tiers.indexOf(tier),
       )
-      return { tier: tier ?? ('self-hosted' as const), triggers, count: triggers.length }
+      const { usage } = await limitsOf(principal!, entitlements, context)
+      return { tier: tier ?? ('self-hosted' as const), triggers, count: triggers.length, usage }
     },
   })
 
