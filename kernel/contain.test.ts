@@ -1,7 +1,7 @@
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { Cohort } from './cohort.ts'
 import { contain, detach, onContained } from './contain.ts'
-import { Countdown } from './countdown.ts'
+import { Countdowns } from './countdown.ts'
 
 const told: [origin: string, message: string][] = []
 const end = onContained((origin, error) => told.push([origin, (error as Error).message]))
@@ -57,10 +57,13 @@ test('one of a cohort that fails keeps no other waiting', async () => {
 
 test('a countdown that fails keeps no other from ringing', async () => {
   const rang = await new Promise((resolve) => {
-    new Countdown(() => {
-      throw new Error('first')
-    }).set(1)
-    new Countdown(() => resolve('second')).set(2)
+    const countdowns = new Countdowns()
+    countdowns
+      .make(() => {
+        throw new Error('first')
+      })
+      .set(1)
+    countdowns.make(() => resolve('second')).set(2)
     setTimeout(() => {}, 1_000)
   })
   expect(rang).toBe('second')

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
-import { Countdown } from './countdown.ts'
+import { type Countdown, Countdowns } from './countdown.ts'
+
+const countdowns = new Countdowns()
 
 function recorded(): { countdown: Countdown; missed: [string, number][] } {
   const missed: [string, number][] = []
-  return { countdown: new Countdown((what, ms) => missed.push([what, ms])), missed }
+  return { countdown: countdowns.make((what, ms) => missed.push([what, ms])), missed }
 }
 
 test('tells once what did not happen in time', async () => {
@@ -48,25 +50,25 @@ test('stays silent when it is cleared', async () => {
 test('each of many rings in its own time, whatever the order they were set in', async () => {
   const started = performance.now()
   const rang: [number, number][] = []
-  const countdowns = Array.from({ length: 50 }, (_, n) => ((n * 37) % 50) * 4 + 5).map((ms) => {
-    const countdown = new Countdown(() => rang.push([ms, performance.now() - started]))
+  const all = Array.from({ length: 50 }, (_, n) => ((n * 37) % 50) * 4 + 5).map((ms) => {
+    const countdown = countdowns.make(() => rang.push([ms, performance.now() - started]))
     countdown.set(ms)
     return { ms, countdown }
   })
-  const cleared = countdowns.filter(({ ms }) => ms % 3 === 0)
+  const cleared = all.filter(({ ms }) => ms % 3 === 0)
   for (const { countdown } of cleared) countdown.clear()
-  await expect.poll(() => rang).toHaveLength(countdowns.length - cleared.length)
+  await expect.poll(() => rang).toHaveLength(all.length - cleared.length)
   for (const [ms, at] of rang) expect(at).toBeGreaterThanOrEqual(ms - 1)
   expect(rang.map(([ms]) => ms)).toEqual(rang.map(([ms]) => ms).toSorted((a, b) => a - b))
 })
 
 test('one that ends another at the same moment is the only one to ring', async () => {
   const rang: string[] = []
-  const first = new Countdown(() => {
+  const first = countdowns.make(() => {
     rang.push('first')
     second.clear()
   })
-  const second = new Countdown(() => rang.push('second'))
+  const second = countdowns.make(() => rang.push('second'))
   first.set(20)
   second.set(20)
   await sleep(80)

@@ -1,20 +1,15 @@
 import { contain } from './contain.ts'
 
-/**
- * A time until when something must happen, moved on as things happen. One timer serves all countdowns of the process: it
- * rings for the one that was due first when the timer was set, and looks at all of them then. A timer for each would be
- * set and cleared with every call.
- */
+/** A time until when something must happen, moved on as things happen. Made by `Countdowns`. */
 export class Countdown {
-  readonly #missed: (what: string, ms: number) => void
+  readonly #ring: Ring
   readonly #node: TimerNode
   #what = ''
   #ms = 0
 
-  /** `missed` receives the name of the thing that was late, and the time limit in milliseconds. */
-  constructor(missed: (what: string, ms: number) => void) {
-    this.#missed = missed
-    this.#node = newNode(() => this.#missed(this.#what, this.#ms))
+  constructor(ring: Ring, missed: (what: string, ms: number) => void) {
+    this.#ring = ring
+    this.#node = newNode(() => missed(this.#what, this.#ms))
   }
 
   /** From now, within so many milliseconds; with undefined, whenever. */
@@ -25,11 +20,7 @@ export class Countdown {
     }
     this.#what = what
     this.#ms = ms
-    const now = performance.now()
-    this.#node.dueAt = now + ms
-    if (!isTaken(this.#node)) take(this.#node)
-    if (this.#node.dueAt < ringsAt) ringAt(this.#node.dueAt, ms)
-    else if (now - ringsAt > lostMs) ringAt(now, 0)
+    this.#ring.take(this.#node, ms)
   }
 
   /** The same time again, from now. Does nothing when no countdown is set. */
@@ -39,6 +30,19 @@ export class Countdown {
 
   clear(): void {
     leave(this.#node)
+  }
+}
+
+/**
+ * Makes countdowns that share one timer. A timer for each would be set and cleared with every call. They keep no process
+ * alive.
+ */
+export class Countdowns {
+  readonly #ring = new Ring()
+
+  /** A countdown, not yet set. `missed` receives the name of the thing that was late, and the time limit in milliseconds. */
+  make(missed: (what: string, ms: number) => void): Countdown {
+    return new Countdown(this.#ring, missed)
   }
 }
 
@@ -58,25 +62,7 @@ function newNode(ring: () => void): TimerNode {
   return node
 }
 
-/** Where the ring begins and ends. */
-const ends = newNode(() => {})
-let timer: NodeJS.Timeout | undefined
-let ringsAt = Number.POSITIVE_INFINITY
-
-/**
- * Milliseconds after which a timer that has not rung counts as lost. It rings late while the process is busy, and never if
- * the timers of the process were exchanged, as tests do; without another one no countdown would ever ring again.
- */
-const lostMs = 1_000
-
 const isTaken = (node: TimerNode): boolean => node.after !== node
-
-function take(node: TimerNode): void {
-  node.before = ends.before
-  node.after = ends
-  node.before.after = node
-  ends.before = node
-}
 
 function leave(node: TimerNode): void {
   node.before.after = node.after
@@ -85,35 +71,65 @@ function leave(node: TimerNode): void {
   node.after = node
 }
 
+/**
+ * Milliseconds after which a timer that has not rung counts as lost. It rings late while the process is busy, and never if
+ * the timers of the process were exchanged, as tests do; without another one no countdown would ever ring again.
+ */
+const lostMs = 1_000
+
 /** Node treats longer times as a millisecond; a countdown that is due later is then found not to be due yet. */
 const longestTimer = 2 ** 31 - 1
-
-function ringAt(dueAt: number, ms: number): void {
-  clearTimeout(timer)
-  ringsAt = dueAt
-  timer = setTimeout(look, Math.min(ms, longestTimer)).unref()
-}
 
 /** Node rings up to a millisecond early. */
 const isDue = ({ dueAt }: TimerNode, now: number): boolean => dueAt - now <= 1
 
-const look = contain('the countdowns', (): void => {
-  const now = performance.now()
-  const due: TimerNode[] = []
-  let next = Number.POSITIVE_INFINITY
-  for (let node = ends.after; node !== ends; node = node.after) {
-    if (isDue(node, now)) due.push(node)
-    else next = Math.min(next, node.dueAt)
+/** Countdowns that run, and their timer: it rings for the one that was due first when it was set, and looks at all of them then. */
+class Ring {
+  /** Where the ring begins and ends. */
+  readonly #ends = newNode(() => {})
+  #timer: NodeJS.Timeout | undefined
+  #ringsAt = Number.POSITIVE_INFINITY
+
+  /** Has a node ring in so many milliseconds. */
+  take(node: TimerNode, ms: number): void {
+    const now = performance.now()
+    node.dueAt = now + ms
+    if (!isTaken(node)) this.#append(node)
+    if (node.dueAt < this.#ringsAt) this.#ringAt(node.dueAt, ms)
+    else if (now - this.#ringsAt > lostMs) this.#ringAt(now, 0)
   }
-  ringsAt = Number.POSITIVE_INFINITY
-  if (next < Number.POSITIVE_INFINITY) ringAt(next, next - now)
-  for (const node of due.sort((a, b) => a.dueAt - b.dueAt)) {
-    // Each in a turn of its own: what one of them brings about may end another, or fail.
-    const ring = contain('a countdown', () => {
-      if (!isTaken(node) || !isDue(node, now)) return
-      leave(node)
-      node.ring()
-    })
-    queueMicrotask(ring)
+
+  #append(node: TimerNode): void {
+    node.before = this.#ends.before
+    node.after = this.#ends
+    node.before.after = node
+    this.#ends.before = node
   }
-})
+
+  #ringAt(dueAt: number, ms: number): void {
+    clearTimeout(this.#timer)
+    this.#ringsAt = dueAt
+    this.#timer = setTimeout(this.#look, Math.min(ms, longestTimer)).unref()
+  }
+
+  readonly #look = contain('the countdowns', (): void => {
+    const now = performance.now()
+    const due: TimerNode[] = []
+    let next = Number.POSITIVE_INFINITY
+    for (let node = this.#ends.after; node !== this.#ends; node = node.after) {
+      if (isDue(node, now)) due.push(node)
+      else next = Math.min(next, node.dueAt)
+    }
+    this.#ringsAt = Number.POSITIVE_INFINITY
+    if (next < Number.POSITIVE_INFINITY) this.#ringAt(next, next - now)
+    for (const node of due.sort((a, b) => a.dueAt - b.dueAt)) {
+      // Each in a turn of its own: what one of them brings about may end another, or fail.
+      const ring = contain('a countdown', () => {
+        if (!isTaken(node) || !isDue(node, now)) return
+        leave(node)
+        node.ring()
+      })
+      queueMicrotask(ring)
+    }
+  })
+}

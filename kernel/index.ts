@@ -235,7 +235,7 @@ export {
 } from './contract/traces.ts'
 export { UsageRecords, type UsedSums } from './contract/usage-records.ts'
 export { type WebhookDelivery, type WebhookReceiver, WebhookSender } from './contract/webhooks.ts'
-export { Countdown } from './countdown.ts'
+export { type Countdown, Countdowns } from './countdown.ts'
 export type { Detection, Span, TextLocation } from './detect/detect.ts'
 export type { UpstreamFault } from './errors.ts'
 export {

@@ -1,7 +1,6 @@
 import type { Call } from '../call/call.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Countdown } from '../countdown.ts'
-import { overdue } from './deadlines.ts'
 import { type Entry, handleFailure, recordRewrite } from './entry.ts'
 import type { Next } from './hooks.ts'
 import { KeptReply } from './kept.ts'
@@ -75,7 +74,7 @@ class OwnTime {
   /** The promise, or an Overdue when its own time runs out; its requests after that are refused. */
   bound(promise: Promise<Reply>): Promise<Reply> {
     return new Promise((resolve, reject) => {
-      this.#countdown = overdue((error) => {
+      this.#countdown = this.#entry.meter.deadlines.overdue((error) => {
         this.#over = error
         reject(error)
       })

@@ -1,4 +1,4 @@
-import { Countdown } from '../countdown.ts'
+import { type Countdown, Countdowns } from '../countdown.ts'
 import { HookFault } from '../hook-fault.ts'
 
 /** A hook did not answer in time. */
@@ -11,6 +11,7 @@ export class Overdue extends HookFault {
 /** The time limits of a module's hooks that a call awaits. */
 export class Deadlines {
   limitMs: number
+  readonly #countdowns = new Countdowns()
 
   constructor(limitMs: number) {
     this.limitMs = limitMs
@@ -19,7 +20,7 @@ export class Deadlines {
   /** The promise, or an Overdue when it takes too long. */
   within<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const countdown = overdue(reject)
+      const countdown = this.overdue(reject)
       countdown.set(this.limitMs)
       const done = (value: T): void => {
         countdown.clear()
@@ -32,8 +33,9 @@ export class Deadlines {
       promise.then(done, failed)
     })
   }
-}
 
-/** A countdown, not yet set, that fails with an Overdue. */
-export const overdue = (fail: (error: Error) => void): Countdown =>
-  new Countdown((_, ms) => fail(new Overdue(ms)))
+  /** A countdown, not yet set, that fails with an Overdue. */
+  overdue(fail: (error: Error) => void): Countdown {
+    return this.#countdowns.make((_, ms) => fail(new Overdue(ms)))
+  }
+}

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { Countdown } from '../countdown.ts'
 import { badRequest, envelope, type GatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
 import { maxHeaderSize, STATUS_CODES } from './node-http.ts'
@@ -40,5 +39,5 @@ export function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void 
   ]
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
   // A connection with unread bytes that is destroyed at once loses what was sent.
-  new Countdown(() => socket.destroy()).set(lingerMs)
+  setTimeout(() => socket.destroy(), lingerMs).unref()
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Call, Countdown, Counting, defineModule } from '#kernel'
+import { type Call, Countdowns, Counting, defineModule } from '#kernel'
 import { byName, detach, Race } from '#kit'
 import { earn, newCredit, spend } from './credit.ts'
 import { elsewhere } from './elsewhere.ts'
@@ -44,6 +44,7 @@ export default defineModule({
     const credit = memory(`credit at ${pct} %`, newCredit)
     const windows = () => use(Counting).windows(`${id} first content`, { windowMs, quantiles: true })
     const patience = new Patience(windows, { fixedMs: delay_ms, share: percentile / 100, least: warmup })
+    const countdowns = new Countdowns()
     const listed = byName<readonly string[]>(settings.targets)
 
     /** Begins the second try, if there is a place for it. */
@@ -69,7 +70,7 @@ export default defineModule({
         const ms = patience.of(group)
         const began = performance.now()
         const race = new Race(call, next)
-        const wait = new Countdown(() => detach('a hedge', hedge(call, race, ms!)))
+        const wait = countdowns.make(() => detach('a hedge', hedge(call, race, ms!)))
         race.begin(call)
         wait.set(ms)
         try {

@@ -1,4 +1,4 @@
-import { type Awaitable, Countdown, newId, type OnceContext, ThreadEnded } from '#kernel'
+import { type Awaitable, Countdowns, newId, type OnceContext, ThreadEnded } from '#kernel'
 import { ensure, type Priority } from '#kit'
 import { FairQueue, type QueueBounds, type Ticket, type Word } from './fair-queue.ts'
 
@@ -48,6 +48,7 @@ export class Turns {
   readonly leave: (id: string) => void
   readonly #queues = new Map<string, FairQueue>()
   readonly #entries = new Map<string, Entry>()
+  readonly #countdowns = new Countdowns()
   readonly #prefix = newId('turn')
   #count = 0
 
@@ -85,7 +86,7 @@ export class Turns {
       this.#entries.delete(id)
       return { granted: false, reason, retryMs: queue.retryMs, waiting: queue.waiting }
     }
-    const late = new Countdown(() => {
+    const late = this.#countdowns.make(() => {
       queue.leave(ticket, performance.now())
       resolve(refuse('waited_too_long'))
     })

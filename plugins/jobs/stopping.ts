@@ -1,4 +1,4 @@
-import { Countdown } from '#kernel'
+import { Countdowns } from '#kernel'
 
 /** Why code of a job stops before its time: its instance goes, its time is up, or the job is in other hands. */
 export type Stop = 'released' | 'overdue' | 'lost'
@@ -15,8 +15,9 @@ const graceMs = 8_000
 /** Code of a plugin that can be stopped; after that, its end is awaited only for a while. */
 export class Stopping {
   readonly #abort = new AbortController()
-  readonly #time = new Countdown(() => this.stop('overdue'))
-  readonly #grace = new Countdown(() => this.#left.resolve())
+  readonly #countdowns = new Countdowns()
+  readonly #time = this.#countdowns.make(() => this.stop('overdue'))
+  readonly #grace = this.#countdowns.make(() => this.#left.resolve())
   readonly #left = Promise.withResolvers<void>()
   #why: Stop | undefined
 

@@ -1,4 +1,12 @@
-import { type Cancel, Cohort, type Fault, type Target, type Timeouts, type UpstreamRequest } from '#kernel'
+import {
+  type Cancel,
+  Cohort,
+  Countdowns,
+  type Fault,
+  type Target,
+  type Timeouts,
+  type UpstreamRequest,
+} from '#kernel'
 import { Connections } from './connections.ts'
 import { FaultyAnswer, playFault } from './faults.ts'
 import { type AnswerLimits, UpstreamAnswer } from './upstream-answer.ts'
@@ -20,6 +28,7 @@ export class Transport {
   readonly #connections: Connections
   readonly #limits: AnswerLimits
   readonly #cohort: Cohort
+  readonly #countdowns = new Countdowns()
 
   constructor({ connectionMs = 10 * 60_000, limits = {}, cohort = new Cohort() }: TransportOptions = {}) {
     this.#connections = new Connections(connectionMs)
@@ -47,6 +56,7 @@ export class Transport {
       timeouts,
       limits: this.#limits,
       cohort: this.#cohort,
+      countdowns: this.#countdowns,
     })
     if (fault && playFault(answer, fault)) return answer.head
     const handler = fault ? new FaultyAnswer(answer, fault) : answer

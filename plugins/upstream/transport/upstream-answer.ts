@@ -2,7 +2,8 @@ import type { Dispatcher } from 'undici'
 import {
   type Cancel,
   type Cohort,
-  Countdown,
+  type Countdown,
+  type Countdowns,
   type Target,
   type Timeouts,
   UpstreamError,
@@ -31,6 +32,7 @@ interface UpstreamAnswerParts {
   readonly timeouts: Timeouts
   readonly limits: AnswerLimits
   readonly cohort: Cohort
+  readonly countdowns: Countdowns
 }
 
 /**
@@ -44,12 +46,8 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
   readonly #target: Target
   readonly #timeouts: Timeouts
   readonly #cohort: Cohort
-  readonly #silence = new Countdown((what, ms) =>
-    this.#fail(this.#error('timeout', `gave ${what} within ${ms} ms`)),
-  )
-  readonly #time = new Countdown((_, ms) =>
-    this.#fail(this.#error('timeout', `did not end its answer within ${ms} ms (answers.max_time)`)),
-  )
+  readonly #silence: Countdown
+  readonly #time: Countdown
   readonly #head = Promise.withResolvers<this>()
   readonly #forget: () => void
   readonly #arrivals: Arrivals
@@ -59,12 +57,18 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler, UpstreamHead 
   #unpacking: Unpacking | undefined
   #isComplete = false
 
-  constructor({ target, cancel, timeouts, limits, cohort }: UpstreamAnswerParts) {
+  constructor({ target, cancel, timeouts, limits, cohort, countdowns }: UpstreamAnswerParts) {
     this.#target = target
     this.#timeouts = timeouts
     this.#cohort = cohort
     this.#room = limits.maxSize ?? Number.POSITIVE_INFINITY
     this.#arrivals = new Arrivals(cohort, () => this.#resume())
+    this.#silence = countdowns.make((what, ms) =>
+      this.#fail(this.#error('timeout', `gave ${what} within ${ms} ms`)),
+    )
+    this.#time = countdowns.make((_, ms) =>
+      this.#fail(this.#error('timeout', `did not end its answer within ${ms} ms (answers.max_time)`)),
+    )
     this.#time.set(limits.maxTime)
     this.#forget = cancel.onAbort((reason) => this.#fail(reason))
   }
