@@ -97,4 +97,116 @@ describe('a rule', () => {
       .poll(async () => (await historyOf(rule.id))[0].deliveries.map((one: { status: string }) => one.status))
       .toEqual(['success', 'success', 'success', 'success'])
   }, 60_000)
+
+  test('tells a webhook once that is its channel and has subscribed, and resolves when it is deleted', async () => {
+    const project = ownProject()
+    const hook = {
+      name: 'both',
+      url: `${receiver.url}/both`,
+      events: ['alert.*'],
+      filter: { rule_name: [project] },
+    }
+    const { body: webhook } = await gateway.api('POST', '/api/webhooks', hook)
+    const channels = [{ type: 'webhook', target: webhook.id }]
+    const rule = await add({
+      name: project,
+      metric: 'request_rate',
+      threshold: 0,
+      filter: { project },
+      channels,
+    })
+    await call(project)
+    await becomes(rule.id, 'firing')
+    expect((await api('DELETE', `/${rule.id}`)).status).toBe(200)
+    await expect.poll(() => receiver.on('/both').length, { timeout: 20_000 }).toBe(2)
+    const told = receiver.on('/both').map(({ body }) => JSON.parse(body).event)
+    expect(told).toEqual(['alert.fired', 'alert.resolved'])
+  }, 60_000)
+
+  test('in silence it fires in its history only, and what still fires afterwards is told', async () => {
+    const project = ownProject()
+    const channels = [{ type: 'webhook', target: `${receiver.url}/silence` }]
+    const rule = await add({ metric: 'request_rate', threshold: 0, filter: { project }, channels })
+    expect((await api('POST', `/${rule.id}/silence`, { seconds: 600 })).body.silenced_until).toEqual(
+      expect.any(String),
+    )
+    await call(project)
+    await becomes(rule.id, 'firing')
+    expect((await historyOf(rule.id))[0].deliveries).toEqual([])
+    expect((await api('DELETE', `/${rule.id}/silence`)).body.silenced_until).toBeNull()
+    await expect.poll(() => receiver.on('/silence').length, { timeout: 20_000 }).toBe(1)
+    const { body } = await api('POST', `/${rule.id}/acknowledge`, { note: 'on it' })
+    expect(body.acknowledged).toHaveLength(1)
+    expect((await historyOf(rule.id))[0]).toMatchObject({ note: 'on it', resolved_at: null })
+  }, 60_000)
+})
+
+describe('the input', () => {
+  const rule = { name: 'a rule', metric: 'error_rate', condition: '>=', threshold: 0.5 }
+
+  test('may have symbols, a window as a text, and a single channel', async () => {
+    const { body } = await api('POST', '', {
+      ...rule,
+      window: '24h',
+      action: 'log',
+      filter: { model: 'gpt-*' },
+    })
+    expect(body).toMatchObject({
+      condition: 'gte',
+      window_seconds: 86_400,
+      cooldown_seconds: 86_400,
+      channels: [{ type: 'log', target: null }],
+      filter: { model: ['gpt-*'] },
+      state: 'no_data',
+    })
+    const changed = await api('PUT', `/${body.id}`, { threshold: 0.7, filter: null })
+    expect(changed.body).toMatchObject({ threshold: 0.7, filter: {}, window_seconds: 86_400 })
+  })
+
+  test.each([
+    [{ bogus: 1 }, 'bogus'],
+    [{ window: '5 minutes' }, 'window'],
+    [{ channels: [{ type: 'email', target: 'a@example.com' }] }, 'channels.0.target'],
+    [{ channels: [{ type: 'slack' }] }, 'channels.0.target'],
+    [{ channels: [{ type: 'webhook', target: 'wh_none' }] }, 'channels.0.target'],
+    [{ filter: { colour: 'red' } }, 'filter.colour'],
+  ])('%j is refused with the name of its field', async (more, param) => {
+    const { status, body } = await api('POST', '', { ...rule, ...more })
+    expect([status, body.error.param]).toEqual([400, param])
+  })
+
+  test('never shows the key of PagerDuty again, and keeps it when its end comes back', async () => {
+    const channels = [{ type: 'pagerduty', target: 'key0123456789abcd' }]
+    const { body } = await api('POST', '', { ...rule, channels })
+    expect(body.channels).toEqual([{ type: 'pagerduty', target: '…abcd' }])
+    const again = await api('PUT', `/${body.id}`, { channels: body.channels })
+    expect([again.status, again.body.channels]).toEqual([200, body.channels])
+  })
+
+  test('is for admins only', async () => {
+    const { key } = await gateway.signUp()
+    expect((await gateway.api('GET', path, undefined, key)).status).toBe(403)
+  })
+})
+
+test('a preview says when a rule would have fired, and stores nothing', async () => {
+  const project = ownProject()
+  await call(project)
+  const rules = (await api('GET', '')).body.total
+  const rule = {
+    name: 'p',
+    metric: 'request_rate',
+    condition: '>',
+    threshold: 0,
+    window: '10s',
+    filter: { project },
+  }
+  const preview = async () => (await api('POST', '/preview', { rule, hours: 0.1 })).body
+  await expect.poll(async () => (await preview()).would_fire, { timeout: 20_000 }).toBe(1)
+  expect((await preview()).firings[0]).toMatchObject({
+    group: null,
+    metric_value: 6,
+    fired_at: expect.any(String),
+  })
+  expect((await api('GET', '')).body.total).toBe(rules)
 })
