@@ -1,6 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { Anomalies, type AnomalyDimension, type FoundAnomaly } from '../../kernel/index.ts'
+import { openLevel } from '../../storage/level.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
+import { AnomalyStore } from './store.ts'
 
 let gateway: TestGateway
 let ada: { userId: string; key: string }
@@ -155,4 +160,35 @@ test('a person’s anomalies are counted, and erased', async () => {
   await gateway.api('DELETE', `/api/auth/users/${bob.userId}/data`)
   expect(await data()).not.toContain('anomalies')
   expect(await ids(`user_id=${bob.userId}`)).toEqual([])
+})
+
+test('what is too old goes, and of too many the oldest', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'switchyard-anomalies-'))
+  const engine = await openLevel(folder)
+  vi.useFakeTimers({ toFake: ['Date'] })
+  try {
+    const store = engine.namespace('anomalies')
+    const anomalies = new AnomalyStore({ store, emit: () => {} }, 3)
+    const found: FoundAnomaly = {
+      kind: 'rate',
+      severity: 'info',
+      scope: {},
+      dimensions: [figure('model')],
+      traces: [],
+    }
+    const made: string[] = []
+    for (let n = 0; n < 5; n += 1) {
+      vi.setSystemTime(Date.now() + 86_400_000)
+      made.push(await anomalies.record(found))
+    }
+    const left = async () => (await anomalies.list({}, {}, {})).items.map(({ id }) => id)
+    await anomalies.prune(90)
+    expect(await left()).toEqual([made[4], made[3], made[2]])
+    await anomalies.prune(1.5)
+    expect(await left()).toEqual([made[4], made[3]])
+  } finally {
+    vi.useRealTimers()
+    await engine.close()
+    await rm(folder, { recursive: true, force: true })
+  }
 })

@@ -27,10 +27,12 @@ export interface TimeRange {
 /** What was found, newest first, for as long as it is kept. */
 export class AnomalyStore implements Anomalies {
   readonly #rows: Collection<AnomalyRow>
+  readonly #most: number
   readonly #parts: Pick<Context<unknown>, 'store' | 'emit'>
 
-  constructor(parts: Pick<Context<unknown>, 'store' | 'emit'>) {
+  constructor(parts: Pick<Context<unknown>, 'store' | 'emit'>, most = mostRecords) {
     this.#parts = parts
+    this.#most = most
     this.#rows = parts.store.collection('anomalies', {
       schema: anomalyRow,
       indexes: {
@@ -107,7 +109,7 @@ export class AnomalyStore implements Anomalies {
   async prune(days: number): Promise<void> {
     for await (const [id] of this.#rows.scan({ index: 'at', to: Date.now() - days * dayMs }))
       await this.#rows.delete(id)
-    const over = (await this.#rows.count()) - mostRecords
+    const over = (await this.#rows.count()) - this.#most
     if (over <= 0) return
     for await (const [id] of this.#rows.scan({ index: 'at', limit: over })) await this.#rows.delete(id)
   }
