@@ -61,6 +61,16 @@ export interface LogQuery {
   readonly reverse?: boolean
 }
 
+/** Which rows an erasure looks at, and what it deletes of those that match. */
+export interface ErasingOptions {
+  /** Milliseconds, inclusive. Blocks without a row of the range are not read. */
+  readonly from?: number
+  /** Milliseconds, exclusive. */
+  readonly to?: number
+  /** Deletes the bodies only; the rows stay, and rows without a body do not count. */
+  readonly bodiesOnly?: boolean
+}
+
 /** Cells with their summed totals, in the order of their names. */
 export interface TotalsPage {
   readonly cells: Array<[cell: string, totals: Record<string, number>]>
@@ -119,6 +129,6 @@ export interface Log<T> {
    * Deletes the rows (and bodies) that match, wherever they are; for erasure on request. They are out of reach when
    * it resolves; their bytes leave the disk when the engine next compacts.
    */
-  erase(match: (row: T) => boolean): Promise<number>
+  erase(match: (row: T) => boolean, options?: ErasingOptions): Promise<number>
   status(): LogStatus
 }

@@ -50,7 +50,17 @@ const anOperation = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('query' as const), query: aQuery }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('prune' as const), before: aTime }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('pruneBodies' as const), before: aTime }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('erase' as const), model: aModel }) },
+  {
+    weight: 2,
+    arbitrary: fc.record(
+      {
+        kind: fc.constant('erase' as const),
+        model: aModel,
+        options: fc.record({ from: aTime, to: aTime, bodiesOnly: fc.boolean() }, { requiredKeys: [] }),
+      },
+      { requiredKeys: ['kind', 'model'] },
+    ),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('flush' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('reopen' as const) }) },
 )
@@ -79,8 +89,12 @@ export function logHistories(open: OpenEngine): void {
                 const old = model.removeBodies(operation.before)
                 expect(await log.pruneBodies(operation.before)).toBe(old)
               } else if (operation.kind === 'erase') {
+                const { options = {} } = operation
                 const matches = (call: Call) => call.model === operation.model
-                expect(await log.erase(matches)).toBe(model.remove(matches))
+                const { from = -Infinity, to = Infinity, bodiesOnly } = options
+                const gone = (call: Call) => call.at >= from && call.at < to && matches(call)
+                const expected = bodiesOnly ? model.removeBodiesOf(gone) : model.remove(gone)
+                expect(await log.erase(matches, options)).toBe(expected)
               } else if (operation.kind === 'flush') {
                 await log.flush()
               } else {

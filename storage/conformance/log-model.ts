@@ -67,7 +67,12 @@ export class LogModel {
   }
 
   removeBodies(before: number): number {
-    const concerned = this.rows.filter(({ call, body }) => body !== undefined && call.at < before)
+    return this.removeBodiesOf(({ at }) => at < before)
+  }
+
+  /** Removes the bodies of the rows that match and says how many there were. */
+  removeBodiesOf(matches: (call: Call) => boolean): number {
+    const concerned = this.rows.filter(({ call, body }) => body !== undefined && matches(call))
     for (const row of concerned) row.body = undefined
     return concerned.length
   }

@@ -4,6 +4,12 @@ import type { LogAppender } from './log-appender.ts'
 import type { LogBlocks } from './log-blocks.ts'
 import type { Match } from './retention.ts'
 
+/** A range of times, in milliseconds: `from` is in it and `to` is not. */
+interface TimeRange {
+  readonly from: number
+  readonly to: number
+}
+
 /** Changes blocks that are written already. Each method is one atomic batch and must run exclusively. */
 export class BlockRewriter<T> {
   readonly #blocks: LogBlocks<T>
@@ -22,21 +28,42 @@ export class BlockRewriter<T> {
   }
 
   /** Deletes the rows of a block that match, and their bodies; returns how many. */
-  async removeMatching(block: number, match: Match<T>): Promise<number> {
+  async removeMatching(block: number, match: Match<T>, range: TimeRange): Promise<number> {
     const { first, end } = this.#extent(block)
     const chunks = await this.#blocks.readChunks(first, end)
-    const emptied: number[] = []
+    return this.#remove(block, chunks, await this.#matching(block, chunks, match, range))
+  }
+
+  /** Deletes the bodies of the rows of a block that match; returns how many. */
+  async stripMatching(block: number, match: Match<T>, range: TimeRange): Promise<number> {
+    const { first, end } = this.#extent(block)
+    const chunks = await this.#blocks.readChunks(first, end)
+    return this.#strip(block, chunks, await this.#matching(block, chunks, match, range))
+  }
+
+  /** The places of the rows of a block that match, among those of a range of time. */
+  async #matching(
+    block: number,
+    chunks: readonly Chunk[],
+    match: Match<T>,
+    { from, to }: TimeRange,
+  ): Promise<number[]> {
+    const { first, end } = this.#extent(block)
+    const times = await this.#timesOf(block)
+    const isMeant = ({ at }: { readonly at: number }): boolean => times[at]! >= from && times[at]! < to
+    const found: number[] = []
     for await (const some of this.#blocks.rowsOf(chunks, first, end)) {
-      const matches = await match(some.map(({ row }) => row))
-      for (const [n, { at }] of some.entries()) if (matches[n]) emptied.push(at)
+      const meant = some.filter(isMeant)
+      const matches = meant.length > 0 ? await match(meant.map(({ row }) => row)) : []
+      for (const [n, { at }] of meant.entries()) if (matches[n]) found.push(at)
     }
-    return this.#remove(block, chunks, emptied)
+    return found
   }
 
   /** Deletes the rows of a block that are older, and their bodies; returns how many. */
   async removeOlder(block: number, beforeMs: number): Promise<number> {
-    const { first, end, header } = this.#extent(block)
-    const times = header ? await this.#times(block) : this.#blocks.state.open.times
+    const { first, end } = this.#extent(block)
+    const times = await this.#timesOf(block)
     const emptied = Array.from({ length: end - first }, (_, at) => at).filter((at) => times[at]! < beforeMs)
     return this.#remove(block, await this.#blocks.readChunks(first, end), emptied)
   }
@@ -85,15 +112,19 @@ export class BlockRewriter<T> {
 
   /** Deletes the bodies of the rows of a block that are older; returns how many. */
   async stripBodies(block: number, beforeMs: number): Promise<number> {
-    const { first, end, header } = this.#extent(block)
-    const chunks = await this.#blocks.readChunks(first, end)
+    const { first, end } = this.#extent(block)
+    const times = await this.#timesOf(block)
+    const old = Array.from({ length: end - first }, (_, at) => at).filter((at) => times[at]! < beforeMs)
+    return this.#strip(block, await this.#blocks.readChunks(first, end), old)
+  }
+
+  /** Deletes the bodies of rows of a block by their places in it; returns how many there were. */
+  async #strip(block: number, chunks: readonly Chunk[], places: readonly number[]): Promise<number> {
+    const { first, header } = this.#extent(block)
     const { chunkRows } = this.#blocks.format
-    const times = header ? await this.#times(block) : this.#blocks.state.open.times
-    const stripped: number[] = []
-    for (let at = 0; at < end - first; at++) {
-      const slot = chunks[Math.floor(at / chunkRows)]?.bodies[at % chunkRows]
-      if (slot !== undefined && (times[at] ?? Number.NaN) < beforeMs) stripped.push(at)
-    }
+    const stripped = places.filter(
+      (at) => chunks[Math.floor(at / chunkRows)]?.bodies[at % chunkRows] !== undefined,
+    )
     if (stripped.length === 0) return 0
     const changes = this.#clearBodies(chunks, first, stripped)
     if (header) {
@@ -165,7 +196,9 @@ export class BlockRewriter<T> {
     return unused.map((key) => [key, undefined])
   }
 
-  async #times(block: number): Promise<ArrayLike<number>> {
+  /** The times of the rows of a block; NaN for those that are deleted. */
+  async #timesOf(block: number): Promise<ArrayLike<number>> {
+    if (!this.#extent(block).header) return this.#blocks.state.open.times
     const options = { valueEncoding: 'view' } as const
     const stored = await this.#blocks.backing.database.get<string, Uint8Array>(
       this.#blocks.keys.times(block),

@@ -1,4 +1,5 @@
 import type { Log, LogOptions, LogQuery, LogStatus, Page, TotalsPage } from '../index.ts'
+import type { ErasingOptions } from '../log.ts'
 import type { Backing } from './backing.ts'
 import { BlockRewriter } from './block-rewriter.ts'
 import { Cells } from './cells.ts'
@@ -151,13 +152,13 @@ export class LevelLog<T> implements Log<T> {
     return this.#change(() => this.#retention.pruneBodies(beforeMs))
   }
 
-  erase(match: (row: T) => boolean): Promise<number> {
-    return this.#change(() => this.#retention.erase((rows) => rows.map(match)))
+  erase(match: (row: T) => boolean, options?: ErasingOptions): Promise<number> {
+    return this.#change(() => this.#retention.erase((rows) => rows.map(match), options))
   }
 
   /** As `erase`; `match` says of several rows at once which of them. */
-  eraseBy(match: Match<T>): Promise<number> {
-    return this.#change(() => this.#retention.erase(match))
+  eraseBy(match: Match<T>, options?: ErasingOptions): Promise<number> {
+    return this.#change(() => this.#retention.erase(match, options))
   }
 
   status(): LogStatus {

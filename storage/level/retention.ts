@@ -1,3 +1,4 @@
+import type { ErasingOptions } from '../log.ts'
 import type { BlockHeader } from './block.ts'
 import type { BlockRewriter } from './block-rewriter.ts'
 import type { LogBlocks } from './log-blocks.ts'
@@ -43,10 +44,17 @@ export class Retention<T> {
     return removed
   }
 
-  erase(match: Match<T>): Promise<number> {
-    return this.#eachBlock(
-      () => true,
-      (block) => this.#rewriter.removeMatching(block, match),
+  erase(
+    match: Match<T>,
+    { from = -Infinity, to = Infinity, bodiesOnly }: ErasingOptions = {},
+  ): Promise<number> {
+    const concerned = ({ minTime, maxTime, bodies }: BlockHeader): boolean =>
+      maxTime >= from && minTime < to && !(bodiesOnly && bodies === 0)
+    const range = { from, to }
+    return this.#eachBlock(concerned, (block) =>
+      bodiesOnly
+        ? this.#rewriter.stripMatching(block, match, range)
+        : this.#rewriter.removeMatching(block, match, range),
     )
   }
 

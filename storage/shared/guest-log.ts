@@ -1,5 +1,5 @@
 import { StoreError } from '../errors.ts'
-import type { Log, LogOptions, LogQuery, LogStatus, Page, TotalsPage } from '../index.ts'
+import type { ErasingOptions, Log, LogOptions, LogQuery, LogStatus, Page, TotalsPage } from '../index.ts'
 import { factsOf, type RowFacts } from '../level/block.ts'
 import { LogIntake, reportRefused } from '../level/log-intake.ts'
 import type { Taken } from '../level/log-queue.ts'
@@ -93,12 +93,12 @@ export class GuestLog<T> implements Log<T> {
     return this.#ask('pruneBodies', beforeMs) as Promise<number>
   }
 
-  async erase(match: (row: T) => boolean): Promise<number> {
+  async erase(match: (row: T) => boolean, options?: ErasingOptions): Promise<number> {
     this.#erasures += 1
     const number = this.#erasures
     this.#erasing.set(number, match)
     try {
-      return (await this.#ask('erase', number)) as number
+      return (await this.#ask('erase', number, options)) as number
     } finally {
       this.#erasing.delete(number)
     }

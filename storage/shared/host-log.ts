@@ -1,5 +1,5 @@
 import { StoreError } from '../errors.ts'
-import type { LogOptions, LogQuery, Store } from '../index.ts'
+import type { ErasingOptions, LogOptions, LogQuery, Store } from '../index.ts'
 import type { RowFacts } from '../level/block.ts'
 import { LevelLog } from '../level/log.ts'
 import { factsByName } from '../level/queued-row.ts'
@@ -57,10 +57,11 @@ export class HostLog {
   prune = (beforeMs: number) => this.#withAll(() => this.#log.prune(beforeMs))
   pruneBodies = (beforeMs: number) => this.#withAll(() => this.#log.pruneBodies(beforeMs))
 
-  erase = (erasing: number) =>
+  erase = (erasing: number, options?: ErasingOptions) =>
     this.#withAll(() =>
       this.#log.eraseBy(
         async (rows) => (await this.#tell({ part: this.#part, erasing, rows })) as readonly boolean[],
+        options,
       ),
     )
 
