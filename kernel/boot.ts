@@ -127,6 +127,7 @@ export async function boot({
       events,
       log,
       store: engine.namespace(storeOfPlugins),
+      engine,
       settings,
       configured,
       circuit: config.moduleCircuit,
@@ -144,7 +145,7 @@ export async function boot({
     const queues = new Queues()
     const refusals = new Refusals()
     const threads = new Threads(queues)
-    const personal = personalOf(() => registry.generation, log)
+    const personal = personalOf(() => registry, log)
     const services = {
       accounts,
       cohort,

@@ -1,42 +1,52 @@
 import type { Erasure, Personal, PersonalData, PersonalSums } from './contract/personal-data.ts'
 import { internalError } from './errors.ts'
 import type { Log } from './log.ts'
-import type { Generation } from './plugin/generation.ts'
+import type { Registry } from './plugin/registry.ts'
 
-/** Asks the plugins of the generation that runs. */
-export function personalOf(generation: () => Generation, log: Log): Personal {
+/** Asks the plugins of the generation that runs, and those that do not run and have something in the store. */
+export function personalOf(
+  registry: () => Pick<Registry, 'generation' | 'askDormant' | 'unclaimed'>,
+  log: Log,
+): Personal {
   async function sumUp(
     why: Erasure,
     ask: (data: PersonalData) => number | Promise<number>,
   ): Promise<PersonalSums> {
-    const asked = generation()
-    asked.lease()
+    const asked = registry().generation
     const sums: Record<string, number> = {}
-    const failed: string[] = []
-    try {
-      for (const { plugin, data } of asked.personal) {
-        if (data.on && !data.on.includes(why)) continue
-        try {
-          const things = await ask(data)
-          if (things > 0) sums[plugin] = (sums[plugin] ?? 0) + things
-        } catch (err) {
-          failed.push(plugin)
-          log.error({ plugin, err }, 'a plugin failed over personal data')
-        }
+    const failed = new Set<string>()
+    const fail = (plugin: string, err: unknown): void => {
+      failed.add(plugin)
+      log.error({ plugin, err }, 'a plugin failed over personal data')
+    }
+    const askOne = async (plugin: string, data: PersonalData): Promise<void> => {
+      if (data.on && !data.on.includes(why)) return
+      try {
+        const things = await ask(data)
+        if (things > 0) sums[plugin] = (sums[plugin] ?? 0) + things
+      } catch (err) {
+        fail(plugin, err)
       }
+    }
+    asked.lease()
+    try {
+      for (const { plugin, data } of asked.personal) await askOne(plugin, data)
     } finally {
       asked.release()
     }
-    if (failed.length === 0) return sums
+    await registry().askDormant(askOne, fail)
+    if (failed.size === 0) return sums
+    const names = [...failed]
     throw internalError(
-      `Personal data kept by ${failed.join(', ')} could not be processed; the log has the reason. Try again.`,
+      `Personal data kept by ${names.join(', ')} could not be processed; the log has the reason. Try again.`,
       {
-        details: { failed, done: sums },
+        details: { failed: names, done: sums },
       },
     )
   }
   return {
     count: (subject) => sumUp('request', (data) => data.count(subject)),
     erase: (subject, why) => sumUp(why, (data) => data.erase(subject)),
+    unclaimed: () => registry().unclaimed(),
   }
 }

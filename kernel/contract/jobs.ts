@@ -149,6 +149,9 @@ export interface ScheduledTime {
   readonly at: number
 }
 
+/** The plugin whose jobs they are: its context. A dormant one adds jobs, and runs none. */
+export type JobOwner = Pick<Context<unknown>, 'id' | 'own'> & Partial<Pick<Context<unknown>, 'isDormant'>>
+
 /** Work that is done whatever happens to the process, in the first of several threads. */
 export interface Jobs {
   /**
@@ -156,18 +159,14 @@ export interface Jobs {
    * stands where what they use is ready. While two instances of a plugin exist, the newer one runs them; without one, they
    * wait.
    */
-  define<I, S = unknown>(
-    owner: Pick<Context<unknown>, 'id' | 'own'>,
-    name: string,
-    definition: JobDefinition<I, S>,
-  ): JobQueue<I>
+  define<I, S = unknown>(owner: JobOwner, name: string, definition: JobDefinition<I, S>): JobQueue<I>
   /**
    * Runs something whenever a schedule in cron's form says (`30 3 * * *`; six fields begin with seconds), in setup. Each run is
    * a job, one at a time. Times that a change of clocks skips are made up for at the next one there is, and those that come
    * twice run once, where hour and minute are single numbers.
    */
   cron(
-    owner: Pick<Context<unknown>, 'id' | 'own'>,
+    owner: JobOwner,
     name: string,
     schedule: string,
     run: (job: Job<ScheduledTime>) => unknown,

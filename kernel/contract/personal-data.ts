@@ -28,7 +28,7 @@ export interface PersonalData {
 /** How many things, by the id of the plugin that keeps them. Plugins that keep nothing are left out. */
 export type PersonalSums = Readonly<Record<string, number>>
 
-/** The personal data that all plugins keep. */
+/** The personal data that all plugins keep, also those that are switched off. */
 export interface Personal {
   /** The data that a request to erase would delete. */
   count(subject: Subject): Promise<PersonalSums>
@@ -37,4 +37,6 @@ export interface Personal {
    * of those that failed, and asking again erases the rest.
    */
   erase(subject: Subject, why: Erasure): Promise<PersonalSums>
+  /** Names of stored data whose plugin is gone, so that nobody can be asked whose it is. It can only be erased as a whole. */
+  unclaimed(): Promise<readonly string[]>
 }

@@ -27,6 +27,11 @@ export interface Context<S> {
   readonly settings: S
   /** In shadow the kernel withholds what hooks do; the module itself withholds what it would do to calls by other ways. */
   readonly mode: 'enforce' | 'shadow'
+  /**
+   * True where a plugin that is switched off was set up only to be asked about the personal data that it keeps. Its timers and
+   * listeners do not run, and services begin no work for it.
+   */
+  readonly isDormant: boolean
   readonly log: Log
   /** Aborts when the instance goes. */
   readonly signal: AbortSignal
@@ -120,7 +125,7 @@ export interface Context<S> {
   wire(wire: Wire): void
   /** Adds a provider protocol. */
   protocol(protocol: Protocol): void
-  /** Says how to count and erase what the plugin keeps of persons. */
+  /** Says how to count and erase what the plugin keeps of persons. It is asked also while the plugin is switched off. */
   personal(data: PersonalData): void
   /**
    * Adds a part of the runtime configuration that this plugin keeps. The returned function sets a key, or clears it, as one

@@ -1,4 +1,4 @@
-import { type Store, StoreError } from '../../storage/index.ts'
+import { type Engine, type Store, StoreError } from '../../storage/index.ts'
 import { ModuleChanged } from '../chain/module-events.ts'
 import type { Actor } from '../contract/section.ts'
 import { explain } from '../discovery/manifest.ts'
@@ -18,6 +18,8 @@ import { type Change, type NumberedNews, type PluginNews, Transaction } from './
 type Parts = SetupParts &
   RecordParts & {
     readonly store: Store
+    /** Says what plugins have stored. */
+    readonly engine: Pick<Engine, 'contents'>
     /** Called with each change that was made, before the next one begins. */
     readonly announce?: (news: NumberedNews) => Promise<void>
     /** Only the first thread has it; the others receive the numbers of their generations. */

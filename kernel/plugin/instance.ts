@@ -77,6 +77,8 @@ export interface ContextParts {
   readonly current: (instance: Instance) => boolean
   /** Whether the gateway's own modules, too, are handed what they cannot write into: to develop and to test them. */
   readonly freezeAll?: boolean
+  /** Whether the plugin is set up only to be asked about personal data. */
+  readonly isDormant?: boolean
   /** Sets what a section has under a key. */
   readonly configure?: (section: string, key: string, value: unknown, actor?: Actor) => Promise<void>
   /** The relay to the first thread; by default there is no other thread. */
@@ -101,7 +103,7 @@ export function contextOf<S>(
   }
   let store: Store | undefined
   const log = parts.log.child({ plugin: id })
-  const { relay = oneThread } = parts
+  const { relay = oneThread, isDormant = false } = parts
   const find = <T>(token: Token<T>): T | undefined => {
     const lacks = permissionOf(token)
     if (lacks !== undefined && !grants.services.has(lacks)) throw denied(id, 'uses a service', lacks)
@@ -129,6 +131,7 @@ export function contextOf<S>(
     id,
     settings,
     mode: instance.mode,
+    isDormant,
     log,
     signal: scope.signal,
     memory: (name, create) => memory.value(name, create),
@@ -137,7 +140,7 @@ export function contextOf<S>(
       return (call: Call) => call.trace.slot(key, create)
     },
     every(ms, run, { inEachThread = false } = {}) {
-      if (!relay.isFirst && !inEachThread) return
+      if (isDormant || (!relay.isFirst && !inEachThread)) return
       const stop = repeat(ms, run, (error) => log.error({ err: error }, 'a periodic task failed'))
       scope.own(stop)
     },
@@ -145,11 +148,11 @@ export function contextOf<S>(
     askFirstThread: (name, answer) => held(relay.bindAnswer(`${id} ${name}`, answer)),
     inEachThread: (name, run) => held(relay.bindEach(`${id} ${name}`, run)),
     on<T>(type: EventType<T>, listener: (data: T, occurrence: Occurrence<T>) => unknown) {
-      if (!relay.isFirst && !isOfCall(type)) return
+      if (isDormant || (!relay.isFirst && !isOfCall(type))) return
       scope.own(parts.events.on(type, whileCurrent(listener)))
     },
     onAny(listener) {
-      if (!relay.isFirst) return
+      if (isDormant || !relay.isFirst) return
       scope.own(parts.events.onAny(whileCurrent(listener)))
     },
     event: (type) => scope.own(parts.events.declare(type, id)),

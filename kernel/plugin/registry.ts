@@ -1,7 +1,9 @@
+import type { PersonalData } from '../contract/personal-data.ts'
 import type { Actor, Section } from '../contract/section.ts'
 import { type Discovered, explain } from '../discovery/manifest.ts'
 import { conflict } from '../errors.ts'
 import { type ChangingParts, ChangingTable } from './changing-table.ts'
+import { askDormant, type Sleeping, sleepingOf } from './dormant.ts'
 import type { ConfigChange, Journal } from './journal.ts'
 import { migrate } from './migration.ts'
 import { withOnce } from './once.ts'
@@ -181,6 +183,32 @@ export class Registry extends ChangingTable {
   async close(): Promise<void> {
     await this.whileStill(async () => {})
     await this.end()
+  }
+
+  /**
+   * Asks the plugins that do not run, and have something in the store, about the personal data that they keep, while nothing
+   * changes. One that cannot be set up is handed to `failed`, and the others are asked all the same.
+   */
+  askDormant(
+    ask: (id: string, data: PersonalData) => Promise<void>,
+    failed: (id: string, error: unknown) => void,
+  ): Promise<void> {
+    return this.whileStill(async () => {
+      const { parts, records, all: plugins } = this
+      for (const plugin of (await this.#sleeping()).plugins)
+        await askDormant(plugin, { parts, plugins, records }, (data) => ask(plugin.id, data)).catch(
+          (error: unknown) => failed(plugin.id, error),
+        )
+    })
+  }
+
+  /** Names of stored data whose plugin is gone. */
+  async unclaimed(): Promise<readonly string[]> {
+    return (await this.#sleeping()).unclaimed
+  }
+
+  #sleeping(): Promise<Sleeping> {
+    return sleepingOf(this.all, this.records, this.parts.engine)
   }
 
   #restored(rows: Parameters<typeof restored>[0]): ReturnType<typeof restored> {

@@ -44,7 +44,7 @@ export class JobsService implements Jobs {
     const definition = cronDefinition(run, options, { now, planNext }) as JobDefinition<unknown, unknown>
     const queue = this.#queueOf(kind, definition)
     this.#add(owner, kind, definition, planNext)
-    if (state) detach(`the schedule ${kind}`, planNext())
+    if (state && !owner.isDormant) detach(`the schedule ${kind}`, planNext())
   }
 
   #add(
@@ -54,7 +54,7 @@ export class JobsService implements Jobs {
     upkeep?: () => Promise<void>,
   ) {
     const { state } = this.#parts
-    if (!state) return
+    if (!state || owner.isDormant) return
     const added = addKind(state, kind, { owner, definition, upkeep })
     owner.own(() => releaseKind(state, kind, added))
   }
