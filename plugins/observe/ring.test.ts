@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { follow } from './live.ts'
-import { happeningAt, idOf, newRing, oldest, publish, type Ring, resumeAt } from './ring.ts'
+import { forget, happeningAt, idOf, newRing, oldest, publish, type Ring, resumeAt } from './ring.ts'
 
 function filled(size: number, count: number): Ring {
   const ring = newRing(size)
@@ -25,6 +25,16 @@ test('a ring has the last happenings, by their numbers, and no others', () => {
       expect(oldest(ring)).toBe(Math.max(1, count - size + 1))
     }),
   )
+})
+
+test('what a user alone saw is forgotten, and the rest keeps its numbers', () => {
+  const ring = filled(4, 0)
+  for (const userId of ['ada', 'bob', 'ada', null, 'ada', 'bob'])
+    publish(ring, () => ({ event: 'e', userId, data: () => userId }))
+  forget(ring, 'ada')
+  expect([3, 4, 5, 6].map((n) => happeningAt(ring, n)?.data())).toEqual([undefined, null, undefined, 'bob'])
+  fill(ring, 1)
+  expect([oldest(ring), happeningAt(ring, 7)?.data()]).toEqual([4, 1])
 })
 
 test('who comes back goes on after its last event, or with the oldest that is left', () => {

@@ -18,7 +18,7 @@ export interface Ring {
   /** Tells this process's numbers from those of the one before it. */
   readonly run: string
   readonly size: number
-  slots: Happening[]
+  slots: (Happening | undefined)[]
   last: number
   /** How many look at it right now. */
   viewers: number
@@ -53,6 +53,11 @@ export function publish(ring: Ring, make: () => Happening): void {
   const { waiting } = ring
   ring.waiting = new Set()
   for (const wake of waiting) wake()
+}
+
+/** Forgets what a user alone saw; the other things keep their numbers. */
+export function forget(ring: Ring, userId: string): void {
+  ring.slots = ring.slots.map((slot) => (slot?.userId === userId ? undefined : slot))
 }
 
 /** The happening with this number; undefined when it is forgotten or has not happened. */

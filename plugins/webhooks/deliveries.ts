@@ -145,6 +145,24 @@ export class Deliveries {
     for await (const [id] of this.rows.scan({ index: 'webhook', equals: webhook })) await this.rows.delete(id)
   }
 
+  /** How many deliveries name a user. */
+  async countOf(user: string): Promise<number> {
+    let count = 0
+    for await (const _ of this.#naming(user)) count += 1
+    return count
+  }
+
+  /** Deletes the deliveries that name a user, also those that wait, and returns how many. */
+  async eraseOf(user: string): Promise<number> {
+    let erased = 0
+    for await (const id of this.#naming(user)) if (await this.rows.delete(id)) erased += 1
+    return erased
+  }
+
+  async *#naming(user: string): AsyncIterable<string> {
+    for await (const [id, { body }] of this.rows.scan()) if (body.includes(user)) yield id
+  }
+
   /** Forgets ended deliveries that are old, or of which there are many newer ones, and webhooks of plugins that have none left. */
   async prune(now = Date.now()): Promise<void> {
     const oldest = new Date(now - kept.days * dayMs).toISOString()

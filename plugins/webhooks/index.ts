@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineArea, kernelServices, WebhookSender } from '#kernel'
+import { personalOfUsers } from '#kit'
 import { Deliveries } from './deliveries.ts'
 import { addDeliveryRoutes } from './routes/deliveries.ts'
 import { addWebhookRoutes } from './routes/webhooks.ts'
@@ -18,7 +19,7 @@ export default defineArea({
   }),
 
   async setup(context) {
-    const { store, own, use, onAny, event, every, provide, settings } = context
+    const { store, own, use, onAny, event, every, personal, provide, settings } = context
     event(WebhookTest)
     const webhooks = new Webhooks(store, () => use(kernelServices.secrets))
     own(await webhooks.load())
@@ -30,6 +31,11 @@ export default defineArea({
     onAny((_, occurrence) => deliveries.take(occurrence))
     every(hourMs, () => deliveries.prune())
     provide(WebhookSender, senderOf(webhooks, deliveries))
+    personal(
+      personalOfUsers({ count: (id) => deliveries.countOf(id), erase: (id) => deliveries.eraseOf(id) }, [
+        'request',
+      ]),
+    )
     addWebhookRoutes(context, webhooks, deliveries)
     addDeliveryRoutes(context, webhooks, deliveries)
   },
