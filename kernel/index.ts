@@ -205,6 +205,7 @@ export type {
   UpstreamRequest,
 } from './contract/provider.ts'
 export { hintOf, type ProviderSpec, providerSpec } from './contract/provider.ts'
+export { type Age, type RecordClass, Retention, RetentionDue } from './contract/retention.ts'
 export { type Candidate, Routing, type TargetHooks } from './contract/routing.ts'
 export { SealedBodies, Sealing, type Signature, Signing, type SigningKey } from './contract/sealing.ts'
 export type { Actor, Section } from './contract/section.ts'

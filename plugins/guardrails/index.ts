@@ -1,14 +1,12 @@
 import { z } from 'zod'
 import { defineArea, GuardrailRules } from '#kernel'
-import { longestGuardrailMatch, personalOfUsers } from '#kit'
+import { longestGuardrailMatch, personalOfUsers, retained } from '#kit'
 import { addFigureRoutes } from './routes/figures.ts'
 import { addHistoryRoute } from './routes/history.ts'
 import { addRuleRoutes } from './routes/rules.ts'
 import { addTestRoute } from './routes/test.ts'
 import { Rules } from './rules.ts'
 import { Violations } from './violations.ts'
-
-const hourMs = 3_600_000
 
 export default defineArea({
   settings: z.strictObject({}),
@@ -17,7 +15,7 @@ export default defineArea({
     const rules = new Rules(context)
     const violations = await Violations.open(context, rules)
     context.own(await rules.load())
-    context.every(hourMs, () => violations.prune())
+    retained(context, { sweep: (ages) => violations.prune(ages('events')) })
     context.provide(GuardrailRules, {
       reach: 2 * longestGuardrailMatch,
       compile: (owner, own) => rules.compile(owner, own),

@@ -1,4 +1,5 @@
 import {
+  type Age,
   type Call,
   type Context,
   type Counters,
@@ -9,12 +10,9 @@ import {
   type RowLog,
   type TextLocation,
 } from '#kernel'
-import { HourlyCounts } from '#kit'
+import { Expiry, HourlyCounts } from '#kit'
 import type { Rules } from './rules.ts'
 import { type Violation, violation } from './shapes.ts'
-
-/** Thirty days, as long as traces by default. */
-const keptMs = 30 * 86_400_000
 
 export const GuardrailViolation = defineEvent(
   'guardrail.violation',
@@ -35,6 +33,7 @@ type Parts = Pick<Context<unknown>, 'store' | 'emit' | 'event'>
 /** Matches of rules in calls: a row for each rule, direction and call, and counts that outlive the rows. */
 export class Violations {
   readonly log: RowLog<Violation & { readonly at: number }>
+  readonly #expiry: Expiry<Violation>
   readonly #counters: Counters
   readonly #hourly: HourlyCounts
   readonly #emit: Parts['emit']
@@ -52,6 +51,7 @@ export class Violations {
         action: (row) => row.action,
       },
     })
+    this.#expiry = new Expiry(this.log)
     this.#counters = counters
     this.#hourly = new HourlyCounts(counters)
     this.#emit = emit
@@ -121,9 +121,9 @@ export class Violations {
     }
   }
 
-  /** Deletes rows older than thirty days, and counts of hours that are over. */
-  async prune(): Promise<void> {
-    await this.log.prune(Date.now() - keptMs)
+  /** Deletes rows that are past the age of their project, and counts of hours that are over. */
+  async prune(age: Age): Promise<void> {
+    await this.#expiry.sweep(age)
     this.#hourly.prune()
   }
 

@@ -11,7 +11,7 @@ import {
   TraceReader,
   UsageRecords,
 } from '#kernel'
-import { personalOfUsers } from '#kit'
+import { daysOf, personalOfUsers, retained } from '#kit'
 import { Arrangements } from './arrangements.ts'
 import { raiseUsage } from './behind.ts'
 import { bodySeals } from './body-seals.ts'
@@ -19,7 +19,7 @@ import { figuresOf } from './figures.ts'
 import { firstTokenOf, startedOf } from './live.ts'
 import { liveFor } from './publishing.ts'
 import { type BodyRules, record } from './recorder.ts'
-import { newRing } from './ring.ts'
+import { forget, newRing } from './ring.ts'
 import { costRoutes } from './routes/costs.ts'
 import { liveRoute } from './routes/live.ts'
 import { overviewRoute } from './routes/overview.ts'
@@ -32,7 +32,6 @@ import { guardrailOf, itemOf } from './view.ts'
 
 const flushMs = 250
 const liveEvents = 2000
-const hourMs = 3_600_000
 /** After a start, in milliseconds. */
 const soonMs = 1000
 
@@ -53,16 +52,16 @@ export default defineArea({
     }),
     retention_days: z
       .strictObject({
-        rows: days.default(30).meta({ title: 'Traces', description: 'Days after which a trace is deleted.' }),
+        rows: days.optional().meta({ title: 'Traces', description: 'Days after which a trace is deleted.' }),
         bodies: days
-          .default(30)
+          .optional()
           .meta({ title: 'Bodies', description: 'Days after which its bodies are deleted.' }),
       })
       .prefault({})
       .meta({
         title: 'Retention',
         description:
-          'How long traces and their sums by minute are kept. Sums by hour and day are kept for ever.',
+          'The former place of the ages of traces and bodies. What is set here holds in place of the ages of the module retentionwipe, except for projects that have ages of their own there.',
       }),
   }),
 
@@ -127,23 +126,41 @@ export default defineArea({
     context.on(ModuleChanged, (data) =>
       live(() => ({ event: 'module.changed', userId: null, data: () => data })),
     )
-    context.every(hourMs, async () => {
-      await traces.prune(settings.retention_days)
-      await arrangements.prune()
+    const { rows, bodies } = settings.retention_days
+    const ages = retained(context, {
+      own: { traces: rows, bodies },
+      sweep: async (ages) => {
+        await traces.prune({ traces: ages('traces'), bodies: ages('bodies') })
+        await arrangements.prune()
+      },
     })
 
     context.own(context.use(kernelServices.queues).add('traces', () => traces.status()))
     context.provide(TraceReader, traces)
     context.provide(Figures, figuresOf(traces))
     context.personal(
-      personalOfUsers({ count: (id) => traces.countOf(id), erase: (id) => traces.eraseOf(id) }, ['request']),
+      personalOfUsers(
+        {
+          count: (id) => traces.countOf(id),
+          erase(id) {
+            forget(ring, id)
+            return traces.eraseOf(id)
+          },
+        },
+        ['request'],
+      ),
     )
-    traceRoutes(context, { traces, rules, keptDays: settings.retention_days.rows, added: finished })
+    traceRoutes(context, {
+      traces,
+      rules,
+      keptDays: (project) => daysOf(ages('traces'), project),
+      added: finished,
+    })
     explainRoute(context, traces, arrangements)
     overviewRoute(context, traces)
     costRoutes(context, traces)
     timeseriesRoute(context, traces)
     liveRoute(context, ring)
-    statusRoute(context, { traces, ring, flushMs, settings, state })
+    statusRoute(context, { traces, ring, flushMs, settings, ages, state })
   },
 })

@@ -182,9 +182,10 @@ test('quarters of an hour are kept for two months, sums by day for good', async 
   for (const ago of [1, 62, 70])
     void traces.append({ ...row!, id: newId('tr_'), source: 'proxy', at: now - ago * day })
   const figures = figuresOf(traces)
+  const age = { days: 1000, projects: {} }
   const since = async () => (await figures.since('total', '', now - 80 * day, now)).requests
   expect(await since()).toBe(3)
-  await traces.prune({ rows: 1000, bodies: 1000 }, now)
+  await traces.prune({ traces: age, bodies: age }, now)
   expect(await since()).toBe(2)
   expect((await figures.byDay(0, dayOf(now))).size).toBe(3)
 })

@@ -13,6 +13,8 @@ import { type TraceFilter, Traces } from './traces.ts'
 const day = 86_400_000
 const newId = createIds()
 
+const forAll = (days: number) => ({ days, projects: {} })
+
 let folder: string
 let engine: Engine
 
@@ -107,7 +109,7 @@ test('what traces add up to outlives them and their bodies', async () => {
   expect(before).toEqual([100, 100 * 15_000 + 4950, 30])
   const [oldest] = (await traces.list({}, { limit: 1, offset: 0 })).items
 
-  await traces.prune({ rows: 30, bodies: 7 }, now)
+  await traces.prune({ traces: forAll(30), bodies: forAll(7) }, now)
   const left = await traces.list({}, { limit: 500, offset: 0 })
   expect(left.total).toBe(31)
   const bodies = await Promise.all(left.items.map(({ id }) => traces.bodies(id)))
@@ -119,6 +121,34 @@ test('what traces add up to outlives them and their bodies', async () => {
   const minutes = async (daysAgo: number) =>
     (await cells.series(now - daysAgo * day - 60_000, now - daysAgo * day + 60_000, 60_000)).size
   expect([await minutes(20), await minutes(40)]).toEqual([1, 0])
+})
+
+test('projects have ages of their own, shorter and longer, which a sweep and the sweeps after it keep to', async () => {
+  const traces = new Traces(engine.namespace('projects'), 250)
+  const now = Date.now()
+  for (let n = 0; n < 60; n++)
+    for (const project of ['brief', 'usual', 'long'])
+      await traces.append({ ...sample(n, now - n * day - 1), project }, () => '{"request":{}}')
+  const ages = {
+    traces: { days: 30, projects: { brief: 5, long: 50 } },
+    bodies: { days: 10, projects: { brief: 2, long: 20 } },
+  }
+  const left = async () => {
+    const counts = await Promise.all(
+      ['brief', 'usual', 'long'].map(async (project) => {
+        const { items } = await traces.list({ project }, { limit: 100 })
+        const bodies = await Promise.all(items.map(({ id }) => traces.bodies(id)))
+        return [items.length, bodies.filter((body) => body).length]
+      }),
+    )
+    return counts.flat()
+  }
+  await traces.prune(ages, now)
+  expect(await left()).toEqual([5, 2, 30, 10, 50, 20])
+  await traces.prune(ages, now + 2 * day)
+  expect(await left()).toEqual([3, 0, 28, 8, 48, 18])
+  await traces.prune({ ...ages, traces: { days: 1, projects: { long: 7 } } }, now + 2 * day)
+  expect(await left()).toEqual([0, 0, 0, 0, 5, 5])
 })
 
 test('a follower meets each trace once, in the order of writing, also while some are added and old ones go', async () => {
@@ -140,7 +170,7 @@ test('a follower meets each trace once, in the order of writing, also while some
   expect([await follow(25), await follow(25), await follow(25)]).toEqual([25, 15, 0])
   await traces.append(sample(1, now - 2 * day))
   for (const row of rows.slice(40)) await traces.append(row)
-  await traces.prune({ rows: 1, bodies: 1 }, now + 1000)
+  await traces.prune({ traces: forAll(1), bodies: forAll(1) }, now + 1000)
   while ((await follow(7)) > 0);
   expect(met).toEqual(rows.map(({ id }) => id))
 })

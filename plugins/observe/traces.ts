@@ -1,4 +1,5 @@
 import type {
+  Age,
   Awaitable,
   CallSource,
   LogQuery,
@@ -9,7 +10,7 @@ import type {
   Store,
   TracePlace,
 } from '#kernel'
-import { nanoOf } from '#kit'
+import { Expiry, nanoOf } from '#kit'
 import { type Bodies, parseBodies } from './body.ts'
 import { type BodySeals, noSeals, type Seal, sealedBy, type TextOf } from './body-seals.ts'
 import { Cells, everybody, minutesBefore, quartersBefore } from './cells.ts'
@@ -57,6 +58,8 @@ const quartersKeptDays = 65
 export class Traces {
   readonly #log: RowLog<TraceRow>
 
+  readonly #expiry: Expiry<TraceRow>
+  readonly #bodiesExpiry: Expiry<TraceRow>
   readonly #seals: BodySeals
   readonly #waiting = new Set<Promise<void>>()
   deletedBefore: number | undefined
@@ -71,6 +74,8 @@ export class Traces {
       rollup: createRollUp(),
       flushMs,
     })
+    this.#expiry = new Expiry(this.#log)
+    this.#bodiesExpiry = new Expiry(this.#log, { bodiesOnly: true })
   }
 
   /** Indexes traces of earlier versions for what is filtered by today; queries need not wait for it. */
@@ -199,11 +204,14 @@ export class Traces {
     return this.#log.status()
   }
 
-  /** Deletes rows and bodies older than so many days, and with the rows their sums by the minute. Other sums stay. */
-  async prune(days: { readonly rows: number; readonly bodies: number }, now = Date.now()): Promise<void> {
-    await this.#log.pruneBodies(now - days.bodies * 24 * hourMs)
-    const before = now - days.rows * 24 * hourMs
-    await this.#log.prune(before)
+  /**
+   * Deletes rows and bodies that are past the age of their project, and sums by the minute that are past the highest age of
+   * rows. Other sums stay.
+   */
+  async prune(ages: Readonly<Record<'traces' | 'bodies', Age>>, now = Date.now()): Promise<void> {
+    await this.#bodiesExpiry.sweep(ages.bodies, now)
+    await this.#expiry.sweep(ages.traces, now)
+    const before = now - Math.max(ages.traces.days, ...Object.values(ages.traces.projects)) * 24 * hourMs
     this.deletedBefore = before
     await this.#log.forgetTotals(...minutesBefore(before))
     await this.#log.forgetTotals(...quartersBefore(now - quartersKeptDays * 24 * hourMs))

@@ -306,7 +306,8 @@ test('the summary and the log are what the traces say, for all and for each user
 test('events go with their traces: by age, and with the data of their user', async () => {
   const cut = Date.now() - 4.5 * dayMs
   expect((await logOf(`to=${new Date(cut).toISOString()}`)).total).toBeGreaterThan(0)
-  await traces.prune({ rows: 4.5, bodies: 4.5 })
+  const age = { days: 4.5, projects: {} }
+  await traces.prune({ traces: age, bodies: age })
   expect((await logOf(`to=${new Date(cut).toISOString()}`)).total).toBe(0)
   const left = (await logOf(`user_id=${bob.userId}`)).total
   expect(left).toBeGreaterThan(0)

@@ -1,9 +1,9 @@
 import { badRequest, type EventType } from '#kernel'
 import { compileGlobs, isGlob, nearest } from '#kit'
 
-/** Every event but those of single calls, which are for plugins in the process: they have no JSON. */
+/** Every event but those that are for plugins in the process: of single calls, which have no JSON, and the times of sweeps. */
 export const isDeliverable = ({ name }: Pick<EventType<unknown>, 'name'>): boolean =>
-  !name.startsWith('call.')
+  !name.startsWith('call.') && !name.startsWith('retention.')
 
 /** Names that are documented for areas and modules that may not run here, in both sets. */
 const documented: readonly string[] = [

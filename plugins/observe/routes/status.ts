@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Context, StoreState } from '#kernel'
+import type { Age, Context, RecordClass, StoreState } from '#kernel'
 import type { Ring } from '../ring.ts'
 import type { Traces } from '../traces.ts'
 
@@ -30,14 +30,15 @@ interface Parts {
   readonly traces: Traces
   readonly ring: Ring
   readonly flushMs: number
-  readonly settings: Pick<Status, 'bodies' | 'max_body_bytes' | 'retention_days'>
+  readonly settings: Pick<Status, 'bodies' | 'max_body_bytes'>
+  readonly ages: (of: RecordClass) => Age
   readonly state: Pick<StoreState, 'problem' | 'hasRoom'>
 }
 
 /** How recording is doing. */
 export function statusRoute(
   context: Context<unknown>,
-  { traces, ring, flushMs, settings, state }: Parts,
+  { traces, ring, flushMs, settings, ages, state }: Parts,
 ): void {
   context.route({
     method: 'get',
@@ -50,7 +51,8 @@ export function statusRoute(
       return {
         status: dropped > 0 || state.problem !== undefined ? ('degraded' as const) : ('healthy' as const),
         queue: { depth, bytes: Math.round(bytes), dropped, flush_interval_ms: flushMs },
-        ...settings,
+        max_body_bytes: settings.max_body_bytes,
+        retention_days: { rows: ages('traces').days, bodies: ages('bodies').days },
         bodies: settings.bodies === 'full' && !state.hasRoom ? ('paused' as const) : settings.bodies,
         live: { viewers: ring.viewers, events: ring.last },
       }

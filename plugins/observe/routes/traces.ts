@@ -49,7 +49,7 @@ interface Parts {
   readonly traces: Traces
   readonly rules: BodyRules
   /** Days that traces are kept. */
-  readonly keptDays: number
+  readonly keptDays: (project: string) => number
   /** Called with a trace that was added by hand. */
   readonly added: (row: TraceRow) => void
 }
@@ -95,7 +95,7 @@ export function traceRoutes(context: Context<unknown>, { traces, rules, keptDays
       const { request, response } = body
       const prices = context.use(Pricing)
       const { store } = rules
-      const at = beganAt(body, keptDays)
+      const at = beganAt(body, keptDays(body.project))
       const row = manualRow(body, at, principal!, store, (...usage) => {
         const cost = prices.cost(...usage)
         return cost && costOf(cost)

@@ -1,0 +1,26 @@
+import { defineModule } from '#kernel'
+import { personalOfUsers } from '#kit'
+import { addRoutes } from './routes.ts'
+import { Sets } from './sets.ts'
+import { refusalOf, settings } from './settings.ts'
+
+export default defineModule({
+  settings,
+
+  setup(context) {
+    const { id, settings, personal } = context
+    const sets = new Sets(context)
+    personal(personalOfUsers({ count: (user) => sets.countOf(user), erase: (user) => sets.eraseOf(user) }))
+    addRoutes(context, sets)
+
+    if (settings.users.length === 0 && settings.projects.length === 0) return {}
+    return {
+      pure: true,
+      request({ principal: { userId }, context: { project, tags }, trace }) {
+        const refusal = refusalOf(settings, { user_id: userId, project, tags })
+        if (refusal !== 'not_allowed') trace.note(id, refusal ?? 'may_train')
+        return undefined
+      },
+    }
+  },
+})
