@@ -13,7 +13,7 @@ import { entryOf, readManifest } from './manifest-file.ts'
 import type { Staged } from './staging/stage.ts'
 
 /** Version of the contract that plugins are written against. */
-export const apiVersion = '3.52.0'
+export const apiVersion = '3.53.0'
 
 export const idPattern = /^[a-z][a-z0-9-]{0,63}$/
 const ids = z.array(z.string().regex(idPattern)).default([])
