@@ -1,12 +1,5 @@
 import type { Json, JsonObject } from '#kernel'
-import {
-  type Finder,
-  findAll,
-  type PersonalFinding,
-  personalFinders,
-  personalTypes,
-  toldNames,
-} from '#kit'
+import { type Finder, findAll, type PersonalFinding, personalFinders, personalTypes, toldNames } from '#kit'
 import type { Example, Turn } from './example.ts'
 
 export type Mask = (example: Example) => Example
