@@ -28,7 +28,7 @@ async function manifest(): Promise<object> {
     await readFile(path.join(root, 'package.json'), 'utf8'),
   ) as Record<string, unknown>
   const imports = {
-    '#kernel': './kernel/index.js',
+    '#kernel': './contract/index.js',
     '#kit': './kit/index.js',
     '#provider': './plugins/upstream/kit/index.js',
   }

@@ -1,4 +1,4 @@
-import type { Limit } from '../kernel/contract/counting.ts'
+import type { Limit } from '../contract/counting.ts'
 
 type Calendar = Extract<Limit, { timezone: string }>
 

@@ -1,4 +1,4 @@
-import type { Age } from '../kernel/contract/retention.ts'
+import type { Age } from '../contract/retention.ts'
 import type { Log } from '../storage/index.ts'
 import { daysOf } from './retained.ts'
 

@@ -41,8 +41,8 @@ describe('a report', () => {
 
   test('has what is exported and what that refers to, through any number of files', async () => {
     await declare({
-      'kernel/index.d.ts': `export { type A, b as c } from './a.ts';\nexport type * from './d.ts';`,
-      'kernel/a.d.ts': `import type { X as Y } from './x.ts';
+      'contract/index.d.ts': `export { type A, b as c } from './a.ts';\nexport type * from './d.ts';`,
+      'contract/a.d.ts': `import type { X as Y } from './x.ts';
 export interface A {
     y: Y;
 }
@@ -52,8 +52,8 @@ interface Hidden {
 }
 export interface Unused {
 }`,
-      'kernel/d.d.ts': 'export type D = 2;',
-      'kernel/x.d.ts': 'export type X = 3;',
+      'contract/d.d.ts': 'export type D = 2;',
+      'contract/x.d.ts': 'export type X = 3;',
     })
     const text = contract()
     for (const part of ['interface A', 'const b', 'interface Hidden', 'type D = 2', 'type X = 3'])
@@ -63,13 +63,13 @@ export interface Unused {
 
   test('stays the same when only comments and order change', async () => {
     await declare({
-      'kernel/index.d.ts': `export { type A, type B } from './a.ts';`,
-      'kernel/a.d.ts': '/** One. */\nexport type A = 1;\nexport type B = 2;',
+      'contract/index.d.ts': `export { type A, type B } from './a.ts';`,
+      'contract/a.d.ts': '/** One. */\nexport type A = 1;\nexport type B = 2;',
     })
     const before = contract()
-    await declare({ 'kernel/a.d.ts': 'export type B = 2;\n/** Another\n * one. */\nexport type A = 1;' })
+    await declare({ 'contract/a.d.ts': 'export type B = 2;\n/** Another\n * one. */\nexport type A = 1;' })
     expect(contract()).toBe(before)
-    await declare({ 'kernel/a.d.ts': 'export type B = 2;\nexport type A = 3;' })
+    await declare({ 'contract/a.d.ts': 'export type B = 2;\nexport type A = 3;' })
     expect(contract()).not.toBe(before)
   })
 })

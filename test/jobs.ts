@@ -1,4 +1,4 @@
-import type { Jobs, Store } from '../kernel/index.ts'
+import type { Jobs, Store } from '../contract/index.ts'
 import { createLog } from '../kernel/log.ts'
 import { Scheduler } from '../plugins/jobs/scheduler.ts'
 import { JobsService } from '../plugins/jobs/service.ts'

@@ -21,8 +21,8 @@ test('the package has built files with their types, and neither sources nor test
   expect(outside.packed).toEqual(
     expect.arrayContaining([
       'bin/switchyard.js',
-      'dist/kernel/index.js',
-      'dist/kernel/index.d.ts',
+      'dist/contract/index.js',
+      'dist/contract/index.d.ts',
       'docs/plugins/tutorial.md',
       'examples/turnlimit/index.js',
     ]),

@@ -3,7 +3,7 @@ import { Declarations, type Reference } from './declarations.ts'
 
 /** The published entries, by the names they are imported under. */
 export const entries = {
-  switchyard: 'kernel/index.d.ts',
+  switchyard: 'contract/index.d.ts',
   'switchyard-kit': 'kit/index.d.ts',
   'switchyard-provider': 'plugins/upstream/kit/index.d.ts',
   'switchyard-testing': 'test/testing.d.ts',

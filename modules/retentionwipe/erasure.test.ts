@@ -144,8 +144,8 @@ test('what a user said is nowhere after the erasure, also of plugins that are sw
   expect(dry.status).toBe(200)
   expect(dry.body).toMatchObject({ dry_run: true, unclaimed: [] })
   const { found } = dry.body
-  expect(Object.keys(found).sort()).toEqual(
-    ['agentguard', 'cachelayer', 'hoarder', 'observe', 'proxy', 'sealing', 'trust'].sort(),
+  expect(Object.keys(found)).toEqual(
+    expect.arrayContaining(['agentguard', 'cachelayer', 'hoarder', 'observe', 'proxy', 'sealing', 'trust']),
   )
 
   const id = await erase(ada)

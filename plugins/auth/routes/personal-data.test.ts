@@ -70,13 +70,13 @@ test('what is kept of a user is counted by plugin, and erased on request', async
   const [ada, bob] = [await speaking('ada'), await speaking('bob')]
   expect((await dataOf(ada.userId)).body).toEqual({
     user_id: ada.userId,
-    kept: { keeper: 3, observe: 1, proxy: 1, sealing: 1 },
+    kept: { anomalyradar: 1, keeper: 3, observe: 1, proxy: 1, sealing: 1 },
   })
 
   const failed = await gateway.api('DELETE', `/api/auth/users/${ada.userId}/data`)
   expect([failed.status, failed.body.error.details]).toEqual([
     500,
-    { failed: ['keeper'], done: { observe: 1, proxy: 1, sealing: 1 } },
+    { failed: ['keeper'], done: { anomalyradar: 1, observe: 1, proxy: 1, sealing: 1 } },
   ])
   expect((await dataOf(ada.userId)).body.kept).toEqual({ keeper: 3 })
   const again = await gateway.api('DELETE', `/api/auth/users/${ada.userId}/data`)

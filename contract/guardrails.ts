@@ -1,6 +1,6 @@
-import type { Call } from '../call/call.ts'
-import { guardedToken } from '../container.ts'
-import type { Span, TextLocation } from '../detect/detect.ts'
+import type { Call } from '../kernel/call/call.ts'
+import { guardedToken } from '../kernel/container.ts'
+import type { Span, TextLocation } from '../kernel/detect/detect.ts'
 
 /** A match of a rule in a text. */
 export interface GuardrailHit {

@@ -1,4 +1,4 @@
-import { token } from '../container.ts'
+import { token } from '../kernel/container.ts'
 
 /** How alert rules are evaluated. */
 export interface PulseSettings {

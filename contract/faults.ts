@@ -1,6 +1,6 @@
-import type { Call } from '../call/call.ts'
-import type { Attempt } from '../call/trace.ts'
-import { token } from '../container.ts'
+import type { Call } from '../kernel/call/call.ts'
+import type { Attempt } from '../kernel/call/trace.ts'
+import { token } from '../kernel/container.ts'
 
 /** What goes wrong with an attempt on purpose. Times in milliseconds. */
 export type Fault =

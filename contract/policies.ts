@@ -1,8 +1,8 @@
-import type { Call } from '../call/call.ts'
-import type { Completion } from '../call/canonical.ts'
-import { guardedToken } from '../container.ts'
-import type { Span, TextLocation } from '../detect/detect.ts'
-import type { Candidate } from './routing.ts'
+import type { Call } from '../kernel/call/call.ts'
+import type { Completion } from '../kernel/call/canonical.ts'
+import { guardedToken } from '../kernel/container.ts'
+import type { Candidate } from '../kernel/contract/routing.ts'
+import type { Span, TextLocation } from '../kernel/detect/detect.ts'
 
 /** A policy whose rules all match in a call. */
 export interface PolicyHit {

@@ -1,5 +1,5 @@
-import type { Page, PageOptions } from '../../storage/index.ts'
-import { guardedToken } from '../container.ts'
+import { guardedToken } from '../kernel/container.ts'
+import type { Page, PageOptions } from '../storage/index.ts'
 
 /** What somebody said of an answer. */
 export interface FeedbackRecord {

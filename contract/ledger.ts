@@ -1,6 +1,6 @@
-import type { Transaction } from '../../storage/index.ts'
-import { guardedToken } from '../container.ts'
-import type { Subject } from './personal-data.ts'
+import { guardedToken } from '../kernel/container.ts'
+import type { Subject } from '../kernel/contract/personal-data.ts'
+import type { Transaction } from '../storage/index.ts'
 
 /** The party that did something. Ids are the gateway's own: never an address or a name of a person. */
 export interface LedgerActor {

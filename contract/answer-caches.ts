@@ -1,5 +1,5 @@
-import type { Page, PageOptions } from '../../storage/index.ts'
-import { token } from '../container.ts'
+import { token } from '../kernel/container.ts'
+import type { Page, PageOptions } from '../storage/index.ts'
 
 /** An answer that a cache holds, without its text. Times are milliseconds since the epoch. */
 export interface CachedAnswer {

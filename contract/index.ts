@@ -1,0 +1,300 @@
+/**
+ * The contract: what plugins are written against. The files beside this one are what plugins and areas offer each other,
+ * types and tokens only; everything else is the kernel's.
+ */
+
+export { type Config, ConfigError } from '../config/config.ts'
+export type { Environment } from '../config/references.ts'
+export {
+  type Accounts,
+  type Key,
+  type KeyOwner,
+  keyStatus,
+  noUser,
+  operator,
+  type User,
+} from '../kernel/auth/accounts.ts'
+export { withTenant } from '../kernel/auth/tenants.ts'
+export { beginAttempt, newAttempt } from '../kernel/call/attempt.ts'
+export {
+  Call,
+  type CallContext,
+  type CallOrigin,
+  type Principal,
+  type Timeouts,
+} from '../kernel/call/call.ts'
+export { Cancel } from '../kernel/call/cancel.ts'
+export type * from '../kernel/call/canonical.ts'
+export {
+  type FoundSpan,
+  findingActions,
+  findingTypes,
+  type SafetyFinding,
+  severities,
+  type TraceFinding,
+} from '../kernel/call/findings.ts'
+export { type InnerCall, runInnerCall } from '../kernel/call/inner-exchange.ts'
+export { CallFirstContent, CallSettled, CallStarted, type Outcome } from '../kernel/call/outcome.ts'
+export { type Reply, StreamReply, WholeReply } from '../kernel/call/reply.ts'
+export {
+  type Attempt,
+  type ChainFacts,
+  type Decision,
+  type Note,
+  type Rewrite,
+  type Skip,
+  Trace,
+} from '../kernel/call/trace.ts'
+export { believedUsage, fromWireUsage, mostTokens, noUsage, type Usage } from '../kernel/call/usage.ts'
+export type { Address, Asking, EventShape, StreamEncoder, Wire } from '../kernel/call/wire.ts'
+export type { BroughtText } from '../kernel/chain/brought.ts'
+export {
+  type Awaitable,
+  type Hooks,
+  hooksOf,
+  type Next,
+  type Show,
+  type Stage,
+  type Visit,
+} from '../kernel/chain/hooks.ts'
+export type { CircuitState } from '../kernel/chain/module-circuit.ts'
+export { ModuleChanged, ModuleRestored, ModuleTripped } from '../kernel/chain/module-events.ts'
+export { type Condition, type When, whenSchema } from '../kernel/chain/when.ts'
+export { Cohort } from '../kernel/cohort.ts'
+export { guardedToken, type Token, token } from '../kernel/container.ts'
+export {
+  type Answer,
+  type AnswerForm,
+  type Answers,
+  answer,
+  answers,
+  type FileAnswer,
+  type HtmlPage,
+  type JsonOrEvents,
+  jsonOrEvents,
+} from '../kernel/contract/answers.ts'
+export {
+  type BodyForm,
+  type BodyOptions,
+  rawBody,
+  streamedBody,
+  type Upload,
+} from '../kernel/contract/bodies.ts'
+export {
+  type CallCredential,
+  type CallOptions,
+  type CallSource,
+  type CompleteOptions,
+  callSources,
+  type MadeCall,
+  ModelCalls,
+} from '../kernel/contract/calls.ts'
+export { type Arrangement, type AttemptHooks, Delivery, type OwnKey } from '../kernel/contract/delivery.ts'
+export {
+  type Amounts,
+  type Capability,
+  type Cost,
+  capabilities,
+  type Estimator,
+  type PriceDescription,
+  type PriceItem,
+  Pricing,
+  type Rate,
+  type Rates,
+  type TokenCount,
+  TokenCounting,
+} from '../kernel/contract/models.ts'
+export type {
+  Erasure,
+  Personal,
+  PersonalData,
+  PersonalSums,
+  Subject,
+} from '../kernel/contract/personal-data.ts'
+export {
+  type Context,
+  defineArea,
+  defineModule,
+  defineProvider,
+  type OnceContext,
+} from '../kernel/contract/plugin.ts'
+export type {
+  Credential,
+  Protocol,
+  Provider,
+  StreamDecoder,
+  Target,
+  TokenQuestion,
+  UpstreamHead,
+  UpstreamRequest,
+} from '../kernel/contract/provider.ts'
+export { hintOf, type ProviderSpec, providerSpec } from '../kernel/contract/provider.ts'
+export { type Candidate, Routing, type TargetHooks } from '../kernel/contract/routing.ts'
+export type { Actor, Section } from '../kernel/contract/section.ts'
+export { type Session, Sessions } from '../kernel/contract/sessions.ts'
+export { Tenants } from '../kernel/contract/tenants.ts'
+export {
+  CallTraced,
+  type TraceBodies,
+  type TracedAttempt,
+  type TraceError,
+  type TracePlace,
+  type TraceQuery,
+  TraceReader,
+  type TraceSummary,
+} from '../kernel/contract/traces.ts'
+export { type Countdown, Countdowns } from '../kernel/countdown.ts'
+export type { Detection, Span, TextLocation } from '../kernel/detect/detect.ts'
+export type { UpstreamFault } from '../kernel/errors.ts'
+export {
+  badRequest,
+  circuitOpen,
+  conflict,
+  contentBlocked,
+  draining,
+  type ErrorCode,
+  envelope,
+  forbidden,
+  GatewayError,
+  internalError,
+  isGatewayError,
+  isUpstreamError,
+  notFound,
+  providerError,
+  rateLimited,
+  tooLarge,
+  UpstreamError,
+  unauthorized,
+  unavailable,
+} from '../kernel/errors.ts'
+export { ManagementAudited } from '../kernel/events/audit.ts'
+export { defineEvent, type EventType, type Occurrence } from '../kernel/events.ts'
+export { HookFault } from '../kernel/hook-fault.ts'
+export { sessionCookie } from '../kernel/http/browser.ts'
+export { callContextOf } from '../kernel/http/context.ts'
+export { newId, secretToken } from '../kernel/id.ts'
+export type { Log } from '../kernel/log.ts'
+export type { Arranged, Placement } from '../kernel/plugin/arrangement.ts'
+export type { Generation } from '../kernel/plugin/generation.ts'
+export type { ConfigChange, JournalEntry } from '../kernel/plugin/journal.ts'
+export type { Binding, Plugin, PluginState } from '../kernel/plugin/plugin-record.ts'
+export { bindingName } from '../kernel/plugin/records.ts'
+export type { Registry } from '../kernel/plugin/registry.ts'
+export type { Reloader, Rescan } from '../kernel/plugin/reloader.ts'
+export { type SettingChange, settingChange } from '../kernel/plugin/setting.ts'
+export type { QueueStatus, Queues } from '../kernel/queues.ts'
+export type { Refusals } from '../kernel/refusals.ts'
+export type { LiveRoute, Route, RouteInput, ServerEvent } from '../kernel/route.ts'
+export { type Secrets, SecretsError } from '../kernel/secrets/secrets.ts'
+export { kernelServices, type Runtime } from '../kernel/services.ts'
+export type { StoreState } from '../kernel/store-state.ts'
+export { Chunk } from '../kernel/stream/chunk.ts'
+export type { Filter, Out } from '../kernel/stream/filter.ts'
+export { ThreadEnded } from '../kernel/threads/threads.ts'
+export type {
+  Bodies,
+  BodiesOptions,
+  Body,
+  BodyFacts,
+  Collection,
+  Counters,
+  ListOptions,
+  Log as RowLog,
+  LogQuery,
+  Page,
+  PageOptions,
+  Sequence,
+  Store,
+  Transaction,
+} from '../storage/index.ts'
+export { AlertPulse, type PulseSettings } from './alerts.ts'
+export {
+  Anomalies,
+  type AnomalyDimension,
+  type AnomalyKind,
+  type AnomalySeverity,
+  anomalyKinds,
+  anomalySeverities,
+  type FoundAnomaly,
+} from './anomalies.ts'
+export type { AnswerCache, CachedAnswer, CachedWhich, CacheFigures } from './answer-caches.ts'
+export { AnswerCaches } from './answer-caches.ts'
+export {
+  type Budget,
+  type Claim,
+  Counting,
+  type Held,
+  type Left,
+  type Limit,
+  type Refusal,
+  type SharedWindows,
+  type WindowOptions,
+  type WindowSum,
+  type Windows,
+} from './counting.ts'
+export { type Fault, Faults } from './faults.ts'
+export { Feedback, type FeedbackRecord } from './feedback.ts'
+export { type FigureDimension, type FigureLine, type FigureSums, Figures } from './figures.ts'
+export {
+  type GuardrailHit,
+  type GuardrailRuleSet,
+  GuardrailRules,
+  type GuardrailSpan,
+  type OwnGuardrailRules,
+} from './guardrails.ts'
+export {
+  type AddJob,
+  type CronOptions,
+  type Job,
+  type JobDefinition,
+  type JobError,
+  type JobProgress,
+  type JobQueue,
+  type JobRecord,
+  type JobStatus,
+  Jobs,
+  type ScheduledTime,
+} from './jobs.ts'
+export {
+  Ledger,
+  type LedgerActor,
+  type LedgerDraft,
+  type LedgerEntry,
+  type LedgerHead,
+  type LedgerQuery,
+  type LedgerResource,
+} from './ledger.ts'
+export { ModelCatalogue, type ModelDescription } from './model-catalogue.ts'
+export {
+  type Plan,
+  Plans,
+  planBudget,
+  type Quota,
+  type Tier,
+  tiers,
+  type UpgradePrompt,
+} from './plans.ts'
+export {
+  type OwnPolicies,
+  type PolicyCheck,
+  type PolicyHit,
+  type PolicySpan,
+  TrustPolicies,
+} from './policies.ts'
+export { type Age, type RecordClass, Retention, RetentionDue } from './retention.ts'
+export { SealedBodies, Sealing, type Signature, Signing, type SigningKey } from './sealing.ts'
+export {
+  type Cap,
+  type CapAction,
+  type CapScope,
+  type CapStanding,
+  capActions,
+  capScopes,
+  ModelLadder,
+  Spend,
+  type SpendAnswer,
+  type SpendClaim,
+  SpendShare,
+} from './spend.ts'
+export { UsageRecords, type UsedSums } from './usage-records.ts'
+export { type WebhookDelivery, type WebhookReceiver, WebhookSender } from './webhooks.ts'
