@@ -9,6 +9,8 @@ import { Subject } from './subject.ts'
 /** Why some of our own modules cannot run in a worker; all others do there, unchanged, what they do in the process. */
 const bound: Readonly<Record<string, string>> = {
   agentguard: 'adds routes, and asks the first thread',
+  alertpulse: 'offers a service, which is asked without waiting',
+  anomalyradar: 'keeps what it finds with a service',
   billsync: 'adds routes and keeps a ledger',
   cachelayer: 'is listed and cleared through a service',
   canarydeploy: 'adds routes and counts with a service',
@@ -16,6 +18,7 @@ const bound: Readonly<Record<string, string>> = {
   contextwindow: 'asks where calls would go',
   costcap: 'counts with a service, and asks where calls would go',
   chaosllm: 'offers a service, which is asked without waiting',
+  driftwatch: 'adds routes, and keeps what it finds with a service',
   encryptvault: 'offers a service, which is asked without waiting',
   guardrail: 'asks a service for its rules, without waiting',
   fallbackrouter: 'offers a service, which is asked without waiting',
@@ -23,6 +26,7 @@ const bound: Readonly<Record<string, string>> = {
   hedgerace: 'asks where calls would go',
   keypool: 'offers a service, which is asked without waiting',
   keyscope: 'adds routes and offers a service',
+  llmtap: 'adds routes, and follows traces with a service',
   mirrortest: 'adds routes',
   localsync: 'adds routes and is asked where calls may go',
   modelalias: 'offers a service, which is asked without waiting',
@@ -32,9 +36,12 @@ const bound: Readonly<Record<string, string>> = {
   queuepriority: 'adds routes, and is told of the end of attempts',
   rateshield: 'counts with a service, which it asks',
   regionroute: 'is asked where calls may go, without waiting',
+  retentionwipe: 'adds routes, and erases with a service',
   tenantwall: 'adds routes and offers a service',
   tierdrop: 'offers a service, which is asked without waiting',
   tracelink: 'reads the environment with a service',
+  trainexport: 'adds routes, and builds sets with a service',
+  trustenforce: 'asks a service for its policies, without waiting',
   usagepulse: 'adds routes',
 }
 
