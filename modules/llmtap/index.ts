@@ -123,5 +123,9 @@ export default defineModule({
 })
 
 /** Writes what there still is. */
-const last = (tap: Tap): Promise<unknown> =>
-  Promise.race([tap.run(), new Promise((resolve) => setTimeout(resolve, lastMs).unref())])
+async function last(tap: Tap): Promise<void> {
+  const { promise: isLate, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, lastMs)
+  await Promise.race([isLate, tap.run()])
+  clearTimeout(timer)
+}
