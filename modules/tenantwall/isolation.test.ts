@@ -63,7 +63,7 @@ interface Seen {
 }
 
 /** What differs from one answer to the next, whoever asks: a forecast of the month changes as it passes. */
-const passing = /"(request_id|as_of|forecast_month_usd)":("[^"]*"|[^,}]*)/g
+const passing = /"(request_id|as_of|age_seconds|generated_at|forecast_month_usd)":("[^"]*"|[^,}]*)/g
 
 /** What a user gets from a route; of a stream only that there is one. */
 async function look({ key }: User, method: string, path: string, body?: unknown): Promise<Seen> {
@@ -200,7 +200,9 @@ test('equal prompts of two tenants are two misses, and the second answer looks l
     const { status, headers, body } = await say(user, 'the same question', more)
     const { id: _, created: __, ...said } = body
     const shown = Object.fromEntries(
-      [...headers].filter(([name]) => !/^(date|x-request-id|x-trace-id)$|latency|duration|-ms$/.test(name)),
+      [...headers].filter(
+        ([name]) => !/^(date|x-request-id|x-trace-id|traceresponse)$|latency|duration|-ms$/.test(name),
+      ),
     )
     return { status, shown, said, calls: callsOf(upstream).length - before }
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type CachedAnswer, type Context, notFound, type Principal } from '#kernel'
-import { forbidOthers, listed, listOf, listQuery, scopeOf, shown, storedPage } from '#kit'
+import { forbidOthers, listed, listOf, listQuery, pageOf, scopeOf, shown, storedPage } from '#kit'
 import type { Caches } from '../caches.ts'
 
 const nullable = z.string().nullable()
@@ -54,9 +54,9 @@ export function entryRoutes({ route }: Pick<Context<unknown>, 'route'>, caches: 
       const page = { limit, offset, cursor }
       const which = { model: given.model, userId: forbidOthers(principal, given.user_id) }
       const cache = caches.named(name)
-      const rows = await storedPage(page, async (window) =>
-        cache ? cache.list(which, window) : { items: [], total: 0 },
-      )
+      const rows = cache
+        ? await storedPage(page, (window) => cache.list(which, window))
+        : pageOf<CachedAnswer>([], page, ({ id }) => id)
       return listed(
         'entries',
         shown(rows, (row: CachedAnswer) => itemOf(cache!.name, row)),
