@@ -93,6 +93,15 @@ describe('a redacted stream', () => {
     )
   })
 
+  test('keeps an empty field that comes with the end, while another text is held', async () => {
+    const chunks = [
+      chunkOf({ index: 0, delta: { reasoning_content: 'k' }, finish_reason: null }),
+      chunkOf({ index: 0, delta: { refusal: '' }, finish_reason: 'stop' }),
+    ]
+    const { message } = assembled(await redactedStream(chunks)).choices![0]!
+    expect(message).toMatchObject({ reasoning_content: 'k', refusal: '' })
+  })
+
   test('keeps several choices apart, chunk by chunk or several in one', async () => {
     await fc.assert(
       fc.asyncProperty(cutText(text), cutText(text), fc.boolean(), async (first, second, together) => {

@@ -52,10 +52,14 @@ export class Redaction implements Filter {
     if (!choice.finish_reason) return next
     this.#choices.delete(choice.index)
     if (!texts.holds) return next
-    if (next && !isBlank(next)) this.#emit({ ...next, finish_reason: null }, out)
+    const says = next !== undefined && !isBlank(next)
+    if (says) this.#emit({ ...next, finish_reason: null }, out)
     this.#flush(choice.index, texts, out)
     const { logprobs: _, ...end } = choice
-    return choice.text === undefined ? { ...end, delta: {} } : { ...end, text: '' }
+    // An empty text makes a field of the message all the same, so the end carries what says nothing.
+    return choice.text === undefined
+      ? { ...end, delta: says ? {} : (next?.delta ?? {}) }
+      : { ...end, text: '' }
   }
 
   #textsOf(index: number): ChoiceTexts {

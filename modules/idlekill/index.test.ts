@@ -19,7 +19,6 @@ const unlimited = {
 
 let upstream: Upstream
 let gateway: TestGateway
-let tracesBefore: number
 let client: OpenAI
 
 beforeAll(async () => {
@@ -31,10 +30,7 @@ beforeAll(async () => {
   }
 })
 
-beforeEach(async () => {
-  upstream.reset()
-  tracesBefore = (await newest()).total
-})
+beforeEach(() => upstream.reset())
 afterEach(() => limits({}))
 
 afterAll(async () => {
@@ -64,15 +60,13 @@ async function errorOf(response: Response): Promise<unknown> {
   return ((await response.json()) as { error: unknown }).error
 }
 
-const newest = async () => (await gateway.api('GET', '/api/observe/traces?limit=1')).body
-
-/** The trace of the test's call: what no provider has counted is counted before a call settles, which takes a moment. */
-function latestTrace() {
+/** The trace of a call: what no provider has counted is counted before a call settles, which takes a moment. */
+function traceOf({ headers }: Response) {
   return vi.waitFor(
     async () => {
-      const { traces, total } = await newest()
-      expect(total).toBeGreaterThan(tracesBefore)
-      return traces[0]
+      const { status, body } = await gateway.api('GET', `/api/observe/traces/${headers.get('x-trace-id')}`)
+      expect(status).toBe(200)
+      return body
     },
     { timeout: 10_000 },
   )
@@ -101,7 +95,7 @@ describe.each([false, true])('a call (streamed: %j)', (stream) => {
       module: 'idlekill',
     })
     expect(await closedAfterMs()).toBeLessThan(150 + slackMs)
-    expect(await latestTrace()).toMatchObject({ status: 'timeout', status_code: 504 })
+    expect(await traceOf(response)).toMatchObject({ status: 'timeout', status_code: 504 })
   })
 
   test('whose client leaves before the answer has its connection closed at once', async () => {
@@ -130,7 +124,9 @@ describe('a stream that has begun', () => {
     await limits({ idle_ms: 120 })
     upstream.reply({ content: ['one ', 'two '], hangAfter: 3 })
     const started = performance.now()
-    const stream = await client.chat.completions.create({ model, messages, stream: true })
+    const { data: stream, response } = await client.chat.completions
+      .create({ model, messages, stream: true })
+      .withResponse()
     let text = ''
     await expect(
       (async () => {
@@ -140,7 +136,7 @@ describe('a stream that has begun', () => {
     expect(text).toBe('one two ')
     expect(performance.now() - started).toBeLessThan(120 + 2 * slackMs)
     await closedAfterMs()
-    expect(await latestTrace()).toMatchObject({ status: 'timeout', status_code: 200 })
+    expect(await traceOf(response)).toMatchObject({ status: 'timeout', status_code: 200 })
   })
 
   test('ends with an error in it at the limit of its time, however lively it is', async () => {
@@ -168,7 +164,8 @@ describe('a stream that has begun', () => {
   test('ends when it costs more than a call may', async () => {
     await limits({ max_spend_usd: 0.0001 })
     upstream.reply({ content: Array.from({ length: 2000 }, (_, n) => `costly${n} `), gapMs: 1 })
-    const text = await (await ask(true)).text()
+    const response = await ask(true)
+    const text = await response.text()
     expect(text).toContain('costly10 ')
     expect(text).not.toContain('costly1999 ')
     expect(text).toContain('"code":"rate_limited"')
@@ -176,7 +173,7 @@ describe('a stream that has begun', () => {
     expect(text).toContain('$0.0001')
     expect(text).not.toContain('[DONE]')
     await closedAfterMs()
-    const trace = await latestTrace()
+    const trace = await traceOf(response)
     expect(trace).toMatchObject({ status: 'rate_limited', usage: { source: 'estimated' } })
     expect(trace.cost_usd).toBeLessThan(0.001)
   })
