@@ -139,7 +139,7 @@ const budgets: Readonly<Record<string, number>> = {
   call: 2_073,
   chain: 2_823,
   contract: 1_064,
-  detect: 560,
+  detect: 559,
   discovery: 922,
   events: 344,
   http: 1_757,

@@ -1,5 +1,5 @@
 import type { ChoiceDelta } from '../call/canonical.ts'
-import { mapMessage, type Spot } from '../call/texts.ts'
+import { mapMessage } from '../call/texts.ts'
 import type { Detector } from '../chain/detector.ts'
 import { isGatewayError } from '../errors.ts'
 import { Chunk, envelopeOf } from '../stream/chunk.ts'
@@ -125,15 +125,18 @@ class ChoiceTexts {
       return passed
     }
     if (choice.text) {
-      const text = through(
-        this.#lane('choice.text', 'content', (text) => ({ text })),
-        choice.text,
-      )
+      const lane = this.#lane('choice.text', 'content', (text) => ({ text }))
+      const text = through(lane, choice.text)
       if (text !== choice.text) next = { ...next, text }
     }
     if (choice.delta) {
-      const delta = mapMessage(choice.delta, (text, spot) =>
-        spot.lane === undefined ? this.#whole(text, spot) : through(this.#laneAt(spot, spot.lane), text),
+      const delta = mapMessage(choice.delta, (text, { lane, kind, wrap }) =>
+        lane === undefined
+          ? this.#window(kind).whole(text)
+          : through(
+              this.#lane(lane, kind, (part) => ({ delta: wrap(part) })),
+              text,
+            ),
       )
       if (delta !== choice.delta) next = { ...next, delta }
     }
@@ -151,14 +154,6 @@ class ChoiceTexts {
       const left = logprobs.take(window)
       if (text !== '' || left) yield { ...wrap(text), ...(left !== undefined && { logprobs: left }) }
     }
-  }
-
-  #whole(text: string, { kind }: Spot): string {
-    return this.#window(kind).whole(text)
-  }
-
-  #laneAt({ kind, wrap }: Spot, name: string): Lane {
-    return this.#lane(name, kind, (text) => ({ delta: wrap(text) }))
   }
 
   #lane(name: string, kind: TextLocation['kind'], wrap: Lane['wrap']): Lane {
