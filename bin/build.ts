@@ -1,14 +1,15 @@
-import { execFileSync } from 'node:child_process'
 import { cp, readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { compileSources } from './compile.ts'
 
 /** Makes `dist`: JavaScript and types of everything, what plugins ship beside their code, and a package.json. */
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = path.join(root, 'dist')
 
+const compiled = await compileSources()
 await rm(dist, { recursive: true, force: true })
-execFileSync('tsc', ['-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
+await cp(compiled, dist, { recursive: true })
 for (const folder of ['bin/cli', 'kernel', 'kit', 'modules', 'plugins']) {
   const from = path.join(root, folder)
   await cp(from, path.join(dist, folder), {

@@ -1,0 +1,49 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { glob, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const kept = path.join(root, 'node_modules', '.cache', 'compiled-sources')
+
+/** Everything that decides what the compiler writes. */
+const inputs = [
+  '{bin,config,contract,kernel,kit,storage,modules,plugins,test}/**/*.{ts,json}',
+  '{package-lock,tsconfig,tsconfig.build}.json',
+]
+
+/**
+ * A folder with the JavaScript and the declarations of the sources as they are now. The compiler runs once for each state of
+ * them: a build, the package and the reports of the contract need the same files. Throws when it finds errors.
+ */
+export async function compileSources(): Promise<string> {
+  const folder = path.join(kept, await stateOfSources())
+  if (existsSync(folder)) return folder
+  await mkdir(kept, { recursive: true })
+  const older = (await readdir(kept)).filter((name) => !name.startsWith('unfinished-'))
+  await Promise.all(older.map((name) => rm(path.join(kept, name), { recursive: true, force: true })))
+  const unfinished = await mkdtemp(path.join(kept, 'unfinished-'))
+  try {
+    const compiler = path.join(root, 'node_modules', '.bin', 'tsc')
+    execFileSync(compiler, ['-p', 'tsconfig.build.json', '--outDir', unfinished], {
+      cwd: root,
+      stdio: 'inherit',
+    })
+    // Another process may have been faster with the same.
+    if (!existsSync(folder)) await rename(unfinished, folder)
+    return folder
+  } finally {
+    await rm(unfinished, { recursive: true, force: true })
+  }
+}
+
+async function stateOfSources(): Promise<string> {
+  const files = await Array.fromAsync(
+    glob(inputs, { cwd: root, exclude: (name) => name.endsWith('.test.ts') }),
+  )
+  const hash = createHash('sha256')
+  for (const file of files.sort()) hash.update(`${file}\0`).update(await readFile(path.join(root, file)))
+  return hash.digest('hex')
+}
