@@ -24,8 +24,13 @@ export interface ConfigKey {
   readonly secret: boolean
 }
 
-/** The JSON Schema of service.yaml. Fields that hold secrets have `x-secret: true`. */
-export const configJsonSchema = (): SchemaNode => z.toJSONSchema(schema, { io: 'input' }) as SchemaNode
+let made: SchemaNode | undefined
+
+/** The JSON Schema of service.yaml, made when it is first asked for. Fields that hold secrets have `x-secret: true`. */
+export function configJsonSchema(): SchemaNode {
+  made ??= z.toJSONSchema(schema, { io: 'input' }) as SchemaNode
+  return made
+}
 
 /** Every key of service.yaml that has a value of its own: the kernel's, and those in sections with these schemas. */
 export function configKeys(...sections: readonly z.ZodType[]): ConfigKey[] {

@@ -49,7 +49,9 @@ function readOwn(
   const said = Object.fromEntries(
     own.filter((key) => Object.hasOwn(sections, key)).map((key) => [key, sections[key]]),
   )
-  if (!settings) return { values: said, problems: [] }
+  // Without a section there is nothing to read, and a schema takes longer to make than all the rest.
+  if (!settings || (Object.keys(said).length === 0 && settings.safeParse({}).success))
+    return { values: said, problems: [] }
   const schema = z.toJSONSchema(settings, { io: 'input', unrepresentable: 'any' }) as SchemaNode
   const values = fromTexts(said, schema) as SectionValues
   const { error } = settings.safeParse(values)
