@@ -6,6 +6,8 @@ import type { CollectionKeys } from './row-writer.ts'
 
 const rowsPerPage = 256
 const keysAtOnce = 4096
+/** So few are read sooner than another thread is asked for them. */
+const rowsAtOnce = 16
 const highWaterMarkBytes = 256 * 1024
 
 /** A row of a listing, and the key that it is listed by. */
@@ -106,10 +108,11 @@ async function withTexts(
   }
   for (const key of entries) checkValues(plan, key)
   const ids = entries.map((key) => keys.idOfEntry(key))
-  const texts = await database.getMany(
-    ids.map((id) => keys.row(id)),
-    { snapshot },
-  )
+  const rows = ids.map((id) => keys.row(id))
+  const texts =
+    rows.length <= rowsAtOnce
+      ? rows.map((key) => database.getSync(key, { snapshot }))
+      : await database.getMany(rows, { snapshot })
   return entries.map((key, at) => ({ key, id: ids[at]!, text: texts[at] ?? '' }))
 }
 
