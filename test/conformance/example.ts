@@ -62,13 +62,14 @@ export async function runExample(
   gateway: TestGateway,
   upstream: Upstream,
 ): Promise<void> {
-  upstream.reset()
-  for (const script of example.upstream) upstream.reply(cutEverywhere(script as Script, mode))
-  let seen: Answer | undefined
-  for (let n = 0; n < example.times; n += 1) seen = await call(example, mode, gateway)
-  const wrong = departures(example.expect, seen!, upstream)
+  // Streams arrive byte by byte: a border at every place at once.
+  const answers = await makeCalls(example, upstream, mode === 'stream' ? 1 : undefined, () =>
+    call(example, mode, gateway),
+  )
+  const seen = answers.at(-1)!
+  const wrong = departures(example.expect, seen, upstream)
   if (example.expect.trace) {
-    const trace = await traceOf(seen!, gateway)
+    const trace = await traceOf(seen, gateway)
     wrong.push(...differences(example.expect.trace, trace, 'trace'))
   }
   if (wrong.length > 0) throw new Error(wrong.join('; '))
@@ -83,9 +84,37 @@ async function traceOf({ headers }: Answer, gateway: TestGateway): Promise<unkno
   }
 }
 
-/** Streams arrive byte by byte: a border at every place at once. */
-function cutEverywhere(script: Script, mode: Mode): Script {
-  return mode === 'stream' && (script.status ?? 200) < 400 ? { ...script, splitBytes: 1 } : script
+/**
+ * Makes an example's calls one after the other, and resolves with what each came to. The provider cuts the stream of the
+ * last one every `cut` bytes, if that is given: those before it only lead up to it.
+ */
+export async function makeCalls<T>(
+  { upstream: scripts, times }: Example,
+  upstream: Upstream,
+  cut: number | undefined,
+  call: () => Promise<T>,
+): Promise<T[]> {
+  upstream.reset()
+  let isLast = false
+  for (const script of scripts as Script[]) {
+    const isCut = cut !== undefined && (script.status ?? 200) < 400
+    upstream.reply(
+      isCut
+        ? {
+            ...script,
+            get splitBytes() {
+              return isLast ? cut : []
+            },
+          }
+        : script,
+    )
+  }
+  const made: T[] = []
+  for (let left = times; left > 0; left -= 1) {
+    isLast = left === 1
+    made.push(await call())
+  }
+  return made
 }
 
 const call = (example: Example, mode: Mode, gateway: TestGateway): Promise<Answer> =>

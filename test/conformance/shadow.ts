@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { isGatewayError } from '../../kernel/errors.ts'
 import type { Script } from '../upstream/index.ts'
-import { bodyOf, callsTo, type Example, type Mode } from './example.ts'
+import { bodyOf, callsTo, type Example, type Mode, makeCalls } from './example.ts'
 import type { Subject } from './subject.ts'
 
 /** All that the client and the provider get to see of an example's calls. */
@@ -27,9 +27,9 @@ export async function changesNothingInShadow(subject: Subject): Promise<void> {
   for (const example of await subject.examples()) {
     if (example.upstream.some(neverEnds)) continue
     await subject.switchOff()
-    const without = await witnesses(example, subject)
+    const without = await witnesses(example, subject, false)
     if (!(await switchedToShadow(subject, example.config))) return
-    const withIt = await witnesses(example, subject)
+    const withIt = await witnesses(example, subject, true)
     await subject.registry.change(subject.id, { enabled: false, mode: null })
     for (const [way, seen] of withIt) assert.deepEqual(seen, without.get(way), `${example.title} (${way})`)
   }
@@ -40,12 +40,13 @@ function waysOf({ modes, upstream }: Example): Way[] {
   return used.flatMap((mode): Way[] => (mode === 'stream' ? cuts.map((cut) => ({ mode, cut })) : [{ mode }]))
 }
 
-/** What is seen in each way to make the example's calls. */
-async function witnesses(example: Example, subject: Subject): Promise<Map<string, Witness>> {
+/** What is seen in each way to make the example's calls; without the module, streams need no cuts to be what they are. */
+async function witnesses(example: Example, subject: Subject, isCut: boolean): Promise<Map<string, Witness>> {
   const seen = new Map<string, Witness>()
   for (const way of waysOf(example)) {
-    const name = [way.mode, ...(way.cut === undefined ? [] : [way.cut])].join('-')
-    seen.set(name, await witness(example, way, name, subject))
+    const { mode, cut } = way
+    const name = [mode, ...(cut === undefined ? [] : [cut])].join('-')
+    seen.set(name, await witness(example, isCut ? way : { mode }, name, subject))
   }
   return seen
 }
@@ -75,11 +76,7 @@ async function witness(
   name: string,
   { gateway, upstream }: Subject,
 ): Promise<Witness> {
-  upstream.reset()
-  for (const script of example.upstream)
-    upstream.reply(cut === undefined || (script as Script).status ? script : { ...script, splitBytes: cut })
-  const answers: Witness['answers'][number][] = []
-  for (let n = 0; n < example.times; n += 1) {
+  const answers = await makeCalls(example, upstream, cut, async () => {
     const response = await fetch(gateway.url + example.path, {
       method: 'POST',
       headers: {
@@ -90,8 +87,8 @@ async function witness(
       body: bodyOf(example, mode, name),
     })
     const headers = Object.fromEntries([...response.headers].filter(([name]) => !own.has(name)))
-    answers.push({ status: response.status, headers, text: timeless(await response.text()) })
-  }
+    return { status: response.status, headers, text: timeless(await response.text()) }
+  })
   return { answers, sent: callsTo(upstream).map(({ rawBody }) => rawBody) }
 }
 

@@ -45,6 +45,15 @@ const bound: Readonly<Record<string, string>> = {
   usagepulse: 'adds routes',
 }
 
+/** A module in a worker: looks, whenever it was switched on with settings of an example, that this is where it runs. */
+class InWorker extends Subject {
+  override async switchOnAfresh(config: Record<string, unknown>): Promise<void> {
+    await super.switchOnAfresh(config)
+    const { body } = await this.gateway.api('GET', `/api/proxy/modules/${this.id}`)
+    expect(body).toMatchObject({ isolation: 'worker', state: 'active' })
+  }
+}
+
 /** A module of many examples starts many workers. */
 vi.setConfig({ testTimeout: 120_000 })
 
@@ -68,13 +77,7 @@ afterAll(async () => {
 })
 
 describe.each(ids)('module %s in a worker', (id) => {
-  test('is there', async () => {
-    await gateway.kernel.registry.change(id, { enabled: true })
-    const { body } = await gateway.api('GET', `/api/proxy/modules/${id}`)
-    expect(body).toMatchObject({ isolation: 'worker', state: 'active' })
-  })
-
-  test.each(checksFor('module'))('$name', ({ run }) => run(new Subject(id, gateway, upstream)))
+  test.each(checksFor('module'))('$name', ({ run }) => run(new InWorker(id, gateway, upstream)))
 })
 
 test.each(Object.entries(bound))('module %s says what keeps it in the process: it %s', async (id) => {
