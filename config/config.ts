@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { ConfigError } from './config-error.ts'
 import { type Path, pathKey, readDocument, type SourceDocument } from './document.ts'
 import { configJsonSchema } from './keys.ts'
 import { type ConfigSource, dotted, renderProblems } from './lines.ts'
@@ -10,6 +11,7 @@ import { overlay, variablesOf } from './variables.ts'
 
 export { fromTexts } from './coerce.ts'
 export { type ConfigKey, configJsonSchema, configKeys, type SchemaNode } from './keys.ts'
+export { ConfigError }
 
 /**
  * The configuration that the service was started with. Sizes are bytes, durations milliseconds, folders absolute paths; keys
@@ -26,18 +28,6 @@ export type Config = Settings & {
   /** The content of the keys that are not the kernel's, as written; with `readSections` their plugins check it. */
   readonly sections: Readonly<Record<string, unknown>>
   readonly source: ConfigSource
-}
-
-/** Everything that is wrong with the configuration, at once: one readable line each, without secrets. */
-export class ConfigError extends Error {
-  readonly code = 'CONFIG_INVALID'
-  readonly problems: readonly string[]
-
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'))
-    this.name = 'ConfigError'
-    this.problems = problems
-  }
 }
 
 export interface ConfigOrigin {

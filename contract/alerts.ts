@@ -1,4 +1,4 @@
-import { token } from '../kernel/container.ts'
+import { token } from '../kernel/token.ts'
 
 /** How alert rules are evaluated. */
 export interface PulseSettings {

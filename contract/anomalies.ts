@@ -1,4 +1,4 @@
-import { guardedToken } from '../kernel/container.ts'
+import { guardedToken } from '../kernel/token.ts'
 
 /**
  * What is unusual. `call`: one call, beside those before it. `rate`: how many calls came, or failed, in a few minutes. `drift`: the

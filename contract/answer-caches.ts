@@ -1,4 +1,4 @@
-import { token } from '../kernel/container.ts'
+import { token } from '../kernel/token.ts'
 import type { Page, PageOptions } from '../storage/index.ts'
 
 /** An answer that a cache holds, without its text. Times are milliseconds since the epoch. */

@@ -1,6 +1,6 @@
 import type { Call } from '../kernel/call/call.ts'
 import type { Attempt } from '../kernel/call/trace.ts'
-import { token } from '../kernel/container.ts'
+import { token } from '../kernel/token.ts'
 
 /** What goes wrong with an attempt on purpose. Times in milliseconds. */
 export type Fault =

@@ -1,4 +1,4 @@
-import { guardedToken } from '../kernel/container.ts'
+import { guardedToken } from '../kernel/token.ts'
 import type { Page, PageOptions } from '../storage/index.ts'
 
 /** What somebody said of an answer. */

@@ -1,5 +1,5 @@
-import { token } from '../kernel/container.ts'
 import type { CallSource } from '../kernel/contract/calls.ts'
+import { token } from '../kernel/token.ts'
 
 /** What calls can be summed up by. `total` has one value, the empty text; a tag is `name=value`. */
 export type FigureDimension = 'total' | 'provider' | 'model' | 'project' | 'user' | 'key' | 'tenant' | 'tag'

@@ -1,6 +1,6 @@
 import type { Call } from '../kernel/call/call.ts'
-import { guardedToken } from '../kernel/container.ts'
 import type { Span, TextLocation } from '../kernel/detect/detect.ts'
+import { guardedToken } from '../kernel/token.ts'
 
 /** A match of a rule in a text. */
 export interface GuardrailHit {

@@ -3,7 +3,8 @@
  * types and tokens only; everything else is the kernel's.
  */
 
-export { type Config, ConfigError } from '../config/config.ts'
+export type { Config } from '../config/config.ts'
+export { ConfigError } from '../config/config-error.ts'
 export type { Environment } from '../config/references.ts'
 export {
   type Accounts,
@@ -61,7 +62,6 @@ export type { CircuitState } from '../kernel/chain/module-circuit.ts'
 export { ModuleChanged, ModuleRestored, ModuleTripped } from '../kernel/chain/module-events.ts'
 export { type Condition, type When, whenSchema } from '../kernel/chain/when.ts'
 export { Cohort } from '../kernel/cohort.ts'
-export { guardedToken, type Token, token } from '../kernel/container.ts'
 export {
   type Answer,
   type AnswerForm,
@@ -191,6 +191,7 @@ export type { StoreState } from '../kernel/store-state.ts'
 export { Chunk } from '../kernel/stream/chunk.ts'
 export type { Filter, Out } from '../kernel/stream/filter.ts'
 export { ThreadEnded } from '../kernel/threads/threads.ts'
+export { guardedToken, type Token, token } from '../kernel/token.ts'
 export type {
   Bodies,
   BodiesOptions,

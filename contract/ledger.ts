@@ -1,5 +1,5 @@
-import { guardedToken } from '../kernel/container.ts'
 import type { Subject } from '../kernel/contract/personal-data.ts'
+import { guardedToken } from '../kernel/token.ts'
 import type { Transaction } from '../storage/index.ts'
 
 /** The party that did something. Ids are the gateway's own: never an address or a name of a person. */

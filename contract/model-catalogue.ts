@@ -1,6 +1,6 @@
 import type { Operation } from '../kernel/call/canonical.ts'
-import { token } from '../kernel/container.ts'
 import type { Capability } from '../kernel/contract/models.ts'
+import { token } from '../kernel/token.ts'
 
 /** The known facts of a model. A fact that is undefined, or not among the capabilities, is unknown: never a guess. */
 export interface ModelDescription {

@@ -1,5 +1,5 @@
 import type { Principal } from '../kernel/call/call.ts'
-import { guardedToken } from '../kernel/container.ts'
+import { guardedToken } from '../kernel/token.ts'
 import type { Claim } from './counting.ts'
 
 /** What features may ask for, from the smallest up. A plan is a tier of a user, a license one of the whole gateway. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { token } from '../kernel/container.ts'
 import { defineEvent } from '../kernel/events.ts'
+import { token } from '../kernel/token.ts'
 
 /** Records that have an age: traces, both sides of calls as they are stored with them, and records of what happened in calls. */
 export type RecordClass = 'traces' | 'bodies' | 'events'

@@ -1,4 +1,4 @@
-import { token } from '../kernel/container.ts'
+import { token } from '../kernel/token.ts'
 
 /** The usage and the costs of a user. */
 export interface UsedSums {

@@ -1,5 +1,5 @@
-import { guardedToken } from '../kernel/container.ts'
 import type { Occurrence } from '../kernel/events.ts'
+import { guardedToken } from '../kernel/token.ts'
 
 /** An address that another plugin sends to. */
 export interface WebhookReceiver {

@@ -3,7 +3,6 @@ import type { Environment } from '../config/references.ts'
 import type { Engine } from '../storage/index.ts'
 import type { Accounts } from './auth/accounts.ts'
 import type { Cohort } from './cohort.ts'
-import { guardedToken } from './container.ts'
 import type { Personal } from './contract/personal-data.ts'
 import type { EventCatalogue } from './events/catalogue.ts'
 import type { PluginData } from './plugin/plugin-data.ts'
@@ -15,6 +14,7 @@ import type { Refusals } from './refusals.ts'
 import type { Secrets } from './secrets/secrets.ts'
 import type { StoreState } from './store-state.ts'
 import type { Threads } from './threads/threads.ts'
+import { guardedToken } from './token.ts'
 
 /** The running process: its version, its start, and whether it drains. */
 export interface Runtime {

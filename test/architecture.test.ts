@@ -143,7 +143,7 @@ const budgets: Readonly<Record<string, number>> = {
   discovery: 922,
   events: 344,
   http: 1_757,
-  isolation: 2_483,
+  isolation: 2_481,
   kit: 244,
   log: 67,
   permissions: 397,

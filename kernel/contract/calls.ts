@@ -2,8 +2,8 @@ import type { Call, Principal } from '../call/call.ts'
 import type { Completion, ModelRequest } from '../call/canonical.ts'
 import type { Outcome } from '../call/outcome.ts'
 import type { Reply } from '../call/reply.ts'
-import { guardedToken } from '../container.ts'
 import type { Chunk } from '../stream/chunk.ts'
+import { guardedToken } from '../token.ts'
 
 /** Options of a call that a plugin makes for itself. */
 export interface CompleteOptions {

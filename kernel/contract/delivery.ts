@@ -1,7 +1,7 @@
 import type { Call } from '../call/call.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Attempt } from '../call/trace.ts'
-import { type Token, token } from '../container.ts'
+import { type Token, token } from '../token.ts'
 import type { Credential, Protocol, ProviderSpec } from './provider.ts'
 import type { TargetHooks } from './routing.ts'
 

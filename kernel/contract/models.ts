@@ -1,6 +1,6 @@
 import type { ModelRequest } from '../call/canonical.ts'
 import type { Usage } from '../call/usage.ts'
-import { token } from '../container.ts'
+import { token } from '../token.ts'
 
 /** The possible capabilities of a model. */
 export const capabilities = [

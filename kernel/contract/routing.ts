@@ -1,6 +1,6 @@
 import type { Call } from '../call/call.ts'
 import type { Awaitable } from '../chain/hooks.ts'
-import { guardedToken } from '../container.ts'
+import { guardedToken } from '../token.ts'
 import type { Capability, Rates } from './models.ts'
 
 /** A target that a call may go to. An undefined field is unknown: never a guess. */

@@ -1,5 +1,5 @@
 import type { Awaitable } from '../chain/hooks.ts'
-import { token } from '../container.ts'
+import { token } from '../token.ts'
 
 /** A session of a browser: it stands for the key that began it, and works as long as that key does. */
 export interface Session {

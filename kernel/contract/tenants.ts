@@ -1,5 +1,5 @@
 import type { Awaitable } from '../chain/hooks.ts'
-import { token } from '../container.ts'
+import { token } from '../token.ts'
 
 /** The tenant that a user belongs to, on a gateway that several organisations share. */
 export interface Tenants {

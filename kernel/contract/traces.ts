@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { TraceFinding } from '../call/findings.ts'
 import type { Usage } from '../call/usage.ts'
-import { guardedToken } from '../container.ts'
 import { defineEvent } from '../events.ts'
+import { guardedToken } from '../token.ts'
 
 /** A try at a provider, as a trace tells of it. */
 export interface TracedAttempt {

@@ -1,5 +1,8 @@
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
+import { z } from 'zod'
+
+export const idPattern = /^[a-z][a-z0-9-]{0,63}$/
 
 interface PackageJson {
   readonly name?: unknown
@@ -49,6 +52,12 @@ function exported(exports: unknown): unknown {
   if (typeof exports !== 'object' || exports === null) return exports
   const { '.': self, node, import: imported, default: other } = exports as Record<string, unknown>
   return [self, node, imported, other].filter((value) => value !== undefined).map(exported)[0]
+}
+
+/** One readable line for anything thrown. */
+export function explain(error: unknown): string {
+  if (error instanceof z.ZodError) return z.prettifyError(error).replaceAll(/\s*\n\s*/g, ' ')
+  return error instanceof Error ? error.message : String(error)
 }
 
 const defined = (values: Record<string, unknown>): Record<string, unknown> =>

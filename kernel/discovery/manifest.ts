@@ -9,13 +9,14 @@ import { findingTypes } from '../call/findings.ts'
 import { stages } from '../chain/hooks.ts'
 import { providerSpec } from '../contract/provider.ts'
 import { permission } from '../permissions/permissions.ts'
-import { entryOf, readManifest } from './manifest-file.ts'
+import { entryOf, explain, idPattern, readManifest } from './manifest-file.ts'
 import type { Staged } from './staging/stage.ts'
+
+export { explain, idPattern }
 
 /** Version of the contract that plugins are written against. */
 export const apiVersion = '3.53.0'
 
-export const idPattern = /^[a-z][a-z0-9-]{0,63}$/
 const ids = z.array(z.string().regex(idPattern)).default([])
 
 const shared = {
@@ -112,27 +113,17 @@ export async function read(folder: string, source: Source, id = path.basename(fo
   const found = { id, folder, source, entry }
   try {
     const manifest = manifestSchema.parse(await readManifest(folder))
-    const problem = mismatch(manifest, found)
-    return { ...found, manifest, problem }
+    return { ...found, manifest, problem: mismatch(manifest, found) }
   } catch (error) {
     return { ...found, manifest: undefined, problem: `manifest.json: ${explain(error)}` }
   }
 }
 
-function mismatch(
-  manifest: Manifest,
-  { id, entry }: { id: string; entry: string | undefined },
-): string | undefined {
+function mismatch(manifest: Manifest, { id, entry }: Pick<Discovered, 'id' | 'entry'>): string | undefined {
   if (manifest.id !== id) return `manifest.json: id is "${manifest.id}" but the folder is "${id}"`
   if (!satisfies(apiVersion, manifest.api)) {
     return `manifest.json: written for contract ${manifest.api}, this gateway has ${apiVersion}`
   }
   if (!entry && !(manifest.kind === 'provider' && manifest.provider)) return 'it has no index.ts or index.js'
   return undefined
-}
-
-/** One readable line for anything thrown. */
-export function explain(error: unknown): string {
-  if (error instanceof z.ZodError) return z.prettifyError(error).replaceAll(/\s*\n\s*/g, ' ')
-  return error instanceof Error ? error.message : String(error)
 }

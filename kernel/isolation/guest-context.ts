@@ -1,5 +1,4 @@
 import type { GuestStore } from '../../storage/shared/guest-store.ts'
-import { createRoot } from '../container.ts'
 import { ModelCalls } from '../contract/calls.ts'
 import type { Context } from '../contract/plugin.ts'
 import { HookFault } from '../hook-fault.ts'
@@ -63,7 +62,6 @@ export function guestContext<S>(settings: S, given: SetupData, parts: GuestParts
   }
   const context = contextOf(
     {
-      container: createRoot(),
       events,
       store: { namespace: () => store.at([]) },
       // The plugin's name is added where the lines are written.

@@ -5,7 +5,7 @@ import type { Wire } from '../call/wire.ts'
 import type { ChainHooks } from '../chain/batches.ts'
 import type { Meter } from '../chain/meter.ts'
 import type { EventBus } from '../chain/read-only.ts'
-import { type DependencyContainer, permissionOf, type Token } from '../container.ts'
+import type { DependencyContainer } from '../container.ts'
 import { ModelCalls } from '../contract/calls.ts'
 import type { PersonalData } from '../contract/personal-data.ts'
 import type { Context } from '../contract/plugin.ts'
@@ -17,6 +17,7 @@ import type { Log } from '../log.ts'
 import { noOutbound, type Outbound, outboundOf } from '../permissions/outbound.ts'
 import { denied, grantsOf } from '../permissions/permissions.ts'
 import type { LiveRoute } from '../route.ts'
+import { permissionOf, type Token } from '../token.ts'
 import type { Memory } from './memory.ts'
 import { checkRoute, checkWire } from './offered.ts'
 import type { Once } from './once.ts'
@@ -65,7 +66,8 @@ export const emptyInstance = (id: string): Instance => ({
 
 /** The parts that contexts are made from. */
 export interface ContextParts {
-  readonly container: DependencyContainer
+  /** None in a worker. */
+  readonly container?: DependencyContainer
   readonly events: EventBus
   readonly store: Pick<Store, 'namespace'>
   readonly log: Log
@@ -109,7 +111,7 @@ export function contextOf<S>(
     if (lacks !== undefined && !grants.services.has(lacks)) throw denied(id, 'uses a service', lacks)
     const offered = parts.service(token) ?? instance.services.get(token)
     if (offered !== undefined) return offered as T
-    return parts.container.isRegistered(token, true) ? parts.container.resolve<T>(token) : undefined
+    return parts.container?.isRegistered(token, true) ? parts.container.resolve<T>(token) : undefined
   }
   const held = <C>({ call, release }: { readonly call: C; readonly release: () => void }): C => {
     scope.own(release)

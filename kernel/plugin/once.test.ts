@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { writePlugin } from '../../test/plugin-folder.ts'
-import { token } from '../container.ts'
+import { token } from '../token.ts'
 
 /** A module with a route and a service, which it has once, however many configurations of it there are. */
 

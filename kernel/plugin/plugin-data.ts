@@ -1,5 +1,5 @@
 import type { Collection, Engine, StoredPart } from '../../storage/index.ts'
-import { idPattern } from '../discovery/manifest.ts'
+import { idPattern } from '../discovery/manifest-file.ts'
 import type { PluginFiles } from './plugin-files.ts'
 import type { StoredSetting } from './setting.ts'
 

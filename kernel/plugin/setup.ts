@@ -60,9 +60,7 @@ export async function settingsOf(plugin: Plugin, isolation: Isolation): Promise<
     const path = parsed.error.issues[0]?.path.join('.')
     throw badRequest(
       `The configuration of ${plugin.id} is not valid: ${explain(parsed.error)}${nearestKeys(schema!, parsed.error.issues)}`,
-      {
-        param: path ? `config.${path}` : 'config',
-      },
+      { param: path ? `config.${path}` : 'config' },
     )
   }
   return parsed?.data
