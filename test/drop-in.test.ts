@@ -3,30 +3,39 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { adminKey } from './harness.ts'
 import { headerCode, type PluginFiles, writePlugin } from './plugin-folder.ts'
 import { type GatewayProcess, inherited, startProcess } from './process.ts'
 
+/** One gateway for all, which finds the plugins of every test when it starts. */
 let folder: string
 let gateway: GatewayProcess
 
-beforeEach(async () => {
+beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'switchyard-drop-in-'))
-  await writeFile(path.join(folder, 'service.yaml'), 'plugin_dirs: [mine]\nauth: { admin_rpm: 100000 }\n')
+  await put('typed', typed('one'))
+  await put('remote', remote('one'))
+  const at = await put('wordy', wordy)
+  await install(at, 'words', '1.0.0', `export const word = 'first'`)
+  for (const { id } of broken) await put(id, { files: { 'index.js': headerCode(`x-${id}`, '1') } })
+  await putPackage()
+  const yaml = `plugin_dirs: [mine]
+auth: { admin_rpm: 100000 }
+plugins: ["@acme/switchyard-pii"]
+modules: { pii: { config: { refuse: false } } }
+`
+  await writeFile(path.join(folder, 'service.yaml'), yaml)
+  gateway = await startProcess({ SERVICE_ADMIN_KEY: adminKey }, folder)
 })
 
-afterEach(async () => {
+afterAll(async () => {
   await gateway.end('SIGKILL')
   await rm(folder, { recursive: true, force: true })
 })
 
 const put = (id: string, plugin: PluginFiles): Promise<string> =>
   writePlugin(path.join(folder, 'mine'), id, plugin)
-
-async function start(): Promise<void> {
-  gateway = await startProcess({ SERVICE_ADMIN_KEY: adminKey }, folder)
-}
 
 async function api(method: string, at: string, body?: unknown) {
   const response = await fetch(gateway.url + at, {
@@ -56,8 +65,8 @@ async function install(at: string, name: string, version: string, code: string):
   await writeFile(path.join(folder, 'index.js'), code)
 }
 
-/** In TypeScript, of several files, with the contract and zod by their package names. */
-const typed = (word: string): PluginFiles => ({
+/** In TypeScript, of several files, with the contract and zod by their package names; says its word in a header. */
+const typed = (word: string, header = 'x-typed'): PluginFiles => ({
   files: {
     'index.ts': `
 import { defineModule, GatewayError, forbidden, type Call } from 'switchyard'
@@ -74,7 +83,7 @@ export default defineModule({
     return {
       request(call: Call): undefined {
         if (settings.refuse) throw forbidden('Not with me.')
-        call.trace.header('x-typed', [said, typeof GatewayError, typeof findAll].join(' '))
+        call.trace.header('${header}', [said, typeof GatewayError, typeof findAll].join(' '))
       },
     }
   },
@@ -84,87 +93,42 @@ export default defineModule({
   },
 })
 
-test('a plugin in TypeScript, without packages of its own, has the contract and zod from the gateway', async () => {
-  await put('typed', typed('one'))
-  await start()
-  expect((await api('GET', '/api/plugins/typed')).body).toMatchObject({ state: 'active', problem: null })
-  expect(await heard('x-typed')).toBe('one function function')
-  await put('typed', typed('two'))
-  expect((await api('POST', '/api/plugins/typed/reload')).body).toMatchObject({ reloaded: true })
-  expect(await heard('x-typed')).toBe('two function function')
-  const refused = await api('PUT', '/api/plugins/typed', { config: { refuse: 'maybe' } })
-  expect(refused).toMatchObject({ status: 400, body: { error: { param: 'config.refuse' } } })
-  await api('PUT', '/api/plugins/typed', { config: { refuse: true } })
-  const call = { model: 'any', messages: [{ role: 'user', content: 'hi' }] }
-  expect(await api('POST', '/v1/chat/completions', call)).toMatchObject({
-    status: 403,
-    body: { error: { module: 'typed' } },
-  })
+const remote = (word: string): PluginFiles => ({
+  ...typed(word, 'x-remote'),
+  manifest: { isolation: 'worker' },
 })
 
-test('doctor loads it as a start would, and leaves nothing behind', async () => {
-  await put('typed', typed('one'))
-  await put('torn', { files: { 'index.ts': `import 'nowhere-to-be-found'` } })
-  await start()
-  const before = (await readdir(tmpdir())).filter((name) => name.startsWith('switchyard-doctor-'))
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [path.resolve('bin/main.ts'), 'doctor', '--json'],
-    { cwd: folder, env: { ...inherited, SERVICE_PORT: new URL(gateway.url).port } },
-  ).catch((error: { stdout: string }) => error)
-  const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string; message: string }[] }
-  const plugins = checks.filter(({ name }) => name === 'plugins')
-  expect(plugins).toMatchObject([
-    { status: 'ok' },
-    { status: 'failed', message: expect.stringMatching(/^torn: .*nowhere-to-be-found/) },
-  ])
-  const after = (await readdir(tmpdir())).filter((name) => name.startsWith('switchyard-doctor-'))
-  expect(after.filter((name) => !before.includes(name))).toEqual([])
-})
+const wordy: PluginFiles = {
+  files: {
+    'index.js': `import { word } from 'words'\n${headerCode('x-word', '').replace('""', 'word')}`,
+  },
+}
 
-test('a plugin in a worker has all of that as well, and takes what changed', async () => {
-  const remote = (word: string): PluginFiles => ({ ...typed(word), manifest: { isolation: 'worker' } })
-  await put('remote', remote('one'))
-  await start()
-  expect((await api('GET', '/api/plugins/remote')).body).toMatchObject({ state: 'active', problem: null })
-  expect(await heard('x-typed')).toBe('one function function')
-  await put('remote', remote('two'))
-  expect((await api('POST', '/api/plugins/remote/reload')).body).toMatchObject({ reloaded: true })
-  expect(await heard('x-typed')).toBe('two function function')
-})
+/** Code that cannot take over from what runs, each for the plugin of this id, and what is said of it. */
+const broken = [
+  { id: 'torn', what: 'cannot be parsed', code: 'export default {', reason: 'Unexpected' },
+  {
+    id: 'lacking',
+    what: 'needs a package that is not installed',
+    code: `import 'nowhere-to-be-found'`,
+    reason: 'nowhere-to-be-found',
+  },
+  {
+    id: 'straying',
+    what: 'imports what is outside its folder',
+    code: `import '../../../outside.js'`,
+    reason: 'outside its folder',
+  },
+  {
+    id: 'prying',
+    what: 'imports what the kernel keeps to itself',
+    code: `import '#nothing'`,
+    reason: '#nothing',
+  },
+]
 
-test('packages of its own are found, and taken afresh when others are installed', async () => {
-  const code = `import { word } from 'words'\n${headerCode('x-word', '').replace('""', 'word')}`
-  const at = await put('wordy', { files: { 'index.js': code } })
-  await install(at, 'words', '1.0.0', `export const word = 'first'`)
-  await start()
-  expect(await heard('x-word')).toBe('first')
-  await rm(path.join(at, 'node_modules'), { recursive: true })
-  await install(at, 'words', '1.1.0', `export const word = 'second'`)
-  expect((await api('POST', '/api/plugins/rescan')).body).toMatchObject({ changed: ['wordy'] })
-  expect(await heard('x-word')).toBe('second')
-})
-
-test.each([
-  ['cannot be parsed', 'export default {', 'Unexpected'],
-  ['needs a package that is not installed', `import 'nowhere-to-be-found'`, 'nowhere-to-be-found'],
-  ['imports what is outside its folder', `import '../../../outside.js'`, 'outside its folder'],
-  ['imports what the kernel keeps to itself', `import '#nothing'`, '#nothing'],
-])('code that %s leaves the old running and says why', async (_, code, reason) => {
-  await writeFile(path.join(folder, 'outside.js'), '')
-  await put('steady', { files: { 'index.js': headerCode('x-v', '1') } })
-  await start()
-  await writeFile(path.join(folder, 'data', 'outside.js'), '')
-  await put('steady', { files: { 'index.js': code } })
-  const refused = await api('POST', '/api/plugins/steady/reload')
-  expect(refused).toMatchObject({
-    status: 409,
-    body: { error: { message: expect.stringContaining(reason) } },
-  })
-  expect(await heard('x-v')).toBe('1')
-})
-
-test('a package that service.yaml names runs from the node_modules beside it, with packages of its own', async () => {
+/** A package beside the configuration, with a package of its own. */
+async function putPackage(): Promise<void> {
   const about = {
     name: '@acme/switchyard-pii',
     version: '2.3.4',
@@ -181,7 +145,7 @@ test('a package that service.yaml names runs from the node_modules beside it, wi
       enabled: true,
     },
   }
-  const code = typed('packed').files['index.ts']!.replace("'./src/word.ts'", "'./word.ts'")
+  const code = typed('packed', 'x-packed').files['index.ts']!.replace("'./src/word.ts'", "'./word.ts'")
   await install(folder, 'words', '1.0.0', `export const word = 'hoisted'`)
   const at = path.join(folder, 'node_modules', about.name)
   await mkdir(path.join(at, 'lib'), { recursive: true })
@@ -191,14 +155,79 @@ test('a package that service.yaml names runs from the node_modules beside it, wi
     path.join(at, 'lib', 'word.ts'),
     `export type Word = string\nexport { word } from 'words'\n`,
   )
-  const yaml = 'plugins: ["@acme/switchyard-pii"]\nmodules: { pii: { config: { refuse: false } } }\n'
-  await writeFile(path.join(folder, 'service.yaml'), yaml)
-  await start()
+}
+
+test('a plugin in TypeScript, without packages of its own, has the contract and zod from the gateway', async () => {
+  expect((await api('GET', '/api/plugins/typed')).body).toMatchObject({ state: 'active', problem: null })
+  expect(await heard('x-typed')).toBe('one function function')
+  await put('typed', typed('two'))
+  expect((await api('POST', '/api/plugins/typed/reload')).body).toMatchObject({ reloaded: true })
+  expect(await heard('x-typed')).toBe('two function function')
+  const refused = await api('PUT', '/api/plugins/typed', { config: { refuse: 'maybe' } })
+  expect(refused).toMatchObject({ status: 400, body: { error: { param: 'config.refuse' } } })
+  await api('PUT', '/api/plugins/typed', { config: { refuse: true } })
+  const call = { model: 'any', messages: [{ role: 'user', content: 'hi' }] }
+  expect(await api('POST', '/v1/chat/completions', call)).toMatchObject({
+    status: 403,
+    body: { error: { module: 'typed' } },
+  })
+  await api('PUT', '/api/plugins/typed', { config: { refuse: false } })
+})
+
+test('doctor loads it as a start would, and leaves nothing behind', async () => {
+  const unloadable = await put('unloadable', { files: { 'index.ts': `import 'nowhere-to-be-found'` } })
+  const before = (await readdir(tmpdir())).filter((name) => name.startsWith('switchyard-doctor-'))
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [path.resolve('bin/main.ts'), 'doctor', '--json'],
+    { cwd: folder, env: { ...inherited, SERVICE_PORT: new URL(gateway.url).port } },
+  ).catch((error: { stdout: string }) => error)
+  const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string; message: string }[] }
+  const plugins = checks.filter(({ name }) => name === 'plugins')
+  expect(plugins).toMatchObject([
+    { status: 'ok' },
+    { status: 'failed', message: expect.stringMatching(/^unloadable: .*nowhere-to-be-found/) },
+  ])
+  const after = (await readdir(tmpdir())).filter((name) => name.startsWith('switchyard-doctor-'))
+  expect(after.filter((name) => !before.includes(name))).toEqual([])
+  await rm(unloadable, { recursive: true })
+})
+
+test('a plugin in a worker has all of that as well, and takes what changed', async () => {
+  expect((await api('GET', '/api/plugins/remote')).body).toMatchObject({ state: 'active', problem: null })
+  expect(await heard('x-remote')).toBe('one function function')
+  await put('remote', remote('two'))
+  expect((await api('POST', '/api/plugins/remote/reload')).body).toMatchObject({ reloaded: true })
+  expect(await heard('x-remote')).toBe('two function function')
+})
+
+test('packages of its own are found, and taken afresh when others are installed', async () => {
+  expect(await heard('x-word')).toBe('first')
+  const at = path.join(folder, 'mine', 'wordy')
+  await rm(path.join(at, 'node_modules'), { recursive: true })
+  await install(at, 'words', '1.1.0', `export const word = 'second'`)
+  expect((await api('POST', '/api/plugins/rescan')).body).toMatchObject({ changed: ['wordy'] })
+  expect(await heard('x-word')).toBe('second')
+})
+
+test.each(broken)('code that $what leaves the old running and says why', async ({ id, code, reason }) => {
+  // Both are there, so that it is not for want of a file that the import is refused.
+  for (const at of [folder, path.join(folder, 'data')]) await writeFile(path.join(at, 'outside.js'), '')
+  await put(id, { files: { 'index.js': code } })
+  const refused = await api('POST', `/api/plugins/${id}/reload`)
+  expect(refused).toMatchObject({
+    status: 409,
+    body: { error: { message: expect.stringContaining(reason) } },
+  })
+  expect(await heard(`x-${id}`)).toBe('1')
+})
+
+test('a package that service.yaml names runs from the node_modules beside it, with packages of its own', async () => {
   expect((await api('GET', '/api/plugins/pii')).body).toMatchObject({
     source: 'package',
     state: 'active',
     version: '2.3.4',
     description: 'Finds names.',
   })
-  expect(await heard('x-typed')).toBe('hoisted function function')
+  expect(await heard('x-packed')).toBe('hoisted function function')
 })
