@@ -8,13 +8,16 @@ import { startUpstream, type Upstream } from './upstream/index.ts'
 const adminKey = 'sy_admin_crash_0123456789'
 let upstream: Upstream
 let folder: string
+let gateway: GatewayProcess
 
 beforeAll(async () => {
   upstream = await startUpstream()
   folder = await mkdtemp(path.join(tmpdir(), 'switchyard-crash-'))
+  gateway = await start()
 })
 
 afterAll(async () => {
+  await gateway.end('SIGKILL')
   await upstream.close()
   await rm(folder, { recursive: true, force: true })
 })
@@ -78,29 +81,27 @@ async function load(url: string, ended: { now: boolean }, round: number, done: A
 
 test('killed under load, three times over, it loses nothing that it acknowledged', async () => {
   for (let round = 0; round < 3; round += 1) {
-    const first = await start()
     const ended = { now: false }
     const done: Acknowledged = { users: [], modules: new Map() }
     const { users, modules } = done
-    const running = load(first.url, ended, round, done)
+    const running = load(gateway.url, ended, round, done)
     await expect.poll(() => users.length, { timeout: 30_000 }).toBeGreaterThan(5)
-    await first.end('SIGKILL')
+    await gateway.end('SIGKILL')
     ended.now = true
     await running
 
-    const second = await start()
+    gateway = await start()
     for (const { user_id, api_key } of users) {
-      const me = await api(second.url, 'GET', '/api/auth/me', undefined, api_key)
+      const me = await api(gateway.url, 'GET', '/api/auth/me', undefined, api_key)
       expect(me.status).toBe(200)
       expect(me.body).toMatchObject({ user_id })
     }
-    const capped = await api(second.url, 'GET', '/api/proxy/modules/outputcap')
+    const capped = await api(gateway.url, 'GET', '/api/proxy/modules/outputcap')
     expect(capped.body.config.default_max_tokens).toBeGreaterThanOrEqual(modules.get('outputcap') ?? 0)
 
-    const listed = await api(second.url, 'GET', '/api/auth/users?limit=500')
+    const listed = await api(gateway.url, 'GET', '/api/auth/users?limit=500')
     expect(listed.body.users).toHaveLength(Math.min(500, listed.body.total))
-    await consistentTraces(second.url)
-    expect(await second.end('SIGTERM')).toBe(0)
+    await consistentTraces(gateway.url)
   }
 }, 90_000)
 
@@ -120,20 +121,20 @@ async function consistentTraces(url: string): Promise<void> {
 }
 
 test('what was flushed is there after a kill, and a call in flight is not half there', async () => {
-  const first = await start()
-  const answer = await call(first.url, adminKey, false)
+  const answer = await call(gateway.url, adminKey, false)
   const id = answer.headers.get('x-trace-id')
   await answer.text()
   await new Promise((resolve) => setTimeout(resolve, 1000))
+  upstream.reset()
   upstream.reply({ hang: true })
-  const hanging = call(first.url, adminKey, false).catch(() => {})
-  await new Promise((resolve) => setTimeout(resolve, 100))
-  await first.end('SIGKILL')
+  const hanging = call(gateway.url, adminKey, false).catch(() => {})
+  await expect.poll(() => upstream.requests.length).toBe(1)
+  await gateway.end('SIGKILL')
   await hanging
 
-  const second = await start()
-  const trace = await api(second.url, 'GET', `/api/observe/traces/${id}`)
+  gateway = await start()
+  const trace = await api(gateway.url, 'GET', `/api/observe/traces/${id}`)
   expect(trace.status).toBe(200)
   expect(trace.body).toMatchObject({ id, status: 'ok' })
-  expect(await second.end('SIGTERM')).toBe(0)
+  expect(await gateway.end('SIGTERM')).toBe(0)
 })

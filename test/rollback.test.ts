@@ -62,16 +62,15 @@ async function marks(url: string) {
 const whole = (mark: number) => ({ cap: mark, idle: mark, bound: mark % 2, route: `m${mark}` })
 
 test('killed during rollbacks, it comes back with all of one generation', async () => {
-  const first = await start()
-  const bases = [await configure(first.url, 1), await configure(first.url, 2)]
-  await first.end('SIGTERM')
+  let gateway = await start()
+  const bases = [await configure(gateway.url, 1), await configure(gateway.url, 2)]
   for (let round = 0; round < runs(2).numRuns; round += 1) {
-    const gateway = await start()
+    const { url } = gateway
     let isEnded = false
     let done = 0
     const rolling = (async () => {
       for (let n = 0; !isEnded; n += 1) {
-        const answer = await api(gateway.url, 'POST', '/api/config/rollback', {
+        const answer = await api(url, 'POST', '/api/config/rollback', {
           generation: bases[n % 2],
         }).catch(() => undefined)
         if (answer) expect(answer.status).toBe(200)
@@ -84,12 +83,12 @@ test('killed during rollbacks, it comes back with all of one generation', async 
     isEnded = true
     await rolling
 
-    const again = await start()
-    const found = await marks(again.url)
+    gateway = await start()
+    const found = await marks(gateway.url)
     expect([whole(1), whole(2)]).toContainEqual(found)
-    const { generations } = (await api(again.url, 'GET', '/api/config/history?limit=2')).body
+    const { generations } = (await api(gateway.url, 'GET', '/api/config/history?limit=2')).body
     expect(generations[0].kind).toBe('start')
     expect(whole(bases.indexOf(generations[1].to) + 1)).toEqual(found)
-    expect(await again.end('SIGTERM')).toBe(0)
   }
+  expect(await gateway.end('SIGTERM')).toBe(0)
 }, 900_000)
