@@ -1,7 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type GatewayProcess, listening } from './process.ts'
@@ -32,7 +30,7 @@ export interface Outside {
   remove(): Promise<void>
 }
 
-/** Packs this project and installs it. */
+/** Packs this project and installs it: npm says that it can, and what it would fetch is taken from this project's packages. */
 export async function installOutside(): Promise<Outside> {
   const folder = await mkdtemp(path.join(tmpdir(), 'switchyard-outside-'))
   const run: Outside['run'] = ([program, ...args], below = '') =>
@@ -51,10 +49,8 @@ export async function installOutside(): Promise<Outside> {
   const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'))!
   const packed = (await succeed(['tar', 'tzf', tarball])).trim().split('\n')
   await writeFile(path.join(folder, 'package.json'), '{ "type": "module", "private": true }\n')
-  const dependencies = await dependenciesKept()
-  await dependencies.lay(folder)
-  await succeed(['npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', `./${tarball}`, 'zod'])
-  await dependencies.keep(folder)
+  await unpack(path.join(folder, tarball), path.join(folder, 'node_modules'), succeed)
+  await demandInstallable(folder, succeed)
   const launch: Outside['spawn'] = ([program, ...args], below, env) =>
     spawn(program, args, {
       cwd: path.resolve(folder, below),
@@ -78,35 +74,48 @@ export async function installOutside(): Promise<Outside> {
   }
 }
 
-/** What npm has installed before, with the same versions of all packages: npm then has our own left to install. */
-async function dependenciesKept() {
-  const versions = createHash('sha256')
-    .update(await readFile('package-lock.json'))
-    .digest('hex')
-  const all = path.resolve('node_modules/.cache/outside')
-  const kept = path.join(all, versions)
-  const parts = ['node_modules', 'package-lock.json']
-  const isThere = existsSync(kept)
-  const copy = (from: string, to: string): Promise<unknown> =>
-    Promise.all(
-      parts.map((name) =>
-        cp(path.join(from, name), path.join(to, name), { recursive: true, verbatimSymlinks: true }),
-      ),
-    )
-  return {
-    async lay(folder: string): Promise<void> {
-      if (isThere) await copy(kept, folder)
-    },
-    async keep(folder: string): Promise<void> {
-      if (isThere) return
-      await rm(all, { recursive: true, force: true })
-      const unfinished = `${kept}.${process.pid}`
-      await mkdir(unfinished, { recursive: true })
-      await copy(folder, unfinished)
-      await rm(path.join(unfinished, 'node_modules', 'switchyard'), { recursive: true })
-      await rename(unfinished, kept)
-    },
+/**
+ * Puts the package into a folder of packages, with its commands, and beside it the packages that it names as dependencies, which
+ * are links to those of this project: npm would have to fetch the same. What it needs and does not name is not there.
+ */
+async function unpack(tarball: string, modules: string, succeed: Outside['succeed']): Promise<void> {
+  const own = path.join(modules, 'switchyard')
+  await mkdir(own, { recursive: true })
+  await succeed(['tar', 'xzf', tarball, '--strip-components=1', '-C', own])
+  const { dependencies, bin } = JSON.parse(await readFile(path.join(own, 'package.json'), 'utf8')) as {
+    dependencies: Record<string, string>
+    bin: Record<string, string>
   }
+  const link = async (target: string, at: string): Promise<void> => {
+    await mkdir(path.dirname(at), { recursive: true })
+    await symlink(target, at)
+  }
+  for (const name of Object.keys(dependencies))
+    await link(path.resolve('node_modules', name), path.join(modules, name))
+  for (const [command, file] of Object.entries(bin)) {
+    await chmod(path.join(own, file), 0o755)
+    await link(path.join(own, file), path.join(modules, '.bin', command))
+  }
+}
+
+/** Rejects when npm could not install the package, as when what it depends on contradicts each other. */
+async function demandInstallable(folder: string, succeed: Outside['succeed']): Promise<void> {
+  // Of a whole archive npm would unpack every file, several times, to read the only one that counts here.
+  const about = path.join(folder, 'about', 'package.json')
+  await mkdir(path.dirname(about))
+  await copyFile(path.join(folder, 'node_modules', 'switchyard', 'package.json'), about)
+  await copyFile('package-lock.json', path.join(folder, 'package-lock.json'))
+  const nothing = ['--package-lock-only', '--install-links', '--ignore-scripts']
+  await succeed([
+    'npm',
+    'install',
+    ...nothing,
+    '--prefer-offline',
+    '--no-audit',
+    '--no-fund',
+    './about',
+    'zod',
+  ])
 }
 
 /** This process's, but with the runtime and the programs of the folder first, and nothing of the script that we run in. */
