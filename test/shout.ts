@@ -14,6 +14,8 @@ export interface ShoutOptions {
   readonly manifest?: Readonly<Record<string, unknown>>
   /** The file of its code, instead of the usual one. */
   readonly code?: string
+  /** Whether its code imports nothing, so that a gateway inside a test can load it. */
+  readonly plain?: boolean
 }
 
 /**
@@ -48,7 +50,10 @@ export async function shoutPackage(
     },
   }
   await writeFile(path.join(at, 'package.json'), JSON.stringify(about))
-  await writeFile(path.join(at, 'index.ts'), options.code ?? codeOf(id, version, options.setup ?? ''))
+  await writeFile(
+    path.join(at, 'index.ts'),
+    options.code ?? (options.plain ? plainCodeOf : codeOf)(id, version, options.setup ?? ''),
+  )
   return at
 }
 
@@ -61,15 +66,25 @@ import { z } from 'zod'
 const version: string = '${version}'
 export default defineArea({
   settings: z.strictObject({ loud: z.boolean().default(false).meta({ title: 'Loud', description: 'In capitals.' }) }),
-  setup(context) {
+  setup(context) {${bodyOf(id, setup)}},
+})
+`
+
+const plainCodeOf = (id: string, version: string, setup: string): string => `
+const version = '${version}'
+export default {
+  settings: { safeParse: (data) => ({ success: true, data: { loud: false, ...data } }) },
+  setup(context) {${bodyOf(id, setup)}},
+}
+`
+
+const bodyOf = (id: string, setup: string): string => `
     ${setup}
     context.route({
       method: 'get', path: '/api/${id}', access: 'public', summary: 'Shout', returns: 'text',
       handle: () => (context.settings.loud ? version.toUpperCase() + '!' : version),
     })
-  },
-})
-`
+  `
 
 export interface PluginEnded {
   readonly code: number

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { adminKey } from '../../../test/harness.ts'
-import { type GatewayProcess, startProcess } from '../../../test/process.ts'
+import { adminKey, startGateway } from '../../../test/harness.ts'
+import { moduleCode } from '../../../test/plugin-folder.ts'
+import { startProcess } from '../../../test/process.ts'
 import {
   freePort,
   type PluginEnded,
@@ -21,7 +22,7 @@ vi.setConfig({ testTimeout: 240_000 })
 
 let folder: string
 let env: Record<string, string>
-let gateway: GatewayProcess | undefined
+let gateway: { readonly url: string; end(): Promise<unknown> } | undefined
 
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'switchyard-install-'))
@@ -29,19 +30,32 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  await gateway?.end('SIGKILL')
-  gateway = undefined
+  await stop()
   await rm(folder, { recursive: true, force: true })
 })
 
+/** One that the gateway in this process can load, unless it is to have the code of people. */
 const packageOf = (version: string, options?: ShoutOptions): Promise<string> =>
-  shoutPackage(folder, version, options)
+  shoutPackage(folder, version, { plain: true, ...options })
 
 const plugin = (...args: string[]): Promise<PluginEnded> => runPlugin(folder, env, ...args)
 const pluginApart = (...args: string[]): Promise<PluginEnded> => runPluginApart(folder, env, ...args)
 
+/** A gateway in this process, where the configuration of the commands says that it is. */
 async function start(): Promise<void> {
-  gateway = await startProcess(env, folder)
+  const { url, close } = await startGateway({ dataDir: path.join(folder, 'data'), env })
+  gateway = { url, end: close }
+}
+
+/** The same in a process of its own, as an operator runs it. */
+async function startApart(): Promise<void> {
+  const { url, end } = await startProcess(env, folder)
+  gateway = { url, end: () => end('SIGTERM') }
+}
+
+async function stop(): Promise<void> {
+  await gateway?.end()
+  gateway = undefined
 }
 
 async function shout(): Promise<string | number> {
@@ -50,8 +64,8 @@ async function shout(): Promise<string | number> {
 }
 
 test('a package is added, updated, rolled back and removed while the gateway runs, and none of its scripts', async () => {
-  await start()
-  const chatty = { setup: `console.log('{ "checks": [] }')` }
+  await startApart()
+  const chatty = { plain: false, setup: `console.log('{ "checks": [] }')` }
   const added = await pluginApart('add', await packageOf('1.0.0', chatty), '--yes')
   expect(added).toMatchObject({
     code: 0,
@@ -65,7 +79,9 @@ test('a package is added, updated, rolled back and removed while the gateway run
   expect((await pluginApart('add', await packageOf('1.0.0', chatty), '--yes')).result.status).toBe(
     'unchanged',
   )
-  expect((await pluginApart('update', 'shout', await packageOf('1.1.0'), '--no-check')).code).toBe(0)
+  expect(
+    (await pluginApart('update', 'shout', await packageOf('1.1.0', { plain: false }), '--no-check')).code,
+  ).toBe(0)
   expect(await shout()).toBe('1.1.0')
   expect((await pluginApart('rollback', 'shout')).result).toMatchObject({
     installed: { current: { version: '1.0.0' }, previous: { version: '1.1.0' } },
@@ -122,7 +138,7 @@ test('a version that cannot run is refused; the one before runs on, now and afte
   })
   expect(await shout()).toBe('1.0.0')
   expect((await plugin('rollback', 'shout')).result.error).toContain('no version before')
-  await gateway!.end('SIGTERM')
+  await stop()
   await start()
   expect(await shout()).toBe('1.0.0')
 })
@@ -161,6 +177,7 @@ describe('what is not what was installed does not run, and that is told', () => 
     )
     await writeFile(path.join(words, 'index.js'), `export const word = 'well'`)
     const at = await packageOf('1.0.0', {
+      plain: false,
       dependencies: { words: `file:${words}` },
       setup: `context.log.info(word)`,
     })
@@ -168,13 +185,13 @@ describe('what is not what was installed does not run, and that is told', () => 
     await writeFile(path.join(at, 'index.ts'), `import { word } from 'words'\n${code}`)
     const { result } = await plugin('add', at, '--no-check', '--yes')
     expect(result.status).toBe('added')
-    await start()
+    await startApart()
     expect(await shout()).toBe('1.0.0')
     const { root } = result.installed.current
     await append(path.join(folder, 'data', 'packages', root, 'node_modules', 'words', 'index.js'))
     expect((await plugin('info', 'shout')).result.intact).toBe(false)
-    await gateway!.end('SIGTERM')
-    await start()
+    await stop()
+    await startApart()
     expect(await detail()).toMatchObject(invalid)
     expect(await shout()).toBe(404)
     expect((await plugin('add', at, '--no-check', '--yes')).code).toBe(0)
@@ -183,9 +200,7 @@ describe('what is not what was installed does not run, and that is told', () => 
 
   test('and a guard refuses calls rather than let them pass', async () => {
     const guard = { kind: 'module', stage: 'inspect', failure: 'closed', permissions: [] }
-    const code = `import { defineModule } from 'switchyard'
-import { z } from 'zod'
-export default defineModule({ settings: z.strictObject({}), setup: () => ({ request() {} }) })`
+    const code = moduleCode('return { request() {} }')
     const at = await packageOf('1.0.0', { manifest: guard, code })
     const { result } = await plugin('add', at, '--no-check')
     expect(result.status).toBe('added')
@@ -197,7 +212,7 @@ export default defineModule({ settings: z.strictObject({}), setup: () => ({ requ
         body: JSON.stringify({ model: 'any', messages: [{ role: 'user', content: 'hi' }] }),
       })
     expect((await call()).status).toBe(200)
-    await gateway!.end('SIGTERM')
+    await stop()
     await append(path.join(folder, 'data', 'packages', result.installed.current.folder, 'index.ts'))
     await start()
     expect(await detail()).toMatchObject(invalid)
@@ -223,7 +238,7 @@ test('what is removed has its settings forgotten, unless they are to be kept', a
   await plugin('add', at, '--no-check', '--yes')
   expect(await shout()).toBe('1.0.0')
   await set({ config: { loud: true } })
-  await gateway!.end('SIGTERM')
+  await stop()
   expect((await plugin('remove', 'shout')).result).toMatchObject({ settings: 'forgotten' })
   await plugin('add', at, '--no-check', '--yes')
   await start()
@@ -232,16 +247,15 @@ test('what is removed has its settings forgotten, unless they are to be kept', a
 
 describe('what a plugin stored', () => {
   /** A plugin that counts its calls for good. */
-  const code = `import { defineModule } from 'switchyard'
-import { z } from 'zod'
-export default defineModule({ settings: z.strictObject({}), async setup(ctx) {
-  const rows = ctx.store.collection('rows', { schema: z.object({ n: z.number() }) })
+  const code = `const schema = { safeParse: (data) => ({ success: true, data }) }
+export default { settings: schema, async setup(ctx) {
+  const rows = ctx.store.collection('rows', { schema })
   const counts = await ctx.store.counters('counts')
   const log = ctx.store.log('log', { id: (row) => row.id, time: () => 1 })
   await rows.put('1', { n: 1 })
   counts.add('setups', 1)
   log.append({ id: 'one' })
-} })`
+} }`
   const stored = [
     { kind: 'collection', path: 'shout/rows', entries: 1 },
     { kind: 'log', path: 'shout/log', entries: expect.any(Number) },
@@ -289,7 +303,7 @@ export default defineModule({ settings: z.strictObject({}), async setup(ctx) {
     await plugin('add', await keeping(), '--no-check', '--yes')
     expect((await plugin('remove', 'shout')).result).toMatchObject({ stored: 'kept', erased: [] })
     expect(await listed()).toEqual({ stored })
-    await gateway!.end('SIGTERM')
+    await stop()
     expect((await plugin('erase', 'shout', '--yes')).result).toMatchObject({
       status: 'erased',
       erased: stored,
@@ -331,7 +345,7 @@ test('a damaged record is told by every command and by a start, and nothing is r
       code: 1,
       result: { error: expect.stringContaining('damaged') },
     })
-  await expect(start()).rejects.toThrow(/damaged.*Put it right/)
+  await expect(startApart()).rejects.toThrow(/damaged.*Put it right/)
   expect(existsSync(path.join(packages, result.installed.current.folder, 'index.ts'))).toBe(true)
 })
 
