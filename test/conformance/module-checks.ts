@@ -22,7 +22,7 @@ export const moduleChecks: readonly Check[] = [
     async run(subject) {
       const [example] = await subject.examples()
       await subject.switchOff()
-      await leavesNothing(subject.folders, 3, async () => {
+      await leavesNothing(subject.folders, subject.cycles, async () => {
         await subject.switchOn(example!.config)
         await subject.switchOff()
       })

@@ -9,6 +9,8 @@ export class Subject {
   readonly id: string
   readonly gateway: TestGateway
   readonly upstream: Upstream
+  /** How often it is switched on and off to see what it leaves each time: more than once, which the gateway may do for itself. */
+  readonly cycles: number = 3
 
   constructor(id: string, gateway: TestGateway, upstream: Upstream) {
     this.id = id

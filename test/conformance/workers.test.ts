@@ -47,6 +47,8 @@ const bound: Readonly<Record<string, string>> = {
 
 /** A module in a worker: looks, whenever it was switched on with settings of an example, that this is where it runs. */
 class InWorker extends Subject {
+  override readonly cycles = 2
+
   override async switchOnAfresh(config: Record<string, unknown>): Promise<void> {
     await super.switchOnAfresh(config)
     const { body } = await this.gateway.api('GET', `/api/proxy/modules/${this.id}`)

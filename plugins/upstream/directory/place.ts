@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { ProviderSpec } from '#kernel'
 import { IpRanges } from '#kit'
 
@@ -25,5 +26,7 @@ const privateAddresses = new IpRanges([
 export function isLocal(address: string, { fallback }: Pick<ProviderSpec, 'fallback'>): boolean {
   if (address === '') return fallback
   const host = URL.parse(address)?.hostname.replace(/^\[|\]$/g, '') ?? ''
-  return /^localhost$|\.(localhost|local|internal)$/.test(host) || privateAddresses.has(host)
+  // Most hosts are names, for which the ranges would throw and catch an error each time the providers are made anew.
+  if (isIP(host) !== 0) return privateAddresses.has(host)
+  return /^localhost$|\.(localhost|local|internal)$/.test(host)
 }
