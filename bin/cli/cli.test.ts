@@ -11,6 +11,7 @@ import { z } from 'zod'
 import { mountSmallDisk } from '../../storage/conformance/small-disk.ts'
 import { openLevel } from '../../storage/level.ts'
 import { type Ended, runApart, runHere } from '../../test/commands.ts'
+import { startGateway } from '../../test/harness.ts'
 import { type GatewayProcess, startProcess } from '../../test/process.ts'
 import { bpe } from '../../test/tokenizer-files.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
@@ -345,8 +346,11 @@ tokenizers:
   })
 
   it('finds that the encryption key is missing or damaged', async () => {
-    const withPassphrase = await start({ SERVICE_ENCRYPTION_KEY: 'a long enough passphrase' })
-    await withPassphrase.end('SIGTERM')
+    const withPassphrase = await startGateway({
+      dataDir: path.join(folder, 'data'),
+      env: { SERVICE_ENCRYPTION_KEY: 'a long enough passphrase' },
+    })
+    await withPassphrase.close()
     const without = await doctor()
     expect(without.of('encryption key')).toMatchObject([{ status: 'failed' }])
     await writeFile(path.join(folder, 'data', 'secrets', 'encryption.key'), 'short')
@@ -357,8 +361,8 @@ tokenizers:
   })
 
   it('finds sums that are no numbers, and takes them out when told to repair', async () => {
-    const gateway = await start()
-    await gateway.end('SIGTERM')
+    const gateway = await startGateway({ dataDir: path.join(folder, 'data') })
+    await gateway.close()
     const database = new Level<string, string>(path.join(folder, 'data', 'db'))
     await database.put('n/plugins/auth/usage!2026-11/usr_1/tokens_in', '1e300')
     await database.close()

@@ -1,8 +1,8 @@
 import { type FSWatcher, watch } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { storedSetting } from '../../../kernel/plugin/setting.ts'
 import type { Collection, Engine } from '../../../storage/index.ts'
@@ -113,13 +113,22 @@ describe('a remove that is killed as it forgets settings', () => {
   const settingsOf = (engine: Engine) =>
     engine.namespace('kernel').collection('settings', { schema: storedSetting })
 
-  beforeEach(async () => {
-    expect((await plugin('add', await packageOf('1.0.0'), '--yes', '--no-check')).code).toBe(0)
-    const engine = await openLevel(path.join(dataDir(), 'db'))
+  /** A data folder with the plugin and its settings, of which each test has a copy. */
+  let made: string
+
+  beforeAll(async () => {
+    made = await mkdtemp(path.join(tmpdir(), 'switchyard-killed-'))
+    const at = await shoutPackage(made, '1.0.0', { code: moduleCode('return {}') })
+    expect((await runPlugin(made, env, 'add', at, '--yes', '--no-check')).code).toBe(0)
+    const engine = await openLevel(path.join(made, 'data', 'db'))
     const updated_at = new Date().toISOString()
     await Promise.all(bindings.map((id) => settingsOf(engine).put(id, { enabled: true, updated_at })))
     await engine.close()
   })
+
+  afterAll(() => rm(made, { recursive: true }))
+
+  beforeEach(() => cp(path.join(made, 'data'), dataDir(), { recursive: true }))
 
   const settingsLeft = async (): Promise<number> => {
     const engine = await openLevel(path.join(dataDir(), 'db'))
