@@ -6,15 +6,21 @@ const longest = [
   'test/conformance/workers.test.ts',
   'bin/cli/plugin/installed.test.ts',
   'test/package.test.ts',
+  'test/conformance/modules.test.ts',
+  'test/conformance/guards.test.ts',
+  'test/conformance/wires.test.ts',
   'bin/cli/plugin/killed.test.ts',
+  'plugins/alerts/threads.test.ts',
+  'test/toggles.test.ts',
   'test/reload-load.test.ts',
   'kernel/isolation/isolation.test.ts',
   'test/crash.test.ts',
   'test/threads.test.ts',
   'plugins/trust/ledger/crash.test.ts',
   'bin/cli/plugin/dev/dev.test.ts',
-  'test/drop-in.test.ts',
-  'test/conformance/modules.test.ts',
+  'kernel/isolation/store.test.ts',
+  'storage/shared.test.ts',
+  'storage/level.test.ts',
 ]
 
 /**
