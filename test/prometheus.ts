@@ -10,8 +10,8 @@ type Type = 'counter' | 'gauge' | 'histogram'
 
 const types: readonly string[] = ['counter', 'gauge', 'histogram'] satisfies Type[]
 const label = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y
-const sampleForm = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? ([+-]?(?:Inf|NaN|\d+(?:\.\d+)?(?:e[+-]?\d+)?))$/
-const aboutForm = /^# (HELP|TYPE) ([a-zA-Z_:][a-zA-Z0-9_:]*) (.+)$/
+const sampleForm = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? ([+-]?(?:Inf|NaN|\d+(?:\.\d+)?(?:e[+-]?\d+)?))$/s
+const aboutForm = /^# (HELP|TYPE) ([a-zA-Z_:][a-zA-Z0-9_:]*) (.+)$/s
 
 /**
  * The text format of Prometheus, read strictly: by its grammar, and by the rules of `promtool check metrics`. Throws for a text

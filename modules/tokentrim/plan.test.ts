@@ -127,6 +127,18 @@ test('a message whose calls are null is one that calls nothing', () => {
   expect(droppable(messages, { from: 'oldest', turns: 1, isPinned: () => false })[0]).toEqual([0, 1])
 })
 
+test('what ends the conversation stays, also when its calls stand before a newer question', () => {
+  const called = (id: string) => ({ id, type: 'function', function: { name: 'look', arguments: '{}' } })
+  const messages: Message[] = [
+    { role: 'user', content: 'find it' },
+    { role: 'assistant', content: null, tool_calls: ['a', 'b'].map(called) },
+    { role: 'tool', tool_call_id: 'a', content: 'found' },
+    { role: 'user', content: 'go on' },
+    { role: 'tool', tool_call_id: 'b', content: 'found as well' },
+  ]
+  expect(droppable(messages, { from: 'oldest', turns: 1, isPinned: () => false })).toEqual([[0]])
+})
+
 test('the middle goes before the beginning and the end', () => {
   const messages = Array.from({ length: 5 }, (_, n): Message => ({ role: 'user', content: `${n}` })).flatMap(
     (asked): Message[] => [asked, { role: 'assistant', content: 'yes' }],

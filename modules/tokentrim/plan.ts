@@ -12,14 +12,17 @@ export interface Keeping {
 /** What may be left out of a conversation, in the order in which it goes. */
 export function droppable(messages: readonly Message[], { from, turns, isPinned }: Keeping): Unit[] {
   const { units, orphans } = unitsOf(messages)
+  // Where the conversation ends is where the last of its results comes, which may be behind a later question.
+  const last = units
+    .filter(([at]) => !isInstruction(messages[at!]!))
+    .reduce<Unit>((latest, unit) => (unit.at(-1)! > (latest.at(-1) ?? -1) ? unit : latest), [])
   const stays = (unit: Unit): boolean =>
-    unit.some((at) => isInstruction(messages[at]!) || isPinned(messages[at]!))
+    unit === last || unit.some((at) => isInstruction(messages[at]!) || isPinned(messages[at]!))
   const byTurn = turnsOf(units, messages)
   const newest = byTurn.slice(-turns)
   const old = byTurn.slice(0, -turns).map((turn) => turn.filter((unit) => !stays(unit)).flat())
-  const last = units.findLast(([at]) => !isInstruction(messages[at!]!))
   const question = (byTurn.at(-1) ?? []).filter(([at]) => messages[at!]!.role === 'user')
-  const later = newest.flat().filter((unit) => !stays(unit) && unit !== last && !question.includes(unit))
+  const later = newest.flat().filter((unit) => !stays(unit) && !question.includes(unit))
   return [orphans, ...inOrder(old, from), ...later].filter(({ length }) => length > 0)
 }
 
