@@ -340,12 +340,13 @@ function amountOf(metric: string, trace: Shown): number | null {
 }
 
 function combined({ metric, window_seconds: seconds }: Shown, values: readonly number[]): number {
-  const sum = values.reduce((a, b) => a + b, 0)
-  if (['cost_usd', 'provider_errors', 'guardrail_blocks'].includes(metric)) return sum
-  if (['cost_per_min', 'request_rate'].includes(metric)) return (sum * 60) / seconds
+  // Of money in whole billionths, as fractions of it do not add up.
+  const billionths = values.reduce((a, b) => a + Math.round(b * 1e9), 0)
+  if (['cost_usd', 'provider_errors', 'guardrail_blocks'].includes(metric)) return billionths / 1e9
+  if (['cost_per_min', 'request_rate'].includes(metric)) return (billionths * 60) / seconds / 1e9
   if (metric === 'budget_used_pct') return Math.max(...values)
   const share = ({ p50: 0.5, p95: 0.95, p99: 0.99 } as Record<string, number>)[metric.slice(-3)]
-  if (share === undefined) return sum / values.length
+  if (share === undefined) return values.reduce((a, b) => a + b, 0) / values.length
   return values.toSorted((a, b) => a - b)[Math.max(1, Math.ceil(share * values.length)) - 1]!
 }
 
