@@ -128,7 +128,11 @@ test('a message whose calls are null is one that calls nothing', () => {
 })
 
 test('what ends the conversation stays, also when its calls stand before a newer question', () => {
-  const called = (id: string) => ({ id, type: 'function', function: { name: 'look', arguments: '{}' } })
+  const called = (id: string) => ({
+    id,
+    type: 'function' as const,
+    function: { name: 'look', arguments: '{}' },
+  })
   const messages: Message[] = [
     { role: 'user', content: 'find it' },
     { role: 'assistant', content: null, tool_calls: ['a', 'b'].map(called) },
