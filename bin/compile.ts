@@ -19,10 +19,11 @@ const inputs = [
  * them: a build, the package and the reports of the contract need the same files. Throws when it finds errors.
  */
 export async function compileSources(): Promise<string> {
-  const folder = path.join(kept, await stateOfSources())
+  const state = await stateOfSources()
+  const folder = path.join(kept, state)
   if (existsSync(folder)) return folder
   await mkdir(kept, { recursive: true })
-  const older = (await readdir(kept)).filter((name) => !name.startsWith('unfinished-'))
+  const older = (await readdir(kept)).filter((name) => name !== state && !name.startsWith('unfinished-'))
   await Promise.all(older.map((name) => rm(path.join(kept, name), { recursive: true, force: true })))
   const unfinished = await mkdtemp(path.join(kept, 'unfinished-'))
   try {
@@ -32,7 +33,9 @@ export async function compileSources(): Promise<string> {
       stdio: 'inherit',
     })
     // Another process may have been faster with the same.
-    if (!existsSync(folder)) await rename(unfinished, folder)
+    await rename(unfinished, folder).catch((error: unknown) => {
+      if (!existsSync(folder)) throw error
+    })
     return folder
   } finally {
     await rm(unfinished, { recursive: true, force: true })
