@@ -14,4 +14,5 @@ test('what a call may use are its texts, tokens that it brings, and as long an a
   expect(of({ model: 'm', prompt: [1, 2] }, 'completion')).toBe(2 + 256)
   expect(of({ model: 'm', prompt: 'a few words', max_tokens: 10 }, 'completion')).toBe(texts + 10)
   expect(of({ model: 'm', messages: [], max_tokens: 10, max_completion_tokens: 20, n: 3 })).toBe(60)
+  expect(of({ model: 'm', prompt: [[1, 2], [3]], max_tokens: 10, best_of: 4 }, 'completion')).toBe(3 + 80)
 })

@@ -1,5 +1,5 @@
 import { type Call, type Candidate, noUsage, type Pricing, type TokenCounting } from '#kernel'
-import { tokenLimit } from '#kit'
+import { answerCount, tokenLimit } from '#kit'
 
 /** Tokens of an answer that has no limit, where nothing more is known of its model. */
 const typicalAnswer = 256
@@ -22,7 +22,7 @@ interface Rating {
 export function estimateOf(call: Call, { provider, model }: Candidate, { prices, tokens }: Rating): Estimate {
   const { operation, request } = call
   const limit = operation === 'embedding' ? 0 : tokenLimit(request)
-  const output = (limit ?? typicalAnswer) * (request.n ?? 1)
+  const output = (limit ?? typicalAnswer) * answerCount(request)
   const input = tokens.estimate({ ...request, model }).tokens
   const cost = prices.cost(provider, model, { ...noUsage, input, output, source: 'estimated' })
   return {

@@ -168,6 +168,14 @@ test('a call that could cost more than one may is refused at once', async () => 
     expect.objectContaining({ type: 'spend_limit', message: expect.stringContaining('$0.006') }),
   ])
   expect((await call({ n: 2 })).status).toBe(429)
+  const completion = (body: object) =>
+    ask(gateway, {
+      path: '/v1/completions',
+      headers: { authorization: `Bearer ${user.key}` },
+      body: { model: 'gpt-4o-mini', max_tokens: 100, ...body },
+    })
+  expect((await completion({ prompt: 'Hello', best_of: 2 })).status).toBe(429)
+  expect((await completion({ prompt: ['Hello', 'Bye'] })).status).toBe(429)
   expect(upstream.requests).toHaveLength(1)
 })
 

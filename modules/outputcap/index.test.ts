@@ -160,6 +160,28 @@ test('legacy completions are capped like chats', async () => {
   expect(reason).toBe('length')
 })
 
+test('each of several prompts is cut for itself, and the stream goes on until all have ended', async () => {
+  await cap({ default_max_tokens: 20 })
+  const event = (index: number, text: string, finish_reason: string | null = null) =>
+    `data: ${JSON.stringify({ id: 'c', object: 'text_completion', created: 1, model: 'm', choices: [{ index, text, finish_reason, logprobs: null }] })}\n\n`
+  const long = event(0, 'lorem ipsum '.repeat(30))
+  upstream.reply({ chunks: [long, event(1, 'dolor '), event(1, 'sit', 'stop'), 'data: [DONE]\n\n'] })
+  const texts = ['', '']
+  const reasons: unknown[] = []
+  const asked = { model: 'gpt-3.5-turbo-instruct', prompt: ['Go on', 'And so on'], stream: true as const }
+  for await (const { choices } of await client.completions.create(asked)) {
+    for (const { index, text, finish_reason } of choices) {
+      texts[index] += text
+      if (finish_reason) reasons.push([index, finish_reason])
+    }
+  }
+  expect(texts[1]).toBe('dolor sit')
+  expect(reasons).toEqual([
+    [0, 'length'],
+    [1, 'stop'],
+  ])
+})
+
 test('embeddings are left as they are', async () => {
   await cap({ default_max_tokens: 20 })
   await client.embeddings.create({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Call, defineModule } from '#kernel'
-import { compileWhen, limitTokens, tokenLimitFields } from '#kit'
+import { answerCount, compileWhen, limitTokens, tokenLimitFields } from '#kit'
 import { Cut } from './cut.ts'
 
 const cap = z.int().min(1)
@@ -63,7 +63,7 @@ export default defineModule({
       },
       stream(call) {
         const { tokens } = decided(call)
-        return tokens === undefined ? undefined : new Cut(tokens, call.request.n ?? 1)
+        return tokens === undefined ? undefined : new Cut(tokens, answerCount(call.request))
       },
     }
   },

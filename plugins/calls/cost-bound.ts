@@ -7,7 +7,7 @@ import {
   type ModelCatalogue,
   noUsage,
 } from '#kernel'
-import { nanoOf } from '#kit'
+import { answerCount, nanoOf, tokenLimit } from '#kit'
 
 /**
  * Refuses attempts that could raise the cost of a call above a bound, before anything is sent: by the estimate of its prompt
@@ -51,12 +51,9 @@ export function costBound(
   }
 }
 
-/** Most tokens of all choices together, as far as the request says: of each of its prompts, also those that only compete. */
+/** Most tokens of all answers together, as far as the request says. */
 function mostOutput({ operation, request }: Call): number | undefined {
   if (operation === 'embedding') return 0
-  const said = request.max_completion_tokens ?? request.max_tokens
-  if (typeof said !== 'number') return undefined
-  const { prompt, n, best_of: competing } = request
-  const prompts = Array.isArray(prompt) && typeof prompt[0] !== 'number' ? prompt.length : 1
-  return said * prompts * Math.max(1, n ?? 1, typeof competing === 'number' ? competing : 1)
+  const said = tokenLimit(request)
+  return said === undefined ? undefined : said * answerCount(request)
 }

@@ -7,7 +7,7 @@ import {
   TokenCounting,
   type Usage,
 } from '#kernel'
-import { tokenLimit, usdOf } from '#kit'
+import { answerCount, tokenLimit, usdOf } from '#kit'
 import type { Explanation } from './shapes.ts'
 
 interface Target {
@@ -63,5 +63,5 @@ const usageOf = (prompt: number, completion: number): Usage =>
 function mostTokens({ operation, request }: Call): number | null {
   if (operation === 'embedding') return 0
   const most = tokenLimit(request)
-  return most !== undefined ? most * (request.n ?? 1) : null
+  return most !== undefined ? most * answerCount(request) : null
 }

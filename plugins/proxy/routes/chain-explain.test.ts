@@ -59,6 +59,20 @@ test('a call is explained without being made: route, key, price, and every modul
   expect(upstream.requests).toHaveLength(0)
 })
 
+test('the longest answer is that of all its prompts, and of those that only compete', async () => {
+  const prompts = {
+    model: 'gpt-3.5-turbo-instruct',
+    prompt: ['one', 'two'],
+    n: 2,
+    best_of: 3,
+    max_tokens: 10,
+  }
+  expect(await explain({ request: prompts, path: '/v1/completions' })).toMatchObject({
+    operation: 'completion',
+    estimate: { tokens_out_max: 60 },
+  })
+})
+
 test('aliases are followed, and what modules without side effects would change is told in shape', async () => {
   await gateway.module('modelalias', { config: { aliases: { fast: 'gpt-4o-mini' } } })
   await gateway.module('outputcap', { enabled: true, config: { default_max_tokens: 50 } })
