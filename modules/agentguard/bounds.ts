@@ -1,38 +1,38 @@
 import { z } from 'zod'
-import { nanoOf, usdOf } from '#kit'
+import { nanoOf, orNone, usdOf } from '#kit'
 import type { SessionRow } from './session.ts'
 import type { Steps } from './steps.ts'
 
-const count = z.int().min(1).max(1_000_000_000).nullable()
+const count = orNone(z.int().min(1).max(1_000_000_000))
 
 export const settings = z.strictObject({
   max_calls: count
     .default(50)
-    .meta({ title: 'Calls', description: 'Calls of a session; null for no limit.' }),
-  max_depth: count.default(null).meta({
+    .meta({ title: 'Calls', description: 'Calls of a session; `none` for no limit.' }),
+  max_depth: count.default('none').meta({
     title: 'Depth',
-    description: "Rounds of tool calls since the user's last message; null for no limit.",
+    description: "Rounds of tool calls since the user's last message; `none` for no limit.",
   }),
-  max_tool_calls: count.default(null).meta({
+  max_tool_calls: count.default('none').meta({
     title: 'Tool calls',
-    description: 'Tool calls of a session; null for no limit.',
+    description: 'Tool calls of a session; `none` for no limit.',
   }),
-  max_tokens: count.default(null).meta({
+  max_tokens: count.default('none').meta({
     title: 'Tokens',
-    description: 'Tokens of prompts and answers of a session; null for no limit.',
+    description: 'Tokens of prompts and answers of a session; `none` for no limit.',
   }),
-  max_cost_usd: z.number().positive().max(1e6).nullable().default(1).meta({
+  max_cost_usd: orNone(z.number().positive().max(1e6)).default(1).meta({
     title: 'Cost',
-    description: 'Cost of a session in USD; null for no limit.',
+    description: 'Cost of a session in USD; `none` for no limit.',
   }),
-  max_minutes: z.number().positive().max(1e6).nullable().default(30).meta({
+  max_minutes: orNone(z.number().positive().max(1e6)).default(30).meta({
     title: 'Time',
-    description: 'Minutes since the first call of a session; null for no limit.',
+    description: 'Minutes since the first call of a session; `none` for no limit.',
   }),
-  loop_repeats: z.int().min(2).max(1000).nullable().default(4).meta({
+  loop_repeats: orNone(z.int().min(2).max(1000)).default(4).meta({
     title: 'Repeats',
     description:
-      "How often the same tool may be called with the same arguments since the user's last message, and how many answers in a row may be nearly the same; null for any number.",
+      "How often the same tool may be called with the same arguments since the user's last message, and how many answers in a row may be nearly the same; `none` for any number.",
   }),
   idle_minutes: z.number().min(1).max(1e6).default(60).meta({
     title: 'Forgetting',
@@ -74,17 +74,17 @@ export function stopOf(session: SessionRow, steps: Steps, limits: Settings, now:
   const inTurn = session.turn === steps.turn ? Math.max(0, ...Object.values(session.tools)) : 0
   const { max_cost_usd: usd, max_minutes: minutes } = limits
   const lastedMs = now - session.started_at
-  const reached: readonly [Bound, limit: number | null, used: number, isReached?: boolean][] = [
+  const reached: readonly [Bound, limit: number | 'none', used: number, isReached?: boolean][] = [
     ['repeated_tool', limits.loop_repeats, Math.max(inTurn, steps.repeats)],
     ['repeated_answer', limits.loop_repeats, session.alike],
     ['calls', limits.max_calls, session.calls],
     ['depth', limits.max_depth, steps.depth],
     ['tool_calls', limits.max_tool_calls, Math.max(session.tool_calls, steps.toolCalls)],
     ['tokens', limits.max_tokens, session.tokens],
-    ['cost_usd', usd, usdOf(session.cost_nano), usd !== null && session.cost_nano >= nanoOf(usd)],
-    ['minutes', minutes, Math.floor(lastedMs / 60_000), minutes !== null && lastedMs >= minutes * 60_000],
+    ['cost_usd', usd, usdOf(session.cost_nano), usd !== 'none' && session.cost_nano >= nanoOf(usd)],
+    ['minutes', minutes, Math.floor(lastedMs / 60_000), minutes !== 'none' && lastedMs >= minutes * 60_000],
   ]
   for (const [bound, limit, used, isReached] of reached)
-    if (limit !== null && (isReached ?? used >= limit)) return { bound, limit, used }
+    if (limit !== 'none' && (isReached ?? used >= limit)) return { bound, limit, used }
   return undefined
 }

@@ -10,13 +10,13 @@ let upstream: Upstream
 let gateway: TestGateway
 
 const unlimited = {
-  max_calls: null,
-  max_depth: null,
-  max_tool_calls: null,
-  max_tokens: null,
-  max_cost_usd: null,
-  max_minutes: null,
-  loop_repeats: null,
+  max_calls: 'none',
+  max_depth: 'none',
+  max_tool_calls: 'none',
+  max_tokens: 'none',
+  max_cost_usd: 'none',
+  max_minutes: 'none',
+  loop_repeats: 'none',
   idle_minutes: 60,
   derive: 'tools',
 }
@@ -273,6 +273,19 @@ describe('a session', () => {
     const after = await run({ session, stream })
     expect([after.steps, boundOf(after)]).toEqual([0, [429, 'session_stopped', 'killed']])
   })
+})
+
+test('a limit that has a default is switched off by `none`, and on again by a number or the default', async () => {
+  const looping = async (loop_repeats: unknown) => {
+    await limit({ max_calls: 6, loop_repeats })
+    upstream.reset()
+    calling(() => ({ q: 'x' }))
+    const stopped = await run({ session: crypto.randomUUID(), messages: question() })
+    return [stopped.steps, boundOf(stopped)[2]]
+  }
+  expect(await looping('none')).toEqual([6, 'calls'])
+  expect(await looping(2)).toEqual([2, 'repeated_tool'])
+  expect(await looping(null)).toEqual([4, 'repeated_tool'])
 })
 
 test('which calls without a session id are meant is a setting', async () => {

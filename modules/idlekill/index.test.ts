@@ -10,10 +10,10 @@ const slackMs = 3000
 const model = 'gpt-4o-mini'
 const messages = [{ role: 'user' as const, content: 'Hello' }]
 const unlimited = {
-  connect_ms: null,
-  first_byte_ms: null,
-  idle_ms: null,
-  total_ms: null,
+  connect_ms: 'none',
+  first_byte_ms: 'none',
+  idle_ms: 'none',
+  total_ms: 'none',
   max_spend_usd: null,
 }
 
@@ -38,7 +38,7 @@ afterAll(async () => {
   await upstream.close()
 })
 
-const limits = (config: Record<string, number>) =>
+const limits = (config: Record<string, number | 'none'>) =>
   gateway.module('idlekill', { enabled: true, config: { ...unlimited, ...config } })
 
 const ask = (stream: boolean, signal?: AbortSignal) =>
@@ -117,6 +117,15 @@ describe.each([false, true])('a call (streamed: %j)', (stream) => {
     expect(response.status).toBe(200)
     expect(await response.text()).toContain('steady')
   })
+})
+
+test('a limit that is switched off by `none` ends nothing', async () => {
+  const slow = async (total_ms: number | 'none') => {
+    await limits({ total_ms })
+    upstream.reply({ delayMs: 400 })
+    return (await ask(false)).status
+  }
+  expect([await slow(100), await slow('none')]).toEqual([504, 200])
 })
 
 describe('a stream that has begun', () => {
