@@ -33,7 +33,7 @@ export interface Message {
   readonly role: 'system' | 'developer' | 'user' | 'assistant' | 'tool' | 'function'
   readonly content?: string | readonly ContentPart[] | null
   readonly name?: string
-  readonly tool_calls?: readonly ToolCall[]
+  readonly tool_calls?: readonly ToolCall[] | null
   readonly tool_call_id?: string
   readonly refusal?: string | null
   readonly reasoning_content?: string | null
@@ -144,7 +144,7 @@ export interface Delta {
   readonly content?: string | null
   readonly reasoning_content?: string | null
   readonly refusal?: string | null
-  readonly tool_calls?: readonly ToolCallDelta[]
+  readonly tool_calls?: readonly ToolCallDelta[] | null
   readonly [field: string]: unknown
 }
 
