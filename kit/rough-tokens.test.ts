@@ -25,10 +25,10 @@ test('texts, prompts given as tokens, tools, calls of tools and images count', (
   expect(
     roughTokens({ messages: [{ role: 'assistant', content: null, tool_calls: [call] }] }),
   ).toBeGreaterThan(6)
-  const [said, withNull] = [{}, { tool_calls: null }].map((more) => {
+  const [without, withNull] = [{}, { tool_calls: null }].map((more) => {
     return roughTokens({ messages: [{ role: 'assistant', content: 'hi', ...more }] })
   })
-  expect(withNull).toBe(said)
+  expect(withNull).toBe(without)
   expect(roughTokens({ prompt: [1, 2, 3] })).toBe(3)
   expect(roughTokens({ prompt: ['hi', 'hi'] })).toBeGreaterThan(0)
   expect(roughTokens({})).toBe(0)
