@@ -1,5 +1,7 @@
 import type { Jobs, Store } from '../contract/index.ts'
 import { createLog } from '../kernel/log.ts'
+import { Secrets } from '../kernel/secrets/secrets.ts'
+import { Contents } from '../plugins/jobs/contents.ts'
 import { Scheduler } from '../plugins/jobs/scheduler.ts'
 import { JobsService } from '../plugins/jobs/service.ts'
 import { emptyJobs, type JobsState } from '../plugins/jobs/state.ts'
@@ -32,6 +34,10 @@ export interface JobsProcess {
   close(): Promise<void>
 }
 
+/** The jobs of a store under a key that is always the same. */
+export const openTable = (store: Store, now: () => number): JobTable =>
+  new JobTable(store, now, new Contents(new Secrets(Buffer.alloc(32, 'key'))))
+
 /** Opens jobs in a store as one process has it after another; `state` is what an instance left in the same process. */
 export async function openJobs(
   store: Store,
@@ -39,7 +45,7 @@ export async function openJobs(
 ): Promise<JobsProcess> {
   const logged: string[] = []
   const log = createLog({ level: 'info', stream: { write: (line: string) => void logged.push(line) } })
-  const table = new JobTable(store, now)
+  const table = openTable(store, now)
   const scheduler = new Scheduler({ state, table, log, now })
   await scheduler.open()
   return {

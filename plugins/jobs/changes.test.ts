@@ -36,6 +36,6 @@ test('a job without a result has none, and one that has ended is not cancelled',
 test('what is kept of an error is short, and puts the next attempt off by an hour at the most', () => {
   expect(errorOf(new Error('x'.repeat(5_000))).message).toHaveLength(1_000)
   const late = Object.assign(new Error('later'), { retryAfterS: 100_000 })
-  const next = failAttempt({ ...row, attempts: 0 }, late, { delaysMs: [5], now: 10 })
+  const next = failAttempt({ ...row, attempts: 0 }, late, { error: errorOf(late), delaysMs: [5], now: 10 })
   expect(next).toMatchObject({ status: 'waiting', attempts: 1, dueAt: 3_600_010 })
 })

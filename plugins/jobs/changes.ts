@@ -62,16 +62,19 @@ export function orphan(row: JobRow, now: number): JobRow {
   return row.isFailing ? fail(row, now) : { ...interrupt({ ...row, error }), isFailing: true }
 }
 
+interface Failure {
+  /** What is kept of what was thrown. */
+  readonly error: JobError
+  readonly delaysMs: readonly number[]
+  readonly now: number
+}
+
 /** The job after an attempt that threw: another attempt later, or none; then `isFailing` is set, and it is still running. */
-export function failAttempt(
-  row: JobRow,
-  thrown: unknown,
-  { delaysMs, now }: { readonly delaysMs: readonly number[]; readonly now: number },
-): JobRow {
+export function failAttempt(row: JobRow, thrown: unknown, { error, delaysMs, now }: Failure): JobRow {
   const { retryable, retryAfterS } = (thrown ?? {}) as { retryable?: unknown; retryAfterS?: unknown }
   const attempts = row.attempts + 1
   const delayMs = delaysMs[row.attempts]
-  const next = { ...row, attempts, error: errorOf(thrown) }
+  const next = { ...row, attempts, error }
   if (delayMs === undefined || retryable === false) return { ...next, isFailing: true }
   const askedMs = typeof retryAfterS === 'number' ? Math.min(retryAfterS * 1000, longestRetryAfterMs) : 0
   const { deaths: _, ...rest } = release(next)

@@ -70,15 +70,16 @@ interface PlanParts {
 
 /** Has the next time of a schedule wait, and none of the schedule that it was before. */
 export async function plan({ kind, schedule, queue, table, now }: PlanParts): Promise<void> {
+  const isIts = (input: unknown): boolean => schedule.isOf(table.contents.show(input))
   const waiting: JobRow[] = []
   const listed = table.jobs.scan({ index: 'kind_status', equals: [kind, 'waiting'] })
   for await (const [, row] of listed) waiting.push(row)
   for (const { id, input } of waiting) {
-    if (schedule.isOf(input)) continue
+    if (isIts(input)) continue
     await table.change(id, cancel)
     await table.memos.forget(id)
   }
-  if (waiting.some(({ input }) => schedule.isOf(input))) return
+  if (waiting.some(({ input }) => isIts(input))) return
   const at = schedule.after(now())
   if (at === undefined) return
   const { pattern, timezone } = schedule

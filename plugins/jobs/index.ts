@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { defineArea, Jobs } from '#kernel'
+import { defineArea, Jobs, kernelServices } from '#kernel'
+import { Contents } from './contents.ts'
 import { addJobRoutes } from './routes.ts'
 import { Scheduler } from './scheduler.ts'
 import { JobsService } from './service.ts'
@@ -13,9 +14,9 @@ export default defineArea({
   settings: z.strictObject({}),
 
   async setup(context) {
-    const { store, memory, log, every, own, provide, askFirstThread } = context
+    const { store, memory, log, every, own, provide, use, askFirstThread } = context
     const now = Date.now
-    const table = new JobTable(store, now)
+    const table = new JobTable(store, now, new Contents(use(kernelServices.secrets)))
     /** The first thread answers itself, the others wait for it. */
     const runsJobs = askFirstThread('runs', () => true)(undefined) === true
     const state = runsJobs ? memory('jobs', emptyJobs) : undefined

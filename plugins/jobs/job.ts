@@ -64,14 +64,15 @@ export class RunningJob implements Job<unknown, unknown> {
 
   readonly save = async (state: unknown, progress?: JobProgress): Promise<void> => {
     this.#check()
-    const kept = asJson(state)
+    const plain = asJson(state)
+    const kept = this.#parts.table.contents.seal(plain)
     const change = ({ deaths: _, ...row }: JobRow): JobRow => ({
       ...row,
       state: kept,
       ...(progress && { progress }),
     })
     await persist(() => this.#parts.table.changeHeld(this.#parts.row, change))
-    this.#state = kept
+    this.#state = plain
   }
 
   readonly sleepUntil = async (name: string, at: number): Promise<void> => {

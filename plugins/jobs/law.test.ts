@@ -7,7 +7,7 @@ import { z } from 'zod'
 import type { Job, JobQueue } from '#kernel'
 import type { Engine } from '../../storage/index.ts'
 import { openLevel } from '../../storage/level.ts'
-import { type JobsProcess, Owner, openJobs } from '../../test/jobs.ts'
+import { type JobsProcess, Owner, openJobs, openTable } from '../../test/jobs.ts'
 import { runs } from '../../test/suite/runs.ts'
 
 let folder: string
@@ -161,11 +161,14 @@ test('whatever is killed, restarted, reloaded and cancelled: each step happens, 
       const added = new Map<string, Input>()
       const start = async () => new Life(await openJobs(store), world)
       let life = await start()
-      const { jobs } = await openTable(store)
+      const { jobs, contents } = openTable(store, Date.now)
       const unwatch = jobs.watch(({ row }) => {
         if (row?.endedAt === undefined) return
         const results = world.results.get(row.id) ?? []
-        world.results.set(row.id, [...results, JSON.stringify([row.status, row.result ?? null])])
+        world.results.set(row.id, [
+          ...results,
+          JSON.stringify([row.status, contents.open(row.result) ?? null]),
+        ])
       })
       const cancelled = new Set<string>()
       for (const command of commands) {
@@ -216,8 +219,3 @@ test('whatever is killed, restarted, reloaded and cancelled: each step happens, 
     runs(60),
   )
 })
-
-async function openTable(store: Parameters<typeof openJobs>[0]) {
-  const { JobTable } = await import('./table.ts')
-  return new JobTable(store, Date.now)
-}

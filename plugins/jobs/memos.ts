@@ -1,5 +1,6 @@
 import { type Collection, conflict, type Store } from '#kernel'
 import { suspend } from './changes.ts'
+import type { Contents } from './contents.ts'
 import { LeaseLost, unknownJob } from './errors.ts'
 import { type JobRow, type MemoRow, memosIn } from './row.ts'
 
@@ -12,31 +13,43 @@ export type Memo = 'step' | 'time' | 'signal' | 'deadline'
 /** A space comes before all that an id may hold, so what is kept of a job is a range of its own. */
 const memoId = (job: string, memo: Memo, name: string): string => `${job} ${memo} ${name}`
 
+interface MemoParts {
+  readonly store: Store
+  readonly jobs: Collection<JobRow>
+  readonly now: () => number
+  readonly contents: Contents
+}
+
 /** The memory of jobs from one run to the next. A memo under a name stays as it is. */
 export class Memos {
   readonly #store: Store
   readonly #jobs: Collection<JobRow>
   readonly #memos: Collection<MemoRow>
   readonly #now: () => number
+  readonly #contents: Contents
 
-  constructor(store: Store, jobs: Collection<JobRow>, now: () => number) {
+  constructor({ store, jobs, now, contents }: MemoParts) {
     this.#store = store
+    this.#contents = contents
     this.#jobs = jobs
     this.#memos = memosIn(store)
     this.#now = now
   }
 
-  get({ id }: JobRow, memo: Memo, name: string): Promise<MemoRow | undefined> {
-    return this.#memos.get(memoId(id, memo, name))
+  /** Throws `SECRET_UNREADABLE` if the encryption key is another one. */
+  async get({ id }: JobRow, memo: Memo, name: string): Promise<MemoRow | undefined> {
+    const found = await this.#memos.get(memoId(id, memo, name))
+    return found && { value: this.#contents.open(found.value) }
   }
 
   /** Keeps a value for the holder of the job's lease. Throws `LeaseLost`. */
   async keep({ id, lease }: JobRow, memo: Memo, name: string, value: unknown): Promise<void> {
     const at = memoId(id, memo, name)
+    const kept = { value: this.#contents.seal(value) }
     const isHeld = await this.#store.transaction((transaction) => {
       const row = transaction.get(this.#jobs, id)
       if (!row || row.lease !== lease) return false
-      if (!transaction.get(this.#memos, at)) transaction.put(this.#memos, at, { value })
+      if (!transaction.get(this.#memos, at)) transaction.put(this.#memos, at, kept)
       // It gets on, so its process does not die of it each time.
       const { deaths, ...rest } = row
       if (deaths !== undefined) transaction.put(this.#jobs, id, rest)
@@ -61,13 +74,14 @@ export class Memos {
 
   /** Keeps a signal and makes the job due that waits for it. Throws a not found, and a conflict when the job has ended. */
   async signal(id: string, name: string, value: unknown): Promise<void> {
+    const kept = { value: this.#contents.seal(value) }
     await this.#store.transaction((transaction) => {
       const row = transaction.get(this.#jobs, id)
       if (!row) throw unknownJob(id)
       if (row.endedAt !== undefined) throw conflict(`The job is ${row.status} and is not waiting.`)
       const at = memoId(id, 'signal', name)
       if (transaction.get(this.#memos, at)) return
-      transaction.put(this.#memos, at, { value })
+      transaction.put(this.#memos, at, kept)
       if (row.status === 'waiting' && row.waitsFor === name)
         transaction.put(this.#jobs, id, { ...row, dueAt: this.#now() })
     })

@@ -10,6 +10,7 @@ import {
 } from '#kernel'
 import { asJson } from './as-json.ts'
 import { cancel, retry } from './changes.ts'
+import { recordOf } from './record.ts'
 import type { JobRow } from './row.ts'
 import type { Definition } from './state.ts'
 import type { JobTable } from './table.ts'
@@ -45,7 +46,7 @@ export class Queue implements JobQueue<unknown> {
 
   async get(id: string): Promise<JobRecord | undefined> {
     const row = await this.#table.jobs.get(this.#idOf(id))
-    return row && recordOf(row)
+    return row && recordOf(row, this.#table.contents)
   }
 
   async list({
@@ -53,15 +54,15 @@ export class Queue implements JobQueue<unknown> {
     ...page
   }: PageOptions & { readonly status?: JobStatus } = {}): Promise<Page<JobRecord>> {
     const { items, ...rest } = await this.#table.list({ kind: this.#kind, status }, page)
-    return { ...rest, items: items.map(recordOf) }
+    return { ...rest, items: items.map((row) => recordOf(row, this.#table.contents)) }
   }
 
   async cancel(id: string): Promise<JobRecord> {
-    return recordOf(await this.#table.change(this.#idOf(id), cancel))
+    return recordOf(await this.#table.change(this.#idOf(id), cancel), this.#table.contents)
   }
 
   async retry(id: string): Promise<JobRecord> {
-    return recordOf(await this.#table.change(this.#idOf(id), retry))
+    return recordOf(await this.#table.change(this.#idOf(id), retry), this.#table.contents)
   }
 
   async delete(id: string): Promise<boolean> {
@@ -97,7 +98,7 @@ export class Queue implements JobQueue<unknown> {
       kind: this.#kind,
       lane: waitsIn,
       status: 'waiting',
-      input: parsed,
+      input: this.#table.contents.seal(parsed),
       attempts: 0,
       addedAt: now,
       dueAt: at ?? now,
@@ -108,9 +109,4 @@ export class Queue implements JobQueue<unknown> {
   #idOf(id: string): string {
     return id.startsWith(`${this.#kind}:`) ? id : `${this.#kind}:${id}`
   }
-}
-
-/** The public record of a job. */
-export function recordOf({ lease: _, deaths: __, isFailing: ___, ...record }: JobRow): JobRecord {
-  return record
 }

@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import { type Context, notFound } from '#kernel'
+import { type Context, type JobRecord, notFound } from '#kernel'
 import { listed, listOf, listQuery, pageOf, shown, storedPage } from '#kit'
 import { cancel, retry } from './changes.ts'
 import { kindItems, kindNames } from './kind-items.ts'
+import { recordOf } from './record.ts'
+import type { JobRow } from './row.ts'
 import { detailOf, itemOf, jobDetail, jobId, jobItem, jobStatus, kindItem, kindName } from './shapes.ts'
 import type { JobsState } from './state.ts'
 import type { JobTable } from './table.ts'
@@ -16,6 +18,8 @@ export function addJobRoutes(
   table: JobTable,
   state: JobsState | undefined,
 ): void {
+  const record = (row: JobRow): JobRecord => recordOf(row, table.contents)
+
   route({
     method: 'get',
     path: '/api/jobs',
@@ -25,7 +29,11 @@ export function addJobRoutes(
     returns: listOf('jobs', jobItem),
     async handle({ query }) {
       const page = await storedPage(query, (window) => table.list(query, window))
-      return listed('jobs', shown(page, itemOf), query)
+      return listed(
+        'jobs',
+        shown(page, (row) => itemOf(record(row))),
+        query,
+      )
     },
   })
 
@@ -54,7 +62,7 @@ export function addJobRoutes(
     params,
     returns: jobDetail,
     throws: [404],
-    handle: async ({ params: { id } }) => detailOf(await table.get(id)),
+    handle: async ({ params: { id } }) => detailOf(record(await table.get(id))),
   })
 
   for (const [verb, change, summary] of [
@@ -69,7 +77,7 @@ export function addJobRoutes(
       params,
       returns: jobDetail,
       throws: [404, 409],
-      handle: async ({ params: { id } }) => detailOf(await table.change(id, change)),
+      handle: async ({ params: { id } }) => detailOf(record(await table.change(id, change))),
     })
   }
 

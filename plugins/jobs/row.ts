@@ -8,6 +8,7 @@ const time = z.number()
 export const jobError = z.strictObject({ message: z.string(), code: z.string().exactOptional() })
 export const jobProgress = z.strictObject({ done: z.number(), total: z.number() })
 
+/** A job on disk. `input`, `state`, `result` and the error's message are sealed: see `Contents`. */
 export const jobRow = z.strictObject({
   id: z.string(),
   kind: z.string(),
@@ -34,7 +35,7 @@ export const jobRow = z.strictObject({
 
 export type JobRow = z.infer<typeof jobRow>
 
-/** Something that is kept of a job beside its row. */
+/** Something that is kept of a job beside its row, sealed. */
 const memoRow = z.strictObject({ value: z.unknown().optional() })
 
 export type MemoRow = z.infer<typeof memoRow>

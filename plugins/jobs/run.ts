@@ -1,4 +1,4 @@
-import type { Log } from '#kernel'
+import type { Job, Log } from '#kernel'
 import { asJson } from './as-json.ts'
 import { complete, errorOf, fail, failAttempt, interrupt } from './changes.ts'
 import { LeaseLost } from './errors.ts'
@@ -57,7 +57,7 @@ export class Run {
     if (why === 'lost') return
     if (ended && 'suspension' in ended)
       return persist(() => this.#parts.table.memos.suspend(job, ended.suspension))
-    if (ended && 'value' in ended) return this.#leave((row, now) => complete(row, ended.value, now))
+    if (ended && 'value' in ended) return this.#complete(ended.value)
     if (why === 'released') return this.#leave(interrupt)
     await this.#handleFailure(why === 'overdue' ? new Error(reasons.overdue) : ended?.thrown)
   }
@@ -72,6 +72,11 @@ export class Run {
     return { ended, why: code.why }
   }
 
+  #complete(value: unknown): Promise<void> {
+    const result = this.#parts.table.contents.seal(value)
+    return this.#leave((row, now) => complete(row, result, now))
+  }
+
   async #leave(change: (row: JobRow, now: number) => JobRow): Promise<void> {
     await persist(() => this.#parts.table.changeHeld(this.job, change))
   }
@@ -80,24 +85,30 @@ export class Run {
     const { definition } = this.#kind
     const { table, now } = this.#parts
     const { job: row } = this
-    const parsed = definition.input.safeParse(row.input)
-    if (!parsed.success) return { thrown: Object.assign(parsed.error, { retryable: false }) }
-    const job = new RunningJob({ table, now, row, input: parsed.data, state: this.#state, signal })
+    let given: Pick<Job<unknown>, 'input' | 'state'>
+    try {
+      given = { input: definition.input.parse(table.contents.open(row.input)), state: this.#stateOf(row) }
+    } catch (error) {
+      return { thrown: Object.assign(error as Error, { retryable: false }) }
+    }
+    const job = new RunningJob({ table, now, row, signal, ...given })
     const ended = await outcomeOf(() => definition.run(job))
     await job.idle()
     return job.suspension ? { suspension: job.suspension.until } : ended
   }
 
-  get #state(): unknown {
+  #stateOf(job: JobRow): unknown {
     const { state } = this.#kind.definition
-    return state ? state.safeParse(this.job.state).data : this.job.state
+    const saved = this.#parts.table.contents.show(job.state)
+    return state ? state.safeParse(saved).data : saved
   }
 
   async #handleFailure(thrown: unknown): Promise<void> {
     const { table, log } = this.#parts
     const { delaysMs } = this.#kind.definition
+    const error = table.contents.sealError(errorOf(thrown))
     const row = await persist(() =>
-      table.changeHeld(this.job, (row, now) => failAttempt(row, thrown, { delaysMs, now })),
+      table.changeHeld(this.job, (row, now) => failAttempt(row, thrown, { error, delaysMs, now })),
     )
     const { id, attempts } = row
     if (!row.isFailing) return log.warn({ job: id, attempts, err: thrown }, 'an attempt of a job failed')
@@ -106,13 +117,15 @@ export class Run {
   }
 
   /** Reports the failure, and then records it: where the process dies in between, it is reported again. */
-  async #giveUp({ id, input, error = errorOf(undefined) }: JobRow): Promise<void> {
+  async #giveUp(row: JobRow): Promise<void> {
+    const { id, input, error = errorOf(undefined) } = row
     const { definition } = this.#kind
-    const parsed = definition.input.safeParse(input)
+    const { contents } = this.#parts.table
+    const parsed = definition.input.safeParse(contents.show(input))
     if (definition.gaveUp && parsed.success) {
-      const told = { id, input: parsed.data, state: this.#state }
+      const told = { id, input: parsed.data, state: this.#stateOf(row) }
       const { ended, why } = await this.#wait((signal) =>
-        outcomeOf(() => definition.gaveUp?.({ ...told, signal }, error)),
+        outcomeOf(() => definition.gaveUp?.({ ...told, signal }, contents.showError(error))),
       )
       if (why === 'lost') return
       const isTold = ended !== undefined && 'value' in ended

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type JobRow, jobError, jobProgress, statuses } from './row.ts'
+import type { JobRecord } from '#kernel'
+import { jobError, jobProgress, statuses } from './row.ts'
 
 const time = z.string().meta({ format: 'date-time' })
 
@@ -52,7 +53,7 @@ const timeOf = (ms: number | undefined): string | null => {
   return Number.isNaN(date.getTime()) ? null : date.toISOString()
 }
 
-export const itemOf = (row: JobRow): z.infer<typeof jobItem> => ({
+export const itemOf = (row: JobRecord): z.infer<typeof jobItem> => ({
   id: row.id,
   kind: row.kind,
   lane: row.lane,
@@ -67,7 +68,7 @@ export const itemOf = (row: JobRow): z.infer<typeof jobItem> => ({
   ended_at: timeOf(row.endedAt),
 })
 
-export const detailOf = (row: JobRow): z.infer<typeof jobDetail> => ({
+export const detailOf = (row: JobRecord): z.infer<typeof jobDetail> => ({
   ...itemOf(row),
   input: row.input ?? null,
   state: row.state ?? null,

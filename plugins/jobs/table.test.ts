@@ -4,10 +4,11 @@ import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Engine } from '../../storage/index.ts'
 import { openLevel } from '../../storage/level.ts'
+import { openTable } from '../../test/jobs.ts'
 import { cancel, complete, retry } from './changes.ts'
 import { LeaseLost } from './errors.ts'
 import type { JobRow } from './row.ts'
-import { JobTable } from './table.ts'
+import type { JobTable } from './table.ts'
 
 let folder: string
 let engine: Engine
@@ -16,7 +17,7 @@ let table: JobTable
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'switchyard-job-table-'))
   engine = await openLevel(folder)
-  table = new JobTable(engine, () => 1_000)
+  table = openTable(engine, () => 1_000)
 })
 
 afterAll(async () => {

@@ -1,5 +1,6 @@
 import type { Collection, Page, PageOptions, Store, Transaction } from '#kernel'
 import { claim, orphan } from './changes.ts'
+import type { Contents } from './contents.ts'
 import { LeaseLost, unknownJob } from './errors.ts'
 import { Memos } from './memos.ts'
 import { type JobRow, jobsIn, pausesIn } from './row.ts'
@@ -14,15 +15,17 @@ export class JobTable {
   readonly jobs: Collection<JobRow>
   readonly pauses: ReturnType<typeof pausesIn>
   readonly memos: Memos
+  readonly contents: Contents
   readonly #store: Store
   readonly #now: () => number
 
-  constructor(store: Store, now: () => number) {
+  constructor(store: Store, now: () => number, contents: Contents) {
     this.#store = store
     this.#now = now
+    this.contents = contents
     this.jobs = jobsIn(store)
     this.pauses = pausesIn(store)
-    this.memos = new Memos(store, this.jobs, now)
+    this.memos = new Memos({ store, jobs: this.jobs, now, contents })
   }
 
   /** Adds a job unless there is one of its id. */
