@@ -53,6 +53,11 @@ export interface SpendClaim {
   readonly unknownOf?: string
   /** The cost that counts where no call of the model is known. */
   readonly otherwiseNano?: number | undefined
+  /**
+   * For each cap, in their order, a share of it above 0 and up to 1: the claim is only granted while less of the cap is spent or set
+   * apart. What a call is to ask of a dearer model can so be decided and set apart in one step.
+   */
+  readonly below?: readonly (number | undefined)[]
   readonly leaseMs: number
 }
 
@@ -65,9 +70,11 @@ export interface SpendAnswer {
   readonly nano: number
   /** By which rule: the estimate, the dearest recent call of the model, or what the claim says otherwise. */
   readonly basis: 'estimate' | 'recent' | 'otherwise'
+  /** Whether it was not granted because a cap is used up to its share in `below`: the claim may be made again, without that share. */
+  readonly isPassed?: true
   /** Of each cap, in their order: after the reservation, or as it is when the claim is refused. */
   readonly standings: readonly CapStanding[]
-  /** The cap that refuses the claim, by its place. */
+  /** The cap that refuses the claim, by its place; absent where the claim has passed a share. */
   readonly refusedBy?: number
 }
 
@@ -107,6 +114,8 @@ export interface ModelLadder {
    * served. The same model comes first where it stays; none for a model that is on no ladder.
    */
   steps(call: Call, model: string, share: number): readonly string[]
+  /** The share above this one from which `steps` may say otherwise for a model; undefined where it says the same for any more. */
+  stepAfter(model: string, share: number): number | undefined
 }
 
 /** Offered by the module that exchanges models as caps fill up. */

@@ -31,6 +31,7 @@ export { ByteRun } from './byte-run.ts'
 export { type Period, periodAt } from './calendar.ts'
 export { type CallStatus, callStatus, callStatuses } from './call-status.ts'
 export { canonicalJson } from './canonical-json.ts'
+export { capShare } from './cap-share.ts'
 export { changed, changeOf } from './change.ts'
 export {
   type CharacterClass,

@@ -19,7 +19,11 @@ interface Rating {
 }
 
 /** What a call would cost at a place: its prompt, estimated, and as long an answer as it may have. */
-export function estimateOf(call: Call, { provider, model }: Candidate, { prices, tokens }: Rating): Estimate {
+export function estimateOf(
+  call: Call,
+  { provider, model }: Pick<Candidate, 'provider' | 'model'>,
+  { prices, tokens }: Rating,
+): Estimate {
   const { operation, request } = call
   const limit = operation === 'embedding' ? 0 : tokenLimit(request)
   const output = (limit ?? typicalAnswer) * answerCount(request)

@@ -327,12 +327,77 @@ describe('what happens at a cap', () => {
     expect([same.status, same.headers.get('x-model-downgraded')]).toEqual([200, null])
   })
 
+  test('with downgrade is found by calls at the same time one after the other', async () => {
+    await settings({})
+    await setCap({ daily_cap: 0.06, action: 'downgrade', downgrade_model: 'gpt-4o-mini' })
+    await Promise.all(Array.from({ length: 10 }, () => call({ model: 'gpt-4o' })))
+    const asked = upstream.requests.map(({ body }) => (body as { model: string }).model).sort()
+    // Two use the cap up, and the others go to the model that it names.
+    expect(asked).toEqual([...Array(2).fill('gpt-4o'), ...Array(8).fill('gpt-4o-mini')])
+  })
+
   test('with downgrade, and nothing that would lower the model, refuses', async () => {
     await settings({})
     await setCap({ daily_cap: 0.003, action: 'downgrade' })
     expect((await call()).status).toBe(200)
     await spent(0.003)
     expect((await call()).status).toBe(429)
+  })
+})
+
+describe('a call that is tried at several places', () => {
+  const models = ['gpt-4o-mini', 'gpt-4o']
+  const asked = () => upstream.requests.map(({ body }) => (body as { model: string }).model)
+
+  test('has each of them set apart: one that the cap has no room for is not asked', async () => {
+    await settings({})
+    await gateway.module('multicall', { enabled: true, config: { models, mode: 'all' } })
+    await setCap({ daily_cap: 0.032 })
+    expect((await call()).status).toBe(200)
+    expect(asked()).toEqual(['gpt-4o-mini'])
+    await spent(0.003)
+    await setCap({ daily_cap: 1 })
+    upstream.reset()
+    upstream.reply({ hang: true, times: 2 })
+    const left = new AbortController()
+    const both = fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${user.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'gpt-4o-mini',
+        max_tokens: 100,
+        messages: [{ role: 'user', content: 'Hello' }],
+      }),
+      signal: left.signal,
+    })
+    await upstream.received(2)
+    expect((await spend()).reserved_usd).toBe(0.033)
+    left.abort()
+    await expect(both).rejects.toThrow()
+    await spent(0.003)
+    await gateway.module('multicall', { enabled: false, config: { models: null, mode: null } })
+  })
+
+  test('needs nothing more for a retry, and room for what a dearer one costs more', async () => {
+    await settings({})
+    await gateway.module('fallbackrouter', {
+      enabled: true,
+      config: { chains: { 'gpt-4o-mini': [...models] } },
+    })
+    await setCap({ daily_cap: 0.03 })
+    upstream.reset()
+    upstream.reply({ status: 500 })
+    upstream.reply({ usage: whole })
+    expect((await call()).status).toBe(200)
+    expect(asked()).toEqual(models)
+    await spent(0.03)
+    await setCap({ daily_cap: 0.055 })
+    upstream.reset()
+    upstream.reply({ status: 500 })
+    upstream.reply({ usage: whole })
+    expect((await call()).status).toBe(429)
+    expect(asked()).toEqual(['gpt-4o-mini'])
+    await gateway.module('fallbackrouter', { enabled: false, config: { chains: null } })
   })
 })
 

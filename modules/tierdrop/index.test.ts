@@ -84,6 +84,19 @@ describe.each([false, true])('streamed: %j', (stream) => {
   })
 })
 
+test('calls at the same time step down as if they came one after the other', async () => {
+  await setCap({ daily_cap: 1 })
+  const body = { model: 'gpt-4o', max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }] }
+  const headers = { authorization: `Bearer ${user.key}` }
+  await Promise.all(Array.from({ length: 30 }, () => ask(gateway, { headers, body })))
+  const asked = Map.groupBy(upstream.requests, (request) => (request.body as { model: string }).model)
+  expect(Array.from(asked, ([model, requests]) => [model, requests.length]).sort()).toEqual([
+    ['gpt-4.1-nano', 7],
+    ['gpt-4o', 8],
+    ['gpt-4o-mini', 15],
+  ])
+})
+
 test('a cap that downgrades lets calls go on at the lowest rung, and refuses models that have none', async () => {
   await setCap({ daily_cap: 0.1, action: 'downgrade' })
   await call()

@@ -16,6 +16,7 @@ export default defineModule({
     provide(ModelLadder, {
       steps: (_, model, share) =>
         all.values.map((ladders) => ladders.from(model, share)).find((models) => models.length > 0) ?? [],
+      stepAfter: (model, share) => all.values.find((ladders) => ladders.has(model))?.stepAfter(model, share),
     })
     return all
   },

@@ -44,6 +44,19 @@ export class Ladders {
     return [to === rung ? name : ladder.models[to]!, ...ladder.models.slice(to + 1)]
   }
 
+  has(name: string): boolean {
+    return this.#rungs.has(nameOf(name))
+  }
+
+  /** The share above this one at which a call for this model goes further down; undefined where there is none. */
+  stepAfter(name: string, share: number): number | undefined {
+    const { ladder } = this.#rungs.get(nameOf(name)) ?? {}
+    const shares = ladder ? [...ladder.at_percent.map((percent) => percent / 100), 1] : []
+    const [now] = this.from(name, share)
+    const above = shares.filter((one) => one > share && this.from(name, one)[0] !== now)
+    return above.length > 0 ? Math.min(...above) : undefined
+  }
+
   /** What makes answers differ: the steps of all ladders; undefined where none is taken. */
   stepsAt(share: number): string | undefined {
     const steps = this.#all.map((ladder) => stepsOf(ladder, share))
@@ -53,7 +66,7 @@ export class Ladders {
 
 function stepsOf({ models, at_percent }: Ladder, share: number): number {
   if (share >= 1) return models.length - 1
-  return at_percent.filter((percent) => share * 100 >= percent).length
+  return at_percent.filter((percent) => share >= percent / 100).length
 }
 
 /** Providers write a maker before the name, and letter case does not matter. */

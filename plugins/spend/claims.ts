@@ -27,6 +27,15 @@ export function pairOf(cap: Cap, amount: number, most: number): Pair {
   ]
 }
 
+/** The most that a count may hold before a claim that is granted below such a share of a cap, in nano-dollars; -1 for nothing at all. */
+export function mostBelow(share: number, mostNano: number): number {
+  let most = Math.ceil(share * mostNano) - 1
+  // The product may be rounded either way.
+  while ((most + 1) / mostNano < share) most += 1
+  while (most >= 0 && most / mostNano >= share) most -= 1
+  return most
+}
+
 /** What a call has used, by the units of the claims. */
 export const usedBy = ({ nano, ownKey }: { readonly nano: number; readonly ownKey: boolean }) => ({
   nano,

@@ -115,6 +115,40 @@ test('whatever calls reserve and cost, in whatever order, a cap is passed only b
   )
 })
 
+test('a claim below a share is granted to exactly those that find less of the cap used, however many ask at once', async () => {
+  const asks = fc.array(fc.nat(300), { minLength: 1, maxLength: 40 })
+  const share = fc.double({ min: 0.001, max: 1, noNaN: true })
+  await fc.assert(
+    fc.asyncProperty(asks, share, async (amounts, below) => {
+      tests += 1
+      counts = start()
+      const caps = [capOf({ action: 'downgrade' })]
+      const answers = await Promise.all(
+        amounts.map((nano) => counts.reserve(claimOf(nano, { caps, below: [below] }), 1)),
+      )
+      let used = 0
+      for (const [n, { granted, isPassed, nano, standings }] of answers.entries()) {
+        expect([n, granted, isPassed ?? false]).toEqual([n, used / most < below, used / most >= below])
+        expect(nano).toBe(amounts[n])
+        if (granted) used += Math.max(1, nano)
+        expect(standings[0]!.reservedNano).toBe(used)
+      }
+    }),
+    runs(25),
+  )
+})
+
+test('a claim that a cap blocks is answered as passed where another cap is used beyond its share', async () => {
+  const day = capOf()
+  const month = capOf({ period: 'monthly', mostNano: 500, action: 'warn' })
+  const caps = [day, month]
+  await counts.reserve(claimOf(400, { caps }), 1)
+  const dear = (below: number) => counts.reserve(claimOf(700, { caps, below: [below, below] }), 1)
+  expect(await dear(0.9)).toMatchObject({ granted: false, refusedBy: 0 })
+  expect(await dear(0.8)).toMatchObject({ granted: false, isPassed: true })
+  expect(await dear(0.8)).not.toHaveProperty('refusedBy')
+})
+
 test('a reservation is given back after its lease, and a call that ends later still counts', async () => {
   const claim = claimOf(400, { leaseMs: 30 })
   const { id } = await counts.reserve(claim, 1)

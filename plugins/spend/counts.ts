@@ -1,6 +1,6 @@
 import type { Budget, Cap, CapStanding, Left, SpendAnswer, SpendClaim } from '#kernel'
-import { detach } from '#kit'
-import { pairOf, sharedOf, standingsOf, unlimited, usedBy } from './claims.ts'
+import { capShare, detach } from '#kit'
+import { mostBelow, pairOf, sharedOf, standingsOf, unlimited, usedBy } from './claims.ts'
 import type { Periods } from './periods.ts'
 import { addCost, dearest, type RecentCosts } from './recent.ts'
 import type { Told } from './told.ts'
@@ -34,21 +34,32 @@ export class CapCounts {
 
   async reserve(claim: SpendClaim, thread: number): Promise<SpendAnswer> {
     const { budget, periods, open } = this.#parts
-    const { by, caps, leaseMs } = claim
+    const { by, caps, below, leaseMs } = claim
     const { nano, basis } = this.#amountOf(claim)
     if (caps.length === 0) return { granted: true, nano, basis, standings: [] }
     await periods.ready(by, caps)
     const shared = sharedOf(by, caps)
-    const mostOf = (cap: Cap): number =>
+    const belowOf = (cap: Cap): number | undefined => below?.[caps.indexOf(cap)]
+    // A count refuses no claim of nothing, and a share may.
+    const amount = below ? Math.max(1, nano) : nano
+    const blockedAt = (cap: Cap): number =>
       cap.action === 'block' ? periods.about(by, cap).mostNano : unlimited
-    const pairs = shared.flatMap((those) => pairOf(those[0]!, nano, Math.min(...those.map(mostOf))))
+    const mostOf = (cap: Cap): number => {
+      const share = belowOf(cap)
+      const passedAt =
+        share === undefined ? unlimited : mostBelow(share, periods.about(by, cap).mostNano) + amount
+      return Math.min(blockedAt(cap), passedAt)
+    }
+    const pairs = shared.flatMap((those) => pairOf(those[0]!, amount, Math.min(...those.map(mostOf))))
     const answer = await budget(by).reserve(pairs, { leaseMs })
     const standings = this.#standings(by, caps, shared, answer.left)
     if (answer.granted) {
       open.set(answer.id, { by, thread })
       return { granted: true, id: answer.id, nano, basis, standings }
     }
-    const [tightest] = shared[Math.floor(answer.claim / 2)]!.toSorted((a, b) => mostOf(a) - mostOf(b))
+    const isPassed = standings.some((one) => capShare(one) >= (belowOf(one.cap) ?? Number.POSITIVE_INFINITY))
+    if (isPassed) return { granted: false, isPassed: true, nano, basis, standings }
+    const [tightest] = shared[Math.floor(answer.claim / 2)]!.toSorted((a, b) => blockedAt(a) - blockedAt(b))
     const refusedBy = caps.indexOf(tightest!)
     detach('a cap that refused a call', this.#parts.told.tell(by, standings[refusedBy]!, nano))
     return { granted: false, nano, basis, standings, refusedBy }
