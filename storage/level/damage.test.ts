@@ -5,7 +5,7 @@ import { Level } from 'level'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { collect } from '../conformance/harness.ts'
 import type { Engine, LogOptions, StoreProblem } from '../index.ts'
-import { openLevel } from '../level.ts'
+import { checkAgreement, openLevel } from '../level.ts'
 import { decodeLines } from './chunk.ts'
 import { accountOptions, type Event, eventOptions } from './crash-parts.ts'
 import { LogKeys } from './log-keys.ts'
@@ -135,6 +135,58 @@ test('a log whose newest chunks are lost, as a power cut may do, still opens and
   expect((await again.list()).items.slice(0, 2)).toMatchObject([{ id: 'new' }, { id: 'id63' }])
   expect(await again.body('new')).toBe('new body')
 })
+
+const notes = {
+  'no JSON': '{"next":',
+  nothing: 'null',
+  'a list': '[1]',
+  'the wrong numbers': '{"chunkRows":0,"blockRows":-1,"next":0.5,"block":"0","version":"1"}',
+  'blocks that are no whole chunks': '{"chunkRows":3,"blockRows":8,"next":9}',
+}
+
+test.for(Object.entries(notes))(
+  'a part whose note is %s says which cell is damaged, and is whole again after a repair',
+  async ([, text]) => {
+    const [many, few, gone] = ['many', 'few', 'gone'].map((name) => engine.log<Event>(name, eventOptions))
+    for (let n = 0; n < 2100; n++) many!.append({ id: `id${n}`, at: n, kind: `k${n % 2}` })
+    for (const log of [few!, gone!]) log.append({ id: 'id', at: 1, kind: 'k1' })
+    await gone!.prune(2)
+    await engine.collection('accounts', accountOptions).put('id', account(1))
+    await engine.collection('empty', accountOptions).count()
+    const damaged = new Map([
+      ['many', new LogKeys('many').header(0)],
+      ['few', new LogKeys('few').meta],
+      ['gone', new LogKeys('gone').meta],
+      ['accounts', accountKeys.meta],
+      ['empty', new CollectionKeys('empty').meta],
+    ])
+    await change((database) =>
+      database.batch([...damaged.values()].map((key) => ({ type: 'put', key, value: text }))),
+    )
+    const totals: Readonly<Record<string, number>> = { many: 1050, few: 1, gone: 0, accounts: 1, empty: 0 }
+    const totalOf = async (part: string): Promise<number> => {
+      const list = ['accounts', 'empty'].includes(part)
+        ? engine.collection(part, accountOptions).list({ index: 'owner', equals: 'o1' })
+        : engine.log<Event>(part, eventOptions).list({ where: { kind: 'k1' }, limit: 0 })
+      return (await list).total
+    }
+    for (const [part, cell] of damaged)
+      await expect(totalOf(part)).rejects.toMatchObject({
+        code: 'STORE_DAMAGED',
+        message: expect.stringMatching(`${cell}.*doctor --repair`),
+      })
+    await engine.close()
+    const found = await checkAgreement(folder, { repair: true })
+    for (const part of damaged.keys())
+      expect(found).toContainEqual({ part, found: expect.any(String), canBeMended: true })
+    await open()
+    await engine.log('many', eventOptions).prepare()
+    for (const [part, total] of Object.entries(totals)) expect(await totalOf(part)).toBe(total)
+    await engine.close()
+    expect(await checkAgreement(folder, { repair: false })).toEqual([])
+    await open()
+  },
+)
 
 test('a pruned log leaves only its totals on disk', async () => {
   const log = engine.log<Event>('events', eventOptions)

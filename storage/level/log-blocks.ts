@@ -5,6 +5,7 @@ import { type BlockHeader, BlockIndex, type Change, factsOf } from './block.ts'
 import { type Chunk, decodeBodies, decodeLines } from './chunk.ts'
 import { prefixRange } from './keys.ts'
 import { LogKeys } from './log-keys.ts'
+import { noted, parseHeader, parseLogNote } from './notes.ts'
 
 /** How many rows share a chunk, and how many a block. Fixed when a log is made, as row numbers are built on it. */
 export interface LogFormat {
@@ -85,13 +86,12 @@ export class LogBlocks<T> {
   /** Reads the state from disk; the index of the open block is made again from its rows. */
   async load(): Promise<void> {
     const meta = this.backing.database.getSync(this.keys.meta)
-    const stored: (LogFormat & { next: number }) | undefined =
-      meta === undefined ? undefined : JSON.parse(meta)
+    const stored = meta === undefined ? undefined : noted(this.keys.meta, meta, parseLogNote)
     if (stored) this.#format = { chunkRows: stored.chunkRows, blockRows: stored.blockRows }
     const next = stored?.next ?? 0
     const sealed: BlockHeader[] = []
-    for await (const text of this.backing.database.values(prefixRange(this.keys.headers)))
-      sealed.push(JSON.parse(text))
+    for await (const [key, text] of this.backing.database.iterator(prefixRange(this.keys.headers)))
+      sealed.push(noted(key, text, parseHeader))
     const first = next - (next % this.#format.blockRows)
     const chunks = await this.readChunks(first, next)
     const open = await this.indexChunks(chunks, first, next)

@@ -2,18 +2,12 @@ import { StoreError } from '../errors.ts'
 import type { OlderRow } from '../index.ts'
 import type { Backing } from './backing.ts'
 import { prefixRange } from './keys.ts'
+import { type CollectionNote, noted, parseCollectionNote } from './notes.ts'
 import { type CollectionKeys, encode, repairEntries, writeRow } from './row-writer.ts'
 import type { Shape } from './shape.ts'
 import { decodeRow } from './stored-row.ts'
 
 const rowsPerCommit = 200
-
-/** The shape that all rows of a collection have, but for those that failed to reach it. */
-interface Meta {
-  readonly version: number
-  readonly indexes: readonly string[]
-  readonly failed: number
-}
 
 /**
  * Brings every row to the current version and set of indexes. Rows say their own version, so a pass that was cut
@@ -28,7 +22,7 @@ export async function migrateRows<T>(
   const { writer } = backing
   const names = shape.indexes.map(([name]) => name).sort()
   const stored = writer.read(keys.meta)
-  const meta: Meta | undefined = stored === undefined ? undefined : JSON.parse(stored)
+  const meta = stored === undefined ? undefined : noted(keys.meta, stored, parseCollectionNote)
   if (meta && meta.version > shape.version) {
     const message = `${path} has rows of version ${meta.version}, but this program reads up to version ${shape.version}. Run the newer program.`
     throw new StoreError('VERSION_AHEAD', message)
@@ -52,7 +46,8 @@ export async function migrateRows<T>(
     const message = `${failed} rows could not be brought to version ${shape.version}. They are tried again at the next start.`
     backing.report({ code: 'ROW_UNREADABLE', part: path, message })
   }
-  writer.put(keys.meta, JSON.stringify({ version: shape.version, indexes: names, failed } satisfies Meta))
+  const note: CollectionNote = { version: shape.version, indexes: names, failed }
+  writer.put(keys.meta, JSON.stringify(note))
   await writer.commit()
 }
 

@@ -5,6 +5,7 @@ import { decompress } from './compression.ts'
 import type { Database } from './group-commit.ts'
 import { parseInteger, prefixRange } from './keys.ts'
 import { LogKeys } from './log-keys.ts'
+import { noted, parseLogNote } from './notes.ts'
 
 /** What a row becomes: itself when it fits, another one that does, or undefined when nothing can be made of it. */
 export type Fit = (row: unknown) => unknown
@@ -34,7 +35,7 @@ export async function checkRows(
     const meta = await database.get(keys.meta)
     const found = { mended: 0, lost: 0 }
     if (meta === undefined) return found
-    const { chunkRows, blockRows } = JSON.parse(meta) as { chunkRows: number; blockRows: number }
+    const { chunkRows, blockRows } = noted(keys.meta, meta, parseLogNote)
     const stored = { ...prefixRange(keys.chunks), valueEncoding: 'view' } as const
     for await (const [key, value] of database.iterator<string, Uint8Array>(stored)) {
       const chunk = parseInteger(key.slice(keys.chunks.length))

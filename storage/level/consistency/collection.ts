@@ -1,5 +1,6 @@
 import type { Database } from '../group-commit.ts'
 import { prefixRange, terminator } from '../keys.ts'
+import { type CollectionNote, parseCollectionNote } from '../notes.ts'
 import { CollectionKeys } from '../row-writer.ts'
 import { decodeRow } from '../stored-row.ts'
 import type { Comparison } from './comparison.ts'
@@ -36,10 +37,11 @@ export async function compareCollection(database: Database, path: string, found:
   }
   for (const [key, value] of counts) found.mend(key, String(value))
   found.note(path, wrong + counts.size, 'counts that were not those of the rows')
-  if (rows > 0 && (await database.get(keys.meta)) === undefined) {
-    found.mend(keys.meta, JSON.stringify({ version: 0, indexes: [], failed: 0 }))
-    found.note(path, 1, 'missing note of its version')
-  }
+  const meta = await database.get(keys.meta)
+  if (meta === undefined ? rows === 0 : parseCollectionNote(meta)) return
+  const note: CollectionNote = { version: 0, indexes: [], failed: 0 }
+  found.mend(keys.meta, JSON.stringify(note))
+  found.note(path, 1, 'missing note of its version')
 }
 
 interface Expected {

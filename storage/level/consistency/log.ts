@@ -1,9 +1,9 @@
-import type { BlockHeader } from '../block.ts'
 import { decodeLines } from '../chunk.ts'
 import type { Database } from '../group-commit.ts'
 import { parseInteger, prefixRange } from '../keys.ts'
 import type { LogFormat } from '../log-blocks.ts'
 import { LogKeys } from '../log-keys.ts'
+import { type LogNote, parseHeader, parseLogNote } from '../notes.ts'
 import { orphansOf } from '../orphans.ts'
 import type { Comparison } from './comparison.ts'
 
@@ -18,14 +18,18 @@ export async function compareLog(
   found: Comparison,
 ): Promise<void> {
   const keys = new LogKeys(path)
-  const meta = readMeta(await database.get(keys.meta))
-  const { chunkRows, blockRows } = meta ?? format
+  const meta = await database.get(keys.meta)
+  const known = meta === undefined ? undefined : parseLogNote(meta)
+  const { chunkRows, blockRows, next: end } = known ?? { ...format, next: 0 }
   const last = await lastChunk(database, keys)
-  const next = Math.max(meta?.next ?? 0, last ? last.chunk * chunkRows + last.lines : 0)
-  if (next > (meta?.next ?? 0)) {
-    found.mend(keys.meta, JSON.stringify({ chunkRows, blockRows, next }))
-    found.note(path, next - (meta?.next ?? 0), 'rows behind its noted end')
+  const next = Math.max(end, last ? last.chunk * chunkRows + last.lines : 0)
+  const isDamaged = meta !== undefined && known === undefined
+  if (next > end || isDamaged) {
+    const note: LogNote = { chunkRows, blockRows, next }
+    found.mend(keys.meta, JSON.stringify(note))
   }
+  found.note(path, isDamaged ? 1 : 0, 'note of its end that could not be read')
+  found.note(path, next - end, 'rows behind its noted end')
   const indexed = new Set<number>()
   for await (const [key, text] of database.iterator(prefixRange(keys.headers))) {
     if (await isWhole(database, keys, text)) indexed.add(parseInteger(key.slice(keys.headers.length)))
@@ -46,12 +50,8 @@ async function lastChunk(
 }
 
 async function isWhole(database: Database, keys: LogKeys, text: string): Promise<boolean> {
-  let header: BlockHeader
-  try {
-    header = JSON.parse(text)
-  } catch {
-    return false
-  }
+  const header = parseHeader(text)
+  if (!header) return false
   const { block, fields, numbers = [] } = header
   const needed = [
     keys.ids(block),
@@ -60,12 +60,4 @@ async function isWhole(database: Database, keys: LogKeys, text: string): Promise
     ...numbers.map((name) => keys.numbers(block, name)),
   ]
   return (await database.hasMany(needed)).every(Boolean)
-}
-
-function readMeta(text: string | undefined): (LogFormat & { next: number }) | undefined {
-  try {
-    return text === undefined ? undefined : JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
