@@ -117,6 +117,7 @@ test('a gate that is closed while operations wait before it refuses them', async
   await gate.hold()
   const waiting = gate.run(() => 7)
   await gate.close()
+  await expect(gate.run(() => 7)).rejects.toMatchObject(closed)
   gate.release()
   await expect(waiting).rejects.toMatchObject(closed)
 })

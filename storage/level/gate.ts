@@ -30,10 +30,7 @@ export class Gate {
 
   async run<T>(operation: () => T | Promise<T>): Promise<T> {
     this.check()
-    for (let hold = this.#held; hold; hold = this.#held) {
-      await hold.promise
-      this.check()
-    }
+    for (let hold = this.#held; hold; hold = this.#held) await hold.promise
     return this.within(operation)
   }
 

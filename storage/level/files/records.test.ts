@@ -1,0 +1,130 @@
+import fc from 'fast-check'
+import { beforeAll, expect, test } from 'vitest'
+import { madeByLevel } from './files-parts.ts'
+import { fillingOf, gapsIn } from './records.ts'
+
+const blockBytes = 32 * 1024
+const headBytes = 7
+
+/** A write-ahead file of LevelDB with records of many sizes, one of which reaches over two blocks and more. */
+let file: Buffer
+/** Where its records lie. */
+let records: [from: number, to: number][]
+
+beforeAll(async () => {
+  const rows = Array.from({ length: 120 }, (_, n): [string, string] => [
+    `key${n}`,
+    'x'.repeat((n * 37) % 1500),
+  ])
+  file = await madeByLevel(new Map([...rows, ['large', 'y'.repeat(70_000)], ['last', 'z'.repeat(99)]]), {
+    table: false,
+  })
+  records = []
+  for (let at = 0; at < file.length; ) {
+    const end = Math.ceil((at + 1) / blockBytes) * blockBytes
+    if (end - at < headBytes) at = end
+    else {
+      const to = at + headBytes + file.readUInt16LE(at + 4)
+      records.push([at, to])
+      at = to
+    }
+  }
+})
+
+/** The file with bytes that are none of a record, from one place to another. */
+function harmed(...places: readonly (readonly [from: number, to: number])[]): Buffer {
+  const bytes = Buffer.from(file)
+  for (const [from, to] of places) for (let at = from; at < to; at++) bytes[at] = bytes[at]! ^ 0x5a
+  return bytes
+}
+
+const kindAt = (at: number): number => file[at + 6]!
+
+test('what LevelDB wrote has no gaps, also when its end is cut off anywhere', () => {
+  expect(new Set(records.map(([from]) => kindAt(from)))).toEqual(new Set([1, 2, 3, 4]))
+  expect(gapsIn(file)).toEqual([])
+  fc.assert(
+    fc.property(fc.nat({ max: file.length }), (end) => {
+      expect(gapsIn(file.subarray(0, end))).toEqual([])
+    }),
+  )
+  for (const [from] of records.slice(-3))
+    for (let end = from; end < from + 9; end++) expect(gapsIn(file.subarray(0, end))).toEqual([])
+})
+
+test('a record of which any byte is wrong is a gap as long as the record', () => {
+  const [from, to] = records[30]!
+  for (const at of [from, from + 3, from + 4, from + 6, from + 7, to - 1])
+    expect(gapsIn(harmed([at, at + 1]))).toEqual([{ from, to, isInside: true }])
+})
+
+test('neighbours that are wrong are one gap, and others are gaps of their own', () => {
+  const [first, second, , third] = records.slice(10) as [from: number, to: number][]
+  expect(gapsIn(harmed(first!, second!, third!))).toEqual([
+    { from: first![0], to: second![1], isInside: true },
+    { from: third![0], to: third![1], isInside: true },
+  ])
+})
+
+test('a gap goes on in the next block when that begins with none', () => {
+  const at = records.findIndex(([from]) => from >= blockBytes)
+  const [before, behind] = [records[at - 1]!, records[at]!]
+  expect(gapsIn(harmed(before))).toEqual([{ from: before[0], to: blockBytes, isInside: true }])
+  expect(gapsIn(harmed(before, behind))).toEqual([{ from: before[0], to: behind[1], isInside: true }])
+})
+
+test('a whole block can be a gap', () => {
+  expect(gapsIn(harmed([0, blockBytes]))).toEqual([{ from: 0, to: blockBytes, isInside: true }])
+})
+
+test('what is wrong at the end lies inside nothing, and zeros there are no gap', () => {
+  const [from, to] = records.at(-1)!
+  expect(gapsIn(harmed([from, to]))).toEqual([{ from, to, isInside: false }])
+  const zeros = Buffer.from(file).fill(0, from)
+  expect(gapsIn(zeros)).toEqual([])
+  expect(gapsIn(Buffer.concat([file, Buffer.alloc(5000)]))).toEqual([])
+  const [inside, end] = records[30]!
+  expect(gapsIn(Buffer.from(file).fill(0, inside, end))).toEqual([{ from: inside, to: end, isInside: true }])
+})
+
+test('a length that reaches too far hides no record behind it', () => {
+  const [from, to] = records.at(-2)!
+  const bytes = Buffer.from(file)
+  bytes.writeUInt16LE(0xffff, from + 4)
+  expect(gapsIn(bytes)).toEqual([{ from, to, isInside: true }])
+  bytes[from + 6] = 9
+  expect(gapsIn(bytes)).toEqual([{ from, to, isInside: true }])
+})
+
+test('a gap that is filled reads as a record', () => {
+  for (const [from, to] of [records[30]!, [records[30]![0], records[31]![1]] as const]) {
+    const bytes = harmed([from, to])
+    const [gap] = gapsIn(bytes)
+    const filling = fillingOf(gap!)
+    expect(filling).toHaveLength(to - from)
+    filling!.copy(bytes, from)
+    expect(gapsIn(bytes)).toEqual([])
+  }
+})
+
+test('a filling tells of no change, and breaks off', () => {
+  const filling = fillingOf({ from: 100, to: 120, isInside: true })!
+  expect(filling.subarray(4)).toEqual(
+    Buffer.from([13, 0, 1, /* the number of the batch */ 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff]),
+  )
+  expect(filling).toHaveLength(20)
+})
+
+test.each([
+  ['too small', 100, 119],
+  ['no more than a beginning', 100, 103],
+  ['to the end of its block', 100, blockBytes],
+  ['over two blocks', blockBytes - 100, blockBytes + 100],
+])('a gap that is %s is not filled', (_, from, to) => {
+  expect(fillingOf({ from, to, isInside: true })).toBeUndefined()
+})
+
+test('a gap at either end of a block, but not to it, is filled', () => {
+  expect(fillingOf({ from: blockBytes, to: blockBytes + 50, isInside: true })).toHaveLength(50)
+  expect(fillingOf({ from: blockBytes - 51, to: blockBytes - 1, isInside: true })).toHaveLength(50)
+})

@@ -1,0 +1,54 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Engine, StoreProblem } from '../index.ts'
+import { openLevel } from '../level.ts'
+import { HostStore } from './host-store.ts'
+import type { OpenPart, StoreNews } from './messages.ts'
+import { Peers } from './peers.ts'
+
+/** The side of the store, with a thread that a test speaks for. */
+export interface Hosted {
+  readonly engine: Engine
+  readonly host: HostStore
+  readonly peers: Peers
+  /** What the thread was told. */
+  readonly news: StoreNews[]
+  /** What the store reported. */
+  readonly problems: StoreProblem[]
+  open(open: OpenPart): Promise<unknown>
+  call(part: number, method: string, ...args: readonly unknown[]): Promise<unknown>
+}
+
+/** Runs a test with a store on the disk; `hear` answers what the thread is told. */
+export async function withHost(
+  run: (hosted: Hosted) => Promise<void>,
+  hear: (news: StoreNews) => unknown = () => undefined,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'host-'))
+  const problems: StoreProblem[] = []
+  const engine = await openLevel(folder, { report: (problem) => problems.push(problem) })
+  const news: StoreNews[] = []
+  const peers = new Peers()
+  const host = new HostStore(
+    () => engine,
+    async (told) => {
+      news.push(told)
+      return hear(told)
+    },
+    peers,
+  )
+  const open = (open: OpenPart) => host.answer({ open })
+  const call = (part: number, method: string, ...args: readonly unknown[]) =>
+    host.answer({ call: { part, method, args } })
+  try {
+    await run({ engine, host, peers, news, problems, open, call })
+  } finally {
+    host.clear()
+    await engine.close()
+    await rm(folder, { recursive: true })
+  }
+}
+
+/** Lets everything happen that can happen now. */
+export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
