@@ -46,6 +46,27 @@ test.each<[ListOptions, string]>([
   }),
 )
 
+// Rows of an index are read in pages of 256, the last of which is read in another way when it has 16 rows or fewer.
+test.each([16, 17, 256 + 16, 256 + 17])(
+  'a listing of %d rows has those that were there when it began',
+  (count) =>
+    withEngine(openLevel, async ({ engine }) => {
+      const things = engine.collection('things', { schema, indexes: { n: ({ n }) => n } })
+      const made = (at: number): Thing => ({ n: count - at, name: `thing ${at}` })
+      const each = Array.from({ length: count }, (_, at) => at)
+      await Promise.all(each.map((at) => things.put(`id${at}`, made(at))))
+      const expected = each.map(made).reverse()
+      expect(await things.list({ index: 'n' })).toEqual({ items: expected, total: count })
+      const scanned: Thing[] = []
+      for await (const [, row] of things.scan({ index: 'n' })) {
+        if (scanned.length === 0)
+          await Promise.all(each.map((at) => things.put(`id${at}`, { n: at, name: 'later' })))
+        scanned.push(row)
+      }
+      expect(scanned).toEqual(expected)
+    }),
+)
+
 test.each<[ListOptions, string]>([
   [{ offset: -1 }, 'negative'],
   [{ offset: Number.NaN }, 'negative'],

@@ -68,3 +68,22 @@ test('a listing that cannot be ended early is closed all the same', async () => 
   await cursors.close(cursor)
   expect((await cursors.more(cursor)).isOver).toBe(true)
 })
+
+test('a listing that has ended, or has failed, is not ended once more', async () => {
+  const cursors = new Cursors()
+  const ended: string[] = []
+  const listing = (name: string, next: () => Promise<IteratorResult<unknown>>): AsyncIterable<unknown> => ({
+    [Symbol.asyncIterator]: () => ({
+      next,
+      async return() {
+        ended.push(name)
+        return { done: true, value: undefined }
+      },
+    }),
+  })
+  await cursors.open(listing('over', async () => ({ done: true, value: undefined })))
+  await cursors.open(listing('failed', () => Promise.reject(new Error('out of order')))).catch(() => {})
+  await cursors.open(listing('read', async () => ({ done: false, value: 1 })))
+  await cursors.closeAll()
+  expect(ended).toEqual(['read'])
+})

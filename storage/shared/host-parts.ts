@@ -30,14 +30,12 @@ export async function withHost(
   const engine = await openLevel(folder, { report: (problem) => problems.push(problem) })
   const news: StoreNews[] = []
   const peers = new Peers()
-  const host = new HostStore(
-    () => engine,
-    async (told) => {
-      news.push(told)
-      return hear(told)
-    },
-    peers,
-  )
+  const tell = async (told: StoreNews): Promise<unknown> => {
+    news.push(told)
+    return hear(told)
+  }
+  peers.add(tell)
+  const host = new HostStore(() => engine, tell, peers)
   const open = (open: OpenPart) => host.answer({ open })
   const call = (part: number, method: string, ...args: readonly unknown[]) =>
     host.answer({ call: { part, method, args } })

@@ -52,7 +52,7 @@ export class Peers {
     this.#unheard.set(written, unheard.add(told))
     const heard = (): void => {
       unheard.delete(told)
-      if (unheard.size === 0 && this.#unheard.get(written) === unheard) this.#unheard.delete(written)
+      if (unheard.size === 0) this.#unheard.delete(written)
     }
     told.then(heard, heard)
   }

@@ -42,6 +42,6 @@ function partsOf([after, last]: readonly [string, string]): string[] {
 }
 
 function partOf(key: string): string | undefined {
-  const [, letter = '', name] = /^([clsn])\/([^!]+)!/.exec(key) ?? []
-  return name === undefined ? undefined : `${kinds[letter]} ${name}`
+  const found = /^([clsn])\/([^!]+)!/.exec(key)
+  return found ? `${kinds[found[1]!]} ${found[2]}` : undefined
 }

@@ -19,7 +19,7 @@ export function uncompress(compressed: Buffer): Buffer {
       continue
     }
     const [count, back] = copyOf(tag, reader)
-    if (back === 0 || back > end || end + count > length) throw new RangeError('a copy reaches too far')
+    if (back === 0 || back > end) throw new RangeError('a copy reaches too far')
     // The bytes that are copied may be among those that the copy makes.
     for (let n = 0; n < count; n++, end++) bytes[end] = bytes[end - back]!
   }
