@@ -82,14 +82,12 @@ export class LevelSequence<T> implements Sequence<T> {
 
   get(seq: number): Promise<T | undefined> {
     return this.#read(() => {
-      if (!Number.isSafeInteger(seq) || seq < 1) return undefined
       const text = this.backing.database.getSync(this.#entryKey(seq))
       return text === undefined ? undefined : this.#decode(seq, text)
     })
   }
 
   async *scan(from = 1, to = Number.POSITIVE_INFINITY): AsyncIterable<T> {
-    this.backing.gate.check()
     const first = Math.max(1, Math.ceil(from))
     const end = Math.min(Math.ceil(to), (await this.last()) + 1)
     if (!(first < end)) return
