@@ -1,17 +1,14 @@
-import type { LedgerEntry } from '#kernel'
-import { chained, type End, type Facts } from './entry.ts'
+import type { End } from './entry.ts'
+import { type Facts, type Placed, placed } from './facts.ts'
 import { mostEntries, type Segment, segmentOf } from './segment.ts'
 
 /** Facts that wait for their places in the chain, and get them together. */
 export class Batch {
   readonly #facts: Facts[]
-  readonly #dropped: () => void
   #isOpen = true
 
-  /** `dropped` is called for each one that cannot be an entry. */
-  constructor(first: Facts, dropped: () => void) {
+  constructor(first: Facts) {
     this.#facts = [first]
-    this.#dropped = dropped
   }
 
   /** False when it takes no more. */
@@ -25,15 +22,8 @@ export class Batch {
   /** The entries behind the end of a chain. It is made again when others were appended there first. */
   segment(end: End | undefined): Segment {
     this.#isOpen = false
-    const entries: LedgerEntry[] = []
-    for (const facts of [...this.#facts]) {
-      try {
-        entries.push(chained(facts, entries.at(-1) ?? end))
-      } catch {
-        this.#facts.splice(this.#facts.indexOf(facts), 1)
-        this.#dropped()
-      }
-    }
+    const entries: Placed[] = []
+    for (const facts of this.#facts) entries.push(placed(facts, entries.at(-1) ?? end))
     return segmentOf(entries)
   }
 }

@@ -11,9 +11,9 @@ import type {
   Transaction,
 } from '#kernel'
 import { Batch } from './batch.ts'
-import { chained, type Facts } from './entry.ts'
+import { type Facts, factsOf, placed } from './facts.ts'
 import { matches } from './query.ts'
-import { mostEntries, type Segment, segmentOf, segmentSchema } from './segment.ts'
+import { entriesOf, mostEntries, type Segment, segmentOf, segmentSchema } from './segment.ts'
 import { Segments } from './segments.ts'
 
 /** The purpose of commitments: those of other plugins to the same facts differ. */
@@ -37,31 +37,33 @@ export class Chain implements Ledger {
 
   async append(draft: LedgerDraft, source: LedgerEntry['source'] = 'gateway'): Promise<LedgerEntry> {
     const facts = await this.#factsOf(draft, source)
-    let entry: LedgerEntry | undefined
-    await this.#sequence.append((last) => {
-      entry = chained(facts, last)
-      return segmentOf([entry])
-    })
-    return entry!
+    const segment = await this.#sequence.append((last) => segmentOf([placed(facts, last)]))
+    return entriesOf(segment)[0]!
   }
 
   async prepare(draft: LedgerDraft): Promise<(transaction: Transaction) => LedgerEntry> {
     const facts = await this.#factsOf(draft, 'gateway')
     return (transaction) => {
-      const entry = chained(facts, transaction.end(this.#sequence).entry)
-      transaction.append(this.#sequence, () => segmentOf([entry]))
-      return entry
+      const segment = segmentOf([placed(facts, transaction.end(this.#sequence).entry)])
+      transaction.append(this.#sequence, () => segment)
+      return entriesOf(segment)[0]!
     }
   }
 
   record(draft: LedgerDraft): boolean {
-    const facts = this.#factsOf(draft, 'gateway')
-    if (!(facts instanceof Promise)) return this.#queue(facts)
-    facts.then(
-      (known) => this.#queue(known),
-      () => this.#drop(),
-    )
-    return true
+    try {
+      const facts = this.#factsOf(draft, 'gateway')
+      if (!(facts instanceof Promise)) return this.#queue(facts)
+      facts.then(
+        (known) => this.#queue(known),
+        () => this.#drop(),
+      )
+      return true
+    } catch {
+      // No entry can hold these facts.
+      this.#drop()
+      return false
+    }
   }
 
   scan(query: LedgerQuery): AsyncIterable<LedgerEntry> {
@@ -90,7 +92,7 @@ export class Chain implements Ledger {
   /** Facts that come together wait in one batch, which becomes one segment. */
   #queue(facts: Facts): boolean {
     if (this.#batch?.add(facts)) return true
-    const batch = new Batch(facts, () => this.#drop())
+    const batch = new Batch(facts)
     const isTaken =
       this.#sequence.status().depth < mostBatches && this.#sequence.queue((last) => batch.segment(last))
     if (isTaken) this.#batch = batch
@@ -105,24 +107,12 @@ export class Chain implements Ledger {
   /** A promise only while a person's salt is not in memory. */
   #factsOf(draft: LedgerDraft, source: LedgerEntry['source']): Awaitable<Facts> {
     const { personal } = draft
-    if (!personal) return factsWith(draft, source)
+    if (!personal) return factsOf(draft, source)
     const committed = (commit: (text: string) => string): Facts => {
       const fields = Object.entries(personal.fields).map(([name, text]) => [name, commit(text)])
-      return factsWith({ ...draft, detail: { ...draft.detail, ...Object.fromEntries(fields) } }, source)
+      return factsOf({ ...draft, detail: { ...draft.detail, ...Object.fromEntries(fields) } }, source)
     }
     const commit = this.#sealing().commitFor(purpose, personal.of)
     return commit instanceof Promise ? commit.then(committed) : committed(commit)
   }
 }
-
-const factsWith = (draft: LedgerDraft, source: LedgerEntry['source']): Facts => ({
-  action: draft.action,
-  actor: draft.actor,
-  detail: draft.detail ?? {},
-  event_type: draft.event_type,
-  resource: draft.resource ?? null,
-  source,
-  trace_id: draft.trace_id ?? null,
-  verdict: draft.verdict ?? null,
-  at: Date.now(),
-})

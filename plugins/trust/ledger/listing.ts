@@ -1,15 +1,6 @@
-import type { LedgerEntry, LedgerQuery, Page, RowLog, Store } from '#kernel'
+import type { LedgerEntry, LedgerQuery, Page, Store } from '#kernel'
+import { IndexBlocks } from './index-blocks.ts'
 import type { Segments } from './segments.ts'
-
-/** What entries are found by. */
-interface Found {
-  readonly id: string
-  readonly seq: number
-  readonly at: number
-  readonly event_type: string
-  readonly actor: string
-  readonly resource: string | undefined
-}
 
 export interface Window {
   readonly after?: string | undefined
@@ -17,29 +8,17 @@ export interface Window {
   readonly offset: number
 }
 
-/** Entries that are indexed in a row before others have their turn. */
-const slice = 2000
-
 /**
- * Finds entries by type, actor, resource and time. Its index is derived from the chain, apart from it and off the path of calls: it is
- * brought up to date in the background, and before it is asked.
+ * Lists entries by type, actor, resource, time and place. Its index is derived from the chain, apart from it and off the path of calls:
+ * it is brought up to date in the background, and before it is asked.
  */
 export class Listing {
   readonly #segments: Segments
-  readonly #index: RowLog<Found>
-  #turn: Promise<unknown> = Promise.resolve()
+  readonly #blocks: IndexBlocks
 
   constructor(store: Store, segments: Segments) {
     this.#segments = segments
-    this.#index = store.log('ledger_index', {
-      id: ({ id }) => id,
-      time: ({ at }) => at,
-      fields: {
-        event_type: ({ event_type }) => event_type,
-        actor: ({ actor }) => actor,
-        resource: ({ resource }) => resource,
-      },
-    })
+    this.#blocks = new IndexBlocks(store, segments)
   }
 
   /** Newest first. */
@@ -50,11 +29,9 @@ export class Listing {
       : this.#byField(query, window)
   }
 
-  /** Indexes entries that are not yet, up to so many. */
-  catchUp(most = Number.POSITIVE_INFINITY): Promise<void> {
-    const turn = this.#turn.then(() => this.#catchUp(most))
-    this.#turn = turn.catch(() => {})
-    return turn
+  /** Indexes entries that are not yet, up to about so many. */
+  catchUp(most: number): Promise<void> {
+    return this.#blocks.catchUp(most)
   }
 
   /** Without other conditions the places of the entries are known. */
@@ -68,24 +45,26 @@ export class Listing {
   }
 
   async #byField(query: LedgerQuery, { after, limit, offset }: Window): Promise<Page<LedgerEntry>> {
-    await this.catchUp()
-    const { fromSeq, toSeq, from, to, eventType: event_type, actor, resource } = query
-    const isPlaced = fromSeq !== undefined || toSeq !== undefined
-    const { items, ...page } = await this.#index.list({
-      where: { event_type, actor, resource },
-      ...(from !== undefined && { from }),
-      ...(to !== undefined && { to }),
-      ...(isPlaced && { filter: ({ seq }: Found) => seq >= (fromSeq ?? 1) && seq <= (toSeq ?? seq) }),
-      ...(after !== undefined && { after }),
-      limit,
-      offset,
-    })
-    const entries: LedgerEntry[] = []
-    for (const { seq } of items) {
+    const { from, to } = await this.#places(query)
+    const top = after === undefined ? to : Math.min(to, placeOf(after) - 1)
+    let total = 0
+    const shown: number[] = []
+    let behind = 0
+    for await (const found of this.#blocks.find(query))
+      for (const seq of found.toReversed()) {
+        if (seq < from || seq > to) continue
+        total += 1
+        if (seq > top) continue
+        behind += 1
+        if (behind > offset && shown.length < limit) shown.push(seq)
+      }
+    const items: LedgerEntry[] = []
+    for (const seq of shown) {
       const entry = await this.#segments.get(seq)
-      if (entry) entries.push(entry)
+      if (entry) items.push(entry)
     }
-    return { ...page, items: entries }
+    const isLast = behind <= offset + shown.length
+    return { items, total, ...(!isLast && { next: String(shown.at(-1)) }) }
   }
 
   /** The first and the last place of a query. */
@@ -96,36 +75,7 @@ export class Listing {
       to: Math.min(toSeq ?? seq, to === undefined ? seq : (await this.#segments.seqAt(to)) - 1),
     }
   }
-
-  async #catchUp(most: number): Promise<void> {
-    const { seq: last } = await this.#segments.head()
-    let known = await this.#known()
-    if (known > last) {
-      // The entries behind were not on disk when the power went.
-      await this.#index.erase(({ seq }) => seq > last)
-      known = await this.#known()
-    }
-    const end = Math.min(last, known + most)
-    for (let from = known + 1; from <= end; from += slice) {
-      for await (const entry of this.#segments.scan(from, Math.min(end, from + slice - 1)))
-        this.#index.append(foundBy(entry))
-      await this.#index.flush()
-    }
-  }
-
-  async #known(): Promise<number> {
-    return (await this.#index.list({ limit: 1 })).items[0]?.seq ?? 0
-  }
 }
-
-const foundBy = ({ id, seq, created_at, event_type, actor, resource }: LedgerEntry): Found => ({
-  id,
-  seq,
-  at: Date.parse(created_at),
-  event_type,
-  actor: actor.id,
-  resource: resource?.id,
-})
 
 /** Of a cursor: the place of the last entry that was shown. */
 function placeOf(cursor: string): number {

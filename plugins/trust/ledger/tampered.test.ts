@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Level } from 'level'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { LedgerEntry } from '#kernel'
 import { startGateway } from '../../../test/harness.ts'
-import { chained, type End } from './entry.ts'
+import type { End } from './entry.ts'
+import { factsOf, placed } from './facts.ts'
 import { entriesOf, type Segment, segmentOf } from './segment.ts'
 
 /** A ledger of twenty entries with a checkpoint of the last, which each case changes while no gateway runs. */
@@ -30,7 +32,7 @@ const cases: Record<
     change: (stored) =>
       stored.edit(5, (segment) => {
         const [entry] = entriesOf(segment)
-        return { ...segment, lines: segmentOf([{ ...entry!, action: 'dp' }]).lines }
+        return { ...segment, lines: JSON.stringify({ ...entry!, action: 'dp' }) }
       }),
     seq: 5,
     reason: /was changed/,
@@ -39,6 +41,17 @@ const cases: Record<
     change: (stored) => stored.edit(6, (segment) => ({ ...segment, lines: `AAAA${segment.lines.slice(4)}` })),
     seq: 6,
     reason: /cannot be read/,
+  },
+  'what the store finds an entry by': {
+    change: (stored) =>
+      stored.edit(7, (segment) => {
+        const of = [0]
+        const column = (value: string) => ({ values: [value], of })
+        const columns = { event_type: column('other'), actor: column('other'), resource: column('other') }
+        return { ...segment, columns }
+      }),
+    seq: 7,
+    reason: /not what the entry says/,
   },
   'two entries swapped': {
     change: async (stored) => {
@@ -146,14 +159,10 @@ class Stored {
   async rewrite(from: number, before: End | undefined): Promise<void> {
     let end = before
     for (let seq = from; seq <= this.#keys.length; seq++) {
-      const [{ action, created_at, ...entry }] = entriesOf(this.get(seq)) as [
-        ReturnType<typeof entriesOf>[number],
-      ]
-      const { id: _, ledger: __, prev_hash: ___, hash: ____, seq: _____, ...facts } = entry
-      const forged = chained(
-        { ...facts, action: seq === from ? 'forge' : action, at: Date.parse(created_at) },
-        end,
-      )
+      const [entry] = entriesOf(this.get(seq)) as [LedgerEntry]
+      const { action, created_at, detail, event_type, actor, source } = entry
+      const facts = factsOf({ actor, action: seq === from ? 'forge' : action, detail, event_type }, source)
+      const forged = placed({ ...facts, at: Date.parse(created_at) }, end)
       await this.put(seq, segmentOf([forged]))
       end = forged
     }

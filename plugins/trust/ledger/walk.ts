@@ -1,5 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type { LedgerEntry } from '#kernel'
+import { columnsOf, foundBy } from './columns.ts'
 import { type End, hashOf, idOf, noHash } from './entry.ts'
 import { entriesOf, type Segment } from './segment.ts'
 import type { Segments } from './segments.ts'
@@ -29,14 +31,15 @@ export async function* walk(segments: Segments, from: Place, to: number): AsyncG
   let place = from
   try {
     for await (const segment of segments.from(from.seq + 1)) {
-      for (const entry of readable(segment, place.seq + 1)) {
+      const entries = readable(segment, place.seq + 1)
+      for (const entry of entries) {
         if (entry.seq <= from.seq && place === from) continue
         if (place.seq >= to) return
         check(entry, place)
         yield entry
         place = entry
       }
-      if (segment.seq !== place.seq || segment.hash !== place.hash || segment.ledger !== place.ledger)
+      if (!agrees(segment, entries))
         throw new Broken(place.seq, 'What the store says of this entry is not what the entry says.')
       await turn()
     }
@@ -44,6 +47,18 @@ export async function* walk(segments: Segments, from: Place, to: number): AsyncG
     throw isDamage(error) ? new Broken(place.seq + 1, damaged) : error
   }
   if (place.seq < to) throw new Broken(place.seq + 1, 'This entry is missing, and so are all behind it.')
+}
+
+/** Whether what a segment says of its entries is what they say. */
+function agrees(segment: Segment, entries: readonly LedgerEntry[]): boolean {
+  const [first, last] = [entries[0]!, entries.at(-1)!]
+  return (
+    segment.first === first.seq &&
+    segment.seq === last.seq &&
+    segment.hash === last.hash &&
+    segment.ledger === last.ledger &&
+    (!segment.columns || isDeepStrictEqual(columnsOf(entries.map(foundBy)), segment.columns))
+  )
 }
 
 function readable(segment: Segment, seq: number): LedgerEntry[] {
