@@ -103,3 +103,18 @@ test('equal values have one text, which means them, wherever their fields stand'
 test('fields that are undefined are left out', () => {
   expect(canonicalJson({ b: undefined, a: { c: undefined } })).toBe('{"a":{}}')
 })
+
+test('the order of names is right however many different objects came before', () => {
+  const plain = (value: object): string =>
+    `{${Object.keys(value)
+      .sort()
+      .map((name) => `${JSON.stringify(name)}:${JSON.stringify((value as Record<string, unknown>)[name])}`)
+      .join()}}`
+  const objects = Array.from({ length: 3000 }, (_, n) => ({
+    [`n${(n * 7919) % 3001}`]: n,
+    b: 1,
+    [n % 2 ? 'a' : 'c']: 2,
+    ['x'.repeat(n % 70)]: 3,
+  }))
+  for (const value of [...objects, ...objects]) expect(canonicalJson(value)).toBe(plain(value))
+})

@@ -19,10 +19,10 @@ const placesItself = new Error()
 function ordered(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return sound(value)
   if (Array.isArray(value)) return each(value, ordered)
+  const { names, isByHand } = orderOf(value)
+  if (isByHand) throw placesItself
   const copy: Record<string, unknown> = {}
-  for (const name of namesOf(value)) {
-    const first = name.charCodeAt(0)
-    if ((first >= 0x30 && first <= 0x39) || name === '__proto__') throw placesItself
+  for (const name of names) {
     const field = (value as Readonly<Record<string, unknown>>)[name]
     if (field !== undefined) copy[name] = ordered(field)
   }
@@ -32,7 +32,7 @@ function ordered(value: unknown): unknown {
 function written(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(sound(value))
   if (Array.isArray(value)) return `[${each(value, written).join()}]`
-  const fields = namesOf(value).flatMap((name) => {
+  const fields = orderOf(value).names.flatMap((name) => {
     const field = (value as Readonly<Record<string, unknown>>)[name]
     return field === undefined ? [] : [`${JSON.stringify(name)}:${written(field)}`]
   })
@@ -46,19 +46,56 @@ function each<T>(list: readonly unknown[], formOf: (item: unknown) => T): T[] {
   return forms
 }
 
-/** The default order of `sort` is that of UTF-16 code units, which the RFC asks for. */
-function namesOf(value: object): string[] {
+/** The names of an object in the order of the RFC. */
+interface Order {
+  readonly names: readonly string[]
+  /** Whether an object would not keep one of them in its place. */
+  readonly isByHand: boolean
+}
+
+/** Orders by the names as they come: objects of one origin have the same names in the same order, so they are sorted once. */
+class KnownOrders {
+  readonly next = new Map<string, KnownOrders>()
+  order: Order | undefined
+}
+
+/** Steps from name to name that are remembered. */
+const mostSteps = 4096
+/** A longer name is no usual one. */
+const longestName = 64
+
+let known = new KnownOrders()
+let steps = 0
+
+function orderOf(value: object): Order {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) throw noForm('An object of a class')
-  const names = Object.keys(value)
-  let before = ''
-  let isSorted = true
-  for (const name of names) {
-    if (!name.isWellFormed()) throw noForm(halfCharacter)
-    if (name < before) isSorted = false
-    before = name
+  let place = known
+  for (const name in value) {
+    let next = place.next.get(name)
+    if (!next) {
+      if (name.length > longestName) return sorted(value)
+      if (steps === mostSteps) forget()
+      steps += 1
+      next = new KnownOrders()
+      place.next.set(name, next)
+    }
+    place = next
   }
-  return isSorted ? names : names.sort()
+  place.order ??= sorted(value)
+  return place.order
+}
+
+function forget(): void {
+  known = new KnownOrders()
+  steps = 0
+}
+
+/** The default order of `sort` is that of UTF-16 code units, which the RFC asks for. */
+function sorted(value: object): Order {
+  const names = Object.keys(value).sort()
+  if (!names.every((name) => name.isWellFormed())) throw noForm(halfCharacter)
+  return { names, isByHand: names.some((name) => name === '__proto__' || /^[0-9]/.test(name)) }
 }
 
 function sound(value: unknown): unknown {
