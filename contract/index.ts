@@ -257,6 +257,7 @@ export {
   type ScheduledTime,
 } from './jobs.ts'
 export {
+  type ImpersonalDraft,
   Ledger,
   type LedgerActor,
   type LedgerDraft,

@@ -30,6 +30,9 @@ export interface LedgerDraft {
   readonly verdict?: string | undefined
 }
 
+/** A draft without facts about a person. */
+export type ImpersonalDraft = Omit<LedgerDraft, 'personal'>
+
 /** An entry. `hash` is the SHA-256 of the canonical JSON (RFC 8785) of all other fields, in hexadecimal. */
 export interface LedgerEntry {
   readonly id: string
@@ -85,8 +88,9 @@ export interface Ledger {
   /**
    * Has an entry appended soon and returns at once, for what happens with calls. The entry is made and hashed off the call's
    * path; a crash loses at most the last tenth of a second. At most 50,000 wait; beyond that, false, and the ledger counts it.
+   * A function is called when the entry is made, together with others, which takes less time than between the steps of calls.
    */
-  record(draft: LedgerDraft): boolean
+  record(draft: LedgerDraft | (() => ImpersonalDraft)): boolean
   /** In their order. What was recorded before is read as well. */
   scan(query: LedgerQuery): AsyncIterable<LedgerEntry>
   head(): Promise<LedgerHead>

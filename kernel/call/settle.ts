@@ -106,6 +106,7 @@ export function outcomeOf(call: Call, served: Served, rating: Rating, counts?: C
     trace.attempts.find((one) => one.error && one.error === error) ?? trace.served ?? trace.attempts.at(-1)
   const { usage, cost } = billed(call, served, ending, rating, counts)
   const { body, json } = served
+  let text: string | undefined
   return {
     ending,
     status: served.status,
@@ -120,7 +121,10 @@ export function outcomeOf(call: Call, served: Served, rating: Rating, counts?: C
     ttftMs: trace.firstContentAt === undefined ? undefined : trace.firstContentAt - trace.started,
     upstreamMs: waitedMs(trace.attempts, now),
     body: () => body?.(),
-    json: () => json?.() ?? written(body?.()),
+    json: () => {
+      text ??= json?.() ?? written(body?.())
+      return text
+    },
   }
 }
 

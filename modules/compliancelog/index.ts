@@ -1,8 +1,16 @@
 import { z } from 'zod'
-import { type Call, defineModule, Ledger, type Outcome } from '#kernel'
+import {
+  type Call,
+  defineModule,
+  type ImpersonalDraft,
+  Ledger,
+  type LedgerActor,
+  type LedgerDraft,
+  type Outcome,
+} from '#kernel'
 import { detach } from '#kit'
 import { detailOf, type Part, parts, usual, word } from './detail.ts'
-import { hashed } from './hashed.ts'
+import { bodiesOf, type Hashes, hashesElsewhere, hashesOf } from './hashes.ts'
 
 export default defineModule({
   settings: z.strictObject({
@@ -25,40 +33,41 @@ export default defineModule({
     if (mode === 'shadow') return {}
     const told: ReadonlySet<Part> = new Set(settings.include)
 
-    function enter(outcome: Outcome, call: Call, request?: string | null, response?: string | null): void {
-      const { principal, context } = call
-      const actor = { type: principal.type, id: principal.userId ?? principal.keyId }
-      const detail = detailOf(outcome, call, told)
-      if (request !== undefined) Object.assign(detail, { request_sha256: request, response_sha256: response })
-      const isEntered = use(Ledger).record({
-        event_type: 'call.settled',
-        actor,
-        action: call.operation,
-        resource: { type: 'model', id: word(call.request.model) },
-        detail,
-        ...(told.has('ip') && {
-          personal: { of: { kind: 'user', id: actor.id }, fields: { ip: context.ip } },
-        }),
-        trace_id: call.id,
-        verdict: outcome.ending,
-      })
-      call.trace.note(id, isEntered ? 'entered' : 'dropped')
+    const draftOf = (outcome: Outcome, call: Call, hashes?: Hashes): ImpersonalDraft => ({
+      event_type: 'call.settled',
+      actor: actorOf(call),
+      action: call.operation,
+      resource: { type: 'model', id: word(call.request.model) },
+      detail: detailOf(outcome, call, told, hashes),
+      trace_id: call.id,
+      verdict: outcome.ending,
+    })
+
+    function enter(call: Call, draft: LedgerDraft | (() => ImpersonalDraft)): void {
+      call.trace.note(id, use(Ledger).record(draft) ? 'entered' : 'dropped')
     }
 
     return {
       settled(outcome, call) {
         const { ending } = outcome
         if (!settings.on_refusals && (ending === 'refused' || ending === 'blocked')) return
-        if (!told.has('hashes')) return enter(outcome, call)
-        const request = hashed(call.trace.request)
-        const response = hashed(outcome.body())
-        if (!(request instanceof Promise || response instanceof Promise))
-          return enter(outcome, call, request, response)
-        detach(
-          'an entry of the ledger',
-          Promise.all([request, response]).then(([of, to]) => enter(outcome, call, of, to)),
-        )
+        const personal = told.has('ip') && {
+          of: { kind: 'user' as const, id: actorOf(call).id },
+          fields: { ip: call.context.ip },
+        }
+        const bodies = told.has('hashes') ? bodiesOf(outcome, call) : undefined
+        if (!bodies?.areLong && !personal)
+          return enter(call, () => draftOf(outcome, call, bodies && hashesOf(bodies)))
+        const enterWith = (hashes?: Hashes): void =>
+          enter(call, { ...draftOf(outcome, call, hashes), ...(personal && { personal }) })
+        if (!bodies) return enterWith()
+        detach('an entry of the ledger', hashesElsewhere(bodies).then(enterWith))
       },
     }
   },
+})
+
+const actorOf = ({ principal }: Call): LedgerActor => ({
+  type: principal.type,
+  id: principal.userId ?? principal.keyId,
 })

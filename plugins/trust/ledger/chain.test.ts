@@ -41,6 +41,22 @@ test('what is recorded is there when it is next read, in its order', async () =>
   expect(found.map(({ resource }) => resource?.id)).toEqual(['x', 'y', 'z'])
 })
 
+test('a draft that is a function is made once and later, with the time at which it was recorded', async () => {
+  let made = 0
+  const before = Date.now()
+  ledger().record(() => {
+    made += 1
+    return draft(`made-${Date.now()}`)
+  })
+  const recorded = Date.now()
+  expect(made).toBe(0)
+  while (Date.now() < recorded + 5) await ledger().append(draft('between'))
+  const found = (await entries({})).filter(({ resource }) => resource?.id.startsWith('made-'))
+  expect([made, found.length]).toEqual([1, 1])
+  expect(Date.parse(found[0]!.created_at)).toBeGreaterThanOrEqual(before)
+  expect(Number(found[0]!.resource!.id.slice('made-'.length))).toBeGreaterThanOrEqual(recorded)
+})
+
 test('an entry of a transaction exists exactly when its changes do', async () => {
   const engine = store().namespace('ledger-test')
   const things = engine.collection('things', { schema: z.object({ n: z.number() }) })
@@ -117,8 +133,12 @@ test('many that are recorded together are one chain, each found by its place', a
 
 test('of those that are recorded, one that can be no entry is left out, and leaves no gap', async () => {
   for (const n of [1, Number.NaN, 3]) ledger().record({ ...draft('partly'), detail: { n } })
+  for (const n of [4, Number.NaN, 6]) ledger().record(() => ({ ...draft('partly'), detail: { n } }))
+  ledger().record(() => {
+    throw new Error('there is no draft')
+  })
   const found = await entries({ resource: 'partly' })
-  expect(found.map(({ detail }) => detail.n)).toEqual([1, 3])
+  expect(found.map(({ detail }) => detail.n)).toEqual([1, 3, 4, 6])
   expect((await gateway.api('GET', '/api/trust/ledger/verify')).body.valid).toBe(true)
 })
 

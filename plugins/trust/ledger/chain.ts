@@ -1,5 +1,6 @@
 import type {
   Awaitable,
+  ImpersonalDraft,
   Ledger,
   LedgerDraft,
   LedgerEntry,
@@ -10,7 +11,7 @@ import type {
   Store,
   Transaction,
 } from '#kernel'
-import { Batch } from './batch.ts'
+import { Batch, type Draft } from './batch.ts'
 import { type Facts, factsOf, placed } from './facts.ts'
 import { matches } from './query.ts'
 import { entriesOf, mostEntries, type Segment, segmentOf, segmentSchema } from './segment.ts'
@@ -50,7 +51,11 @@ export class Chain implements Ledger {
     }
   }
 
-  record(draft: LedgerDraft): boolean {
+  record(draft: LedgerDraft | (() => ImpersonalDraft)): boolean {
+    if (typeof draft === 'function') {
+      const at = Date.now()
+      return this.#queue(() => factsOf(draft(), 'gateway', at))
+    }
     try {
       const facts = this.#factsOf(draft, 'gateway')
       if (!(facts instanceof Promise)) return this.#queue(facts)
@@ -89,10 +94,10 @@ export class Chain implements Ledger {
       if (matches(entry, query)) yield entry
   }
 
-  /** Facts that come together wait in one batch, which becomes one segment. */
-  #queue(facts: Facts): boolean {
-    if (this.#batch?.add(facts)) return true
-    const batch = new Batch(facts)
+  /** Drafts that come together wait in one batch, which becomes one segment. */
+  #queue(draft: Draft): boolean {
+    if (this.#batch?.add(draft)) return true
+    const batch = new Batch(draft, () => this.#drop())
     const isTaken =
       this.#sequence.status().depth < mostBatches && this.#sequence.queue((last) => batch.segment(last))
     if (isTaken) this.#batch = batch

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { badRequest, type LedgerDraft, type LedgerEntry, newId } from '#kernel'
+import { badRequest, type ImpersonalDraft, type LedgerEntry, newId } from '#kernel'
 import { canonicalJson } from '#kit'
 import type { Found } from './columns.ts'
 import { type End, idOf, noHash } from './entry.ts'
@@ -30,7 +30,7 @@ export interface Placed extends End {
 }
 
 /** Throws a bad request for a detail that no entry can hold. */
-export function factsOf(draft: LedgerDraft, source: LedgerEntry['source']): Facts {
+export function factsOf(draft: ImpersonalDraft, source: LedgerEntry['source'], at = Date.now()): Facts {
   const { actor, action, event_type, resource, trace_id, verdict } = draft
   const before = `{"action":${text(action)},"actor":{"id":${text(actor.id)},"type":${text(actor.type)}},"created_at":"`
   const beforeId = `","detail":${detailText(draft.detail)},"event_type":${text(event_type)},"id":"`
@@ -43,7 +43,7 @@ export function factsOf(draft: LedgerDraft, source: LedgerEntry['source']): Fact
       { param: 'detail' },
     )
   return {
-    at: Date.now(),
+    at,
     parts: [before, beforeId, beforeSeq, rest],
     found: { event_type, actor: actor.id, resource: resource?.id },
   }
@@ -69,7 +69,7 @@ export function placed(
   return { ledger, seq, hash: own, created_at, line: `${canonical.slice(0, -1)},"hash":"${own}"}`, found }
 }
 
-function detailText(detail: LedgerDraft['detail'] = {}): string {
+function detailText(detail: ImpersonalDraft['detail'] = {}): string {
   try {
     return canonicalJson(detail)
   } catch (error) {
