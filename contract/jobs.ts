@@ -150,14 +150,13 @@ export interface ScheduledTime {
 }
 
 /** The plugin whose jobs they are: its context. A dormant one adds jobs, and runs none. */
-export type JobOwner = Pick<Context<unknown>, 'id' | 'own'> & Partial<Pick<Context<unknown>, 'isDormant'>>
+export type JobOwner = Pick<Context<unknown>, 'id' | 'own' | 'whenLive'>
 
 /** Work that is done whatever happens to the process, in the first of several threads. */
 export interface Jobs {
   /**
-   * Says what jobs of a kind are, in setup, for as long as the instance lasts. Waiting jobs may begin in the next turn, so it
-   * stands where what they use is ready. While two instances of a plugin exist, the newer one runs them; without one, they
-   * wait.
+   * Says what jobs of a kind are, in setup, for as long as the instance lasts. Jobs begin when the instance answers calls. While
+   * two instances of a plugin exist, the newer one runs them; without one, they wait.
    */
   define<I, S = unknown>(owner: JobOwner, name: string, definition: JobDefinition<I, S>): JobQueue<I>
   /**

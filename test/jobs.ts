@@ -11,12 +11,26 @@ import { JobTable } from '../plugins/jobs/table.ts'
 export class Owner {
   readonly id: string
   readonly #releases: (() => unknown)[] = []
+  #begins: (() => unknown)[] | undefined
 
-  constructor(id = 'test') {
+  /** It answers calls from the beginning, or from `goLive` on. */
+  constructor(id = 'test', { isLive = true }: { readonly isLive?: boolean } = {}) {
     this.id = id
+    if (!isLive) this.#begins = []
   }
 
   readonly own = (release: () => unknown): void => void this.#releases.push(release)
+
+  readonly whenLive = (begin: () => unknown): void => {
+    if (this.#begins) this.#begins.push(begin)
+    else begin()
+  }
+
+  goLive(): void {
+    const begins = this.#begins ?? []
+    this.#begins = undefined
+    for (const begin of begins) begin()
+  }
 
   /** Its instance goes. */
   async release(): Promise<void> {

@@ -84,6 +84,11 @@ export interface Context<S> {
   /** A service of another plugin, or of the kernel with that permission; throws if no plugin offers it. Do not keep it. */
   use<T>(service: Token<T>): T
   find<T>(service: Token<T>): T | undefined
+  /**
+   * Begins something once this instance answers calls: after setup, when every plugin of the same change stands ready. It is
+   * never begun for an instance that came to nothing, or was set up to be asked about personal data only.
+   */
+  whenLive(begin: () => unknown): void
   /** Takes over something to be released when the instance goes. */
   own(release: () => unknown): void
   /**

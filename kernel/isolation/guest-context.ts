@@ -25,6 +25,7 @@ const absent = {
   protocol: 'protocols',
   personal: 'personal data',
   inspect: 'guards for texts that it brings in',
+  whenLive: 'what begins when it answers calls',
   verify: 'checks of the configuration',
   section: 'sections of the configuration',
 } as const

@@ -1,18 +1,48 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { openLevel } from '../../storage/level.ts'
 import { Meter } from '../chain/meter.ts'
+import { onContained } from '../contain.ts'
 import { createRoot } from '../container.ts'
 import { manifestSchema } from '../discovery/manifest.ts'
 import { defineEvent, Events } from '../events.ts'
 import { createLog } from '../log.ts'
-import { contextOf, emptyInstance, type Instance } from './instance.ts'
+import { contextOf, emptyInstance, goLive, type Instance } from './instance.ts'
 import { Memory } from './memory.ts'
 
 const Happened = defineEvent('happened', z.number(), { description: 'Something happened.' })
+
+test('what begins when an instance is live begins once, and a failure of it ends nothing else', () => {
+  const instance = emptyInstance('begins')
+  const parts = {
+    events: new Events({ failed() {} }),
+    store: { namespace: () => undefined as never },
+    log: createLog({ level: 'silent' }),
+    service: () => undefined,
+    current: () => true,
+  }
+  const manifest = { permissions: [] }
+  const context = contextOf(parts, manifest, instance, {}, new Memory(), new Meter())
+  const dormant = contextOf({ ...parts, isDormant: true }, manifest, instance, {}, new Memory(), new Meter())
+  const begun: string[] = []
+  const contained: string[] = []
+  onTestFinished(onContained((origin) => contained.push(origin)))
+  context.whenLive(() => begun.push('first'))
+  context.whenLive(() => {
+    throw new Error('cannot begin')
+  })
+  dormant.whenLive(() => begun.push('dormant'))
+  context.whenLive(() => begun.push('last'))
+  expect(begun).toEqual([])
+  goLive(instance)
+  goLive(instance)
+  context.whenLive(() => begun.push('at once'))
+  expect(begun).toEqual(['first', 'last', 'at once'])
+  expect(contained).toEqual(['what begins with begins'])
+})
 
 test('of two instances of a plugin only the latest hears of an event', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'switchyard-test-'))

@@ -5,6 +5,7 @@ import type { Wire } from '../call/wire.ts'
 import type { ChainHooks } from '../chain/batches.ts'
 import type { Meter } from '../chain/meter.ts'
 import type { EventBus } from '../chain/read-only.ts'
+import { contain } from '../contain.ts'
 import type { DependencyContainer } from '../container.ts'
 import { ModelCalls } from '../contract/calls.ts'
 import type { PersonalData } from '../contract/personal-data.ts'
@@ -42,6 +43,8 @@ export interface Instance {
   readonly checks: (() => readonly string[])[]
   readonly personal: PersonalData[]
   readonly services: Map<Token<unknown>, unknown>
+  /** What begins when it answers calls; undefined when it has begun. */
+  begins: (() => unknown)[] | undefined
   /** Generations that hold it. */
   holders: number
 }
@@ -61,8 +64,16 @@ export const emptyInstance = (id: string): Instance => ({
   checks: [],
   personal: [],
   services: new Map(),
+  begins: [],
   holders: 0,
 })
+
+/** Begins what waits until the instance answers calls. */
+export function goLive(instance: Instance): void {
+  const { begins = [] } = instance
+  instance.begins = undefined
+  for (const begin of begins) begin()
+}
 
 /** The parts that contexts are made from. */
 export interface ContextParts {
@@ -168,6 +179,11 @@ export function contextOf<S>(
       if (found === undefined)
         throw new Error(`${id} needs the service ${token.description}, which no plugin offers`)
       return found
+    },
+    whenLive(begin) {
+      if (isDormant) return
+      if (instance.begins) instance.begins.push(contain(`what begins with ${id}`, begin))
+      else begin()
     },
     own: (release) => scope.own(release),
     async targets(call) {

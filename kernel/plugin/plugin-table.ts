@@ -6,8 +6,9 @@ import { nearest } from '../kit/nearest.ts'
 import type { Log } from '../log.ts'
 import { type Arranged, arrangedOf, entryOf, type Placement, placesOf, providersOf } from './arrangement.ts'
 import { Generation } from './generation.ts'
-import type { Instance } from './instance.ts'
+import { goLive, type Instance } from './instance.ts'
 import type { Isolation } from './isolation.ts'
+import { withOnce } from './once.ts'
 import { type Plugin, type PluginState, type Plugins, stateOf } from './plugin-record.ts'
 import { bindingId } from './records.ts'
 import { schemaOf } from './setup.ts'
@@ -117,6 +118,7 @@ export class PluginTable {
     const places = this.places.map((place) => arrangedOf(place, this.stateOf(place.plugin)))
     this.#history.set(generation.number, places)
     this.#history.delete(generation.number - remembered)
+    for (const instance of withOnce(liveOf(plugins))) goLive(instance)
     detach('the end of a generation', old.retire(this.#parts.retireMs))
   }
 

@@ -41,10 +41,11 @@ export class DueJobs {
     const { state, table, now } = this.#parts
     for (const kind of this.#lanes.kinds) if (!currentKind(state, kind)) this.#lanes.close(kind)
     for (const kind of state.kinds.keys()) {
-      if (this.#lanes.isOpen(kind)) continue
+      const current = currentKind(state, kind)
+      if (!current || this.#lanes.isOpen(kind)) continue
       this.#lanes.open(kind)
       try {
-        const { spreadMs = 0 } = currentKind(state, kind)?.definition ?? {}
+        const { spreadMs } = current.definition
         if (spreadMs > 0) await spread(table, kind, spreadMs, now())
         for await (const job of table.heads(kind)) this.note(job)
       } catch (error) {

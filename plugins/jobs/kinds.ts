@@ -10,7 +10,7 @@ export function kindOf(plugin: string, name: string): string {
   return `${plugin}.${name}`
 }
 
-/** Has a definition run the jobs of its kind, until `releaseKind`. Throws what is wrong with it. */
+/** Takes a definition, which runs the jobs of its kind from when it is live until `releaseKind`. Throws what is wrong with it. */
 export function addKind(
   state: JobsState,
   name: string,
@@ -22,9 +22,8 @@ export function addKind(
 ): Kind {
   const others = state.kinds.get(name) ?? []
   if (others.some((other) => other.owner === owner)) throw new Error(`The kind ${name} is defined twice`)
-  const kind = { owner, definition: withDefaults(definition), upkeep, runs: new Set<never>() }
+  const kind = { owner, definition: withDefaults(definition), upkeep, runs: new Set<never>(), isLive: false }
   state.kinds.set(name, [...others, kind])
-  state.wake()
   return kind
 }
 

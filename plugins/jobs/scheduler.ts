@@ -78,7 +78,7 @@ export class Scheduler {
   }
 
   async #look(): Promise<void> {
-    // A turn later: the setup that has defined a kind goes on first.
+    // A turn later, so that it looks once for all that changes in this one.
     await new Promise(setImmediate)
     let waitMs: number
     try {

@@ -1,5 +1,4 @@
 import type { CronOptions, Job, JobDefinition, JobQueue, Jobs, ScheduledTime } from '#kernel'
-import { detach } from '#kit'
 import { cronDefinition, plan, Schedule } from './cron.ts'
 import { addKind, kindOf, releaseKind } from './kinds.ts'
 import { Queue } from './queue.ts'
@@ -44,7 +43,7 @@ export class JobsService implements Jobs {
     const definition = cronDefinition(run, options, { now, planNext }) as JobDefinition<unknown, unknown>
     const queue = this.#queueOf(kind, definition)
     this.#add(owner, kind, definition, planNext)
-    if (state && !owner.isDormant) detach(`the schedule ${kind}`, planNext())
+    if (state) owner.whenLive(planNext)
   }
 
   #add(
@@ -54,9 +53,13 @@ export class JobsService implements Jobs {
     upkeep?: () => Promise<void>,
   ) {
     const { state } = this.#parts
-    if (!state || owner.isDormant) return
+    if (!state) return
     const added = addKind(state, kind, { owner, definition, upkeep })
     owner.own(() => releaseKind(state, kind, added))
+    owner.whenLive(() => {
+      added.isLive = true
+      state.wake()
+    })
   }
 
   #queueOf(kind: string, definition: JobDefinition<unknown, unknown>): Queue {

@@ -17,6 +17,8 @@ export interface Kind {
   readonly upkeep: (() => Promise<void>) | undefined
   /** Jobs that it runs. */
   readonly runs: Set<Run>
+  /** Whether its owner answers calls, so that its jobs may run. */
+  isLive: boolean
 }
 
 /** The part of the jobs that is in memory. It outlives the instance that made it, as definitions of other plugins do. */
@@ -24,7 +26,7 @@ export interface JobsState {
   /** Tells leases of this process from those of others. */
   readonly boot: string
   lastLease: number
-  /** Definitions by the name of their kind; of several the last one counts. */
+  /** Definitions by the name of their kind; of several the last live one counts. */
   readonly kinds: Map<string, readonly Kind[]>
   /** The running jobs, by their ids. */
   readonly runs: Map<string, Run>
@@ -41,7 +43,8 @@ export const emptyJobs = (): JobsState => ({
 })
 
 /** The definition that runs jobs of this kind now. */
-export const currentKind = ({ kinds }: JobsState, name: string): Kind | undefined => kinds.get(name)?.at(-1)
+export const currentKind = ({ kinds }: JobsState, name: string): Kind | undefined =>
+  kinds.get(name)?.findLast(({ isLive }) => isLive)
 
 const dayMs = 24 * 3_600_000
 

@@ -1,12 +1,4 @@
-import {
-  type Completion,
-  type Context,
-  isGatewayError,
-  isUpstreamError,
-  type MadeCall,
-  type Principal,
-  TraceReader,
-} from '#kernel'
+import { type Context, isGatewayError, isUpstreamError, type Principal, TraceReader } from '#kernel'
 import { collect } from '#kit'
 import { type Comparison, compare } from './compare.ts'
 import { originalOf } from './original.ts'
@@ -16,8 +8,8 @@ import type { ReplayRow } from './row.ts'
 const caches = ['cachelayer', 'semanticcache', 'embedcache']
 
 /**
- * Makes the call of a replay again and compares the answers: what changes in its row. A refusal or a failure of the provider is
- * the result. Throws when the call has reached no provider because of the gateway, as while that starts: it may be tried again.
+ * Makes the call of a replay again and compares the answers: what changes in its row. A refusal or a failure is the result. Throws
+ * only when `signal` aborts.
  */
 export async function replayed(
   { call, use }: Pick<Context<unknown>, 'call' | 'use'>,
@@ -35,25 +27,11 @@ export async function replayed(
       { as, source: 'replay', parent, project, tags, ip, skip: caches, signal },
     )
     replay_run_id = made.id
-    const answer = await answerOf(made)
+    const answer = await collect(await made.reply)
     return { status: 'done', replay_run_id, ...storedForm(compare(response, answer, match_method)) }
   } catch (error) {
     signal.throwIfAborted()
-    if (error instanceof NotSent) throw error.cause
     return { status: 'failed', ...(replay_run_id && { replay_run_id }), error: problemOf(error) }
-  }
-}
-
-/** The gateway itself has kept a call from its provider. */
-class NotSent extends Error {}
-
-async function answerOf({ reply, outcome }: MadeCall): Promise<Completion> {
-  try {
-    return await collect(await reply)
-  } catch (error) {
-    const isOwn = isGatewayError(error) && error.code === 'internal_error'
-    if (isOwn && (await outcome)?.provider === undefined) throw new NotSent('', { cause: error })
-    throw error
   }
 }
 

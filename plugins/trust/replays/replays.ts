@@ -26,7 +26,6 @@ export class Replays {
       input: z.strictObject({ id: z.string() }),
       concurrency: 4,
       timeoutMs,
-      delaysMs: [500, 2_000, 10_000, 60_000],
       run: async ({ input: { id }, signal, step }) => {
         await this.#change(id, { status: 'running' })
         const changes = await step('call', () => this.#make(id, signal))
