@@ -1,18 +1,16 @@
 import { CallSettled, CallStarted, type Context, ThreadEnded } from '#kernel'
 import { count } from './count.ts'
 import { ModelLabels } from './labels.ts'
+import { soon } from './soon.ts'
 import { emptySums, merge, type Sums, take } from './sums.ts'
 
 const sendMs = 1000
-/** For other threads to send what they have, when somebody asks. */
-const mostWaitMs = 500
-
 /** What calls have added up to, over all threads. */
 export interface Collected {
   readonly sums: Sums
   /** Calls that run now. */
   inFlight(): number
-  /** Resolves when the sums have what all threads have counted so far, or half a second later. */
+  /** Has all threads send what they have counted; resolves when the sums have it, or when a busy thread would make a scrape wait. */
   refresh(): Promise<void>
 }
 
@@ -58,11 +56,6 @@ export function collect(context: Context<unknown>): Collected {
   return {
     sums,
     inFlight: () => [...runningBy.values()].reduce((sum, number) => sum + number, running.size),
-    async refresh() {
-      const { promise: isLate, resolve } = Promise.withResolvers<void>()
-      const timer = setTimeout(resolve, mostWaitMs)
-      await Promise.race([flushAll(), isLate])
-      clearTimeout(timer)
-    },
+    refresh: () => soon(flushAll()),
   }
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { defineArea, forbidden } from '#kernel'
+import { defineArea, forbidden, kernelServices } from '#kernel'
 import { collect } from './collecting.ts'
-import { type Highest, readings } from './readings.ts'
+import { type Highest, type Queues, readings } from './readings.ts'
+import { soon } from './soon.ts'
 import { exposition } from './text.ts'
 
 export default defineArea({
@@ -17,6 +18,12 @@ export default defineArea({
     const collected = collect(context)
     const dropped = context.memory<Highest>('dropped', () => ({}))
 
+    /** As they were last told: a busy thread tells of its own later. */
+    let queues: Queues = {}
+    const readQueues = async (): Promise<void> => {
+      queues = await context.use(kernelServices.threads).queues()
+    }
+
     context.route({
       method: 'get',
       path: '/metrics',
@@ -29,10 +36,11 @@ export default defineArea({
           throw forbidden(
             'Metrics are for admin keys, and for users that the setting `users` of the plugin `metrics` lists.',
           )
-        await collected.refresh()
+        await Promise.all([collected.refresh(), soon(readQueues())])
         const { sums } = collected
         const inFlight = collected.inFlight()
-        const read = await readings({ use: context.use, inFlight, leftOut: sums.leftOut, dropped })
+        const { leftOut } = sums
+        const read = readings({ use: context.use, inFlight, queues, leftOut, dropped })
         header('content-type', 'text/plain; version=0.0.4; charset=utf-8')
         return exposition(sums, read)
       },

@@ -6,16 +6,19 @@ import type { Reading } from './text.ts'
 /** Sums that may fall, such as when a thread with a part of them ends. Plain data. */
 export type Highest = Record<string, { seen: number; lost: number }>
 
+export type Queues = Readonly<Record<string, QueueStatus>>
+
 export interface ReadingParts {
   readonly use: Context<unknown>['use']
   /** Calls that run, in all threads. */
   readonly inFlight: number
+  readonly queues: Queues
   readonly leftOut: number
   readonly dropped: Highest
 }
 
 /** The state of the gateway now. */
-export async function readings({ use, inFlight, leftOut, dropped }: ReadingParts): Promise<Reading[]> {
+export function readings({ use, inFlight, queues, leftOut, dropped }: ReadingParts): Reading[] {
   const threads = use(kernelServices.threads)
   const registry = use(kernelServices.registry)
   const { version, startedAt } = use(kernelServices.runtime)
@@ -29,7 +32,7 @@ export async function readings({ use, inFlight, leftOut, dropped }: ReadingParts
   return [
     reading(read.inFlight, inFlight),
     reading(read.failedKeys, use(kernelServices.refusals).failedKeys),
-    ...Object.entries(await threads.queues()).flatMap(([queue, status]) => queueOf(queue, status, dropped)),
+    ...Object.entries(queues).flatMap(([queue, status]) => queueOf(queue, status, dropped)),
     ...[...states].map(([state, number]) => reading(read.plugins, number, { state })),
     reading(read.generation, registry.generation.number),
     reading(read.storeHealthy, use(kernelServices.storeState).problem === undefined ? 1 : 0),
