@@ -17,20 +17,25 @@ export const timeFilter = z
   .transform((text) => Date.parse(text))
   .meta({ description: 'A time or a day in ISO 8601.' })
 
+/** The same of every listing, and made once. */
+const pageFields = {
+  total: z.int(),
+  has_more: z.boolean(),
+  limit: z.int(),
+  offset: z.int(),
+  next_cursor: z.string().optional().meta({
+    description: 'For the cursor of the next page; absent on the last one.',
+  }),
+  unreadable: z.int().optional().meta({
+    description: 'Rows of this page that could not be read and were left out; absent when there were none.',
+  }),
+}
+
 /** The shape of a listing: the items under their plural name, and how many there are in all. */
 export const listOf = <N extends string, T extends z.ZodType>(plural: N, item: T) =>
   z.object({
     [plural]: z.array(item),
-    total: z.int(),
-    has_more: z.boolean(),
-    limit: z.int(),
-    offset: z.int(),
-    next_cursor: z.string().optional().meta({
-      description: 'For the cursor of the next page; absent on the last one.',
-    }),
-    unreadable: z.int().optional().meta({
-      description: 'Rows of this page that could not be read and were left out; absent when there were none.',
-    }),
+    ...pageFields,
   } as { [K in N]: z.ZodArray<T> } & {
     total: z.ZodInt
     has_more: z.ZodBoolean

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Principal } from '../call/call.ts'
+import { atMost } from '../kit/at-most.ts'
 import { networkOf } from '../kit/ip-ranges.ts'
 
 /** A key that was looked up, and whose it is. */
@@ -43,7 +44,7 @@ interface Shown {
 /** The keys used last, by their digests, until they are reported as changed. */
 export class KnownKeys {
   readonly #byDigest = new LRUCache<string, Known>({
-    max: 20_000,
+    ...atMost(20_000),
     dispose: (known) => {
       known.holds = false
     },

@@ -36,8 +36,15 @@ export async function discoverPlugins(
   return withoutClashes(found.flat())
 }
 
-/** The gateway's own. */
-export async function ownPlugins(): Promise<Discovered[]> {
+let own: Promise<readonly Discovered[]> | undefined
+
+/** The gateway's own. They are read once, as their code is: what a process has imported stays as it was. */
+export function ownPlugins(): Promise<readonly Discovered[]> {
+  own ??= readOwn()
+  return own
+}
+
+async function readOwn(): Promise<readonly Discovered[]> {
   const folders = ['modules', 'plugins'].map((folder) => discover(path.join(root, folder), 'builtin'))
   return (await Promise.all(folders)).flat()
 }

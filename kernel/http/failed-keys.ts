@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../kit/at-most.ts'
 import { networkOf } from '../kit/ip-ranges.ts'
 import { WindowCounts } from '../kit/window-counts.ts'
 import type { Log } from '../log.ts'
@@ -30,7 +31,7 @@ export class FailedKeys {
   readonly #limit: number
   readonly #count: Bound<string, Failures | Promise<Failures | undefined>>
   /** Until when an address has to wait, in milliseconds since the epoch. */
-  readonly #waits = new LRUCache<string, number>({ max: mostAddresses })
+  readonly #waits = new LRUCache<string, number>(atMost(mostAddresses))
 
   constructor({ limit, relay, refusals, log }: FailedKeysParts) {
     const failures = new WindowCounts(windowMs)

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { atMost } from './at-most.ts'
 
 /** Names that are remembered at once. */
 const mostNames = 10_000
@@ -16,7 +17,7 @@ export interface WindowCount {
  */
 export class WindowCounts {
   readonly #windowMs: number
-  readonly #windows = new LRUCache<string, { readonly start: number; count: number }>({ max: mostNames })
+  readonly #windows = new LRUCache<string, { readonly start: number; count: number }>(atMost(mostNames))
 
   /** `windowMs` in milliseconds. */
   constructor(windowMs: number) {

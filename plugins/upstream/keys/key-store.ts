@@ -39,7 +39,9 @@ export class KeyStore {
    * meanwhile: tokens are kept by the object that they were fetched for.
    */
   readonly #known = new LRUCache<string, Credential | 'none' | Promise<Credential | undefined>>({
-    max: 20_000,
+    // Not `max`, which writes room for all of them at each start.
+    maxSize: 20_000,
+    sizeCalculation: () => 1,
   })
 
   constructor(store: Store, secrets: Secrets) {
