@@ -67,15 +67,17 @@ export class Deliveries {
    * Queues an occurrence for its subscribers; undefined when there are none. When it resolves, it survives the process; the
    * same occurrence counts once.
    */
-  take({ id, type, timestamp, data }: Occurrence): Promise<unknown> | undefined {
+  take(occurrence: Occurrence): Promise<unknown> | undefined {
+    const { type, data } = occurrence
     if (!isDeliverable(type)) return undefined
     const messages: { webhook: WebhookRow; message: Message }[] = []
     for (const webhook of this.#webhooks.enabled) {
       const event = nameFor(type, webhook.events)
       if (event !== undefined && passes(webhook, data))
-        messages.push({ webhook, message: { event, timestamp, data } })
+        messages.push({ webhook, message: { event, timestamp: occurrence.timestamp, data } })
     }
-    return messages.length > 0 ? this.add(id, messages) : undefined
+    // An id and a time are made when they are read, and most calls have no subscriber.
+    return messages.length > 0 ? this.add(occurrence.id, messages) : undefined
   }
 
   /** Queues messages of one occurrence in one transaction; returns the ids of their deliveries. */
