@@ -21,12 +21,13 @@ test('a row can be marked again, and then passes as the one checked last', () =>
   expect(valuesOf(row, 'n')).toBe(2)
 })
 
-test('what is not marked passes as it is only where nothing depends on it', () => {
-  for (const row of [{ n: 1 }, null, 'text', 7, undefined]) {
-    expect(checkedSchema(false).parse(row)).toBe(row)
+test('what is not marked passes as it is where it cannot be marked, and there are no indexes', () => {
+  for (const row of [null, 'text', 7, undefined, { n: 1 }]) {
     expect(checkedSchema(true).safeParse(row).success).toBe(false)
     expect(valuesOf(row, 'n')).toBeUndefined()
   }
+  for (const row of [null, 'text', 7, undefined]) expect(checkedSchema(false).parse(row)).toBe(row)
+  expect(checkedSchema(false).safeParse({ n: 1 }).success).toBe(false)
 })
 
 test('what is no object bears no mark', () => {

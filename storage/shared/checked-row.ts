@@ -15,20 +15,22 @@ const checked = Symbol('checked')
 /** Leaves a mark on a row that becomes the checked one, or is it; other code does not see the mark. */
 export function marked(row: unknown, as: CheckedRow): unknown {
   for (const one of [row, as.row])
-    if (typeof one === 'object' && one !== null)
-      Object.defineProperty(one, checked, { value: as, configurable: true })
+    if (canBeMarked(one)) Object.defineProperty(one, checked, { value: as, configurable: true })
   return row
 }
 
-const checkedOf = (row: unknown): CheckedRow | undefined =>
-  typeof row === 'object' && row !== null ? (row as { [checked]?: CheckedRow })[checked] : undefined
+const canBeMarked = (row: unknown): row is { readonly [checked]?: CheckedRow } =>
+  typeof row === 'object' && row !== null
 
-/** Lets rows through that were checked; others only where nothing depends on the check. */
-export const checkedSchema = (isNeeded: boolean): z.ZodType<unknown> =>
+const checkedOf = (row: unknown): CheckedRow | undefined => (canBeMarked(row) ? row[checked] : undefined)
+
+/** Lets rows through that were checked, and where there are no indexes those that cannot be marked, such as texts. */
+export const checkedSchema = (hasIndexes: boolean): z.ZodType<unknown> =>
   z.unknown().transform((row, context) => {
     const known = checkedOf(row)
     if (known) return known.row
-    if (isNeeded) context.addIssue({ code: 'custom', message: 'was not checked where its collection is' })
+    if (hasIndexes || canBeMarked(row))
+      context.addIssue({ code: 'custom', message: 'was not checked where its collection is' })
     return row
   })
 

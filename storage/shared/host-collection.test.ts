@@ -69,17 +69,46 @@ test('a swap is made only of what the row was', () =>
     expect([await call(1, 'delete', 'one'), await call(1, 'delete', 'one')]).toEqual([true, false])
   }))
 
-test('rows of a former version are brought up by the thread, and one that it refuses stays as it is', () =>
+test.each([[['n']], [[]]])(
+  'rows of a former version are brought up by the thread, with indexes %j, and one that it refuses stays as it is',
+  (indexes) =>
+    withHost(
+      async ({ open, call, news, problems }) => {
+        await open(rows)
+        for (const n of [1, 2]) await call(1, 'put', `row${n}`, rowOf(n))
+        await open({ ...rows, version: 2, indexes })
+        expect(await call(1, 'get', 'row1')).toEqual({ n: 10 })
+        await expect(call(1, 'get', 'row2')).rejects.toMatchObject({ code: 'ROW_UNREADABLE' })
+        const index = indexes[0]
+        if (index !== undefined)
+          expect(await call(1, 'list', { index })).toMatchObject({ items: [{ n: 10 }], total: 1 })
+        const old = [1, 2].map((n) => ({ row: { n }, version: 1 }))
+        expect(news).toEqual([{ part: 1, older: old }])
+        expect(problems[0]).toMatchObject({ code: 'ROW_UNREADABLE', part: 'rows' })
+        const again = { ...rows, part: 2, version: 2, indexes }
+        await open(again)
+        await call(2, 'get', 'row1')
+        expect(news).toEqual([
+          { part: 1, older: old },
+          { part: 2, older: old.slice(1) },
+        ])
+      },
+      (told) =>
+        'older' in told &&
+        (told.part === 1 ? [{ row: { n: 10 }, values: { n: 10 } }, undefined] : [undefined]),
+    ),
+)
+
+test('rows that are no objects can be read and written', () =>
   withHost(
-    async ({ open, call, news, problems }) => {
+    async ({ open, call }) => {
       await open(rows)
-      for (const n of [1, 2]) await call(1, 'put', `row${n}`, rowOf(n))
-      await open({ ...rows, version: 2, indexes: ['n'] })
-      expect(await call(1, 'list', { index: 'n' })).toMatchObject({ items: [{ n: 10 }], total: 1 })
-      const old = [1, 2].map((n) => ({ row: { n }, version: 1 }))
-      expect(news).toEqual([{ part: 1, older: old }])
-      expect(problems).toMatchObject([{ code: 'ROW_UNREADABLE', part: 'rows' }])
-      await expect(call(1, 'get', 'row2')).rejects.toMatchObject({ code: 'ROW_UNREADABLE' })
+      await call(1, 'put', 'one', { row: 'text', values: {} })
+      expect(await call(1, 'get', 'one')).toBe('text')
+      await open({ ...rows, indexes: ['n'] })
+      await expect(call(1, 'put', 'two', { row: 'text', values: {} })).rejects.toMatchObject({
+        code: 'ROW_INVALID',
+      })
     },
-    (told) => 'older' in told && [{ row: { n: 10 }, values: { n: 10 } }, undefined],
+    () => [undefined],
   ))
