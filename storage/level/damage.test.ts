@@ -8,6 +8,7 @@ import type { Engine, LogOptions, StoreProblem } from '../index.ts'
 import { checkAgreement, openLevel } from '../level.ts'
 import { decodeLines } from './chunk.ts'
 import { accountOptions, type Event, eventOptions } from './crash-parts.ts'
+import { asDamage, damaged, isCorruption, locked } from './damage.ts'
 import { LogKeys } from './log-keys.ts'
 import { CollectionKeys } from './row-writer.ts'
 import { versionKey } from './version.ts'
@@ -244,4 +245,47 @@ test.for([
   expect(await log.totals('', '~')).toEqual({ cells: others, unreadable: 1 })
   log.append({ id: 'again', at: 2, kind: 'k' })
   expect((await log.totals('k', 'l')).cells).toEqual([['k', sums]])
+})
+
+const ofLevel = (code: string, message: string): Error => Object.assign(new Error(message), { code })
+
+const corrupt: Readonly<Record<string, unknown>> = {
+  'of a corruption': ofLevel('LEVEL_CORRUPTION', 'Corruption: bad block'),
+  'of a file that is gone': ofLevel('LEVEL_IO_ERROR', 'IO error: /a/000005.ldb: No such file or directory'),
+  'of a file that is cut short': ofLevel('LEVEL_IO_ERROR', 'IO error: /a/000005.ldb: Invalid argument'),
+  'that a corruption caused': new Error('not open', { cause: ofLevel('LEVEL_CORRUPTION', 'bad') }),
+}
+
+test.for(Object.entries(corrupt))('an error %s is told as damage, with what to do', ([, error]) => {
+  expect(isCorruption(error)).toBe(true)
+  expect(asDamage(error)).toMatchObject({
+    code: 'STORE_DAMAGED',
+    message: expect.stringMatching(/^The store has damaged files .*doctor --repair/),
+    cause: error,
+  })
+})
+
+const others: Readonly<Record<string, unknown>> = {
+  'of a full disk': ofLevel('LEVEL_IO_ERROR', 'IO error: /a/000004.log: No space left on device'),
+  'that only names a file that is gone': ofLevel('LEVEL_IO_ERROR', 'No such file or directory: /a/b'),
+  'of the system': ofLevel('ENOENT', 'ENOENT: No such file or directory'),
+  'without a code': new Error('Corruption'),
+  'that is no error': { code: 'LEVEL_CORRUPTION', message: 'bad' },
+  'that is nothing': undefined,
+}
+
+test.for(Object.entries(others))('an error %s is told as it is', ([, error]) => {
+  expect(isCorruption(error)).toBe(false)
+  expect(asDamage(error)).toBe(error)
+})
+
+test('an error of damage or of a lock says what it is about', () => {
+  const cause = new Error('Corruption: bad block')
+  expect(damaged('The database in /a', cause)).toMatchObject({
+    code: 'STORE_DAMAGED',
+    message: expect.stringMatching(/^The database in \/a has damaged files \(Bad block\)/),
+    cause,
+  })
+  expect(locked('/a', cause)).toMatchObject({ code: 'STORE_LOCKED', cause })
+  expect(locked('/a').message).toContain('/a')
 })

@@ -18,7 +18,12 @@ interface RecoveryParts {
   readonly gate: Gate
   /** Called for each change. */
   readonly changed: (health: StoreHealth) => void
+  /** Resolves after so many milliseconds, or when it is aborted. */
+  readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>
 }
+
+const pauseUntil = (ms: number, signal: AbortSignal): Promise<void> =>
+  pause(ms, undefined, { signal, ref: false }).catch(() => {})
 
 /**
  * Makes a database that refused a write take writes again, without a restart. When the disk takes as much as it needs, the
@@ -74,7 +79,8 @@ export class Recovery {
   /** Waits longer each time; true when it is over. */
   async #pause(): Promise<boolean> {
     const { signal } = this.#stopping
-    await pause(this.#pauseMs, undefined, { signal, ref: false }).catch(() => {})
+    const { pause = pauseUntil } = this.#parts
+    await pause(this.#pauseMs, signal)
     this.#pauseMs = Math.min(2 * this.#pauseMs, longestPauseMs)
     return signal.aborted
   }

@@ -4,7 +4,7 @@ import { madeByLevel } from './files-parts.ts'
 import { condemn, damageOf } from './table.ts'
 
 const rows = 60
-const keyOf = (n: number): string => `shared/key${String(n).padStart(3, '0')}`
+const keyOf = (n: number): string => `${'shared/'.repeat(9)}key${String(n).padStart(3, '0')}`
 
 /** A table of LevelDB with several blocks: one of rows that compress well, the others of rows that do not. */
 let table: Buffer
@@ -62,6 +62,7 @@ test('each block is told with the keys that it may hold, and no byte of data is 
   expect(ranges[0]![0]).toBe('')
   for (const [at, [after]] of ranges.entries()) if (at > 0) expect(after).toBe(ranges[at - 1]![1])
   expect(ranges.at(-1)![1] >= keyOf(rows - 1)).toBe(true)
+  for (const [, last] of ranges.slice(0, -1)) expect(last).toMatch(/^(shared\/){9}key[\d:]+$/)
 })
 
 test('several bad blocks are told in their order', () => {
@@ -93,6 +94,35 @@ test('an index with a sound sum, but without sense, is lost', () => {
   const sum = maskedCrc32c(bytes.subarray(index.offset, index.offset + index.size + 1))
   bytes.writeUInt32LE(sum, index.offset + index.size + 1)
   expect(damageOf(bytes)).toBe('all')
+})
+
+/** A block as LevelDB stores one, with its kind and sum: its entries, then where they begin, here only the first. */
+function stored(entries: readonly (readonly [key: string, value: readonly number[]])[]): Buffer {
+  const lines = entries.map(([key, value]) =>
+    Buffer.concat([Buffer.from([0, key.length, value.length]), Buffer.from(key), Buffer.from(value)]),
+  )
+  const block = Buffer.concat([...lines, Buffer.from([0, 0, 0, 0, 1, 0, 0, 0, /* kind */ 0])])
+  const sum = Buffer.alloc(4)
+  sum.writeUInt32LE(maskedCrc32c(block))
+  return Buffer.concat([block, sum])
+}
+
+/** A table whose index names a block of this size at its beginning, where there are none but the index and the meta block. */
+function naming(size: number): Buffer {
+  const meta = stored([])
+  const index = stored([['key\u0001\u0000\u0000\u0000\u0000\u0000\u0000\u0000', [0, size]]])
+  const footer = Buffer.alloc(48)
+  footer.set([0, meta.length - 5, meta.length, index.length - 5])
+  table.copy(footer, 40, table.length - 8)
+  return Buffer.concat([meta, index, footer])
+}
+
+test('a block that is not where its index says is bad, wherever it would end', () => {
+  const whole = stored([]).length - 5
+  expect(damageOf(naming(whole))).toEqual([])
+  const all = naming(whole).length
+  for (const size of [whole + 1, all - 48 - 5, all - 48 - 4, all - 5, 127])
+    expect(damageOf(naming(size))).toEqual([{ offset: 0, size, keys: ['', 'key'] }])
 })
 
 test('a block that is condemned is bad, and no other', () => {

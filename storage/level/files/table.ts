@@ -27,7 +27,7 @@ export type TableDamage = readonly BadBlock[] | 'all'
 export function damageOf(table: Buffer): TableDamage {
   try {
     const footer = table.subarray(-footerBytes)
-    if (table.length < footerBytes || !footer.subarray(-magic.length).equals(magic)) return 'all'
+    if (!footer.subarray(-magic.length).equals(magic)) return 'all'
     const reader = new ByteReader(footer)
     const [meta, index] = [handleIn(reader), handleIn(reader)]
     if (!isSound(table, index)) return 'all'
