@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import { runs } from '../../../test/suite/runs.ts'
+import { maskedCrc32c } from './crc32c.ts'
 import { madeByLevel } from './files-parts.ts'
 import { fillingOf, gapsIn } from './records.ts'
 
@@ -96,6 +97,39 @@ test('a length that reaches too far hides no record behind it', () => {
   expect(gapsIn(bytes)).toEqual([{ from, to, isInside: true }])
   bytes[from + 6] = 9
   expect(gapsIn(bytes)).toEqual([{ from, to, isInside: true }])
+})
+
+/** A record of this many bytes. */
+const recordOf = (bytes: number): Buffer => fillingOf({ from: 0, to: bytes, isInside: true })!
+
+test('too few bytes for a record at the end of a block are no gap, and as many as one has are', () => {
+  for (const rest of [1, 6, 7, 8]) {
+    const bytes = Buffer.concat([recordOf(blockBytes - rest), Buffer.alloc(rest, 0x5a), recordOf(50)])
+    const gap = { from: blockBytes - rest, to: blockBytes, isInside: true }
+    expect(gapsIn(bytes)).toEqual(rest < headBytes ? [] : [gap])
+  }
+})
+
+test('a record that is no more than a head ends a gap', () => {
+  const head = Buffer.alloc(headBytes)
+  head[6] = 2
+  head.writeUInt32LE(maskedCrc32c(head.subarray(6)))
+  const bytes = Buffer.concat([recordOf(blockBytes - 30), Buffer.alloc(23, 0x5a), head, recordOf(50)])
+  expect(gapsIn(bytes)).toEqual([{ from: blockBytes - 30, to: blockBytes - headBytes, isInside: true }])
+})
+
+test('a record is cut short by the end of the file, and not by that of a block', () => {
+  const last = records.findLast(([, to]) => to <= blockBytes)!
+  const bytes = Buffer.from(file)
+  bytes.writeUInt16LE(0xffff, last[0] + 4)
+  expect(gapsIn(bytes)).toEqual([{ from: last[0], to: blockBytes, isInside: true }])
+})
+
+test('a last record that is wrong and not cut short is a gap, whatever of it is zeros', () => {
+  const [from, to] = records.at(-1)!
+  const gap = { from, to, isInside: false }
+  expect(gapsIn(harmed([to - 1, to]))).toEqual([gap])
+  expect(gapsIn(Buffer.from(file).fill(0, from + 20))).toEqual([gap])
 })
 
 test('a gap that is filled reads as a record', () => {

@@ -21,7 +21,7 @@ export function gapsIn(file: Buffer): Gap[] {
   let lastRecord = 0
   for (let block = 0; block < file.length; block += blockBytes) {
     const end = Math.min(block + blockBytes, file.length)
-    for (let at = block; end - at > headBytes - 1; ) {
+    for (let at = block; end - at >= headBytes; ) {
       const next = recordEnd(file, at, end)
       if (next !== undefined) {
         lastRecord = next
@@ -29,7 +29,7 @@ export function gapsIn(file: Buffer): Gap[] {
         continue
       }
       if (end === file.length && isCutShort(file, at, end)) break
-      const sound = nextRecord(file, at + 1, end) ?? end
+      const sound = nextRecord(file, at, end) ?? end
       if (gaps.at(-1)?.to === at) gaps.at(-1)!.to = sound
       else gaps.push({ from: at, to: sound })
       at = sound
@@ -45,7 +45,7 @@ export function gapsIn(file: Buffer): Gap[] {
  * record of a batch without changes that breaks off. Undefined for a gap that is too small, or goes to the end of its block.
  */
 export function fillingOf({ from, to }: Gap): Buffer | undefined {
-  const body = Buffer.alloc(to - from - headBytes < 0 ? 0 : to - from - headBytes, 0xff)
+  const body = Buffer.alloc(Math.max(0, to - from - headBytes), 0xff)
   if (body.length < emptyBatch.length + 1 || to % blockBytes === 0) return undefined
   if (Math.floor(from / blockBytes) !== Math.floor((to - 1) / blockBytes)) return undefined
   emptyBatch.copy(body)
@@ -59,9 +59,8 @@ export function fillingOf({ from, to }: Gap): Buffer | undefined {
 /** Sequence number 1, no changes. */
 const emptyBatch = Buffer.from([1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
 
-/** Where the record here ends; undefined when there is none. */
+/** Where the record here ends, whose head there is room for; undefined when there is none. */
 function recordEnd(file: Buffer, at: number, end: number): number | undefined {
-  if (end - at < headBytes) return undefined
   const kind = file[at + 6]!
   const to = at + headBytes + file.readUInt16LE(at + 4)
   if (to > end || !kinds.includes(kind)) return undefined
@@ -77,4 +76,4 @@ function nextRecord(file: Buffer, from: number, end: number): number | undefined
 const isCutShort = (file: Buffer, at: number, end: number): boolean =>
   kinds.includes(file[at + 6]!) &&
   at + headBytes + file.readUInt16LE(at + 4) > end &&
-  nextRecord(file, at + 1, end) === undefined
+  nextRecord(file, at, end) === undefined
