@@ -7,7 +7,7 @@ import { collect } from '../conformance/harness.ts'
 import type { Engine, LogOptions, StoreProblem } from '../index.ts'
 import { checkAgreement, openLevel } from '../level.ts'
 import { decodeLines } from './chunk.ts'
-import { accountOptions, type Event, eventOptions } from './crash-parts.ts'
+import { accountOptions, type Event, eventOptions, Link, linkAfter } from './crash-parts.ts'
 import { asDamage, damaged, isCorruption, locked } from './damage.ts'
 import { LogKeys } from './log-keys.ts'
 import { CollectionKeys } from './row-writer.ts'
@@ -154,18 +154,28 @@ test.for(Object.entries(notes))(
     await gone!.prune(2)
     await engine.collection('accounts', accountOptions).put('id', account(1))
     await engine.collection('empty', accountOptions).count()
+    await engine.sequence('chain', Link).append(linkAfter)
     const damaged = new Map([
       ['many', new LogKeys('many').header(0)],
       ['few', new LogKeys('few').meta],
       ['gone', new LogKeys('gone').meta],
       ['accounts', accountKeys.meta],
       ['empty', new CollectionKeys('empty').meta],
+      ['chain', 's/chain!n'],
     ])
     await change((database) =>
       database.batch([...damaged.values()].map((key) => ({ type: 'put', key, value: text }))),
     )
-    const totals: Readonly<Record<string, number>> = { many: 1050, few: 1, gone: 0, accounts: 1, empty: 0 }
+    const totals: Readonly<Record<string, number>> = {
+      many: 1050,
+      few: 1,
+      gone: 0,
+      accounts: 1,
+      empty: 0,
+      chain: 1,
+    }
     const totalOf = async (part: string): Promise<number> => {
+      if (part === 'chain') return engine.sequence('chain', Link).last()
       const list = ['accounts', 'empty'].includes(part)
         ? engine.collection(part, accountOptions).list({ index: 'owner', equals: 'o1' })
         : engine.log<Event>(part, eventOptions).list({ where: { kind: 'k1' }, limit: 0 })
@@ -176,6 +186,8 @@ test.for(Object.entries(notes))(
         code: 'STORE_DAMAGED',
         message: expect.stringMatching(`${cell}.*doctor --repair`),
       })
+    const appended = engine.sequence('chain', Link).append(linkAfter)
+    await expect(appended).rejects.toMatchObject({ code: 'STORE_DAMAGED' })
     await engine.close()
     const found = await checkAgreement(folder, { repair: true })
     for (const part of damaged.keys())

@@ -33,6 +33,8 @@ type Parse<T> = (text: string) => T | undefined
 
 export const parseLogNote: Parse<LogNote> = (text) => parsed(LogNote, text)
 export const parseCollectionNote: Parse<CollectionNote> = (text) => parsed(CollectionNote, text)
+/** Of a sequence: the number of its last entry. */
+export const parseEnd: Parse<number> = (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined)
 export const parseHeader: Parse<BlockHeader> = (text) => parsed(Header, text)
 
 /** What is noted under a key. Throws `STORE_DAMAGED`, with the key and what mends it. */

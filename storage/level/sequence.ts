@@ -4,6 +4,7 @@ import type { Sequence, SequenceEnd, SequenceStatus } from '../index.ts'
 import type { Backing } from './backing.ts'
 import { EntryQueue, type Make } from './entry-queue.ts'
 import { sortableInteger } from './keys.ts'
+import { noted, parseEnd } from './notes.ts'
 import { readingOn } from './reading-on.ts'
 
 /** How long entries of a queue wait for more of their kind, in milliseconds. */
@@ -98,12 +99,12 @@ export class LevelSequence<T> implements Sequence<T> {
   }
 
   last(): Promise<number> {
-    return this.#read(() => Number(this.backing.database.getSync(this.#lastKey) ?? 0))
+    return this.#read(() => this.#lastOf(this.backing.database.getSync(this.#lastKey)))
   }
 
   /** Where it ends in this turn, on disk or about to be. */
   end(): SequenceEnd<T> {
-    const seq = Number(this.backing.writer.read(this.#lastKey) ?? 0)
+    const seq = this.#lastOf(this.backing.writer.read(this.#lastKey))
     const text = this.backing.writer.read(this.#entryKey(seq))
     return { seq, entry: text === undefined ? undefined : this.#decode(seq, text) }
   }
@@ -170,6 +171,10 @@ export class LevelSequence<T> implements Sequence<T> {
       this.backing.report({ code: 'ROW_INVALID', part: this.#path, message: dropped })
       return undefined
     }
+  }
+
+  #lastOf(text: string | undefined): number {
+    return text === undefined ? 0 : noted(this.#lastKey, text, parseEnd)
   }
 
   #entryKey(seq: number): string {

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
-import { withHost } from './host-parts.ts'
+import { expect, test, vi } from 'vitest'
+import { settled, withHost } from './host-parts.ts'
+import { HostStore } from './host-store.ts'
 
 const use = { part: 1, kind: 'counters', path: ['deep'], name: 'use' } as const
 
@@ -23,10 +24,31 @@ test('what a thread counts is counted, and told to the others that have loaded t
       ['x', 5],
       ['y', 4],
     ])
+    const flush = vi.spyOn(await engine.namespace('deep').counters('use'), 'flush')
     await call(1, 'flush')
+    expect(flush).toHaveBeenCalledOnce()
     expect((await engine.contents('deep/')).map(({ kind, entries }) => [kind, entries])).toEqual([
       ['counters', 2],
     ])
+  }))
+
+test('a thread that is gone is told nothing that others count', () =>
+  withHost(async ({ engine, open, call, host, peers, news }) => {
+    const other = new HostStore(
+      () => engine,
+      async () => undefined,
+      peers,
+    )
+    await other.answer({ open: use })
+    const count = () => other.answer({ call: { part: 1, method: 'change', args: [[['add', 'x', 1]]] } })
+    await open(use)
+    await call(1, 'load')
+    await count()
+    expect(news).toHaveLength(1)
+    host.clear()
+    await settled()
+    await count()
+    expect(news).toHaveLength(1)
   }))
 
 test('a thread that cannot be told is let be', () =>
@@ -39,10 +61,3 @@ test('a thread that cannot be told is let be', () =>
     },
     () => Promise.reject(new Error('gone')),
   ))
-
-test('counters that cannot be are refused when they are used', () =>
-  withHost(async ({ open, call }) => {
-    await open({ ...use, name: 'in!valid' }).catch(() => {})
-    await open(use)
-    expect(await call(1, 'load')).toEqual([])
-  }))
