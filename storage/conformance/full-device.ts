@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { readdir, rm, symlink } from 'node:fs/promises'
+import { mkdir, readdir, rm, rmdir, symlink } from 'node:fs/promises'
 import path from 'node:path'
 
 const device = '/dev/full'
@@ -18,4 +18,12 @@ export async function fillUp(folder: string, compact: () => Promise<void>): Prom
   for (const link of links) await symlink(device, link)
   await compact()
   for (const link of links) await rm(link, { force: true })
+}
+
+/** Keeps a database that was filled up from being opened again; calling what it gives lets it be. */
+export async function stayFull(folder: string): Promise<() => Promise<void>> {
+  // Whether the disk takes writes is tried with a file of this name.
+  const probe = path.join(folder, 'probe')
+  await mkdir(probe)
+  return () => rmdir(probe)
 }

@@ -1,6 +1,6 @@
 import { Level } from 'level'
 import { afterEach, expect, test, vi } from 'vitest'
-import { fillUp, hasFullDevice } from '../conformance/full-device.ts'
+import { fillUp, hasFullDevice, stayFull } from '../conformance/full-device.ts'
 import { collect, withEngine } from '../conformance/harness.ts'
 import type { StoreProblem } from '../index.ts'
 import { openLevel } from '../level.ts'
@@ -113,6 +113,7 @@ test.skipIf(!hasFullDevice)(
       const chain = engine.sequence('chain', Link)
       await chain.append(linkAfter)
       await fillUp(folder, engine.compact)
+      const free = await stayFull(folder)
       const refused = { code: 'STORE_FAILED' }
       await expect(chain.append(linkAfter)).rejects.toMatchObject(refused)
       const make = vi.fn(linkAfter)
@@ -123,6 +124,7 @@ test.skipIf(!hasFullDevice)(
       expect(make).not.toHaveBeenCalled()
       await expect.poll(() => problems).toMatchObject([{ ...refused, part: 'chain' }])
       expect(chain.status()).toEqual({ depth: 1, dropped: 0 })
+      await free()
       const again = (await reopen()).sequence('chain', Link)
       expect(await collect(again.scan())).toEqual(links(1, 3))
     }),
