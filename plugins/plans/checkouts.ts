@@ -22,12 +22,15 @@ type Ended = Exclude<Checkout['status'], 'open'>
 export const statusOf = ({ status, expires_at }: Checkout): Checkout['status'] | 'expired' =>
   status === 'open' && Date.parse(expires_at) <= Date.now() ? 'expired' : status
 
+/** Checkouts of a user that may be open at a time, and those of all kinds that are kept. Completed ones are kept for their time. */
+const most = { open: 10, kept: 50 }
+
 /** Sessions in which users take another plan. Somebody else sees to the payment, and says when it is done. */
 export class Checkouts {
   readonly #rows: Collection<Checkout>
   readonly #hours: number
-  /** Endings go one after the other, so that none comes between another's effect and its row. */
-  #ending: Promise<unknown> = Promise.resolve()
+  /** Changes go one after the other, so that none comes between what another has read and its row. */
+  #changing: Promise<unknown> = Promise.resolve()
 
   constructor(store: Store, hours: number) {
     this.#hours = hours
@@ -37,7 +40,13 @@ export class Checkouts {
     })
   }
 
-  async start(terms: Pick<Checkout, 'user_id' | 'plan' | 'price_usd'>): Promise<Checkout> {
+  /** Throws a conflict for a user who has too many open ones. */
+  start(terms: Pick<Checkout, 'user_id' | 'plan' | 'price_usd'>): Promise<Checkout> {
+    return this.#inTurn(() => this.#start(terms))
+  }
+
+  async #start(terms: Pick<Checkout, 'user_id' | 'plan' | 'price_usd'>): Promise<Checkout> {
+    await this.#makeRoom(terms.user_id)
     const now = Date.now()
     const at = new Date(now).toISOString()
     const expires_at = new Date(now + this.#hours * 3_600_000).toISOString()
@@ -68,9 +77,28 @@ export class Checkouts {
 
   /** Ends an open one, after `effect`, which may be done again after a crash. What has ended so already stays. */
   end(id: string, status: Ended, effect: (checkout: Checkout) => Promise<unknown>): Promise<Checkout> {
-    const ended = this.#ending.then(() => this.#end(id, status, effect))
-    this.#ending = ended.catch(() => {})
-    return ended
+    return this.#inTurn(() => this.#end(id, status, effect))
+  }
+
+  #inTurn<T>(change: () => Promise<T>): Promise<T> {
+    const changed = this.#changing.then(change)
+    this.#changing = changed.catch(() => {})
+    return changed
+  }
+
+  /** Forgets the oldest cancelled and expired ones of a user who has many. */
+  async #makeRoom(userId: string): Promise<void> {
+    let [open, all] = [0, 0]
+    const over: string[] = []
+    for await (const [id, found] of this.#rows.scan(of(userId))) {
+      const status = statusOf(found)
+      all += 1
+      if (status === 'open') open += 1
+      else if (status !== 'completed') over.push(id)
+    }
+    if (open >= most.open)
+      throw conflict(`This user has ${open} open checkouts. Complete or cancel one of them first.`)
+    for (const id of over.slice(0, Math.max(0, all - most.kept + 1))) await this.#rows.delete(id)
   }
 
   async #end(id: string, status: Ended, effect: (checkout: Checkout) => Promise<unknown>): Promise<Checkout> {

@@ -225,6 +225,33 @@ describe('a checkout', () => {
     expect(await planOf(bob)).toBe('free')
   })
 
+  test('is one of ten that a user may have open, however many are started at once, and of fifty that are kept', async () => {
+    const eve = await gateway.signUp('eve')
+    const started = await Promise.all(Array.from({ length: 12 }, () => begin({ plan: 'pro' }, eve.key)))
+    expect(started.map(({ status }) => status).sort()).toEqual([...Array(10).fill(201), 409, 409])
+    const refused = started.find(({ status }) => status === 409)!
+    expect(refused.body.error.message).toContain('Complete or cancel')
+    const list = async () => (await gateway.api('GET', '/api/checkout?limit=100', undefined, eve.key)).body
+    const [{ id: kept }] = (await list()).checkouts
+    await gateway.api('POST', `/api/checkout/${kept}/complete`)
+    let open = (await list()).checkouts.find(({ status }: { status: string }) => status === 'open').id
+    for (let n = 0; n < 45; n += 1) {
+      await gateway.api('POST', `/api/checkout/${open}/cancel`, undefined, eve.key)
+      const next = await begin({ plan: 'team' }, eve.key)
+      expect(next.status).toBe(201)
+      open = next.body.id
+    }
+    const { total, checkouts } = await list()
+    expect(total).toBe(50)
+    const statuses = Map.groupBy(checkouts, ({ status }: { status: string }) => status)
+    expect(Array.from(statuses, ([status, all]) => [status, all.length]).sort()).toEqual([
+      ['cancelled', 40],
+      ['completed', 1],
+      ['open', 9],
+    ])
+    expect(checkouts.map(({ id }: { id: string }) => id)).toContain(kept)
+  })
+
   test('leads to the page where users pay, and goes with its user', async () => {
     await gateway.kernel.registry.change('plans', {
       config: { checkout_url: 'https://pay.example.com/?c={id}' },

@@ -9,12 +9,18 @@ import { addPolicies } from './policies/index.ts'
 import { addReplays } from './replays/index.ts'
 import { addStatusRoute } from './status.ts'
 
+const hourMs = 3_600_000
+
 export default defineArea({
   settings: z.strictObject({
     ...ledgerSettings,
     evidence_days: z.int().min(1).max(3650).default(365).meta({
       title: 'Days of evidence',
       description: 'How long packs of evidence are kept.',
+    }),
+    feedback_days: z.int().min(1).max(3650).default(365).meta({
+      title: 'Days of feedback',
+      description: 'How long feedback is kept after it was last changed.',
     }),
   }),
 
@@ -25,6 +31,7 @@ export default defineArea({
       personalOfUsers({ count: (id) => feedback.countOf(id), erase: (id) => feedback.eraseOf(id) }),
     )
     addFeedbackRoutes(context, feedback)
+    context.every(hourMs, () => feedback.prune(context.settings.feedback_days))
     const ledger = keepLedger(context)
     const policies = await addPolicies(context, ledger)
     const { segments } = ledger

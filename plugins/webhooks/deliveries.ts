@@ -90,11 +90,21 @@ export class Deliveries {
     for (const { webhook, message } of messages) {
       const waiting = await this.rows.count({ index: 'state', equals: [webhook.id, 'pending'] })
       const id = deliveryIdOf(occurrence, webhook.id)
-      const status = waiting < mostWaiting ? 'pending' : 'dropped'
+      const isFull = waiting >= mostWaiting
       const body = bodyOf(message, webhook.format)
       const { event } = message
       const times = { created_at: at, updated_at: at }
-      rows.push({ id, webhook: webhook.id, event, body, status, attempts: 0, job: id, ...times })
+      rows.push({
+        id,
+        webhook: webhook.id,
+        event,
+        body,
+        status: isFull ? 'dropped' : 'pending',
+        ...(isFull && { error: `${mostWaiting} deliveries of the webhook are waiting.` }),
+        attempts: 0,
+        job: id,
+        ...times,
+      })
     }
     await this.#context.store.transaction((tx) => {
       for (const row of rows) {

@@ -189,6 +189,9 @@ test('a delivery that was dropped can be sent again as often as it takes', async
   const again = async () => (await api('POST', `/${id}/deliveries/${delivery}/redeliver`)).status
   for (let n = 0; n < 2; n += 1) {
     await expect.poll(status).toBe('dropped')
+    const one = { total: 1, succeeded: 0, failed: 0, dropped: 1 }
+    const stats = { ...one, success_rate: null, last_24h: one, by_event: { 'webhook.test': one } }
+    expect((await api('GET', `/${id}/stats`)).body).toMatchObject(stats)
     expect(await again()).toBe(202)
   }
   await expect.poll(status).toBe('dropped')

@@ -4,15 +4,17 @@ interface Sums {
   total: number
   succeeded: number
   failed: number
+  dropped: number
 }
 
 const dayMs = 86_400_000
-const none = (): Sums => ({ total: 0, succeeded: 0, failed: 0 })
+const none = (): Sums => ({ total: 0, succeeded: 0, failed: 0, dropped: 0 })
 
 function count(sums: Sums, { status }: DeliveryRow): void {
   sums.total += 1
   if (status === 'success') sums.succeeded += 1
   if (status === 'failed') sums.failed += 1
+  if (status === 'dropped') sums.dropped += 1
 }
 
 /** Sums up deliveries; times are those of attempts that got an answer. */

@@ -110,6 +110,12 @@ export class FeedbackStore implements Feedback {
     return { count: scores.length, avg_rating: scores.length === 0 ? null : sum / scores.length }
   }
 
+  /** Forgets what was last said so many days ago. */
+  async prune(days: number): Promise<void> {
+    const to = new Date(Date.now() - days * dayMs).toISOString()
+    for await (const [id] of this.#rows.scan({ index: 'updated', to })) await this.#rows.delete(id)
+  }
+
   countOf(user: string): Promise<number> {
     return this.#rows.count({ index: 'user', equals: user })
   }
@@ -121,6 +127,8 @@ export class FeedbackStore implements Feedback {
     return erased
   }
 }
+
+const dayMs = 86_400_000
 
 /** The end of a range is not part of it. */
 const tiny = 1e-9

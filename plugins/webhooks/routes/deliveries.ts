@@ -43,7 +43,7 @@ const deliveryOf = (row: DeliveryRow, next?: number): z.infer<typeof delivery> =
   updated_at: row.updated_at,
 })
 
-const sums = z.object({ total: z.int(), succeeded: z.int(), failed: z.int() })
+const sums = z.object({ total: z.int(), succeeded: z.int(), failed: z.int(), dropped: z.int() })
 
 const stats = sums.extend({
   success_rate: z.number().nullable().meta({ description: 'Of those that ended, 0 to 1; null without any.' }),
