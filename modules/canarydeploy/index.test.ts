@@ -59,7 +59,9 @@ const use = (more: object = {}, others: object = {}) =>
 const messages = [{ role: 'user', content: 'Hello' }]
 const say = (more: object = {}, headers: Record<string, string> = {}) =>
   ask(gateway, { headers, body: { model: 'gpt-4o-mini', messages, ...more } })
-const models = () => upstream.requests.map(({ body }) => (body as { model: string }).model)
+/** Checks of a provider that has failed have no body. */
+const models = () =>
+  upstream.requests.flatMap(({ body }) => (body ? [(body as { model: string }).model] : []))
 const toCanary = () => models().filter((model) => model === canary).length
 const look = async (of = name) => (await gateway.api('GET', `${base}/${of}`)).body
 const act = (action: string, body?: object) => gateway.api('POST', `${base}/${name}/${action}`, body ?? {})
@@ -188,6 +190,32 @@ test('a caller whose own key is refused says nothing of the canary', async () =>
   await expect
     .poll(() => look())
     .toMatchObject({ status: 'running', percent: 100, canary: { calls: 1, failed: 0 } })
+})
+
+test('requests that are wrong say nothing of the canary', async () => {
+  await use({ steps: [100] })
+  upstream.reply({ model: canary }, { status: 400, times: 20 })
+  for (let n = 0; n < 20; n += 1) expect((await say()).status).toBe(400)
+  await say()
+  await expect
+    .poll(() => look())
+    .toMatchObject({ status: 'running', percent: 100, canary: { calls: 1, failed: 0 } })
+})
+
+test('of several models that are asked at once, only the canary counts', async () => {
+  await use({ steps: [100] })
+  const multicall = (models: string[] | null) =>
+    gateway.module('multicall', { enabled: models !== null, config: { models, mode: models && 'all' } })
+  await multicall(['gpt-4o', 'gpt-4o-mini'])
+  upstream.reply({ model: 'gpt-4o' }, { status: 500, times: always })
+  for (let n = 0; n < 20; n += 1) expect((await say()).status).toBe(200)
+  await expect
+    .poll(() => look())
+    .toMatchObject({ status: 'running', percent: 100, canary: { calls: 20, failed: 0 } })
+  upstream.reset()
+  upstream.reply({ model: canary }, { status: 500, times: always })
+  await callUntil('rolled_back')
+  await multicall(null)
 })
 
 test('admins see rollouts, promote them, roll them back, and begin them again', async () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Call, defineModule, type Outcome } from '#kernel'
-import { Configurations, compileGlobs } from '#kit'
+import { Configurations, compileGlobs, isOfRequest } from '#kit'
 import { Course, type Reported } from './course.ts'
 import { CanaryMoved } from './events.ts'
 import type { Arm } from './judge.ts'
@@ -10,6 +10,14 @@ import { addRoutes } from './routes.ts'
 import { placeOf } from './share.ts'
 
 const name = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,99}$/, 'must be a name such as new-model')
+
+/** The part of a call in a rollout. */
+interface Part {
+  taken?: Omit<Reported, 'failed' | 'ms'>
+  /** The model that the call was sent on to, and the first attempt at it. Others may be asked in the same call. */
+  model?: string
+  tried?: object
+}
 
 export default defineModule({
   settings: z.strictObject({
@@ -44,7 +52,7 @@ export default defineModule({
       for (const one of all) await rollouts.ensure(one)
       own(configurations.add(id, all))
     }
-    const part = slot<{ taken?: Omit<Reported, 'failed' | 'ms'> }>(() => ({}))
+    const part = slot<Part>(() => ({}))
     const isCanary = (one: Defined, call: Call, standing = rollouts.standing(one.id)): boolean =>
       standing !== undefined && placeOf(one.id, one.rollout, call) < standing.percent
 
@@ -58,8 +66,9 @@ export default defineModule({
         const arm: Arm = isCanary(one, call, standing) ? 'canary' : 'stable'
         if (standing.status === 'running') part(call).taken = { id: one.id, run: standing.run, arm }
         call.trace.facts.canary = { rollout: one.id, arm, percent: standing.percent }
+        const model = arm === 'stable' ? call.request.model : one.rollout.target
+        part(call).model = model
         if (arm === 'stable') return undefined
-        const model = one.rollout.target
         call.trace.decide({ kind: 'canary', chosen: model, reason: reasonOf(one, standing) })
         return call.withRequest({ model })
       },
@@ -67,9 +76,13 @@ export default defineModule({
         const arms = all.map((one) => (isCanary(one, call) ? 1 : 0)).join('')
         return arms.includes('1') ? arms : undefined
       },
+      attempt(attempt, call) {
+        const mine = part(call)
+        if (mine.model === call.request.model) mine.tried ??= attempt.identity
+      },
       settled(outcome, call) {
-        const { taken } = part(call)
-        const failed = taken && failedOf(outcome, call)
+        const { taken, tried } = part(call)
+        const failed = taken && failedOf(outcome, call, tried)
         if (!taken || failed === undefined || mode === 'shadow') return
         report({ ...taken, failed, ms: outcome.latencyMs })
       },
@@ -81,15 +94,18 @@ const reasonOf = ({ id, rollout: { sticky } }: Defined, { percent }: Standing): 
   `rollout ${id}: ${percent} % by ${sticky}`
 
 /**
- * Whether the model that a call was first sent to failed, also where another answered in its place. Undefined for calls that say
- * nothing of it: those that were refused before, left by their client, or answered without a provider, and those whose caller
+ * Whether the model that a call was sent on to failed, also where another answered in its place. Undefined for calls that say
+ * nothing of it: those that were refused before, left by their client, answered without it or wrong themselves, and those whose caller
  * brought a key that the provider refuses or limits.
  */
-function failedOf({ ending }: Outcome, { trace }: Call): boolean | undefined {
-  const [first] = trace.attempts
-  if (!first || ending === 'client_abort' || ending === 'refused') return undefined
-  if (first.ownKey && ofKey.has(first.status)) return undefined
-  return first.error !== undefined || ending === 'upstream_error' || ending === 'timeout'
+function failedOf({ ending }: Outcome, { trace }: Call, tried: object | undefined): boolean | undefined {
+  const attempt = trace.attempts.find(({ identity }) => identity === tried) ?? trace.attempts[0]
+  if (!attempt || ending === 'client_abort' || ending === 'refused') return undefined
+  const { error, status, ownKey, latencyMs } = attempt
+  if (isOfRequest(error?.providerStatus) || (ownKey && ofKey.has(status))) return undefined
+  if (error || ending === 'upstream_error' || ending === 'timeout') return true
+  // It was given up because another model had answered.
+  return latencyMs === undefined && trace.served?.identity !== attempt.identity ? undefined : false
 }
 
 /** Statuses that speak of the key and not of the model. */

@@ -146,6 +146,25 @@ test('models that clients make up do not push out what runs of others', async ()
   await release()
 })
 
+test('it begins with as many places as calls run when it is switched on', async () => {
+  await gateway.module('loadshed', { enabled: false })
+  const before = await hold(30, false)
+  await limit(4, 1024)
+  // Those that run keep their places, and the lowest limit is there beside them.
+  const beside = await hold(4, false)
+  expect(await statusesOf('high')).toEqual([503])
+  let settled = 0
+  const end = gateway.kernel.events.onAny((_, { type }) => {
+    if (type.name === 'call.settled') settled += 1
+  })
+  await before()
+  await expect.poll(() => settled).toBe(30)
+  end()
+  const after = await hold(30, false)
+  expect(await statusesOf('high')).toEqual([503])
+  await Promise.all([beside(), after()])
+})
+
 test('a priority that there is not is refused with its header named', async () => {
   await limit(8, 1024)
   const refused = await ask('urgent')

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   type Call,
+  CallSettled,
   circuitOpen,
   defineModule,
   isUpstreamError,
@@ -8,7 +9,16 @@ import {
   type UpstreamError,
 } from '#kernel'
 import { ensure, modelName, type Priority, priorityOf } from '#kit'
-import { enter, isBlank, type LoadLimit, leave, newLoadLimit, type Running, type Told } from './load-limit.ts'
+import {
+  enter,
+  isBlank,
+  type LoadLimit,
+  leave,
+  newLoadLimit,
+  type Running,
+  type Told,
+  takeOver,
+} from './load-limit.ts'
 
 /** The part of the limit that calls of a priority may fill: the rest is kept for more urgent ones. */
 const shares: Readonly<Record<Priority, number>> = { high: 1, normal: 0.8, low: 0.6 }
@@ -37,8 +47,22 @@ export default defineModule({
     })
     .refine(({ min, max }) => min <= max, { path: ['max'], message: 'must not be less than min' }),
 
-  setup({ settings, memory, slot, report }) {
+  setup({ settings, memory, slot, report, on, own }) {
     const loads = memory('loads', () => new Map<string, LoadLimit>())
+    const life = memory('life', newLife)
+    // Settings that change make another instance before the one before ends.
+    if (life.instances === 0) life.since = Date.now()
+    life.instances += 1
+    own(() => {
+      life.instances -= 1
+    })
+    const loadOf = (model: string): LoadLimit =>
+      ensure(loads, model, () => newLoadLimit(settings, performance.now()), mostModels)
+    on(CallSettled, ({ call }) => {
+      const { trace } = call
+      if (trace.startedAt < life.since && trace.attempts.length > 0 && !life.seen.has(trace))
+        takeOver(loadOf(modelName(call).name), settings, performance.now())
+    })
     const entered = slot<{ model?: string; load?: LoadLimit; running?: Running }>(() => ({}))
     /** By model, when it was last reported that calls are refused. */
     const reported = new Map<string, number>()
@@ -63,9 +87,10 @@ export default defineModule({
       request(call) {
         const model = modelName(call).name
         const priority = priorityOf(call)
-        const load = ensure(loads, model, () => newLoadLimit(settings, performance.now()), mostModels)
+        const load = loadOf(model)
         const running = enter(load, shares[priority])
         if (!running) refuse(load, model, priority)
+        life.seen.add(call.trace)
         Object.assign(entered(call), { model, load, running })
         return undefined
       },
@@ -79,6 +104,17 @@ export default defineModule({
     }
   },
 })
+
+/** Tells calls that ran before the module was switched on, which hold places that it does not know of. */
+interface Life {
+  /** When it was switched on last, in milliseconds since the epoch. */
+  since: number
+  instances: number
+  /** The traces of the calls that it has let in, also before it was switched off. */
+  readonly seen: WeakSet<object>
+}
+
+const newLife = (): Life => ({ since: 0, instances: 0, seen: new WeakSet() })
 
 const retryAfterS = 1
 /** A model's overload is reported once in so many milliseconds. */

@@ -3,11 +3,13 @@ import { expect, test } from 'vitest'
 import {
   type Bounds,
   enter,
+  isBlank,
   type LoadLimit,
   leave,
   newLoadLimit,
   type Running,
   type Told,
+  takeOver,
 } from './load-limit.ts'
 
 const bounds: Bounds = { min: 4, max: 1024, tolerance: 2 }
@@ -137,6 +139,22 @@ test('a provider that became slower for good is no overload once its latency was
   const eleven = 11 * 60_000
   for (let n = 0; n < 40; n += 1) round(load, 100, took(400), eleven)
   expect(load.limit).toBeGreaterThan(60)
+})
+
+test('places of calls that ran before are taken over, and measured again within a minute if they are too many', () => {
+  const load = newLoadLimit({ ...bounds, max: 20 }, 0)
+  for (let n = 0; n < 30; n += 1) takeOver(load, { ...bounds, max: 20 }, 0)
+  expect(load.limit).toBe(20)
+  expect(isBlank(load)).toBe(false)
+  const crowded = newLoadLimit(bounds, 0)
+  for (let n = 0; n < 60; n += 1) takeOver(crowded, bounds, 0)
+  expect(round(crowded, 100, took(1000))).toBe(64)
+  expect(crowded.limit).toBeLessThan(80)
+  round(crowded, 100, took(1000), 60_000)
+  expect(crowded.limit).toBeLessThan(45)
+  for (let n = 0; n < 3; n += 1) round(crowded, 100, took(400), 60_000)
+  for (let n = 0; n < 30; n += 1) round(crowded, 100, took(1000), 60_000)
+  expect(crowded.limit).toBeLessThan(20)
 })
 
 test('it grows only while it is used', () => {

@@ -21,6 +21,8 @@ export interface LoadLimit {
   /** Whether a call was refused since the baselines were renewed. */
   hasShed: boolean
   renewAt: number
+  /** Whether it has places of calls that ran before there was a limit. */
+  hasTakenOver: boolean
   /** The limit to return to, while a lower one measures latencies anew. */
   resume: number | undefined
 }
@@ -45,6 +47,7 @@ const fewest = 10
 const mostKinds = 500
 /** Latencies are measured anew after so long: a provider may have become faster or slower. */
 const renewMs = 10 * 60_000
+const firstRenewMs = 60_000
 
 export const newLoadLimit = ({ min }: Bounds, now: number): LoadLimit => ({
   limit: min,
@@ -56,8 +59,20 @@ export const newLoadLimit = ({ min }: Bounds, now: number): LoadLimit => ({
   hasSlowed: false,
   hasShed: false,
   renewAt: now + renewMs,
+  hasTakenOver: false,
   resume: undefined,
 })
+
+/**
+ * Takes over the place of a call that ran before there was a limit, so that the limit begins with what was in flight then. Whether that
+ * is too much is not known, so it grows slowly and is measured anew soon.
+ */
+export function takeOver(load: LoadLimit, { max }: Bounds, now: number): void {
+  load.limit = Math.min(max, load.limit + 1)
+  load.hasTakenOver = true
+  load.hasSlowed = true
+  load.renewAt = Math.min(load.renewAt, now + firstRenewMs)
+}
 
 /** Lets a call in that may use this share of the limit; undefined when the share is used up. */
 export function enter(load: LoadLimit, share: number): Running | undefined {
@@ -89,8 +104,8 @@ export function leave(
 }
 
 /** Whether no call runs, and none has told anything yet. */
-export const isBlank = ({ running, edition, ratios }: LoadLimit): boolean =>
-  running === 0 && edition === 0 && ratios.length === 0
+export const isBlank = ({ running, edition, ratios, hasTakenOver }: LoadLimit): boolean =>
+  running === 0 && edition === 0 && ratios.length === 0 && !hasTakenOver
 
 function change(load: LoadLimit, bounds: Bounds, now: number): void {
   const next = nextLimit(load, bounds)

@@ -20,8 +20,11 @@ export async function givenChannels(
   if (!listed) return undefined
   const rows: ChannelRow[] = []
   for (const [i, channel] of listed.entries()) {
-    const at = given.channels ? `channels.${i}.target` : 'channel_config'
-    rows.push(await rowOf(parts, channel, at, before))
+    const single = given.channel === undefined ? 'action' : 'channel'
+    const [type, target] = given.channels
+      ? [`channels.${i}.type`, `channels.${i}.target`]
+      : [single, 'channel_config']
+    rows.push(await rowOf(parts, channel, { type, target }, before))
   }
   return rows
 }
@@ -44,15 +47,16 @@ function listOf({ channels, channel, action, channel_config: config }: Given): C
 async function rowOf(
   { find, use }: Parts,
   { type, target = null, url }: ChannelInput,
-  at: string,
+  names: { readonly type: string; readonly target: string },
   before: readonly ChannelRow[],
 ): Promise<ChannelRow> {
+  const at = names.target
   if (url !== undefined && type !== 'pagerduty')
     throw refused(at, 'is where the address of this channel stands.')
   switch (type) {
     case 'email':
       throw refused(
-        at,
+        names.type,
         'e-mail needs an SMTP server, which cannot be configured yet; use a webhook, slack, discord or pagerduty.',
       )
     case 'log':

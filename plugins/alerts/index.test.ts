@@ -166,7 +166,10 @@ describe('the input', () => {
   test.each([
     [{ bogus: 1 }, 'bogus'],
     [{ window: '5 minutes' }, 'window'],
-    [{ channels: [{ type: 'email', target: 'a@example.com' }] }, 'channels.0.target'],
+    [{ channels: [{ type: 'log' }, { type: 'email', target: 'a@example.com' }] }, 'channels.1.type'],
+    [{ channel: 'email', channel_config: { target: 'a@example.com' } }, 'channel'],
+    [{ action: 'email' }, 'action'],
+    [{ action: 'slack' }, 'channel_config'],
     [{ channels: [{ type: 'slack' }] }, 'channels.0.target'],
     [{ channels: [{ type: 'webhook', target: 'wh_none' }] }, 'channels.0.target'],
     [{ filter: { colour: 'red' } }, 'filter.colour'],

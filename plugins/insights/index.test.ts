@@ -140,17 +140,29 @@ test('error_rate: a model whose calls fail', async () => {
   expect(await insights('error_rate')).toEqual([])
 })
 
+/** Calls that the provider answers with an error, and that are not tried again. */
+async function failTimes(times: number, status: number): Promise<void> {
+  upstream.reset()
+  upstream.reply({ status, error: { message: 'no' }, times: Number.POSITIVE_INFINITY })
+  for (let n = 0; n < times; n += 1) {
+    const messages = [{ role: 'user', content: `Fail ${n}` }]
+    await gateway.api('POST', '/v1/chat/completions', { model: cheap, messages }, user.key)
+  }
+  upstream.reset()
+}
+
+test('error_rate: not because of requests that are wrong', async () => {
+  await askTimes(18)
+  await failTimes(6, 400)
+  await failTimes(1, 422)
+  expect(await insights('error_rate')).toEqual([])
+})
+
 test('error_rate: from a tenth of the calls on', async () => {
   await askTimes(18)
-  for (let n = 0; n < 3; n += 1) {
-    upstream.reply({ status: 400, error: { message: 'no' } })
-    await gateway.api(
-      'POST',
-      '/v1/chat/completions',
-      { model: cheap, messages: [{ role: 'user', content: `Fail ${n}` }] },
-      user.key,
-    )
-  }
+  await gateway.module('retrypilot', { enabled: false })
+  await failTimes(3, 500)
+  await gateway.module('retrypilot', { enabled: true })
   const [found] = await insights('error_rate')
   expect(found).toMatchObject({
     severity: 'medium',

@@ -1,3 +1,4 @@
+import { isOfRequest } from '#kit'
 import { type Analysis, type Found, hasFailed, mostExamples, percent, servedBy } from '../insight.ts'
 
 const leastCalls = 20
@@ -19,7 +20,7 @@ export function errorRate(): Analysis {
       const sums = models.get(name) ?? { calls: 0, errors: 0, byCode: {}, examples: [] }
       models.set(name, sums)
       sums.calls += 1
-      if (!hasFailed(trace)) return
+      if (!hasFailed(trace) || isOfRequest(trace.error?.provider_status)) return
       sums.errors += 1
       const code = trace.error?.code ?? trace.status
       sums.byCode[code] = (sums.byCode[code] ?? 0) + 1
