@@ -142,7 +142,7 @@ const budgets: Readonly<Record<string, number>> = {
   detect: 559,
   discovery: 929,
   events: 344,
-  http: 1_758,
+  http: 1_785,
   isolation: 2_482,
   kit: 255,
   log: 67,

@@ -17,7 +17,7 @@ import type { Events } from '../events.ts'
 import { newId } from '../id.ts'
 import type { IpRanges } from '../kit/ip-ranges.ts'
 import type { Log } from '../log.ts'
-import { formOf, pathMatcher, routerPath } from '../paths.ts'
+import { pathMatcher } from '../paths.ts'
 import type { Generation } from '../plugin/generation.ts'
 import type { LiveRoute } from '../route.ts'
 import { Admission } from './admission.ts'
@@ -28,8 +28,8 @@ import type { Callers } from './caller.ts'
 import { clientAddress } from './client.ts'
 import { cors } from './cors.ts'
 import { endWithAnswer } from './early-answer.ts'
+import { finderOf } from './finder.ts'
 import { tellMethods } from './methods.ts'
-import { Router } from './node-http.ts'
 import { parsed } from './parsed.ts'
 import { takeBody } from './upload.ts'
 
@@ -57,7 +57,6 @@ function httpOnly(ctx: Koa.Context): Error {
 export function createManagement(parts: ManagementParts): Koa {
   const app = new Koa()
   const admission = new Admission(parts)
-  const routers = new WeakMap<Generation, Router>()
   app.on('error', () => {})
   app.use(async (ctx, next) => {
     let failure: GatewayError | undefined
@@ -90,19 +89,28 @@ export function createManagement(parts: ManagementParts): Koa {
     await audit({ method, status, ip, error: failure, ...(ctx.state as AuditedState) }, parts)
   })
   app.use(cors(parts.corsOrigins))
-  app.use(async (ctx) => {
+  app.use(async (plain) => {
+    const ctx = plain as RouterContext
     const generation = parts.generation()
     generation.lease()
     ctx.res.once(
       'close',
       contain('the end of a request', () => generation.release()),
     )
-    await generation.chain.admit(visitOf(ctx, parts))
-    const router = routers.get(generation) ?? routerOf(generation, parts, admission)
-    routers.set(generation, router)
-    await router.routes()(ctx as RouterContext, async () => {
-      if (ctx.headers.upgrade === undefined) tellMethods(ctx as RouterContext, generation)
+    const { chain, routes } = generation
+    await chain.admit(visitOf(ctx, parts))
+    await finderOf(routes)(ctx, async () => {
+      if (ctx.headers.upgrade === undefined) tellMethods(ctx, generation)
     })
+    const route = routes[ctx.state.place as number]
+    if (!route) return
+    Object.assign(ctx.state, { route, params: ctx.params })
+    const { principal, session } = await admission.admit(ctx, route, generation)
+    if (principal) await chain.admit({ ...visitOf(ctx, parts), principal })
+    const given = await bodyOf(ctx, route, parts.bodyLimits)
+    await answer(ctx, route, { principal, session, given }, parts)
+    // Ends the connection with the answer, rather than read the rest of an upload that the handler left.
+    if (!ctx.req.complete) endWithAnswer(ctx.req, ctx.res)
   })
   return app
 }
@@ -122,25 +130,6 @@ function wireOf({ path }: Koa.Context, generation: Generation): LiveRoute['wire'
     wireRoutes.set(generation, known)
   }
   return generation.wires.find(path)?.wire ?? known.find(({ match }) => match(path))?.wire
-}
-
-function routerOf(generation: Generation, parts: ManagementParts, admission: Admission): Router {
-  const { routes, chain } = generation
-  const router = new Router({ strict: false, sensitive: true })
-  for (const route of routes) {
-    router[route.method](formOf(route.path), routerPath(route.path), async (ctx, next) => {
-      // A literal path is never another one's parameter, also not for a method that it does not have.
-      if (ctx.matched?.[0]?.name !== ctx.routerName) return next()
-      Object.assign(ctx.state, { route, params: ctx.params })
-      const { principal, session } = await admission.admit(ctx, route, generation)
-      if (principal) await chain.admit({ ...visitOf(ctx, parts), principal })
-      const given = await bodyOf(ctx, route, parts.bodyLimits)
-      await answer(ctx, route, { principal, session, given }, parts)
-      // Ends the connection with the answer, rather than read the rest of an upload that the handler left.
-      if (!ctx.req.complete) endWithAnswer(ctx.req, ctx.res)
-    })
-  }
-  return router
 }
 
 async function bodyOf(ctx: RouterContext, { body }: LiveRoute, limits: BodyLimits): Promise<unknown> {
