@@ -14,11 +14,6 @@ export type UpgradeData = z.infer<typeof upgrade>
 const descriptions: Readonly<Record<string, string>> = {
   quota_near: 'A user, or the installation, has used 80 % of the month’s requests.',
   quota_reached: 'A user, or the installation, has used the month’s requests.',
-  autoroute_cap_reached: 'Routing has reached the daily cap of the free tier.',
-  autoroute_savings_10: 'Routing has saved 10 USD.',
-  autoroute_savings_100: 'Routing has saved 100 USD.',
-  autoroute_savings_1000: 'Routing has saved 1,000 USD.',
-  redteam_bypass_detected: 'A red-team probe passed the guards.',
   pii_detected: 'Personal data was found in calls.',
   trace_milestone_1000: 'There are 1,000 traces.',
   trace_milestone_10000: 'There are 10,000 traces.',

@@ -19,6 +19,9 @@ const documented: readonly string[] = [
   'guardrail.violation',
   'trust.violation',
   'trust_violation',
+  'upgrade.autoroute_cap_reached',
+  'upgrade.autoroute_savings_10',
+  'upgrade.redteam_bypass_detected',
 ]
 
 /** The names that an event has: the canonical one, and the alias of the older set. */
