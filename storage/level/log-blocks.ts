@@ -4,6 +4,7 @@ import type { Backing, Snapshot } from './backing.ts'
 import { type BlockHeader, BlockIndex, type Change, factsOf } from './block.ts'
 import { type Chunk, decodeBodies, decodeLines } from './chunk.ts'
 import { prefixRange } from './keys.ts'
+import { LastBodies } from './last-bodies.ts'
 import { LogKeys } from './log-keys.ts'
 import { noted, parseHeader, parseLogNote } from './notes.ts'
 
@@ -42,6 +43,7 @@ export class LogBlocks<T> {
   readonly backing: Backing
   readonly keys: LogKeys
   readonly path: string
+  readonly lastBodies = new LastBodies()
   options: LogOptions<T>
   #format: LogFormat
   #state: LogState = { sealed: [], open: new BlockIndex(), next: 0 }

@@ -1,7 +1,7 @@
 import { StoreError } from '../errors.ts'
 import type { LogQuery, Page } from '../index.ts'
 import { findId } from './block.ts'
-import { apart, decodeBodies, decodeLines } from './chunk.ts'
+import { apart, decodeLines } from './chunk.ts'
 import { decompress } from './compression.ts'
 import type { LogBlocks, LogView } from './log-blocks.ts'
 import { conditionsOf, type Selection, selectRows } from './log-query.ts'
@@ -83,7 +83,8 @@ export class LogReader<T> {
     const { keys } = this.#blocks
     const read = (key: string) =>
       database.get<string, Uint8Array>(key, { snapshot, valueEncoding: 'view' as const })
-    const slot = decodeBodies(await read(keys.bodies(Math.floor(number / chunkRows))))[number % chunkRows]
+    const chunk = await read(keys.bodies(Math.floor(number / chunkRows)))
+    const slot = this.#blocks.lastBodies.decode(chunk)[number % chunkRows]
     if (slot !== apart) return slot
     const large = await read(keys.largeBody(number))
     return large && decompress(large)
