@@ -335,8 +335,12 @@ describe('with summaries', () => {
   const isSummary = { model: summaryModel }
   const asked = () =>
     upstreams.get('openai')!.requests.filter(({ body }) => (body as { model: string }).model === summaryModel)
-  const summarise = (more: object = {}) =>
-    use({ strategy: 'summarize', summary_model: `openai/${summaryModel}`, summary_tokens: 60, ...more })
+  /** Summaries outlive a change of settings, so that each test has them of another length. */
+  let length = 60
+  const summarise = () => {
+    length += 1
+    return use({ strategy: 'summarize', summary_model: `openai/${summaryModel}`, summary_tokens: length })
+  }
 
   test.each([false, true])('old turns are replaced by one, streamed: %s', async (stream) => {
     await summarise()
@@ -374,7 +378,7 @@ describe('with summaries', () => {
   })
 
   test('when the model fails, old turns are left out without one', async () => {
-    await summarise({ summary_tokens: 61 })
+    await summarise()
     upstreams.get('openai')!.reply(isSummary, { status: 400, times: Number.POSITIVE_INFINITY })
     const { status, headers } = await chat([...long, { role: 'user', content: 'So?' }])
     expect([status, headers.has('x-context-trimmed')]).toEqual([200, true])

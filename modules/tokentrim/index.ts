@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Call, defineModule, type Message, TokenCounting } from '#kernel'
 import { ensure, messageTexts, patternFinder, patternSchema, roughTokens, tokenLimit } from '#kit'
 import { cutUntilFits, dropUntilFits, type Fitted, type Room } from './fit.ts'
+import { KeptSummaries } from './kept-summaries.ts'
 import { droppable } from './plan.ts'
 import { messageOf, Summaries } from './summary.ts'
 
@@ -50,13 +51,15 @@ const caution = 1.1
 export default defineModule({
   settings,
 
-  setup({ id, settings, mode, targets, find, complete }) {
+  once: (context) => new KeptSummaries(context),
+
+  setup({ id, settings, mode, targets, find, complete }, kept) {
     const { strategy, reserve_output, keep_turns: turns, summary_model: model, summary_tokens } = settings
     const pins = settings.pinned.map((source) => patternFinder(source, longestPin))
     const isPinned = (message: Message): boolean =>
       messageTexts(message).some((text) => pins.some((find) => find(text, 0)))
     const summaries =
-      model === undefined ? undefined : new Summaries(complete, { model, tokens: summary_tokens })
+      model === undefined ? undefined : new Summaries(complete, { model, tokens: summary_tokens }, kept)
 
     async function roomFor(call: Call): Promise<Room | undefined> {
       const [target] = await targets(call)
