@@ -5,12 +5,12 @@ import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { type Receiver, startReceiver } from '../../test/receiver.ts'
 import { WebhookTest } from './test-event.ts'
 
-/** A measurement by hand: WEBHOOK_EVENTS=10000 npx vitest run plugins/webhooks/beside-calls */
+/** A measurement by hand: WEBHOOK_EVENTS=10000 WEBHOOK_RATE=50 npx vitest run plugins/webhooks/beside-calls */
 const events = Number(process.env.WEBHOOK_EVENTS ?? 0)
 
 const rounds = 10
 const callsPerSecond = 50
-const eventsPerSecond = 200
+const eventsPerSecond = Number(process.env.WEBHOOK_RATE ?? 200)
 
 describe.runIf(events >= rounds)('calls beside events for a receiver that hangs and a fast one', () => {
   let receiver: Receiver
