@@ -163,7 +163,14 @@ test('a body is read by itself, and a large one from a place of its own', async 
     expect(reads.keys.filter((key) => !/!i\w+$/.test(key))).toEqual(expected)
     vi.restoreAllMocks()
   }
-  expect([await log.body('nobody'), await log.get('nobody')]).toEqual([undefined, undefined])
+  const reads = watch()
+  expect([await log.body('e7x'), await log.get('e7x'), await log.placeOf('e7x')]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ])
+  expect(reads.chunks).toEqual([])
+  expect(reads.keys.filter((key) => !/!i\w+$/.test(key))).toEqual([])
 })
 
 test('what was lost on disk is missed, and the rest is found', async () => {
@@ -186,4 +193,16 @@ test('what was lost on disk is missed, and the rest is found', async () => {
     { id: 'e9', at: 9 },
   ])
   expect(await log.body('e9')).toBeUndefined()
+})
+
+test('an id that is empty is that of no row, although rows that are deleted have no other', async () => {
+  expect(await log.erase(({ at }) => at === 41)).toBe(1)
+  expect(await Promise.all([log.get(''), log.body(''), log.placeOf('')])).toEqual([undefined, undefined, undefined])
+})
+
+test('rows of full blocks are found while no block is open', async () => {
+  const full = engine.log('full', options)
+  for (let at = 0; at < 4; at++) full.append({ id: `e${at}`, at })
+  const found = await Promise.all([0, 1, 2, 3].map((at) => full.get(`e${at}`)))
+  expect(found).toEqual([0, 1, 2, 3].map((at) => ({ id: `e${at}`, at })))
 })
