@@ -197,7 +197,11 @@ test('what was lost on disk is missed, and the rest is found', async () => {
 
 test('an id that is empty is that of no row, although rows that are deleted have no other', async () => {
   expect(await log.erase(({ at }) => at === 41)).toBe(1)
-  expect(await Promise.all([log.get(''), log.body(''), log.placeOf('')])).toEqual([undefined, undefined, undefined])
+  expect(await Promise.all([log.get(''), log.body(''), log.placeOf('')])).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ])
 })
 
 test('rows of full blocks are found while no block is open', async () => {
