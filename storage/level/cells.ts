@@ -11,7 +11,6 @@ export class Cells {
   readonly #backing: Backing
   readonly #keys: LogKeys
   readonly #known = new Map<string, Totals>()
-  readonly #touched = new Map<string, Totals>()
   /** What was added since the last call of `takeChanges`, summed up by the very array of names it was added to. */
   readonly #sums = new Map<readonly string[], Totals>()
 
@@ -33,14 +32,20 @@ export class Cells {
   /** The cells added to since the last call, as they go to disk. */
   takeChanges(): Change[] {
     const changes: Change[] = []
-    for (const [names, sum] of this.#sums) for (const name of names) addTo(this.#totalsOf(name), sum)
+    const touched = new Map<string, Totals>()
+    for (const [names, sum] of this.#sums) {
+      for (const name of names) {
+        const totals = touched.get(name) ?? this.#known.get(name) ?? this.#stored(name)
+        touched.set(name, totals)
+        addTo(totals, sum)
+      }
+    }
     this.#sums.clear()
-    for (const [name, totals] of this.#touched) {
+    for (const [name, totals] of touched) {
       changes.push([this.#keys.cell(name), JSON.stringify(totals)])
       this.#known.delete(name)
       this.#known.set(name, totals)
     }
-    this.#touched.clear()
     for (const name of this.#known.keys()) {
       if (this.#known.size <= keptInMemory) break
       this.#known.delete(name)
@@ -51,7 +56,6 @@ export class Cells {
   /** Forgets what is in memory, after a write that failed or one that was not made here. */
   reset(): void {
     this.#known.clear()
-    this.#touched.clear()
     this.#sums.clear()
   }
 
@@ -73,15 +77,6 @@ export class Cells {
       else unreadable += 1
     }
     return unreadable === 0 ? { cells } : { cells, unreadable }
-  }
-
-  #totalsOf(name: string): Totals {
-    let totals = this.#touched.get(name)
-    if (!totals) {
-      totals = this.#known.get(name) ?? this.#stored(name)
-      this.#touched.set(name, totals)
-    }
-    return totals
   }
 
   /** A stored cell that is no sum reads as empty, as nothing can be added to it; the next write replaces it. */

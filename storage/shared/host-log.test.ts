@@ -127,6 +127,18 @@ test('rows on the disk are indexed anew by what the thread says of them, under t
     expect(problems).toMatchObject([{ code: 'ROW_UNREADABLE', part: 'deep/calls', id: '#3' }])
   }, indexed))
 
+test('a log that is prepared asks the thread for what it has to say of rows on the disk', () =>
+  withHost(async ({ open, call, news }) => {
+    await open(calls)
+    await call(1, 'append', rowsOf(20), names)
+    await open({ ...calls, names: { fields: ['parity'], numbers: [] } })
+    await call(1, 'list', { limit: 1 })
+    const asked = () => news.flatMap((one) => ('index' in one ? [one.index.length] : []))
+    expect(asked()).not.toContain(16)
+    await call(1, 'prepare')
+    expect(asked()).toContain(16)
+  }, indexed))
+
 test('rows of a thread that knows other names are indexed by those they have', () =>
   withHost(async ({ open, call }) => {
     await open(calls)

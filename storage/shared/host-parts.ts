@@ -27,7 +27,8 @@ export async function withHost(
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'host-'))
   const problems: StoreProblem[] = []
-  const engine = await openLevel(folder, { report: (problem) => problems.push(problem) })
+  const report = (problem: StoreProblem): void => void problems.push(problem)
+  const engine = await openLevel(folder, { report, logFormat: { chunkRows: 4, blockRows: 16 } })
   const news: StoreNews[] = []
   const peers = new Peers()
   const tell = async (told: StoreNews): Promise<unknown> => {
