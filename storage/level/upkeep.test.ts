@@ -77,6 +77,21 @@ test('a log of the former form is brought to the present one, and what it needs 
   await again.close()
 })
 
+test('rows of blocks whose index is gone are found again when the log is prepared', async () => {
+  await writeFormerly()
+  const keys = new LogKeys('calls')
+  const database = new Level<string, string>(folder)
+  await database.batch([1, 3].map((block) => ({ type: 'del', key: keys.header(block) })))
+  await database.close()
+  const engine = await open()
+  const log = engine.log('calls', now)
+  expect((await log.list()).total).toBe(rows - 32)
+  await log.prepare()
+  expect((await log.list({ limit: 0 })).total).toBe(rows)
+  expect((await log.list({ atLeast: { ms: 63 } })).items).toEqual(slow.toReversed())
+  await engine.close()
+})
+
 test('closing does not wait until a whole log is prepared', async () => {
   await writeFormerly()
   const engine = await open()

@@ -29,8 +29,7 @@ export const checkedSchema = (hasIndexes: boolean): z.ZodType<unknown> =>
   z.unknown().transform((row, context) => {
     const known = checkedOf(row)
     if (known) return known.row
-    if (hasIndexes || canBeMarked(row))
-      context.addIssue({ code: 'custom', message: 'was not checked where its collection is' })
+    if (hasIndexes || canBeMarked(row)) context.addIssue('was not checked where its collection is')
     return row
   })
 
