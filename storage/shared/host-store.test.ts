@@ -67,6 +67,19 @@ test('a part that is opened again is the same part, with the options that came l
 const older = (news: StoreNews): unknown =>
   'older' in news ? news.older.map(({ row }) => ({ row, values: {} })) : undefined
 
+test('a part that is opened again is watched as before, until it is not watched any more', () =>
+  withHost(async ({ engine, open, call, news }) => {
+    const theirs = () => engine.collection('rows', { schema: Counter })
+    await open(rows)
+    await call(1, 'watch')
+    await open(rows)
+    await theirs().put('one', { n: 1 })
+    expect(news).toHaveLength(1)
+    await call(1, 'unwatch')
+    await theirs().put('one', { n: 2 })
+    expect(news).toHaveLength(1)
+  }))
+
 test('a thread that is gone is told no more, and its listings are closed', () =>
   withHost(async ({ engine, open, call, host, news }) => {
     for (const part of [rows, use]) await open(part)
