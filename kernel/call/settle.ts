@@ -121,10 +121,7 @@ export function outcomeOf(call: Call, served: Served, rating: Rating, counts?: C
     ttftMs: trace.firstContentAt === undefined ? undefined : trace.firstContentAt - trace.started,
     upstreamMs: waitedMs(trace.attempts, now),
     body: () => body?.(),
-    json: () => {
-      text ??= json?.() ?? written(body?.())
-      return text
-    },
+    json: () => (text ??= json?.() ?? written(body?.())),
   }
 }
 

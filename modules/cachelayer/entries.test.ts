@@ -6,10 +6,16 @@ import type { Engine } from '../../storage/index.ts'
 import { openLevel } from '../../storage/level.ts'
 import { Entries } from './entries.ts'
 import { type CacheEntry, createKept, type Stored } from './entry.ts'
+import { sealsOf } from './seals.ts'
 
 let folder: string
 let store: Engine
 const ends: (() => void)[] = []
+const noSeals = sealsOf({ id: 'cachelayer', find: () => undefined, use: fail })
+
+function fail(): never {
+  throw new Error('nothing is sealed here')
+}
 
 beforeEach(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'switchyard-test-'))
@@ -33,7 +39,8 @@ const answer = (said: string, ttlMs = 60_000): CacheEntry => {
 /** Entries of a process that began just now, with what the store has. */
 async function started(maxEntries = 100): Promise<Entries> {
   const stored: Stored = { keys: undefined }
-  const entries = new Entries(store, createKept(maxEntries, 1_000_000), stored, maxEntries)
+  const kept = createKept(maxEntries, 1_000_000)
+  const entries = new Entries({ store, kept, stored, seals: noSeals, maxEntries })
   ends.push(entries.watch())
   await entries.load()
   return entries
@@ -63,7 +70,8 @@ test('until the store was read it is asked', async () => {
   const first = await started()
   first.add('a', answer('A'))
   await first.save()
-  const unread = new Entries(store, createKept(10, 1_000_000), { keys: undefined }, 10)
+  const kept = createKept(10, 1_000_000)
+  const unread = new Entries({ store, kept, stored: { keys: undefined }, seals: noSeals, maxEntries: 10 })
   expect(await unread.find('a')).toMatchObject({ body: answer('A').body })
 })
 

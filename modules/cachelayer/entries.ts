@@ -7,12 +7,22 @@ import {
   isCleared,
   type Kept,
   type Stored,
+  type StoredEntry,
   sizeOf,
   unexpired,
 } from './entry.ts'
+import { rowOf, type Seals } from './seals.ts'
 
 /** Rows that are written before others get their turn. */
 const batch = 32
+
+interface EntriesParts {
+  readonly store: Store
+  readonly kept: Kept
+  readonly stored: Stored
+  readonly seals: Seals
+  readonly maxEntries: number
+}
 
 /**
  * Answers in memory, and behind them in the store, where they survive a restart. They are written now and then, and
@@ -21,12 +31,14 @@ const batch = 32
 export class Entries {
   readonly #kept: Kept
   readonly #stored: Stored
-  readonly #rows: Collection<CacheEntry>
+  readonly #rows: Collection<StoredEntry>
+  readonly #seals: Seals
   readonly #maxEntries: number
 
-  constructor(store: Store, kept: Kept, stored: Stored, maxEntries: number) {
+  constructor({ store, kept, stored, seals, maxEntries }: EntriesParts) {
     this.#kept = kept
     this.#stored = stored
+    this.#seals = seals
     this.#maxEntries = maxEntries
     this.#rows = answersIn(store)
   }
@@ -115,8 +127,9 @@ export class Entries {
   }
 
   async #findStored(key: string): Promise<CacheEntry | undefined> {
-    const found = await this.#rows.get(key)
-    if (!found || !unexpired(found)) return undefined
+    const row = await this.#rows.get(key)
+    const found = row && unexpired(row) && (await this.#seals.open(row))
+    if (!found) return undefined
     const { answers, cleared } = this.#kept
     if (cleared && isCleared(key, found, cleared)) return undefined
     answers.set(key, found)
@@ -129,7 +142,7 @@ export class Entries {
     const waiting = this.#unsavedUntil(until)
     for (let at = 0; at < waiting.length; at += batch) {
       const write = async ([key, found]: readonly [string, CacheEntry]): Promise<void> => {
-        await this.#rows.put(key, found)
+        await this.#rows.put(key, await rowOf(found))
         if (answers.peek(key) === found) unsaved.delete(key)
       }
       await Promise.all(waiting.slice(at, at + batch).map(write))

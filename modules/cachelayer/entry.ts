@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import type { CachedWhich, Collection, Completion, Store } from '#kernel'
+import type { Awaitable, CachedWhich, Collection, Completion, Store } from '#kernel'
 
-const entry = z.object({
-  body: z.custom<Completion>((value) => typeof value === 'object' && value !== null),
+const stored = z.object({
+  /** Text where it is sealed. */
+  body: z.union([z.custom<Completion>((value) => typeof value === 'object' && value !== null), z.string()]),
   /** Milliseconds since the epoch. */
   stored_at: z.number(),
   expires_at: z.number(),
@@ -16,12 +17,21 @@ const entry = z.object({
   key: z.string().optional(),
 })
 
-export type CacheEntry = z.infer<typeof entry>
+/** An answer as it lies in the store. */
+export type StoredEntry = z.infer<typeof stored>
+
+export type Seal = (text: string) => string
+
+export interface CacheEntry extends StoredEntry {
+  readonly body: Completion
+  /** Seals its body before it is written, where that is asked for; in memory only. */
+  readonly seal?: Awaitable<Seal> | undefined
+}
 
 /** Answers by their keys. */
-export const answersIn = (store: Store): Collection<CacheEntry> =>
+export const answersIn = (store: Store): Collection<StoredEntry> =>
   store.collection('answers', {
-    schema: entry,
+    schema: stored,
     indexes: {
       stored_at: (row) => row.stored_at,
       listed: ({ key, stored_at }) => (key === undefined ? undefined : stored_at),
@@ -48,7 +58,7 @@ export const clearingsIn = (store: Store): Collection<Clearing> =>
 /** Whether an answer is among those that are cleared. */
 export const isCleared = (
   key: string,
-  { asked, stored_at }: CacheEntry,
+  { asked, stored_at }: StoredEntry,
   { id, userId, model, at }: CachedWhich & { readonly at: number },
 ): boolean =>
   stored_at <= at &&
@@ -56,7 +66,7 @@ export const isCleared = (
   (userId === undefined || userId === asked?.user_id) &&
   (model === undefined || model === asked?.model)
 
-export const unexpired = (found: CacheEntry): CacheEntry | undefined =>
+export const unexpired = <E extends StoredEntry>(found: E): E | undefined =>
   found.expires_at > Date.now() ? found : undefined
 
 /** Answers in memory. */
@@ -72,13 +82,13 @@ export interface Kept {
 
 /** Memory for answers, bounded in number and in bytes. */
 export const createKept = (maxEntries: number, maxBytes: number): Kept => ({
-  answers: new LRUCache({ max: maxEntries, maxSize: maxBytes, sizeCalculation: sizeOf }),
+  answers: new LRUCache<string, CacheEntry>({ max: maxEntries, maxSize: maxBytes, sizeCalculation: sizeOf }),
   unsaved: new Set(),
   saving: Promise.resolve(),
   cleared: undefined,
 })
 
-export const sizeOf = ({ body, bytes }: CacheEntry): number =>
+export const sizeOf = ({ body, bytes }: StoredEntry): number =>
   bytes ?? Buffer.byteLength(JSON.stringify(body))
 
 /** How many answers are in memory and in the store, and their bytes. */

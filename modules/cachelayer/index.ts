@@ -14,6 +14,7 @@ import { Entries } from './entries.ts'
 import { type CacheEntry, createKept, type Stored } from './entry.ts'
 import { Figures } from './figures.ts'
 import { managed } from './managed.ts'
+import { sealsOf } from './seals.ts'
 
 export default defineModule({
   settings: z.strictObject({
@@ -49,12 +50,9 @@ export default defineModule({
     const kept = memory(`kept ${max_entries} ${max_bytes}`, () => createKept(max_entries, max_bytes))
     const figures = new Figures(await store.counters('figures'))
     const wasHit = slot(() => ({ is: false }))
-    const entries = new Entries(
-      store,
-      kept,
-      memory('sizes', (): Stored => ({ keys: undefined })),
-      max_entries,
-    )
+    const stored = memory('sizes', (): Stored => ({ keys: undefined }))
+    const seals = sealsOf(context)
+    const entries = new Entries({ store, kept, stored, seals, maxEntries: max_entries })
     own(entries.watch())
     own(() => entries.save())
     entries.load().catch((error: unknown) => {
@@ -83,7 +81,8 @@ export default defineModule({
         project: context.project,
         model: request.model,
       }
-      entries.add(key, { body, stored_at: now, expires_at: now + ttl_s * 1000, origin, asked }, bytes)
+      const times = { stored_at: now, expires_at: now + ttl_s * 1000 }
+      entries.add(key, { body, ...times, origin, asked, seal: seals.sealFor(call) }, bytes)
     }
 
     return {

@@ -1,6 +1,6 @@
 import type { AnswerCache, CachedAnswer, CachedWhich, Context, ListOptions } from '#kernel'
 import type { Entries } from './entries.ts'
-import { answersIn, type CacheEntry, clearingsIn, isCleared, sizeOf } from './entry.ts'
+import { answersIn, clearingsIn, isCleared, type StoredEntry, sizeOf } from './entry.ts'
 import type { Figures } from './figures.ts'
 
 /** Rows that are deleted at a time. */
@@ -37,7 +37,7 @@ export function managed(
     return done
   }
 
-  const shown = (row: CacheEntry, key = row.key!): CachedAnswer => ({
+  const shown = (row: StoredEntry, key = row.key!): CachedAnswer => ({
     id: key,
     model: row.asked?.model,
     provider: row.origin?.provider,

@@ -6,6 +6,7 @@ import { kernelServices, type Personal } from '#kernel'
 import { openLevel } from '../../storage/level.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { writePlugin } from '../../test/plugin-folder.ts'
+import { placesOf } from '../../test/raw-store.ts'
 import { traceOf } from '../../test/trace.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
@@ -61,9 +62,18 @@ const trace = async (id: string) => (await gateway.api('GET', `/api/observe/trac
 const contentOf = ({ request }: { request: { messages: { content: string }[] } }) =>
   request.messages[0]?.content
 
-/** Bodies as they lie in the store. */
-async function stored(...ids: string[]): Promise<(string | undefined)[]> {
+/** Ends the gateway, looks, and starts it again. */
+async function whileClosed<T>(look: () => Promise<T>): Promise<T> {
   await gateway.close()
+  const seen = await look()
+  gateway = await start()
+  return seen
+}
+
+/** Bodies as they lie in the store. */
+const stored = (...ids: string[]): Promise<(string | undefined)[]> => whileClosed(() => bodiesOf(ids))
+
+async function bodiesOf(ids: readonly string[]): Promise<(string | undefined)[]> {
   const engine = await openLevel(path.join(folder, 'data', 'db'))
   const log = engine
     .namespace('plugins')
@@ -74,7 +84,6 @@ async function stored(...ids: string[]): Promise<(string | undefined)[]> {
     })
   const bodies = await Promise.all(ids.map((id) => log.body(id)))
   await engine.close()
-  gateway = await start()
   return bodies
 }
 
@@ -126,4 +135,23 @@ test('with a list of tenants only their bodies are sealed, told traces included'
   const [own, operators] = await stored(told.body.id, await say('of the operator'))
   expect(own).toMatch(/^sealed:/)
   expect(operators).toContain('of the operator')
+})
+
+test('answers of the cache lie sealed on disk, serve the next process, and are gone with their tenant', async () => {
+  const marker = 'turmeric-in-the-cache'
+  const { userId, key } = await gateway.signUp('cached')
+  await gateway.module('cachelayer', { enabled: true })
+  await gateway.module('encryptvault', { enabled: true, config: { tenants: 'all' } })
+  upstream.reply({ content: `It is ${marker}` })
+  const seen = upstream.requests.length
+  await say(`Which? ${marker}`, key)
+  const places = await whileClosed(() => placesOf(path.join(folder, 'data'), marker))
+  expect(places).toEqual([])
+  expect((await trace(await say(`Which? ${marker}`, key))).status).toBe('cache_hit')
+  expect(upstream.requests.length).toBe(seen + 1)
+  const personal = gateway.kernel.container.resolve<Personal>(kernelServices.personal)
+  await personal.erase({ kind: 'tenant', id: `of-${userId}` }, 'request')
+  await whileClosed(async () => {})
+  await say(`Which? ${marker}`, key)
+  expect(upstream.requests.length).toBe(seen + 2)
 })
