@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { Awaitable, CachedWhich, Collection, Completion, Store } from '#kernel'
+import type { Seal } from '#kit'
 
 const stored = z.object({
   /** Text where it is sealed. */
@@ -19,8 +20,6 @@ const stored = z.object({
 
 /** An answer as it lies in the store. */
 export type StoredEntry = z.infer<typeof stored>
-
-export type Seal = (text: string) => string
 
 export interface CacheEntry extends StoredEntry {
   readonly body: Completion

@@ -1,5 +1,6 @@
-import { type Awaitable, type Call, type Context, SealedBodies, Sealing } from '#kernel'
-import type { CacheEntry, Seal, StoredEntry } from './entry.ts'
+import { type Awaitable, type Call, type Context, Sealing } from '#kernel'
+import { bodySeals, type Seal } from '#kit'
+import type { CacheEntry, StoredEntry } from './entry.ts'
 
 /** Seals answers on disk where a module asks for that, and opens them whether that module is still there or not. */
 export interface Seals {
@@ -9,23 +10,23 @@ export interface Seals {
   open(row: StoredEntry): Promise<CacheEntry | undefined>
 }
 
-export const sealsOf = ({ id, find, use }: Pick<Context<unknown>, 'id' | 'find' | 'use'>): Seals => ({
-  sealFor({ principal }) {
-    const subject = find(SealedBodies)?.subjectOf(principal)
-    const seal = subject && use(Sealing).sealFor(id, subject)
-    // A key that cannot be had keeps the answer off the disk, when it is to be written.
-    if (seal instanceof Promise) seal.catch(() => {})
-    return seal
-  },
-  async open({ body, ...row }) {
-    if (typeof body !== 'string') return { ...row, body }
-    // Under another encryption key it is as if there were no answer.
-    const text = await use(Sealing)
-      .open(id, body)
-      .catch(() => undefined)
-    return text === undefined ? undefined : { ...row, body: JSON.parse(text) }
-  },
-})
+export function sealsOf(context: Pick<Context<unknown>, 'id' | 'find' | 'use'>): Seals {
+  const seals = bodySeals(context, () => context.use(Sealing))
+  return {
+    sealFor({ principal }) {
+      const seal = seals.sealFor(principal)
+      // A key that cannot be had keeps the answer off the disk, when it is to be written.
+      if (seal instanceof Promise) seal.catch(() => {})
+      return seal
+    },
+    async open({ body, ...row }) {
+      if (typeof body !== 'string') return { ...row, body }
+      // Under another encryption key it is as if there were no answer.
+      const text = await Promise.resolve(seals.open(body)).catch(() => undefined)
+      return text === undefined ? undefined : { ...row, body: JSON.parse(text) }
+    },
+  }
+}
 
 /** The entry as it is stored. It asks for no service, as it is written while the gateway ends too. */
 export async function rowOf({ seal, ...entry }: CacheEntry): Promise<StoredEntry> {

@@ -8,13 +8,13 @@ import {
   Figures,
   kernelServices,
   ModuleChanged,
+  Sealing,
   TraceReader,
   UsageRecords,
 } from '#kernel'
-import { daysOf, personalOfUsers, retained } from '#kit'
+import { bodySeals, daysOf, personalOfUsers, retained } from '#kit'
 import { Arrangements } from './arrangements.ts'
 import { raiseUsage } from './behind.ts'
-import { bodySeals } from './body-seals.ts'
 import { figuresOf } from './figures.ts'
 import { firstTokenOf, startedOf } from './live.ts'
 import { liveFor } from './publishing.ts'
@@ -67,7 +67,11 @@ export default defineArea({
 
   setup(context) {
     const { settings } = context
-    const traces = new Traces(context.store, flushMs, bodySeals(context))
+    const traces = new Traces(
+      context.store,
+      flushMs,
+      bodySeals(context, () => context.use(Sealing)),
+    )
     traces.prepare().catch((err: unknown) => context.log.error({ err }, 'older traces could not be indexed'))
     context.own(() => traces.queued())
     const arrangements = new Arrangements(

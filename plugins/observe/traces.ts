@@ -10,9 +10,9 @@ import type {
   Store,
   TracePlace,
 } from '#kernel'
-import { Expiry, nanoOf } from '#kit'
+import { type BodySeals, Expiry, nanoOf, type Seal } from '#kit'
 import { type Bodies, parseBodies } from './body.ts'
-import { type BodySeals, noSeals, type Seal, sealedBy, type TextOf } from './body-seals.ts'
+import { noSeals, sealedBy, type TextOf } from './body-seals.ts'
 import { Cells, everybody, minutesBefore, quartersBefore } from './cells.ts'
 import { fields, numbers } from './fields.ts'
 import { createRollUp } from './roll-up.ts'
@@ -103,10 +103,9 @@ export class Traces {
     return appended.finally(() => this.#waiting.delete(appended))
   }
 
-  async #appendSealed(row: TraceRow, bodies: TextOf, seal: Promise<Seal | undefined>): Promise<void> {
+  async #appendSealed(row: TraceRow, bodies: TextOf, seal: Promise<Seal>): Promise<void> {
     try {
-      const sealed = await seal
-      this.#log.append(row, sealed ? sealedBy(sealed, bodies) : bodies)
+      this.#log.append(row, sealedBy(await seal, bodies))
     } catch (error) {
       this.#log.append({ ...row, bodies: 'off' })
       throw error
