@@ -100,7 +100,7 @@ test('a length that reaches too far hides no record behind it', () => {
 })
 
 /** A record of this many bytes. */
-const recordOf = (bytes: number): Buffer => fillingOf({ from: 0, to: bytes, isInside: true })!
+const recordOf = (bytes: number): Buffer => fillingOf({ from: 0, to: bytes })
 
 test('too few bytes for a record at the end of a block are no gap, and as many as one has are', () => {
   for (const rest of [1, 6, 7, 8]) {
@@ -138,13 +138,13 @@ test('a gap that is filled reads as a record', () => {
     const [gap] = gapsIn(bytes)
     const filling = fillingOf(gap!)
     expect(filling).toHaveLength(to - from)
-    filling!.copy(bytes, from)
+    filling.copy(bytes, from)
     expect(gapsIn(bytes)).toEqual([])
   }
 })
 
 test('a filling tells of no change, and breaks off', () => {
-  const filling = fillingOf({ from: 100, to: 120, isInside: true })!
+  const filling = fillingOf({ from: 100, to: 120 })
   expect(filling.subarray(4)).toEqual(
     Buffer.from([13, 0, 1, /* the number of the batch */ 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff]),
   )
@@ -152,15 +152,37 @@ test('a filling tells of no change, and breaks off', () => {
 })
 
 test.each([
-  ['too small', 100, 119],
-  ['no more than a beginning', 100, 103],
-  ['to the end of its block', 100, blockBytes],
-  ['over two blocks', blockBytes - 100, blockBytes + 100],
-])('a gap that is %s is not filled', (_, from, to) => {
-  expect(fillingOf({ from, to, isInside: true })).toBeUndefined()
+  ['within a block', 100, 200, [[100, 200]]],
+  ['as long as a head', 100, 107, [[100, 107]]],
+  ['as long as a batch', 100, 119, [[100, 119]]],
+  ['up to the end of a block', blockBytes - 51, blockBytes, [[blockBytes - 51, blockBytes]]],
+  ['from the beginning of a block', blockBytes, blockBytes + 50, [[blockBytes, blockBytes + 50]]],
+  [
+    'over three blocks',
+    blockBytes - 100,
+    2 * blockBytes + 9,
+    [
+      [blockBytes - 100, blockBytes],
+      [blockBytes, 2 * blockBytes],
+      [2 * blockBytes, 2 * blockBytes + 9],
+    ],
+  ],
+])('a gap %s is filled with one record in each block', (_, from, to, filled) => {
+  const filling = fillingOf({ from, to })
+  expect(filling).toHaveLength(to - from)
+  const found: number[][] = []
+  for (let at = 0; at < filling.length; ) {
+    const end = at + headBytes + filling.readUInt16LE(at + 4)
+    const { length } = filling.subarray(at + headBytes, end)
+    expect(filling[at + 6]).toBe(1)
+    expect(filling.readUInt32LE(at)).toBe(maskedCrc32c(filling.subarray(at + 6, end)))
+    found.push([from + at, from + at + headBytes + length])
+    at = end
+  }
+  expect(found).toEqual(filled)
 })
 
-test('a gap at either end of a block, but not to it, is filled', () => {
-  expect(fillingOf({ from: blockBytes, to: blockBytes + 50, isInside: true })).toHaveLength(50)
-  expect(fillingOf({ from: blockBytes - 51, to: blockBytes - 1, isInside: true })).toHaveLength(50)
+test('fewer bytes than a head has are filled with zeros', () => {
+  expect(fillingOf({ from: 100, to: 106 })).toEqual(Buffer.alloc(6))
+  expect(fillingOf({ from: blockBytes - 6, to: blockBytes + 20 }).subarray(0, 6)).toEqual(Buffer.alloc(6))
 })

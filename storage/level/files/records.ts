@@ -41,13 +41,22 @@ export function gapsIn(file: Buffer): Gap[] {
 }
 
 /**
- * What to write in place of a gap, so that LevelDB reads on behind it: it drops the rest of a block otherwise. It is a
- * record of a batch without changes that breaks off. Undefined for a gap that is too small, or goes to the end of its block.
+ * What to write in place of a gap, so that LevelDB reads on behind it: it drops the rest of a block otherwise. In each block it
+ * is a record of a batch without changes that breaks off, or of too few bytes for a batch; LevelDB passes over both.
  */
-export function fillingOf({ from, to }: Gap): Buffer | undefined {
-  const body = Buffer.alloc(Math.max(0, to - from - headBytes), 0xff)
-  if (body.length < emptyBatch.length + 1 || to % blockBytes === 0) return undefined
-  if (Math.floor(from / blockBytes) !== Math.floor((to - 1) / blockBytes)) return undefined
+export function fillingOf({ from, to }: Pick<Gap, 'from' | 'to'>): Buffer {
+  const filling = Buffer.alloc(to - from)
+  for (let at = from; at < to; ) {
+    const end = Math.min(to, (Math.floor(at / blockBytes) + 1) * blockBytes)
+    if (end - at >= headBytes) fillerOf(end - at).copy(filling, at - from)
+    at = end
+  }
+  return filling
+}
+
+/** A record of this many bytes, head included. */
+function fillerOf(bytes: number): Buffer {
+  const body = Buffer.alloc(bytes - headBytes, 0xff)
   emptyBatch.copy(body)
   const head = Buffer.alloc(headBytes)
   head.writeUInt32LE(maskedCrc32c(Buffer.of(full), body), 0)

@@ -8,13 +8,11 @@ import { reasonOf } from '../reason.ts'
 import { describe } from './describe.ts'
 import { type DamagedFile, examineFiles, examineWriteAhead, isBeheaded } from './examine.ts'
 import { isLocked } from './lock.ts'
-import { fillingOf, type Gap } from './records.ts'
+import { fillingOf } from './records.ts'
 import { condemn } from './table.ts'
 
 /** Where LevelDB, too, puts what it cannot use. */
 const lost = 'lost'
-/** Type of a record that tells nothing: LevelDB goes on with the next block. */
-const nothing = 0
 
 /**
  * Has the next open skip what cannot be read in write-ahead files, and nothing else: LevelDB would skip up to 32 KB behind
@@ -31,7 +29,10 @@ export async function mendWriteAhead(folder: string, now = new Date()): Promise<
   return damaged.map(describe)
 }
 
-/** The damage in the files of a database that no process has open. Reads all of it, and writes nothing. */
+/**
+ * The damage in the files of a database that no process has open. Reads all of it. What seems whole is opened, by which LevelDB may
+ * make tables of its write-ahead files; nothing else is written.
+ */
 export async function examine(folder: string): Promise<FileDamage[]> {
   if (await isBeheaded(folder)) return [beheaded, ...(await examineFiles(folder)).map(describe)]
   const found = (await examineFiles(folder)).map(describe)
@@ -87,15 +88,9 @@ const stampOf = (time: Date): string => time.toISOString().replaceAll(':', '-')
 async function mend(folder: string, damaged: DamagedFile): Promise<void> {
   const file = path.join(folder, damaged.file)
   const bytes = await readFile(file)
-  if (damaged.kind === 'write-ahead') for (const gap of damaged.gaps) fill(bytes, gap)
+  if (damaged.kind === 'write-ahead') for (const gap of damaged.gaps) fillingOf(gap).copy(bytes, gap.from)
   else if (damaged.kind === 'table' && damaged.blocks !== 'all')
     for (const block of damaged.blocks) condemn(bytes, block)
   else return
   await writeFile(file, bytes, { flush: true })
-}
-
-function fill(bytes: Buffer, gap: Gap): void {
-  const filling = fillingOf(gap)
-  if (filling) filling.copy(bytes, gap.from)
-  else bytes.fill(nothing, gap.from, gap.to)
 }
