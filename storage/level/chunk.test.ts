@@ -35,7 +35,7 @@ test('lines come back as they went into a chunk, long ones and those of erased r
   )
 })
 
-test('a long chunk takes less on disk than its text, and has no rows when it is damaged', () => {
+test('a long chunk takes less on disk than its text, and has no rows and no bodies when it is damaged', () => {
   const lines = Array.from({ length: 32 }, (_, n) =>
     JSON.stringify({ id: n, project: 'default', status: 'ok' }),
   )
@@ -43,6 +43,7 @@ test('a long chunk takes less on disk than its text, and has no rows when it is 
   expect(stored.length).toBeLessThan(lines.join().length / 3)
   stored[stored.length >> 1]! ^= 0xff
   expect(decodeLines(stored.subarray(0, -3))).toEqual([])
+  expect(decodeBodies(stored.subarray(0, -3))).toEqual([])
 })
 
 /** As LevelDB gives it back. */

@@ -5,7 +5,6 @@ import { fillUp, hasFullDevice, stayFull } from '../conformance/full-device.ts'
 import { withEngine } from '../conformance/harness.ts'
 import type { Log, LogOptions } from '../index.ts'
 import { openLevel } from '../level.ts'
-import { largestInlineBody } from './chunk.ts'
 import type { LevelLog } from './log.ts'
 import { LogKeys } from './log-keys.ts'
 import { queuedRow } from './queued-row.ts'
@@ -23,6 +22,8 @@ const options: LogOptions<Event> = {
   flushMs: 60_000,
 }
 const keys = new LogKeys('events')
+/** UTF-16 units. */
+const largestInlineBody = 65_536
 const event = (at: number): Event => ({ id: `e${at}`, at })
 const append = (log: Log<Event>, from: number, to: number, body?: (at: number) => string | undefined) => {
   for (let at = from; at < to; at++) log.append(event(at), body && (() => body(at)))
@@ -140,6 +141,51 @@ test('rows that this log cannot index are dropped with those behind them, and le
     expect((await log.list({ where: { even: true } })).total).toBe(3)
     expect((await log.totals('all', 'am')).cells).toEqual([['all', { events: 5, at: 12 }]])
   }))
+
+test('rows behind a full batch that cannot be indexed are dropped, and those before them are not', () =>
+  withEngine(openLevel, async ({ engine }) => {
+    const log = engine.log('events', options) as LevelLog<Event>
+    const other: LogOptions<{ name: string }> = { id: ({ name }) => name, time: () => 1 }
+    const bad = queuedRow(other, { name: 'none' }, undefined)
+    await expect(
+      log.take([...times(0, 1000).map((at) => queuedRow(options, event(at), undefined)), bad]),
+    ).rejects.toThrow(TypeError)
+    expect(log.status().dropped).toBe(1)
+    expect((await log.list({ limit: 0 })).total).toBe(1000)
+  }))
+
+test('blocks without bodies are not read when old bodies are deleted, and those that have some are', () =>
+  withEngine(small, async ({ engine }) => {
+    const log = engine.log('events', options)
+    append(log, 0, 6)
+    append(log, 6, 12, (at) => `body ${at}`)
+    await log.flush()
+    const reads = vi.spyOn(Level.prototype, 'getMany')
+    expect(await log.pruneBodies(100)).toBe(6)
+    const read = reads.mock.calls.flatMap(([wanted]) => wanted as string[])
+    const bodies = [0, 1, 2, 3, 4, 5].map((chunk) => read.includes(keys.bodies(chunk)))
+    expect(bodies).toEqual([false, false, true, true, true, true])
+  }))
+
+test('a log whose open chunk is damaged goes on behind it, and its lost rows are none', async () => {
+  const report = vi.fn()
+  await withEngine(
+    (folder) => openLevel(folder, { logFormat: { chunkRows: 4, blockRows: 8 }, report }),
+    async ({ engine, folder, reopen }) => {
+      append(engine.log('events', options), 0, 6, (at) => `body ${at}`)
+      await engine.close()
+      const database = new Level<string, string>(folder)
+      await database.del(keys.rows(1))
+      await database.close()
+      const log = (await reopen()).log('events', options)
+      append(log, 6, 7, (at) => `body ${at}`)
+      expect([await timesOf(log), await log.body('e6')]).toEqual([[0, 1, 2, 3, 6], 'body 6'])
+      const again = (await reopen()).log('events', options)
+      expect([await timesOf(again), await again.body('e6')]).toEqual([[0, 1, 2, 3, 6], 'body 6'])
+      expect(report).not.toHaveBeenCalled()
+    },
+  )
+})
 
 test('a row that is none is told of by the write that follows', async () => {
   const report = vi.fn()

@@ -68,7 +68,7 @@ async function* olderRows(
   for await (const [key, text] of backing.database.iterator(prefixRange(keys.rows))) {
     if (isMigrated(text, version, names)) continue
     const id = key.slice(keys.rows.length)
-    if (!decodeRow(text)) await repairEntries(backing, keys, id)
+    await repairEntries(backing, keys, id)
     const now = backing.writer.read(keys.row(id)) ?? ''
     batch.push({ id, text: now, older: olderRow(now) })
     if (batch.length < rowsPerCommit) continue

@@ -5,8 +5,9 @@ import { Level } from 'level'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { checkAgreement, openLevel } from '../level.ts'
-import { versionKey } from './version.ts'
 
+/** Where programs of other versions look for it. */
+const versionKey = '!version'
 const row = { schema: z.object({ n: z.number() }) }
 
 let folder: string
