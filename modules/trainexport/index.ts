@@ -1,5 +1,4 @@
 import { defineModule } from '#kernel'
-import { personalOfUsers } from '#kit'
 import { addRoutes } from './routes.ts'
 import { Sets } from './sets.ts'
 import { refusalOf, settings } from './settings.ts'
@@ -10,7 +9,7 @@ export default defineModule({
   setup(context) {
     const { id, settings, personal } = context
     const sets = new Sets(context)
-    personal(personalOfUsers({ count: (user) => sets.countOf(user), erase: (user) => sets.eraseOf(user) }))
+    personal({ count: (whose) => sets.countOf(whose), erase: (whose) => sets.eraseOf(whose) })
     addRoutes(context, sets)
 
     if (settings.users.length === 0 && settings.projects.length === 0) return {}

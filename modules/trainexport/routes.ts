@@ -73,10 +73,9 @@ export function addRoutes({ route }: Pick<Context<unknown>, 'route'>, sets: Sets
     returns: 'file',
     throws: [409],
     async handle({ params: { id }, query: { form, part } }) {
-      const body = await sets.file(id, form, part)
+      const { size, sha256: etag, read } = await sets.file(id, form, part)
       const name = `${id}.${form}.${part}.jsonl`
-      const { size, sha256: etag } = body
-      return { body: (from, to) => body.read(from, to + 1), size, etag, name, type: 'application/jsonl' }
+      return { body: (from, to) => read(from, to + 1), size, etag, name, type: 'application/jsonl' }
     },
   })
 

@@ -83,5 +83,7 @@ export const setRow = z.object({
   dedupe: z.boolean(),
   counts,
   files: z.array(file),
+  /** Of its files, sealed; absent where they are stored as they are. */
+  key: z.string().optional(),
 })
 export type SetRow = z.infer<typeof setRow>

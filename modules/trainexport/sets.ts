@@ -1,7 +1,5 @@
 import { z } from 'zod'
 import {
-  type Bodies,
-  type Body,
   type Collection,
   type Context,
   conflict,
@@ -11,13 +9,16 @@ import {
   Jobs,
   newId,
   notFound,
+  type Subject,
   TraceReader,
 } from '#kernel'
 import { collecting } from './collecting.ts'
+import type { Readable } from './file-seal.ts'
 import { type Form, forms } from './forms.ts'
 import { masking } from './mask.ts'
 import { Members } from './members.ts'
 import { type Counts, type File, type Part, parts, type SetRow, setRow, type Wish } from './row.ts'
+import { SetFiles, type Which } from './set-files.ts'
 import type { Settings } from './settings.ts'
 import { linesIn, partOf, waiting } from './writing.ts'
 
@@ -30,11 +31,11 @@ const noteEvery = 500
 const task = z.strictObject({ set: z.string() })
 type Task = z.infer<typeof task>
 
-/** Training sets: jobs build them, and their files are bodies of the store. */
+/** Training sets: jobs build them. */
 export class Sets {
   readonly rows: Collection<SetRow>
   readonly #context: Pick<Context<Settings>, 'store' | 'use' | 'settings'>
-  readonly #bodies: Bodies
+  readonly #files: SetFiles
   readonly #members: Members
   readonly #queue: JobQueue<Task>
 
@@ -44,7 +45,7 @@ export class Sets {
       schema: setRow,
       indexes: { created: ({ created_at }) => created_at, status: ({ status }) => status },
     })
-    this.#bodies = context.store.bodies('files')
+    this.#files = new SetFiles(context)
     this.#members = new Members(context.store)
     this.#queue = context.use(Jobs).define(context, 'build', {
       input: task,
@@ -62,6 +63,7 @@ export class Sets {
     const { settings, store } = this.#context
     const { mask_pii, dedupe } = settings
     const id = newId('set_')
+    const key = await this.#files.newKey()
     const row: SetRow = {
       id,
       status: 'building',
@@ -72,6 +74,7 @@ export class Sets {
       dedupe,
       counts: noCounts(),
       files: [],
+      ...(key !== undefined && { key }),
     }
     await store.transaction((tx) => {
       tx.put(this.rows, id, row)
@@ -87,12 +90,13 @@ export class Sets {
     return row
   }
 
-  /** A file of a set. Throws a conflict when the set is not ready. */
-  async file(id: string, form: Form, part: Part): Promise<Body> {
-    const { status } = await this.find(id)
-    const body = status === 'ready' ? await this.#bodies.get(nameOf(id, form, part)) : undefined
-    if (body) return body
-    throw conflict(`The training set ${id} is ${status}: it has no files.`, { param: 'id' })
+  /** A file of a set. Throws a conflict when the set is not ready, or its files cannot be opened. */
+  async file(id: string, form: Form, part: Part): Promise<Readable & Pick<File, 'sha256'>> {
+    const set = await this.find(id)
+    const facts = set.files.find((file) => file.form === form && file.part === part)
+    const file = facts && (await this.#files.get(set, { form, part }))
+    if (facts && file) return { ...file, sha256: facts.sha256 }
+    throw conflict(`The training set ${id} is ${set.status}: it has no files.`, { param: 'id' })
   }
 
   /** Deletes a set with its files, also while it is built. */
@@ -102,14 +106,14 @@ export class Sets {
     await this.rows.delete(id)
   }
 
-  /** How many sets have lines of a user. */
-  async countOf(user: string): Promise<number> {
-    return (await this.#members.setsOf(user)).length
+  /** How many sets have lines of a user or a tenant. */
+  async countOf(whose: Subject): Promise<number> {
+    return (await this.#members.setsOf(whose)).length
   }
 
-  /** Deletes the files of all sets that have lines of a user, and returns how many sets. Their rows say `erased`. */
-  async eraseOf(user: string): Promise<number> {
-    const ids = await this.#members.setsOf(user)
+  /** Deletes the files of all sets that have lines of a user or a tenant, and returns how many sets. Their rows say `erased`. */
+  async eraseOf(whose: Subject): Promise<number> {
+    const ids = await this.#members.setsOf(whose)
     for (const id of ids) {
       await this.#change(id, { status: 'erased', files: [] })
       await this.#empty(id)
@@ -119,7 +123,7 @@ export class Sets {
 
   async #empty(id: string): Promise<void> {
     await this.#queue.delete(id)
-    for (const name of namesOf(id)) await this.#bodies.delete(name)
+    await this.#files.delete(id)
     await this.#members.forget(id)
   }
 
@@ -127,17 +131,17 @@ export class Sets {
     const set = await this.rows.get(id)
     if (set?.status !== 'building') return undefined
     const counts = noCounts()
-    await this.#write(id, nameOf(id), this.#collected(set, counts, signal))
+    await this.#write(set, undefined, this.#collected(set, counts, signal))
     const files: File[] = []
     for (const form of forms)
       for (const part of parts) {
         signal.throwIfAborted()
-        const source = await this.#bodies.get(nameOf(id))
+        const source = await this.#files.get(set)
         const lines = linesIn(source!.read(), form, part)
-        const { size, sha256 } = await this.#write(id, nameOf(id, form, part), lines)
+        const { size, sha256 } = await this.#write(set, { form, part }, lines)
         files.push({ form, part, lines: counts[part], size, sha256 })
       }
-    await this.#bodies.delete(nameOf(id))
+    await this.#files.delete(id, { which: undefined })
     const finished_at = new Date().toISOString()
     await this.#change(id, { status: 'ready', finished_at, counts, files })
     return counts
@@ -151,7 +155,7 @@ export class Sets {
     const examples = collecting({ set, settings, traces, feedback, mask, counts, signal })
     let noted = 0
     for await (const { trace, example } of examples) {
-      if (trace.user_id !== undefined) await this.#members.add(trace.user_id, set.id)
+      await this.#members.add(trace, set.id)
       const part = partOf(trace.id, set.wish.validation_share)
       counts[part] += 1
       yield waiting(part, example)
@@ -161,10 +165,10 @@ export class Sets {
     }
   }
 
-  /** Writes a body of a set, unless that was deleted or erased in between. */
-  #write(id: string, name: string, source: AsyncIterable<Uint8Array>) {
-    return this.#bodies.write(name, source, (tx) =>
-      tx.require(this.rows, id, (row) => row?.status === 'building'),
+  /** Writes a file of a set, unless that was deleted or erased in between. */
+  #write(set: SetRow, which: Which | undefined, source: AsyncIterable<Uint8Array>) {
+    return this.#files.write(set, which, source, (tx) =>
+      tx.require(this.rows, set.id, (row) => row?.status === 'building'),
     )
   }
 
@@ -175,12 +179,3 @@ export class Sets {
 }
 
 const noCounts = (): Counts => ({ looked_at: 0, train: 0, validation: 0, left_out: {} })
-
-/** The name of a file, or of what waits for its forms. */
-const nameOf = (id: string, form?: Form, part?: Part): string =>
-  form ? `${id}/${form}/${part}` : `${id}/all`
-
-const namesOf = (id: string): string[] => [
-  nameOf(id),
-  ...forms.flatMap((form) => parts.map((part) => nameOf(id, form, part))),
-]
