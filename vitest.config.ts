@@ -1,11 +1,13 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { builtWorkers } from './test/suite/built.ts'
 import { compiled } from './test/suite/compiled.ts'
 import { Flaky } from './test/suite/flaky.ts'
 import { LongestFirst } from './test/suite/longest-first.ts'
 import { Slowest } from './test/suite/slowest.ts'
 
 export default defineConfig({
+  plugins: [builtWorkers],
   test: {
     include: ['{bin,config,kernel,kit,storage,modules,plugins,test,bench}/**/*.test.ts'],
     execArgv: ['--expose-gc'],
@@ -18,7 +20,7 @@ export default defineConfig({
     // Files share processes, so that the gateway is imported a few times and not once for each of them.
     isolate: false,
     setupFiles: ['test/suite/leftovers.ts', 'test/suite/runs.ts'],
-    globalSetup: ['test/suite/compiled.ts'],
+    globalSetup: ['test/suite/compiled.ts', 'test/suite/built.ts'],
     env: { NODE_COMPILE_CACHE: compiled },
     sequence: { sequencer: LongestFirst },
     reporters: ['default', new Slowest(), new Flaky()],

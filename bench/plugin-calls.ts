@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { writeDropins } from '../test/dropins.ts'
 import { adminKey } from '../test/harness.ts'
 import { startProcess } from '../test/process.ts'
+import build from '../test/suite/built.ts'
 import { median, quantile } from './statistics.ts'
 
 /**
@@ -29,6 +30,7 @@ const provider = createServer((req, res) => {
   setTimeout(() => res.setHeader('content-type', 'application/json').end(answer), 20)
 }).listen(0, '127.0.0.1')
 
+await build()
 const { folder, remove } = await writeDropins({
   job: {
     manifest: { kind: 'area', permissions: ['routes', 'calls'] },

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const kept = path.join(root, 'node_modules', '.cache', 'compiled-sources')
+const kept = path.join(root, 'node_modules', '.cache', 'declarations')
 
 /** Everything that decides what the compiler writes. */
 const inputs = [
@@ -15,12 +15,12 @@ const inputs = [
 ]
 
 /**
- * A folder with the JavaScript and the declarations of the sources as they are now. The compiler runs once for each state of
- * them: a build, the package and the reports of the contract need the same files. Throws when it finds errors; it looks for
- * none in sources that are checked, or that were compiled before.
+ * A folder with the declarations of the sources as they are now. The compiler runs once for each state of them: a build, the
+ * package and the reports of the contract need the same files. Throws when it finds errors; it looks for none in sources that
+ * are checked, or that were compiled before.
  */
 export async function compileSources({ isChecked = false } = {}): Promise<string> {
-  const state = await stateOfSources()
+  const state = await stateOf(inputs)
   const folder = path.join(kept, state)
   if (existsSync(folder)) return folder
   await mkdir(kept, { recursive: true })
@@ -29,7 +29,7 @@ export async function compileSources({ isChecked = false } = {}): Promise<string
   const unfinished = await mkdtemp(path.join(kept, 'unfinished-'))
   try {
     const compiler = path.join(root, 'node_modules', '.bin', 'tsc')
-    const options = ['--outDir', unfinished, ...(isChecked ? ['--noCheck'] : [])]
+    const options = ['--emitDeclarationOnly', '--outDir', unfinished, ...(isChecked ? ['--noCheck'] : [])]
     execFileSync(compiler, ['-p', 'tsconfig.build.json', ...options], {
       cwd: root,
       stdio: 'inherit',
@@ -44,9 +44,10 @@ export async function compileSources({ isChecked = false } = {}): Promise<string
   }
 }
 
-async function stateOfSources(): Promise<string> {
+/** A hash of the names and contents of files, without tests. */
+export async function stateOf(patterns: readonly string[]): Promise<string> {
   const files = await Array.fromAsync(
-    glob(inputs, { cwd: root, exclude: (name) => name.endsWith('.test.ts') }),
+    glob(patterns, { cwd: root, exclude: (name) => name.endsWith('.test.ts') }),
   )
   const hash = createHash('sha256')
   for (const file of files.sort()) hash.update(`${file}\0`).update(await readFile(path.join(root, file)))

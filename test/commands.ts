@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import path from 'node:path'
 import { createCli } from '../bin/cli/cli.ts'
+import { main } from './built.ts'
 import { inherited } from './process.ts'
 
 /** How a command of the command line ended, and what it printed. */
@@ -12,8 +12,6 @@ export interface Ended {
 
 /** Runs a command to its end, in a folder and with this environment alone. */
 export type Run = (cwd: string, env: Readonly<Record<string, string>>, ...args: string[]) => Promise<Ended>
-
-export const main = path.resolve('bin/main.ts')
 
 export const environment = (env: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({
   ...inherited,

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { main } from './built.ts'
 import { adminKey } from './harness.ts'
 import { headerCode, type PluginFiles, writePlugin } from './plugin-folder.ts'
 import { type GatewayProcess, inherited, startProcess } from './process.ts'
@@ -177,11 +178,10 @@ test('a plugin in TypeScript, without packages of its own, has the contract and 
 test('doctor loads it as a start would, and leaves nothing behind', async () => {
   const unloadable = await put('unloadable', { files: { 'index.ts': `import 'nowhere-to-be-found'` } })
   const before = (await readdir(tmpdir())).filter((name) => name.startsWith('switchyard-doctor-'))
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [path.resolve('bin/main.ts'), 'doctor', '--json'],
-    { cwd: folder, env: { ...inherited, SERVICE_PORT: new URL(gateway.url).port } },
-  ).catch((error: { stdout: string }) => error)
+  const { stdout } = await promisify(execFile)(process.execPath, [main, 'doctor', '--json'], {
+    cwd: folder,
+    env: { ...inherited, SERVICE_PORT: new URL(gateway.url).port },
+  }).catch((error: { stdout: string }) => error)
   const { checks } = JSON.parse(stdout) as { checks: { name: string; status: string; message: string }[] }
   const plugins = checks.filter(({ name }) => name === 'plugins')
   expect(plugins).toMatchObject([

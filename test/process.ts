@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import path from 'node:path'
+import { main } from './built.ts'
 
 /** A gateway in a process of its own, as an operator runs it. */
 export interface GatewayProcess {
@@ -16,8 +16,12 @@ export interface GatewayProcess {
 export const inherited = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
 
 /** Starts `switchyard start` on a free port, in this folder or another; resolves when it listens. */
-export function startProcess(env: Record<string, string>, cwd = process.cwd()): Promise<GatewayProcess> {
-  const child = spawn(process.execPath, [path.resolve('bin/main.ts'), 'start'], {
+export function startProcess(
+  env: Record<string, string>,
+  cwd = process.cwd(),
+  file = main,
+): Promise<GatewayProcess> {
+  const child = spawn(process.execPath, [file, 'start'], {
     cwd,
     env: { ...inherited, SERVICE_PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

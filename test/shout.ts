@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'
-import { environment, main, type Run, runApart, runHere } from './commands.ts'
+import { main } from './built.ts'
+import { environment, type Run, runApart, runHere } from './commands.ts'
 
 export interface ShoutOptions {
   readonly permissions?: readonly string[]

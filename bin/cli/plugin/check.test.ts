@@ -3,6 +3,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { main } from '../../../test/built.ts'
 
 let folder: string
 
@@ -17,7 +18,7 @@ const check = (
   plugin = path.join(folder, 'inker'),
 ): Promise<{ code: number; ok: boolean; problems: string[] }> =>
   new Promise((resolve) => {
-    const args = ['bin/main.ts', 'plugin', 'check', plugin, '--json']
+    const args = [main, 'plugin', 'check', plugin, '--json']
     execFile(process.execPath, args, (error, out) => {
       const { ok, checks } = JSON.parse(out) as { ok: boolean; checks: { check: string; problem?: string }[] }
       const problems = checks.flatMap(({ check, problem }) => (problem ? [`${check}: ${problem}`] : []))

@@ -2,14 +2,16 @@ import { registerHooks } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** The names by which plugins may import the contract, and its name in the kernel. */
-const contract: ReadonlyMap<string, string> = new Map([
+/** The names by which plugins may import what they share with the gateway, and its name in the gateway. */
+const shared: ReadonlyMap<string, string> = new Map([
   ['switchyard', '#kernel'],
   ['switchyard/kit', '#kit'],
   ['switchyard/provider', '#provider'],
   ['#kernel', '#kernel'],
   ['#kit', '#kit'],
   ['#provider', '#provider'],
+  ['zod', '#zod'],
+  ['zod/v4', '#zod'],
 ])
 
 /** Where the packages of a staged folder are looked for: folders, in order. Undefined for what is none. */
@@ -69,7 +71,7 @@ const isMissing = (error: unknown): boolean =>
 
 /** The gateway's own name for it, when plugins are to have the gateway's copy. */
 const ownName = (specifier: string): string | undefined =>
-  contract.get(specifier) ?? (/^zod(\/|$)/.test(specifier) ? specifier : undefined)
+  shared.get(specifier) ?? (/^zod(\/|$)/.test(specifier) ? specifier : undefined)
 
 /** The first that works; the last one's error when none does. */
 function first<T>(tries: readonly (() => T)[]): T {

@@ -4,7 +4,8 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { environment, main, runApart, runHere } from '../../../../test/commands.ts'
+import { main } from '../../../../test/built.ts'
+import { environment, runApart, runHere } from '../../../../test/commands.ts'
 import type { News } from './news.ts'
 
 const minutes = 60_000
