@@ -85,6 +85,7 @@ export { eachPastCall, type PastCallsOptions } from './past-calls.ts'
 export { isPattern, patternFinder, patternTest } from './pattern.ts'
 export { pause } from './pause.ts'
 export { permit } from './permit.ts'
+export { persist } from './persist.ts'
 export { personalOfUsers } from './personal.ts'
 export {
   type PersonalFinding,

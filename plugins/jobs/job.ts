@@ -1,7 +1,7 @@
 import type { Job, JobProgress } from '#kernel'
+import { persist } from '#kit'
 import { asJson } from './as-json.ts'
 import type { Memo } from './memos.ts'
-import { persist } from './persist.ts'
 import type { JobRow } from './row.ts'
 import type { JobTable } from './table.ts'
 

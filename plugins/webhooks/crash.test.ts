@@ -51,18 +51,23 @@ async function api(method: string, at: string, body?: object) {
   return response.json() as Promise<{
     id: string
     secret: string
-    deliveries: { attempt: number; next_retry_at: string | null }[]
+    deliveries: { id: string; attempt: number; next_retry_at: string | null }[]
   }>
 }
 
-test('after kill -9 between attempts the next one goes out as it fell due, with the same id, and is counted on', async () => {
-  receiver.answer('/hook', { status: 500 })
+test('after kill -9 in an attempt it is made again, and between two the next one goes out as it fell due, with one id, and is counted on', async () => {
+  receiver.answer('/hook', { hang: true })
   const { id, secret } = await api('POST', '', {
     name: 'a',
     url: `${receiver.url}/hook`,
     events: ['webhook.test'],
   })
   await api('POST', '/test', { webhook_id: id })
+  await expect.poll(() => receiver.on('/hook'), { timeout: 10_000 }).toHaveLength(1)
+  await gateway.end('SIGKILL')
+  const [{ headers }] = receiver.received.splice(0) as [(typeof receiver.received)[0]]
+  receiver.answer('/hook', { status: 500 })
+  gateway = await start()
   const first = async () => (await api('GET', `/${id}/deliveries`)).deliveries[0]
   const dueAfter = async (attempt: number) => {
     await expect
@@ -84,10 +89,15 @@ test('after kill -9 between attempts the next one goes out as it fell due, with 
   receiver.answer('/hook', { status: 200 })
   gateway = await start(60_000)
   await expect.poll(first, { timeout: 10_000 }).toMatchObject({ status: 'success', attempt: 3 })
-  const tries = receiver.on('/hook')
+  const tries = [...receiver.on('/hook')]
   expect(tries).toHaveLength(3)
+  expect(tries[0]!.headers['webhook-id']).toBe(headers['webhook-id'])
   for (const { headers, body } of tries) {
     expect([headers['webhook-id'], body]).toEqual([tries[0]!.headers['webhook-id'], tries[0]!.body])
     new Webhook(secret).verify(body, headers as Record<string, string>)
   }
+
+  const [{ id: delivery }] = (await api('GET', `/${id}/deliveries`)).deliveries as [{ id: string }]
+  await api('POST', `/${id}/deliveries/${delivery}/redeliver`)
+  await expect.poll(first, { timeout: 10_000 }).toMatchObject({ status: 'success', attempt: 4 })
 }, 90_000)

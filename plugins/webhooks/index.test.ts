@@ -200,7 +200,7 @@ test('a delivery that was dropped can be sent again as often as it takes', async
   await received(path, 1)
 })
 
-test('the key of PagerDuty is sent, and is nowhere on the disk', async () => {
+test('the key of PagerDuty is sent, and neither it nor the body is on the disk in the clear', async () => {
   const key = 'integration-key-of-theirs'
   const { id, path } = await subscribe({ format: 'pagerduty', routing_key: key })
   const delivery = await tryOut(id)
@@ -215,7 +215,8 @@ test('the key of PagerDuty is sent, and is nowhere on the disk', async () => {
       .map(({ parentPath, name }) => readFile(`${parentPath}/${name}`, 'latin1').catch(() => '')),
   )
   expect(contents.filter((content) => content.includes(delivery))).not.toEqual([])
-  expect(contents.filter((content) => content.includes(key))).toEqual([])
+  for (const clear of [key, 'This is a test.'])
+    expect(contents.filter((content) => content.includes(clear))).toEqual([])
 })
 
 describe('subscribers', () => {

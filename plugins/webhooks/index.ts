@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { defineArea, kernelServices, WebhookSender } from '#kernel'
 import { personalOfUsers } from '#kit'
 import { Deliveries } from './deliveries.ts'
+import { Dispatch } from './dispatch.ts'
+import { FirstAttempts } from './first-attempts.ts'
 import { addDeliveryRoutes } from './routes/deliveries.ts'
 import { addWebhookRoutes } from './routes/webhooks.ts'
 import { senderOf } from './sender.ts'
@@ -19,15 +21,17 @@ export default defineArea({
   }),
 
   async setup(context) {
-    const { store, own, use, onAny, event, every, personal, provide, settings } = context
+    const { store, memory, own, use, onAny, event, every, personal, provide, settings } = context
     event(WebhookTest)
     const webhooks = new Webhooks(store, () => use(kernelServices.secrets))
     own(await webhooks.load())
-    const deliveries = new Deliveries(
-      context,
+    const deliveries = new Deliveries(store, webhooks, () => use(kernelServices.secrets))
+    const dispatch = new Dispatch(context, {
       webhooks,
-      settings.retry_delays_s.map((seconds) => seconds * 1000),
-    )
+      deliveries,
+      first: memory('first-attempts', () => new FirstAttempts()),
+      delaysMs: settings.retry_delays_s.map((seconds) => seconds * 1000),
+    })
     onAny((_, occurrence) => deliveries.take(occurrence))
     every(hourMs, () => deliveries.prune())
     provide(WebhookSender, senderOf(webhooks, deliveries))
@@ -37,6 +41,6 @@ export default defineArea({
       ]),
     )
     addWebhookRoutes(context, webhooks, deliveries)
-    addDeliveryRoutes(context, webhooks, deliveries)
+    addDeliveryRoutes(context, webhooks, deliveries, dispatch)
   },
 })

@@ -37,16 +37,22 @@ export const deliveryRow = z.object({
   id: z.string(),
   webhook: z.string(),
   event: z.string(),
-  /** What is sent, the same each time; PagerDuty's integration key is added to it. */
+  /** What is sent, the same each time, encrypted; PagerDuty's integration key is added to it. In the clear in older rows. */
   body: z.string(),
+  /** Of the body in the clear, in hexadecimal; older rows lack it. */
+  sha256: z.string().optional(),
   status: z.enum(deliveryStatuses),
   attempts: z.int(),
   response_status: z.int().optional(),
   latency_ms: z.number().optional(),
   error: z.string().optional(),
-  /** The job that sends it; another one when it is sent anew. */
-  job: z.string(),
+  /** The job that tries it again; absent until its first attempt has failed. */
+  job: z.string().optional(),
   created_at: z.string(),
   updated_at: z.string(),
 })
 export type DeliveryRow = z.infer<typeof deliveryRow>
+
+/** Whether a delivery waits for its first attempt. */
+export const isUntried = (row: DeliveryRow | undefined): row is DeliveryRow =>
+  row?.status === 'pending' && row.job === undefined

@@ -5,12 +5,13 @@ import { signedHeaders } from './signing.ts'
 const answerMs = 15_000
 const gone = 410
 const longestError = 300
+const longestRetryAfterMs = 3_600_000
 
 export const taskSchema = z.object({ delivery: z.string(), webhook: z.string() })
 export type Task = z.infer<typeof taskSchema>
 
 /** Why an attempt failed, in a form that jobs understand. */
-class DeliveryFailed extends Error {
+export class DeliveryFailed extends Error {
   readonly retryable: boolean
   readonly retryAfterS: number | undefined
   readonly isGone: boolean
@@ -24,6 +25,11 @@ class DeliveryFailed extends Error {
     this.retryable = !isGone
     this.retryAfterS = retryAfterS
     this.isGone = isGone
+  }
+
+  /** The pause before the next attempt, which is this one or what the receiver asks for, by an hour at the most. */
+  pauseMs(leastMs: number): number {
+    return Math.max(leastMs, Math.min((this.retryAfterS ?? 0) * 1000, longestRetryAfterMs))
   }
 }
 

@@ -123,10 +123,9 @@ export class Webhooks {
 
   /** Notes a success in the transaction of its delivery: a failing webhook is active again. */
   succeed(tx: Transaction, id: string, at: string): void {
+    if (isNoted(this.#enabled.get(id), at)) return
     tx.update(this.rows, id, (row) => {
-      const isQuiet = row?.status !== 'failing' && row?.consecutive_failures === 0
-      // Once a second: a row for each delivery would cost as much as the delivery.
-      if (!row || (isQuiet && (row.last_delivery_at ?? '').slice(0, 19) === at.slice(0, 19))) return undefined
+      if (!row || isNoted(row, at)) return undefined
       const status = row.status === 'failing' ? 'active' : row.status
       return { ...row, status, consecutive_failures: 0, last_delivery_at: at }
     })
@@ -159,6 +158,12 @@ export class Webhooks {
     return { header_names: names, headers: this.#secrets().encrypt(JSON.stringify(headers)) }
   }
 }
+
+/** Whether a success changes nothing. It is noted once a second, as a row for each delivery would cost as much as the delivery. */
+const isNoted = (row: WebhookRow | undefined, at: string): boolean =>
+  row?.consecutive_failures === 0 &&
+  row.status !== 'failing' &&
+  (row.last_delivery_at ?? '').slice(0, 19) === at.slice(0, 19)
 
 const switched = (enabled: boolean): Pick<WebhookRow, 'enabled' | 'status' | 'consecutive_failures'> => ({
   enabled,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Context, newId } from '#kernel'
 import { listed, listOf, listQuery, shown, storedPage } from '#kit'
 import type { Deliveries } from '../deliveries.ts'
+import type { Dispatch } from '../dispatch.ts'
 import { type DeliveryRow, deliveryStatuses } from '../rows.ts'
 import { sha256Of } from '../signing.ts'
 import { statsOf } from '../stats.ts'
@@ -37,7 +38,7 @@ const deliveryOf = (row: DeliveryRow, next?: number): z.infer<typeof delivery> =
   response_status: row.response_status ?? null,
   latency_ms: row.latency_ms ?? null,
   error: row.error ?? null,
-  request_body_sha256: sha256Of(row.body),
+  request_body_sha256: row.sha256 ?? sha256Of(row.body),
   next_retry_at: next === undefined ? null : new Date(next).toISOString(),
   created_at: row.created_at,
   updated_at: row.updated_at,
@@ -58,6 +59,7 @@ export function addDeliveryRoutes(
   { route, emit }: Context<unknown>,
   webhooks: Webhooks,
   deliveries: Deliveries,
+  dispatch: Dispatch,
 ): void {
   route({
     method: 'get',
@@ -71,7 +73,7 @@ export function addDeliveryRoutes(
       await webhooks.find(id)
       const page = await storedPage(query, (window) => deliveries.list(id, window))
       const next = new Map<string, number | undefined>()
-      for (const row of page.items) next.set(row.id, await deliveries.nextTry(row))
+      for (const row of page.items) next.set(row.id, await dispatch.nextTry(row))
       return listed(
         'deliveries',
         shown(page, (row) => deliveryOf(row, next.get(row.id))),

@@ -1,0 +1,185 @@
+import { type Context, type JobQueue, Jobs, newId } from '#kernel'
+import { persist } from '#kit'
+import type { Deliveries } from './deliveries.ts'
+import type { FirstAttempts } from './first-attempts.ts'
+import { withRoutingKey } from './formats.ts'
+import { type DeliveryRow, isUntried, type WebhookRow } from './rows.ts'
+import { type Attempted, attempt, DeliveryFailed, type Task, taskSchema } from './sending.ts'
+import type { Webhooks } from './webhooks.ts'
+
+/** As of first attempts. */
+const concurrency = 512
+const perWebhook = 32
+/** Longer than an attempt may take. */
+const timeoutMs = 25_000
+/** A receiver gets what fell due while the gateway was down over a minute. */
+const spreadMs = 60_000
+
+interface DispatchParts {
+  readonly webhooks: Webhooks
+  readonly deliveries: Deliveries
+  readonly first: FirstAttempts
+  /** Milliseconds before the second attempt, the third and so on. */
+  readonly delaysMs: readonly number[]
+}
+
+/**
+ * Sends deliveries. The first attempt needs no more on disk than the row of the delivery, because most receivers answer; one
+ * that failed is tried again by a job.
+ */
+export class Dispatch {
+  readonly #context: Pick<Context<unknown>, 'store' | 'fetch' | 'log'>
+  readonly #parts: DispatchParts
+  readonly #retries: JobQueue<Task>
+  readonly #stopped = new AbortController()
+
+  constructor(context: Context<unknown>, parts: DispatchParts) {
+    const { whenLive, own, use, askFirstThread } = context
+    this.#context = context
+    this.#parts = parts
+    this.#retries = use(Jobs).define(context, 'delivery', {
+      input: taskSchema,
+      concurrency,
+      lane: ({ webhook }) => webhook,
+      perLane: perWebhook,
+      delaysMs: parts.delaysMs.slice(1),
+      timeoutMs,
+      spreadMs,
+      keep: { days: 1, most: 1000 },
+      run: ({ input, signal }) => this.#retry(input, signal),
+      gaveUp: ({ input }) => this.#giveUp(input),
+    })
+    own(() => this.#stopped.abort())
+    const isFirstThread = askFirstThread('sends', () => true)(undefined) === true
+    if (isFirstThread) whenLive(async () => own(await this.#begin()))
+  }
+
+  /** When a delivery is tried next, in milliseconds since the epoch; undefined before its first attempt and after its last. */
+  async nextTry({ status, job }: DeliveryRow): Promise<number | undefined> {
+    return status === 'pending' && job !== undefined ? (await this.#retries.get(job))?.dueAt : undefined
+  }
+
+  /** Sends what waits on disk, and from then on what is added by any thread. Returns what ends that. */
+  #begin(): Promise<() => void> {
+    const { first, deliveries, webhooks } = this.#parts
+    const { rows } = deliveries
+    return first.sendBy((id) => this.#first(id), {
+      watch: (add) => rows.watch(({ id, row }) => isUntried(row) && add(row.webhook, id)),
+      async *waiting() {
+        for await (const [webhook] of webhooks.rows.scan())
+          for await (const [id, row] of rows.scan({ index: 'state', equals: [webhook, 'pending'] }))
+            if (isUntried(row)) yield [webhook, id]
+      },
+    })
+  }
+
+  async #first(id: string): Promise<boolean> {
+    const row = await this.#parts.deliveries.rows.get(id)
+    if (!isUntried(row)) return true
+    try {
+      const done = await this.#attempt(row, this.#stopped.signal)
+      if (done) await persist(() => this.#record(row, done))
+      return true
+    } catch (error) {
+      if (this.#stopped.signal.aborted) return false
+      throw error
+    }
+  }
+
+  /** One more attempt. What is thrown has the job tried again, or ends it. */
+  async #retry({ delivery: id }: Task, signal: AbortSignal): Promise<string> {
+    const row = await this.#parts.deliveries.rows.get(id)
+    const done = row && (await this.#attempt(row, signal))
+    if (!done) return 'dropped'
+    await this.#record(row, done)
+    if (done.failure) throw done.failure
+    return 'sent'
+  }
+
+  /** Sends a delivery; undefined when it is not to be sent any more. Rejects when it is stopped. */
+  async #attempt(row: DeliveryRow, signal: AbortSignal): Promise<Attempted | undefined> {
+    const { webhooks, deliveries } = this.#parts
+    const webhook = await webhooks.rows.get(row.webhook)
+    if (!webhook) {
+      // The event was queued while the webhook was being deleted.
+      await deliveries.rows.delete(row.id)
+      return undefined
+    }
+    if (!webhook.enabled) {
+      await deliveries.drop(row.id, 'The webhook is switched off.')
+      return undefined
+    }
+    try {
+      return await attempt(this.#context.fetch, { ...this.#sentOf(row, webhook), signal })
+    } catch (error) {
+      if (signal.aborted) throw error
+      const failure = new DeliveryFailed((error as Error).message, {})
+      return { status: undefined, latencyMs: 0, failure }
+    }
+  }
+
+  #sentOf(row: DeliveryRow, webhook: WebhookRow) {
+    const { webhooks, deliveries } = this.#parts
+    const body = deliveries.bodyOf(row)
+    const key = webhooks.routingKeyOf(webhook)
+    return {
+      id: row.id,
+      body: webhook.format === 'pagerduty' ? withRoutingKey(body, key) : body,
+      url: webhook.url,
+      secrets: webhooks.secretsOf(webhook),
+      headers: webhooks.headersOf(webhook),
+    }
+  }
+
+  /** Notes what came of an attempt. After the first one the next is planned with it, or none. */
+  async #record(tried: DeliveryRow, { failure, status, latencyMs }: Attempted): Promise<void> {
+    const { webhooks, deliveries } = this.#parts
+    const { id, webhook, attempts } = tried
+    const at = new Date().toISOString()
+    // Made outside of the transaction, whose function may run again and must ask for the same rows then.
+    const next = failure && isUntried(tried) ? this.#nextOf(id, failure) : undefined
+    await this.#context.store.transaction((tx) => {
+      const row = tx.get(deliveries.rows, id)
+      if (!row) return
+      const { response_status: _, error: __, ...rest } = row
+      const job = next?.id ?? row.job
+      const isLast = failure !== undefined && job === undefined
+      if (next) this.#retries.addIn(tx, { delivery: id, webhook }, next)
+      tx.put(deliveries.rows, id, {
+        ...rest,
+        attempts: attempts + 1,
+        latency_ms: latencyMs,
+        ...(status !== undefined && { response_status: status }),
+        ...(failure && { error: failure.message }),
+        ...(job !== undefined && { job }),
+        ...(!failure && { status: 'success' as const }),
+        ...(isLast && { status: 'failed' as const }),
+        updated_at: at,
+      })
+      if (!failure) webhooks.succeed(tx, webhook, at)
+      if (isLast) webhooks.fail(tx, webhook, at)
+      if (failure?.isGone) webhooks.retire(tx, webhook)
+    })
+    if (failure && isUntried(tried))
+      this.#context.log.warn({ webhook, delivery: id, err: failure }, 'the first attempt of a webhook failed')
+  }
+
+  /** The job that tries again; undefined when none should. */
+  #nextOf(delivery: string, failure: DeliveryFailed) {
+    const [pauseMs] = this.#parts.delaysMs
+    if (pauseMs === undefined || !failure.retryable) return undefined
+    return { id: newId(`${delivery}.`), at: Date.now() + failure.pauseMs(pauseMs) }
+  }
+
+  async #giveUp({ delivery: id, webhook }: Task): Promise<void> {
+    const { webhooks, deliveries } = this.#parts
+    const at = new Date().toISOString()
+    await this.#context.store.transaction((tx) => {
+      const row = tx.get(deliveries.rows, id)
+      if (row?.status !== 'pending') return
+      tx.put(deliveries.rows, id, { ...row, status: 'failed', updated_at: at })
+      webhooks.fail(tx, webhook, at)
+    })
+    this.#context.log.warn({ webhook, delivery: id }, 'a webhook could not be delivered')
+  }
+}
