@@ -48,6 +48,7 @@ async function api(method: string, at: string, body?: object) {
     headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json', connection: 'close' },
     ...(body && { body: JSON.stringify(body) }),
   })
+  if (!response.ok) expect.fail(`${response.status} ${await response.text()}\n${gateway.output()}`)
   return response.json() as Promise<{
     id: string
     secret: string
@@ -97,7 +98,6 @@ test('after kill -9 in an attempt it is made again, and between two the next one
     new Webhook(secret).verify(body, headers as Record<string, string>)
   }
 
-  const [{ id: delivery }] = (await api('GET', `/${id}/deliveries`)).deliveries as [{ id: string }]
-  await api('POST', `/${id}/deliveries/${delivery}/redeliver`)
+  await api('POST', `/${id}/deliveries/${(await first())!.id}/redeliver`)
   await expect.poll(first, { timeout: 10_000 }).toMatchObject({ status: 'success', attempt: 4 })
 }, 90_000)
