@@ -27,6 +27,12 @@ export interface Sealing {
    * was made of. A promise only while the subject's salt is not in memory.
    */
   commitFor(purpose: string, subject: Subject): Awaitable<(text: string) => string>
+  /**
+   * Names under which a text can be stored and found again without being told: HMAC-SHA-256 under the encryption key, for one
+   * purpose. Store the first; look for all of them, because the encryption key may have been another one before. They belong to no
+   * subject, so an erasure does not change them.
+   */
+  namesOf(purpose: string, text: string): readonly string[]
 }
 
 export const Sealing = guardedToken<Sealing>('sealing')
@@ -34,7 +40,7 @@ export const Sealing = guardedToken<Sealing>('sealing')
 /** Whose keys the bodies of traces are sealed under; one module offers it. */
 export interface SealedBodies {
   /** Undefined where the bodies of this caller are stored as they are. */
-  subjectOf(principal: Principal): Subject | undefined
+  subjectOf(caller: Pick<Principal, 'userId' | 'tenant'>): Subject | undefined
 }
 
 export const SealedBodies = token<SealedBodies>('sealed-bodies')

@@ -148,7 +148,7 @@ const budgets: Readonly<Record<string, number>> = {
   log: 67,
   permissions: 397,
   plugin: 2_910,
-  secrets: 196,
+  secrets: 202,
   stream: 586,
   threads: 453,
   workers: 370,

@@ -116,6 +116,15 @@ describe('secrets of a purpose', () => {
     expect(new Secrets(randomBytes(32), former).derive('vault', salt).decrypt(sealed)).toBe('old')
   })
 
+  it('name a text the same each time, and under each key that there was', () => {
+    const former = randomBytes(32)
+    const [name, ...others] = new Secrets(former).names('a session')
+    expect([name?.length, others]).toEqual([43, []])
+    const [fresh, old] = new Secrets(randomBytes(32), former).names('a session')
+    expect([old, fresh === name]).toEqual([name, false])
+    expect(new Secrets(former).derive('other').names('a session')).not.toContain(name)
+  })
+
   it('derive their key in the one way that keeps what is stored readable', () => {
     const key = randomBytes(32)
     const derived = hkdfSync('sha256', key, salt, 'switchyard vault', 32)

@@ -1,6 +1,7 @@
 import {
   createCipheriv,
   createDecipheriv,
+  createHmac,
   createSecretKey,
   hkdfSync,
   type KeyObject,
@@ -66,6 +67,11 @@ export class Secrets {
   /** Whether the text has the encrypted form; says nothing about the key. */
   isEncrypted(text: string): boolean {
     return unwrap(text) !== undefined
+  }
+
+  /** Names for a text that show nothing of it without the key, the same each time: HMAC-SHA-256 under each key, the present one's first. */
+  names(text: string): string[] {
+    return this.#keys.map((key) => createHmac('sha256', key).update(text).digest('base64url'))
   }
 
   /**

@@ -1,5 +1,5 @@
-import { type Call, defineModule, type Outcome } from '#kernel'
-import { type Conversation, conversationOf, personalOfUsers } from '#kit'
+import { type Awaitable, type Call, defineModule, type Outcome, Sealing } from '#kernel'
+import { bodySeals, type Conversation, conversationOf, personalOfUsers } from '#kit'
 import { settings as schema } from './bounds.ts'
 import { AgentStopped, refusal } from './refusal.ts'
 import { addRoutes } from './routes.ts'
@@ -19,19 +19,20 @@ export default defineModule({
   settings: schema,
 
   once(context) {
-    const { event, personal, slot } = context
+    const { event, personal, slot, use } = context
+    const seals = bodySeals(context, () => use(Sealing))
     event(AgentStopped)
     const sessions = new Sessions(context)
     const running = new Running(context, sessions)
-    addRoutes(context, sessions, running)
+    addRoutes(context, { sessions, running, seals })
     personal(
       personalOfUsers({ count: (user) => sessions.countOf(user), erase: (user) => sessions.eraseOf(user) }),
     )
     /** A call counts once, in whichever configurations of the module it is. */
-    return { sessions, running, counted: slot<{ by?: Counted }>(() => ({})) }
+    return { sessions, running, seals, counted: slot<{ by?: Counted }>(() => ({})) }
   },
 
-  setup({ id: module, settings, emit, report }, { sessions, running, counted }) {
+  setup({ id: module, settings, emit, report }, { sessions, running, seals, counted }) {
     const conversationFor = (call: Call): Conversation | undefined => {
       const { sessionId } = call.context
       const isMeant =
@@ -60,6 +61,13 @@ export default defineModule({
       throw refusal(id, entered, entered.retryMs)
     }
 
+    /** The session as it is stored. */
+    function sessionOf({ principal, context: { sessionId } }: Call): Awaitable<string | undefined> {
+      const seal = sessionId === undefined ? undefined : seals.sealFor(principal)
+      if (sessionId === undefined || !seal) return sessionId
+      return seal instanceof Promise ? seal.then((sealed) => sealed(sessionId)) : seal(sessionId)
+    }
+
     return {
       request(call) {
         const conversation = conversationFor(call)
@@ -67,14 +75,16 @@ export default defineModule({
         const id = `ses_${conversation.id}`
         const steps = stepsOf(call.request)
         const counts = counted(call).by === undefined
-        const facts = factsOf(call, conversation)
         const pass = (entered: Entered | undefined): undefined => {
           obey(entered, id, call)
           if (!counts || !entered || call.cancel.aborted) return
           counted(call).by = { id, call, turn: steps.turn }
           running.add(id, call)
         }
-        const entered = sessions.enter({ id, facts, steps, limits: settings, counts })
+        const enter = (session: string | undefined) =>
+          sessions.enter({ id, facts: factsOf(call, conversation, session), steps, limits: settings, counts })
+        const session = sessionOf(call)
+        const entered = session instanceof Promise ? session.then(enter) : enter(session)
         return entered instanceof Promise ? entered.then(pass) : pass(entered)
       },
       settled(outcome, call) {
@@ -89,11 +99,12 @@ export default defineModule({
 })
 
 function factsOf(
-  { principal: { userId, keyId, tenant }, context: { sessionId, project }, request: { model } }: Call,
+  { principal: { userId, keyId, tenant }, context: { project }, request: { model } }: Call,
   { from }: Conversation,
+  session: string | undefined,
 ): SessionFacts {
   return {
-    ...(sessionId !== undefined && { session: sessionId }),
+    ...(session !== undefined && { session }),
     ...(userId !== undefined && { user_id: userId }),
     ...(tenant !== undefined && { tenant }),
     from,

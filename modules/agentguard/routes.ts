@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { notFound, type OnceContext, type Principal } from '#kernel'
-import { listed, listOf, listQuery, pageOf, usdOf } from '#kit'
+import { type BodySeals, listed, listOf, listQuery, pageOf, usdOf } from '#kit'
 import { bounds } from './bounds.ts'
 import type { Running } from './running.ts'
 import type { SessionRow } from './session.ts'
@@ -34,15 +34,19 @@ const item = z.object({
   reason: z.string().nullable(),
 })
 
+const stateOf = ({ killed, stopped }: SessionRow): z.infer<typeof state> =>
+  killed ? 'killed' : stopped ? 'stopped' : 'active'
+
 const isoOf = (ms: number): string => new Date(ms).toISOString()
 
-function itemOf(id: string, row: SessionRow): z.infer<typeof item> {
-  const { stopped, killed, user_id, tenant, session } = row
+/** `session`: as the client calls it, where it can be told. */
+function itemOf(id: string, row: SessionRow, session: string | undefined): z.infer<typeof item> {
+  const { stopped, killed, user_id, tenant } = row
   return {
     id,
     session: session ?? null,
     from: row.from,
-    state: killed ? 'killed' : stopped ? 'stopped' : 'active',
+    state: stateOf(row),
     stopped_by: killed ? 'killed' : ((stopped?.bound as z.infer<typeof item>['stopped_by']) ?? null),
     user_id: user_id ?? null,
     key_id: row.key_id,
@@ -62,8 +66,16 @@ function itemOf(id: string, row: SessionRow): z.infer<typeof item> {
   }
 }
 
+interface Parts {
+  readonly sessions: Sessions
+  readonly running: Running
+  readonly seals: BodySeals
+}
+
 /** Admins see and end all sessions, and reset them; users see and end their own. */
-export function addRoutes({ route }: OnceContext, sessions: Sessions, running: Running): void {
+export function addRoutes({ route }: OnceContext, { sessions, running, seals }: Parts): void {
+  const shownAs = async (id: string, row: SessionRow) =>
+    itemOf(id, row, row.session === undefined ? undefined : await seals.tryOpen(row.session))
   const isSeenBy = ({ user_id }: SessionRow, principal: Principal | undefined): boolean =>
     principal?.type === 'admin' || (user_id !== undefined && user_id === principal?.userId)
   const noSession = (id: string) => notFound(`There is no session ${id}.`, { param: 'id' })
@@ -85,14 +97,14 @@ export function addRoutes({ route }: OnceContext, sessions: Sessions, running: R
     }),
     returns: listOf('sessions', item),
     async handle({ query: { state, user_id, ...query }, principal }) {
-      const items = (await sessions.list())
+      const rows = (await sessions.list())
         .filter(([, row]) => isSeenBy(row, principal))
-        .map(([id, row]) => itemOf(id, row))
-        .filter((one) => state === undefined || one.state === state)
-        .filter((one) => user_id === undefined || one.user_id === user_id)
+        .filter(([, row]) => state === undefined || stateOf(row) === state)
+        .filter(([, row]) => user_id === undefined || row.user_id === user_id)
+      const { items, ...page } = pageOf(rows, query, ([id]) => id)
       return listed(
         'sessions',
-        pageOf(items, query, ({ id }) => id),
+        { ...page, items: await Promise.all(items.map(([id, row]) => shownAs(id, row))) },
         query,
       )
     },
@@ -105,7 +117,7 @@ export function addRoutes({ route }: OnceContext, sessions: Sessions, running: R
     summary: 'One session',
     params,
     returns: item,
-    handle: async ({ params: { id }, principal }) => itemOf(id, await seen(id, principal)),
+    handle: async ({ params: { id }, principal }) => shownAs(id, await seen(id, principal)),
   })
 
   route({
@@ -121,7 +133,7 @@ export function addRoutes({ route }: OnceContext, sessions: Sessions, running: R
       const killed = await sessions.kill(id, principal?.userId ?? principal?.keyId ?? 'unknown', reason)
       if (!killed) throw noSession(id)
       await running.endKilled()
-      return itemOf(id, killed)
+      return shownAs(id, killed)
     },
   })
 

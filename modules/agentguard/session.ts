@@ -6,7 +6,7 @@ const count = z.int().min(0)
 
 /** A session as it is kept: counts, and hashes that no text can be had back from. Times are milliseconds since the epoch. */
 export const sessionRow = z.object({
-  /** As the client calls it; absent where it was derived. */
+  /** As the client calls it, sealed where bodies are; absent where it was derived. */
   session: z.string().optional(),
   from: z.enum(['header', 'derived']),
   user_id: z.string().optional(),

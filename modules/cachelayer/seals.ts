@@ -22,7 +22,7 @@ export function sealsOf(context: Pick<Context<unknown>, 'id' | 'find' | 'use'>):
     async open({ body, ...row }) {
       if (typeof body !== 'string') return { ...row, body }
       // Under another encryption key it is as if there were no answer.
-      const text = await Promise.resolve(seals.open(body)).catch(() => undefined)
+      const text = await seals.tryOpen(body)
       return text === undefined ? undefined : { ...row, body: JSON.parse(text) }
     },
   }

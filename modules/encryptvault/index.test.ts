@@ -122,6 +122,38 @@ test('a tenant whose data is erased leaves traces whose bodies nobody can read',
   expect(contentOf(await trace(await say('again', ada.key)))).toBe('again')
 })
 
+test('a session is found and shown as long as its words can be opened, whether bodies are stored or not', async () => {
+  const cleo = await gateway.signUp('cleo')
+  await gateway.module('encryptvault', { enabled: true })
+  const sessions = async (of: string) => {
+    const { body } = await gateway.api('GET', `/api/observe/traces?session_id=${of}`)
+    return body.traces.map(({ session_id }: { session_id: string | null }) => session_id)
+  }
+  const told = { model: 'm', usage: { input: 1, output: 1 }, session_id: 'fennel', request_id: 'anise' }
+  const shown = { ...told, error: { code: 'told', message: 'no dill' } }
+  const { body: made } = await gateway.api('POST', '/api/observe/traces', shown, cleo.key)
+  expect(made).toMatchObject({ session_id: 'fennel', request_id: 'anise', error: { message: 'no dill' } })
+  for (const word of ['fennel', 'anise', 'dill'])
+    expect(await whileClosed(() => placesOf(path.join(folder, 'data'), word))).toEqual([])
+  expect(await trace(made.id)).toMatchObject({
+    session_id: 'fennel',
+    request_id: 'anise',
+    error: { message: 'no dill' },
+  })
+  await gateway.module('encryptvault', { enabled: false })
+  expect((await gateway.api('POST', '/api/observe/traces', told, cleo.key)).status).toBe(201)
+  expect(await sessions('fennel')).toEqual(['fennel', 'fennel'])
+  expect(await sessions('fenne')).toEqual([])
+  const personal = gateway.kernel.container.resolve<Personal>(kernelServices.personal)
+  await personal.erase({ kind: 'tenant', id: `of-${cleo.userId}` }, 'request')
+  expect(await sessions('fennel')).toEqual(['fennel', null])
+  expect(await trace(made.id)).toMatchObject({
+    session_id: null,
+    request_id: null,
+    error: { message: '[sealed]' },
+  })
+})
+
 test('with a list of tenants only their bodies are sealed, told traces included', async () => {
   const { userId, key } = await gateway.signUp('eve')
   await gateway.module('encryptvault', { enabled: true, config: { tenants: [`of-${userId}`] } })

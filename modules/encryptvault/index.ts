@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { defineModule, operator, type Principal, SealedBodies, type Subject } from '#kernel'
 
+type Caller = Pick<Principal, 'userId' | 'tenant'>
+
 export default defineModule({
   settings: z.strictObject({
     tenants: z
@@ -8,15 +10,15 @@ export default defineModule({
       .default('all')
       .meta({
         title: 'Tenants',
-        description: 'Whose bodies are sealed: everybody’s, or those of these tenants.',
+        description: 'Whose calls are sealed: everybody’s, or those of these tenants.',
       }),
   }),
 
   setup({ id, settings: { tenants }, provide }) {
-    const seals = ({ tenant }: Principal): boolean =>
+    const seals = ({ tenant }: Caller): boolean =>
       tenants === 'all' || (tenant !== undefined && tenants.includes(tenant))
     provide(SealedBodies, {
-      subjectOf: (principal) => (seals(principal) ? ownerOf(principal) : undefined),
+      subjectOf: (caller) => (seals(caller) ? ownerOf(caller) : undefined),
     })
     return {
       pure: true,
@@ -29,5 +31,5 @@ export default defineModule({
 })
 
 /** A tenant's bodies have one key, those of users without one a key each; the operator's calls have the operator's. */
-const ownerOf = ({ tenant, userId = operator }: Principal): Subject =>
+const ownerOf = ({ tenant, userId = operator }: Caller): Subject =>
   tenant === undefined ? { kind: 'user', id: userId } : { kind: 'tenant', id: tenant }

@@ -8,11 +8,10 @@ import {
   Figures,
   kernelServices,
   ModuleChanged,
-  Sealing,
   TraceReader,
   UsageRecords,
 } from '#kernel'
-import { bodySeals, daysOf, personalOfUsers, retained } from '#kit'
+import { daysOf, personalOfUsers, retained } from '#kit'
 import { Arrangements } from './arrangements.ts'
 import { raiseUsage } from './behind.ts'
 import { figuresOf } from './figures.ts'
@@ -27,6 +26,7 @@ import { statusRoute } from './routes/status.ts'
 import { timeseriesRoute } from './routes/timeseries.ts'
 import { explainRoute, traceRoutes } from './routes/traces.ts'
 import type { TraceRow } from './row.ts'
+import { traceSeals } from './trace-seals.ts'
 import { Traces } from './traces.ts'
 import { guardrailOf, itemOf } from './view.ts'
 
@@ -67,11 +67,7 @@ export default defineArea({
 
   setup(context) {
     const { settings } = context
-    const traces = new Traces(
-      context.store,
-      flushMs,
-      bodySeals(context, () => context.use(Sealing)),
-    )
+    const traces = new Traces(context.store, flushMs, traceSeals(context))
     traces.prepare().catch((err: unknown) => context.log.error({ err }, 'older traces could not be indexed'))
     context.own(() => traces.queued())
     const arrangements = new Arrangements(

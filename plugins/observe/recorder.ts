@@ -1,4 +1,4 @@
-import type { Call, Outcome } from '#kernel'
+import type { Awaitable, Call, Outcome } from '#kernel'
 import { detach } from '#kit'
 import { bodiesText } from './body.ts'
 import type { TraceRow } from './row.ts'
@@ -20,7 +20,7 @@ export function record(
 ): TraceRow {
   if (!rules.store) {
     const row = rowOf(outcome, call, 'off')
-    void traces.append(row)
+    seeTo(traces.append(row, undefined, call.principal))
     return row
   }
   const { request } = call.trace
@@ -29,9 +29,12 @@ export function record(
     const sides = { request: request && call.trace.json(request), response: storedAnswer(outcome) }
     return bodiesText(sides, rules.maxBytes)
   }
-  const sealed = traces.append(row, text, call.principal)
-  if (sealed) detach('bodies that are to be sealed', sealed)
+  seeTo(traces.append(row, text, call.principal))
   return row
+}
+
+function seeTo(appended: Awaitable<void>): void {
+  if (appended) detach('a trace that is to be sealed', appended)
 }
 
 /** Escapes that JSON allows and this encoder never writes: a search would not find a text written with them. */

@@ -57,6 +57,8 @@ export interface TraceRow extends TraceSummary {
   readonly decisions: readonly Decision[]
   readonly params_changed: readonly string[]
   readonly generation: number | undefined
+  /** Sealed: what it says in the words of its client and of providers, which it then does not say itself. */
+  readonly words?: string
   /** Whether bodies were stored; `redacted` when the request was refused before it had been inspected. */
   readonly bodies: 'stored' | 'redacted' | 'off'
 }

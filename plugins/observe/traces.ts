@@ -10,13 +10,13 @@ import type {
   Store,
   TracePlace,
 } from '#kernel'
-import { type BodySeals, Expiry, nanoOf, type Seal } from '#kit'
+import { Expiry, nanoOf, type Seal } from '#kit'
 import { type Bodies, parseBodies } from './body.ts'
-import { noSeals, sealedBy, type TextOf } from './body-seals.ts'
 import { Cells, everybody, minutesBefore, quartersBefore } from './cells.ts'
 import { fields, numbers } from './fields.ts'
 import { createRollUp } from './roll-up.ts'
 import type { TraceRow } from './row.ts'
+import { noSeals, openedRow, sealedBy, sealedRow, type TextOf, type TraceSeals } from './trace-seals.ts'
 
 /** The filters of a listing; all of them must hold. */
 export interface TraceFilter {
@@ -60,11 +60,11 @@ export class Traces {
 
   readonly #expiry: Expiry<TraceRow>
   readonly #bodiesExpiry: Expiry<TraceRow>
-  readonly #seals: BodySeals
+  readonly #seals: TraceSeals
   readonly #waiting = new Set<Promise<void>>()
   deletedBefore: number | undefined
 
-  constructor(store: Store, flushMs: number, seals: BodySeals = noSeals) {
+  constructor(store: Store, flushMs: number, seals: TraceSeals = noSeals) {
     this.#seals = seals
     this.#log = store.log<TraceRow>('traces', {
       id: ({ id }) => id,
@@ -85,12 +85,13 @@ export class Traces {
 
   /**
    * Queues a trace; `bodies` of the caller is asked for when there is room for them. A promise only while the key that
-   * they are sealed under is fetched; when it rejects, the trace is queued without them.
+   * they are sealed under is fetched; when it rejects, the trace is queued without them and without its words.
    */
   append(row: TraceRow, bodies?: TextOf, caller?: Principal): Awaitable<void> {
-    const seal = bodies && caller && this.#seals.sealFor(caller)
-    if (seal instanceof Promise) return this.#whileOpen(this.#appendSealed(row, bodies!, seal))
-    this.#log.append(row, seal ? sealedBy(seal, bodies!) : bodies)
+    const seal = caller && this.#seals.sealFor(caller)
+    if (seal instanceof Promise) return this.#whileOpen(this.#appendLater(row, bodies, seal))
+    if (seal) this.#appendSealed(row, bodies, seal)
+    else this.#log.append(row, bodies)
   }
 
   /** Resolves when no trace waits for a key any more. */
@@ -103,17 +104,22 @@ export class Traces {
     return appended.finally(() => this.#waiting.delete(appended))
   }
 
-  async #appendSealed(row: TraceRow, bodies: TextOf, seal: Promise<Seal>): Promise<void> {
+  #appendSealed(row: TraceRow, bodies: TextOf | undefined, seal: Seal): void {
+    this.#log.append(sealedRow(row, this.#seals, seal), bodies && sealedBy(seal, bodies))
+  }
+
+  async #appendLater(row: TraceRow, bodies: TextOf | undefined, seal: Promise<Seal>): Promise<void> {
     try {
-      this.#log.append(row, sealedBy(await seal, bodies))
+      this.#appendSealed(row, bodies, await seal)
     } catch (error) {
-      this.#log.append({ ...row, bodies: 'off' })
+      this.#log.append(sealedRow({ ...row, bodies: 'off' }, this.#seals))
       throw error
     }
   }
 
-  get(id: string): Promise<TraceRow | undefined> {
-    return this.#log.get(id)
+  async get(id: string): Promise<TraceRow | undefined> {
+    const row = await this.#log.get(id)
+    return row && openedRow(row, this.#seals)
   }
 
   /** Both sides of a call; undefined when they were not stored, or not any more. */
@@ -125,13 +131,15 @@ export class Traces {
   }
 
   /** A page, newest first, with the total. */
-  list(filter: TraceFilter, page: PageOptions): Promise<Page<TraceRow>> {
-    return this.#log.list({ ...queryOf(filter), ...page })
+  async list(filter: TraceFilter, page: PageOptions): Promise<Page<TraceRow>> {
+    const { items, ...rest } = await this.#log.list({ ...this.#queryOf(filter), ...page })
+    return { ...rest, items: await Promise.all(items.map((row) => openedRow(row, this.#seals))) }
   }
 
   /** Every trace that passes, newest first. */
-  scan(filter: TraceFilter, { after }: Pick<PageOptions, 'after'> = {}): AsyncIterable<TraceRow> {
-    return this.#log.scan({ ...queryOf(filter), ...(after !== undefined && { after }) })
+  async *scan(filter: TraceFilter, { after }: Pick<PageOptions, 'after'> = {}): AsyncIterable<TraceRow> {
+    const rows = this.#log.scan({ ...this.#queryOf(filter), ...(after !== undefined && { after }) })
+    for await (const row of rows) yield row.words === undefined ? row : await openedRow(row, this.#seals)
   }
 
   /** The next traces in the order in which they were written, and the place behind them. */
@@ -139,7 +147,7 @@ export class Traces {
     const where = withFindings ? { found: 'yes' } : {}
     const traces: TraceRow[] = []
     const query = { where, from, limit, reverse: false, ...(after !== undefined && { after }) }
-    for await (const row of this.#log.scan(query)) traces.push(row)
+    for await (const row of this.#log.scan(query)) traces.push(await openedRow(row, this.#seals))
     const last = traces.at(-1)
     return { traces, after: (last && (await this.#log.placeOf(last.id))) ?? after }
   }
@@ -215,16 +223,18 @@ export class Traces {
     await this.#log.forgetTotals(...minutesBefore(before))
     await this.#log.forgetTotals(...quartersBefore(now - quartersKeptDays * 24 * hourMs))
   }
-}
 
-function queryOf({ from, to, min_cost, min_latency, ...equal }: TraceFilter): LogQuery {
-  return {
-    where: equal,
-    atLeast: {
-      cost_nano: min_cost ? nanoOf(min_cost) : undefined,
-      latency_us: min_latency ? Math.round(min_latency * 1000) : undefined,
-    },
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
+  /** A session is found by its id and by what stands for it where it is sealed. */
+  #queryOf({ from, to, min_cost, min_latency, session_id, ...equal }: TraceFilter): LogQuery {
+    const session = session_id === undefined ? undefined : [session_id, ...this.#seals.namesOf(session_id)]
+    return {
+      where: { ...equal, session_id: session },
+      atLeast: {
+        cost_nano: min_cost ? nanoOf(min_cost) : undefined,
+        latency_us: min_latency ? Math.round(min_latency * 1000) : undefined,
+      },
+      ...(from === undefined ? {} : { from }),
+      ...(to === undefined ? {} : { to }),
+    }
   }
 }

@@ -73,6 +73,14 @@ test('commitments are equal for equal facts of one subject and purpose only, and
   expect(await commit('192.0.2.1')).not.toBe(first)
 })
 
+test('a text has the same names each time, and others for another purpose or text', async () => {
+  const names = (purpose: string, text: string) => sealing().namesOf(purpose, text)
+  const [name] = names('notes', 'a session')
+  expect(name).toMatch(/^[\w-]{43}$/)
+  expect(names('notes', 'a session')).toEqual([name])
+  expect([...names('journal', 'a session'), ...names('notes', 'another')]).not.toContain(name)
+})
+
 test('a salt survives a reload, and a restart', async () => {
   const sealed = await seal('kept')
   await gateway.api('POST', '/api/plugins/sealing/reload')

@@ -8,6 +8,7 @@ const form = /^sealed:(salt_[0-9A-Z]{26}):(enc:[A-Za-z0-9+/]+=*)$/
 /** Seals with keys that are derived from the encryption key and a subject's salt. */
 export function sealingWith(secrets: () => Secrets, salts: Salts): Sealing {
   const derived = new WeakMap<Salt, Map<string, Secrets>>()
+  const naming = new Map<string, Secrets>()
 
   /** Deriving costs more than most encryptions do. */
   function secretsOf(salt: Salt, purpose: string): Secrets {
@@ -52,6 +53,14 @@ export function sealingWith(secrets: () => Secrets, salts: Salts): Sealing {
           `commitment:${id}:${createHmac('sha256', bytes).update(`${purpose}\0${text}`).digest('base64url')}`
       const salt = salts.of(subject)
       return salt instanceof Promise ? salt.then(commitWith) : commitWith(salt)
+    },
+    namesOf(purpose, text) {
+      let own = naming.get(purpose)
+      if (!own) {
+        own = secrets().derive(`names ${purpose}`)
+        naming.set(purpose, own)
+      }
+      return own.names(text)
     },
   }
 }

@@ -100,10 +100,9 @@ export function traceRoutes(context: Context<unknown>, { traces, rules, keptDays
         const cost = prices.cost(...usage)
         return cost && costOf(cost)
       })
-      if (store) {
-        const sides = { request: JSON.stringify(request), response: JSON.stringify(response) }
-        await traces.append(row, () => bodiesText(sides, rules.maxBytes), principal)
-      } else await traces.append(row)
+      const sides = { request: JSON.stringify(request), response: JSON.stringify(response) }
+      const text = store ? () => bodiesText(sides, rules.maxBytes) : undefined
+      await traces.append(row, text, principal)
       added(row)
       return detail(row)
     },

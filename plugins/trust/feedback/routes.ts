@@ -5,12 +5,14 @@ import {
   forbidden,
   notFound,
   type Principal,
+  Sealing,
   TraceReader,
   type TraceSummary,
 } from '#kernel'
-import { factName, listed, listOf, listQuery, shown, storedPage } from '#kit'
+import { bodySeals, factName, listed, listOf, listQuery, shown, storedPage } from '#kit'
 import { scale, scaleOf, scoreOf } from './rating.ts'
 import type { FeedbackRow, FeedbackStore } from './store.ts'
+import { openedWords, sealedWords } from './words.ts'
 
 const id = z.string().min(1).max(100)
 const short = z.string().min(1).max(200)
@@ -68,7 +70,10 @@ const input = z.strictObject({
 })
 
 /** Feedback on answers: users on their own calls, admins on all. */
-export function addFeedbackRoutes({ route, use }: Context<unknown>, feedback: FeedbackStore): void {
+export function addFeedbackRoutes(context: Context<unknown>, feedback: FeedbackStore): void {
+  const { route, use } = context
+  const seals = bodySeals(context, () => use(Sealing))
+
   route({
     method: 'post',
     path: '/api/trust/feedback',
@@ -79,7 +84,7 @@ export function addFeedbackRoutes({ route, use }: Context<unknown>, feedback: Fe
     returns: item,
     throws: [403, 404],
     async handle({ body, principal }) {
-      const { trace_id, request_id, rating, scale: said, user_email, end_user, ...rest } = body
+      const { trace_id, request_id, rating, scale: wanted, user_email, end_user, ...rest } = body
       if (trace_id !== undefined && request_id !== undefined && trace_id !== request_id)
         throw badRequest('body request_id: it is another name for trace_id; send one of them.', {
           param: 'request_id',
@@ -90,10 +95,10 @@ export function addFeedbackRoutes({ route, use }: Context<unknown>, feedback: Fe
         throw badRequest('body rating: send a rating, a label, a comment or a correction.', {
           param: 'rating',
         })
-      const on = rating === undefined ? undefined : (said ?? scaleOf(rating))
+      const on = rating === undefined ? undefined : (wanted ?? scaleOf(rating))
       const trace = await ownTrace(traceId, principal!)
       const who = end_user ?? user_email
-      const row = await feedback.say({
+      const said = {
         trace_id: traceId,
         author: principal!.userId ?? principal!.keyId,
         user_id: principal!.userId,
@@ -101,8 +106,9 @@ export function addFeedbackRoutes({ route, use }: Context<unknown>, feedback: Fe
         ...(rating !== undefined && { rating, scale: on!, score: scoreOf(rating, on!) }),
         ...(who !== undefined && { end_user: who }),
         ...calledBy(trace),
-      })
-      return itemOf(row)
+      }
+      const row = await feedback.say(await sealedWords(said, seals, principal!))
+      return itemOf(await openedWords(row, seals))
     },
   })
 
@@ -119,7 +125,10 @@ export function addFeedbackRoutes({ route, use }: Context<unknown>, feedback: Fe
       if (type === 'user' && user_id !== undefined && user_id !== userId)
         throw forbidden('Only an admin key may see the feedback of another user.')
       const user = type === 'user' ? userId : user_id
-      const page = await storedPage(window, (options) => feedback.list({ user, trace }, options))
+      const page = await storedPage(window, async (options) => {
+        const { items, ...rest } = await feedback.list({ user, trace }, options)
+        return { ...rest, items: await Promise.all(items.map((row) => openedWords(row, seals))) }
+      })
       return listed('feedback', shown(page, itemOf), window)
     },
   })

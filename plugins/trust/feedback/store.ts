@@ -26,6 +26,8 @@ const row = z.object({
   tags: z.array(z.string()),
   correction: text,
   end_user: text,
+  /** The texts above, sealed. */
+  words: text,
   provider: text,
   model: z.string(),
   template: text,
