@@ -51,14 +51,16 @@ export class Rule {
   take(sample: Sample, mostGroups: number, isPast = false): void {
     const { of, ofAttempt } = this.metric
     if (ofAttempt) {
+      const { source, user, key, project, endedAt } = sample
       for (const attempt of sample.attempts) {
         const { provider, model } = attempt
-        this.#add({ ...sample, provider, model }, ofAttempt(attempt), mostGroups, isPast)
+        const place = { source, model, provider, user, key, project }
+        this.#add(place, endedAt, ofAttempt(attempt), mostGroups, isPast)
       }
       return
     }
     const value = of(sample)
-    if (value !== undefined) this.#add(sample, value, mostGroups, isPast)
+    if (value !== undefined) this.#add(sample, sample.endedAt, value, mostGroups, isPast)
   }
 
   /** What holds for a group at a moment. */
@@ -68,8 +70,8 @@ export class Rule {
     return comparisons[condition](value, threshold) ? 'breach' : 'ok'
   }
 
-  #add(sample: Sample, value: number, mostGroups: number, isPast: boolean): void {
-    if (this.#wants(sample)) this.groups.add(this.#groupOf(sample), sample.endedAt, value, mostGroups, isPast)
+  #add(place: Place, at: number, value: number, mostGroups: number, isPast: boolean): void {
+    if (this.#wants(place)) this.groups.add(this.#groupOf(place), at, value, mostGroups, isPast)
   }
 }
 

@@ -100,4 +100,4 @@ test('after kill -9 in an attempt it is made again, and between two the next one
 
   await api('POST', `/${id}/deliveries/${(await first())!.id}/redeliver`)
   await expect.poll(first, { timeout: 10_000 }).toMatchObject({ status: 'success', attempt: 4 })
-}, 90_000)
+}, 180_000)
