@@ -9,6 +9,7 @@ import {
   type Secrets,
   type Store,
 } from '#kernel'
+import { Batches } from './batches.ts'
 import { bodyOf, type Message } from './formats.ts'
 import { isDeliverable, nameFor } from './names.ts'
 import { type DeliveryRow, deliveryRow, type WebhookRow } from './rows.ts'
@@ -17,9 +18,16 @@ import type { Webhooks } from './webhooks.ts'
 
 /** Deliveries of one webhook that may wait; beyond them events are dropped, and shown as that. */
 const mostWaiting = 10_000
-/** Ended deliveries that are kept of each webhook, and for how long. */
-const kept = { count: 1000, days: 7 }
-const dayMs = 86_400_000
+
+interface Addressed {
+  readonly webhook: WebhookRow
+  readonly message: Message
+}
+
+interface Arrival {
+  readonly occurrence: string
+  readonly messages: readonly Addressed[]
+}
 
 /** What is sent to whom, on disk: a row that waits is sent by `Dispatch`. Bodies are encrypted, as they hold what happened. */
 export class Deliveries {
@@ -27,6 +35,7 @@ export class Deliveries {
   readonly #store: Store
   readonly #webhooks: Webhooks
   readonly #secrets: () => Secrets
+  readonly #arrivals = new Batches<Arrival, string[]>((arrivals) => this.#write(arrivals))
 
   constructor(store: Store, webhooks: Webhooks, secrets: () => Secrets) {
     this.#store = store
@@ -48,7 +57,7 @@ export class Deliveries {
   take(occurrence: Occurrence): Promise<unknown> | undefined {
     const { type, data } = occurrence
     if (!isDeliverable(type)) return undefined
-    const messages: { webhook: WebhookRow; message: Message }[] = []
+    const messages: Addressed[] = []
     for (const webhook of this.#webhooks.enabled) {
       const event = nameFor(type, webhook.events)
       if (event !== undefined && passes(webhook, data))
@@ -59,33 +68,47 @@ export class Deliveries {
   }
 
   /** Queues messages of one occurrence in one transaction; returns the ids of their deliveries. */
-  async add(
-    occurrence: string,
-    messages: readonly { readonly webhook: WebhookRow; readonly message: Message }[],
-  ): Promise<string[]> {
-    const at = new Date().toISOString()
-    const rows: DeliveryRow[] = []
-    for (const { webhook, message } of messages) {
-      const waiting = await this.rows.count({ index: 'state', equals: [webhook.id, 'pending'] })
-      const isFull = waiting >= mostWaiting
-      const body = bodyOf(message, webhook.format)
-      rows.push({
-        id: deliveryIdOf(occurrence, webhook.id),
-        webhook: webhook.id,
-        event: message.event,
-        body: this.#secrets().encrypt(body),
-        sha256: sha256Of(body),
-        status: isFull ? 'dropped' : 'pending',
-        ...(isFull && { error: `${mostWaiting} deliveries of the webhook are waiting.` }),
-        attempts: 0,
-        created_at: at,
-        updated_at: at,
-      })
+  add(occurrence: string, messages: readonly Addressed[]): Promise<string[]> {
+    return this.#arrivals.add({ occurrence, messages })
+  }
+
+  async #write(arrivals: readonly Arrival[]): Promise<string[][]> {
+    const waiting = new Map<string, number>()
+    const rows: DeliveryRow[][] = []
+    for (const { occurrence, messages } of arrivals) {
+      const own: DeliveryRow[] = []
+      for (const { webhook, message } of messages) {
+        const before = waiting.get(webhook.id) ?? (await this.#countWaiting(webhook.id))
+        waiting.set(webhook.id, before + 1)
+        own.push(this.#rowOf(occurrence, webhook, message, before >= mostWaiting))
+      }
+      rows.push(own)
     }
     await this.#store.transaction((tx) => {
-      for (const row of rows) if (!tx.get(this.rows, row.id)) tx.put(this.rows, row.id, row)
+      for (const row of rows.flat()) if (!tx.get(this.rows, row.id)) tx.put(this.rows, row.id, row)
     })
-    return rows.map(({ id }) => id)
+    return rows.map((own) => own.map(({ id }) => id))
+  }
+
+  #rowOf(occurrence: string, webhook: WebhookRow, message: Message, isFull: boolean): DeliveryRow {
+    const at = new Date().toISOString()
+    const body = bodyOf(message, webhook.format)
+    return {
+      id: deliveryIdOf(occurrence, webhook.id),
+      webhook: webhook.id,
+      event: message.event,
+      body: this.#secrets().encrypt(body),
+      sha256: sha256Of(body),
+      status: isFull ? 'dropped' : 'pending',
+      ...(isFull && { error: `${mostWaiting} deliveries of the webhook are waiting.` }),
+      attempts: 0,
+      created_at: at,
+      updated_at: at,
+    }
+  }
+
+  #countWaiting(webhook: string): Promise<number> {
+    return this.rows.count({ index: 'state', equals: [webhook, 'pending'] })
   }
 
   /** Sends an ended delivery anew, with its id. */
@@ -128,40 +151,6 @@ export class Deliveries {
   /** Deletes all deliveries of a webhook that is no more; attempts that wait find nothing to send. */
   async erase(webhook: string): Promise<void> {
     for await (const [id] of this.rows.scan({ index: 'webhook', equals: webhook })) await this.rows.delete(id)
-  }
-
-  /** How many deliveries name a user. */
-  async countOf(user: string): Promise<number> {
-    let count = 0
-    for await (const _ of this.#naming(user)) count += 1
-    return count
-  }
-
-  /** Deletes the deliveries that name a user, also those that wait, and returns how many. */
-  async eraseOf(user: string): Promise<number> {
-    let erased = 0
-    for await (const id of this.#naming(user)) if (await this.rows.delete(id)) erased += 1
-    return erased
-  }
-
-  async *#naming(user: string): AsyncIterable<string> {
-    for await (const [id, row] of this.rows.scan()) if (this.bodyOf(row).includes(user)) yield id
-  }
-
-  /** Forgets ended deliveries that are old, or of which there are many newer ones, and webhooks of plugins that have none left. */
-  async prune(now = Date.now()): Promise<void> {
-    const oldest = new Date(now - kept.days * dayMs).toISOString()
-    for await (const [webhook, { owner, updated_at: used }] of this.#webhooks.rows.scan()) {
-      let ended = 0
-      for await (const [id, row] of this.rows.scan({ index: 'webhook', equals: webhook, reverse: true })) {
-        if (row.status === 'pending') continue
-        ended += 1
-        if (ended > kept.count || row.created_at < oldest) await this.rows.delete(id)
-      }
-      const isUnused = owner !== undefined && ended === 0 && used < oldest
-      if (isUnused && (await this.rows.count({ index: 'webhook', equals: webhook })) === 0)
-        await this.#webhooks.rows.delete(webhook)
-    }
   }
 }
 

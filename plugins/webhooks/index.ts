@@ -4,6 +4,8 @@ import { personalOfUsers } from '#kit'
 import { Deliveries } from './deliveries.ts'
 import { Dispatch } from './dispatch.ts'
 import { FirstAttempts } from './first-attempts.ts'
+import { PersonalDeliveries } from './personal-deliveries.ts'
+import { prune } from './pruning.ts'
 import { addDeliveryRoutes } from './routes/deliveries.ts'
 import { addWebhookRoutes } from './routes/webhooks.ts'
 import { senderOf } from './sender.ts'
@@ -33,12 +35,11 @@ export default defineArea({
       delaysMs: settings.retry_delays_s.map((seconds) => seconds * 1000),
     })
     onAny((_, occurrence) => deliveries.take(occurrence))
-    every(hourMs, () => deliveries.prune())
+    every(hourMs, () => prune(webhooks, deliveries))
     provide(WebhookSender, senderOf(webhooks, deliveries))
+    const ofUsers = new PersonalDeliveries(deliveries)
     personal(
-      personalOfUsers({ count: (id) => deliveries.countOf(id), erase: (id) => deliveries.eraseOf(id) }, [
-        'request',
-      ]),
+      personalOfUsers({ count: (id) => ofUsers.count(id), erase: (id) => ofUsers.erase(id) }, ['request']),
     )
     addWebhookRoutes(context, webhooks, deliveries)
     addDeliveryRoutes(context, webhooks, deliveries, dispatch)
