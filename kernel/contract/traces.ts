@@ -73,7 +73,7 @@ export interface TraceBodies {
   readonly response?: unknown
   /** Sides of which only the beginning was stored, as a text in `text`. */
   readonly truncated?: readonly ('request' | 'response')[]
-  /** There were some, and their owner's data was erased. */
+  /** There were some, and they cannot be opened: their owner's data was erased, or the encryption key is another one. */
   readonly erased?: true
 }
 

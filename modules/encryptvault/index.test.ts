@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -23,8 +23,9 @@ export default {
   setup(ctx) { ctx.provide(Symbol.for('switchyard:tenants'), { tenantOf: (id) => 'of-' + id }) },
 }`
 
-const start = () =>
+const start = (env: Record<string, string> = {}) =>
   startGateway({
+    env,
     upstream,
     dataDir: path.join(folder, 'data'),
     plugins: [organisations],
@@ -152,6 +153,29 @@ test('a session is found and shown as long as its words can be opened, whether b
     request_id: null,
     error: { message: '[sealed]' },
   })
+})
+
+test('under another encryption key bodies and words are not told, and nothing fails', async () => {
+  await gateway.module('encryptvault', { enabled: true })
+  const { key } = await gateway.signUp('ivy')
+  const id = await say('the marker is sumac', key)
+  const asked = await gateway.api('POST', '/v1/responses', { model: 'gpt-4o-mini', input: 'Hello' }, key)
+  const kept = async () => (await gateway.api('GET', `/v1/responses/${asked.body.id}`, undefined, key)).status
+  expect(await kept()).toBe(200)
+  await gateway.close()
+  // The generated key would open what was sealed before there was a passphrase.
+  const [inUse, moved] = ['encryption.key', 'moved'].map((name) => path.join(folder, 'data', 'secrets', name))
+  await rename(inUse!, moved!)
+  gateway = await start({ SERVICE_ENCRYPTION_KEY: 'another' })
+  expect(await trace(id)).toMatchObject({ body_status: 'unreadable', request: null, response: null })
+  const { status, body } = await gateway.api('GET', '/api/observe/traces?q=sumac')
+  expect([status, body.total]).toEqual([200, 0])
+  expect((await gateway.api('GET', '/api/insights')).status).toBe(200)
+  expect(await kept()).toBe(404)
+  await gateway.close()
+  await rename(moved!, inUse!)
+  gateway = await start()
+  expect(contentOf(await trace(id))).toBe('the marker is sumac')
 })
 
 test('with a list of tenants only their bodies are sealed, told traces included', async () => {

@@ -6,8 +6,10 @@ export interface Bodies {
   readonly response?: unknown
   /** Sides that were too large, and are there as the beginning of their JSON only. */
   readonly truncated?: readonly Side[]
-  /** There were some, and their owner's data was erased. */
+  /** There were some, and they cannot be opened any more. */
   readonly erased?: true
+  /** They are under another encryption key, and not erased for good. */
+  readonly unreadable?: true
 }
 
 /** The replacement for a side that is larger than may be stored. */

@@ -1,14 +1,15 @@
-import type {
-  Age,
-  Awaitable,
-  CallSource,
-  LogQuery,
-  Page,
-  PageOptions,
-  Principal,
-  RowLog,
-  Store,
-  TracePlace,
+import {
+  type Age,
+  type Awaitable,
+  type CallSource,
+  type LogQuery,
+  type Page,
+  type PageOptions,
+  type Principal,
+  type RowLog,
+  SecretsError,
+  type Store,
+  type TracePlace,
 } from '#kernel'
 import { Expiry, nanoOf, type Seal } from '#kit'
 import { type Bodies, parseBodies } from './body.ts'
@@ -126,8 +127,13 @@ export class Traces {
   async bodies(id: string): Promise<Bodies | undefined> {
     const stored = await this.#log.body(id)
     if (stored === undefined) return undefined
-    const text = await this.#seals.open(stored)
-    return text === undefined ? { erased: true } : parseBodies(text)
+    try {
+      const text = await this.#seals.open(stored)
+      return text === undefined ? { erased: true } : parseBodies(text)
+    } catch (error) {
+      if (error instanceof SecretsError) return { erased: true, unreadable: true }
+      throw error
+    }
   }
 
   /** A page, newest first, with the total. */
@@ -176,7 +182,7 @@ export class Traces {
       searched += 1
       last = row
       const stored = row.bodies === 'stored' ? await this.#log.body(row.id) : undefined
-      const body = stored && (await this.#seals.open(stored))
+      const body = stored && (await this.#seals.tryOpen(stored))
       if (!body?.toLowerCase().includes(wanted)) continue
       if (total >= offset && items.length < limit) items.push(row)
       total += 1

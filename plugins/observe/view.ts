@@ -118,7 +118,7 @@ function bodyStatus(row: TraceRow, bodies: Bodies | undefined): TraceDetail['bod
   if (row.bodies === 'off') return 'off'
   if (row.bodies === 'redacted') return 'redacted'
   if (!bodies) return 'expired'
-  if (bodies.erased) return 'erased'
+  if (bodies.erased) return bodies.unreadable ? 'unreadable' : 'erased'
   const { stream } = row.facts as { stream?: { truncated?: boolean } }
   return bodies.truncated || stream?.truncated ? 'truncated' : 'stored'
 }

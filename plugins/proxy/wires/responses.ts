@@ -36,8 +36,15 @@ export function addResponses(context: Context<unknown>, limits: Limits): void {
       return seal instanceof Promise ? seal.then((sealed) => sealed(text)) : seal(text)
     },
     // Responses of earlier versions are encrypted under the one key of all.
-    open: async (text) =>
-      use(Sealing).isSealed(text) ? use(Sealing).open(id, text) : use(kernelServices.secrets).decrypt(text),
+    async open(text) {
+      try {
+        const isSealed = use(Sealing).isSealed(text)
+        return isSealed ? await use(Sealing).open(id, text) : use(kernelServices.secrets).decrypt(text)
+      } catch (err) {
+        context.log.warn({ err }, 'a stored response cannot be opened')
+        return undefined
+      }
+    },
   })
   context.every(sweepMs, () => stored.sweep())
   context.own(() => stored.written())

@@ -22,7 +22,7 @@ export interface StoredParts {
   readonly log: Log
   readonly limits: Limits
   readonly seal: (owner: string, text: string) => Awaitable<string>
-  /** Undefined for what was erased. */
+  /** Undefined for what was erased, or cannot be opened. */
   readonly open: (text: string) => Promise<string | undefined>
 }
 
