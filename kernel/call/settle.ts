@@ -43,8 +43,8 @@ export async function settle(
     outcome =
       first.usage.source === 'estimated' ? await recounted(first, call, served, rating, parts.log) : first
     if (isPrivate) call.trace.mayRecord(undefined)
-    const told = chain.settled(outcome, call)
-    if (told) await told
+    const settling = chain.settled(outcome, call)
+    if (settling) await settling
     const settled = isPrivate ? { outcome: withoutBody(outcome), call: call.redacted } : { outcome, call }
     parts.events.emit(CallSettled, settled, { cause: call })
   } catch (error) {

@@ -145,19 +145,19 @@ function readOnlyDetection(detection: Detection): Detection {
 
 /** Events whose listeners cannot write into the data that they receive. */
 export function readOnlyEvents(events: EventBus): EventBus {
-  const told = <T>(occurrence: Occurrence<T>): Occurrence<T> =>
+  const frozen = <T>(occurrence: Occurrence<T>): Occurrence<T> =>
     Object.freeze(occurrenceOf(occurrence.type, occurrence, readOnlyData(occurrence.data)))
   return {
     declare: (type, by) => events.declare(type, by),
     emit: (type, data, options) => events.emit(type, data, options),
     on: (type, listener) =>
       events.on(type, (_, occurrence) => {
-        const seen = told(occurrence)
+        const seen = frozen(occurrence)
         return listener(seen.data, seen)
       }),
     onAny: (listener) =>
       events.onAny((_, occurrence) => {
-        const seen = told(occurrence)
+        const seen = frozen(occurrence)
         return listener(seen.data, seen)
       }),
   }

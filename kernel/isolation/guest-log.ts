@@ -24,11 +24,11 @@ export function guestLog(host: () => Host, more: Facts = {}): Log {
 /** Facts of a log line without what cannot cross; none of a line whose facts cannot be put into words. */
 function plain(facts: unknown): Facts {
   try {
-    const clean = JSON.stringify(facts, (_, value) => (value instanceof Error ? told(value) : value))
+    const clean = JSON.stringify(facts, (_, value) => (value instanceof Error ? describeError(value) : value))
     return clean === undefined ? {} : JSON.parse(clean)
   } catch {
     return {}
   }
 }
 
-const told = (error: Error) => ({ ...thrownOf(error), stack: error.stack })
+const describeError = (error: Error) => ({ ...thrownOf(error), stack: error.stack })

@@ -45,24 +45,24 @@ export function viewOfAttempt(attempt: Attempt, errors: CrossedErrors): AttemptV
   return { ...plain, error: error && errors.thrownOf(error), usage: usage?.(), costUsd: costUsd?.() }
 }
 
-/** The gateway's end of one call's trace: tells what is new of it. */
+/** The gateway's end of one call's trace: sends what is new of it. */
 export class TraceNews {
-  readonly #told = new Told()
+  readonly #sent = new Sent()
 
   /** Undefined when nothing is new. `isOver`: what attempts used is known by now. */
   next(trace: Trace, errors: CrossedErrors, isOver = false): TraceView | undefined {
     const { startedAt, started, cached, firstContentAt } = trace
     const isNew = (attempt: Attempt): boolean => {
       const { status, latencyMs, error, reasonNext } = attempt
-      return this.#told.isNew(nameOf(attempt), `${status} ${latencyMs} ${error !== undefined} ${reasonNext}`)
+      return this.#sent.isNew(nameOf(attempt), `${status} ${latencyMs} ${error !== undefined} ${reasonNext}`)
     }
     const attempts = trace.attempts.filter((attempt) => isNew(attempt) || isOver)
     return someOf<TraceView>({
-      began: this.#told.isNew('began', true) ? { startedAt, started } : undefined,
+      began: this.#sent.isNew('began', true) ? { startedAt, started } : undefined,
       attempts: attempts.map((attempt) => viewOfAttempt(attempt, errors)),
-      served: trace.served && this.#told.isNew('served', trace.served) ? nameOf(trace.served) : undefined,
-      cached: this.#told.isNew('cached', cached) ? cached : undefined,
-      firstContentAt: this.#told.isNew('firstContentAt', firstContentAt) ? firstContentAt : undefined,
+      served: trace.served && this.#sent.isNew('served', trace.served) ? nameOf(trace.served) : undefined,
+      cached: this.#sent.isNew('cached', cached) ? cached : undefined,
+      firstContentAt: this.#sent.isNew('firstContentAt', firstContentAt) ? firstContentAt : undefined,
     })
   }
 }
@@ -72,7 +72,7 @@ export class TraceCopy {
   readonly #trace: Trace
   readonly #errors: CrossedErrors
   readonly #attempts = new Map<string, Attempt>()
-  readonly #told = new Told()
+  readonly #sent = new Sent()
 
   constructor(trace: Trace, errors: CrossedErrors) {
     this.#trace = trace
@@ -105,30 +105,30 @@ export class TraceCopy {
     if (answered) trace.answeredBy(answered, false)
     if (cached) trace.cached = cached
     if (firstContentAt !== undefined) trace.firstContentAt = firstContentAt
-    this.#told.changesOf('reasons', this.#reasonsNext())
-    this.#told.isNew('cached', trace.cached)
+    this.#sent.changesOf('reasons', this.#reasonsNext())
+    this.#sent.isNew('cached', trace.cached)
   }
 
   /** The additions since the last time; undefined when there are none. `isOver`: the answer as it may be recorded is there. */
   next(isOver: boolean): TracePart | undefined {
     const { notes, findings, decisions, paramsChanged, headers, facts, cached, body } = this.#trace
     return someOf<TracePart>({
-      notes: this.#told.moreOf('notes', notes),
+      notes: this.#sent.moreOf('notes', notes),
       findings: this.#newOf(findings),
-      decisions: this.#told.moreOf('decisions', decisions),
-      paramsChanged: this.#told.moreOf('paramsChanged', paramsChanged),
-      headers: this.#told.changesOf('headers', headers),
+      decisions: this.#sent.moreOf('decisions', decisions),
+      paramsChanged: this.#sent.moreOf('paramsChanged', paramsChanged),
+      headers: this.#sent.changesOf('headers', headers),
       facts,
-      reasons: this.#told.changesOf('reasons', this.#reasonsNext()),
-      cached: this.#told.isNew('cached', cached) ? cached : undefined,
+      reasons: this.#sent.changesOf('reasons', this.#reasonsNext()),
+      cached: this.#sent.isNew('cached', cached) ? cached : undefined,
       body: isOver && body ? recorded(body) : undefined,
     })
   }
 
   #newOf(findings: readonly TraceFinding[]): TraceFinding[] {
     return findings.flatMap((finding, i) => {
-      const spans = this.#told.moreOf(`spans ${i}`, finding.spans)
-      const count = finding.count - this.#told.numberOf(`finding ${i}`, finding.count)
+      const spans = this.#sent.moreOf(`spans ${i}`, finding.spans)
+      const count = finding.count - this.#sent.numberOf(`finding ${i}`, finding.count)
       return count > 0 ? [{ ...finding, spans, count }] : []
     })
   }
@@ -142,13 +142,13 @@ export class TraceCopy {
 }
 
 /** The values that one side has sent to the other, by name, of things that grow and change. */
-class Told {
-  readonly #told = new Map<string, unknown>()
+class Sent {
+  readonly #sent = new Map<string, unknown>()
 
   /** Whether it differs from the value that was sent last. */
   isNew(name: string, now: unknown): boolean {
-    const isNew = this.#told.get(name) !== now
-    this.#told.set(name, now)
+    const isNew = this.#sent.get(name) !== now
+    this.#sent.set(name, now)
     return isNew
   }
 
@@ -159,8 +159,8 @@ class Told {
 
   /** The number that was sent last; zero when there was none. */
   numberOf(name: string, now: number): number {
-    const before = (this.#told.get(name) ?? 0) as number
-    this.#told.set(name, now)
+    const before = (this.#sent.get(name) ?? 0) as number
+    this.#sent.set(name, now)
     return before
   }
 
