@@ -10,6 +10,7 @@ import {
   type Secrets,
   type Store,
 } from '#kernel'
+import { atMost } from '#kit'
 
 const record = z.object({
   user_id: z.string(),
@@ -22,6 +23,9 @@ const record = z.object({
   updated_at: z.string(),
 })
 type Record = z.infer<typeof record>
+
+/** Keys, and absences of keys, that are kept in memory. */
+const mostKnown = 20_000
 
 /** The part of a stored key that may be shown. */
 export type ProviderKeyView = Omit<Record, 'secret' | 'user_id'>
@@ -38,11 +42,9 @@ export class KeyStore {
    * Remembers users without a key too, since most users have none and every call asks; and reads under way, for all who ask
    * meanwhile: tokens are kept by the object that they were fetched for.
    */
-  readonly #known = new LRUCache<string, Credential | 'none' | Promise<Credential | undefined>>({
-    // Not `max`, which writes room for all of them at each start.
-    maxSize: 20_000,
-    sizeCalculation: () => 1,
-  })
+  readonly #known = new LRUCache<string, Credential | 'none' | Promise<Credential | undefined>>(
+    atMost(mostKnown),
+  )
 
   constructor(store: Store, secrets: Secrets) {
     this.#rows = keyRows(store)
