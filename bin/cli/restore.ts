@@ -58,10 +58,11 @@ export function restore(folder: string, options: OutputOptions): Promise<void> {
 async function demandBackup(folder: string): Promise<void> {
   if (!(await readBackup(folder)))
     throw new Error(`${folder} is not a backup: it has no readable backup.json`)
+  const damaged = (what: string) => new Error(`the backup is damaged, and nothing was changed: ${what}`)
+  // Opened where there is none, a store is made.
+  if (!(await exists(path.join(folder, 'db', 'CURRENT')))) throw damaged('db/CURRENT is missing')
   const damage = await examine(path.join(folder, 'db'))
-  if (damage.length === 0) return
-  const list = damage.map(({ file, found }) => `${file}: ${found}`).join('. ')
-  throw new Error(`the backup is damaged, and nothing was changed: ${list}`)
+  if (damage.length > 0) throw damaged(damage.map(({ file, found }) => `${file}: ${found}`).join('. '))
 }
 
 async function demandStopped(config: Config): Promise<void> {
