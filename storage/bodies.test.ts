@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { collect, withEngine } from './conformance/harness.ts'
-import type { Collection, Engine } from './index.ts'
+import type { Collection, Engine, Transaction } from './index.ts'
 import { openLevel } from './level.ts'
 
 const leaseMs = 1000
@@ -45,6 +45,27 @@ async function slowly(engine: Engine) {
   const [[upload = ''] = []] = await collect(looseIn(engine).scan())
   return { written, upload, goOn: () => gate.resolve() }
 }
+
+test('a body is read in whole or in part until it is deleted, with what else goes then', () =>
+  withEngine(openLevel, async ({ engine }) => {
+    const files = filesOf(engine)
+    const notes = engine.collection('notes', loose)
+    const facts = await files.write('one', bytes(10), (transaction) =>
+      transaction.put(notes, 'one', { aliveAt: start }),
+    )
+    const body = (await files.get('one'))!
+    expect(body).toEqual({ ...facts, read: expect.any(Function) })
+    expect(Buffer.concat(await collect(body.read(2, 5))).toString()).toBe('bbb')
+    const alsoDelete = vi.fn((transaction: Transaction) => transaction.delete(notes, 'one'))
+    expect(await files.delete('one', alsoDelete)).toBe(true)
+    expect([await files.get('one'), await notes.get('one'), await rowsIn(engine)]).toEqual([
+      undefined,
+      undefined,
+      0,
+    ])
+    expect(await files.delete('one', alsoDelete)).toBe(false)
+    expect(alsoDelete).toHaveBeenCalledOnce()
+  }))
 
 test('the source of a body without a usable id is not read', () =>
   withEngine(openLevel, async ({ engine }) => {

@@ -3,7 +3,7 @@ import { StoreError } from './errors.ts'
 import type { Disagreement, Engine, StoreHealth, StoreProblem } from './index.ts'
 import { compare } from './level/consistency.ts'
 import { copyDatabase } from './level/copy.ts'
-import { damaged, isCorruption, locked } from './level/damage.ts'
+import { damaged, isCorruption, isLockRefusal, locked } from './level/damage.ts'
 import { isBeheaded } from './level/files/examine.ts'
 import { mendWriteAhead } from './level/files/repair.ts'
 import { Gate } from './level/gate.ts'
@@ -128,8 +128,7 @@ async function settle(database: Database, { format, report, unclean }: Opening):
 
 function openError(folder: string, cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause
-  const inner = cause instanceof Error ? cause.cause : undefined
-  if (inner instanceof Error && 'code' in inner && inner.code === 'LEVEL_LOCKED') return locked(folder, cause)
+  if (isLockRefusal(cause)) return locked(folder, cause)
   if (isCorruption(cause)) return damaged(`The database in ${folder}`, cause)
   return new StoreError(
     'STORE_FAILED',

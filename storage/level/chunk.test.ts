@@ -18,6 +18,11 @@ test('bodies come back as they went into a chunk', () => {
   )
 })
 
+test('a chunk without bodies stores none', () => {
+  expect(encodeBodies([undefined, undefined])).toBeUndefined()
+  expect(decodeBodies(undefined)).toEqual([])
+})
+
 test('lines come back as they went into a chunk, long ones and those of erased rows included', () => {
   fc.assert(
     fc.property(

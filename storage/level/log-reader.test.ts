@@ -173,6 +173,19 @@ test('a body is read by itself, and a large one from a place of its own', async 
   expect(reads.keys.filter((key) => !/!i\w+$/.test(key))).toEqual([])
 })
 
+test('an id is looked for in blocks whose first and last ids lie around it, from the newest on', async () => {
+  const keys = new LogKeys('events')
+  for (const [id, blocks] of [
+    ['e21', [5]],
+    ['e7', [2, 1]],
+  ] as const) {
+    const reads = watch()
+    expect(await log.placeOf(id)).toBeDefined()
+    expect(reads.keys).toEqual(blocks.map((block) => keys.ids(block)))
+    vi.restoreAllMocks()
+  }
+})
+
 test('what was lost on disk is missed, and the rest is found', async () => {
   await engine.close()
   const database = new Level<string, string>(folder)

@@ -25,7 +25,7 @@ export async function proveWritable(folder: string): Promise<void> {
     await handle.sync()
   } finally {
     await handle.close()
-    await rm(file, { force: true })
+    await rm(file)
   }
 }
 

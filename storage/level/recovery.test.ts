@@ -1,17 +1,14 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { fillUp, hasFullDevice, stayFull } from '../conformance/full-device.ts'
+import { fillUp, hasFullDevice } from '../conformance/full-device.ts'
 import { collect } from '../conformance/harness.ts'
 import { mountSmallDisk, type SmallDisk } from '../conformance/small-disk.ts'
-import { StoreError } from '../errors.ts'
 import type { Engine, StoreHealth } from '../index.ts'
 import { openLevel } from '../level.ts'
 import { shareEngine } from '../shared.ts'
-import { type Backed, withBacking } from './backing-parts.ts'
 import { accountOptions, type Event, eventOptions, Link, linkAfter } from './crash-parts.ts'
-import { Recovery } from './recovery.ts'
 
 let disk: SmallDisk | undefined
 let engine: Engine | undefined
@@ -23,7 +20,6 @@ beforeEach(() => {
 })
 
 afterEach(async () => {
-  vi.restoreAllMocks()
   await engine?.close()
   await disk?.[Symbol.asyncDispose]()
 })
@@ -165,123 +161,3 @@ test.skipIf(!hasFullDevice)(
     }
   },
 )
-
-/** The pauses of a recovery, each of which lasts until `end` ends it. */
-function pauses() {
-  const lengths: number[] = []
-  let begun = Promise.withResolvers<() => void>()
-  return {
-    lengths,
-    pause: (ms: number, signal: AbortSignal) =>
-      new Promise<void>((resolve) => {
-        lengths.push(ms)
-        signal.addEventListener('abort', () => resolve())
-        begun.resolve(resolve)
-      }),
-    async end(): Promise<void> {
-      const resolve = await begun.promise
-      begun = Promise.withResolvers()
-      resolve()
-    },
-  }
-}
-
-const recoveryOf = (backed: Backed, pause?: ReturnType<typeof pauses>['pause']): Recovery => {
-  const { folder, backing } = backed
-  const changed = (health: StoreHealth) => told.push(health)
-  return new Recovery({ folder, ...backing, changed, ...(pause && { pause }) })
-}
-
-const full = new StoreError('STORE_FAILED', 'refused', new Error('IO error: /a: No space left on device'))
-const isHealthy = () => expect.poll(() => told.at(-1)?.state, { interval: 1 }).toBe('healthy')
-
-/** Has the disk refuse a write. */
-async function failIn({ database, write, backing }: Backed): Promise<StoreError> {
-  vi.spyOn(database, 'batch').mockRejectedValueOnce(new Error('IO error: /a: the disk is away'))
-  await expect(write([['key', 'refused']])).rejects.toMatchObject({ code: 'STORE_FAILED' })
-  return backing.writer.failure!
-}
-
-test('it is tried again after longer and longer pauses, which are short again a minute after the last failure', () =>
-  withBacking(async (backed) => {
-    const clock = vi.spyOn(performance, 'now').mockReturnValue(1000)
-    const { lengths, pause, end } = pauses()
-    const recovery = recoveryOf(backed, pause)
-    const free = await stayFull(backed.folder)
-    recovery.begin(full)
-    recovery.begin(full)
-    for (let n = 0; n < 6; n++) await end()
-    await expect.poll(() => lengths.length, { interval: 1 }).toBe(7)
-    await free()
-    await end()
-    await isHealthy()
-    expect(lengths).toEqual([500, 1000, 2000, 4000, 8000, 15_000, 15_000])
-    expect(told[0]).toEqual({
-      state: 'read-only',
-      reason: 'No space left on device',
-      since: expect.closeTo(Date.now(), -4),
-    })
-    expect(told[1]).toEqual({ ...told[0], reason: 'Illegal operation on a directory' })
-    for (const [later, length] of [
-      [61_000, 15_000],
-      [121_001, 500],
-    ] as const) {
-      clock.mockReturnValue(later)
-      told = []
-      recovery.begin(full)
-      await end()
-      await isHealthy()
-      expect(lengths.at(-1)).toBe(length)
-    }
-  }))
-
-test('a database that cannot be opened again is down, and refuses operations, until it can', () =>
-  withBacking(async (backed) => {
-    const { folder, backing, database } = backed
-    const { pause, end } = pauses()
-    const current = join(folder, 'CURRENT')
-    const before = await readFile(current)
-    recoveryOf(backed, pause).begin(await failIn(backed))
-    await writeFile(current, 'garbage')
-    await end()
-    await expect.poll(() => told.length, { interval: 1 }).toBe(2)
-    expect(told[1]).toEqual({ ...told[0], state: 'down', reason: expect.stringContaining('CURRENT') })
-    await expect(backing.gate.run(() => database.get('key'))).rejects.toMatchObject({
-      code: 'STORE_FAILED',
-      message: expect.stringMatching(/cannot be reopened .*CURRENT.* It retries/),
-      cause: expect.any(Error),
-    })
-    await writeFile(current, before)
-    await end()
-    await isHealthy()
-    await backing.gate.run(() => backed.write([['key', 'written']]))
-    expect(await database.get('key')).toBe('written')
-  }))
-
-test('the end of a recovery ends its pause, and opens the database once more where writes are refused', () =>
-  withBacking(async (backed) => {
-    const opening = vi.spyOn(backed.database, 'open')
-    await recoveryOf(backed).end()
-    expect(opening).not.toHaveBeenCalled()
-    const failure = await failIn(backed)
-    const recovery = recoveryOf(backed, pauses().pause)
-    recovery.begin(failure)
-    await recovery.end()
-    expect(opening).toHaveBeenCalledOnce()
-    expect(backed.backing.writer.failure).toBeUndefined()
-    expect(told.map(({ state }) => state)).toEqual(['read-only'])
-  }))
-
-test('the end of a recovery says nothing of a database that still cannot be written', () =>
-  withBacking(async (backed) => {
-    const free = await stayFull(backed.folder)
-    const recovery = recoveryOf(backed)
-    const failure = await failIn(backed)
-    recovery.begin(failure)
-    // Long enough for many tries, if it did not pause.
-    for (let n = 0; n < 50; n++) await readdir(backed.folder)
-    await recovery.end()
-    expect(told).toHaveLength(1)
-    expect(backed.backing.writer.failure).toBe(failure)
-    await free()
-  }))

@@ -9,7 +9,7 @@ import type { Compactable } from './group-commit.ts'
 import { Recovery } from './recovery.ts'
 
 afterEach(() => {
-  vi.useRealTimers()
+  vi.restoreAllMocks()
 })
 
 const failure = new StoreError('STORE_FAILED', 'Cannot write', new Error('IO error: No space left on device'))
@@ -100,18 +100,29 @@ test('while the disk takes nothing the store stays as it is, and is tried again 
     expect(told.at(-1)).toEqual({ state: 'healthy' })
   }))
 
-test('a failure soon after another waits as long as that did, and one much later begins anew', () =>
+test('a failure within a minute of another waits as long as that did, and one later begins anew', () =>
   withBacking(async (backed) => {
-    vi.useFakeTimers({ toFake: ['performance'] })
+    const clock = vi.spyOn(performance, 'now')
     const { recovery, pauses, goOn } = recoveryOf(backed)
     let told = 0
-    for (const later of [0, 50_000, 100_000]) {
-      vi.advanceTimersByTime(later)
+    for (const ms of [1000, 1000, 61_000, 121_001]) {
+      clock.mockReturnValue(ms)
       recovery.begin(failure)
       told += 2
       await goOn(told)
     }
-    expect(pauses).toEqual([500, 1000, 500])
+    expect(pauses).toEqual([500, 1000, 2000, 500])
+  }))
+
+test('nothing is tried before the first pause is over, which an end cuts short', () =>
+  withBacking(async ({ folder, backing }) => {
+    const changed = vi.fn()
+    const recovery = new Recovery({ folder, ...backing, changed })
+    recovery.begin(failure)
+    // Long enough for a try, which begins with reading the folder.
+    for (let n = 0; n < 20; n++) await readdir(folder)
+    await recovery.end()
+    expect(changed).toHaveBeenCalledExactlyOnceWith(refused)
   }))
 
 test('a store that cannot be opened again is down, refuses operations, and is tried again', () =>

@@ -69,6 +69,16 @@ test('a swap is made only of what the row was', () =>
     expect([await call(1, 'delete', 'one'), await call(1, 'delete', 'one')]).toEqual([true, false])
   }))
 
+test('a row is found by what the thread says of it, however it was written', () =>
+  withHost(async ({ open, call }) => {
+    await open({ ...rows, indexes: ['n'] })
+    await call(1, 'put', 'one', rowOf(1))
+    await call(1, 'create', 'two', rowOf(2))
+    await call(1, 'swap', 'three', undefined, rowOf(3))
+    for (const equals of [1, 2, 3])
+      expect(await call(1, 'list', { index: 'n', equals })).toMatchObject({ items: [{ n: equals }] })
+  }))
+
 test.each([[['n']], [[]]])(
   'rows of a former version are brought up by the thread, with indexes %j, and one that it refuses stays as it is',
   (indexes) =>

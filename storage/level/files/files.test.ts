@@ -1,8 +1,7 @@
-import { copyFile, cp, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import fc from 'fast-check'
-import { Level } from 'level'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { runs } from '../../../test/suite/runs.ts'
 import { collect } from '../../conformance/harness.ts'
@@ -214,31 +213,6 @@ test('a table that is gone is told, and costs what lay in it', async () => {
   await repairFiles(folder, copy)
   await checkAgreement(folder, { repair: true })
   expect(await idsIn((await opened()).collection('accounts', accountOptions))).toEqual(everyId.slice(old))
-})
-
-test('what a repair finds in tables of any order is the newest', async () => {
-  const home = join(folder, 'tables')
-  const put = async (value: string) => {
-    const database = new Level<string, string>(home)
-    await database.put('key', value)
-    await database.close()
-  }
-  await put('old')
-  await put('new')
-  const settled = new Level<string, string>(home)
-  await settled.open()
-  await settled.close()
-  const tables = (await readdir(home)).filter((name) => name.endsWith('.ldb')).sort()
-  expect(tables).toHaveLength(2)
-  const [first = '', second = ''] = tables.map((name) => join(home, name))
-  const bytes = await readFile(first)
-  await copyFile(second, first)
-  await writeFile(second, bytes)
-  await rm(join(home, 'CURRENT'))
-  await repairFiles(home, copy)
-  const repaired = new Level<string, string>(home)
-  expect(await repaired.get('key')).toBe('new')
-  await repaired.close()
 })
 
 test('a store that is open is not repaired', async () => {

@@ -51,8 +51,9 @@ test('what LevelDB wrote has no gaps, also when its end is cut off anywhere', ()
     }),
     runs(30),
   )
-  for (const [from] of records.slice(-3))
-    for (let end = from; end < from + 9; end++) expect(gapsIn(file.subarray(0, end))).toEqual([])
+  for (const [from, to] of records.slice(-3))
+    for (const end of [...Array(9).keys()].flatMap((n) => [from + n, to - n]))
+      expect(gapsIn(file.subarray(0, end))).toEqual([])
 })
 
 test('a record of which any byte is wrong is a gap as long as the record', () => {
@@ -123,6 +124,11 @@ test('a record is cut short by the end of the file, and not by that of a block',
   const bytes = Buffer.from(file)
   bytes.writeUInt16LE(0xffff, last[0] + 4)
   expect(gapsIn(bytes)).toEqual([{ from: last[0], to: blockBytes, isInside: true }])
+})
+
+test('a record that goes over the end of its block is none, whatever its checksum', () => {
+  const bytes = Buffer.concat([recordOf(blockBytes - 30), recordOf(100), recordOf(50)])
+  expect(gapsIn(bytes)).toEqual([{ from: blockBytes - 30, to: blockBytes + 70, isInside: true }])
 })
 
 test('a last record that is wrong and not cut short is a gap, whatever of it is zeros', () => {

@@ -1,4 +1,5 @@
-import { cp, mkdir, mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createHash } from 'node:crypto'
+import { copyFile, cp, mkdir, mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Level } from 'level'
@@ -15,7 +16,12 @@ let home: string
 let folder: string
 let copy: string
 
-const row = (n: number): [string, string] => [`id${String(n).padStart(3, '0')}`, `${n}`.padEnd(700, '-')]
+/** Text that a table has as it is, although it is compressed. */
+const textOf = (n: number): string => createHash('sha512').update(`${n}`).digest('base64')
+const row = (n: number): [string, string] => [
+  `id${String(n).padStart(3, '0')}`,
+  textOf(n).repeat(8).slice(0, 700),
+]
 const all = Array.from({ length: 120 }, (_, n) => row(n))
 
 beforeAll(async () => {
@@ -122,14 +128,24 @@ test('a repair of write-ahead files alone leaves the other files as they are', a
   expect(await rowsIn()).toHaveLength(119)
 })
 
-test('damage of several kinds is repaired at once', async () => {
-  const files = [await harm(log, 5000), await harm(table, 2000)]
+test('damage of several kinds is repaired at once, also where the bytes still make sense', async () => {
+  const at = (await readFile(await fileLike(table))).indexOf(textOf(5))
+  expect(at).toBeGreaterThan(0)
+  const files = [await harm(log, 5000), await harm(table, at, 1)]
   expect((await repairFiles(folder, copy)).map(({ file }) => file)).toEqual(files)
   expect(await examine(folder)).toEqual([])
   const rows = await rowsIn()
   expect(rows.length).toBeGreaterThan(100)
   expect(rows.length).toBeLessThan(119)
   for (const one of rows) expect(all).toContainEqual(one)
+})
+
+test('a beginning that is missing is made again, and write-ahead files are mended with it', async () => {
+  await harm(log, 5000)
+  await rm(path.join(folder, 'CURRENT'))
+  expect(await repairFiles(folder, copy)).toHaveLength(2)
+  expect(await examine(folder)).toEqual([])
+  expect(await rowsIn()).toHaveLength(119)
 })
 
 test('a repair overwrites no copy that is there, and changes nothing then', async () => {
@@ -155,6 +171,8 @@ test('a beginning or a table that is missing is told with what it costs', async 
   expect(await examine(folder)).toEqual([
     { file: 'CURRENT', found: 'it is missing', lost: expect.stringContaining('made again') },
   ])
+  await repairFiles(folder, copy)
+  expect(await rowsIn()).toEqual(all.slice(60))
 })
 
 test('a file that is no table is left as it is in the copy, and goes with what it held', async () => {
@@ -163,4 +181,29 @@ test('a file that is no table is left as it is in the copy, and goes with what i
   await repairFiles(folder, copy)
   expect(await readFile(path.join(copy, file), 'utf8')).toBe('garbage')
   expect(await rowsIn()).toEqual(all.slice(60))
+})
+
+test('what a repair finds in tables of any order is the newest', async () => {
+  const other = path.join(home, 'tables')
+  const put = async (value: string) => {
+    const database = new Level<string, string>(other)
+    await database.put('key', value)
+    await database.close()
+  }
+  await put('old')
+  await put('new')
+  const settled = new Level<string, string>(other)
+  await settled.open()
+  await settled.close()
+  const tables = (await readdir(other)).filter((name) => name.endsWith('.ldb')).sort()
+  expect(tables).toHaveLength(2)
+  const [first = '', second = ''] = tables.map((name) => path.join(other, name))
+  const bytes = await readFile(first)
+  await copyFile(second, first)
+  await writeFile(second, bytes)
+  await rm(path.join(other, 'CURRENT'))
+  await repairFiles(other, copy)
+  const repaired = new Level<string, string>(other)
+  expect(await repaired.get('key')).toBe('new')
+  await repaired.close()
 })
