@@ -74,14 +74,14 @@ export class Dispatch {
   }
 
   async #first(id: string): Promise<boolean> {
-    const row = await this.#parts.deliveries.rows.get(id)
-    if (!isUntried(row)) return true
+    const { signal } = this.#stopped
     try {
-      const done = await this.#attempt(row, this.#stopped.signal)
-      if (done) await persist(() => this.#record(row, done))
+      const row = await this.#parts.deliveries.rows.get(id)
+      const done = isUntried(row) ? await this.#attempt(row, signal) : undefined
+      if (row && done) await persist(() => this.#record(row, done))
       return true
     } catch (error) {
-      if (this.#stopped.signal.aborted) return false
+      if (signal.aborted) return false
       throw error
     }
   }
@@ -96,26 +96,27 @@ export class Dispatch {
     return 'sent'
   }
 
-  /** Sends a delivery; undefined when it is not to be sent any more. Rejects when it is stopped. */
+  /** Sends a delivery; undefined when it is not to be sent any more. Rejects only when it is stopped. */
   async #attempt(row: DeliveryRow, signal: AbortSignal): Promise<Attempted | undefined> {
-    const { webhooks, deliveries } = this.#parts
-    const webhook = await webhooks.rows.get(row.webhook)
-    if (!webhook) {
-      // The event was queued while the webhook was being deleted.
-      await deliveries.rows.delete(row.id)
-      return undefined
-    }
-    if (!webhook.enabled) {
-      await deliveries.drop(row.id, 'The webhook is switched off.')
-      return undefined
-    }
     try {
-      return await attempt(this.#context.fetch, { ...this.#sentOf(row, webhook), signal })
+      const webhook = await this.#receiverOf(row)
+      return webhook && (await attempt(this.#context.fetch, { ...this.#sentOf(row, webhook), signal }))
     } catch (error) {
       if (signal.aborted) throw error
       const failure = new DeliveryFailed((error as Error).message, {})
       return { status: undefined, latencyMs: 0, failure }
     }
+  }
+
+  /** Undefined where nothing is to be sent, which ends the delivery. */
+  async #receiverOf({ id, webhook: of }: DeliveryRow): Promise<WebhookRow | undefined> {
+    const { webhooks, deliveries } = this.#parts
+    const webhook = await webhooks.rows.get(of)
+    if (webhook?.enabled) return webhook
+    if (webhook) await deliveries.drop(id, 'The webhook is switched off.')
+    // The event was queued while the webhook was being deleted.
+    else await deliveries.rows.delete(id)
+    return undefined
   }
 
   #sentOf(row: DeliveryRow, webhook: WebhookRow) {
