@@ -188,6 +188,10 @@ test('what clients send and get is nowhere in the data folder, and is shown as i
   const { body } = await gateway.api('GET', '/api/modules/agentguard/sessions', undefined, key)
   expect(body.sessions.map(({ session }: { session: string }) => session)).toContain(`${sealed}-session`)
 
+  for (const list of ['observe/alerts/history', 'guardrails/events', 'jobs'])
+    await expect
+      .poll(async () => (await gateway.api('GET', `/api/${list}`)).body.total, { timeout: 20_000 })
+      .toBeGreaterThan(0)
   expect(receiver.on('/all').length).toBeGreaterThan(0)
   await gateway.close()
   const inClear = await placesOf(path.join(folder, 'data'), `${open}-`)
