@@ -24,7 +24,7 @@ export const locked = (folder: string, cause?: unknown): StoreError =>
 
 /** Whether LevelDB refused to open a database because a process has it open. */
 export const isLockRefusal = (error: unknown): boolean =>
-  (error as { readonly cause?: { readonly code?: unknown } }).cause?.code === 'LEVEL_LOCKED'
+  (error as { readonly cause?: { readonly code?: unknown } } | undefined)?.cause?.code === 'LEVEL_LOCKED'
 
 /** What LevelDB says of files that are gone, or shorter than it left them. */
 const lessThanThere = /(?:No such file or directory|Invalid argument)$/

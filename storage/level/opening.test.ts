@@ -1,11 +1,11 @@
-import { cp, mkdir, mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Level } from 'level'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import type { Engine, StoreHealth, StoreProblem } from '../index.ts'
-import { type LevelOptions, openLevel } from '../level.ts'
+import { checkAgreement, type LevelOptions, openLevel } from '../level.ts'
 
 const Row = z.object({ text: z.string() })
 const rowOptions = { id: (row: { id: string }) => row.id, time: () => 1, flushMs: 60_000 }
@@ -98,6 +98,31 @@ test('a folder that cannot be opened is refused with the reason, and left as it 
     code: 'STORE_FAILED',
     message: `The database in ${folder} cannot be opened (Is a directory).`,
   })
+})
+
+test('a store that is open, or whose directory is garbage, is refused, and so is a look at what disagrees', async () => {
+  const refuses = async (code: string): Promise<void> => {
+    await expect(openLevel(folder)).rejects.toMatchObject({ code })
+    await expect(checkAgreement(folder, { repair: true })).rejects.toMatchObject({ code })
+  }
+  await opened()
+  await refuses('STORE_LOCKED')
+  await engine?.close()
+  expect(await checkAgreement(folder, { repair: true })).toEqual([])
+  const manifest = (await readdir(folder)).find((name) => name.startsWith('MANIFEST'))!
+  await writeFile(path.join(folder, manifest), 'garbage'.repeat(20))
+  await refuses('STORE_DAMAGED')
+})
+
+test('what disagrees is told, and put right only where that is asked', async () => {
+  await (await opened()).close()
+  const database = new Level<string, string>(folder)
+  await database.put('c/rows!n', '7')
+  await database.close()
+  const wrong = [{ part: 'rows', found: expect.stringContaining('counts'), canBeMended: true }]
+  expect(await checkAgreement(folder, { repair: false })).toEqual(wrong)
+  expect(await checkAgreement(folder, { repair: true })).toEqual(wrong)
+  expect(await checkAgreement(folder, { repair: false })).toEqual([])
 })
 
 test('what was deleted leaves the disk when the store is compacted', async () => {

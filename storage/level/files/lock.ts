@@ -5,5 +5,5 @@ import { isLockRefusal } from '../damage.ts'
 export async function isLocked(folder: string): Promise<boolean> {
   // It never opens: LevelDB refuses a database that is there, and one that is not.
   const database = new Level(folder, { createIfMissing: false, errorIfExists: true })
-  return database.open().then(() => false, isLockRefusal)
+  return isLockRefusal(await database.open().catch((error: unknown) => error))
 }

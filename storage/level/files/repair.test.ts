@@ -148,6 +148,13 @@ test('a beginning that is missing is made again, and write-ahead files are mende
   expect(await rowsIn()).toHaveLength(119)
 })
 
+test('a directory that is garbage is made again from the tables, and nothing is lost', async () => {
+  const file = await fileLike(/^MANIFEST/)
+  await writeFile(file, 'garbage'.repeat(50))
+  expect(await repairFiles(folder, copy)).toMatchObject([{ file: path.basename(file) }])
+  expect(await rowsIn()).toEqual(all)
+})
+
 test('a repair overwrites no copy that is there, and changes nothing then', async () => {
   const file = await harm(log, 5000)
   const damaged = await readFile(path.join(folder, file))
