@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
   chain: 2_823,
   contract: 1_069,
   detect: 559,
-  discovery: 929,
+  discovery: 928,
   events: 344,
   http: 1_785,
   isolation: 2_482,

@@ -2,14 +2,11 @@ import { registerHooks } from 'node:module'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** The names by which plugins may import what they share with the gateway, and its name in the gateway. */
+/** What plugins share with the gateway and import by another name than it does. */
 const shared: ReadonlyMap<string, string> = new Map([
   ['switchyard', '#kernel'],
   ['switchyard/kit', '#kit'],
   ['switchyard/provider', '#provider'],
-  ['#kernel', '#kernel'],
-  ['#kit', '#kit'],
-  ['#provider', '#provider'],
   ['zod', '#zod'],
   ['zod/v4', '#zod'],
 ])
@@ -71,7 +68,7 @@ const isMissing = (error: unknown): boolean =>
 
 /** The gateway's own name for it, when plugins are to have the gateway's copy. */
 const ownName = (specifier: string): string | undefined =>
-  shared.get(specifier) ?? (/^zod(\/|$)/.test(specifier) ? specifier : undefined)
+  shared.get(specifier) ?? (/^(#(kernel|kit|provider)$|zod(\/|$))/.test(specifier) ? specifier : undefined)
 
 /** The first that works; the last one's error when none does. */
 function first<T>(tries: readonly (() => T)[]): T {
