@@ -8,7 +8,7 @@ import type { Engine, LogOptions, StoreProblem } from '../index.ts'
 import { checkAgreement, openLevel } from '../level.ts'
 import { decodeLines } from './chunk.ts'
 import { accountOptions, type Event, eventOptions, Link, linkAfter } from './crash-parts.ts'
-import { asDamage, damaged, isCorruption, locked } from './damage.ts'
+import { asDamage, damaged, isCorruption, isLockRefusal, locked } from './damage.ts'
 import { LogKeys } from './log-keys.ts'
 import { CollectionKeys } from './row-writer.ts'
 import { versionKey } from './version.ts'
@@ -289,6 +289,12 @@ const others: Readonly<Record<string, unknown>> = {
 test.for(Object.entries(others))('an error %s is told as it is', ([, error]) => {
   expect(isCorruption(error)).toBe(false)
   expect(asDamage(error)).toBe(error)
+})
+
+test('a refusal for the lock of a database is told from other errors, and from none', () => {
+  const refused = (code: string) => new Error('not open', { cause: ofLevel(code, 'IO error: lock') })
+  const all = [refused('LEVEL_LOCKED'), refused('LEVEL_IO_ERROR'), new Error('not open'), undefined]
+  expect(all.map(isLockRefusal)).toEqual([true, false, false, false])
 })
 
 test('an error of damage or of a lock says what it is about', () => {
