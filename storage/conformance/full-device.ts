@@ -16,7 +16,8 @@ export async function fillUp(folder: string, compact: () => Promise<void>): Prom
   const last = Math.max(...numbers)
   const links = [1, 2, 3].map((more) => path.join(folder, `${String(last + more).padStart(6, '0')}.log`))
   for (const link of links) await symlink(device, link)
-  await compact()
+  // It writes, which the device refuses.
+  await compact().catch(() => {})
   for (const link of links) await rm(link, { force: true })
 }
 

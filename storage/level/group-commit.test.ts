@@ -5,7 +5,7 @@ import { Level } from 'level'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { fillUp, hasFullDevice } from '../conformance/full-device.ts'
 import type { StoreError } from '../errors.ts'
-import { type Database, GroupCommit } from './group-commit.ts'
+import { type Compactable, type Database, GroupCommit } from './group-commit.ts'
 
 let folder: string
 let database: Database
@@ -87,13 +87,13 @@ const refused = {
   message: expect.stringContaining('No space left on device'),
 }
 
-const fill = (writer: GroupCommit) => fillUp(folder, () => writer.compact({ gte: '0', lt: '1' }))
+const fill = () => fillUp(folder, () => (database as Database & Compactable).compactRange('0', '1'))
 
 describe.skipIf(!hasFullDevice)('after a failed batch', () => {
   test('nothing more is written, and what failed cannot be read, until the database was opened again', async () => {
     const told: StoreError[] = []
     const writer = new GroupCommit(database, (failure) => told.push(failure))
-    await fill(writer)
+    await fill()
     writer.put('a', '1')
     await expect(writer.commit()).rejects.toMatchObject(refused)
     expect(told).toEqual([writer.failure])
@@ -119,7 +119,7 @@ describe.skipIf(!hasFullDevice)('after a failed batch', () => {
 
   test('what waited behind it is refused as well, and settles', async () => {
     const writer = new GroupCommit(database)
-    await fill(writer)
+    await fill()
     const behind: Promise<void>[] = []
     const batch = database.batch.bind(database) as () => ReturnType<Database['batch']>
     vi.spyOn(database, 'batch').mockImplementation((...given) => {
@@ -140,7 +140,7 @@ describe.skipIf(!hasFullDevice)('after a failed batch', () => {
     const writer = new GroupCommit(database)
     writer.put('a', '1')
     await writer.commit()
-    await fill(writer)
+    await fill()
     await expect(writer.clear([{ gte: 'a', lt: 'b' }])).rejects.toMatchObject(refused)
     expect(writer.failure).toMatchObject(refused)
     expect(writer.read('a')).toBe('1')

@@ -126,8 +126,20 @@ export class GroupCommit {
   }
 
   /** Rewrites a range on disk, so that the bytes of what was deleted in it leave. */
-  compact({ gte, lt }: KeyRange): Promise<void> {
-    return (this.#database as Database & Compactable).compactRange(gte, lt)
+  async compact({ gte, lt }: KeyRange): Promise<void> {
+    const database = this.#database as Database & Compactable
+    await database.compactRange(gte, lt)
+    // LevelDB rewrites a table only below one that overlaps it, so the table that it has made of its memory needs one above.
+    for (const edge of [gte, lt]) this.#touch(edge)
+    await this.commit()
+    await database.compactRange(gte, lt)
+  }
+
+  /** Writes what a key has, also nothing. */
+  #touch(key: string): void {
+    const value = this.read(key)
+    if (value === undefined) this.delete(key)
+    else this.put(key, value)
   }
 
   #schedule(): void {

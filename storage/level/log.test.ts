@@ -1,9 +1,12 @@
 import { Level } from 'level'
 import { afterEach, expect, test, vi } from 'vitest'
+import { z } from 'zod'
 import { fillUp, hasFullDevice } from '../conformance/full-device.ts'
 import { withEngine } from '../conformance/harness.ts'
 import type { Log, LogOptions, StoreProblem } from '../index.ts'
 import { openLevel } from '../level.ts'
+import type { LevelCollection } from './collection.ts'
+import type { Compactable } from './group-commit.ts'
 import type { LevelLog } from './log.ts'
 import { LogKeys } from './log-keys.ts'
 import { queuedRow } from './queued-row.ts'
@@ -105,7 +108,9 @@ test.skipIf(!hasFullDevice)('while the disk refuses writes a log answers, and wa
     const log = engine.log('events', options)
     log.append(event(0))
     await log.flush()
-    await fillUp(folder, engine.compact)
+    const { database } = (engine.collection('any', { schema: z.unknown() }) as LevelCollection<unknown>)
+      .backing
+    await fillUp(folder, () => (database as typeof database & Compactable).compactRange('\0', '\uffff'))
     log.append(event(1))
     const refused = { code: 'STORE_FAILED' }
     const given = [queuedRow(options, event(2), undefined)]

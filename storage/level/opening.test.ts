@@ -125,11 +125,15 @@ test('what disagrees is told, and put right only where that is asked', async () 
   expect(await checkAgreement(folder, { repair: false })).toEqual([])
 })
 
-test('what was deleted leaves the disk when the store is compacted', async () => {
+test.each([
+  ['after it came into a table', true],
+  ['before there was a table', false],
+])('what was deleted %s leaves the disk when the store is compacted', async (_, isInTable) => {
   const store = await opened()
   const rows = rowsIn(store)
+  await rows.put('kept', { text: 'to stay' })
   await rows.put('gone', { text: 'to be forgotten' })
-  await store.compact()
+  if (isInTable) await store.compact()
   await rows.delete('gone')
   const holds = async (): Promise<boolean> => {
     const names = (await readdir(folder)).filter((name) => /\.(log|ldb)$/.test(name))
@@ -139,6 +143,7 @@ test('what was deleted leaves the disk when the store is compacted', async () =>
   expect(await holds()).toBe(true)
   await store.compact()
   await expect.poll(holds, { interval: 1 }).toBe(false)
+  expect(await rows.get('kept')).toEqual({ text: 'to stay' })
 })
 
 test('a copy has what waited to be written', async () => {
