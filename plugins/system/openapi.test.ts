@@ -77,6 +77,7 @@ test('every status with which an operation refuses stands there by itself', () =
     const expected = [
       '401',
       '429',
+      '431',
       '5XX',
       ...(requestBody || parameters.length > 0 ? ['400'] : []),
       ...(requestBody ? ['413', '415'] : []),

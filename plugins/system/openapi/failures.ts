@@ -13,10 +13,11 @@ const meanings: Readonly<Record<number, string>> = {
   415: 'The body is of another type.',
   422: 'A provider cannot do anything with the request.',
   429: 'A limit is reached.',
+  431: 'The address and the headers are too large.',
 }
 
 /** Statuses with which any model call may be refused. */
-export const ofCalls: readonly number[] = [400, 401, 403, 404, 413, 415, 422, 429]
+export const ofCalls: readonly number[] = [400, 401, 403, 404, 413, 415, 422, 429, 431]
 
 /** Statuses with which a route may refuse: those that every route of its kind has, and its own. */
 export function ofRoute(
@@ -32,21 +33,24 @@ export function ofRoute(
     ...(body ? [413, 415] : []),
     ...(body && 'form' in body ? [408] : []),
     429,
+    431,
   ]
   return [...new Set([...usual, ...throws])].sort((a, b) => a - b)
 }
 
 /** The answers of refusals and failures. */
 export function failures(statuses: readonly number[], errors: z.ZodType | undefined): Schema {
-  const schema = errors ? schemaOf(errors, 'output') : { $ref: '#/components/schemas/Error' }
-  const failure = (description: string): Schema => ({
+  const usual = { $ref: '#/components/schemas/Error' }
+  const ofWire = errors ? schemaOf(errors, 'output') : usual
+  const failure = (description: string, schema = ofWire): Schema => ({
     description,
     content: { 'application/json': { schema } },
   })
   return {
     ...Object.fromEntries(
       statuses.map((status) => {
-        const answer = failure(meanings[status] ?? 'It was refused.')
+        // What is no request yet is of no wire.
+        const answer = failure(meanings[status] ?? 'It was refused.', status === 431 ? usual : ofWire)
         return [status, status === 429 ? { ...answer, headers: retryAfter } : answer]
       }),
     ),
