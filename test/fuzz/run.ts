@@ -17,7 +17,7 @@ import { schemathesis } from './schemathesis.ts'
 const isLong = process.argv.includes('--long')
 
 /** For all of it, the installation included; a slow machine makes fewer requests in it. */
-const budgetS = isLong ? Number.POSITIVE_INFINITY : 75
+const budgetS = isLong ? Number.POSITIVE_INFINITY : 70
 
 /** A stream without end, which no tool would see the end of; `plugins/proxy/documented.test.ts` reads it. */
 const endless = 'get_api_observe_live'
@@ -62,7 +62,7 @@ function partsFor(adminKey: string, userKey: string): Part[] {
     ]
   }
   return [
-    ...users.map((one) => ({ ...one, options: [...fuzzing(1), '--workers', '2', ...others], seconds: 12 })),
+    ...users.map((one) => ({ ...one, options: [...fuzzing(1), '--workers', '2', ...others], seconds: 9 })),
     { ...admin, options: [...coverage, ...others], seconds: 25 },
     last,
   ]
