@@ -4,59 +4,49 @@
  * half a character, and what is no JSON.
  */
 export function canonicalJson(value: unknown): string {
-  try {
-    return JSON.stringify(ordered(value))
-  } catch (error) {
-    if (error !== placesItself) throw error
-    return written(value)
+  switch (typeof value) {
+    case 'string':
+      if (value.isWellFormed()) return JSON.stringify(value)
+      throw noForm(halfCharacter)
+    case 'number':
+      if (Number.isFinite(value)) return String(value)
+      break
+    case 'boolean':
+      return String(value)
+    case 'object':
+      if (value === null) return 'null'
+      return Array.isArray(value) ? textOfList(value) : textOfFields(value)
   }
+  throw noForm(String(value))
 }
 
-/** Thrown for a field whose name an object puts elsewhere than behind the last: the text must be put together by hand then. */
-const placesItself = new Error()
+function textOfList(list: readonly unknown[]): string {
+  let text = '['
+  for (const item of list) text += text === '[' ? canonicalJson(item) : `,${canonicalJson(item)}`
+  return `${text}]`
+}
 
-/** A copy whose fields are in the order of the RFC, which the engine writes faster than code could. */
-function ordered(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return sound(value)
-  if (Array.isArray(value)) return each(value, ordered)
-  const { names, isByHand } = orderOf(value)
-  if (isByHand) throw placesItself
-  const copy: Record<string, unknown> = {}
-  for (const name of names) {
+function textOfFields(value: object): string {
+  let text = '{'
+  for (const { name, label } of orderOf(value)) {
     const field = (value as Readonly<Record<string, unknown>>)[name]
-    if (field !== undefined) copy[name] = ordered(field)
+    if (field === undefined) continue
+    text += text === '{' ? label : `,${label}`
+    text += canonicalJson(field)
   }
-  return copy
+  return `${text}}`
 }
 
-function written(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(sound(value))
-  if (Array.isArray(value)) return `[${each(value, written).join()}]`
-  const fields = orderOf(value).names.flatMap((name) => {
-    const field = (value as Readonly<Record<string, unknown>>)[name]
-    return field === undefined ? [] : [`${JSON.stringify(name)}:${written(field)}`]
-  })
-  return `{${fields.join()}}`
-}
-
-/** As `map`, which passes over the holes of a list. */
-function each<T>(list: readonly unknown[], formOf: (item: unknown) => T): T[] {
-  const forms: T[] = []
-  for (const item of list) forms.push(formOf(item))
-  return forms
-}
-
-/** The names of an object in the order of the RFC. */
-interface Order {
-  readonly names: readonly string[]
-  /** Whether an object would not keep one of them in its place. */
-  readonly isByHand: boolean
+/** A name, and how a field begins that has it. */
+interface Named {
+  readonly name: string
+  readonly label: string
 }
 
 /** Orders by the names as they come: objects of one origin have the same names in the same order, so they are sorted once. */
 class KnownOrders {
   readonly next = new Map<string, KnownOrders>()
-  order: Order | undefined
+  order: readonly Named[] | undefined
 }
 
 /** Steps from name to name that are remembered. */
@@ -67,7 +57,7 @@ const longestName = 64
 let known = new KnownOrders()
 let steps = 0
 
-function orderOf(value: object): Order {
+function orderOf(value: object): readonly Named[] {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) throw noForm('An object of a class')
   let place = known
@@ -92,26 +82,10 @@ function forget(): void {
 }
 
 /** The default order of `sort` is that of UTF-16 code units, which the RFC asks for. */
-function sorted(value: object): Order {
-  const names = Object.keys(value).sort()
-  if (!names.every((name) => name.isWellFormed())) throw noForm(halfCharacter)
-  return { names, isByHand: names.some((name) => name === '__proto__' || /^[0-9]/.test(name)) }
-}
-
-function sound(value: unknown): unknown {
-  switch (typeof value) {
-    case 'string':
-      if (value.isWellFormed()) return value
-      throw noForm(halfCharacter)
-    case 'number':
-      if (Number.isFinite(value)) return value
-      break
-    case 'boolean':
-      return value
-    case 'object':
-      return value
-  }
-  throw noForm(String(value))
+function sorted(value: object): readonly Named[] {
+  return Object.keys(value)
+    .sort()
+    .map((name) => ({ name, label: `${canonicalJson(name)}:` }))
 }
 
 const halfCharacter = 'A text with half a character'
