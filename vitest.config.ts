@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { builtWorkers } from './test/suite/built.ts'
 import { compiled } from './test/suite/compiled.ts'
-import { Flaky } from './test/suite/flaky.ts'
+import { Failed } from './test/suite/failed.ts'
 import { LongestFirst } from './test/suite/longest-first.ts'
 import { Slowest } from './test/suite/slowest.ts'
 
@@ -14,8 +14,6 @@ export default defineConfig({
     // Nobody waits for these: they end what hangs, also on machines where a process takes seconds to start.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // In CI a busy neighbour may not refuse a change; the run ends with the tests that needed this.
-    retry: process.env.CI ? 1 : 0,
     expect: { poll: { timeout: 10_000 } },
     // Files share processes, so that the gateway is imported a few times and not once for each of them.
     isolate: false,
@@ -23,7 +21,7 @@ export default defineConfig({
     globalSetup: ['test/suite/compiled.ts', 'test/suite/built.ts'],
     env: { NODE_COMPILE_CACHE: compiled },
     sequence: { sequencer: LongestFirst },
-    reporters: ['default', new Slowest(), new Flaky()],
+    reporters: ['default', new Slowest(), new Failed()],
     // A worker waits for processes and providers almost half of its time: one more than there are cores keeps them busy.
     maxWorkers: availableParallelism() + 1,
   },
