@@ -39,6 +39,7 @@ const chain = [
   'shape: geminishim',
   'shape: paramnorm',
   'cache: cachelayer',
+  'cache: inflight',
   'verify: structuredshield',
   'route: keypool',
   'route: multicall',

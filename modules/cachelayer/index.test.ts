@@ -5,7 +5,6 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
-import { directivesOf } from './directives.ts'
 
 let upstream: Upstream
 let gateway: TestGateway
@@ -222,10 +221,4 @@ test('embeddings are stored too', async () => {
   const embed = () => ada.embeddings.create({ model: 'text-embedding-3-small', input: `text ${count}` })
   expect((await embed()).data).toEqual((await embed()).data)
   expect(upstream.requests).toHaveLength(1)
-})
-
-test('directives are read as HTTP has them', () => {
-  expect(directivesOf('No-Store')).toMatchObject({ skip: true })
-  expect(directivesOf('no-cache, max-age=5')).toMatchObject({ fresh: true, maxAgeS: 5 })
-  expect(directivesOf('max-age=x, private')).toEqual(directivesOf(undefined))
 })

@@ -8,8 +8,16 @@ import {
   type Filter,
   type Reply,
 } from '#kernel'
-import { Assembler, answerKey, circleOf, filterStream, personalOfUsers, replyWith } from '#kit'
-import { directivesOf } from './directives.ts'
+import {
+  Assembler,
+  answerKey,
+  answerSharing,
+  cacheDirectives,
+  circleOf,
+  filterStream,
+  personalOfUsers,
+  replyWith,
+} from '#kit'
 import { Entries } from './entries.ts'
 import { type CacheEntry, createKept, type Stored } from './entry.ts'
 import { Figures } from './figures.ts'
@@ -33,11 +41,7 @@ export default defineModule({
       .min(1024)
       .default(256 * 1024 * 1024)
       .meta({ title: 'Maximum memory', description: 'Largest size of the answers in memory, in bytes.' }),
-    share: z.enum(['user', 'project', 'tenant', 'everyone']).default('user').meta({
-      title: 'Sharing',
-      description:
-        'Who shares answers: one user, all users of a project, all users of a tenant, or everyone. Two tenants never share answers.',
-    }),
+    share: answerSharing,
     tool_calls: z.boolean().default(false).meta({
       title: 'Tool calls',
       description: 'Whether answers with tool calls are stored too.',
@@ -87,7 +91,7 @@ export default defineModule({
 
     return {
       async around(call, next) {
-        const { skip, fresh, maxAgeS } = directivesOf(call.context.headers['cache-control'])
+        const { skip, fresh, maxAgeS } = cacheDirectives(call.context.headers['cache-control'])
         if (skip) return next(call)
         const key = answerKey(call, circleOf(call, share))
         const looked = fresh ? undefined : entries.find(key)

@@ -24,6 +24,8 @@ export const exampleSchema = z.strictObject({
   upstream: z.array(object).default([]),
   /** How often the call is made; what is expected holds for the last time. */
   times: z.int().min(1).default(1),
+  /** Whether these calls are made at the same time; the answer of the last one is looked at. */
+  at_once: z.boolean().default(false),
   /** Both, unless it only makes sense in one form. */
   modes: z.array(z.enum(['plain', 'stream'])).default(['plain', 'stream']),
   expect: z.strictObject({
@@ -85,17 +87,17 @@ async function traceOf({ headers }: Answer, gateway: TestGateway): Promise<unkno
 }
 
 /**
- * Makes an example's calls one after the other, and resolves with what each came to. The provider cuts the stream of the
- * last one every `cut` bytes, if that is given: those before it only lead up to it.
+ * Makes an example's calls one after the other or at once, and resolves with what each came to. The provider cuts the stream of
+ * the last one every `cut` bytes, if that is given: those before it only lead up to it.
  */
 export async function makeCalls<T>(
-  { upstream: scripts, times }: Example,
+  { upstream: scripts, times, at_once }: Example,
   upstream: Upstream,
   cut: number | undefined,
   call: () => Promise<T>,
 ): Promise<T[]> {
   upstream.reset()
-  let isLast = false
+  let isLast = at_once
   for (const script of scripts as Script[]) {
     const isCut = cut !== undefined && (script.status ?? 200) < 400
     upstream.reply(
@@ -109,6 +111,7 @@ export async function makeCalls<T>(
         : script,
     )
   }
+  if (at_once) return Promise.all(Array.from({ length: times }, call))
   const made: T[] = []
   for (let left = times; left > 0; left -= 1) {
     isLast = left === 1

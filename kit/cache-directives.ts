@@ -1,5 +1,5 @@
-/** The directives of a client's Cache-Control for the cache. */
-export interface Directives {
+/** The directives of a client's Cache-Control for what answers without a call of its own. */
+export interface CacheDirectives {
   /** Neither look nor store. */
   readonly skip: boolean
   /** Do not look, but store. */
@@ -8,10 +8,10 @@ export interface Directives {
   readonly maxAgeS: number
 }
 
-const none: Directives = { skip: false, fresh: false, maxAgeS: Number.POSITIVE_INFINITY }
+const none: CacheDirectives = { skip: false, fresh: false, maxAgeS: Number.POSITIVE_INFINITY }
 
 /** Reads `no-store`, `no-cache` and `max-age`; whatever else it says has no meaning here. */
-export function directivesOf(header: string | undefined): Directives {
+export function cacheDirectives(header: string | undefined): CacheDirectives {
   if (header === undefined) return none
   const said = header
     .toLowerCase()
