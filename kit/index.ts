@@ -71,6 +71,7 @@ export {
   longestGuardrailMatch,
   oneSource,
 } from './guardrail-rule.ts'
+export { callsTool, HeldAnswer, type Judge } from './held-answer.ts'
 export { bucketOf, middleOf } from './histogram.ts'
 export { HourlyCounts } from './hourly-counts.ts'
 export { compileHours, type Hours, hoursSchema } from './hours.ts'
@@ -106,6 +107,7 @@ export { isOfRequest } from './request-fault.ts'
 export { daysOf, retained, usualDays } from './retained.ts'
 export { roughTokens } from './rough-tokens.ts'
 export { type RuleMatch, RuleSet, type RuleSpan } from './rule-set.ts'
+export { type SchemaCheck, type SchemaCheckOptions, schemaCheck } from './schema-check.ts'
 export { similarity, wordsOf } from './similarity.ts'
 export {
   carriesData,

@@ -29,6 +29,7 @@ const chain = [
   'limits: rateshield',
   'limits: planquota',
   'limits: costcap',
+  'inspect: toolshield',
   'inspect: trustenforce',
   'inspect: guardrail',
   'inspect: maskmode',

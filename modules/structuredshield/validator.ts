@@ -1,17 +1,6 @@
-import { createRequire } from 'node:module'
-import type { ErrorObject, ValidateFunction } from 'ajv'
 import { LRUCache } from 'lru-cache'
-import type { RE2JS } from 're2js'
-import { badRequest, type JsonObject } from '#kernel'
-
-const require = createRequire(import.meta.url)
-
-/** Loaded with the first schema: most gateways never see one. */
-const load = () => ({
-  ...(require('ajv') as typeof import('ajv')),
-  addFormats: require('ajv-formats') as typeof import('ajv-formats')['default'],
-  ...(require('re2js') as typeof import('re2js')),
-})
+import type { JsonObject } from '#kernel'
+import { schemaCheck } from '#kit'
 
 /** Whether a value fits, or what is wrong with it, one line each. */
 export type Validate = (value: unknown) => { readonly value: unknown; readonly problems: readonly string[] }
@@ -30,13 +19,13 @@ export class Validators {
 }
 
 function compile(schema: JsonObject): Validate {
-  const exact = compiled(schema, false)
-  const lenient = compiled(schema, true)
+  const exact = schemaCheck(schema)
+  const lenient = schemaCheck(schema, { coerce: true })
   return (value) => {
-    if (exact(value)) return { value, problems: [] }
-    const problems = (exact.errors ?? []).slice(0, 20).map(describe)
+    const problems = exact(value)
+    if (problems.length === 0) return { value, problems }
     const coerced = structuredClone(value)
-    const fits = lenient(coerced) && isSame(value, coerced)
+    const fits = lenient(coerced).length === 0 && isSame(value, coerced)
     return fits ? { value: coerced, problems: [] } : { value, problems }
   }
 }
@@ -50,38 +39,3 @@ function isSame(value: unknown, coerced: unknown): boolean {
   const isQuote = typeof value === 'string' ? value !== '' && coerced !== null : typeof coerced === 'string'
   return value === coerced || (isQuote && value !== null)
 }
-
-/** With coercion, `"36"` becomes `36` in the value where a number is asked for. */
-function compiled(schema: JsonObject, coerceTypes: boolean): ValidateFunction {
-  const { Ajv, addFormats, RE2JS } = load()
-  const ajv = new Ajv({
-    allErrors: true,
-    strict: false,
-    coerceTypes,
-    logger: false,
-    code: { regExp: linear(RE2JS) },
-  })
-  addFormats.default(ajv)
-  const { $schema: _, ...rest } = schema
-  try {
-    return ajv.compile(rest)
-  } catch (error) {
-    throw badRequest(`The schema cannot be used: ${(error as Error).message.slice(0, 300)}.`, {
-      param: 'schema',
-      cause: error,
-    })
-  }
-}
-
-/** Ajv's way to bring one's own regular expressions: no backtracking. */
-const linear = (engine: typeof RE2JS) =>
-  Object.assign(
-    (pattern: string) => {
-      const expression = engine.compile(pattern)
-      return { test: (text: string) => expression.matcher(text).find() }
-    },
-    { code: 'linear' },
-  )
-
-const describe = ({ instancePath, message }: ErrorObject): string =>
-  `${instancePath || '/'} ${message ?? 'is wrong'}`

@@ -12,9 +12,8 @@ import {
   Pricing,
   TrustPolicies,
 } from '#kernel'
-import { filterStream, trustPolicy } from '#kit'
+import { callsTool, filterStream, HeldAnswer, trustPolicy } from '#kit'
 import { expectedCost } from './cost.ts'
-import { Judging } from './judging.ts'
 
 type Direction = PolicyHit['direction']
 
@@ -25,6 +24,7 @@ interface Checked {
 }
 
 const refusal = 'The content was refused by a trust policy of the operator.'
+const tooLong = 'The answer is too long for the trust policies of the operator.'
 
 export default defineModule({
   settings: z.strictObject({
@@ -113,8 +113,13 @@ export default defineModule({
         const how = checkOf(call)!.judges()
         if (how === 'no') return reply
         if (reply.kind === 'stream') {
-          const judging = new Judging(how, (body) => judge(call, body))
-          return reply.through(filterStream(reply.chunks, [judging]))
+          const held = new HeldAnswer({
+            holdsFrom: (chunk) => how === 'before' || (how === 'calls' && callsTool(chunk)),
+            sees: 'all',
+            judge: (body, chunks) => judge(call, body) ?? chunks,
+            tooLong: () => (how === 'beside' ? undefined : contentBlocked(tooLong)),
+          })
+          return reply.through(filterStream(reply.chunks, [held]))
         }
         const blocked = judge(call, reply.body)
         if (blocked) throw blocked

@@ -1,0 +1,63 @@
+import type { Call, Completion } from '#kernel'
+import type { ArgumentCheck } from './arguments.ts'
+import { argumentsOf, type Called, calledIn } from './called.ts'
+import type { ToolNames } from './names.ts'
+import type { Offered } from './offered.ts'
+
+/** Why a call of a tool is refused. */
+export type Reason = 'denied' | 'not_offered' | 'no_json' | 'schema' | 'arguments' | 'too_many'
+
+export interface Refused {
+  /** The index of its choice. */
+  readonly choice: number
+  /** Its place among the calls of its choice. */
+  readonly place: number
+  readonly reason: Reason
+  /** What is wrong, for the model. */
+  readonly problem: string
+}
+
+export interface Policy {
+  readonly names: ToolNames
+  readonly check: ArgumentCheck
+  readonly mostCalls: number
+  /** The tools that the call offers; undefined where arguments are not held to schemas. */
+  readonly offered: Offered | undefined
+}
+
+/** The calls of tools in an answer that the client may not get. */
+export function refusedIn({ choices = [] }: Completion, call: Call, policy: Policy): Refused[] {
+  return choices.flatMap(({ index, message }) =>
+    (message ? calledIn(message) : []).flatMap((called, place) => {
+      const wrong = wrongWith(called, place, call, policy)
+      return wrong ? [{ choice: index, place, ...wrong }] : []
+    }),
+  )
+}
+
+type Wrong = Pick<Refused, 'reason' | 'problem'>
+
+function wrongWith(called: Called, place: number, call: Call, policy: Policy): Wrong | undefined {
+  const { names, check, mostCalls, offered } = policy
+  const { name } = called
+  if (!names.mayCall(name, call)) return { reason: 'denied', problem: 'you may not call this tool' }
+  if (place >= mostCalls)
+    return { reason: 'too_many', problem: `one answer may have ${mostCalls} calls at the most` }
+  const fits = offered?.get(name)
+  if (offered && !fits) return { reason: 'not_offered', problem: 'there is no such tool' }
+  const value = readArguments(called)
+  if (!value) return { reason: 'no_json', problem: 'the arguments are not one JSON object' }
+  const problems = called.isText ? [] : (fits?.(value) ?? [])
+  if (problems.length > 0) return { reason: 'schema', problem: problems.join('; ') }
+  if (!check(name, value))
+    return { reason: 'arguments', problem: 'the arguments have a value that is not allowed' }
+  return undefined
+}
+
+function readArguments(called: Called): object | undefined {
+  try {
+    return argumentsOf(called)
+  } catch {
+    return undefined
+  }
+}
