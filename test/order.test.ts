@@ -21,6 +21,7 @@ const chain = [
   'access: ipfence',
   'access: keyscope',
   'access: tenantwall',
+  'access: agegate',
   'limits: idlekill',
   'limits: loadshed',
   'limits: agentguard',
