@@ -298,5 +298,6 @@ export {
   type SpendClaim,
   SpendShare,
 } from './spend.ts'
+export { CallTaint, type Taint } from './taint.ts'
 export { UsageRecords, type UsedSums } from './usage-records.ts'
 export { type WebhookDelivery, type WebhookReceiver, WebhookSender } from './webhooks.ts'

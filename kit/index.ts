@@ -72,6 +72,14 @@ export {
   oneSource,
 } from './guardrail-rule.ts'
 export { callsTool, HeldAnswer, type Judge } from './held-answer.ts'
+export {
+  type HiddenCharacter,
+  type HiddenKind,
+  hiddenFinder,
+  hiddenOpenFrom,
+  hiddenReach,
+  withoutHidden,
+} from './hidden-characters.ts'
 export { bucketOf, middleOf } from './histogram.ts'
 export { HourlyCounts } from './hourly-counts.ts'
 export { compileHours, type Hours, hoursSchema } from './hours.ts'
@@ -81,6 +89,13 @@ export { KeptSets } from './kept-sets.ts'
 export { type LanguageDetector, languageDetector } from './language.ts'
 export { Learned, type LearnedOptions, type Learner } from './learned.ts'
 export { listed, listOf, listQuery, shown, timeFilter } from './listing.ts'
+export {
+  lookAlikeFinder,
+  lookAlikeReach,
+  readAsLatin,
+  styledFinder,
+  withoutStyle,
+} from './look-alikes.ts'
 export { messageTexts } from './message-texts.ts'
 export { orNone } from './or-none.ts'
 export { orderedJson } from './ordered-json.ts'

@@ -31,6 +31,7 @@ const chain = [
   'limits: planquota',
   'limits: costcap',
   'inspect: toolshield',
+  'inspect: glyphguard',
   'inspect: trustenforce',
   'inspect: guardrail',
   'inspect: maskmode',
