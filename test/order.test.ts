@@ -36,6 +36,7 @@ const chain = [
   'inspect: guardrail',
   'inspect: maskmode',
   'inspect: secretscan',
+  'shape: promptslim',
   'shape: tokentrim',
   'shape: contextwindow',
   'shape: anthrofit',
