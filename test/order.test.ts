@@ -43,6 +43,7 @@ const chain = [
   'shape: geminishim',
   'shape: paramnorm',
   'cache: cachelayer',
+  'cache: embedcache',
   'cache: inflight',
   'verify: structuredshield',
   'route: keypool',

@@ -1,28 +1,17 @@
 import { z } from 'zod'
-import {
-  AnswerCaches,
-  type Attempt,
-  type Call,
-  type Completion,
-  defineModule,
-  type Filter,
-  type Reply,
-} from '#kernel'
+import { type Call, type Completion, defineModule, type Filter, type Reply } from '#kernel'
 import {
   Assembler,
+  ageS,
   answerKey,
   answerSharing,
+  type CacheEntry,
   cacheDirectives,
   circleOf,
   filterStream,
-  personalOfUsers,
+  KeptAnswers,
   replyWith,
 } from '#kit'
-import { Entries } from './entries.ts'
-import { type CacheEntry, createKept, type Stored } from './entry.ts'
-import { Figures } from './figures.ts'
-import { managed } from './managed.ts'
-import { sealsOf } from './seals.ts'
 
 export default defineModule({
   settings: z.strictObject({
@@ -49,75 +38,37 @@ export default defineModule({
   }),
 
   async setup(context) {
-    const { settings, store, memory, every, own, signal, log, slot, use } = context
-    const { ttl_s, max_entries, max_bytes, share, tool_calls } = settings
-    const kept = memory(`kept ${max_entries} ${max_bytes}`, () => createKept(max_entries, max_bytes))
-    const figures = new Figures(await store.counters('figures'))
-    const wasHit = slot(() => ({ is: false }))
-    const stored = memory('sizes', (): Stored => ({ keys: undefined }))
-    const seals = sealsOf(context)
-    const entries = new Entries({ store, kept, stored, seals, maxEntries: max_entries })
-    own(entries.watch())
-    own(() => entries.save())
-    entries.load().catch((error: unknown) => {
-      if (!signal.aborted) log.warn({ err: error }, 'the stored answers could not be listed')
-    })
-    every(minuteMs, () => entries.save(Date.now() - minuteMs), { inEachThread: true })
-    every(minuteMs, async () => {
-      await entries.sweep()
-      figures.sweep((key) => entries.has(key))
-    })
-    const cache = managed(context, entries, figures)
-    own(use(AnswerCaches).add(cache))
-    const clearedAt = await use(AnswerCaches).clearedAt()
-    if (clearedAt !== undefined) await cache.clearUntil(clearedAt)
-    context.personal(
-      personalOfUsers({ count: (id) => cache.countOf(id), erase: (userId) => cache.clear({ userId }) }),
-    )
-
-    const keep = (call: Call, key: string, body: Completion, served?: Attempt, bytes?: number): void => {
-      if (!storable(body, tool_calls)) return
-      const now = Date.now()
-      const { principal, context, request } = call
-      const origin = served && { provider: served.provider, model: served.model }
-      const asked = {
-        ...(principal.userId !== undefined && { user_id: principal.userId }),
-        project: context.project,
-        model: request.model,
-      }
-      const times = { stored_at: now, expires_at: now + ttl_s * 1000 }
-      entries.add(key, { body, ...times, origin, asked, seal: seals.sealFor(call) }, bytes)
-    }
+    const { ttl_s, max_entries, max_bytes, share, tool_calls } = context.settings
+    const bounds = { ttlS: ttl_s, maxEntries: max_entries, maxBytes: max_bytes }
+    const answers = await KeptAnswers.of(context, bounds)
+    const wasHit = context.slot(() => ({ is: false }))
 
     return {
       async around(call, next) {
         const { skip, fresh, maxAgeS } = cacheDirectives(call.context.headers['cache-control'])
         if (skip) return next(call)
         const key = answerKey(call, circleOf(call, share))
-        const looked = fresh ? undefined : entries.find(key)
+        const looked = fresh ? undefined : answers.find(key)
         const found = looked instanceof Promise ? await looked : looked
         if (found && ageS(found) <= maxAgeS) {
           wasHit(call).is = true
-          figures.hit(key, found.body.usage?.total_tokens ?? 0)
+          answers.figures.hit(key, found.body.usage?.total_tokens ?? 0)
           return hit(call, found)
         }
-        figures.miss()
+        answers.figures.miss()
         call.trace.header('x-cache', 'miss')
         const reply = await next(call)
         const { served } = call.trace
-        return watched(reply, (body, bytes) => keep(call, key, body, served, bytes))
+        return watched(reply, (body, bytes) => {
+          if (storable(body, tool_calls)) answers.keep(call, key, body, { served, bytes })
+        })
       },
       settled({ saved }, call) {
-        if (saved && wasHit(call).is) figures.save(saved.totalNano)
+        if (saved && wasHit(call).is) answers.figures.save(saved.totalNano)
       },
     }
   },
 })
-
-/** How long an answer is kept before it is stored; it would be lost if the process broke down until then. */
-const minuteMs = 60_000
-
-const ageS = ({ stored_at }: CacheEntry): number => (Date.now() - stored_at) / 1000
 
 function hit(call: Call, found: CacheEntry): Reply {
   const age = Math.floor(ageS(found))

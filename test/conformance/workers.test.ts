@@ -19,6 +19,7 @@ const bound: Readonly<Record<string, string>> = {
   costcap: 'counts with a service, and asks where calls would go',
   chaosllm: 'offers a service, which is asked without waiting',
   driftwatch: 'adds routes, and keeps what it finds with a service',
+  embedcache: 'is listed and cleared through a service',
   encryptvault: 'offers a service, which is asked without waiting',
   guardrail: 'asks a service for its rules, without waiting',
   fallbackrouter: 'offers a service, which is asked without waiting',

@@ -1,4 +1,4 @@
-import type { Collection, ListOptions, Store } from '#kernel'
+import type { Collection, ListOptions, Store } from '../../storage/index.ts'
 import {
   answersIn,
   type CacheEntry,

@@ -1,5 +1,8 @@
-import { type Awaitable, type Call, type Context, Sealing } from '#kernel'
-import { bodySeals, type Seal } from '#kit'
+import { Sealing } from '../../contract/sealing.ts'
+import type { Call } from '../../kernel/call/call.ts'
+import type { Awaitable } from '../../kernel/chain/hooks.ts'
+import type { Context } from '../../kernel/contract/plugin.ts'
+import { bodySeals, type Seal } from '../body-seals.ts'
 import type { CacheEntry, StoredEntry } from './entry.ts'
 
 /** Seals answers on disk where a module asks for that, and opens them whether that module is still there or not. */

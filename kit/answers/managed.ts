@@ -1,4 +1,6 @@
-import type { AnswerCache, CachedAnswer, CachedWhich, Context, ListOptions } from '#kernel'
+import type { AnswerCache, CachedAnswer, CachedWhich } from '../../contract/answer-caches.ts'
+import type { Context } from '../../kernel/contract/plugin.ts'
+import type { ListOptions } from '../../storage/index.ts'
 import type { Entries } from './entries.ts'
 import { answersIn, clearingsIn, isCleared, type StoredEntry, sizeOf } from './entry.ts'
 import type { Figures } from './figures.ts'

@@ -1,7 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
-import type { Awaitable, CachedWhich, Collection, Completion, Store } from '#kernel'
-import type { Seal } from '#kit'
+import type { CachedWhich } from '../../contract/answer-caches.ts'
+import type { Completion } from '../../kernel/call/canonical.ts'
+import type { Awaitable } from '../../kernel/chain/hooks.ts'
+import type { Collection, Store } from '../../storage/index.ts'
+import type { Seal } from '../body-seals.ts'
 
 const stored = z.object({
   /** Text where it is sealed. */

@@ -1,4 +1,5 @@
-import type { CacheFigures, Counters } from '#kernel'
+import type { CacheFigures } from '../../contract/answer-caches.ts'
+import type { Counters } from '../../storage/index.ts'
 
 type Sum = 'hits' | 'misses' | 'saved_nano' | 'saved_tokens'
 
