@@ -11,7 +11,7 @@ import { sealsOf } from './seals.ts'
 let folder: string
 let store: Engine
 const ends: (() => void)[] = []
-const noSeals = sealsOf({ id: 'cachelayer', find: () => undefined, use: fail })
+const noSeals = sealsOf({ id: 'cachelayer', find: () => undefined }, fail)
 
 function fail(): never {
   throw new Error('nothing is sealed here')

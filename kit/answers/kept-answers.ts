@@ -1,4 +1,5 @@
 import { AnswerCaches } from '../../contract/answer-caches.ts'
+import type { Sealing } from '../../contract/sealing.ts'
 import type { Call } from '../../kernel/call/call.ts'
 import type { Completion } from '../../kernel/call/canonical.ts'
 import type { Attempt } from '../../kernel/call/trace.ts'
@@ -13,13 +14,15 @@ import { type Seals, sealsOf } from './seals.ts'
 /** How long an answer is kept before it is stored; it would be lost if the process broke down until then. */
 const minuteMs = 60_000
 
-/** The bounds of a cache. */
+/** What a cache is made of. */
 export interface KeptAnswersOptions {
   readonly ttlS: number
   /** In the store. */
   readonly maxEntries: number
   /** In the memory of each thread. */
   readonly maxBytes: number
+  /** Asks for the module's own `sealing`, when something is sealed. */
+  readonly sealing: () => Sealing
 }
 
 /** What is known of an answer beside itself. */
@@ -51,11 +54,11 @@ export class KeptAnswers {
   /** Those of a module, for its `setup`. */
   static async of(context: Context<unknown>, options: KeptAnswersOptions): Promise<KeptAnswers> {
     const { store, memory, every, own, signal, log, use } = context
-    const { ttlS, maxEntries, maxBytes } = options
+    const { ttlS, maxEntries, maxBytes, sealing } = options
     const kept = memory(`kept ${maxEntries} ${maxBytes}`, () => createKept(maxEntries, maxBytes))
     const figures = new Figures(await store.counters('figures'))
     const stored = memory('sizes', (): Stored => ({ keys: undefined }))
-    const seals = sealsOf(context)
+    const seals = sealsOf(context, sealing)
     const entries = new Entries({ store, kept, stored, seals, maxEntries })
     own(entries.watch())
     own(() => entries.save())

@@ -1,4 +1,4 @@
-import { Sealing } from '../../contract/sealing.ts'
+import type { Sealing } from '../../contract/sealing.ts'
 import type { Call } from '../../kernel/call/call.ts'
 import type { Awaitable } from '../../kernel/chain/hooks.ts'
 import type { Context } from '../../kernel/contract/plugin.ts'
@@ -13,8 +13,8 @@ export interface Seals {
   open(row: StoredEntry): Promise<CacheEntry | undefined>
 }
 
-export function sealsOf(context: Pick<Context<unknown>, 'id' | 'find' | 'use'>): Seals {
-  const seals = bodySeals(context, () => context.use(Sealing))
+export function sealsOf(context: Pick<Context<unknown>, 'id' | 'find'>, sealing: () => Sealing): Seals {
+  const seals = bodySeals(context, sealing)
   return {
     sealFor({ principal }) {
       const seal = seals.sealFor(principal)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Call, type Completion, defineModule, type Filter, type Reply } from '#kernel'
+import { type Call, type Completion, defineModule, type Filter, type Reply, Sealing } from '#kernel'
 import {
   Assembler,
   ageS,
@@ -39,8 +39,12 @@ export default defineModule({
 
   async setup(context) {
     const { ttl_s, max_entries, max_bytes, share, tool_calls } = context.settings
-    const bounds = { ttlS: ttl_s, maxEntries: max_entries, maxBytes: max_bytes }
-    const answers = await KeptAnswers.of(context, bounds)
+    const answers = await KeptAnswers.of(context, {
+      ttlS: ttl_s,
+      maxEntries: max_entries,
+      maxBytes: max_bytes,
+      sealing: () => context.use(Sealing),
+    })
     const wasHit = context.slot(() => ({ is: false }))
 
     return {

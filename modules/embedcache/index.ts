@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Call, defineModule, Pricing, providerError, WholeReply } from '#kernel'
+import { type Call, defineModule, Pricing, providerError, Sealing, WholeReply } from '#kernel'
 import { ageS, answerSharing, cacheDirectives, circleOf, KeptAnswers } from '#kit'
 import { answerWith, noTokens, vectorsOf } from './embeddings.ts'
 import { type Wanted, wantedBy } from './inputs.ts'
@@ -28,8 +28,12 @@ export default defineModule({
 
   async setup(context) {
     const { ttl_s, max_entries, max_bytes, share } = context.settings
-    const bounds = { ttlS: ttl_s, maxEntries: max_entries, maxBytes: max_bytes }
-    const answers = await KeptAnswers.of(context, bounds)
+    const answers = await KeptAnswers.of(context, {
+      ttlS: ttl_s,
+      maxEntries: max_entries,
+      maxBytes: max_bytes,
+      sealing: () => context.use(Sealing),
+    })
     const { id, find } = context
 
     function count(call: Call, wanted: readonly Wanted[], known: Known, misses: number): void {
