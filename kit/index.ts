@@ -99,6 +99,7 @@ export {
   withoutStyle,
 } from './look-alikes.ts'
 export { messageTexts } from './message-texts.ts'
+export { isModelRefusal } from './model-refusal.ts'
 export { orNone } from './or-none.ts'
 export { orderedJson } from './ordered-json.ts'
 export { type PageQuery, pageOf, storedPage } from './paging.ts'

@@ -46,6 +46,7 @@ const chain = [
   'cache: embedcache',
   'cache: inflight',
   'verify: structuredshield',
+  'verify: evalgate',
   'route: keypool',
   'route: multicall',
   'route: modelalias',

@@ -1,6 +1,5 @@
 import type { Call, Completion, Outcome } from '#kernel'
-import { answerTexts, type LanguageDetector } from '#kit'
-import { isRefusal } from './refusal.ts'
+import { answerTexts, isModelRefusal, type LanguageDetector } from '#kit'
 
 /** The metrics of answers, in the order in which an answer has them. */
 export const metrics = ['answer_length', 'refusal_rate', 'json_validity', 'language', 'latency_ms'] as const
@@ -28,7 +27,7 @@ export function answerOf(
   const text = typeof message.content === 'string' ? message.content : ''
   return {
     answer_length: texts.reduce((sum, { length }) => sum + length, 0),
-    refusal_rate: isRefusal(message.refusal, text) ? 'refused' : 'answered',
+    refusal_rate: isModelRefusal(message.refusal, text) ? 'refused' : 'answered',
     json_validity:
       isJsonAsked(call) && text.length <= longestJson ? (isJson(text) ? 'valid' : 'invalid') : undefined,
     language: text === '' ? undefined : (languageOf(text) ?? 'unknown'),

@@ -23,5 +23,5 @@ const beginnings = [
 const refusal = new RegExp(`^\\s*(?:${beginnings.join('|')})`, 'iu')
 
 /** Whether a model declines: it says so in its own field, or its text begins as refusals do. */
-export const isRefusal = (refused: unknown, text: string): boolean =>
+export const isModelRefusal = (refused: unknown, text: string): boolean =>
   (typeof refused === 'string' && refused !== '') || refusal.test(text.slice(0, looked).replaceAll('’', "'"))

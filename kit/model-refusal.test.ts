@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isRefusal } from './refusal.ts'
+import { isModelRefusal } from './model-refusal.ts'
 
 test.each([
   "I'm sorry, but I can't help with that.",
@@ -20,7 +20,7 @@ test.each([
   '죄송하지만 도와드릴 수 없습니다.',
   'Извините, я не могу помочь с этим.',
 ])('%s', (text) => {
-  expect(isRefusal(undefined, text)).toBe(true)
+  expect(isModelRefusal(undefined, text)).toBe(true)
 })
 
 test.each([
@@ -32,11 +32,11 @@ test.each([
   'Leider regnet es morgen.',
   '',
 ])('is an answer: %s', (text) => {
-  expect(isRefusal(undefined, text)).toBe(false)
-  expect(isRefusal(null, text)).toBe(false)
+  expect(isModelRefusal(undefined, text)).toBe(false)
+  expect(isModelRefusal(null, text)).toBe(false)
 })
 
 test('a model that says so in its own field declines whatever its text is', () => {
-  expect(isRefusal('No.', '')).toBe(true)
-  expect(isRefusal('', 'Yes.')).toBe(false)
+  expect(isModelRefusal('No.', '')).toBe(true)
+  expect(isModelRefusal('', 'Yes.')).toBe(false)
 })
