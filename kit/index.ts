@@ -89,6 +89,7 @@ export { joinChunks } from './join.ts'
 export { jsonText } from './json-text.ts'
 export { KeptSets } from './kept-sets.ts'
 export { type LanguageDetector, languageDetector } from './language.ts'
+export { lastWords } from './last-words.ts'
 export { Learned, type LearnedOptions, type Learner } from './learned.ts'
 export { listed, listOf, listQuery, shown, timeFilter } from './listing.ts'
 export {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { type Finder, findAll, formFinder, patternFinder, patternSchema, tagged } from '#kit'
+import { type Finder, findAll, formFinder, lastWords, patternFinder, patternSchema, tagged } from '#kit'
 import { type Audience, audiences } from './audience.ts'
-import { builtIn, builtInCategories, longestOf, startOfLast, termPattern, wordsIn } from './terms.ts'
+import { builtIn, builtInCategories, longestOf, termPattern, wordsIn } from './terms.ts'
 
 /** Of longer matches of a pattern, so many characters count. */
 const longestPattern = 200
@@ -76,7 +76,6 @@ export function searchFor(
   return {
     reach,
     find: (text, from) => findAll(finders, text, from),
-    open: (text, from) =>
-      hasPatterns ? Math.max(from, text.length - reach) : startOfLast(words, text, from),
+    open: (text, from) => (hasPatterns ? Math.max(from, text.length - reach) : lastWords(words, text, from)),
   }
 }

@@ -156,16 +156,4 @@ export function termPattern(terms: readonly string[]): RegExp {
 export const longestOf = (term: string): number =>
   term.length * longestSpace + (term.endsWith('*') ? longestEnding : 0)
 
-const isSpace = (character: string | undefined): boolean => character !== undefined && /\s/.test(character)
-
-/** Where the last words of a text begin, at `from` or later: a term of so many words that begins before is whole. */
-export function startOfLast(words: number, text: string, from: number): number {
-  let at = text.length
-  for (let left = words; left > 0 && at > from; left -= 1) {
-    while (at > from && isSpace(text[at - 1])) at -= 1
-    while (at > from && !isSpace(text[at - 1])) at -= 1
-  }
-  return at
-}
-
 export const wordsIn = (term: string): number => term.split(/\s+/).length
