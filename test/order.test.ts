@@ -48,6 +48,7 @@ const chain = [
   'cache: inflight',
   'verify: structuredshield',
   'verify: evalgate',
+  'verify: hallucicheck',
   'route: keypool',
   'route: multicall',
   'route: modelalias',
