@@ -43,6 +43,7 @@ const chain = [
   'shape: anthrofit',
   'shape: geminishim',
   'shape: paramnorm',
+  'shape: prefixcache',
   'cache: cachelayer',
   'cache: embedcache',
   'cache: inflight',

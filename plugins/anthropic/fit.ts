@@ -12,7 +12,12 @@ export interface Fit {
   readonly thinking_share: number
   /** The part that gives way when a request both forces a tool and asks to think: they exclude each other. */
   readonly forced_tools: 'without_thinking' | 'as_auto'
-  readonly cache: { readonly at: readonly CachePlace[]; readonly ttl: '5m' | '1h' }
+  readonly cache: {
+    readonly at: readonly CachePlace[]
+    readonly ttl: '5m' | '1h'
+    /** Blocks of the system text that are before its mark; all where it is not said. */
+    readonly system_blocks?: number
+  }
   readonly betas: readonly string[]
   readonly thinking: 'show' | 'hide'
   readonly citations: 'show' | 'hide'
@@ -36,26 +41,28 @@ export const fitOf = (call: Call): Fit => ({ ...usual, ...protocolOptions(call, 
 type Fields = Record<string, unknown>
 
 /** The body with a mark at the end of each place that is to be cached; one that has marks of its own stays as it is. */
-export function marked(body: Fields, { cache: { at, ttl } }: Fit): Fields {
+export function marked(body: Fields, { cache: { at, ttl, system_blocks } }: Fit): Fields {
   if (at.length === 0 || JSON.stringify(body).includes('"cache_control"')) return body
   const mark = { type: 'ephemeral', ...(ttl === '1h' && { ttl }) }
   const result = { ...body }
   for (const place of at) {
     if (place === 'messages') result.messages = lastMarked(body.messages, mark)
-    else if (place === 'system') result.system = blocksMarked(body.system, mark)
+    else if (place === 'system') result.system = blocksMarked(body.system, mark, system_blocks)
     else if (Array.isArray(body.tools)) result.tools = blocksMarked(body.tools, mark)
   }
   return result
 }
 
-/** A text, or blocks, with a mark on the last block that may have one. */
-function blocksMarked(content: unknown, mark: object): unknown {
+/** A text, or blocks, with a mark on the last block, of so many, that may have one. */
+function blocksMarked(content: unknown, mark: object, count?: number): unknown {
   if (typeof content === 'string' && content !== '') {
     return [{ type: 'text', text: content, cache_control: mark }]
   }
   if (!Array.isArray(content)) return content
   const blocks = content as readonly Block[]
-  const last = blocks.findLastIndex(({ type }) => type !== 'thinking' && type !== 'redacted_thinking')
+  const last = blocks
+    .slice(0, count)
+    .findLastIndex(({ type }) => type !== 'thinking' && type !== 'redacted_thinking')
   return blocks.map((block, i) => (i === last ? { ...block, cache_control: mark } : block))
 }
 

@@ -1,7 +1,7 @@
 import { badRequest, type Call, type JsonObject, type ModelRequest, type Target } from '#kernel'
 import type { Changes } from '#provider'
 import { conversationOf } from './contents.ts'
-import { fitOf, fittedThinking, placed } from './fit.ts'
+import { fitOf, fittedThinking, placed, withCachedContent } from './fit.ts'
 import { abilitiesOf } from './model.ts'
 import { optionsOf } from './options.ts'
 import { generationConfig } from './parameters.ts'
@@ -78,7 +78,7 @@ export function chatBody(call: Call, { model, provider }: Target, changes: Chang
     ...(safety !== undefined && { safetySettings: safety }),
     ...(extras.cached_content !== undefined && { cachedContent: extras.cached_content }),
   }
-  return said?.body(body as JsonObject, changes) ?? body
+  return said ? said.body(body as JsonObject, changes) : withCachedContent(body, model, fit)
 }
 
 function refuse(request: ModelRequest): void {

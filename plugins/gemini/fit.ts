@@ -1,5 +1,5 @@
 import type { Call, ModelRequest } from '#kernel'
-import { protocolOptions } from '#kit'
+import { compileGlobs, protocolOptions } from '#kit'
 import type { Conversation } from './contents.ts'
 
 /** How a call wants to be translated, where there is a choice; `protocolOptions` has what a module says of it. */
@@ -15,9 +15,23 @@ export interface Fit {
   /** How functions are called where the request does not say. */
   readonly function_calling?: 'AUTO' | 'ANY' | 'VALIDATED'
   readonly grounding: 'show' | 'hide'
+  /** Contents in the service's cache, and the instructions that each holds. */
+  readonly cached_contents: readonly CachedContent[]
 }
 
-const usual: Fit = { system: 'instruction', thinking_budgets: {}, grounding: 'show' }
+interface CachedContent {
+  readonly cached_content: string
+  /** Globs. */
+  readonly models: readonly string[]
+  readonly system: string
+}
+
+const usual: Fit = {
+  system: 'instruction',
+  thinking_budgets: {},
+  grounding: 'show',
+  cached_contents: [],
+}
 
 export const fitOf = (call: Call): Fit => ({ ...usual, ...protocolOptions(call, 'gemini') })
 
@@ -28,6 +42,34 @@ export function placed(conversation: Conversation, { system }: Pick<Fit, 'system
   const [first, ...rest] = contents
   if (first?.role !== 'user') return { contents: [{ ...systemInstruction, role: 'user' }, ...contents] }
   return { contents: [{ ...first, parts: [...systemInstruction.parts, ...first.parts] }, ...rest] }
+}
+
+interface GeminiBody {
+  readonly systemInstruction?: Conversation['systemInstruction']
+  readonly tools?: unknown
+  readonly cachedContent?: unknown
+}
+
+/**
+ * The body with the name of a cached content in place of the instructions that it holds. The service takes no tools beside one, so
+ * a call with tools stays as it is.
+ */
+export function withCachedContent(
+  body: GeminiBody,
+  model: string,
+  { cached_contents: contents }: Pick<Fit, 'cached_contents'>,
+): GeminiBody {
+  const { systemInstruction, ...rest } = body
+  if (
+    contents.length === 0 ||
+    !systemInstruction ||
+    rest.tools !== undefined ||
+    rest.cachedContent !== undefined
+  )
+    return body
+  const text = systemInstruction.parts.map((part) => part.text ?? '').join('\n\n')
+  const found = contents.find(({ models, system }) => system === text && compileGlobs(models)(model))
+  return found ? { ...rest, cachedContent: found.cached_content } : body
 }
 
 /** What is asked of the model's thinking, as this call wants it. */

@@ -21,6 +21,8 @@ export function bodyOf(call: Call, { provider, model }: Target): Record<string, 
   if (quirks.no_stream_usage) delete body.stream_options
   else if (call.stream && call.operation !== 'embedding')
     body.stream_options = { ...request.stream_options, include_usage: true }
+  const { prompt_cache_key: cacheKey } = protocolOptions(call, 'openai')
+  if (quirks.prompt_cache_key && cacheKey !== undefined) body.prompt_cache_key ??= cacheKey
   adapt(body, quirks, changes)
   if (request.messages) {
     const given = takesThoughts ? request.messages.map(withThoughtsInside) : request.messages

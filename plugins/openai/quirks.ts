@@ -46,6 +46,7 @@ const quirksSchema = z.strictObject({
       drop_from_tool_calls: z.array(z.string()),
       max_tool_id_length: z.int(),
       free_text_tools: z.boolean().default(false),
+      prompt_cache_key: z.boolean().default(false),
       structured_output: structuredOutputSchema.optional(),
     })
     .optional(),
@@ -109,6 +110,8 @@ export type Quirks = z.infer<typeof quirksSchema> & {
   readonly deployments: ReadonlyMap<string, string>
   /** Whether its models take tools of free text. */
   readonly free_text_tools: boolean
+  /** Whether it takes a key that tells which prompts begin alike. */
+  readonly prompt_cache_key: boolean
   /** The ids of tool calls that it takes; undefined when it takes any. */
   readonly toolIds: IdForm | undefined
 }
@@ -128,6 +131,7 @@ export function quirksOf(provider: Provider): Quirks {
         drop_from_tool_calls: own.drop_from_tool_calls,
       }),
       free_text_tools: own?.free_text_tools ?? false,
+      prompt_cache_key: own?.prompt_cache_key ?? false,
       structured_output: own?.structured_output ?? parsed.structured_output,
       toolIds: toolIdForm(parsed.tool_id_length, own?.max_tool_id_length ?? parsed.max_tool_id_length),
       ...(by_model && hasNoPath(provider.baseUrl) && { by_model: withOptions(by_model, provider) }),
