@@ -31,6 +31,7 @@ const chain = [
   'limits: rateshield',
   'limits: planquota',
   'limits: costcap',
+  'inspect: promptguard',
   'inspect: glyphguard',
   'inspect: toolshield',
   'inspect: trustenforce',

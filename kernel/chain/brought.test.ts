@@ -57,6 +57,26 @@ test.each([
   ])
 })
 
+test('a guard may put something around a text, behind its findings; later guards see it', async () => {
+  const framing = guard('framing', {
+    ...detectionOf([mail], { reach: 20 }),
+    frame: (text, { origin }) => `<${origin}>${text}</>`,
+  })
+  const later = guard('later', detectionOf([{ pattern: /<\w+>/, replacement: '<seen>' }], { reach: 20 }))
+  expect(await brought([framing, later], ['ask a@b'])).toEqual(['<seen>ask [mail]</>'])
+})
+
+test('a frame that fails refuses the call, or leaves the text, as its module fails', async () => {
+  const broken: Detection = {
+    ...detectionOf([mail], { reach: 20 }),
+    frame: () => {
+      throw new Error('no frame')
+    },
+  }
+  await expect(brought([guard('closed', broken, { failure: 'closed' })], ['a'])).rejects.toThrow()
+  expect(await brought([guard('open', broken, { failure: 'open' })], ['ask a@b'])).toEqual(['ask [mail]'])
+})
+
 test('a guard that blocks refuses the call in its own name, and the request that may be recorded stays', async () => {
   const call = callWith({ messages: [{ role: 'user', content: 'hello' }] })
   const blocks = guard(

@@ -54,7 +54,8 @@ function lookedThrough(
   try {
     return texts.map(({ role, text }) => {
       const place: TextLocation = { direction: 'request', role, kind: 'content', origin }
-      return { role, text: new Window([detector], place, (found) => detector.refuse(found)).whole(text) }
+      const seen = new Window([detector], place, (found) => detector.refuse(found)).whole(text)
+      return { role, text: detector.framed(seen, place) }
     })
   } finally {
     detector.settle()

@@ -45,6 +45,12 @@ export class Detector {
     )
   }
 
+  /** The text with what its module puts around it. */
+  framed(text: string, place: TextLocation): string {
+    const { frame } = this.detection
+    return frame ? (this.#guarded(() => String(frame(text, place, this.#call))) ?? text) : text
+  }
+
   /** Tells the trace and the module of a finding. `offset`: where the text that was scanned begins. */
   report(span: Span, place: TextLocation, offset: number): void {
     const verdict = span.action === 'replace' ? (this.detection.verdict ?? 'redacted') : verdicts[span.action]

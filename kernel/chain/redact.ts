@@ -52,7 +52,7 @@ function recordable(call: Call, entries: readonly Entry[]): ModelRequest | undef
 
 function requestThrough(call: Call, detector: Detector, onBlock: OnBlock): Call {
   const change = (text: string, place: TextLocation): string =>
-    new Window([detector], place, onBlock).whole(text)
+    detector.framed(new Window([detector], place, onBlock).whole(text), place)
   const request = mapRequestParameters(mapRequestTexts(call.request, change), change)
   return request === call.request ? call : call.with({ request })
 }

@@ -64,6 +64,8 @@ export interface Detection {
   open?(text: string, call: Call, from: number): number
   /** Whether there is anything to look for in this call; if not, its request or its answer passes untouched. */
   applies?(call: Call): boolean
+  /** Puts what stands around a text of a request, or around one that a module brings in: after all findings, not searched. */
+  frame?(text: string, place: TextLocation, call: Call): string
   /** Called once for each finding. */
   found?(span: Span, place: TextLocation, call: Call): void
   /** The trace's word for a replacement; `redacted` without it. */
