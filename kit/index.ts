@@ -136,6 +136,7 @@ export {
   eventData,
   isDone,
 } from './sse.ts'
+export { type Sticky, stickies, stickyPlace } from './sticky.ts'
 export { isStrictSchema } from './strict-schema.ts'
 export { patternSchema, spanFor, tagged } from './text-guard.ts'
 export { type TextRule, textTargetOf } from './text-rule.ts'

@@ -55,6 +55,7 @@ const chain = [
   'route: multicall',
   'route: modelalias',
   'route: modelswitch',
+  'route: abrouter',
   'route: canarydeploy',
   'route: localsync',
   'route: regionroute',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isGlob } from '#kit'
+import { isGlob, stickies } from '#kit'
 
 const model = z.string().min(1).max(256)
 const percent = z.number().min(0).max(100)
@@ -42,7 +42,7 @@ export const rolloutSchema = z.strictObject({
     description:
       "How many times the stable model's 95th percentile of latency a call may take; one in twenty may take longer.",
   }),
-  sticky: z.enum(['user', 'session', 'call']).default('user').meta({
+  sticky: z.enum(stickies).default('user').meta({
     title: 'Sticky',
     description:
       'What is chosen together: the calls of a user, those of a session (X-Session-Id), or each call by itself.',
