@@ -48,6 +48,7 @@ const chain = [
   'cache: cachelayer',
   'cache: embedcache',
   'cache: inflight',
+  'verify: leakguard',
   'verify: structuredshield',
   'verify: evalgate',
   'verify: hallucicheck',
