@@ -97,13 +97,13 @@ function discount(text: string, isForeign: boolean, { strongest: { start, end },
   if (kind === 'encoded' || kind === 'obfuscated' || kind === 'hidden_text') return 0
   const before = withoutAddresses(text.slice(Math.max(0, start - 200), start))
   const passage = new Passage(before)
+  const behind = new Passage(withoutAddresses(text.slice(end, end + 120)))
   // Who asks to act on it does not only talk about it.
-  if (passage.of('execute').length > 0) return 0
+  if (passage.of('execute').length > 0 || behind.of('execute').length > 0) return 0
   const isAnnounced = passage.of('about').length > 0
   if (isAnnounced && !isForeign && /[:,]\s*$/.test(before)) return 0.5
   if (!isQuoted(text, start, end)) return 0
-  const behind = withoutAddresses(text.slice(end, end + 120))
-  return isAnnounced || new Passage(behind).of('about').length > 0 ? 0.5 : 0
+  return isAnnounced || behind.of('about').length > 0 ? 0.5 : 0
 }
 
 const withoutAddresses = (text: string): string => text.replace(/\S{0,100}[@/]\S{0,100}/g, ' ')

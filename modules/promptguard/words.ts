@@ -78,6 +78,8 @@ function ensureSet(map: Map<string, Set<Concept>>, key: string): Set<Concept> {
 /** The words of a text that mean something to the guard, in order. Takes time linear in the text. */
 export function wordsIn(text: string): Word[] {
   const found: Word[] = []
+  /** Most words of a text come again. */
+  const known = new Map<string, ReadonlySet<Concept> | undefined>()
   const last: { folded: string; start: number; at: number }[] = []
   let at = 0
   for (const match of text.matchAll(token)) {
@@ -103,7 +105,9 @@ export function wordsIn(text: string): Word[] {
     at += 1
     last.push({ folded, start, at })
     if (last.length > 6) last.shift()
-    const concepts = conceptsOf(folded, written)
+    const isKnown = known.has(written)
+    const concepts = isKnown ? known.get(written) : conceptsOf(folded, written)
+    if (!isKnown) known.set(written, concepts)
     const end = start + written.length
     if (concepts) found.push({ concepts, at, start, end })
     addPhrases(found, last, end)
