@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   type Call,
+  CallTaint,
   type Completion,
   contentBlocked,
   defineModule,
@@ -8,7 +9,7 @@ import {
   type Reply,
   type StreamReply,
 } from '#kernel'
-import { callsTool, collect, filterStream, HeldAnswer, orNone, replyWith, toChunks } from '#kit'
+import { callsTool, collect, compileGlobs, filterStream, HeldAnswer, orNone, replyWith, toChunks } from '#kit'
 import { argumentRule, compileArguments } from './arguments.ts'
 import { askingAgain } from './ask.ts'
 import { type Refused, refusedIn } from './judge.ts'
@@ -40,6 +41,11 @@ export default defineModule({
       title: 'Most calls',
       description: 'Tool calls of one answer; further ones are refused. `none` for no limit.',
     }),
+    side_effects: z.array(z.string().min(1).max(256)).max(1000).default([]).meta({
+      title: 'Side effects',
+      description:
+        'Globs for tools that change something. They may not be called in a call that has a result of a tool, or a retrieved text, that `promptguard` finds suspect.',
+    }),
     action: z.enum(['strip', 'block', 'retry']).default('strip').meta({
       title: 'Action',
       description:
@@ -47,11 +53,13 @@ export default defineModule({
     }),
   }),
 
-  setup({ id, settings, slot }) {
-    const { action, validate, max_calls } = settings
+  setup({ id, settings, slot, find }) {
+    const { action, validate, max_calls, side_effects } = settings
     const names = new ToolNames(settings)
     const mostCalls = max_calls === 'none' ? Number.POSITIVE_INFINITY : max_calls
-    if (!validate && names.isEmpty && settings.arguments.length === 0 && max_calls === 'none') return {}
+    const hasLimits = max_calls !== 'none' || side_effects.length > 0
+    if (!validate && names.isEmpty && settings.arguments.length === 0 && !hasLimits) return {}
+    const changes = side_effects.length > 0 ? compileGlobs(side_effects) : undefined
     const check = compileArguments(settings.arguments)
     const schemas = new ToolSchemas()
     const offers = slot<{ tools?: Offered }>(() => ({}))
@@ -63,12 +71,13 @@ export default defineModule({
 
     /** The refused calls of an answer, with each of them in the trace. */
     const refusedOf = (body: Completion, call: Call, isTaken: boolean): Refused[] => {
-      const policy = { names, check, mostCalls, offered: offeredBy(call) }
+      const isUnsafe = changes && find(CallTaint)?.of(call) ? changes : undefined
+      const policy = { names, check, mostCalls, isUnsafe, offered: offeredBy(call) }
       const refused = refusedIn(body, call, policy)
       for (const { reason } of refused) {
         call.trace.finding(id, {
           type: 'tool',
-          severity: reason === 'denied' || reason === 'arguments' ? 'high' : 'medium',
+          severity: ['denied', 'tainted', 'arguments'].includes(reason) ? 'high' : 'medium',
           action: isTaken ? 'redact' : 'block',
           direction: 'reply',
           label: reason,

@@ -5,7 +5,7 @@ import type { ToolNames } from './names.ts'
 import type { Offered } from './offered.ts'
 
 /** Why a call of a tool is refused. */
-export type Reason = 'denied' | 'not_offered' | 'no_json' | 'schema' | 'arguments' | 'too_many'
+export type Reason = 'denied' | 'tainted' | 'not_offered' | 'no_json' | 'schema' | 'arguments' | 'too_many'
 
 export interface Refused {
   /** The index of its choice. */
@@ -21,6 +21,8 @@ export interface Policy {
   readonly names: ToolNames
   readonly check: ArgumentCheck
   readonly mostCalls: number
+  /** Whether a tool may not be called because a text that came into the call is suspect; undefined where none is. */
+  readonly isUnsafe: ((tool: string) => boolean) | undefined
   /** The tools that the call offers; undefined where arguments are not held to schemas. */
   readonly offered: Offered | undefined
 }
@@ -38,9 +40,11 @@ export function refusedIn({ choices = [] }: Completion, call: Call, policy: Poli
 type Wrong = Pick<Refused, 'reason' | 'problem'>
 
 function wrongWith(called: Called, place: number, call: Call, policy: Policy): Wrong | undefined {
-  const { names, check, mostCalls, offered } = policy
+  const { names, check, mostCalls, isUnsafe, offered } = policy
   const { name } = called
   if (!names.mayCall(name, call)) return { reason: 'denied', problem: 'you may not call this tool' }
+  if (isUnsafe?.(name))
+    return { reason: 'tainted', problem: 'this tool may not be called after a suspect result of a tool' }
   if (place >= mostCalls)
     return { reason: 'too_many', problem: `one answer may have ${mostCalls} calls at the most` }
   const fits = offered?.get(name)
