@@ -53,7 +53,8 @@ export default defineModule({
     }),
   }),
 
-  setup({ id, settings, slot, find }) {
+  setup(context) {
+    const { id, settings, slot } = context
     const { action, validate, max_calls, side_effects } = settings
     const names = new ToolNames(settings)
     const mostCalls = max_calls === 'none' ? Number.POSITIVE_INFINITY : max_calls
@@ -71,7 +72,7 @@ export default defineModule({
 
     /** The refused calls of an answer, with each of them in the trace. */
     const refusedOf = (body: Completion, call: Call, isTaken: boolean): Refused[] => {
-      const isUnsafe = changes && find(CallTaint)?.of(call) ? changes : undefined
+      const isUnsafe = changes && context.find(CallTaint)?.of(call) ? changes : undefined
       const policy = { names, check, mostCalls, isUnsafe, offered: offeredBy(call) }
       const refused = refusedIn(body, call, policy)
       for (const { reason } of refused) {
