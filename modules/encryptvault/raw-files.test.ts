@@ -24,6 +24,7 @@ const keepers = {
   cachelayer: {},
   compliancelog: {},
   driftwatch: {},
+  embedcache: {},
   feedbackloop: {},
   mirrortest: { target: 'openai/gpt-4o', percent: 100 },
   streamsnap: {},

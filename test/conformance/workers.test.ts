@@ -8,6 +8,7 @@ import { Subject } from './subject.ts'
 
 /** Why some of our own modules cannot run in a worker; all others do there, unchanged, what they do in the process. */
 const bound: Readonly<Record<string, string>> = {
+  abrouter: 'adds routes, and counts with a service',
   agentguard: 'adds routes, and asks the first thread',
   alertpulse: 'offers a service, which is asked without waiting',
   anomalyradar: 'keeps what it finds with a service',
@@ -35,6 +36,7 @@ const bound: Readonly<Record<string, string>> = {
   planquota: 'counts with a service, which it asks',
   modelswitch: 'counts tokens with a service',
   tokentrim: 'asks where calls would go',
+  prefixcache: 'prices what it saves with a service',
   promptguard: 'offers a service, which is asked without waiting',
   queuepriority: 'adds routes, and is told of the end of attempts',
   rateshield: 'counts with a service, which it asks',
@@ -46,6 +48,7 @@ const bound: Readonly<Record<string, string>> = {
   trainexport: 'adds routes, and builds sets with a service',
   trustenforce: 'asks a service for its policies, without waiting',
   usagepulse: 'adds routes',
+  whitelabel: 'rewrites what is shown, without waiting',
 }
 
 /** A module in a worker: looks, whenever it was switched on with settings of an example, that this is where it runs. */
