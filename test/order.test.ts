@@ -33,6 +33,7 @@ const chain = [
   'limits: costcap',
   'inspect: promptguard',
   'inspect: glyphguard',
+  'inspect: promptlint',
   'inspect: toolshield',
   'inspect: trustenforce',
   'inspect: guardrail',
