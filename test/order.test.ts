@@ -23,6 +23,7 @@ const chain = [
   'access: keyscope',
   'access: tenantwall',
   'access: agegate',
+  'access: approvalgate',
   'limits: idlekill',
   'limits: loadshed',
   'limits: agentguard',

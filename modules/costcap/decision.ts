@@ -11,9 +11,8 @@ import {
   type SpendClaim,
   TokenCounting,
 } from '#kernel'
-import { capShare } from '#kit'
+import { type CostEstimate, capShare, estimateCost } from '#kit'
 import type { Settings } from './caps.ts'
-import { type Estimate, estimateOf, estimateOfName } from './estimate.ts'
 import { Fullness } from './fullness.ts'
 import { refusedBy, tooDear } from './refusal.ts'
 
@@ -96,9 +95,9 @@ export class Decisions {
   }
 
   /** What a call would cost at a place. */
-  estimate(call: Call, place: Pick<Candidate, 'provider' | 'model'>): Estimate {
+  estimate(call: Call, place: Pick<Candidate, 'provider' | 'model'>): CostEstimate {
     const { use } = this.#parts
-    return estimateOf(call, place, { prices: use(Pricing), tokens: use(TokenCounting) })
+    return estimateCost(call, place, { prices: use(Pricing), tokens: use(TokenCounting) })
   }
 
   /** The models that a call may go to as full as its caps are: one that a cap names, or steps down a ladder. */
@@ -122,7 +121,7 @@ export class Decisions {
     return undefined
   }
 
-  #claim(caps: readonly Cap[], { nano, target, isWhole }: Estimate): SpendClaim {
+  #claim(caps: readonly Cap[], { nano, target, isWhole }: CostEstimate): SpendClaim {
     const claim = { by: this.#parts.id, caps, nano, leaseMs }
     return isWhole ? claim : { ...claim, unknownOf: target, otherwiseNano: this.#parts.mostNano }
   }
@@ -137,3 +136,9 @@ const shareBefore = ({ standings, nano }: SpendAnswer): number =>
     0,
     ...standings.map((one) => capShare({ ...one, reservedNano: Math.max(0, one.reservedNano - nano) })),
   )
+
+/**
+ * For a model that nothing serves by this name, and that a fallback or another module may still exchange: its cost is not known,
+ * and any amount, however small, has no room under a cap that is reached.
+ */
+const estimateOfName = (model: string): CostEstimate => ({ nano: 1, target: model, isWhole: false })

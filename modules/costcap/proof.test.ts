@@ -156,6 +156,8 @@ test(
       expect([200, 429]).toContain(last)
     }
     await isSettled()
+    // What was refused while the one before it was not yet settled came before the cap was reached.
+    expect(await call(2, api_key)).toBe(429)
     // Left early, killed, answered, failed by the provider or refused by the cap, and by nothing else.
     expect(Object.keys(answered).filter((status) => !/^(0|200|400|429|499)$/.test(status))).toEqual([])
     const { today, month, cap } = await spend()

@@ -208,6 +208,7 @@ test('each module that stores something takes part, or stores nothing of a call'
     ({ id, permissions = [] }) => permissions.includes('store') && !(id in keepers),
   )
   expect(others.map(({ id }) => id).sort()).toEqual([
+    'approvalgate',
     'canarydeploy',
     'keyscope',
     'llmtap',

@@ -1,5 +1,5 @@
-import { type Context, isGatewayError, isUpstreamError, type Principal, TraceReader } from '#kernel'
-import { collect } from '#kit'
+import { type Context, type Principal, TraceReader } from '#kernel'
+import { callProblem, collect } from '#kit'
 import { type Comparison, compare } from './compare.ts'
 import { originalOf } from './original.ts'
 import type { ReplayRow } from './row.ts'
@@ -31,7 +31,7 @@ export async function replayed(
     return { status: 'done', replay_run_id, ...storedForm(compare(response, answer, match_method)) }
   } catch (error) {
     signal.throwIfAborted()
-    return { status: 'failed', ...(replay_run_id && { replay_run_id }), error: problemOf(error) }
+    return { status: 'failed', ...(replay_run_id && { replay_run_id }), error: callProblem(error) }
   }
 }
 
@@ -43,11 +43,3 @@ const storedForm = ({ differences, ...rest }: Comparison): Partial<ReplayRow> =>
     after: { ...after },
   })),
 })
-
-/** A provider's own words may be those of the prompt, so its code has to do. */
-function problemOf(error: unknown): { code: string; message: string } {
-  if (isUpstreamError(error))
-    return { code: error.code, message: `The provider answered with ${error.status}.` }
-  if (isGatewayError(error)) return { code: error.code, message: error.message.slice(0, 500) }
-  return { code: 'internal_error', message: 'The call could not be made.' }
-}

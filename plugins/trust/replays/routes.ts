@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { badRequest, type Completion, type Context, newId, notFound, TraceReader } from '#kernel'
-import { answerTexts, listed, listOf, listQuery, scopeOf, shown, storedPage } from '#kit'
+import { answerTexts, listed, listOf, listQuery, scopeOf, shown, storedPage, storePrincipal } from '#kit'
 import { isJson, methodFor } from './compare.ts'
 import { modelFor, replayInput, traceIdIn } from './input.ts'
 import { originalOf } from './original.ts'
 import type { Replays } from './replays.ts'
-import { itemOf, principalRow, type ReplayRow, replayItem } from './row.ts'
+import { itemOf, type ReplayRow, replayItem } from './row.ts'
 
 const detail = replayItem.extend({
   replay_output: z.string().nullable().meta({
@@ -39,7 +39,7 @@ export function addReplayRoutes({ route, use }: Context<unknown>, replays: Repla
         })
       const row: ReplayRow = {
         id: newId('rep_'),
-        principal: principalRow(principal!),
+        principal: storePrincipal(principal!),
         ip,
         original_trace_id: original.trace.id,
         model: modelFor(body, original.trace),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Principal } from '#kernel'
+import { storedPrincipal } from '#kit'
 import { matchMethods } from './compare.ts'
 
 export const replayStatuses = ['queued', 'running', 'done', 'failed'] as const
@@ -14,13 +14,7 @@ const difference = z.object({
 export const replayRow = z.object({
   id: z.string(),
   /** In whose name the call is made. */
-  principal: z.object({
-    type: z.enum(['admin', 'user']),
-    keyId: z.string(),
-    userId: z.string().optional(),
-    plan: z.string(),
-    tenant: z.string().optional(),
-  }),
+  principal: storedPrincipal,
   ip: z.string(),
   original_trace_id: z.string(),
   model: z.string(),
@@ -66,13 +60,4 @@ export const itemOf = ({ principal, ip, ...row }: ReplayRow): z.infer<typeof rep
   match_score: row.match_score ?? null,
   differences: row.differences ?? [],
   error: row.error ?? null,
-})
-
-/** A caller as it is stored. */
-export const principalRow = ({ type, keyId, userId, plan, tenant }: Principal): ReplayRow['principal'] => ({
-  type,
-  keyId,
-  plan,
-  ...(userId !== undefined && { userId }),
-  ...(tenant !== undefined && { tenant }),
 })

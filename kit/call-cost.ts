@@ -1,10 +1,15 @@
-import { type Call, type Candidate, noUsage, type Pricing, type TokenCounting } from '#kernel'
-import { answerCount, tokenLimit } from '#kit'
+import type { Call } from '../kernel/call/call.ts'
+import { noUsage } from '../kernel/call/usage.ts'
+import type { Pricing, TokenCounting } from '../kernel/contract/models.ts'
+import type { Candidate } from '../kernel/contract/routing.ts'
+import { answerCount } from './answer-count.ts'
+import { tokenLimit } from './token-limit.ts'
 
 /** Tokens of an answer that has no limit, where nothing more is known of its model. */
 const typicalAnswer = 256
 
-export interface Estimate {
+/** What a call is expected to cost at one place. */
+export interface CostEstimate {
   /** Nano-dollars; what is not known costs nothing. */
   readonly nano: number
   /** The provider and model that it is for. */
@@ -13,17 +18,12 @@ export interface Estimate {
   readonly isWhole: boolean
 }
 
-interface Rating {
-  readonly prices: Pricing
-  readonly tokens: TokenCounting
-}
-
 /** What a call would cost at a place: its prompt, estimated, and as long an answer as it may have. */
-export function estimateOf(
+export function estimateCost(
   call: Call,
   { provider, model }: Pick<Candidate, 'provider' | 'model'>,
-  { prices, tokens }: Rating,
-): Estimate {
+  { prices, tokens }: { readonly prices: Pricing; readonly tokens: TokenCounting },
+): CostEstimate {
   const { operation, request } = call
   const limit = operation === 'embedding' ? 0 : tokenLimit(request)
   const output = (limit ?? typicalAnswer) * answerCount(request)
@@ -35,9 +35,3 @@ export function estimateOf(
     isWhole: cost !== undefined && limit !== undefined,
   }
 }
-
-/**
- * For a model that nothing serves by this name, and that a fallback or another module may still exchange: its cost is not known,
- * and any amount, however small, has no room under a cap that is reached.
- */
-export const estimateOfName = (model: string): Estimate => ({ nano: 1, target: model, isWhole: false })

@@ -1,0 +1,218 @@
+import { z } from 'zod'
+import {
+  type Call,
+  type Collection,
+  conflict,
+  type JobQueue,
+  Jobs,
+  type ModelRequest,
+  type OnceContext,
+  type Page,
+  type PageOptions,
+} from '#kernel'
+import { callProblem, collect, personalOfUsers, storedPrincipal, storePrincipal } from '#kit'
+import { ApprovalDecided, ApprovalRequested, byTime, type Held, held, type Verdict, verdict } from './held.ts'
+
+export const deferredStatuses = ['pending', 'approved', 'denied', 'done', 'failed'] as const
+
+/** A deferred call as it is stored, without what it says. */
+const deferredRow = held.extend({
+  status: z.enum(deferredStatuses),
+  verdict: verdict.optional(),
+})
+export type DeferredRow = z.infer<typeof deferredRow>
+
+/** What the call is made from: the input of its job, which is sealed on disk. */
+const deferredInput = z.object({
+  id: z.string(),
+  expires_ms: z.number(),
+  on_timeout: z.enum(['allow', 'deny']),
+  request: z.custom<ModelRequest>((value) => typeof value === 'object' && value !== null),
+  principal: storedPrincipal,
+  ip: z.string(),
+  project: z.string(),
+  tags: z.record(z.string(), z.string()),
+  session: z.string().optional(),
+  parent: z.string(),
+})
+type DeferredInput = z.infer<typeof deferredInput>
+
+/** What came of an approved call: the result of its job, which is sealed on disk. */
+export const deferredResult = z.object({
+  trace_id: z.string().nullable(),
+  response: z.record(z.string(), z.unknown()).nullable(),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+})
+export type DeferredResult = z.infer<typeof deferredResult>
+
+const keptDays = 7
+const timeoutMs = 10 * 60_000
+const hourMs = 3_600_000
+
+/** Calls that wait without their clients: a row and a job each, which are there together and survive the process. */
+export class Deferred {
+  readonly #context: OnceContext
+  readonly #rows: Collection<DeferredRow>
+  readonly #queue: JobQueue<DeferredInput>
+  /** Calls that this module makes itself, since they were approved. */
+  readonly #approved = new Set<string>()
+  readonly #deciding = new Set<string>()
+
+  constructor(context: OnceContext) {
+    this.#context = context
+    this.#rows = context.store.collection('deferred', {
+      schema: deferredRow,
+      indexes: {
+        created: ({ created_at }) => created_at,
+        user: ({ user_id }) => user_id ?? undefined,
+        status: ({ status }) => status,
+      },
+    })
+    this.#queue = context.use(Jobs).define(context, 'deferred', {
+      input: deferredInput,
+      concurrency: 8,
+      timeoutMs,
+      keep: { days: keptDays },
+      run: async ({ input, signal, step, waitFor }) => {
+        const told = await waitFor('verdict', { until: input.expires_ms })
+        const decided = told === undefined ? await this.#expire(input) : verdict.parse(told)
+        await this.#decided(input.id, decided)
+        if (!decided.approved) return undefined
+        const result = await step('call', () => this.#make(input, signal))
+        await this.#change(input.id, { status: result.error ? 'failed' : 'done' })
+        return result
+      },
+      gaveUp: ({ input: { id } }) => this.#change(id, { status: 'failed' }),
+    })
+    context.every(hourMs, () => this.#prune())
+    context.personal(
+      personalOfUsers({
+        count: (user) => this.#rows.count({ index: 'user', equals: user }),
+        erase: (user) => this.#eraseOf(user),
+      }),
+    )
+  }
+
+  /** Whether this is a call that was approved before. */
+  isApproved(id: string): boolean {
+    return this.#approved.has(id)
+  }
+
+  /** Resolves when the call is on disk; false where as many wait already. */
+  async add(call: Call, facts: Held, onTimeout: 'allow' | 'deny', mostPending: number): Promise<boolean> {
+    if ((await this.#rows.count({ index: 'status', equals: 'pending' })) >= mostPending) return false
+    const { stream: _, stream_options: __, ...request } = call.request
+    const { ip, project, tags, sessionId: session } = call.context
+    const input: DeferredInput = {
+      id: facts.id,
+      expires_ms: Date.parse(facts.expires_at),
+      on_timeout: onTimeout,
+      request,
+      principal: storePrincipal(call.principal),
+      ip,
+      project,
+      tags: { ...tags },
+      ...(session !== undefined && { session }),
+      parent: call.id,
+    }
+    await this.#context.store.transaction((transaction) => {
+      transaction.put(this.#rows, facts.id, { ...facts, status: 'pending' })
+      this.#queue.addIn(transaction, input, { id: facts.id })
+      this.#context.emit(ApprovalRequested, facts, { in: transaction, cause: call })
+    })
+    return true
+  }
+
+  get(id: string): Promise<DeferredRow | undefined> {
+    return this.#rows.get(id)
+  }
+
+  /** Those that wait, newest first. */
+  pending(page: PageOptions): Promise<Page<DeferredRow>> {
+    return this.#rows.list({ index: 'status', equals: 'pending', ...page, reverse: true })
+  }
+
+  async requestOf(id: string): Promise<ModelRequest | undefined> {
+    return deferredInput.safeParse((await this.#queue.get(id))?.input).data?.request
+  }
+
+  async resultOf(id: string): Promise<DeferredResult | undefined> {
+    return deferredResult.safeParse((await this.#queue.get(id))?.result).data
+  }
+
+  /** False when no such call waits. Of two that decide at the same time, the second gets a conflict. */
+  async decide(id: string, decided: Verdict): Promise<boolean> {
+    if (this.#deciding.has(id)) throw conflict('Another admin decides this call at the same time.')
+    this.#deciding.add(id)
+    try {
+      if ((await this.#rows.get(id))?.status !== 'pending') return false
+      await this.#queue.signal(id, 'verdict', decided)
+      await this.#decided(id, decided)
+      return true
+    } finally {
+      this.#deciding.delete(id)
+    }
+  }
+
+  /** Decides a call whose time is up. */
+  async #expire({ id, on_timeout }: DeferredInput): Promise<Verdict> {
+    const row = await this.#rows.get(id)
+    return row?.verdict ?? { approved: on_timeout === 'allow', by: byTime }
+  }
+
+  /** Records what was decided, once. */
+  async #decided(id: string, decided: Verdict): Promise<void> {
+    let isFirst = false
+    await this.#rows.update(id, (row) => {
+      isFirst = row?.status === 'pending'
+      return row && isFirst
+        ? { ...row, status: decided.approved ? 'approved' : 'denied', verdict: decided }
+        : row
+    })
+    if (isFirst) this.#context.emit(ApprovalDecided, { id, ...decided })
+  }
+
+  async #make(input: DeferredInput, signal: AbortSignal): Promise<DeferredResult> {
+    const { request, principal, ip, project, tags, session, parent } = input
+    const made = this.#context.call(request, {
+      as: { userId: undefined, tenant: undefined, ...principal },
+      source: 'batch',
+      ip,
+      project,
+      tags,
+      ...(session !== undefined && { session }),
+      parent,
+      signal,
+    })
+    this.#approved.add(made.id)
+    try {
+      const response = { ...(await collect(await made.reply)) }
+      return { trace_id: made.id, response, error: null }
+    } catch (error) {
+      signal.throwIfAborted()
+      return { trace_id: made.id, response: null, error: callProblem(error) }
+    } finally {
+      this.#approved.delete(made.id)
+    }
+  }
+
+  async #change(id: string, changes: Partial<DeferredRow>): Promise<void> {
+    await this.#rows.update(id, (row) => row && { ...row, ...changes })
+  }
+
+  async #eraseOf(user: string): Promise<number> {
+    let erased = 0
+    for await (const [id] of this.#rows.scan({ index: 'user', equals: user })) {
+      await this.#queue.delete(id)
+      if (await this.#rows.delete(id)) erased += 1
+    }
+    return erased
+  }
+
+  /** Forgets what was decided as long ago as its job is kept. */
+  async #prune(): Promise<void> {
+    const to = new Date(Date.now() - keptDays * 24 * hourMs).toISOString()
+    for await (const [id, { status }] of this.#rows.scan({ index: 'created', to }))
+      if (status !== 'pending' && status !== 'approved') await this.#rows.delete(id)
+  }
+}
