@@ -37,12 +37,23 @@ export interface CacheFigures {
   readonly savedTokens: number
 }
 
+/** Hits that a cache has checked, since it was first switched on. */
+export interface CacheVerification {
+  /** How often the provider was asked although the cache had an answer. */
+  readonly verified: number
+  /** How often the provider's answer agreed with the kept one. */
+  readonly agreed: number
+}
+
 /** A cache of answers that is on. */
 export interface AnswerCache {
   /** The module, or its binding. */
   readonly name: string
-  readonly kind: 'exact' | 'semantic'
+  /** `near_duplicates` compares the form of questions, `semantic` what an embedding model makes of them too. */
+  readonly kind: 'exact' | 'near_duplicates' | 'semantic'
   figures(): CacheFigures
+  /** For a cache that asks the provider anyway on a share of its hits. */
+  verification?(): CacheVerification
   /** Newest first; by model first where only the user is given. */
   list(which: Omit<CachedWhich, 'id'>, page: PageOptions): Promise<Page<CachedAnswer>>
   get(id: string): Promise<CachedAnswer | undefined>

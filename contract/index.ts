@@ -218,7 +218,13 @@ export {
   anomalySeverities,
   type FoundAnomaly,
 } from './anomalies.ts'
-export type { AnswerCache, CachedAnswer, CachedWhich, CacheFigures } from './answer-caches.ts'
+export type {
+  AnswerCache,
+  CachedAnswer,
+  CachedWhich,
+  CacheFigures,
+  CacheVerification,
+} from './answer-caches.ts'
 export { AnswerCaches } from './answer-caches.ts'
 export {
   type Budget,

@@ -48,6 +48,7 @@ const chain = [
   'shape: paramnorm',
   'shape: prefixcache',
   'cache: cachelayer',
+  'cache: semanticcache',
   'cache: embedcache',
   'cache: inflight',
   'verify: leakguard',

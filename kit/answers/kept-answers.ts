@@ -1,4 +1,4 @@
-import { AnswerCaches } from '../../contract/answer-caches.ts'
+import { type AnswerCache, AnswerCaches } from '../../contract/answer-caches.ts'
 import type { Sealing } from '../../contract/sealing.ts'
 import type { Call } from '../../kernel/call/call.ts'
 import type { Completion } from '../../kernel/call/canonical.ts'
@@ -23,6 +23,8 @@ export interface KeptAnswersOptions {
   readonly maxBytes: number
   /** Asks for the module's own `sealing`, when something is sealed. */
   readonly sealing: () => Sealing
+  /** How `/api/cache` shows it; as an exact one without it. */
+  readonly shownAs?: Pick<AnswerCache, 'kind' | 'verification'>
 }
 
 /** What is known of an answer beside itself. */
@@ -54,7 +56,7 @@ export class KeptAnswers {
   /** Those of a module, for its `setup`. */
   static async of(context: Context<unknown>, options: KeptAnswersOptions): Promise<KeptAnswers> {
     const { store, memory, every, own, signal, log, use } = context
-    const { ttlS, maxEntries, maxBytes, sealing } = options
+    const { ttlS, maxEntries, maxBytes, sealing, shownAs = { kind: 'exact' } } = options
     const kept = memory(`kept ${maxEntries} ${maxBytes}`, () => createKept(maxEntries, maxBytes))
     const figures = new Figures(await store.counters('figures'))
     const stored = memory('sizes', (): Stored => ({ keys: undefined }))
@@ -70,7 +72,7 @@ export class KeptAnswers {
       await entries.sweep()
       figures.sweep((key) => entries.has(key))
     })
-    const cache = managed(context, entries, figures)
+    const cache = managed(context, entries, figures, shownAs)
     own(use(AnswerCaches).add(cache))
     const clearedAt = await use(AnswerCaches).clearedAt()
     if (clearedAt !== undefined) await cache.clearUntil(clearedAt)

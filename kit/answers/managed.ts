@@ -22,6 +22,7 @@ export function managed(
   { id: name, store, inEachThread }: Parts,
   entries: Entries,
   figures: Figures,
+  shownAs: Pick<AnswerCache, 'kind' | 'verification'>,
 ): AnswerCache & ManagedCache {
   const rows = answersIn(store)
   const orders = clearingsIn(store)
@@ -70,7 +71,7 @@ export function managed(
 
   return {
     name,
-    kind: 'exact',
+    ...shownAs,
     figures: () => ({ ...entries.held, ...figures.sums }),
     async list(which, page) {
       await saveAll()

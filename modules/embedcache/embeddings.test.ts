@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { answerWith, noTokens, shareOf, vectorsOf } from './embeddings.ts'
+import { vectorsOf } from '#kit'
+import { answerWith, noTokens, shareOf } from './embeddings.ts'
 
 const embedding = (index: number) => ({ object: 'embedding', index, embedding: [index] })
 

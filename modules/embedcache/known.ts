@@ -1,6 +1,6 @@
 import type { Attempt, Call, Completion } from '#kernel'
-import { ageS, type CacheEntry, type KeptAnswers } from '#kit'
-import { answerWith, bytesOf, shareOf, type Vector } from './embeddings.ts'
+import { ageS, type CacheEntry, type KeptAnswers, type Vector } from '#kit'
+import { answerWith, bytesOf, shareOf } from './embeddings.ts'
 import type { Wanted } from './inputs.ts'
 
 /** What is known of the embeddings of a call, by their keys. */

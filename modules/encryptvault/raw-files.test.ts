@@ -27,6 +27,7 @@ const keepers = {
   embedcache: {},
   feedbackloop: {},
   mirrortest: { target: 'openai/gpt-4o', percent: 100 },
+  semanticcache: {},
   streamsnap: {},
   trainexport: { users: 'all', min_score: 0 },
 }
@@ -159,6 +160,7 @@ const holders = [
   'agentguard/sessions',
   'cachelayer/answers',
   'observe/traces',
+  'semanticcache/answers',
   'trainexport/bodies/files/parts',
   'trust/feedback',
 ]

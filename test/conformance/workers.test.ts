@@ -36,6 +36,7 @@ const bound: Readonly<Record<string, string>> = {
   modelalias: 'offers a service, which is asked without waiting',
   planquota: 'counts with a service, which it asks',
   modelswitch: 'counts tokens with a service',
+  semanticcache: 'is listed and cleared through a service',
   tokentrim: 'asks where calls would go',
   prefixcache: 'prices what it saves with a service',
   promptlint: 'adds a route',

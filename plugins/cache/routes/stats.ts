@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { CacheFigures, Context } from '#kernel'
+import type { CacheFigures, CacheVerification, Context } from '#kernel'
 import { addNumbers, usdOf } from '#kit'
 import type { Caches } from '../caches.ts'
 
@@ -17,11 +17,21 @@ const figures = {
   saved_tokens: count,
 }
 
+const verification = {
+  verified: count.meta({ description: 'Hits for which the provider was asked anyway.' }),
+  precision: z
+    .number()
+    .nullable()
+    .meta({
+      description: 'Of those, the share in which the provider agreed, from 0 to 1; null without any.',
+    }),
+}
+
 const stats = z.object({
   enabled: z.boolean().meta({ description: 'Whether a cache is on; all figures are 0 otherwise.' }),
   ...figures,
   by_kind: z.record(z.string(), z.object(figures)),
-  caches: z.array(z.object({ name: z.string(), kind: z.string(), ...figures })).meta({
+  caches: z.array(z.object({ name: z.string(), kind: z.string(), ...figures, ...verification })).meta({
     description: 'The modules, and bindings of modules, that cache answers.',
   }),
 })
@@ -37,7 +47,12 @@ export function statsRoute({ route }: Pick<Context<unknown>, 'route'>, caches: C
     summary: 'Hits, misses, size and savings of the caches of answers',
     returns: stats,
     handle() {
-      const on = caches.on.map(({ name, kind, ...cache }) => ({ name, kind, sums: cache.figures() }))
+      const on = caches.on.map((cache) => ({
+        name: cache.name,
+        kind: cache.kind,
+        sums: cache.figures(),
+        checks: checked(cache.verification?.()),
+      }))
       const kinds = Map.groupBy(on, ({ kind }) => kind)
       return {
         enabled: on.length > 0,
@@ -45,7 +60,7 @@ export function statsRoute({ route }: Pick<Context<unknown>, 'route'>, caches: C
         by_kind: Object.fromEntries(
           Array.from(kinds, ([kind, own]) => [kind, shown(own.map(({ sums }) => sums))]),
         ),
-        caches: on.map(({ name, kind, sums }) => ({ name, kind, ...shown([sums]) })),
+        caches: on.map(({ name, kind, sums, checks }) => ({ name, kind, ...shown([sums]), ...checks })),
       }
     },
   })
@@ -66,3 +81,8 @@ function shown(all: readonly CacheFigures[]) {
     saved_tokens: savedTokens,
   }
 }
+
+const checked = ({ verified, agreed }: CacheVerification = { verified: 0, agreed: 0 }) => ({
+  verified,
+  precision: verified === 0 ? null : agreed / verified,
+})
