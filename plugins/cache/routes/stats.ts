@@ -19,12 +19,9 @@ const figures = {
 
 const verification = {
   verified: count.meta({ description: 'Hits for which the provider was asked anyway.' }),
-  precision: z
-    .number()
-    .nullable()
-    .meta({
-      description: 'Of those, the share in which the provider agreed, from 0 to 1; null without any.',
-    }),
+  precision: z.number().nullable().meta({
+    description: 'Of those, the share in which the provider agreed, from 0 to 1; null without any.',
+  }),
 }
 
 const stats = z.object({
