@@ -40,6 +40,7 @@ const chain = [
   'inspect: guardrail',
   'inspect: maskmode',
   'inspect: secretscan',
+  'shape: langbridge',
   'shape: promptslim',
   'shape: tokentrim',
   'shape: contextwindow',
