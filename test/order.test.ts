@@ -53,6 +53,7 @@ const chain = [
   'cache: embedcache',
   'cache: inflight',
   'verify: leakguard',
+  'verify: codefence',
   'verify: structuredshield',
   'verify: evalgate',
   'verify: hallucicheck',
