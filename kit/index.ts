@@ -55,6 +55,14 @@ export { Configurations } from './configurations.ts'
 export { type ContentWriter, writeContent } from './content-writer.ts'
 export { type Conversation, conversationOf } from './conversation.ts'
 export { type CutJson, cutJson } from './cut-json.ts'
+export {
+  type DeferredCall,
+  DeferredCalls,
+  type DeferredResult,
+  deferCall,
+  deferredCall,
+  deferredResult,
+} from './deferred-call.ts'
 export { type DryStep, dryRun } from './dry-run.ts'
 export { embed } from './embed.ts'
 export { ensure } from './ensure.ts'

@@ -24,6 +24,7 @@ const chain = [
   'access: tenantwall',
   'access: agegate',
   'access: approvalgate',
+  'limits: batchqueue',
   'limits: idlekill',
   'limits: loadshed',
   'limits: agentguard',

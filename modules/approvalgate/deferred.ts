@@ -10,7 +10,14 @@ import {
   type Page,
   type PageOptions,
 } from '#kernel'
-import { callProblem, collect, personalOfUsers, storedPrincipal, storePrincipal } from '#kit'
+import {
+  DeferredCalls,
+  type DeferredResult,
+  deferCall,
+  deferredCall,
+  deferredResult,
+  personalOfUsers,
+} from '#kit'
 import { ApprovalDecided, ApprovalRequested, byTime, type Held, held, type Verdict, verdict } from './held.ts'
 
 export const deferredStatuses = ['pending', 'approved', 'denied', 'done', 'failed'] as const
@@ -22,28 +29,14 @@ const deferredRow = held.extend({
 })
 export type DeferredRow = z.infer<typeof deferredRow>
 
-/** What the call is made from: the input of its job, which is sealed on disk. */
+/** The input of its job, which is sealed on disk. Its result is what came of the call. */
 const deferredInput = z.object({
   id: z.string(),
   expires_ms: z.number(),
   on_timeout: z.enum(['allow', 'deny']),
-  request: z.custom<ModelRequest>((value) => typeof value === 'object' && value !== null),
-  principal: storedPrincipal,
-  ip: z.string(),
-  project: z.string(),
-  tags: z.record(z.string(), z.string()),
-  session: z.string().optional(),
-  parent: z.string(),
+  call: deferredCall,
 })
 type DeferredInput = z.infer<typeof deferredInput>
-
-/** What came of an approved call: the result of its job, which is sealed on disk. */
-export const deferredResult = z.object({
-  trace_id: z.string().nullable(),
-  response: z.record(z.string(), z.unknown()).nullable(),
-  error: z.object({ code: z.string(), message: z.string() }).nullable(),
-})
-export type DeferredResult = z.infer<typeof deferredResult>
 
 const keptDays = 7
 const timeoutMs = 10 * 60_000
@@ -54,12 +47,12 @@ export class Deferred {
   readonly #context: OnceContext
   readonly #rows: Collection<DeferredRow>
   readonly #queue: JobQueue<DeferredInput>
-  /** Calls that this module makes itself, since they were approved. */
-  readonly #approved = new Set<string>()
+  readonly #calls: DeferredCalls
   readonly #deciding = new Set<string>()
 
   constructor(context: OnceContext) {
     this.#context = context
+    this.#calls = new DeferredCalls((request, options) => context.call(request, options))
     this.#rows = context.store.collection('deferred', {
       schema: deferredRow,
       indexes: {
@@ -78,7 +71,7 @@ export class Deferred {
         const decided = told === undefined ? await this.#expire(input) : verdict.parse(told)
         await this.#decided(input.id, decided)
         if (!decided.approved) return undefined
-        const result = await step('call', () => this.#make(input, signal))
+        const result = await step('call', () => this.#calls.make(input.call, signal))
         await this.#change(input.id, { status: result.error ? 'failed' : 'done' })
         return result
       },
@@ -95,25 +88,17 @@ export class Deferred {
 
   /** Whether this is a call that was approved before. */
   isApproved(id: string): boolean {
-    return this.#approved.has(id)
+    return this.#calls.has(id)
   }
 
   /** Resolves when the call is on disk; false where as many wait already. */
   async add(call: Call, facts: Held, onTimeout: 'allow' | 'deny', mostPending: number): Promise<boolean> {
     if ((await this.#rows.count({ index: 'status', equals: 'pending' })) >= mostPending) return false
-    const { stream: _, stream_options: __, ...request } = call.request
-    const { ip, project, tags, sessionId: session } = call.context
     const input: DeferredInput = {
       id: facts.id,
       expires_ms: Date.parse(facts.expires_at),
       on_timeout: onTimeout,
-      request,
-      principal: storePrincipal(call.principal),
-      ip,
-      project,
-      tags: { ...tags },
-      ...(session !== undefined && { session }),
-      parent: call.id,
+      call: deferCall(call),
     }
     await this.#context.store.transaction((transaction) => {
       transaction.put(this.#rows, facts.id, { ...facts, status: 'pending' })
@@ -133,7 +118,7 @@ export class Deferred {
   }
 
   async requestOf(id: string): Promise<ModelRequest | undefined> {
-    return deferredInput.safeParse((await this.#queue.get(id))?.input).data?.request
+    return deferredInput.safeParse((await this.#queue.get(id))?.input).data?.call.request
   }
 
   async resultOf(id: string): Promise<DeferredResult | undefined> {
@@ -170,30 +155,6 @@ export class Deferred {
         : row
     })
     if (isFirst) this.#context.emit(ApprovalDecided, { id, ...decided })
-  }
-
-  async #make(input: DeferredInput, signal: AbortSignal): Promise<DeferredResult> {
-    const { request, principal, ip, project, tags, session, parent } = input
-    const made = this.#context.call(request, {
-      as: { userId: undefined, tenant: undefined, ...principal },
-      source: 'batch',
-      ip,
-      project,
-      tags,
-      ...(session !== undefined && { session }),
-      parent,
-      signal,
-    })
-    this.#approved.add(made.id)
-    try {
-      const response = { ...(await collect(await made.reply)) }
-      return { trace_id: made.id, response, error: null }
-    } catch (error) {
-      signal.throwIfAborted()
-      return { trace_id: made.id, response: null, error: callProblem(error) }
-    } finally {
-      this.#approved.delete(made.id)
-    }
   }
 
   async #change(id: string, changes: Partial<DeferredRow>): Promise<void> {

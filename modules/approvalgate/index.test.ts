@@ -164,6 +164,7 @@ describe('a client that does not wait', () => {
     })
     const { error } = (await response.json()) as { error: { type: string; details: { id: string } } }
     expect([response.status, error.type]).toEqual([202, 'approval_pending'])
+    expect(response.headers.get('x-approval-id')).toBe(error.details.id)
     return error.details.id
   }
   const result = async (id: string, key = gateway.adminKey) =>

@@ -2,7 +2,7 @@ import { type Call, defineModule, forbidden, newId, Pricing, rateLimited, TokenC
 import { estimateCost } from '#kit'
 import { Deferred } from './deferred.ts'
 import { ApprovalDecided, ApprovalRequested, byTime, type Held, previewOf, type Verdict } from './held.ts'
-import { addRoutes } from './routes.ts'
+import { addRoutes, path } from './routes.ts'
 import { type Match, matcherOf } from './rules.ts'
 import { settings } from './settings.ts'
 import { Waiting } from './waiting.ts'
@@ -45,6 +45,7 @@ export default defineModule({
     async function defer(call: Call, held: Held): Promise<never> {
       if (!(await deferred.add(call, held, onTimeout, mostPending))) throw full(mostPending)
       call.trace.facts.approval = { id: held.id, rule: held.rule }
+      call.trace.header('X-Approval-Id', held.id)
       throw pending(held)
     }
 
@@ -91,9 +92,12 @@ function denied({ id, rule }: Held, { by, reason }: Verdict) {
   return forbidden(why, { type: 'approval_denied', details: { approval: id, rule } })
 }
 
-/** The answer to a client that does not wait: at 202, since nothing is wrong with the call. */
+/**
+ * The answer to a client that does not wait: at 202, since nothing is wrong with the call. The id is in a header, too, as errors of
+ * some wires have no details.
+ */
 const pending = ({ id, rule, expires_at }: Held) =>
-  forbidden('This call waits for an approval. Its answer will be at the address in the details.', {
+  forbidden(`This call waits for an approval. Its answer will be at ${path}/requests/${id}.`, {
     status: 202,
     type: 'approval_pending',
     details: {
@@ -101,6 +105,6 @@ const pending = ({ id, rule, expires_at }: Held) =>
       rule,
       status: 'pending',
       expires_at,
-      url: `/api/modules/approvalgate/requests/${id}`,
+      url: `${path}/requests/${id}`,
     },
   })

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { conflict, notFound, type OnceContext, type Principal } from '#kernel'
-import { listed, listOf, listQuery, pageOf, scopeOf } from '#kit'
-import { type Deferred, deferredResult, deferredStatuses } from './deferred.ts'
+import { deferredResult, listed, listOf, listQuery, pageOf, scopeOf } from '#kit'
+import { type Deferred, deferredStatuses } from './deferred.ts'
 import { held, preview, previewOf, type Verdict, verdict } from './held.ts'
 import type { Waiting } from './waiting.ts'
 
-const path = '/api/modules/approvalgate'
+export const path = '/api/modules/approvalgate'
 const params = z.strictObject({ id: z.string().min(1).max(100) })
 const reason = z.string().min(1).max(500)
 /** More are not shown at once: what is decided makes room. */

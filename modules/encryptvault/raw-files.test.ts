@@ -211,6 +211,7 @@ test('each module that stores something takes part, or stores nothing of a call'
   )
   expect(others.map(({ id }) => id).sort()).toEqual([
     'approvalgate',
+    'batchqueue',
     'canarydeploy',
     'keyscope',
     'llmtap',

@@ -13,6 +13,7 @@ const bound: Readonly<Record<string, string>> = {
   alertpulse: 'offers a service, which is asked without waiting',
   approvalgate: 'adds routes, and keeps calls with a service',
   anomalyradar: 'keeps what it finds with a service',
+  batchqueue: 'adds routes, and keeps calls with a service',
   billsync: 'adds routes and keeps a ledger',
   cachelayer: 'is listed and cleared through a service',
   canarydeploy: 'adds routes and counts with a service',
