@@ -42,6 +42,7 @@ const chain = [
   'inspect: maskmode',
   'inspect: secretscan',
   'shape: langbridge',
+  'shape: contextpack',
   'shape: promptslim',
   'shape: tokentrim',
   'shape: contextwindow',

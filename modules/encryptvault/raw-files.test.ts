@@ -213,6 +213,7 @@ test('each module that stores something takes part, or stores nothing of a call'
     'approvalgate',
     'batchqueue',
     'canarydeploy',
+    'contextpack',
     'keyscope',
     'llmtap',
     'retentionwipe',

@@ -18,6 +18,7 @@ const bound: Readonly<Record<string, string>> = {
   cachelayer: 'is listed and cleared through a service',
   canarydeploy: 'adds routes and counts with a service',
   compliancelog: 'enters calls into the ledger with a service',
+  contextpack: 'adds routes, and brings texts in',
   contextwindow: 'asks where calls would go',
   costcap: 'counts with a service, and asks where calls would go',
   chaosllm: 'offers a service, which is asked without waiting',

@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import { type Call, defineModule, TokenCounting } from '#kernel'
+import { messageTexts } from '#kit'
+import { guarded } from './guarded.ts'
+import { fitted, lastOfUser, placed, tokensOf } from './injection.ts'
+import { CollectionIndex, type Passage } from './library/index-of-collection.ts'
+import { Library } from './library/library.ts'
+import { formats } from './library/rows.ts'
+import { fused } from './ranking/fusion.ts'
+import { collectionRoutes } from './routes/collections.ts'
+import { documentRoutes } from './routes/documents.ts'
+import { searchRoute } from './routes/search.ts'
+
+/** Characters of a question that are looked for. */
+const longestQuestion = 4000
+
+const document = z.strictObject({
+  title: z
+    .string()
+    .min(1)
+    .max(200)
+    .meta({ title: 'Title', description: 'What passages of it are headed with.' }),
+  format: z.enum(formats).default('text').meta({ title: 'Format', description: 'How the content is read.' }),
+  content: z.string().min(1).max(20_000).meta({ title: 'Content', description: 'The text of the document.' }),
+})
+
+export default defineModule({
+  settings: z.strictObject({
+    collection: z.string().min(1).max(100).optional().meta({
+      title: 'Collection',
+      description:
+        "The name of the collection that calls use: an admin's, else the caller's own, else one that the tenant shares.",
+    }),
+    documents: z.array(document).max(100).default([]).meta({
+      title: 'Documents',
+      description: 'Short documents that are searched too, such as those of service.yaml.',
+    }),
+    top_k: z.int().min(1).max(20).default(5).meta({
+      title: 'Passages',
+      description: 'Passages that a call gets at the most.',
+    }),
+    budget_tokens: z.int().min(50).max(100_000).default(1500).meta({
+      title: 'Budget',
+      description: 'Tokens that the passages may take together, with what stands around them.',
+    }),
+    position: z.enum(['system', 'user']).default('system').meta({
+      title: 'Position',
+      description:
+        'Where they stand: as a system message behind the others, or as a message in front of what the user said last.',
+    }),
+  }),
+
+  async once(context) {
+    const library = await Library.of(context)
+    collectionRoutes(context, library)
+    documentRoutes(context, library)
+    searchRoute(context, library)
+    return library
+  },
+
+  setup(context, library) {
+    const { id, settings, find } = context
+    const { collection, documents, top_k, budget_tokens, position } = settings
+    if (collection === undefined && documents.length === 0) return {}
+    const own = indexOf(documents)
+
+    async function search(question: string, call: Call): Promise<readonly Passage[]> {
+      const row = collection === undefined ? undefined : library.named(collection, call.principal)
+      const kept = row ? await library.indexes.search(row, question, top_k) : []
+      const lists = [kept, own.search(question, top_k)]
+      return fused(lists, ({ document, chunk }) => `${document}/${chunk}`).map(({ item }) => item)
+    }
+
+    return {
+      async request(call) {
+        const { messages } = call.request
+        if (call.operation !== 'chat' || !messages) return undefined
+        const asked = messages[lastOfUser(messages)]
+        const question = asked ? messageTexts(asked).join('\n').slice(0, longestQuestion) : ''
+        if (question === '') return undefined
+        const found = (await search(question, call)).slice(0, top_k)
+        if (found.length === 0) return undefined
+        const approved = await guarded(context, call, found, position)
+        const kept_out = found.length - approved.length
+        if (kept_out > 0) call.trace.note(id, 'kept_out', { passages: kept_out })
+        const counted = await fitted(approved, position, budget_tokens, (message) =>
+          tokensOf(message, call, find(TokenCounting)),
+        )
+        if (!counted) return undefined
+        const sources = counted.passages.map(({ document, chunk }) => `${document}#${chunk}`)
+        call.trace.note(id, 'added', { passages: sources.length, tokens: counted.tokens })
+        call.trace.facts.contextpack = { sources, tokens: counted.tokens, kept_out }
+        call.trace.header('X-Context-Sources', sources.join(', '))
+        return call.withRequest({ messages: placed(call.request, counted.message, position) })
+      },
+    }
+  },
+})
+
+/** The documents of the settings, named by their places. */
+function indexOf(documents: readonly z.infer<typeof document>[]): CollectionIndex {
+  const index = new CollectionIndex()
+  for (const [at, { title, format, content }] of documents.entries()) {
+    index.put({ id: `setting_${at + 1}`, format }, { title, text: content })
+  }
+  return index
+}

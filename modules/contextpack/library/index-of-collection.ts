@@ -1,0 +1,54 @@
+import type { Chunk } from '../chunk.ts'
+import { chunksOf } from '../chunks.ts'
+import { Bm25 } from '../ranking/bm25.ts'
+import { termsOf } from '../ranking/terms.ts'
+import type { Content } from './contents.ts'
+import type { DocumentRow } from './rows.ts'
+
+/** A chunk of a collection that was found. */
+export interface Passage extends Chunk {
+  readonly document: string
+  readonly title: string
+  /** Its place in the document, from 0. */
+  readonly chunk: number
+  readonly score: number
+}
+
+type Known = Omit<Passage, 'score'>
+
+/** What is searched of a collection, in the memory of one thread. */
+export class CollectionIndex {
+  readonly #ranking = new Bm25()
+  readonly #known = new Map<string, Known>()
+  readonly #documents = new Map<string, number>()
+
+  /** Takes a document in, in the place of its earlier state. */
+  put({ id, format }: Pick<DocumentRow, 'id' | 'format'>, { title, text }: Content): void {
+    this.delete(id)
+    const chunks = chunksOf(text, format)
+    for (const [at, { path, text }] of chunks.entries()) {
+      const key = keyOf(id, at)
+      this.#known.set(key, { document: id, title, chunk: at, path, text })
+      this.#ranking.add(key, termsOf([title, ...path, text].join('\n')))
+    }
+    this.#documents.set(id, chunks.length)
+  }
+
+  delete(id: string): void {
+    const chunks = this.#documents.get(id) ?? 0
+    for (let at = 0; at < chunks; at += 1) {
+      this.#ranking.delete(keyOf(id, at))
+      this.#known.delete(keyOf(id, at))
+    }
+    this.#documents.delete(id)
+  }
+
+  search(query: string, most: number): Passage[] {
+    return this.#ranking
+      .search(termsOf(query), most)
+      .map(({ id, score }) => ({ ...this.#known.get(id)!, score }))
+  }
+}
+
+/** Numbers of one width, so that keys have the order of the chunks. */
+const keyOf = (document: string, at: number): string => `${document}/${String(at).padStart(5, '0')}`
