@@ -54,6 +54,7 @@ const chain = [
   'cache: semanticcache',
   'cache: embedcache',
   'cache: inflight',
+  'verify: voicebridge',
   'verify: leakguard',
   'verify: codefence',
   'verify: structuredshield',
