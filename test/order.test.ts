@@ -37,6 +37,7 @@ const chain = [
   'inspect: glyphguard',
   'inspect: promptlint',
   'inspect: toolshield',
+  'inspect: toxicfilter',
   'inspect: trustenforce',
   'inspect: guardrail',
   'inspect: maskmode',
