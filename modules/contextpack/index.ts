@@ -1,16 +1,19 @@
 import { z } from 'zod'
 import { type Call, defineModule, TokenCounting } from '#kernel'
-import { messageTexts } from '#kit'
+import { embed, messageTexts } from '#kit'
+import { keepEmbedded } from './embedder.ts'
 import { guarded } from './guarded.ts'
 import { fitted, lastOfUser, placed, tokensOf } from './injection.ts'
 import { CollectionIndex, type Passage } from './library/index-of-collection.ts'
 import { Library } from './library/library.ts'
-import { formats } from './library/rows.ts'
+import { type CollectionRow, formats } from './library/rows.ts'
 import { fused } from './ranking/fusion.ts'
 import { collectionRoutes } from './routes/collections.ts'
 import { documentRoutes } from './routes/documents.ts'
 import { searchRoute } from './routes/search.ts'
 
+/** Passages of each ranking that are merged. */
+const candidates = 40
 /** Characters of a question that are looked for. */
 const longestQuestion = 4000
 
@@ -34,6 +37,15 @@ export default defineModule({
     documents: z.array(document).max(100).default([]).meta({
       title: 'Documents',
       description: 'Short documents that are searched too, such as those of service.yaml.',
+    }),
+    embedding_model: z.string().min(1).max(256).optional().meta({
+      title: 'Embedding model',
+      description:
+        'A model that finds passages by their meaning too, in collections of admins. The gateway pays for documents, and callers for their questions.',
+    }),
+    min_similarity: z.number().min(0).max(1).default(0.3).meta({
+      title: 'Similarity',
+      description: 'How near a passage must be to the question to be found by its meaning, from 0 to 1.',
     }),
     top_k: z.int().min(1).max(20).default(5).meta({
       title: 'Passages',
@@ -59,15 +71,35 @@ export default defineModule({
   },
 
   setup(context, library) {
-    const { id, settings, find } = context
-    const { collection, documents, top_k, budget_tokens, position } = settings
+    const { id, settings, mode, log, find } = context
+    const { collection, documents, embedding_model, min_similarity } = settings
+    const { top_k, budget_tokens, position } = settings
     if (collection === undefined && documents.length === 0) return {}
     const own = indexOf(documents)
 
+    if (collection !== undefined && embedding_model !== undefined && mode === 'enforce') {
+      keepEmbedded(context, library, collection, embedding_model)
+    }
+
+    /** The passages of a collection that are near a question; none where the model cannot be asked. */
+    async function near(row: CollectionRow, question: string, call: Call): Promise<readonly Passage[]> {
+      if (embedding_model === undefined || row.user_id !== undefined || mode === 'shadow') return []
+      try {
+        const [vector] = await embed(context, embedding_model, [question], { on: call, as: 'caller' })
+        return await library.near(row, embedding_model, vector!, min_similarity, candidates)
+      } catch (error) {
+        call.cancel.signal.throwIfAborted()
+        log.warn({ err: error }, 'a question could not be embedded')
+        call.trace.note(id, 'not_embedded')
+        return []
+      }
+    }
+
     async function search(question: string, call: Call): Promise<readonly Passage[]> {
       const row = collection === undefined ? undefined : library.named(collection, call.principal)
-      const kept = row ? await library.indexes.search(row, question, top_k) : []
-      const lists = [kept, own.search(question, top_k)]
+      const lists = [own.search(question, candidates)]
+      if (row)
+        lists.push(await library.search(row, question, candidates), [...(await near(row, question, call))])
       return fused(lists, ({ document, chunk }) => `${document}/${chunk}`).map(({ item }) => item)
     }
 
@@ -101,7 +133,7 @@ export default defineModule({
 function indexOf(documents: readonly z.infer<typeof document>[]): CollectionIndex {
   const index = new CollectionIndex()
   for (const [at, { title, format, content }] of documents.entries()) {
-    index.put({ id: `setting_${at + 1}`, format }, { title, text: content })
+    index.put({ id: `setting_${at + 1}`, format, updated_at: '' }, { title, text: content })
   }
   return index
 }

@@ -17,15 +17,24 @@ export class Contents {
     this.#seals = bodySeals(context, () => context.use(Sealing))
   }
 
-  async write({ user_id: userId, tenant }: CollectionRow, content: Content): Promise<string> {
-    const json = JSON.stringify(content)
+  write(collection: CollectionRow, content: Content): Promise<string> {
+    return this.seal(collection, JSON.stringify(content))
+  }
+
+  /** JSON as it is to be stored. */
+  async seal({ user_id: userId, tenant }: CollectionRow, json: string): Promise<string> {
     const seal = await this.#seals.sealFor({ userId, tenant })
     return seal ? seal(json) : json
   }
 
   /** Undefined where it cannot be opened any more, such as after its owner was erased. */
   async read({ content }: Pick<DocumentRow, 'content'>): Promise<Content | undefined> {
-    const json = await this.#seals.tryOpen(content)
+    const json = await this.open(content)
     return json === undefined ? undefined : JSON.parse(json)
+  }
+
+  /** The JSON that was stored. */
+  open(stored: string): Promise<string | undefined> {
+    return this.#seals.tryOpen(stored)
   }
 }

@@ -14,7 +14,14 @@ export interface Passage extends Chunk {
   readonly score: number
 }
 
-type Known = Omit<Passage, 'score'>
+/** What a passage is searched by: its text, and what stands above it. */
+export const wordsOfPassage = (title: string, { path, text }: Chunk): string =>
+  [title, ...path, text].join('\n')
+
+interface Known extends Omit<Passage, 'score'> {
+  /** The state of the document that it is of. */
+  readonly of: string
+}
 
 /** What is searched of a collection, in the memory of one thread. */
 export class CollectionIndex {
@@ -23,13 +30,16 @@ export class CollectionIndex {
   readonly #documents = new Map<string, number>()
 
   /** Takes a document in, in the place of its earlier state. */
-  put({ id, format }: Pick<DocumentRow, 'id' | 'format'>, { title, text }: Content): void {
+  put(
+    { id, format, updated_at: of }: Pick<DocumentRow, 'id' | 'format' | 'updated_at'>,
+    { title, text }: Content,
+  ): void {
     this.delete(id)
     const chunks = chunksOf(text, format)
     for (const [at, { path, text }] of chunks.entries()) {
       const key = keyOf(id, at)
-      this.#known.set(key, { document: id, title, chunk: at, path, text })
-      this.#ranking.add(key, termsOf([title, ...path, text].join('\n')))
+      this.#known.set(key, { document: id, title, chunk: at, path, text, of })
+      this.#ranking.add(key, termsOf(wordsOfPassage(title, { path, text })))
     }
     this.#documents.set(id, chunks.length)
   }
@@ -43,6 +53,12 @@ export class CollectionIndex {
     this.#documents.delete(id)
   }
 
+  /** The passage of a key, if its document is still in that state. */
+  find(key: string, state: string): Omit<Passage, 'score'> | undefined {
+    const known = this.#known.get(key)
+    return known?.of === state ? known : undefined
+  }
+
   search(query: string, most: number): Passage[] {
     return this.#ranking
       .search(termsOf(query), most)
@@ -51,4 +67,4 @@ export class CollectionIndex {
 }
 
 /** Numbers of one width, so that keys have the order of the chunks. */
-const keyOf = (document: string, at: number): string => `${document}/${String(at).padStart(5, '0')}`
+export const keyOf = (document: string, at: number): string => `${document}/${String(at).padStart(5, '0')}`

@@ -1,79 +1,82 @@
 import { LRUCache } from 'lru-cache'
-import type { Collection } from '#kernel'
+import type { Collection, ListOptions } from '#kernel'
 import { takingTurns } from '#kit'
-import type { Contents } from './contents.ts'
-import { CollectionIndex, type Passage } from './index-of-collection.ts'
-import type { CollectionRow, DocumentRow } from './rows.ts'
 
-/** Characters of the collections that one thread has in memory; the one that was searched longest ago goes first. */
+/** Characters of the collections that one thread has in memory; what was searched longest ago goes first. */
 const mostCharacters = 40_000_000
 
-interface Held {
-  readonly index: CollectionIndex
-  /** Documents that changed since they were taken in. */
+/** How rows become something that is searched. */
+interface Kind<R, I> {
+  /** What is searched together: the name of the index that a row belongs to. */
+  nameOf(row: R): string
+  /** The rows of an index. */
+  rowsOf(name: string): ListOptions
+  create(): I
+  /** Takes a row in, in the place of its earlier state. */
+  put(index: I, id: string, row: R): Promise<void>
+  delete(index: I, id: string): void
+}
+
+interface Held<I> {
+  readonly index: I
+  /** Rows that changed since they were taken in. */
   readonly stale: Set<string>
   /** Resolves when what has changed until now is taken in. */
   ready: Promise<void>
 }
 
-/** The indexes of collections. Each is made with the first search, and follows the changes of all threads from then on. */
-export class Indexes {
-  readonly #documents: Collection<DocumentRow>
-  readonly #contents: Contents
-  readonly #held = new LRUCache<string, Held>({ maxSize: mostCharacters })
+/** Indexes in memory. Each is made with the first search, and follows the changes of all threads from then on. */
+export class Indexes<R, I extends object> {
+  readonly #rows: Collection<R>
+  readonly #kind: Kind<R, I>
+  readonly #held = new LRUCache<string, Held<I>>({ maxSize: mostCharacters })
 
-  constructor(documents: Collection<DocumentRow>, contents: Contents) {
-    this.#documents = documents
-    this.#contents = contents
+  constructor(rows: Collection<R>, kind: Kind<R, I>) {
+    this.#rows = rows
+    this.#kind = kind
   }
 
-  /** Takes note of documents that come, change and go; returns what ends that. */
+  /** Takes note of rows that come, change and go; returns what ends that. */
   watch(): () => void {
-    return this.#documents.watch(({ id, row }) => {
-      if (row) this.#held.peek(row.collection)?.stale.add(id)
+    return this.#rows.watch(({ id, row }) => {
+      if (row) this.#held.peek(this.#kind.nameOf(row))?.stale.add(id)
       else for (const { stale } of this.#held.values()) stale.add(id)
     })
   }
 
-  /** The passages of a collection that have terms of the query, best first. */
-  async search({ id, characters }: CollectionRow, query: string, most: number): Promise<Passage[]> {
-    const held = this.#held.get(id) ?? this.#load(id)
-    this.#held.set(id, held, { size: characters + 1 })
+  /** The index as the store has it now. `characters` says how large it is. */
+  async of(name: string, characters: number): Promise<I> {
+    const held = this.#held.get(name) ?? this.#load(name)
+    this.#held.set(name, held, { size: characters + 1 })
     if (held.stale.size > 0) held.ready = held.ready.then(() => this.#refresh(held))
     try {
       await held.ready
     } catch (error) {
-      this.#held.delete(id)
+      this.#held.delete(name)
       throw error
     }
-    return held.index.search(query, most)
+    return held.index
   }
 
-  #load(collection: string): Held {
-    const index = new CollectionIndex()
-    return { index, stale: new Set(), ready: this.#fill(index, collection) }
+  #load(name: string): Held<I> {
+    const index = this.#kind.create()
+    return { index, stale: new Set(), ready: this.#fill(index, name) }
   }
 
-  async #fill(index: CollectionIndex, collection: string): Promise<void> {
+  async #fill(index: I, name: string): Promise<void> {
     const turn = takingTurns()
-    for await (const [, row] of this.#documents.scan({ index: 'collection', equals: [collection] })) {
-      await this.#take(index, row)
+    for await (const [id, row] of this.#rows.scan(this.#kind.rowsOf(name))) {
+      await this.#kind.put(index, id, row)
       await turn()
     }
   }
 
-  async #refresh({ index, stale }: Held): Promise<void> {
+  async #refresh({ index, stale }: Held<I>): Promise<void> {
     for (const id of stale) {
       stale.delete(id)
-      const row = await this.#documents.get(id)
-      if (row) await this.#take(index, row)
-      else index.delete(id)
+      const row = await this.#rows.get(id)
+      if (row) await this.#kind.put(index, id, row)
+      else this.#kind.delete(index, id)
     }
-  }
-
-  async #take(index: CollectionIndex, row: DocumentRow): Promise<void> {
-    const content = await this.#contents.read(row)
-    if (content) index.put(row, content)
-    else index.delete(row.id)
   }
 }

@@ -8,7 +8,7 @@ import { termsOf } from './terms.ts'
 
 describe('the passages of a question', () => {
   const index = new CollectionIndex()
-  index.put({ id: 'manual', format: 'markdown' }, { title: 'Manual', text: manual })
+  index.put({ id: 'manual', format: 'markdown', updated_at: '' }, { title: 'Manual', text: manual })
 
   test.each(labelled)('"%s" finds the part %s first', (question, part) => {
     expect(index.search(question, 5)[0]?.path.at(-1)).toBe(part)

@@ -18,7 +18,7 @@ export function searchRoute({ route }: Pick<OnceContext, 'route'>, library: Libr
     method: 'post',
     path: `${path}/{id}/search`,
     access: 'any',
-    summary: 'The passages of a collection that a question finds, best first',
+    summary: 'The passages of a collection that a question finds by its words, best first',
     reads: true,
     params: z.strictObject({ id: idParam }),
     body: z.strictObject({
@@ -27,7 +27,7 @@ export function searchRoute({ route }: Pick<OnceContext, 'route'>, library: Libr
     }),
     returns: z.object({ passages: z.array(passage) }),
     async handle({ params: { id }, body: { query, top_k }, principal }) {
-      const found = await library.indexes.search(library.find(id, principal!), query, top_k)
+      const found = await library.search(library.find(id, principal!), query, top_k)
       return {
         passages: found.map(({ document, chunk, ...rest }) => ({
           ...rest,
