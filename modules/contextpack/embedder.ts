@@ -21,14 +21,14 @@ export function keepEmbedded(
   const changed = new Set<string>()
   let all = true
   let after = 0
-  own(library.documents.watch((id) => changed.add(id)))
+  own(library.embeddable.watch((id) => changed.add(id)))
 
   async function embedDocument(id: string): Promise<void> {
-    const found = await library.documents.withCollection(id)
+    const found = await library.embeddable.withCollection(id)
     if (!found) return library.vectors.deleteOf(id)
     const { collection, row } = found
     if (collection.name !== name || collection.user_id !== undefined) return
-    const texts = await library.documents.passagesOf(row)
+    const texts = await library.embeddable.passagesOf(row)
     for (let from = 0; from < texts.length; from += batch) {
       if (signal.aborted || (await library.vectors.has(row, model, from))) continue
       const vectors = await embed(context, model, texts.slice(from, from + batch), { signal })
@@ -38,7 +38,7 @@ export function keepEmbedded(
 
   every(soonMs, async () => {
     if (Date.now() < after) return
-    if (all) for (const id of await library.documents.idsOf(library.ofAdmins(name))) changed.add(id)
+    if (all) for (const id of await library.embeddable.idsOf(library.ofAdmins(name))) changed.add(id)
     all = false
     for (const id of changed) {
       changed.delete(id)

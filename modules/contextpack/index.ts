@@ -86,7 +86,10 @@ export default defineModule({
       if (embedding_model === undefined || row.user_id !== undefined || mode === 'shadow') return []
       try {
         const [vector] = await embed(context, embedding_model, [question], { on: call, as: 'caller' })
-        return await library.near(row, embedding_model, vector!, min_similarity, candidates)
+        return await library.finder.near(row, embedding_model, vector!, {
+          least: min_similarity,
+          most: candidates,
+        })
       } catch (error) {
         call.cancel.signal.throwIfAborted()
         log.warn({ err: error }, 'a question could not be embedded')
@@ -99,7 +102,9 @@ export default defineModule({
       const row = collection === undefined ? undefined : library.named(collection, call.principal)
       const lists = [own.search(question, candidates)]
       if (row)
-        lists.push(await library.search(row, question, candidates), [...(await near(row, question, call))])
+        lists.push(await library.finder.search(row, question, candidates), [
+          ...(await near(row, question, call)),
+        ])
       return fused(lists, ({ document, chunk }) => `${document}/${chunk}`).map(({ item }) => item)
     }
 

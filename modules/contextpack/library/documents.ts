@@ -11,7 +11,6 @@ import {
 } from '#kernel'
 import { chunksOf } from '../chunks.ts'
 import type { Content, Contents } from './contents.ts'
-import { wordsOfPassage } from './index-of-collection.ts'
 import type { CollectionRow, DocumentRow, Format } from './rows.ts'
 import type { Vectors } from './vectors.ts'
 
@@ -114,35 +113,6 @@ export class Documents {
     })
     await this.#vectors.deleteOf(id)
     return wasThere
-  }
-
-  /** Takes note of documents that come, change and go; returns what ends that. */
-  watch(take: (id: string) => void): () => void {
-    return this.#rows.watch(({ id }) => take(id))
-  }
-
-  async idsOf(collections: readonly CollectionRow[]): Promise<string[]> {
-    const ids: string[] = []
-    for (const { id } of collections) {
-      for await (const [document] of this.#rows.scan({ index: 'collection', equals: [id] }))
-        ids.push(document)
-    }
-    return ids
-  }
-
-  /** A document with its collection; undefined where it is gone. */
-  async withCollection(id: string): Promise<{ row: DocumentRow; collection: CollectionRow } | undefined> {
-    const row = await this.#rows.get(id)
-    const collection = row && (await this.#collections.get(row.collection))
-    return collection && { row, collection }
-  }
-
-  /** What the passages of a document are searched by, in their order. */
-  async passagesOf(row: DocumentRow): Promise<string[]> {
-    const content = await this.read(row)
-    return content
-      ? chunksOf(content.text, row.format).map((chunk) => wordsOfPassage(content.title, chunk))
-      : []
   }
 
   /** Deletes the documents of a collection one by one; returns how many there were. */

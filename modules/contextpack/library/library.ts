@@ -2,17 +2,9 @@ import { conflict, forbidden, newId, notFound, type OnceContext, type Principal,
 import { followRows, personalOfUsers } from '#kit'
 import { Contents } from './contents.ts'
 import { Documents } from './documents.ts'
-import { CollectionIndex, type Passage } from './index-of-collection.ts'
-import { Indexes } from './indexes.ts'
-import {
-  type CollectionRow,
-  collectionsIn,
-  type DocumentRow,
-  documentsIn,
-  mayChange,
-  maySee,
-  namedFor,
-} from './rows.ts'
+import { Embeddable } from './embeddable.ts'
+import { Finder } from './finder.ts'
+import { type CollectionRow, collectionsIn, documentsIn, mayChange, maySee, namedFor } from './rows.ts'
 import { Vectors } from './vectors.ts'
 
 /** Collections of one user, and of all admins together. */
@@ -25,7 +17,8 @@ export type CollectionFields = Partial<Pick<CollectionRow, 'description'>> &
 export class Library {
   readonly documents: Documents
   readonly vectors: Vectors
-  readonly #indexes: Indexes<DocumentRow, CollectionIndex>
+  readonly embeddable: Embeddable
+  readonly finder: Finder
   readonly #store: Store
   readonly #rows: ReturnType<typeof collectionsIn>
   readonly #known = new Map<string, CollectionRow>()
@@ -38,25 +31,15 @@ export class Library {
     const documents = documentsIn(store)
     this.vectors = new Vectors(store, contents)
     this.documents = new Documents(store, this.#rows, documents, contents, this.vectors)
-    this.#indexes = new Indexes(documents, {
-      nameOf: ({ collection }) => collection,
-      rowsOf: (id) => ({ index: 'collection', equals: [id] }),
-      create: () => new CollectionIndex(),
-      async put(index, id, row) {
-        const content = await contents.read(row)
-        if (content) index.put(row, content)
-        else index.delete(id)
-      },
-      delete: (index, id) => index.delete(id),
-    })
+    this.embeddable = new Embeddable(this.#rows, documents, contents)
+    this.finder = new Finder(documents, contents, this.vectors)
   }
 
   /** That of a module, for its `once`: collections are known from memory, also those of other threads. */
   static async of(context: OnceContext): Promise<Library> {
     const library = new Library(context)
     const { own, personal } = context
-    own(library.#indexes.watch())
-    own(library.vectors.indexes.watch())
+    own(library.finder.watch())
     own(
       await followRows(library.#rows, (id, row) => {
         if (row) library.#known.set(id, row)
@@ -93,29 +76,6 @@ export class Library {
   /** The collections of a name that belong to admins; one, unless two were made at the same moment. */
   ofAdmins(name: string): CollectionRow[] {
     return this.#ownedBy(undefined).filter((row) => row.name === name)
-  }
-
-  /** The passages of a collection that have words of a question, best first. */
-  async search(row: CollectionRow, question: string, most: number): Promise<Passage[]> {
-    return (await this.#indexes.of(row.id, row.characters)).search(question, most)
-  }
-
-  /** The passages whose vectors by a model are near that of a question, nearest first. */
-  async near(
-    row: CollectionRow,
-    model: string,
-    vector: readonly number[],
-    least: number,
-    most: number,
-  ): Promise<Passage[]> {
-    const [words, vectors] = [
-      await this.#indexes.of(row.id, row.characters),
-      await this.vectors.indexOf(row, model),
-    ]
-    return vectors.search(vector, least, most).flatMap(({ key, of, score }) => {
-      const passage = words.find(key, of)
-      return passage ? [{ ...passage, score }] : []
-    })
   }
 
   /** The collection of a name for the calls of a caller. */

@@ -27,7 +27,7 @@ export function searchRoute({ route }: Pick<OnceContext, 'route'>, library: Libr
     }),
     returns: z.object({ passages: z.array(passage) }),
     async handle({ params: { id }, body: { query, top_k }, principal }) {
-      const found = await library.search(library.find(id, principal!), query, top_k)
+      const found = await library.finder.search(library.find(id, principal!), query, top_k)
       return {
         passages: found.map(({ document, chunk, ...rest }) => ({
           ...rest,
