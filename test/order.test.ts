@@ -33,6 +33,7 @@ const chain = [
   'limits: rateshield',
   'limits: planquota',
   'limits: costcap',
+  'inspect: imageproxy',
   'inspect: promptguard',
   'inspect: glyphguard',
   'inspect: promptlint',

@@ -21,11 +21,16 @@ const opened = (): string[] =>
     .filter((name) => handles.has(name))
     .sort()
 
+/** Written by libvips when it is loaded, for good. */
+const lasting = new Set(['VIPSHOME'])
+
 /** What a file may change but has to put back, each as a text. */
 const surroundings = (): ReadonlyMap<string, string> =>
   new Map([
     ['the working folder', process.cwd()],
-    ...Object.entries(process.env).map(([name, value]) => [`variable ${name}`, value!] as const),
+    ...Object.entries(process.env)
+      .filter(([name]) => !lasting.has(name))
+      .map(([name, value]) => [`variable ${name}`, value!] as const),
     ...process.eventNames().map((event) => {
       return [`listeners to ${String(event)}`, String(process.listenerCount(event))] as const
     }),
