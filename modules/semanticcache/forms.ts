@@ -9,8 +9,8 @@ import { inOneOrder } from './word-order.ts'
 export const formOf = (question: string): readonly string[] => inOneOrder(withoutCourtesy(tokensOf(question)))
 
 const light = new Set(['a', 'an', 'the', 'is', 'are', 'am', 'do', 'does'])
-const asking = new Set(['do', 'does', 'can', 'could', 'would', 'should', 'to'])
-const asker = new Set(['i', 'you', 'we', 'one'])
+const asking = new Set(['do', 'does', 'can', 'could', 'to'])
+const asker = new Set(['i', 'we', 'one'])
 
 /**
  * What two questions must have in common before their embeddings are compared: the words with a content of their own, in their
@@ -18,7 +18,7 @@ const asker = new Set(['i', 'you', 'we', 'one'])
  */
 export function contentOf(form: readonly string[]): readonly string[] {
   const asked = form[0] === 'how' && asking.has(form[1] ?? '') ? (asker.has(form[2] ?? '') ? 3 : 2) : 0
-  const rest = form.slice(asked).filter((word) => !light.has(word))
+  const rest = form.slice(asked).filter((word, at, all) => !light.has(word) || at === all.length - 1)
   return [...(asked > 0 ? ['how'] : []), ...rest.map(singular)]
 }
 

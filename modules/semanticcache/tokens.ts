@@ -58,6 +58,8 @@ function cased(word: string, shouts: boolean, isFirst: boolean): string {
   const small = word.toLowerCase()
   const [stem = ''] = small.split("'", 1)
   if (!plainWord.test(word.replaceAll("'", ''))) return word
+  // A letter by itself is a name, as of a vitamin.
+  if (/^[A-HJ-Z]$/.test(word) && !shouts && !isFirst) return word
   if (shouts || !twoMeanings.has(stem)) return small
   const isCapital = /^\p{Lu}/u.test(word)
   const isSentenceStart = isFirst && !/^\p{Lu}{2}/u.test(word)
