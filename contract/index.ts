@@ -120,6 +120,7 @@ export {
 } from '../kernel/contract/plugin.ts'
 export type {
   Credential,
+  ModerationQuestion,
   Protocol,
   Provider,
   StreamDecoder,

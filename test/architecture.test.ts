@@ -138,7 +138,7 @@ const budgets: Readonly<Record<string, number>> = {
   auth: 640,
   call: 2_074,
   chain: 2_830,
-  contract: 1_069,
+  contract: 1_078,
   detect: 561,
   discovery: 928,
   events: 344,

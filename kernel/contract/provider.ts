@@ -153,6 +153,13 @@ export interface TokenQuestion {
   declines?(head: UpstreamHead, body: Buffer): boolean
 }
 
+/** How a provider scores texts for abuse. */
+export interface ModerationQuestion {
+  encode(texts: readonly string[], target: Target): UpstreamRequest
+  /** For each text its scores from 0 to 1, by category; undefined where the answer does not say. */
+  decode(body: Buffer): readonly Readonly<Record<string, number>>[] | undefined
+}
+
 /** How to talk to a family of providers: pure translation, the kernel carries the bytes. */
 export interface Protocol {
   readonly id: string
@@ -190,6 +197,8 @@ export interface Protocol {
   models?(body: Buffer): string[] | undefined
   /** For providers that count tokens of requests when they are asked. */
   readonly tokens?: TokenQuestion
+  /** For providers that score texts for abuse. */
+  readonly moderation?: ModerationQuestion
   /** For providers that are not over there: answers itself, and the rest of the protocol is not used. */
   answer?(call: Call, target: Target): Promise<Reply>
 }

@@ -65,7 +65,57 @@ test('a request is refused, cleaned or let through, as it is set', async () => {
   expect((await chat('You wh0re')).status).toBe(200)
 })
 
+describe('a moderation model', () => {
+  const moderation_model = 'openai/omni-moderation-latest'
+  const categories = ['hate', 'self_harm']
+  const answer = (content: string) =>
+    upstream.reply({ path: '/chat/completions' }, { content, splitBytes: 4 })
+  const scored = () =>
+    upstream.requests
+      .filter(({ path }) => path.endsWith('/moderations'))
+      .map(({ body }) => (body as { input: string[] }).input)
+
+  test('is asked about what users write, and refuses by category', async () => {
+    await configure({ moderation_model, categories })
+    expect((await chat('Some [hate/threatening] text')).body).toMatchObject({
+      error: { type: 'content_blocked', module: 'toxicfilter', details: { found: 'hate' } },
+    })
+    expect(scored()).toEqual([['Some [hate/threatening] text']])
+    expect((await chat('Some [violence] text')).status).toBe(200)
+    await configure({ moderation_model, categories, thresholds: { hate: 0.95 } })
+    expect((await chat('Some [hate] text')).status).toBe(200)
+  })
+
+  test('that does not answer lets nothing pass', async () => {
+    await configure({ moderation_model, categories })
+    upstream.reply({ path: '/moderations' }, { status: 500 })
+    expect((await chat('Hello')).status).toBe(502)
+    upstream.reply({ path: '/moderations' }, { body: { results: [] } })
+    expect((await chat('Hello')).status).toBe(502)
+  })
+
+  test.each([false, true])(
+    'finds sentences of an answer, and the others stay (streamed: %s)',
+    async (stream) => {
+      await configure({ moderation_model, categories, request: 'off' })
+      answer('All is well. Do [self-harm] now! And then?')
+      expect(textOf((await chat('Hi', stream)).body)).toBe('All is well. [REDACTED:self_harm] And then?')
+      await configure({ moderation_model, categories, request: 'off', response: 'block' })
+      answer('All is well. Do [self-harm] now! And then?')
+      expect((await chat('Hi', stream)).body).toMatchObject({ error: { details: { found: 'self_harm' } } })
+    },
+  )
+
+  test('is asked about each sentence of a stream before it leaves', async () => {
+    await configure({ moderation_model, categories, request: 'off' })
+    upstream.reply({ path: '/chat/completions' }, { content: ['One. Tw', 'o', '. Th', 'ree'] })
+    await chat('Hi', true)
+    expect(scored()).toEqual([['One. '], ['Two. '], ['Three']])
+  })
+})
+
 test('a category that has no source is refused in the settings', async () => {
+  await configure({})
   for (const category of ['hate', 'harassment', 'sexual', 'violence', 'self_harm']) {
     const change = { config: { categories: [category] } }
     expect((await gateway.api('PUT', '/api/proxy/modules/toxicfilter', change)).status).toBe(400)

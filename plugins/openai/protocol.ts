@@ -3,6 +3,7 @@ import { answerOf, modelsIn } from './answer.ts'
 import { bodyOf } from './body.ts'
 import { upstreamError } from './errors.ts'
 import { headersOf } from './headers.ts'
+import { moderationQuestion } from './moderation.ts'
 import { optionsSchema, type Quirks, quirksOf } from './quirks.ts'
 import { EventDecoder } from './stream.ts'
 import { structuredOutput } from './structured-output.ts'
@@ -39,6 +40,7 @@ export const openaiProtocol: Protocol = {
   usage: (reported) => fromWireUsage(reported as WireUsage),
 
   tokens: tokenQuestion,
+  moderation: moderationQuestion,
 
   costUsd: (reported, { provider }) => costOf(reported, quirksOf(provider)),
 

@@ -1,6 +1,7 @@
 import { Delivery, defineArea, kernelServices, ModelCatalogue, Routing } from '#kernel'
 import { personalOfUsers } from '#kit'
 import {
+  Moderation,
   ProviderDirectory,
   ProviderEntries,
   ProviderKeys,
@@ -17,6 +18,7 @@ import { RuntimeProviders } from './directory/runtime-providers.ts'
 import { Directory } from './directory.ts'
 import { carryOver } from './earlier-store.ts'
 import { KeyStore } from './keys/key-store.ts'
+import { Moderator } from './moderator.ts'
 import { Prober } from './probe.ts'
 import { sections } from './sections.ts'
 import { TokenInquiry } from './token-inquiry.ts'
@@ -65,6 +67,7 @@ export default defineArea({
     provide(ProviderEntries, runtime)
     provide(ProviderKeys, keys)
     provide(ProviderProber, new Prober(registry, directory, transport))
+    provide(Moderation, new Moderator(registry, directory, transport))
     provide(RouteRules, routes)
     provide(TokenInquiries, new TokenInquiry(registry, transport))
     context.verify(() => optionProblems(settings.providers, directory, registry.generation))

@@ -47,6 +47,7 @@ const bound: Readonly<Record<string, string>> = {
   rateshield: 'counts with a service, which it asks',
   regionroute: 'is asked where calls may go, without waiting',
   retentionwipe: 'adds routes, and erases with a service',
+  toxicfilter: 'asks for scores with a service',
   tenantwall: 'adds routes and offers a service',
   tierdrop: 'offers a service, which is asked without waiting',
   tracelink: 'reads the environment with a service',

@@ -3,6 +3,7 @@ import type { RouteTable } from '../directory/route-table.ts'
 import type { RuntimeProviders } from '../directory/runtime-providers.ts'
 import type { Directory } from '../directory.ts'
 import type { KeyStore } from '../keys/key-store.ts'
+import type { Moderator } from '../moderator.ts'
 import type { Prober } from '../probe.ts'
 import type { TokenInquiry } from '../token-inquiry.ts'
 
@@ -18,11 +19,14 @@ export const ProviderProber = guardedToken<Prober>('provider-prober')
 export const RouteRules = guardedToken<RouteTable>('route-rules')
 /** Asks providers how many tokens a call would have. */
 export const TokenInquiries = guardedToken<TokenInquiry>('token-inquiry')
+/** Asks providers how abusive texts are. */
+export const Moderation = guardedToken<Moderator>('moderation')
 
 export { destinationOf } from '../delivery/destination.ts'
 export { type RouteRule, type RouteTable, routeRule } from '../directory/route-table.ts'
 export { type ProviderChange, providerFields, type RuntimeProviders } from '../directory/runtime-providers.ts'
 export type { Directory } from '../directory.ts'
 export type { KeyStore, ProviderKeyView } from '../keys/key-store.ts'
+export { type AbuseCategory, type AbuseScores, abuseCategories } from '../moderator.ts'
 export type { Probe } from '../probe.ts'
 export type { ProviderCount } from '../token-inquiry.ts'

@@ -6,8 +6,9 @@ import { respondToCompletion } from './completion.ts'
 import { respondToEmbedding } from './embedding.ts'
 import { failure } from './failure.ts'
 import { listModels, retrieveModel } from './models.ts'
+import { respondToModeration } from './moderation.ts'
 import { bodyRefusal, unauthorized, unknownModel } from './refusal.ts'
-import { chatBody, completionBody, embeddingBody } from './schema.ts'
+import { chatBody, completionBody, embeddingBody, moderationBody } from './schema.ts'
 
 const BASE_PATH = '/v1'
 
@@ -15,9 +16,10 @@ const ENDPOINTS = {
   '/chat/completions': { body: chatBody, respond: respondToChat },
   '/completions': { body: completionBody, respond: respondToCompletion },
   '/embeddings': { body: embeddingBody, respond: respondToEmbedding },
+  '/moderations': { body: moderationBody, respond: respondToModeration },
 } as const
 
-/** The OpenAI dialect: chat completions, completions, embeddings and models. */
+/** The OpenAI dialect: chat completions, completions, embeddings, moderations and models. */
 export const openai: Wire = {
   name: 'openai',
   basePath: BASE_PATH,

@@ -151,6 +151,11 @@ export const completionBody = z.strictObject({
 })
 
 /** The body of an embedding request. */
+export const moderationBody = z.strictObject({
+  model: text.optional(),
+  input: z.union([text, z.array(text).min(1).max(64)]),
+})
+
 export const embeddingBody = z.strictObject({
   model: text,
   input: z.union([text.min(1), z.array(text).min(1).max(2048), tokenIds, z.array(tokenIds).min(1).max(2048)]),
