@@ -1,14 +1,6 @@
-import { toCardinal, toOrdinal } from 'n2words/de-DE'
+import { toCardinal } from 'n2words/de-DE'
+import { date, spokenDays, year } from './de-dates.ts'
 import type { Words } from './words.ts'
-
-const months = 'Januar Februar März April Mai Juni Juli August September Oktober November Dezember'.split(' ')
-const monthNames = months.join('|')
-
-function year(value: number): string {
-  if (value < 1100 || value > 1999) return toCardinal(value)
-  const rest = value % 100
-  return `${toCardinal(Math.floor(value / 100))}hundert${rest === 0 ? '' : toCardinal(rest)}`
-}
 
 /** Before a noun, one is not `eins`. */
 const hours = (hour: number): string => (hour === 1 ? 'ein' : toCardinal(hour))
@@ -16,13 +8,6 @@ const hours = (hour: number): string => (hour === 1 ? 'ein' : toCardinal(hour))
 const same = (name: string): readonly [string, string] => [`ein ${name}`, name]
 const feminine = (name: string, many = `${name}n`): readonly [string, string] => [`eine ${name}`, many]
 const behind = (hundredths: string): string => ` ${hundredths}`
-
-/** A day before the name of a month: `am dritten Mai`, `der dritte Mai`, `dritter Mai`. */
-function dayOf(before: string, digits: string, month: string): string {
-  if (Number(digits) < 1 || Number(digits) > 31) return `${before}${digits}. ${month}`
-  const ending = before === '' ? 'r' : /^der/i.test(before) ? '' : 'n'
-  return `${before}${toOrdinal(Number(digits))}${ending} ${month}`
-}
 
 export const german: Words = {
   code: 'Hier ist ein Codebeispiel ausgelassen.',
@@ -34,7 +19,7 @@ export const german: Words = {
   cardinal: (value) => toCardinal(value),
   year,
   time: (hour, minute) => `${hours(hour)} Uhr${minute === 0 ? '' : ` ${toCardinal(minute)}`}`,
-  date: (of, month, day) => `${toOrdinal(day)}r ${months[month - 1]} ${year(of)}`,
+  date,
   units: {
     km: same('Kilometer'),
     m: same('Meter'),
@@ -117,17 +102,7 @@ export const german: Words = {
     [/(?<![\p{L}\d])#(?=\d)/gu, 'Nummer '],
     [/\b([CF])#/g, '$1 sharp'],
     [/\bC\+\+/g, 'C plus plus'],
-    [
-      /\b([Vv]om) ([1-9]|[12]\d|3[01])\.(?= bis )/g,
-      (_, vom, digits) => `${vom} ${toOrdinal(Number(digits))}n`,
-    ],
-    [
-      new RegExp(
-        `(\\b(?:[Aa]m|[Vv]om|[Zz]um|[Bb]eim|[Dd]er|[Dd]em|[Dd]en|[Dd]es|[Aa]b|[Bb]is) )?\\b(\\d{1,2})\\. (${monthNames})\\b`,
-        'g',
-      ),
-      (_, before, digits, month) => dayOf(before ?? '', digits!, month!),
-    ],
+    ...spokenDays,
   ],
   symbols: [
     [/\s*&\s*/g, ' und '],
