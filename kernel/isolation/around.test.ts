@@ -39,6 +39,22 @@ describe.each(places)('an around, %s', (place) => {
     ).toEqual([0.1, 0.2])
   })
 
+  test('is passed by when `wraps` declines a call', async () => {
+    far = await startIsolated(
+      place,
+      `return {
+        wraps: (call) => call.request.user === 'wrapped',
+        async around(call, next) { return next(call.withRequest({ temperature: 0.1 })) },
+      }`,
+    )
+    far.upstream.reply({ content: 'passed', times: 4 })
+    for (const user of ['wrapped', 'other']) expect(await textOf(await far.call({ user }))).toBe('passed')
+    for (const user of ['wrapped', 'other'])
+      expect(await contentOf(await (await far.call({ user, stream: true })).text())).toBe('passed')
+    const sent = far.upstream.requests.map(({ body }) => (body as { temperature?: number }).temperature)
+    expect(sent).toEqual([0.1, undefined, 0.1, undefined])
+  })
+
   test('gets the failures of providers as they are, may recover from them, and lets them pass unchanged', async () => {
     far = await startIsolated(
       place,

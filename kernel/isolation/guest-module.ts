@@ -2,6 +2,7 @@ import type { Handlers } from '../../storage/shared/rpc-port.ts'
 import { ShortLived } from '../../storage/shared/short-lived.ts'
 import type { Call } from '../call/call.ts'
 import { type Reply, WholeReply } from '../call/reply.ts'
+import type { ChainHooks } from '../chain/batches.ts'
 import type { Entry } from '../chain/entry.ts'
 import type { Awaitable, Hooks } from '../chain/hooks.ts'
 import { inspectRequest, asks as looks } from '../chain/inspect.ts'
@@ -90,7 +91,7 @@ export class GuestModule {
         const { calls, host } = this.#parts
         const around = new GuestAround(run, { call, known, calls, host: host() })
         known.arounds.set(run, around)
-        return around.reply(this.#entry.hooks.around!)
+        return around.reply(aroundOf(this.#entry.hooks, call))
       }),
       attempt: this.#forCall(async (call, { attempt, headers }, { copy }) => {
         const added = { ...headers }
@@ -189,3 +190,9 @@ export class GuestModule {
     return around
   }
 }
+
+/** The module's `around`, which calls that its `wraps` declines pass by. */
+const aroundOf = (
+  { wraps, around }: Pick<ChainHooks, 'wraps' | 'around'>,
+  call: Call,
+): NonNullable<Hooks['around']> => (wraps?.(call) === false ? (same, next) => next(same) : around!)

@@ -67,8 +67,7 @@ export default defineModule({
     return {
       wraps: wantsProse,
       async around(call: Call, next: Next) {
-        // In a worker, calls come here that `wraps` declines.
-        const question = wantsProse(call) ? questionOf(call) : undefined
+        const question = questionOf(call)
         const text = question?.texts.join('\n') ?? ''
         const told = toldLanguage(text, languageOf)
         if (!question || told === undefined || !translates(told)) return next(call)

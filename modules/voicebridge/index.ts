@@ -47,8 +47,6 @@ export default defineModule({
       wraps: isActive,
       async around(call, next) {
         const reply = await next(call)
-        // In a worker, calls come here that `wraps` declines.
-        if (!isActive(call)) return reply
         const start = fixed ?? questionLanguage(call)
         call.trace.header('x-voice', format)
         return writeContent(reply, () => new Speech({ format, language: start, languageOf }))
