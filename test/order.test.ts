@@ -77,6 +77,7 @@ const chain = [
   'deliver: mockllm',
   'deliver: retrypilot',
   'deliver: chaosllm',
+  'deliver: devproxy',
 ]
 
 test('the chain has this order', async () => {

@@ -160,9 +160,18 @@ test(
     expect(await call(2, api_key)).toBe(429)
     // Left early, killed, answered, failed by the provider or refused by the cap, and by nothing else.
     expect(Object.keys(answered).filter((status) => !/^(0|200|400|429|499)$/.test(status))).toEqual([])
-    const { today, month, cap } = await spend()
+    // Traces and figures are written after their calls, some at a time.
+    await expect
+      .poll(
+        async () => {
+          const [{ nano: traced_nano }, { today, month, cap }] = [await traced(user_id), await spend()]
+          return [nano(today) - traced_nano, nano(month) - traced_nano, cap.remaining_daily < callUsd]
+        },
+        { timeout: 30_000 },
+      )
+      .toEqual([0, 0, true])
+    const { today, cap } = await spend()
     const traces = await traced(user_id)
-    expect([nano(today), nano(month)]).toEqual([traces.nano, traces.nano])
     expect(today).toBeLessThanOrEqual(capUsd + callUsd)
     expect(today).toBeGreaterThan(capUsd / 4)
     expect(cap.remaining_daily).toBeLessThan(callUsd)

@@ -184,7 +184,7 @@ function partOf(part: ContentPart, report: Report): ContentPart[] {
     case 'image':
       throw badRequest('This provider cannot take an image by its file id; send the image itself.')
     default:
-      report(`-messages.${type}`)
+      report(`-messages.${typeof type === 'string' ? type : 'content'}`)
       return []
   }
 }

@@ -137,6 +137,18 @@ test.each(ways)('$wire to $to', async ({ wire, provider }) => {
   expect(stand.gateway.logged.filter((line) => line.includes('"level":"error"'))).toEqual([])
 })
 
+test('a part of a message that has no type is dropped by a name', async () => {
+  const steps = [112576976, 0, 176059821, 1542176330, 990452941, 531760706]
+  const { changes: told } = await askRaw(
+    stand,
+    'messages',
+    openai,
+    odd(requests.messages, [{ steps, to: [{}] }]) as object,
+  )
+  expect(told).not.toMatch(unspeakable)
+  expect(told).toContain('-messages.content')
+})
+
 test('what is missing is said to be missing', async () => {
   const messages = [{ role: 'user', content: 'hi' }]
   const refused = async (wire: RawWire, body: object): Promise<string> => {

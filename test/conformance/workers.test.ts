@@ -22,6 +22,7 @@ const bound: Readonly<Record<string, string>> = {
   contextwindow: 'asks where calls would go',
   costcap: 'counts with a service, and asks where calls would go',
   chaosllm: 'offers a service, which is asked without waiting',
+  devproxy: 'prices calls with a service',
   driftwatch: 'adds routes, and keeps what it finds with a service',
   embedcache: 'is listed and cleared through a service',
   encryptvault: 'offers a service, which is asked without waiting',
