@@ -1,7 +1,7 @@
 /** Buckets grow by the eighth root of two: 9 % wide, so that a quantile is off by 5 % at the most. */
 const steps = 8
 
-/** The bucket of a duration: number i holds those over `2^((i-1)/8)` µs up to `2^(i/8)` µs. */
+/** The bucket of a duration: number i holds those over `2^((i-1)/8)` µs up to `2^(i/8)` µs, and number 0 all shorter ones too. */
 export const bucketOf = (us: number): number => (us <= 1 ? 0 : Math.ceil(Math.log2(us) * steps))
 
 /** The duration in µs below which this share lies, in between the bounds of its bucket; 0 when nothing was counted. */
@@ -12,7 +12,7 @@ export function quantile(counts: ReadonlyMap<number, number>, share: number): nu
   let seen = 0
   for (const [bucket, count] of buckets) {
     if (seen + count >= wanted) {
-      const lower = bucket === 0 ? 0 : 2 ** ((bucket - 1) / steps)
+      const lower = 2 ** ((bucket - 1) / steps)
       const upper = 2 ** (bucket / steps)
       return lower + (upper - lower) * ((wanted - seen) / count)
     }
