@@ -66,6 +66,7 @@ export {
 export { type DryStep, dryRun } from './dry-run.ts'
 export { embed } from './embed.ts'
 export { ensure } from './ensure.ts'
+export { eraseWithJobs } from './erase-jobs.ts'
 export { estimateTokens, estimatorOf, type TokenRates } from './estimate.ts'
 export { expectedTokens } from './expected-tokens.ts'
 export { Expiry } from './expiry.ts'

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import {
   type Call,
   type Collection,
-  conflict,
   type JobQueue,
   Jobs,
   type ModelRequest,
@@ -16,6 +15,7 @@ import {
   deferCall,
   deferredCall,
   deferredResult,
+  eraseWithJobs,
   personalOfUsers,
 } from '#kit'
 import { ApprovalDecided, ApprovalRequested, byTime, type Held, held, type Verdict, verdict } from './held.ts'
@@ -26,6 +26,8 @@ export const deferredStatuses = ['pending', 'approved', 'denied', 'done', 'faile
 const deferredRow = held.extend({
   status: z.enum(deferredStatuses),
   verdict: verdict.optional(),
+  /** Where the call never came to an end of its own. */
+  error: deferredResult.shape.error.unwrap().optional(),
 })
 export type DeferredRow = z.infer<typeof deferredRow>
 
@@ -48,7 +50,6 @@ export class Deferred {
   readonly #rows: Collection<DeferredRow>
   readonly #queue: JobQueue<DeferredInput>
   readonly #calls: DeferredCalls
-  readonly #deciding = new Set<string>()
 
   constructor(context: OnceContext) {
     this.#context = context
@@ -68,20 +69,21 @@ export class Deferred {
       keep: { days: keptDays },
       run: async ({ input, signal, step, waitFor }) => {
         const told = await waitFor('verdict', { until: input.expires_ms })
-        const decided = told === undefined ? await this.#expire(input) : verdict.parse(told)
-        await this.#decided(input.id, decided)
-        if (!decided.approved) return undefined
+        const late = { approved: input.on_timeout === 'allow', by: byTime }
+        const decided = await this.#decided(input.id, told === undefined ? late : verdict.parse(told))
+        if (!decided?.approved) return undefined
         const result = await step('call', () => this.#calls.make(input.call, signal))
         await this.#change(input.id, { status: result.error ? 'failed' : 'done' })
         return result
       },
-      gaveUp: ({ input: { id } }) => this.#change(id, { status: 'failed' }),
+      gaveUp: ({ input: { id } }, { code = 'internal_error' }) =>
+        this.#change(id, { status: 'failed', error: { code, message: 'The call could not be made.' } }),
     })
     context.every(hourMs, () => this.#prune())
     context.personal(
       personalOfUsers({
         count: (user) => this.#rows.count({ index: 'user', equals: user }),
-        erase: (user) => this.#eraseOf(user),
+        erase: (user) => eraseWithJobs(this.#rows, this.#queue, user),
       }),
     )
   }
@@ -125,49 +127,28 @@ export class Deferred {
     return deferredResult.safeParse((await this.#queue.get(id))?.result).data
   }
 
-  /** False when no such call waits. Of two that decide at the same time, the second gets a conflict. */
+  /** False when no such call waits, also where another admin or the time was faster. */
   async decide(id: string, decided: Verdict): Promise<boolean> {
-    if (this.#deciding.has(id)) throw conflict('Another admin decides this call at the same time.')
-    this.#deciding.add(id)
-    try {
-      if ((await this.#rows.get(id))?.status !== 'pending') return false
-      await this.#queue.signal(id, 'verdict', decided)
-      await this.#decided(id, decided)
-      return true
-    } finally {
-      this.#deciding.delete(id)
-    }
+    if ((await this.#rows.get(id))?.status !== 'pending') return false
+    await this.#queue.signal(id, 'verdict', decided)
+    return (await this.#decided(id, decided)) === decided
   }
 
-  /** Decides a call whose time is up. */
-  async #expire({ id, on_timeout }: DeferredInput): Promise<Verdict> {
-    const row = await this.#rows.get(id)
-    return row?.verdict ?? { approved: on_timeout === 'allow', by: byTime }
-  }
-
-  /** Records what was decided, once. */
-  async #decided(id: string, decided: Verdict): Promise<void> {
-    let isFirst = false
+  /** Records what was decided, once; resolves with the verdict that holds, which is the first one. */
+  async #decided(id: string, decided: Verdict): Promise<Verdict | undefined> {
+    let holds: Verdict | undefined
     await this.#rows.update(id, (row) => {
-      isFirst = row?.status === 'pending'
-      return row && isFirst
+      holds = row?.status === 'pending' ? decided : row?.verdict
+      return row?.status === 'pending'
         ? { ...row, status: decided.approved ? 'approved' : 'denied', verdict: decided }
         : row
     })
-    if (isFirst) this.#context.emit(ApprovalDecided, { id, ...decided })
+    if (holds === decided) this.#context.emit(ApprovalDecided, { id, ...decided })
+    return holds
   }
 
   async #change(id: string, changes: Partial<DeferredRow>): Promise<void> {
     await this.#rows.update(id, (row) => row && { ...row, ...changes })
-  }
-
-  async #eraseOf(user: string): Promise<number> {
-    let erased = 0
-    for await (const [id] of this.#rows.scan({ index: 'user', equals: user })) {
-      await this.#queue.delete(id)
-      if (await this.#rows.delete(id)) erased += 1
-    }
-    return erased
   }
 
   /** Forgets what was decided as long ago as its job is kept. */

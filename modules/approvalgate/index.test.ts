@@ -198,6 +198,20 @@ describe('a client that does not wait', () => {
     expect(upstream.requests).toHaveLength(1)
   })
 
+  test('is made or not as the first of two admins decides', async () => {
+    upstream.reply({ content: 'Done.', times: 5 })
+    for (let round = 0; round < 5; round += 1) {
+      const id = await defer()
+      const [approved, denied] = await Promise.all(
+        ['approve', 'deny'].map((how) => gateway.api('POST', `${at}/pending/${id}/${how}`)),
+      )
+      expect([approved!.status, denied!.status].sort()).toEqual([200, 409])
+      const ending = approved!.status === 200 ? 'done' : 'denied'
+      await expect.poll(async () => (await result(id)).status, { timeout: 10_000 }).toBe(ending)
+      expect((await result(id)).response === null).toBe(ending === 'denied')
+    }
+  })
+
   test('learns of a denial, and of an error of the provider', async () => {
     const [denied, failing] = [await defer(), await defer()]
     await gateway.api('POST', `${at}/pending/${denied}/deny`, { reason: 'No.' })

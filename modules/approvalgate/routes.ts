@@ -113,7 +113,7 @@ export function addRoutes({ route }: OnceContext, waiting: Waiting, deferred: De
         reason: row.verdict?.reason ?? null,
         trace_id: result?.trace_id ?? null,
         response: result?.response ?? null,
-        error: result?.error ?? null,
+        error: result?.error ?? row.error ?? null,
         created_at: row.created_at,
         expires_at: row.expires_at,
       }

@@ -19,6 +19,7 @@ import {
   deferCall,
   deferredCall,
   deferredResult,
+  eraseWithJobs,
   personalOfUsers,
 } from '#kit'
 import { type BatchRow, batchRow } from './row.ts'
@@ -90,7 +91,7 @@ export class BatchQueue {
     context.personal(
       personalOfUsers({
         count: (user) => this.#rows.count({ index: 'user', equals: user }),
-        erase: (user) => this.#eraseOf(user),
+        erase: (user) => eraseWithJobs(this.#rows, this.#jobs, user),
       }),
     )
   }
@@ -156,15 +157,6 @@ export class BatchQueue {
 
   async #change(id: string, changes: Partial<BatchRow>): Promise<void> {
     await this.#rows.update(id, (row) => (row && row.ended_at === undefined ? { ...row, ...changes } : row))
-  }
-
-  async #eraseOf(user: string): Promise<number> {
-    let erased = 0
-    for await (const [id] of this.#rows.scan({ index: 'user', equals: user })) {
-      await this.#jobs.delete(id)
-      if (await this.#rows.delete(id)) erased += 1
-    }
-    return erased
   }
 
   /** Forgets calls as long after their end as their jobs are kept. */

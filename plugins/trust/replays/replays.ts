@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Collection, type Context, type JobQueue, Jobs, type Page, type PageOptions } from '#kernel'
+import { eraseWithJobs } from '#kit'
 import { replayed } from './make.ts'
 import { type ReplayRow, replayRow } from './row.ts'
 
@@ -60,13 +61,8 @@ export class Replays {
       : this.#rows.count({ index: 'status', equals: by.status })
   }
 
-  async eraseOf(user: string): Promise<number> {
-    let erased = 0
-    for await (const [id] of this.#rows.scan({ index: 'user', equals: user })) {
-      await this.#queue.delete(id)
-      if (await this.#rows.delete(id)) erased += 1
-    }
-    return erased
+  eraseOf(user: string): Promise<number> {
+    return eraseWithJobs(this.#rows, this.#queue, user)
   }
 
   /** Deletes replays after thirty days. */
