@@ -15,7 +15,7 @@ import type { Staged } from './staging/stage.ts'
 export { explain, idPattern }
 
 /** Version of the contract that plugins are written against. */
-export const apiVersion = '3.77.0'
+export const apiVersion = '3.78.0'
 
 const ids = z.array(z.string().regex(idPattern)).default([])
 

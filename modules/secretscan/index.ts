@@ -1,10 +1,18 @@
 import { z } from 'zod'
 import { type Call, type Detection, defineModule } from '#kernel'
-import { CleanTexts, lookBehind, patternSchema, spanFor } from '#kit'
-import { isWithinWord, openFrom, type Secret } from './finders.ts'
-import type { Budget } from './library.ts'
-import { longest, randomText, rules, usualLength } from './rules.ts'
-import { Search } from './search.ts'
+import {
+  CleanTexts,
+  lookBehind,
+  matchesWithinWord,
+  patternSchema,
+  type SearchBudget,
+  type Secret,
+  SecretSearch,
+  secretOpenFrom,
+  secretReach,
+  spanFor,
+  usualSecretLength,
+} from '#kit'
 
 const action = z.enum(['block', 'redact', 'warn', 'off'])
 type Action = z.infer<typeof action>
@@ -51,12 +59,12 @@ export default defineModule({
   }),
 
   setup({ settings, report, slot }) {
-    const { request, response, entropy } = settings
-    const byForm = rules.filter(({ label }) => entropy !== 'off' || label !== 'secret')
-    const search = new Search(settings.custom, [...byForm, ...(entropy === 'any' ? [randomText] : [])])
-    const held = settings.custom.every(isWithinWord) ? 0 : usualLength
+    const { request, response, entropy, custom } = settings
+    if (request === 'off' && response === 'off') return {}
+    const search = new SecretSearch({ custom, entropy })
+    const held = custom.every(matchesWithinWord) ? 0 : usualSecretLength
     const allowed = new Set(settings.allow)
-    const budget = slot<Budget>(() => ({ ms: budgetMs }))
+    const budget = slot<SearchBudget>(() => ({ ms: budgetMs }))
 
     const clean = new CleanTexts()
     const secretsIn = (text: string, call: Call, from: number): readonly Secret[] => {
@@ -69,15 +77,14 @@ export default defineModule({
     const secretsFrom = (text: string, call: Call, from: number): readonly Secret[] =>
       from === 0 ? clean.search(text, call, () => secretsIn(text, call, 0)) : secretsIn(text, call, from)
     const detection = (wanted: Exclude<Action, 'off'>): Detection => ({
-      reach: longest,
-      context: 2 * usualLength + lookBehind,
+      reach: secretReach,
+      context: 2 * usualSecretLength + lookBehind,
       refusal: 'The content was refused: it contains a credential. Remove it, and consider it disclosed.',
       scan: (text, _place, call, from) =>
         secretsFrom(text, call, from).map((secret) => spanFor(secret, secret.label, wanted)),
-      open: (text, _call, from) => openFrom(text, from, held),
+      open: (text, _call, from) => secretOpenFrom(text, from, held),
       found: ({ label }, { direction }) => report(verbs[wanted], `${label} in a ${direction}`),
     })
-    if (request === 'off' && response === 'off') return {}
     return {
       detect: {
         ...(request !== 'off' && { request: detection(request) }),

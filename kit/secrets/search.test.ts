@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { findAll } from '#kit'
 import { runs } from '../../test/suite/runs.ts'
+import { findAll } from '../find-all.ts'
 import { ruleFinder } from './finders.ts'
 import { Library } from './library.ts'
 import { type Rule, randomText, rules } from './rules.ts'
-import { Search } from './search.ts'
+import { SecretSearch } from './search.ts'
 import { surveyed } from './survey.ts'
 
 const all: readonly Rule[] = [...rules, randomText]
@@ -97,7 +97,7 @@ const texts = fc
   .map((parts) => parts.join(''))
 
 test('what is left out costs no finding', () => {
-  const search = new Search([], all)
+  const search = new SecretSearch({ entropy: 'any' })
   let found = 0
   fc.assert(
     fc.property(texts, fc.nat({ max: 30 }), (text, from) => {
@@ -132,7 +132,7 @@ test.each([
   ['npm_token', '_authToken=qwertyui'],
   ['password', 'pwd is Ab1!Ab1!'],
 ])('what looks least like one is found: %s', (label, text) => {
-  expect(new Search([], all).secretsIn(text, 0, budget)).toMatchObject([{ label }])
+  expect(new SecretSearch({ entropy: 'any' }).secretsIn(text, 0, budget)).toMatchObject([{ label }])
 })
 
 test('ordinary text is not looked at any further', () => {

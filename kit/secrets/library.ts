@@ -1,6 +1,6 @@
-import { rules } from '@secretlint/secretlint-rule-preset-recommend'
-import { tooLarge } from '#kernel'
-import type { Finder } from '#kit'
+import { createRequire } from 'node:module'
+import { tooLarge } from '../../kernel/errors.ts'
+import type { Finder } from '../find-all.ts'
 import type { Secret } from './finders.ts'
 import type { Survey, Word } from './survey.ts'
 
@@ -16,6 +16,10 @@ interface RuleCreator {
   readonly meta: { readonly id: string }
   create(context: RuleContext, options: object): { file(source: object): unknown }
 }
+
+/** Loaded with the first search: a gateway without any starts without it. */
+const load = (): { readonly rules: readonly RuleCreator[] } =>
+  createRequire(import.meta.url)('@secretlint/secretlint-rule-preset-recommend')
 
 /**
  * Rules that do not look at text (`gcp`), that comments in the text can switch off (`filter-comments`), or that look
@@ -38,8 +42,8 @@ export class Library {
       },
       ignore: () => {},
     }
-    this.#rules = (rules as readonly RuleCreator[])
-      .filter(({ meta }) => !leftOut.test(meta.id))
+    this.#rules = load()
+      .rules.filter(({ meta }) => !leftOut.test(meta.id))
       .map((rule) => rule.create(context, {}))
   }
 
@@ -47,7 +51,7 @@ export class Library {
    * Finds in one text, of which it reads the suspects, once. Throws a coded error when that takes longer than `budget`
    * has left: the expressions are the library's, and a text may be made to be slow with them.
    */
-  finder({ suspects }: Survey, budget: Budget): Finder<Secret> {
+  finder({ suspects }: Survey, budget: SearchBudget): Finder<Secret> {
     let found: readonly Secret[] | undefined
     return (text, from) => {
       found ??= this.#read(text, suspects, budget)
@@ -55,7 +59,7 @@ export class Library {
     }
   }
 
-  #read(text: string, parts: Survey['suspects'], budget: Budget): readonly Secret[] {
+  #read(text: string, parts: Survey['suspects'], budget: SearchBudget): readonly Secret[] {
     const found: Secret[] = []
     for (const words of parts) {
       const began = performance.now()
@@ -78,7 +82,7 @@ export class Library {
 }
 
 /** The rest of the time that a call may take to search. */
-export interface Budget {
+export interface SearchBudget {
   ms: number
 }
 

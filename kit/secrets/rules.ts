@@ -1,4 +1,4 @@
-import type { Form } from '#kit'
+import type { Form } from '../form.ts'
 
 /** A kind of credential. Patterns are bounded and have no nested repetition, so that they match in linear time. */
 export interface Rule extends Form {
@@ -98,10 +98,10 @@ export const randomText: Rule = {
 }
 
 /** Longest finding with what it looks ahead for, in characters: a private key. */
-export const longest = 12_288
+export const secretReach = 12_288
 
 /** Findings longer than this begin in one of a few ways. */
-export const usualLength = 512
+export const usualSecretLength = 512
 
 /** Beginnings, private keys aside, of findings that may be longer than usual. */
 export const longForm = /\beyJ|\bghs_|\bops_ey/

@@ -1,4 +1,4 @@
-import { longest } from './rules.ts'
+import { secretReach } from './rules.ts'
 
 /** A word of a text that may be or hold a secret. */
 export interface Word {
@@ -82,8 +82,8 @@ const partLength = 64 * 1024
 
 /** Where a part of about 64 thousand characters ends, not inside a word. */
 function partEnd(text: string, start: number): number {
-  if (text.length - start <= partLength + longest) return text.length
+  if (text.length - start <= partLength + secretReach) return text.length
   let end = start + partLength
-  while (end > start + partLength - longest && isWord(text.charCodeAt(end - 1))) end -= 1
+  while (end > start + partLength - secretReach && isWord(text.charCodeAt(end - 1))) end -= 1
   return end
 }

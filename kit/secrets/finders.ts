@@ -1,13 +1,18 @@
-import { type Finder, type Finding, formFinder, patternFinder, tagged } from '#kit'
-import { longest, longForm, type Rule, usualLength } from './rules.ts'
+import type { Finder, Finding } from '../find-all.ts'
+import { formFinder } from '../form.ts'
+import { patternFinder } from '../pattern.ts'
+import { tagged } from '../text-guard.ts'
+import { longForm, type Rule, secretReach, usualSecretLength } from './rules.ts'
 import { isWord } from './survey.ts'
 
+/** A credential in a text. */
 export interface Secret extends Finding {
+  /** Its kind, such as `github_token`. */
   readonly label: string
 }
 
 /** A pattern of the operator's own. */
-export interface CustomRule {
+export interface SecretPattern {
   readonly label: string
   readonly pattern: string
 }
@@ -16,22 +21,22 @@ export interface CustomRule {
 export const ruleFinder = ({ label, ...form }: Rule): Finder<Secret> => tagged(formFinder(form), { label })
 
 /** The finder for the secrets of an operator's pattern, which runs on an engine without backtracking. */
-export const customFinder = ({ label, pattern }: CustomRule): Finder<Secret> =>
-  tagged(patternFinder(pattern, usualLength), { label })
+export const customFinder = ({ label, pattern }: SecretPattern): Finder<Secret> =>
+  tagged(patternFinder(pattern, usualSecretLength), { label })
 
 /** Whether a pattern can only match within a word: then no more than the last word is held back for it. */
-export const isWithinWord = ({ pattern }: CustomRule): boolean =>
+export const matchesWithinWord = ({ pattern }: SecretPattern): boolean =>
   /^(?:[\w\-{},()|?+*]|\\[bd]|\[[\w-]+\])+$/.test(pattern)
 
 /**
  * From where on a secret may still be coming: the last word, no more of it than a secret is usually long, unless it
  * begins like one of the long ones; or a private key. The `held` last characters in any case.
  */
-export function openFrom(text: string, from: number, held = 0): number {
-  const first = Math.max(from, text.length - longest)
+export function secretOpenFrom(text: string, from: number, held = 0): number {
+  const first = Math.max(from, text.length - secretReach)
   let at = text.length
   while (at > first && isWord(text.charCodeAt(at - 1))) at -= 1
-  if (text.length - at > usualLength) at += longFrom(text.slice(at))
+  if (text.length - at > usualSecretLength) at += longFrom(text.slice(at))
   const key = text.lastIndexOf('-----BEGIN ')
   if (key >= first && key < at && isOpenKey(text.slice(key))) at = key
   return Math.max(from, Math.min(at, text.length - held))
@@ -39,7 +44,7 @@ export function openFrom(text: string, from: number, held = 0): number {
 
 /** From where in a word longer than usual a secret may still be coming. */
 function longFrom(word: string): number {
-  const usual = word.length - usualLength
+  const usual = word.length - usualSecretLength
   const long = word.search(longForm)
   return long === -1 ? usual : Math.min(long, usual)
 }
