@@ -1,12 +1,12 @@
 import { type Config, ConfigError } from '../config/config.ts'
+import { Stage } from '../staging/stage.ts'
 import { Accounts } from './auth/accounts.ts'
 import { firstAdminKey } from './auth/first-key.ts'
 import { Cohort } from './cohort.ts'
-import { onContained } from './contain.ts'
+import { onContained, tellContained } from './contain.ts'
 import { createRoot, type DependencyContainer } from './container.ts'
 import { discoverPlugins, missingFolders } from './discovery/discovery.ts'
 import type { Discovered } from './discovery/manifest.ts'
-import { Stage } from './discovery/staging/stage.ts'
 import { Outbox } from './events/outbox.ts'
 import { ownEvents } from './events/own.ts'
 import { Events } from './events.ts'
@@ -86,7 +86,7 @@ export async function boot({
     const secrets = await openSecrets({ dataDir: config.dataDir, passphrase: config.encryptionKey })
     const { engine, relay, first, staged, state } = await openStore(config, thread, log, scope)
     const store = engine.namespace('kernel')
-    const stage = await Stage.open(staged)
+    const stage = await Stage.open(staged, (error) => tellContained('a copy of a plugin', error))
     scope.own(() => stage.close())
     const found = await discoverPlugins(config, stage)
     for (const folder of thread ? [] : await missingFolders(config.pluginDirs))

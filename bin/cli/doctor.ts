@@ -4,9 +4,9 @@ import path from 'node:path'
 import { type Config, ConfigError, loadConfig } from '../../config/config.ts'
 import { discoverPlugins } from '../../kernel/discovery/discovery.ts'
 import type { Discovered } from '../../kernel/discovery/manifest.ts'
-import { Stage } from '../../kernel/discovery/staging/stage.ts'
 import { configuredPlugins, sectionOwners } from '../../kernel/plugin/configured.ts'
 import type { SettingChange } from '../../kernel/plugin/setting.ts'
+import { Stage } from '../../staging/stage.ts'
 import { checkAdminKey } from './checks/admin-key.ts'
 import { checkData } from './checks/data.ts'
 import { checkPlugins } from './checks/plugins.ts'
@@ -68,7 +68,7 @@ async function examinePlugins(config: Config): Promise<{
   plugins: Check[]
 }> {
   const folder = await mkdtemp(path.join(tmpdir(), 'switchyard-doctor-'))
-  const stage = await Stage.open(folder)
+  const stage = await Stage.open(folder, () => {})
   try {
     const found = await discoverPlugins(config, stage)
     const owners = await sectionOwners(found, config.plugins.setupTimeout)

@@ -5,12 +5,12 @@ import valid from 'semver/functions/valid.js'
 import validRange from 'semver/ranges/valid.js'
 import { z } from 'zod'
 import { kernelKeys } from '../../config/schema.ts'
+import type { Staged } from '../../staging/stage.ts'
 import { findingTypes } from '../call/findings.ts'
 import { stages } from '../chain/hooks.ts'
 import { providerSpec } from '../contract/provider.ts'
 import { permission } from '../permissions/permissions.ts'
 import { entryOf, explain, idPattern, readManifest } from './manifest-file.ts'
-import type { Staged } from './staging/stage.ts'
 
 export { explain, idPattern }
 

@@ -1,6 +1,6 @@
 import { inTime, setupLimit } from '../discovery/in-time.ts'
+import { located } from '../discovery/loader.ts'
 import { explain } from '../discovery/manifest.ts'
-import { located } from '../discovery/source-place.ts'
 import { type Isolation, isolationOf, type Migrated, type OlderSettings } from './isolation.ts'
 import type { Plugin } from './plugin-record.ts'
 import type { StoredSetting } from './setting.ts'

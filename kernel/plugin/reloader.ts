@@ -1,5 +1,5 @@
+import type { Stage } from '../../staging/stage.ts'
 import { type Discovered, explain } from '../discovery/manifest.ts'
-import type { Stage } from '../discovery/staging/stage.ts'
 import { conflict, notFound } from '../errors.ts'
 import type { Plugin } from './plugin-record.ts'
 import type { Registry } from './registry.ts'

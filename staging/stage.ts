@@ -12,7 +12,6 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import path from 'node:path'
-import { detach } from '../../contain.ts'
 import { type Content, readContent } from './content.ts'
 import { resolveStaged, type StagedFolder } from './imports.ts'
 
@@ -48,19 +47,24 @@ export class Stage {
   /** How often the import of a content failed. */
   readonly #spoiled = new Map<string, number>()
   readonly #deregister: () => void
+  readonly #failed: (error: unknown) => void
   #work: Promise<unknown> = Promise.resolve()
 
-  private constructor(root: string) {
+  private constructor(root: string, failed: (error: unknown) => void) {
     this.#root = root
+    this.#failed = failed
     this.#deregister = resolveStaged(root, (name) => this.#copies.get(name)?.lookups)
   }
 
-  /** Empties the folder: what an earlier process left there is of no use. */
-  static async open(root: string): Promise<Stage> {
+  /**
+   * Empties the folder: what an earlier process left there is of no use. `failed` gets the error of a copy that could not be
+   * removed.
+   */
+  static async open(root: string, failed: (error: unknown) => void): Promise<Stage> {
     await rm(root, { recursive: true, force: true })
     await mkdir(root, { recursive: true })
     await writeFile(path.join(root, 'package.json'), '{ "type": "module" }\n')
-    return new Stage(await realpath(root))
+    return new Stage(await realpath(root), failed)
   }
 
   /**
@@ -139,10 +143,7 @@ export class Stage {
       if (!held) return
       held = false
       copy.holders -= 1
-      if (copy.holders === 0) {
-        const removed = this.#alone(() => this.#remove(copy))
-        detach('a copy of a plugin that is not needed any more', removed)
-      }
+      if (copy.holders === 0) this.#alone(() => this.#remove(copy)).catch(this.#failed)
     }
   }
 

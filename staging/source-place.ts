@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { isGatewayError } from '../errors.ts'
 
 /** A line of a plugin's file. */
 interface Place {
@@ -19,11 +18,10 @@ const shownLength = 120
 
 /**
  * The error that a plugin's code threw, with the file and the line of the plugin that it came from, and for syntax errors with
- * the line itself; unchanged where there is no such place. Paths are relative to the plugin's folder. Coded errors stay as they
- * are.
+ * the line itself; unchanged where there is no such place. Paths are relative to the plugin's folder.
  */
-export async function located(error: unknown, entry: string): Promise<unknown> {
-  if (!(error instanceof Error) || isGatewayError(error)) return error
+export async function locate(error: unknown, entry: string): Promise<unknown> {
+  if (!(error instanceof Error)) return error
   const root = await rootOf(entry)
   const message = error.message.replaceAll(root + path.sep, '')
   const isSyntax = error instanceof SyntaxError

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type PluginFiles, writePlugin } from '../../test/plugin-folder.ts'
-import { inherited } from '../../test/process.ts'
+import { type PluginFiles, writePlugin } from '../test/plugin-folder.ts'
+import { inherited } from '../test/process.ts'
 
 const definition = (setup: string): string =>
   `export default { settings: { safeParse: (data) => ({ success: true, data }) }, ${setup} }\n`
