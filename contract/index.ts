@@ -68,18 +68,12 @@ export {
   type Answers,
   answer,
   answers,
-  type FileAnswer,
-  type HtmlPage,
   type JsonOrEvents,
   jsonOrEvents,
+  type OpenResponse,
+  type SentForm,
 } from '../kernel/contract/answers.ts'
-export {
-  type BodyForm,
-  type BodyOptions,
-  rawBody,
-  streamedBody,
-  type Upload,
-} from '../kernel/contract/bodies.ts'
+export type { BodyForm, OpenRequest } from '../kernel/contract/bodies.ts'
 export {
   type CallCredential,
   type CallOptions,

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { Principal } from './call/call.ts'
 import type { EventShape, Wire } from './call/wire.ts'
 import type { Awaitable } from './chain/hooks.ts'
-import type { AnswerForm, Answers, FileAnswer, HtmlPage } from './contract/answers.ts'
+import type { AnswerForm, Answers } from './contract/answers.ts'
 import type { BodyForm } from './contract/bodies.ts'
 
 /** Access to a route: without a key, with any key, with a user's key, or with an admin key. */
@@ -48,7 +48,7 @@ export interface Route<P, Q, B, R> {
   readonly tag?: string
   readonly params?: z.ZodType<P>
   readonly query?: z.ZodType<Q>
-  /** A schema for JSON; `rawBody` or `streamedBody` for bytes. */
+  /** A schema for JSON; `rawBody` or `streamedBody` of the kit for bytes. */
   readonly body?: z.ZodType<B> | BodyForm<B>
   /** 200 without it. */
   readonly status?: number
@@ -62,9 +62,7 @@ export interface Route<P, Q, B, R> {
   readonly throws?: readonly number[]
   /** It changes nothing although it is no GET, so that no audit event tells of it. */
   readonly reads?: boolean
-  handle(
-    input: RouteInput<P, Q, B>,
-  ): Awaitable<R | string | HtmlPage | FileAnswer | AsyncIterable<ServerEvent>>
+  handle(input: RouteInput<P, Q, B>): Awaitable<R | string | AsyncIterable<ServerEvent>>
 }
 
 /** A route in a generation: whose it is, its types erased. */

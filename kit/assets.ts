@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
-import type { FileAnswer } from '../kernel/contract/answers.ts'
 import { notFound } from '../kernel/errors.ts'
 import type { Route } from '../kernel/route.ts'
+import { type FileAnswer, fileAnswer } from './file-answer.ts'
 
 interface Asked {
   readonly hash: string
@@ -42,7 +42,7 @@ export async function assets(folder: string, at: string): Promise<Assets> {
       access: 'public',
       summary: 'A file that a page needs',
       params: z.object({ hash: z.string(), file: z.string() }),
-      returns: 'file',
+      returns: fileAnswer,
       handle({ params: { hash: asked, file } }) {
         const body = asked === hash ? files.get(file) : undefined
         if (!body) throw notFound('There is no such file, or it has changed; load the page again.')

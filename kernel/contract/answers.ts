@@ -1,34 +1,37 @@
+import type { ServerResponse } from 'node:http'
 import type { z } from 'zod'
+import type { Awaitable } from '../chain/hooks.ts'
 import type { ServerEvent } from '../route.ts'
 
-/** A page of HTML. It is inert without `scripts`: nothing of it runs, frames or loads from elsewhere. */
-export interface HtmlPage {
-  readonly html: string
-  /** Whether it may run scripts of this origin and ask this origin. */
-  readonly scripts?: boolean
-  /** Texts of `<style>` and, with `scripts`, of `<script>` elements that may act; any other inline text does nothing. */
-  readonly inline?: readonly string[]
-  /** Asks search engines to leave it out. */
-  readonly noindex?: boolean
+/** A response that is still to be written, with what its request says of it. Koa's context is one. */
+export interface OpenResponse {
+  /** Says what is set already. */
+  readonly res: Pick<ServerResponse, 'hasHeader'>
+  readonly method: string
+  /** Whether the client has what `etag` names already. */
+  readonly fresh: boolean
+  status: number
+  /** A media type, or the ending of a file's name. */
+  type: string
+  /** In bytes. */
+  length: number
+  etag: string
+  /** A text, bytes or a stream. */
+  body: unknown
+  /** A header of the request; empty when it has none. */
+  get(name: string): string
+  set(headers: Record<string, string>): void
+  set(name: string, value: string): void
+  /** Has browsers save it under a name. */
+  attachment(name: string): void
 }
 
-/** A file. Browsers take it for what `type` says and for nothing else, and run nothing of it in this origin. */
-export interface FileAnswer {
-  /** Its bytes. A function reads from one byte to another, both included; ranges are answered of it and of bytes. */
-  readonly body:
-    | Uint8Array
-    | AsyncIterable<Uint8Array>
-    | ((from: number, to: number) => AsyncIterable<Uint8Array>)
-  /** In bytes; needed where `body` is a function, and held to where it is known. */
-  readonly size?: number
-  /** A media type, or the ending of a file's name, such as `.js`. */
-  readonly type: string
-  /** The name under which browsers save it; without one they show it. */
-  readonly name?: string
-  /** A text that changes with the contents, without quotes: a client that has the contents already gets 304. */
-  readonly etag?: string
-  /** How long it may be kept, as `Cache-Control` says it. `private, no-cache` without it. */
-  readonly cache?: string
+/** A form of answers that writes itself, such as `pageAnswer` and `fileAnswer` of the kit. */
+export interface SentForm<R> {
+  /** Of what it writes, for the documentation; any type where that is not known before. */
+  readonly mediaType: string
+  /** Writes the result of `handle`. What it throws is an error of the request's. */
+  send(response: OpenResponse, value: R): Awaitable<void>
 }
 
 /** JSON, or server-sent events where the body says `stream: true`. */
@@ -36,8 +39,8 @@ export interface JsonOrEvents<R> {
   readonly json: z.ZodType<R>
 }
 
-/** The answer of a route: JSON of a schema, events, plain text, a page or a file. */
-export type AnswerForm<R> = z.ZodType<R> | JsonOrEvents<R> | 'events' | 'text' | 'page' | 'file'
+/** The answer of a route: JSON of a schema, events, plain text, or a form that writes itself. */
+export type AnswerForm<R> = z.ZodType<R> | JsonOrEvents<R> | SentForm<R> | 'events' | 'text'
 
 /** The statuses with which a route answers, and what with. */
 export interface Answers<R> {
@@ -51,13 +54,11 @@ type Answered<F> =
     ? T
     : F extends JsonOrEvents<infer T>
       ? T | AsyncIterable<ServerEvent>
-      : F extends 'events'
-        ? AsyncIterable<ServerEvent>
-        : F extends 'text'
-          ? string
-          : F extends 'page'
-            ? string | HtmlPage
-            : FileAnswer
+      : F extends SentForm<infer T>
+        ? T
+        : F extends 'events'
+          ? AsyncIterable<ServerEvent>
+          : string
 
 /** An answer with one of several statuses. */
 export class Answer<S extends number, T> {

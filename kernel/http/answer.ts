@@ -1,10 +1,8 @@
 import type Koa from 'koa'
-import { Answer, type AnswerForm, type FileAnswer, type HtmlPage } from '../contract/answers.ts'
+import { Answer, type AnswerForm } from '../contract/answers.ts'
 import type { Log } from '../log.ts'
 import type { LiveRoute, ServerEvent } from '../route.ts'
-import { sendFile } from './file-answer.ts'
 import { fitting } from './fitting.ts'
-import { sendPage } from './page-answer.ts'
 import { sendEvents } from './server-events.ts'
 
 /** The result of a handler, and the request that it is for. */
@@ -28,10 +26,8 @@ export async function sendAnswer(
   if (form === 'events' || ('json' in Object(form) && asksForEvents(body))) {
     demand(Symbol.asyncIterator in Object(value), route, 'events, an async iterable')
     sendEvents(ctx, value as AsyncIterable<ServerEvent>, left)
-  } else if (form === 'file') {
-    await sendFile(ctx, value as FileAnswer)
-  } else if (form === 'page') {
-    sendPage(ctx, typeof value === 'string' ? { html: value } : (value as HtmlPage))
+  } else if (typeof form === 'object' && 'send' in form) {
+    await form.send(ctx, value)
   } else if (form === 'text') {
     demand(typeof value === 'string', route, 'a text')
     // Koa takes what begins like HTML for HTML.

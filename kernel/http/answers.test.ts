@@ -4,9 +4,11 @@ import { get, type IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
+import { type FileAnswer, fileAnswer } from '../../kit/file-answer.ts'
+import { type HtmlPage, pageAnswer } from '../../kit/page-answer.ts'
 import { openapi } from '../../plugins/system/openapi/document.ts'
 import { aRoute, type Served, serveRoutes } from '../../test/served.ts'
-import { answer, answers, type FileAnswer, type HtmlPage, jsonOrEvents } from '../contract/answers.ts'
+import { answer, answers, jsonOrEvents } from '../contract/answers.ts'
 import { checkRoute } from '../plugin/offered.ts'
 import type { LiveRoute, ServerEvent } from '../route.ts'
 
@@ -64,8 +66,8 @@ const routes = [
     handle: ({ body: { stream } }) => (stream ? { id: 'whole' } : counted()),
   }),
   aRoute({ ...base, method: 'get', path: '/api/text', returns: 'text', handle: () => '<b>bold</b>' }),
-  aRoute({ ...base, method: 'get', path: '/page', returns: 'page', handle: () => page }),
-  aRoute({ ...base, method: 'get', path: '/file', returns: 'file', handle: () => file }),
+  aRoute({ ...base, method: 'get', path: '/page', returns: pageAnswer, handle: () => page }),
+  aRoute({ ...base, method: 'get', path: '/file', returns: fileAnswer, handle: () => file }),
 ]
 
 beforeAll(async () => {
@@ -303,7 +305,7 @@ test('what a route cannot answer with is refused when its plugin is set up', () 
   for (const returns of [
     'html',
     undefined,
-    answers({ 200: 'html' as 'page' }),
+    answers({ 200: 'html' as 'text' }),
     answers({ 99: thing }),
     answers({}),
   ])

@@ -31,7 +31,6 @@ import { endWithAnswer } from './early-answer.ts'
 import { finderOf } from './finder.ts'
 import { tellMethods } from './methods.ts'
 import { parsed } from './parsed.ts'
-import { takeBody } from './upload.ts'
 
 export interface ManagementParts {
   readonly callers: Callers
@@ -134,7 +133,7 @@ function wireOf({ path }: Koa.Context, generation: Generation): LiveRoute['wire'
 
 async function bodyOf(ctx: RouterContext, { body }: LiveRoute, limits: BodyLimits): Promise<unknown> {
   if (!body) return undefined
-  return 'form' in body ? takeBody(ctx, body, limits.bytes) : readJson(ctx.req, limits)
+  return 'read' in body ? body.read(ctx, limits.bytes) : readJson(ctx.req, limits)
 }
 
 const visitOf = ({ req, method, path }: Koa.Context, { trustedProxies }: ManagementParts): Visit => ({
@@ -160,7 +159,7 @@ async function answer(
 ): Promise<void> {
   const aborted = new AbortController()
   ctx.res.once('close', () => aborted.abort(new Error('the client left')))
-  const body = route.body && 'form' in route.body ? given : parsed(route.body, given, 'body')
+  const body = route.body && 'read' in route.body ? given : parsed(route.body, given, 'body')
   const result = await route.handle({
     params: parsed(route.params, ctx.params, 'path'),
     query: parsed(route.query, { ...ctx.query }, 'query'),

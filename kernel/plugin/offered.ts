@@ -5,8 +5,7 @@ import { pathsOf } from './wire-table.ts'
 const methods: readonly unknown[] = ['get', 'post', 'put', 'patch', 'delete']
 const accesses: readonly unknown[] = ['public', 'any', 'user', 'admin']
 
-const bodies: readonly unknown[] = ['raw', 'streamed']
-const forms: readonly unknown[] = ['events', 'text', 'page', 'file']
+const forms: readonly unknown[] = ['events', 'text']
 
 /** Literal parts, `{name}` for a parameter that is a segment or a part of one, `{+name}` for one of several segments. */
 const pathPattern = /^(\/([\w.~:@-]|\{\+?[A-Za-z_]\w*\})+)+$/
@@ -25,16 +24,13 @@ export function checkRoute(route: LiveRoute): void {
   demandStatus(status, at)
   for (const form of formsOf(returns, at)) {
     const byStream = !isSchema(form) && isSchema(Object(form).json)
-    const isForm = byStream || forms.includes(form) || isSchema(form)
-    demand(
-      isForm,
-      `${at} must declare what it returns: a schema, ${forms.map((name) => `'${name}'`).join(', ')}`,
-    )
+    const isForm = byStream || forms.includes(form) || isSchema(form) || isFunction(Object(form).send)
+    demand(isForm, `${at} must declare what it returns: a schema, 'events', 'text', or a form with send`)
     demand(!byStream || route.body !== undefined, `${at} needs a body, whose field stream decides`)
   }
-  demand(typeof handle === 'function', `${at} needs handle, a function`)
+  demand(isFunction(handle), `${at} needs handle, a function`)
   for (const input of ['params', 'query', 'body'] as const) {
-    const isBytes = input === 'body' && bodies.includes(Object(route.body).form)
+    const isBytes = input === 'body' && isFunction(Object(route.body).read)
     const fits = route[input] === undefined || isSchema(route[input]) || isBytes
     demand(fits, `${input} of ${at} must be a schema`)
   }
@@ -58,7 +54,7 @@ export function checkWire(wire: Wire): void {
   const at = `the wire ${String(wire.id)}`
   for (const path of pathsOf(wire)) checkPath(path, at)
   for (const does of ['decode', 'encode', 'encoder', 'error'] as const)
-    demand(typeof wire[does] === 'function', `${at} needs ${does}, a function`)
+    demand(isFunction(wire[does]), `${at} needs ${does}, a function`)
   demand(isSchema(wire.body), `the body of ${at} must be a schema`)
 }
 
@@ -73,5 +69,6 @@ function demand(holds: boolean, problem: string): void {
   if (!holds) throw new Error(problem)
 }
 
-const isSchema = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && 'safeParse' in value && typeof value.safeParse === 'function'
+const isFunction = (value: unknown): boolean => typeof value === 'function'
+
+const isSchema = (value: unknown): boolean => typeof value === 'object' && isFunction(Object(value).safeParse)

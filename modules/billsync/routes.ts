@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { notFound, type OnceContext, type Principal } from '#kernel'
-import { listed, listOf, listQuery, shown, storedPage } from '#kit'
+import { fileAnswer, listed, listOf, listQuery, shown, storedPage } from '#kit'
 import { decimalOf, roundedLines, unitsOf } from './amounts.ts'
 import type { Closing } from './closing.ts'
 import { nameOf, payer } from './entry.ts'
@@ -85,7 +85,7 @@ export function addRoutes(
     access: 'any',
     summary: 'The lines of an invoice as CSV, with all nine places',
     params,
-    returns: 'file',
+    returns: fileAnswer,
     async handle({ params: { id }, principal }) {
       const found = await find(id, principal!)
       const name = `invoice-${found.number}-${found.month}.csv`
@@ -125,7 +125,7 @@ export function addRoutes(
     access: 'admin',
     summary: 'The ledger as lines of JSON, from an entry on: calls, and the invoices that were made of them',
     query: z.strictObject({ from_seq: z.coerce.number().int().min(1).default(1) }),
-    returns: 'file',
+    returns: fileAnswer,
     async handle({ query: { from_seq: from } }) {
       await ledger.catchUp()
       return { body: linesOf(ledger, from), type: 'application/jsonl', name: 'billing-ledger.jsonl' }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Context } from '#kernel'
-import { listed, listOf, listQuery, shown, storedPage } from '#kit'
+import { fileAnswer, listed, listOf, listQuery, shown, storedPage } from '#kit'
 import { forms } from './forms.ts'
 import { counts, file, parts, type SetRow, statuses, wish } from './row.ts'
 import type { Sets } from './sets.ts'
@@ -70,7 +70,7 @@ export function addRoutes({ route }: Pick<Context<unknown>, 'route'>, sets: Sets
     summary: 'A file of a training set: lines of JSON',
     params,
     query: z.strictObject({ form: z.enum(forms).default('openai'), part: z.enum(parts).default('train') }),
-    returns: 'file',
+    returns: fileAnswer,
     throws: [409],
     async handle({ params: { id }, query: { form, part } }) {
       const { size, sha256: etag, read } = await sets.file(id, form, part)

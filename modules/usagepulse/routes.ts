@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { badRequest, type FigureSums, Figures, forbidden, type OnceContext, type Principal } from '#kernel'
-import { listed, listOf, listQuery, pageOf, usdOf } from '#kit'
+import { fileAnswer, listed, listOf, listQuery, pageOf, usdOf } from '#kit'
 import { csvOf } from './csv.ts'
 import { type Bounds, type Question, totalOf, type UsageLine, usageOf } from './usage.ts'
 
@@ -84,7 +84,7 @@ export function addRoutes({ route, use }: Pick<OnceContext, 'route' | 'use'>, bo
     access: 'any',
     summary: 'The same as CSV, all lines',
     query,
-    returns: 'file',
+    returns: fileAnswer,
     async handle({ query, principal }) {
       const asked = questionOf(query, principal)
       const lines = await usageOf(use(Figures), asked, bounds())

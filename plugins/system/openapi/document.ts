@@ -92,7 +92,7 @@ const operationIdOf = (method: string, path: string): string =>
 
 /** No body is taken for an empty object: where that will do, it may be left out. */
 function bodyOf(body: NonNullable<LiveRoute['body']>): Schema {
-  if ('form' in body) {
+  if ('read' in body) {
     const { types = ['application/octet-stream'] } = body
     return { required: true, content: Object.fromEntries(types.map((type) => [type, {}])) }
   }
@@ -113,8 +113,8 @@ function answersOf({ returns, status = 200, events }: LiveRoute): Schema {
 function contentOf(form: AnswerForm<unknown>, events: readonly EventShape[] | undefined): Schema {
   if (form === 'events') return eventStream(events)
   if (form === 'text') return { 'text/plain': { schema: { type: 'string' } } }
-  if (form === 'page') return { 'text/html': { schema: { type: 'string' } } }
-  if (form === 'file') return { '*/*': {} }
+  if ('mediaType' in form)
+    return { [form.mediaType]: form.mediaType.startsWith('text/') ? { schema: { type: 'string' } } : {} }
   if ('json' in form) return { ...json(schemaOf(form.json, 'output')), ...eventStream(events) }
   return json(schemaOf(form, 'output'))
 }

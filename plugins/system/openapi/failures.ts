@@ -31,7 +31,7 @@ export function ofRoute(
     ...(needsMore || isGuarded ? [403] : []),
     ...(path.includes('{') ? [404] : []),
     ...(body ? [413, 415] : []),
-    ...(body && 'form' in body ? [408] : []),
+    ...(body && 'read' in body ? [408] : []),
     429,
     431,
   ]

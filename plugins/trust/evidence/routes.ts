@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Context, conflict, notFound } from '#kernel'
-import { listed, listOf, listQuery, shown, storedPage } from '#kit'
+import { fileAnswer, listed, listOf, listQuery, shown, storedPage } from '#kit'
 import { itemOf, type PackRow, packInput, packItem } from './pack.ts'
 import type { Packs } from './packs.ts'
 
@@ -58,7 +58,7 @@ export function addEvidenceRoutes({ route }: Context<unknown>, packs: Packs): vo
     access: 'admin',
     summary: 'The file of a pack, which verifies without the gateway',
     params,
-    returns: 'file',
+    returns: fileAnswer,
     throws: [404, 409],
     async handle({ params: { id } }) {
       const { status } = await rowOf(id)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Context, type LedgerQuery, notFound, type Principal, Signing } from '#kernel'
-import { listed, listOf, listQuery, storedPage } from '#kit'
+import { fileAnswer, listed, listOf, listQuery, storedPage } from '#kit'
 import { ledgerPath } from './audit.ts'
 import type { Chain } from './chain.ts'
 import type { Checkpoints } from './checkpoints.ts'
@@ -77,7 +77,7 @@ export function addLedgerRoutes(
     access: 'admin',
     summary: 'The entries as JSON lines, with what it takes to verify them without the gateway',
     query: z.strictObject({ from_seq: seq.optional(), to_seq: seq.optional() }),
-    returns: 'file',
+    returns: fileAnswer,
     throws: [409],
     async handle({ query: { from_seq: from = 1, to_seq } }) {
       const head = await chain.segments.head()

@@ -1,4 +1,5 @@
-import { defineArea, notFound, type Principal, streamedBody } from 'switchyard'
+import { defineArea, notFound, type Principal } from 'switchyard'
+import { fileAnswer, streamedBody } from 'switchyard/kit'
 import { z } from 'zod'
 
 const params = z.object({ name: z.string().max(200) })
@@ -41,7 +42,7 @@ export default defineArea({
       access: 'any',
       summary: 'Get a file back',
       params,
-      returns: 'file',
+      returns: fileAnswer,
       async handle({ principal, params: { name } }) {
         const id = idOf(principal, name)
         const [body, known] = [await bodies.get(id), await files.get(id)]

@@ -1,4 +1,5 @@
-import { defineArea, streamedBody } from 'switchyard'
+import { defineArea } from 'switchyard'
+import { streamedBody } from 'switchyard/kit'
 import { z } from 'zod'
 
 export default defineArea({

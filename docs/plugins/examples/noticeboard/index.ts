@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { answer, answers, defineArea, jsonOrEvents } from 'switchyard'
-import { assets } from 'switchyard/kit'
+import { assets, fileAnswer, pageAnswer } from 'switchyard/kit'
 import { z } from 'zod'
 
 const notice = z.object({ id: z.string(), text: z.string() })
@@ -24,7 +24,7 @@ export default defineArea({
       path: '/noticeboard',
       access: 'public',
       summary: 'The notices, to look at',
-      returns: 'page',
+      returns: pageAnswer,
       handle: () => ({
         html: `<!doctype html><link rel="stylesheet" href="${files.url('board.css')}"><h1>Notices</h1>
           ${all()
@@ -39,7 +39,7 @@ export default defineArea({
       path: '/noticeboard/notices.txt',
       access: 'public',
       summary: 'The notices, to keep',
-      returns: 'file',
+      returns: fileAnswer,
       handle: () => ({
         body: Buffer.from([...notices.values()].join('\n')),
         type: '.txt',

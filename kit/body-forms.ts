@@ -1,26 +1,46 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import type Koa from 'koa'
-import type { BodyForm, Upload } from '../contract/bodies.ts'
-import { badRequest, ClientGone } from '../errors.ts'
-import { overLimit, readBody } from './body.ts'
-import { inflated } from './inflated.ts'
+import type { BodyForm } from '../kernel/contract/bodies.ts'
+import { badRequest, ClientGone } from '../kernel/errors.ts'
+import { overLimit, readBody } from '../kernel/http/body.ts'
+import { inflated } from '../kernel/http/inflated.ts'
+
+/** The body of a request as it comes: bytes, no faster than they are read. Reading throws when the client leaves. */
+export interface Upload extends AsyncIterable<Uint8Array> {
+  /** As the client named it in `Content-Type`. */
+  readonly type: string | undefined
+  /** In bytes, where the client said so and compressed nothing. */
+  readonly size: number | undefined
+}
+
+export interface BodyOptions {
+  /** In bytes, once inflated; over it the request is refused with 413. `server.body_limit` without it. */
+  readonly maxBytes?: number
+  /** Media types that are taken, such as `text/csv` or `image/*`; any without it. */
+  readonly types?: readonly string[]
+}
 
 /** How long a client may send nothing before its upload is refused, in milliseconds. */
 const stallMs = 60_000
 
-/** A body that is no JSON, in the form that its route wants. Refuses other types than that one takes. */
-export function takeBody(
-  ctx: Koa.Context,
-  { form, types, maxBytes }: BodyForm<unknown>,
-  usual: number,
-): Promise<Buffer> | Upload {
-  if (types && ctx.is([...types]) === false) {
-    throw badRequest(`The body must be ${types.join(' or ')}.`, { status: 415, param: 'Content-Type' })
-  }
-  const limit = maxBytes ?? usual
-  return form === 'raw' ? readBody(ctx.req, limit) : openUpload(ctx.req, limit)
-}
+/** For `body` of a route that is given all bytes at once. */
+export const rawBody = (options: BodyOptions = {}): BodyForm<Buffer> => bodyForm(options, readBody)
+
+/** For `body` of a route that reads the bytes as they come, so that none has to be kept in memory. */
+export const streamedBody = (options: BodyOptions = {}): BodyForm<Upload> => bodyForm(options, openUpload)
+
+/** A form that refuses other types than it takes, before anything is read. */
+const bodyForm = <B>(
+  { types, maxBytes }: BodyOptions,
+  open: (req: IncomingMessage, limit: number) => B | Promise<B>,
+): BodyForm<B> => ({
+  ...(types && { types }),
+  read(request, usual) {
+    if (types && request.is([...types]) === false)
+      throw badRequest(`The body must be ${types.join(' or ')}.`, { status: 415, param: 'Content-Type' })
+    return open(request.req, maxBytes ?? usual)
+  },
+})
 
 /**
  * The body of a request, to be read once, as it comes. Refuses what is announced to be over the limit at once, and the

@@ -6,10 +6,11 @@ import { pipeline } from 'node:stream/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { openapi } from '../../plugins/system/openapi/document.ts'
-import { aRoute, type Served, serveRoutes } from '../../test/served.ts'
-import { rawBody, streamedBody } from '../contract/bodies.ts'
-import { toGatewayError } from '../errors.ts'
+import { toGatewayError } from '../kernel/errors.ts'
+import { openapi } from '../plugins/system/openapi/document.ts'
+import { aRoute, type Served, serveRoutes } from '../test/served.ts'
+import { rawBody, streamedBody } from './body-forms.ts'
+import { fileAnswer } from './file-answer.ts'
 
 const megabyte = 2 ** 20
 const mostBytes = 300 * megabyte
@@ -29,7 +30,7 @@ const routes = [
     ...post,
     path: '/raw',
     body: rawBody({ maxBytes: 1000 }),
-    returns: 'file',
+    returns: fileAnswer,
     handle: ({ body }) => ({ body, type: 'bin' }),
   }),
   aRoute({
