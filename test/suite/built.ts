@@ -8,7 +8,10 @@ import { stateOf } from '../../bin/compile.ts'
 import { built } from '../built.ts'
 
 /** Everything that decides what is built. */
-const inputs = ['{bin,config,contract,kernel,kit,staging,storage,modules,plugins,test}/**/*.*', 'package-lock.json']
+const inputs = [
+  '{bin,config,contract,kernel,kit,staging,storage,modules,plugins,test}/**/*.*',
+  'package-lock.json',
+]
 
 /** Builds the gateway anew unless it is of the sources as they are. */
 export default async function setup(): Promise<void> {
