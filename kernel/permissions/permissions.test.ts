@@ -56,6 +56,7 @@ describe('what was not asked for', () => {
     ],
     ['providers', `ctx.protocol({ id: 'a' })`],
     ['network:example.com', `await ctx.fetch('https://example.com/')`],
+    ['network:example.com', `await ctx.post('https://example.com/', { body: '' })`],
     ['secrets:TOKEN', `ctx.secret('TOKEN')`],
     ['models:<USD a day>', `await ctx.complete({ model: 'gpt-4o-mini', messages: [] })`],
     ['body:read', `return { stream: () => undefined }`],
@@ -214,6 +215,68 @@ describe('the network', () => {
     await withModule(fetching, read('*'), { egress: { allow: ['localhost'] } })
     await call({ user: `http://localhost${port}/?to=${encodeURIComponent(`http://127.0.0.1${port}/`)}` })
     expect((await reported())[0]).toContain('127.0.0.1 (loopback), where plugins may not go')
+  })
+})
+
+describe('a posted message', () => {
+  const posting = `return { async request(call) {
+    const { user: url, messages, stop } = call.request
+    try {
+      const { status, headers } = await ctx.post(url, {
+        body: messages[0].content,
+        headers: { 'x-mark': 'one' },
+        ...(stop && { signal: AbortSignal.timeout(20) }),
+      })
+      ctx.report('posted', status + ' ' + (headers.location ?? headers['x-answer']))
+    } catch (error) { ctx.report('failed', error.name + ': ' + error.message) }
+  } }`
+  let connections: number
+  let got: string[]
+
+  /** A receiver on this machine, and a module that may post to it. */
+  async function withReceiver(isolation?: 'worker'): Promise<string> {
+    connections = 0
+    got = []
+    server = createServer(async (req, res) => {
+      got.push(`${req.method} ${req.headers['x-mark']} ${(await req.toArray()).join('')}`)
+      if (req.url === '/silent') return
+      if (req.url === '/moved') res.writeHead(302, { location: '/' }).end()
+      else if (req.url === '/endless') res.writeHead(200, { 'x-answer': 'endless' }).write('and')
+      else res.writeHead(202, { 'x-answer': 'taken' }).end('x'.repeat(10_000))
+    }).on('connection', () => (connections += 1))
+    await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve))
+    const permissions = ['body:read', 'network:*']
+    await withModule(posting, permissions, { egress: { allow: ['127.0.0.1'] } }, isolation && { isolation })
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+
+  test.each([undefined, 'worker'] as const)(
+    'arrives, and one connection serves the next (%s)',
+    async (isolation) => {
+      const url = await withReceiver(isolation)
+      for (let n = 0; n < 5; n++) await call({ user: url })
+      await expect.poll(reported).toEqual(Array(5).fill('202 taken'))
+      expect(got).toEqual(Array(5).fill('POST one a secret'))
+      expect(connections).toBe(1)
+    },
+  )
+
+  test('is answered by its head alone, and follows no redirect', async () => {
+    const url = await withReceiver()
+    await call({ user: `${url}/endless` })
+    await call({ user: `${url}/moved` })
+    expect((await reported()).toReversed()).toEqual(['200 endless', '302 /'])
+    expect(got).toHaveLength(2)
+  })
+
+  test('ends with the reason of its signal, and does not lead inside', async () => {
+    const url = await withReceiver()
+    await call({ user: `${url}/silent`, stop: 'now' })
+    await call({ user: 'http://10.1.2.3/' })
+    expect((await reported()).toReversed()).toEqual([
+      expect.stringContaining('TimeoutError'),
+      expect.stringContaining('where plugins may not go'),
+    ])
   })
 })
 

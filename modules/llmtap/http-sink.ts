@@ -10,7 +10,7 @@ const isFinal = (status: number): boolean => [400, 413, 415, 422].includes(statu
 export function httpSink(
   { url, form }: HttpSettings,
   token: string | undefined,
-  { fetch, signal }: Pick<Context<unknown>, 'fetch' | 'signal'>,
+  { post, signal }: Pick<Context<unknown>, 'post' | 'signal'>,
 ): Sink {
   const headers = {
     'user-agent': 'Switchyard-Call-Log',
@@ -21,9 +21,7 @@ export function httpSink(
     async write(lines) {
       const body = form === 'lines' ? lines.join('') : `[${lines.join(',')}]`
       const ends = AbortSignal.any([signal, AbortSignal.timeout(answerMs)])
-      const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal: ends })
-      await response.body?.cancel().catch(() => {})
-      const { status } = response
+      const { status } = await post(url, { headers, body, signal: ends })
       if (isFinal(status)) throw new SinkFailure(`It answered ${status}.`)
       if (status < 200 || status >= 300) throw new Error(`It answered ${status}.`)
     },

@@ -16,7 +16,7 @@ let gateway: GatewayProcess
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'switchyard-webhooks-'))
   receiver = await startReceiver()
-  const config = { egress: { allow: ['127.0.0.1'] }, server: { threads: 2 } }
+  const config = { egress: { allow: ['127.0.0.1'] }, server: { threads: 2 }, auth: { admin_rpm: 100_000 } }
   await writeFile(path.join(folder, 'service.yaml'), stringify(config))
   gateway = await start()
 })

@@ -1,8 +1,9 @@
-import { type Context, type JobQueue, Jobs, newId } from '#kernel'
+import { type Context, type JobQueue, Jobs } from '#kernel'
 import { persist } from '#kit'
 import type { Deliveries } from './deliveries.ts'
 import type { FirstAttempts } from './first-attempts.ts'
 import { withRoutingKey } from './formats.ts'
+import { Outcomes } from './outcomes.ts'
 import { type DeliveryRow, isUntried, type WebhookRow } from './rows.ts'
 import { type Attempted, attempt, DeliveryFailed, type Task, taskSchema } from './sending.ts'
 import type { Webhooks } from './webhooks.ts'
@@ -28,10 +29,11 @@ interface DispatchParts {
  * that failed is tried again by a job.
  */
 export class Dispatch {
-  readonly #context: Pick<Context<unknown>, 'store' | 'fetch' | 'log'>
+  readonly #context: Pick<Context<unknown>, 'post'>
   readonly #parts: DispatchParts
   readonly #retries: JobQueue<Task>
   readonly #stopped = new AbortController()
+  readonly #outcomes: Outcomes
 
   constructor(context: Context<unknown>, parts: DispatchParts) {
     const { whenLive, own, use, askFirstThread } = context
@@ -47,8 +49,11 @@ export class Dispatch {
       spreadMs,
       keep: { days: 1, most: 1000 },
       run: ({ input, signal }) => this.#retry(input, signal),
-      gaveUp: ({ input }) => this.#giveUp(input),
+      gaveUp: ({ input }) => this.#outcomes.giveUp(input),
     })
+    const { webhooks, deliveries, delaysMs } = parts
+    const [pauseMs] = delaysMs
+    this.#outcomes = new Outcomes(context, { webhooks, deliveries, retries: this.#retries, pauseMs })
     own(() => this.#stopped.abort())
     const isFirstThread = askFirstThread('sends', () => true)(undefined) === true
     if (isFirstThread) whenLive(async () => own(await this.#begin()))
@@ -78,7 +83,7 @@ export class Dispatch {
     try {
       const row = await this.#parts.deliveries.rows.get(id)
       const done = isUntried(row) ? await this.#attempt(row, signal) : undefined
-      if (row && done) await persist(() => this.#record(row, done))
+      if (row && done) await persist(() => this.#outcomes.record(row, done))
       return true
     } catch (error) {
       if (signal.aborted) return false
@@ -91,7 +96,7 @@ export class Dispatch {
     const row = await this.#parts.deliveries.rows.get(id)
     const done = row && (await this.#attempt(row, signal))
     if (!done) return 'dropped'
-    await this.#record(row, done)
+    await this.#outcomes.record(row, done)
     if (done.failure) throw done.failure
     return 'sent'
   }
@@ -100,7 +105,7 @@ export class Dispatch {
   async #attempt(row: DeliveryRow, signal: AbortSignal): Promise<Attempted | undefined> {
     try {
       const webhook = await this.#receiverOf(row)
-      return webhook && (await attempt(this.#context.fetch, { ...this.#sentOf(row, webhook), signal }))
+      return webhook && (await attempt(this.#context.post, { ...this.#sentOf(row, webhook), signal }))
     } catch (error) {
       if (signal.aborted) throw error
       const failure = new DeliveryFailed((error as Error).message, {})
@@ -122,65 +127,13 @@ export class Dispatch {
   #sentOf(row: DeliveryRow, webhook: WebhookRow) {
     const { webhooks, deliveries } = this.#parts
     const body = deliveries.bodyOf(row)
-    const key = webhooks.routingKeyOf(webhook)
+    const key = webhooks.secrets.routingKeyOf(webhook)
     return {
       id: row.id,
       body: webhook.format === 'pagerduty' ? withRoutingKey(body, key) : body,
       url: webhook.url,
-      secrets: webhooks.secretsOf(webhook),
-      headers: webhooks.headersOf(webhook),
+      secrets: webhooks.secrets.signingOf(webhook),
+      headers: webhooks.secrets.headersOf(webhook),
     }
-  }
-
-  /** Notes what came of an attempt. After the first one the next is planned with it, or none. */
-  async #record(tried: DeliveryRow, { failure, status, latencyMs }: Attempted): Promise<void> {
-    const { webhooks, deliveries } = this.#parts
-    const { id, webhook, attempts } = tried
-    const at = new Date().toISOString()
-    // Made outside of the transaction, whose function may run again and must ask for the same rows then.
-    const next = failure && isUntried(tried) ? this.#nextOf(id, failure) : undefined
-    await this.#context.store.transaction((tx) => {
-      const row = tx.get(deliveries.rows, id)
-      if (!row) return
-      const { response_status: _, error: __, ...rest } = row
-      const job = next?.id ?? row.job
-      const isLast = failure !== undefined && job === undefined
-      if (next) this.#retries.addIn(tx, { delivery: id, webhook }, next)
-      tx.put(deliveries.rows, id, {
-        ...rest,
-        attempts: attempts + 1,
-        latency_ms: latencyMs,
-        ...(status !== undefined && { response_status: status }),
-        ...(failure && { error: failure.message }),
-        ...(job !== undefined && { job }),
-        ...(!failure && { status: 'success' as const }),
-        ...(isLast && { status: 'failed' as const }),
-        updated_at: at,
-      })
-      if (!failure) webhooks.succeed(tx, webhook, at)
-      if (isLast) webhooks.fail(tx, webhook, at)
-      if (failure?.isGone) webhooks.retire(tx, webhook)
-    })
-    if (failure && isUntried(tried))
-      this.#context.log.warn({ webhook, delivery: id, err: failure }, 'the first attempt of a webhook failed')
-  }
-
-  /** The job that tries again; undefined when none should. */
-  #nextOf(delivery: string, failure: DeliveryFailed) {
-    const [pauseMs] = this.#parts.delaysMs
-    if (pauseMs === undefined || !failure.retryable) return undefined
-    return { id: newId(`${delivery}.`), at: Date.now() + failure.pauseMs(pauseMs) }
-  }
-
-  async #giveUp({ delivery: id, webhook }: Task): Promise<void> {
-    const { webhooks, deliveries } = this.#parts
-    const at = new Date().toISOString()
-    await this.#context.store.transaction((tx) => {
-      const row = tx.get(deliveries.rows, id)
-      if (row?.status !== 'pending') return
-      tx.put(deliveries.rows, id, { ...row, status: 'failed', updated_at: at })
-      webhooks.fail(tx, webhook, at)
-    })
-    this.#context.log.warn({ webhook, delivery: id }, 'a webhook could not be delivered')
   }
 }

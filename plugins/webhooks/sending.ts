@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Context } from '#kernel'
+import type { Context, PostAnswer } from '#kernel'
 import { signedHeaders } from './signing.ts'
 
 const answerMs = 15_000
@@ -51,13 +51,12 @@ interface Sent {
 }
 
 /** Sends a message once. Redirects are not followed, and nothing of the answer but its head is read. Rejects when it is stopped. */
-export async function attempt(fetch: Context<unknown>['fetch'], sent: Sent): Promise<Attempted> {
+export async function attempt(post: Context<unknown>['post'], sent: Sent): Promise<Attempted> {
   const { id, body, url, secrets, headers, signal } = sent
   const started = performance.now()
   const latency = (): number => Math.round((performance.now() - started) * 1000) / 1000
   try {
-    const response = await fetch(url, {
-      method: 'POST',
+    const answer = await post(url, {
       body,
       headers: {
         'user-agent': 'Switchyard-Webhooks',
@@ -65,12 +64,10 @@ export async function attempt(fetch: Context<unknown>['fetch'], sent: Sent): Pro
         'content-type': 'application/json',
         ...signedHeaders(id, new Date(), body, secrets),
       },
-      redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
     })
-    await response.body?.cancel().catch(() => {})
-    const { status } = response
-    const failure = failureOf(status, response.headers.get('retry-after'))
+    const { status } = answer
+    const failure = failureOf(status, answer.headers['retry-after'])
     return { status, latencyMs: latency(), failure }
   } catch (error) {
     if (signal.aborted) throw error
@@ -78,7 +75,7 @@ export async function attempt(fetch: Context<unknown>['fetch'], sent: Sent): Pro
   }
 }
 
-function failureOf(status: number, retryAfter: string | null): DeliveryFailed | undefined {
+function failureOf(status: number, retryAfter: PostAnswer['headers'][string]): DeliveryFailed | undefined {
   if (status >= 200 && status < 300) return undefined
   if (status === gone) return new DeliveryFailed('It answered 410: the address is gone.', { isGone: true })
   const what = status >= 300 && status < 400 ? 'a redirect, which is not followed' : 'that it failed'
@@ -86,8 +83,8 @@ function failureOf(status: number, retryAfter: string | null): DeliveryFailed | 
 }
 
 /** Seconds or a date. */
-function secondsOf(retryAfter: string | null): number | undefined {
-  if (retryAfter === null) return undefined
+function secondsOf(retryAfter: PostAnswer['headers'][string]): number | undefined {
+  if (typeof retryAfter !== 'string') return undefined
   const seconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) : (Date.parse(retryAfter) - Date.now()) / 1000
   return Number.isFinite(seconds) && seconds > 0 ? seconds : undefined
 }

@@ -2,6 +2,7 @@ import { type Collection, newId, notFound, type Secrets, type Store, type Transa
 import { followRows } from '#kit'
 import type { Format } from './formats.ts'
 import { type WebhookRow, webhookRow } from './rows.ts'
+import { WebhookSecrets } from './secrets.ts'
 import { newSecret } from './signing.ts'
 
 /** The settings of a webhook, as an admin gives them. */
@@ -21,11 +22,11 @@ export interface WebhookInput {
 /** The subscriptions, on disk and, for each event that happens, in memory. */
 export class Webhooks {
   readonly rows: Collection<WebhookRow>
-  readonly #secrets: () => Secrets
+  readonly secrets: WebhookSecrets
   readonly #enabled = new Map<string, WebhookRow>()
 
   constructor(store: Store, secrets: () => Secrets) {
-    this.#secrets = secrets
+    this.secrets = new WebhookSecrets(secrets)
     this.rows = store.collection('webhooks', { schema: webhookRow })
   }
 
@@ -63,9 +64,9 @@ export class Webhooks {
       ...(kept && { owner: kept.owner }),
       events: [...given.events],
       status: given.enabled ? 'active' : 'disabled',
-      ...this.#sealed({ headers }),
-      ...(routing_key !== undefined && { routing_key: this.#secrets().encrypt(routing_key) }),
-      secret: this.#secrets().encrypt(secret),
+      ...this.secrets.sealHeaders(headers),
+      ...(routing_key !== undefined && { routing_key: this.secrets.seal(routing_key) }),
+      secret: this.secrets.seal(secret),
       consecutive_failures: 0,
       created_at: at,
       updated_at: at,
@@ -82,8 +83,8 @@ export class Webhooks {
     const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
     return this.#update(id, ({ headers: kept, ...row }) => ({
       ...row,
-      ...(headers ? this.#sealed({ headers }) : kept !== undefined && { headers: kept }),
-      ...(routing_key !== undefined && { routing_key: this.#secrets().encrypt(routing_key) }),
+      ...(headers ? this.secrets.sealHeaders(headers) : kept !== undefined && { headers: kept }),
+      ...(routing_key !== undefined && { routing_key: this.secrets.seal(routing_key) }),
       ...said,
       ...(enabled !== undefined && enabled !== row.enabled && switched(enabled)),
     }))
@@ -100,25 +101,10 @@ export class Webhooks {
     const until = new Date(Date.now() + graceS * 1000).toISOString()
     const row = await this.#update(id, ({ former: _, ...now }) => ({
       ...now,
-      secret: this.#secrets().encrypt(secret),
+      secret: this.secrets.seal(secret),
       ...(graceS > 0 && { former: { secret: now.secret, until } }),
     }))
     return { row, secret }
-  }
-
-  /** The secrets that sign now, the newest first. */
-  secretsOf({ secret, former }: WebhookRow, now = new Date()): [string, ...string[]] {
-    const open = (sealed: string): string => this.#secrets().decrypt(sealed)
-    const older = former && former.until > now.toISOString() ? [open(former.secret)] : []
-    return [open(secret), ...older]
-  }
-
-  headersOf({ headers }: WebhookRow): Record<string, string> {
-    return headers === undefined ? {} : JSON.parse(this.#secrets().decrypt(headers))
-  }
-
-  routingKeyOf({ routing_key: key }: WebhookRow): string {
-    return key === undefined ? '' : this.#secrets().decrypt(key)
   }
 
   /** Notes a success in the transaction of its delivery: a failing webhook is active again. */
@@ -150,12 +136,6 @@ export class Webhooks {
     const changed = await this.rows.update(id, (row) => row && { ...change(row), updated_at })
     if (!changed) throw noWebhook(id)
     return changed
-  }
-
-  #sealed({ headers }: Pick<WebhookInput, 'headers'>): Pick<WebhookRow, 'header_names' | 'headers'> {
-    const names = Object.keys(headers)
-    if (names.length === 0) return { header_names: [] }
-    return { header_names: names, headers: this.#secrets().encrypt(JSON.stringify(headers)) }
   }
 }
 

@@ -48,28 +48,25 @@ type Settings = z.infer<z.ZodObject<typeof ledgerSettings>>
 
 /** The ledger: returns it, offers it to other plugins, enters changes, and shows and proves it to admins. */
 export function keepLedger(context: Context<Settings>): Chain {
-  const { store, use, provide, every, settings, log, fetch, signal } = context
+  const { store, use, provide, every, settings, log, post, signal } = context
   const chain = new Chain(store, () => use(Sealing))
   provide(Ledger, chain)
 
   const { checkpoint_file, checkpoint_url: url, checkpoint_entries: entries, checkpoint_minutes } = settings
   const { dataDir } = use(kernelServices.config)
-  const post = async (checkpoint: Checkpoint): Promise<void> => {
-    const response = await fetch(url!, {
-      method: 'POST',
+  const publish = async (checkpoint: Checkpoint): Promise<void> => {
+    const { status } = await post(url!, {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(checkpoint),
-      redirect: 'manual',
       signal: AbortSignal.any([signal, AbortSignal.timeout(postMs)]),
     })
-    await response.body?.cancel().catch(() => {})
-    if (!response.ok) throw new Error(`it was answered with ${response.status}`)
+    if (status < 200 || status > 299) throw new Error(`it was answered with ${status}`)
   }
   const checkpoints = new Checkpoints({
     segments: chain.segments,
     file: new CheckpointFile(path.resolve(dataDir, checkpoint_file ?? 'ledger-checkpoints.jsonl')),
     signing: () => use(Signing),
-    post: url === undefined ? undefined : post,
+    post: url === undefined ? undefined : publish,
     log,
   })
   const listing = new Listing(store, chain.segments)
