@@ -1,23 +1,20 @@
 import { type Config, ConfigError } from '../config/config.ts'
-import { Stage } from '../staging/stage.ts'
+import type { Engine } from '../storage/index.ts'
 import { Accounts } from './auth/accounts.ts'
 import { firstAdminKey } from './auth/first-key.ts'
 import { Cohort } from './cohort.ts'
-import { onContained, tellContained } from './contain.ts'
 import { createRoot, type DependencyContainer } from './container.ts'
-import { discoverPlugins, missingFolders } from './discovery/discovery.ts'
 import type { Discovered } from './discovery/manifest.ts'
 import { Outbox } from './events/outbox.ts'
 import { ownEvents } from './events/own.ts'
 import { Events } from './events.ts'
 import { Callers } from './http/caller.ts'
 import { FailedKeys } from './http/failed-keys.ts'
-import { forwardTo } from './http/forward.ts'
 import { createManagement } from './http/management.ts'
 import { HttpServer } from './http/server.ts'
 import { isolateWithin } from './isolation/isolate.ts'
 import { IpRanges } from './kit/ip-ranges.ts'
-import { createLog, type Log } from './log.ts'
+import type { Log } from './log.ts'
 import { Egress } from './permissions/egress.ts'
 import { personalOf } from './personal.ts'
 import { configuredPlugins, sectionOwners } from './plugin/configured.ts'
@@ -25,18 +22,17 @@ import { Journal } from './plugin/journal.ts'
 import { PluginData, storeOfPlugins } from './plugin/plugin-data.ts'
 import { PluginFiles } from './plugin/plugin-files.ts'
 import { Registry } from './plugin/registry.ts'
-import { relayEvents } from './plugin/relay.ts'
-import { Reloader } from './plugin/reloader.ts'
+import type { Relay } from './plugin/relay.ts'
+import { type PluginSource, Reloader } from './plugin/reloader.ts'
 import { Scope } from './plugin/scope.ts'
 import { storedSetting } from './plugin/setting.ts'
 import type { NumberedNews } from './plugin/transaction.ts'
 import { Queues } from './queues.ts'
 import { Refusals } from './refusals.ts'
-import { openSecrets } from './secrets/open-secrets.ts'
+import type { Secrets } from './secrets/secrets.ts'
 import { kernelServices } from './services.ts'
-import { type FurtherThread, openStore } from './threads/open-store.ts'
-import { ThreadPool } from './threads/thread-pool.ts'
-import { Threads } from './threads/threads.ts'
+import type { StoreState } from './store-state.ts'
+import { type FirstKernel, type FurtherThread, type OtherThreads, Threads } from './threads/threads.ts'
 import type { Token } from './token.ts'
 import { packageVersion } from './version.ts'
 
@@ -60,37 +56,43 @@ export interface Kernel {
 export interface BootOptions {
   readonly config: Config
   readonly env: Readonly<Record<string, string | undefined>>
-  readonly log?: Log
+  readonly log: Log
+  readonly secrets: Secrets
+  /** The store, which the kernel leaves open. */
+  readonly engine: Engine
+  readonly storeState: StoreState
+  readonly source: PluginSource
   /** Runs before any plugin does, such as to end what a killed command had begun with installed packages. */
-  readonly upkeep?: (found: readonly Discovered[], pluginData: PluginData) => Promise<void>
+  readonly upkeep?: ((found: readonly Discovered[], pluginData: PluginData) => Promise<void>) | undefined
   /** Whether the gateway's own modules, too, are handed what they cannot write into; with `plugins.watch` they are. */
-  readonly freezeAll?: boolean
+  readonly freezeAll?: boolean | undefined
+  /** The way to the first thread. */
+  readonly relay: Relay
+  /** Makes the further threads, for the first of several. */
+  readonly others?: ((kernel: FirstKernel) => OtherThreads) | undefined
   /** Of a further thread, which answers model calls and forwards the rest. */
-  readonly thread?: FurtherThread
+  readonly thread?: FurtherThread | undefined
 }
 
 /** Each step owns what it opens; when one fails, the steps before it are undone in reverse. */
 export async function boot({
   config,
   env,
-  log = createLog({ level: config.logLevel }),
+  log,
+  secrets,
+  engine,
+  storeState,
+  source,
   upkeep,
   freezeAll = config.plugins.watch,
+  relay,
+  others,
   thread,
 }: BootOptions): Promise<Kernel> {
   const scope = new Scope('kernel')
-  scope.own(
-    onContained((origin, err) => log.error({ err, origin }, 'an uncaught error in a background task')),
-  )
   try {
-    const secrets = await openSecrets({ dataDir: config.dataDir, passphrase: config.encryptionKey })
-    const { engine, relay, first, staged, state } = await openStore(config, thread, log, scope)
     const store = engine.namespace('kernel')
-    const stage = await Stage.open(staged, (error) => tellContained('a copy of a plugin', error))
-    scope.own(() => stage.close())
-    const found = await discoverPlugins(config, stage)
-    for (const folder of thread ? [] : await missingFolders(config.pluginDirs))
-      log.warn({ folder }, 'a folder of plugin_dirs is not there')
+    const found = await source.find()
     const settings = store.collection('settings', { schema: storedSetting })
     const files = new PluginFiles(config.dataDir)
     const pluginData = new PluginData(engine, settings, files)
@@ -106,10 +108,9 @@ export async function boot({
 
     const onError = (error: unknown, event: string) => log.error({ err: error, event }, 'a listener failed')
     const outbox = new Outbox(store)
-    const onward = thread && relayEvents(thread.relay)
     const misused = (err: Error, event: string) =>
       log.error({ err, event }, 'a plugin emitted what it may not')
-    const events = new Events({ failed: onError, misused, onward, outbox, strict: freezeAll })
+    const events = new Events({ failed: onError, misused, onward: thread?.onward, outbox, strict: freezeAll })
     for (const type of ownEvents) events.declare(type, 'gateway')
     const container = createRoot()
     scope.own(() => container.dispose())
@@ -120,9 +121,7 @@ export async function boot({
       thread: thread?.number ?? 1,
       isDraining: false,
     }
-    const { startedAt } = runtime
-    const pool =
-      first && new ThreadPool({ config, env, log, events, startedAt, ...first, registry: () => registry })
+    const pool = others?.({ events, startedAt: runtime.startedAt, registry: () => registry })
     const registry: Registry = new Registry({
       container,
       events,
@@ -142,7 +141,7 @@ export async function boot({
       ...(thread && { firstNumber: thread.generation }),
       ...(pool && { announce: (news: NumberedNews) => pool.tell(news) }),
     })
-    const reloader = new Reloader(registry, stage, (again) => discoverPlugins(config, stage, again))
+    const reloader = new Reloader(registry, source)
     const queues = new Queues()
     const refusals = new Refusals()
     const threads = new Threads(queues)
@@ -163,7 +162,7 @@ export async function boot({
       runtime,
       secrets,
       storage: engine,
-      storeState: state,
+      storeState,
       threads,
     }
     for (const [name, useValue] of Object.entries(services)) {
@@ -173,7 +172,7 @@ export async function boot({
     scope.own(() => registry.close())
     scope.own(() => reloader.close())
     await registry.start(found)
-    await stage.settle()
+    await source.settle()
     const wrong = registry.verify()
     if (wrong.length > 0) throw new ConfigError(wrong)
     if (!thread) {
@@ -191,7 +190,7 @@ export async function boot({
     }
     const bounds = { depth: config.server.bodyDepth, nodes: config.server.bodyNodes }
     const management = thread
-      ? forwardTo(thread.main)
+      ? thread.forward
       : createManagement({
           ...edge,
           corsOrigins: config.server.corsOrigins,

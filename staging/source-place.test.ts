@@ -58,11 +58,11 @@ let gateway: { readonly state: string; readonly problem: string }[]
 
 /** The runner of these tests imports code in a way of its own, so a gateway in a process of its own is asked. */
 const script = `
-import { boot } from ${JSON.stringify(path.resolve('kernel/boot.ts'))}
+import { openGateway } from ${JSON.stringify(path.resolve('gateway/gateway.ts'))}
 import { loadConfig } from ${JSON.stringify(path.resolve('config/config.ts'))}
 import { createLog } from ${JSON.stringify(path.resolve('kernel/log.ts'))}
 const config = loadConfig({ env: process.env, cwd: process.cwd() })
-const kernel = await boot({ config: { ...config, pluginDirs: [process.cwd() + '/mine'] }, env: {}, log: createLog({ level: 'silent' }) })
+const kernel = await openGateway({ config: { ...config, pluginDirs: [process.cwd() + '/mine'] }, env: {}, log: createLog({ level: 'silent' }) })
 const shown = process.argv.slice(1).map((id) => {
   const plugin = kernel.registry.get(id)
   return { state: kernel.registry.stateOf(plugin), problem: plugin.problem }

@@ -18,7 +18,7 @@ const plugins = [
 ]
 const sources = (
   await Promise.all(
-    ['config', 'contract', 'kernel', 'kit', 'staging', 'storage', 'modules', 'plugins'].map(read),
+    ['config', 'contract', 'gateway', 'kernel', 'kit', 'staging', 'storage', 'modules', 'plugins'].map(read),
   )
 ).flat()
 const own = sources.filter(({ file }) => !file.endsWith('.test.ts'))
@@ -136,23 +136,23 @@ test("the kernel's services are these", () => {
 
 /** Lines of each folder of the kernel without its tests; the files beside them are under ''. They may only fall. */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_501,
+  '': 1_500,
   auth: 640,
   call: 2_074,
   chain: 2_830,
   contract: 1_084,
   detect: 561,
-  discovery: 508,
+  discovery: 260,
   events: 344,
-  http: 1_562,
+  http: 1_506,
   isolation: 2_489,
   kit: 255,
   log: 67,
   permissions: 418,
-  plugin: 2_906,
+  plugin: 2_784,
   secrets: 202,
   stream: 586,
-  threads: 453,
+  threads: 94,
   workers: 370,
 }
 
@@ -201,6 +201,13 @@ test('nothing in the kernel knows isolation but boot, which hands it in', () => 
       imports.some((name) => resolved(file, name).startsWith('kernel/isolation/')),
     )
   expect(knowing.map(({ file }) => file)).toEqual(['kernel/boot.ts'])
+})
+
+test('only commands know the gateway around kernels', () => {
+  const knowing = own
+    .filter(({ file }) => !file.startsWith('gateway/'))
+    .filter(({ file, imports }) => imports.some((name) => resolved(file, name).startsWith('gateway/')))
+  expect(knowing.map(({ file }) => file)).toEqual([])
 })
 
 test('no files run each other in a circle', () => {

@@ -4,7 +4,8 @@ import path from 'node:path'
 import { stringify } from 'yaml'
 import { tidyPackages } from '../bin/cli/packages/upkeep.ts'
 import { loadConfig } from '../config/config.ts'
-import { boot, type Kernel } from '../kernel/boot.ts'
+import { openGateway } from '../gateway/gateway.ts'
+import type { Kernel } from '../kernel/boot.ts'
 import { createLog } from '../kernel/log.ts'
 import { dropIn } from './plugin-dirs.ts'
 import type { Upstream } from './upstream/index.ts'
@@ -78,7 +79,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<TestGa
   }
   const logged: string[] = []
   const log = createLog({ level: 'info', stream: { write: (line: string) => void logged.push(line) } })
-  const kernel = await boot({
+  const kernel = await openGateway({
     config: loadConfig({ env, cwd: folder }),
     env,
     log,

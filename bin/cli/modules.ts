@@ -1,5 +1,5 @@
+import { discoverPlugins } from '../../gateway/discovery/discovery.ts'
 import { stages } from '../../kernel/chain/hooks.ts'
-import { discoverPlugins } from '../../kernel/discovery/discovery.ts'
 import type { Discovered, ModuleManifest } from '../../kernel/discovery/manifest.ts'
 import { configuration } from './configuration.ts'
 

@@ -1,5 +1,6 @@
 import { type Config, ConfigError } from '../../config/config.ts'
-import { type BootOptions, boot, type Kernel } from '../../kernel/boot.ts'
+import { type GatewayOptions, openGateway } from '../../gateway/gateway.ts'
+import type { Kernel } from '../../kernel/boot.ts'
 import { contain } from '../../kernel/contain.ts'
 import { explain } from '../../kernel/discovery/manifest.ts'
 import { createLog } from '../../kernel/log.ts'
@@ -31,9 +32,9 @@ export async function start(): Promise<void> {
     if (problem) throw new Error(problem)
     const weak = adminKeyProblem(config)
     if (weak) log.warn(weak)
-    const upkeep: BootOptions['upkeep'] = (found, pluginData) =>
+    const upkeep: GatewayOptions['upkeep'] = (found, pluginData) =>
       tidyPackages(config.dataDir, found, pluginData)
-    kernel = await boot({ config, env: process.env, log, upkeep })
+    kernel = await openGateway({ config, env: process.env, log, upkeep })
     await noteRunning(config.dataDir, kernel.url)
     stopOnSignals(end)
     console.log(greeting(kernel, performance.now() - began))

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { FirstRelay, ThreadRelay } from '../../gateway/threads/relay.ts'
 import { createLog } from '../log.ts'
-import { FirstRelay, oneThread, type Relay, ThreadRelay } from '../plugin/relay.ts'
+import { oneThread, type Relay } from '../plugin/relay.ts'
 import { Refusals } from '../refusals.ts'
 import { FailedKeys } from './failed-keys.ts'
 

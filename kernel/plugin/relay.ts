@@ -1,9 +1,6 @@
 import { CallFirstContent, CallSettled, CallStarted } from '../call/outcome.ts'
-import { ModuleChanged } from '../chain/module-events.ts'
-import { contain } from '../contain.ts'
 import { CallTraced } from '../contract/traces.ts'
-import { type Facts, factsOf } from '../events/happening.ts'
-import type { EventType, Occurrence } from '../events.ts'
+import type { EventType } from '../events.ts'
 
 /** Something that can be called here, and what ends its being there. */
 export interface Bound<T, R> {
@@ -36,130 +33,7 @@ export const oneThread: Relay = {
   bindEach: (_, run) => ({ call: run, release: () => {} }),
 }
 
-/** The functions under a key; of several, as while a plugin is replaced, the last one counts. */
-class Runs<Run> {
-  readonly #all = new Map<string, readonly Run[]>()
-
-  /** Returns what takes it out again. */
-  add(key: string, run: Run): () => void {
-    this.#all.set(key, [...(this.#all.get(key) ?? []), run])
-    return () => {
-      const left = (this.#all.get(key) ?? []).filter((other) => other !== run)
-      if (left.length > 0) this.#all.set(key, left)
-      else this.#all.delete(key)
-    }
-  }
-
-  last(key: string): Run | undefined {
-    return this.#all.get(key)?.at(-1)
-  }
-}
-
-/** A message of another thread to the first one: data for a function, or an event. */
-export type Relayed =
-  | { readonly key: string; readonly data: unknown }
-  | { readonly event: Omit<EventType<unknown>, 'schema'>; readonly facts: Facts }
-
 const ofCalls = new Set([CallStarted, CallFirstContent, CallSettled, CallTraced].map(({ name }) => name))
 
 /** Whether an event is of a call: listeners get those in the thread that has the call, and all others in the first one. */
 export const isOfCall = ({ name }: Pick<EventType<unknown>, 'name'>): boolean => ofCalls.has(name)
-
-type Answer = (data: unknown, from: number) => unknown
-
-/** The first thread's end: does what the others want. */
-export class FirstRelay implements Relay {
-  readonly isFirst = true
-  readonly isOnly = false
-  readonly #answers = new Runs<Answer>()
-  readonly #each = new Runs<() => Promise<void>>()
-  /** Runs in the other threads what they have under a key; set by the code that starts them. */
-  runInOthers: (key: string) => Promise<void> = async () => {}
-
-  bind<T>(key: string, run: (data: T) => void): Bound<T, void> {
-    return { call: run, release: this.bindAnswer(key, run).release }
-  }
-
-  bindAnswer<T, R>(key: string, answer: (data: T, from: number) => R): Bound<T, R> {
-    const release = this.#answers.add(key, (data, from) => answer(data as T, from))
-    return { call: (data) => answer(data, 1), release }
-  }
-
-  bindEach(key: string, run: () => Promise<void>): { call(): Promise<void>; release(): void } {
-    const call = async (): Promise<void> => {
-      await Promise.all([this.#each.last(key)?.(), this.runInOthers(key)])
-    }
-    const releases = [this.#each.add(key, run), this.#answers.add(key, call)]
-    return { call, release: () => releases.forEach((release) => void release()) }
-  }
-
-  /** Undefined if its receiver is gone. */
-  answer(key: string, data: unknown, from: number): unknown {
-    return this.#answers.last(key)?.(data, from)
-  }
-}
-
-/** Passes events that happen here, and whose listeners are in the first thread, on to that thread. */
-export const relayEvents =
-  (relay: ThreadRelay) =>
-  (occurrence: Occurrence): void => {
-    const { name, alias, description } = occurrence.type
-    if (isOfCall(occurrence.type) || name === ModuleChanged.name) return
-    relay.add({ event: { name, alias, description }, facts: factsOf(occurrence) })
-  }
-
-/** Milliseconds that something may wait for more. */
-const batchMs = 20
-
-interface Onward {
-  readonly tell: (batch: readonly Relayed[]) => void
-  readonly ask: (key: string, data: unknown) => Promise<unknown>
-}
-
-/** The end of another thread: sends what is to be done, several things together, and asks at once. */
-export class ThreadRelay implements Relay {
-  readonly isFirst = false
-  readonly isOnly = false
-  readonly #onward: Onward
-  readonly #each = new Runs<() => Promise<void>>()
-  #waiting: Relayed[] = []
-  #timer: NodeJS.Timeout | undefined
-
-  constructor(onward: Onward) {
-    this.#onward = onward
-  }
-
-  bind<T>(key: string): Bound<T, void> {
-    return { call: (data) => this.add({ key, data }), release: () => {} }
-  }
-
-  bindAnswer<T, R>(key: string): Bound<T, Promise<R | undefined>> {
-    return { call: (data) => this.#onward.ask(key, data) as Promise<R | undefined>, release: () => {} }
-  }
-
-  bindEach(key: string, run: () => Promise<void>): { call(): Promise<void>; release(): void } {
-    const release = this.#each.add(key, run)
-    return { call: async () => void (await this.#onward.ask(key, undefined)), release }
-  }
-
-  /** Runs what is bound to a key in this thread. */
-  async run(key: string): Promise<void> {
-    await this.#each.last(key)?.()
-  }
-
-  add(relayed: Relayed): void {
-    this.#waiting.push(relayed)
-    this.#timer ??= setTimeout(
-      contain('sending to the first thread', () => this.flush()),
-      batchMs,
-    ).unref()
-  }
-
-  flush(): void {
-    clearTimeout(this.#timer)
-    this.#timer = undefined
-    const batch = this.#waiting
-    this.#waiting = []
-    if (batch.length > 0) this.#onward.tell(batch)
-  }
-}

@@ -1,4 +1,3 @@
-import type { Stage } from '../../staging/stage.ts'
 import { type Discovered, explain } from '../discovery/manifest.ts'
 import { conflict, notFound } from '../errors.ts'
 import type { Plugin } from './plugin-record.ts'
@@ -14,19 +13,24 @@ export interface Rescan {
   readonly unchanged: number
 }
 
+/** Finds the plugins that there are, outside of the gateway too. */
+export interface PluginSource {
+  /** Looks afresh; `again` names a plugin whose import is to be tried once more if it failed. */
+  find(again?: string): Promise<readonly Discovered[]>
+  /** Lets go of what was found and not taken. */
+  settle(): Promise<void>
+}
+
 /** Brings what runs into line with what lies in the operator's folders. One look at a time. */
 export class Reloader {
   readonly #registry: Registry
-  readonly #stage: Stage
-  readonly #find: (again?: string) => Promise<Discovered[]>
+  readonly #source: PluginSource
   #work: Promise<unknown> = Promise.resolve()
   #closed = false
 
-  /** `find` looks afresh; `again` names a plugin whose import is to be tried once more if it failed. */
-  constructor(registry: Registry, stage: Stage, find: (again?: string) => Promise<Discovered[]>) {
+  constructor(registry: Registry, source: PluginSource) {
     this.#registry = registry
-    this.#stage = stage
-    this.#find = find
+    this.#source = source
   }
 
   /**
@@ -36,7 +40,7 @@ export class Reloader {
   rescan(only?: ReadonlySet<string>): Promise<Rescan> {
     return this.#alone(async () => {
       const result: Rescan = { added: [], changed: [], removed: [], failed: [], unchanged: 0 }
-      const all = await this.#find()
+      const all = await this.#source.find()
       const found = only ? all.filter(({ id }) => only.has(id)) : all
       const known = new Map(this.#registry.plugins.map((plugin) => [plugin.id, plugin]))
       const there = new Set(found.map(({ id }) => id))
@@ -64,7 +68,7 @@ export class Reloader {
       const before = this.#registry.get(id)
       if (before.found.source === 'builtin')
         throw conflict(`${id} is built in; it changes with the gateway.`, { param: 'name' })
-      const found = (await this.#find(id)).find((item) => item.id === id)
+      const found = (await this.#source.find(id)).find((item) => item.id === id)
       if (!found) throw notFound(`The folder of ${id} is gone; rescan to remove it.`, { param: 'name' })
       const runs = this.#registry.stateOf(before) === 'active' || !before.setting?.enabled
       if (runs && isSame(before.found, found)) {
@@ -106,11 +110,11 @@ export class Reloader {
     }
   }
 
-  /** Runs one after the other; unused copies are removed at the end. */
+  /** Runs one after the other; what was not taken is let go at the end. */
   #alone<T>(work: () => Promise<T>): Promise<T> {
     const whileOpen = (): Promise<T> => {
       if (this.#closed) throw conflict('The gateway is stopping; plugins cannot be changed.')
-      return work().finally(() => this.#stage.settle())
+      return work().finally(() => this.#source.settle())
     }
     const result = this.#work.then(whileOpen)
     this.#work = result.catch(() => {})

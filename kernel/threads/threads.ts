@@ -1,7 +1,11 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from 'zod'
 import { Meter, type MeterState } from '../chain/meter.ts'
-import { defineEvent } from '../events.ts'
+import { defineEvent, type Events, type Occurrence } from '../events.ts'
+import type { MainEndpoint } from '../http/forward.ts'
 import type { Plugin } from '../plugin/plugin-record.ts'
+import type { Registry } from '../plugin/registry.ts'
+import type { NumberedNews } from '../plugin/transaction.ts'
 import type { QueueStatus, Queues } from '../queues.ts'
 
 export const ThreadEnded = defineEvent('thread.ended', z.object({ thread: z.int() }), {
@@ -9,9 +13,37 @@ export const ThreadEnded = defineEvent('thread.ended', z.object({ thread: z.int(
     'One of several threads ended, and its running calls are lost. Unless the gateway stops, it is replaced.',
 })
 
-/** Access to the other threads, for sums over all of them. */
+/** The parts of a kernel that is not the only one in its process, and not the first. */
+export interface FurtherThread {
+  /** From 2. */
+  readonly number: number
+  /** The port of the first thread, which this one shares. */
+  readonly port: number
+  readonly startedAt: number
+  /** Number of the first thread's generation. */
+  readonly generation: number
+  /** Has the first thread answer what is no model call. Resolves when the request is over. */
+  readonly forward: (req: IncomingMessage, res: ServerResponse) => Promise<void>
+  /** Gets every event that happens here as well. */
+  readonly onward: (occurrence: Occurrence) => void
+}
+
+/** The parts of the first kernel of several that the further threads are kept alike by. */
+export interface FirstKernel {
+  readonly events: Events
+  readonly startedAt: number
+  readonly registry: () => Registry
+}
+
+/** The other threads of the process, for the kernel of the first one. */
 export interface OtherThreads {
   readonly count: number
+  /** Starts them all, to listen on the first one's port and to forward to it. Rejects when one cannot. */
+  start(port: number, main: MainEndpoint): Promise<void>
+  /** Resolves when a change of plugins holds in all of them. */
+  tell(news: NumberedNews): Promise<void>
+  /** Has all drain and end. */
+  close(): Promise<void>
   meters(id: string): Promise<readonly MeterState[]>
   resetMeters(id: string): Promise<void>
   queues(): Promise<readonly Record<string, QueueStatus>[]>

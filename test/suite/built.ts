@@ -9,7 +9,7 @@ import { built } from '../built.ts'
 
 /** Everything that decides what is built. */
 const inputs = [
-  '{bin,config,contract,kernel,kit,staging,storage,modules,plugins,test}/**/*.*',
+  '{bin,config,contract,gateway,kernel,kit,staging,storage,modules,plugins,test}/**/*.*',
   'package-lock.json',
 ]
 
@@ -34,8 +34,8 @@ export default async function setup(): Promise<void> {
 
 /** Where sources start a worker, and the file that it runs instead. */
 const workers: Readonly<Record<string, string>> = {
+  'gateway/threads/thread-pool.ts': path.join(built, 'gateway/threads/thread.js'),
   'kernel/isolation/isolate.ts': path.resolve('test/suite/built-guest.ts'),
-  'kernel/threads/thread-pool.ts': path.join(built, 'kernel/threads/thread.js'),
   'plugins/models/tokens/thread.ts': path.join(built, 'plugins/models/tokens/worker.js'),
 }
 

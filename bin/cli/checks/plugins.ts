@@ -1,4 +1,4 @@
-import { missingFolders } from '../../../kernel/discovery/discovery.ts'
+import { missingFolders } from '../../../gateway/discovery/discovery.ts'
 import { load } from '../../../kernel/discovery/loader.ts'
 import { type Discovered, explain } from '../../../kernel/discovery/manifest.ts'
 import { effective, type SettingChange } from '../../../kernel/plugin/setting.ts'

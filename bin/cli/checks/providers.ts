@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Config } from '../../../config/config.ts'
-import { boot } from '../../../kernel/boot.ts'
+import { openGateway } from '../../../gateway/gateway.ts'
 import type { ProviderSpec } from '../../../kernel/contract/provider.ts'
 import type { Discovered } from '../../../kernel/discovery/manifest.ts'
 import { createLog } from '../../../kernel/log.ts'
@@ -83,7 +83,7 @@ export async function probeProviders(
     port: 0,
     server: { ...config.server, threads: 1 },
   }
-  const kernel = await boot({ config: apart, env, log: createLog({ level: 'silent' }) })
+  const kernel = await openGateway({ config: apart, env, log: createLog({ level: 'silent' }) })
   try {
     const prober = kernel.service(ProviderProber)!
     const ready = kernel

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import semver from 'semver'
-import { hashTree, type InstalledVersion, packagesFolder } from '../../../kernel/discovery/installed.ts'
+import { hashTree, type InstalledVersion, packagesFolder } from '../../../gateway/discovery/installed.ts'
+import { idOf, namePattern } from '../../../gateway/discovery/plugin-folder.ts'
 import { type Manifest, read } from '../../../kernel/discovery/manifest.ts'
-import { idOf, namePattern } from '../../../kernel/discovery/plugin-folder.ts'
 import { type Archive, install, pack } from './npm.ts'
 
 /** A package that was fetched and unpacked beside the installed ones, and is not one of them yet. */

@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { packagesFolder } from '../../../kernel/discovery/installed.ts'
+import { packagesFolder } from '../../../gateway/discovery/installed.ts'
 import { type Installed, readInstalled } from './record.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { packagesFolder } from '../../../kernel/discovery/installed.ts'
+import { packagesFolder } from '../../../gateway/discovery/installed.ts'
 import { openLevel } from '../../../storage/level.ts'
 
 interface Turn {

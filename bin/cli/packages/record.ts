@@ -1,7 +1,7 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
-import { installedRecord, readRecord as readAs, recordFile } from '../../../kernel/discovery/installed.ts'
+import { installedRecord, readRecord as readAs, recordFile } from '../../../gateway/discovery/installed.ts'
 
 /** The fate of the settings and data that a removed plugin leaves. */
 const removal = z.object({

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { packagesFolder } from '../../../kernel/discovery/installed.ts'
+import { packagesFolder } from '../../../gateway/discovery/installed.ts'
 import type { Discovered } from '../../../kernel/discovery/manifest.ts'
 import type { PluginData } from '../../../kernel/plugin/plugin-data.ts'
 import { removeLeftovers } from './leftovers.ts'

@@ -1,4 +1,4 @@
-import { isIntact } from '../../../kernel/discovery/installed.ts'
+import { isIntact } from '../../../gateway/discovery/installed.ts'
 import { type Installed, type InstalledPackage, readInstalled, readRecord } from '../packages/record.ts'
 import { inSession, type OutputOptions, report, type SessionOptions } from './session.ts'
 import { commit, type Taken, type TakeOptions, take } from './take.ts'

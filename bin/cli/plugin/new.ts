@@ -1,6 +1,6 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { ownPlugins } from '../../../kernel/discovery/discovery.ts'
+import { ownPlugins } from '../../../gateway/discovery/discovery.ts'
 import { idPattern } from '../../../kernel/discovery/manifest.ts'
 import { type Kind, scaffold } from './scaffold.ts'
 

@@ -1,4 +1,4 @@
-import { discoverPlugins } from '../../../kernel/discovery/discovery.ts'
+import { discoverPlugins } from '../../../gateway/discovery/discovery.ts'
 import { explain } from '../../../kernel/discovery/manifest.ts'
 import type { StoredPart } from '../../../storage/index.ts'
 import { type InstallRecord, type Removal, readRecord } from '../packages/record.ts'

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { hashTree } from '../../../kernel/discovery/installed.ts'
+import { hashTree } from '../../../gateway/discovery/installed.ts'
 import { makeBackup, readBackup } from './backup.ts'
 
 let folder: string

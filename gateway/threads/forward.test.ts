@@ -2,10 +2,11 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { IpRanges } from '../kit/ip-ranges.ts'
-import { clientAddress } from './client.ts'
-import { endWithAnswer } from './early-answer.ts'
-import { acceptForwarded, forwardTo, newForwardSecret } from './forward.ts'
+import { clientAddress } from '../../kernel/http/client.ts'
+import { endWithAnswer } from '../../kernel/http/early-answer.ts'
+import { acceptForwarded, newForwardSecret } from '../../kernel/http/forward.ts'
+import { IpRanges } from '../../kernel/kit/ip-ranges.ts'
+import { forwardTo } from './forward.ts'
 
 const servers: Server[] = []
 

@@ -1,8 +1,15 @@
 import { readdir, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
+import {
+  type Discovered,
+  explain,
+  idPattern,
+  type Manifest,
+  read,
+  type Source,
+} from '../../kernel/discovery/manifest.ts'
+import { readManifest } from '../../kernel/discovery/manifest-file.ts'
 import type { Stage } from '../../staging/stage.ts'
-import { type Discovered, explain, idPattern, type Manifest, read, type Source } from './manifest.ts'
-import { readManifest } from './manifest-file.ts'
 
 /** Where a plugin from outside should be, and under which id. */
 export interface PluginFolder {

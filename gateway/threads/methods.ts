@@ -1,10 +1,10 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Config } from '../../config/config.ts'
-import type { MeterState } from '../chain/meter.ts'
-import type { MainEndpoint } from '../http/forward.ts'
-import type { Relayed } from '../plugin/relay.ts'
-import type { NumberedNews } from '../plugin/transaction.ts'
-import type { QueueStatus } from '../queues.ts'
+import type { MeterState } from '../../kernel/chain/meter.ts'
+import type { MainEndpoint } from '../../kernel/http/forward.ts'
+import type { NumberedNews } from '../../kernel/plugin/transaction.ts'
+import type { QueueStatus } from '../../kernel/queues.ts'
+import type { Relayed } from './relay.ts'
 
 /** The data that a further thread is started with. */
 export interface ThreadData {

@@ -1,17 +1,18 @@
 import path from 'node:path'
-import type { Config } from '../../config/config.ts'
-import type { Engine, StoreProblem } from '../../storage/index.ts'
-import { openLevel } from '../../storage/level.ts'
-import { type SharedEngine, shareEngine } from '../../storage/shared.ts'
-import { repeat } from '../call/repeat.ts'
-import type { Log } from '../log.ts'
-import { FirstRelay, oneThread, type Relay, type ThreadRelay } from '../plugin/relay.ts'
-import type { Scope } from '../plugin/scope.ts'
-import { StoreState } from '../store-state.ts'
-import type { ThreadData } from './methods.ts'
+import type { Config } from '../config/config.ts'
+import { repeat } from '../kernel/call/repeat.ts'
+import type { Log } from '../kernel/log.ts'
+import { oneThread, type Relay } from '../kernel/plugin/relay.ts'
+import type { Scope } from '../kernel/plugin/scope.ts'
+import { StoreState } from '../kernel/store-state.ts'
+import type { Engine, StoreProblem } from '../storage/index.ts'
+import { openLevel } from '../storage/level.ts'
+import { type SharedEngine, shareEngine } from '../storage/shared.ts'
+import type { ThreadData } from './threads/methods.ts'
+import { FirstRelay, type ThreadRelay } from './threads/relay.ts'
 
 /** The parts that a further thread of a gateway gets from the first one. */
-export interface FurtherThread
+export interface ThreadParts
   extends Pick<ThreadData, 'number' | 'port' | 'main' | 'startedAt' | 'generation'> {
   readonly engine: Engine
   readonly relay: ThreadRelay
@@ -34,7 +35,7 @@ const lookMs = 5_000
 /** Opens the store of this process, or takes what the first thread has given. */
 export async function openStore(
   { dataDir, server, storage }: Config,
-  thread: FurtherThread | undefined,
+  thread: ThreadParts | undefined,
   log: Log,
   scope: Scope,
 ): Promise<OpenedStore> {

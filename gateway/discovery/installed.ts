@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs'
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
-import { conflict } from '../errors.ts'
-import { explain, manifestSchema } from './manifest.ts'
+import { explain, manifestSchema } from '../../kernel/discovery/manifest.ts'
+import { conflict } from '../../kernel/errors.ts'
 import type { PluginFolder } from './plugin-folder.ts'
 
 const version = z.object({

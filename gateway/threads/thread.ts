@@ -1,17 +1,18 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import type { Kernel } from '../../kernel/boot.ts'
+import { explain } from '../../kernel/discovery/manifest.ts'
+import { createLog } from '../../kernel/log.ts'
+import type { Reloader } from '../../kernel/plugin/reloader.ts'
+import type { NumberedNews, PluginNews } from '../../kernel/plugin/transaction.ts'
+import type { Queues } from '../../kernel/queues.ts'
+import { kernelServices } from '../../kernel/services.ts'
+import { outliveStrayErrors } from '../../kernel/stray-errors.ts'
+import { errors } from '../../kernel/workers/thrown.ts'
 import { RpcPort } from '../../storage/shared/rpc-port.ts'
 import { openShared } from '../../storage/shared.ts'
-import { boot, type Kernel } from '../boot.ts'
-import { explain } from '../discovery/manifest.ts'
-import { createLog } from '../log.ts'
-import { type Relayed, ThreadRelay } from '../plugin/relay.ts'
-import type { Reloader } from '../plugin/reloader.ts'
-import type { NumberedNews, PluginNews } from '../plugin/transaction.ts'
-import type { Queues } from '../queues.ts'
-import { kernelServices } from '../services.ts'
-import { outliveStrayErrors } from '../stray-errors.ts'
-import { errors } from '../workers/thrown.ts'
+import { openGateway } from '../gateway.ts'
 import type { FirstMethods, ThreadData, ThreadMethods } from './methods.ts'
+import { type Relayed, ThreadRelay } from './relay.ts'
 
 /** A further thread of the gateway: the whole kernel, on the first thread's store and port. */
 const { config, env, store, ...place } = workerData as ThreadData
@@ -43,7 +44,7 @@ async function start(): Promise<void> {
   const failed = (err: unknown): void => log.error({ err }, 'the store failed')
   const engine = openShared(store, { failed, report: ({ message, ...at }) => log.error(at, message) })
   try {
-    kernel = await boot({ config, env, log, thread: { ...place, engine, relay } })
+    kernel = await openGateway({ config, env, log, thread: { ...place, engine, relay } })
   } catch (error) {
     throw new Error(explain(error))
   }

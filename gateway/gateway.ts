@@ -1,0 +1,65 @@
+import type { Config } from '../config/config.ts'
+import { type BootOptions, boot, type Kernel } from '../kernel/boot.ts'
+import { onContained, tellContained } from '../kernel/contain.ts'
+import { createLog, type Log } from '../kernel/log.ts'
+import { Scope } from '../kernel/plugin/scope.ts'
+import { openSecrets } from '../kernel/secrets/open-secrets.ts'
+import { Stage } from '../staging/stage.ts'
+import { discoverPlugins, missingFolders } from './discovery/discovery.ts'
+import { openStore, type ThreadParts } from './open-store.ts'
+import { forwardTo } from './threads/forward.ts'
+import { relayEvents } from './threads/relay.ts'
+import { ThreadPool } from './threads/thread-pool.ts'
+
+export interface GatewayOptions extends Pick<BootOptions, 'upkeep' | 'freezeAll'> {
+  readonly config: Config
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly log?: Log
+  /** Of a further thread, which answers model calls and forwards the rest. */
+  readonly thread?: ThreadParts
+}
+
+/**
+ * Opens a gateway in this thread: the store, the plugins on disk, a kernel, and further threads where the configuration has
+ * them. Closing the kernel that it resolves with closes all of that.
+ */
+export async function openGateway({
+  config,
+  env,
+  log = createLog({ level: config.logLevel }),
+  upkeep,
+  freezeAll,
+  thread,
+}: GatewayOptions): Promise<Kernel> {
+  const scope = new Scope('gateway')
+  scope.own(
+    onContained((origin, err) => log.error({ err, origin }, 'an uncaught error in a background task')),
+  )
+  try {
+    const secrets = await openSecrets({ dataDir: config.dataDir, passphrase: config.encryptionKey })
+    const { engine, relay, first, staged, state } = await openStore(config, thread, log, scope)
+    const stage = await Stage.open(staged, (error) => tellContained('a copy of a plugin', error))
+    scope.own(() => stage.close())
+    for (const folder of thread ? [] : await missingFolders(config.pluginDirs))
+      log.warn({ folder }, 'a folder of plugin_dirs is not there')
+    const kernel = await boot({
+      config,
+      env,
+      log,
+      secrets,
+      engine,
+      relay,
+      storeState: state,
+      source: { find: (again) => discoverPlugins(config, stage, again), settle: () => stage.settle() },
+      upkeep,
+      freezeAll,
+      others: first && ((parts) => new ThreadPool({ config, env, log, ...first, ...parts })),
+      thread: thread && { ...thread, forward: forwardTo(thread.main), onward: relayEvents(thread.relay) },
+    })
+    scope.own(() => kernel.close())
+    return { ...kernel, close: () => scope.dispose() }
+  } catch (error) {
+    await scope.dispose().catch(() => {})
+    throw error
+  }
+}
