@@ -1,20 +1,25 @@
 import type { Config } from '../config/config.ts'
 import { type BootOptions, boot, type Kernel } from '../kernel/boot.ts'
 import { onContained, tellContained } from '../kernel/contain.ts'
+import type { Discovered } from '../kernel/discovery/manifest.ts'
 import { createLog, type Log } from '../kernel/log.ts'
 import { Scope } from '../kernel/plugin/scope.ts'
 import { openSecrets } from '../kernel/secrets/open-secrets.ts'
 import { Stage } from '../staging/stage.ts'
+import { configuredPlugins } from './configured.ts'
 import { discoverPlugins, missingFolders } from './discovery/discovery.ts'
+import { DiskData } from './disk-data.ts'
 import { openStore, type ThreadParts } from './open-store.ts'
 import { forwardTo } from './threads/forward.ts'
 import { relayEvents } from './threads/relay.ts'
 import { ThreadPool } from './threads/thread-pool.ts'
 
-export interface GatewayOptions extends Pick<BootOptions, 'upkeep' | 'freezeAll'> {
+export interface GatewayOptions extends Pick<BootOptions, 'freezeAll'> {
   readonly config: Config
   readonly env: Readonly<Record<string, string | undefined>>
   readonly log?: Log
+  /** Runs before any plugin does, such as to end what a killed command had begun with installed packages. */
+  readonly upkeep?: (found: readonly Discovered[], data: DiskData) => Promise<void>
   /** Of a further thread, which answers model calls and forwards the rest. */
   readonly thread?: ThreadParts
 }
@@ -42,6 +47,9 @@ export async function openGateway({
     scope.own(() => stage.close())
     for (const folder of thread ? [] : await missingFolders(config.pluginDirs))
       log.warn({ folder }, 'a folder of plugin_dirs is not there')
+    const found = await discoverPlugins(config, stage)
+    const pluginData = new DiskData(engine, config.dataDir)
+    if (!thread) await upkeep?.(found, pluginData)
     const kernel = await boot({
       config,
       env,
@@ -51,7 +59,9 @@ export async function openGateway({
       relay,
       storeState: state,
       source: { find: (again) => discoverPlugins(config, stage, again), settle: () => stage.settle() },
-      upkeep,
+      found,
+      configured: await configuredPlugins(config, found),
+      pluginData,
       freezeAll,
       others: first && ((parts) => new ThreadPool({ config, env, log, ...first, ...parts })),
       thread: thread && { ...thread, forward: forwardTo(thread.main), onward: relayEvents(thread.relay) },

@@ -4,10 +4,10 @@ import { repeat } from '../kernel/call/repeat.ts'
 import type { Log } from '../kernel/log.ts'
 import { oneThread, type Relay } from '../kernel/plugin/relay.ts'
 import type { Scope } from '../kernel/plugin/scope.ts'
-import { StoreState } from '../kernel/store-state.ts'
 import type { Engine, StoreProblem } from '../storage/index.ts'
 import { openLevel } from '../storage/level.ts'
 import { type SharedEngine, shareEngine } from '../storage/shared.ts'
+import { StoreWatch } from './store-watch.ts'
 import type { ThreadData } from './threads/methods.ts'
 import { FirstRelay, type ThreadRelay } from './threads/relay.ts'
 
@@ -26,7 +26,7 @@ export interface OpenedStore {
   readonly first: { readonly shared: SharedEngine; readonly relay: FirstRelay } | undefined
   /** Folder of the copies that this thread imports plugins from. */
   readonly staged: string
-  readonly state: StoreState
+  readonly state: StoreWatch
 }
 
 /** How often free space is looked at, in milliseconds. */
@@ -39,7 +39,7 @@ export async function openStore(
   log: Log,
   scope: Scope,
 ): Promise<OpenedStore> {
-  const state = new StoreState({ folder: dataDir, minFree: storage.minFree, log: thread ? undefined : log })
+  const state = new StoreWatch({ folder: dataDir, minFree: storage.minFree, log: thread ? undefined : log })
   await state.look()
   scope.own(
     repeat(

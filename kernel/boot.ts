@@ -17,21 +17,18 @@ import { IpRanges } from './kit/ip-ranges.ts'
 import type { Log } from './log.ts'
 import { Egress } from './permissions/egress.ts'
 import { personalOf } from './personal.ts'
-import { configuredPlugins, sectionOwners } from './plugin/configured.ts'
 import { Journal } from './plugin/journal.ts'
-import { PluginData, storeOfPlugins } from './plugin/plugin-data.ts'
-import { PluginFiles } from './plugin/plugin-files.ts'
+import { storeOfPlugins } from './plugin/plugin-record.ts'
 import { Registry } from './plugin/registry.ts'
 import type { Relay } from './plugin/relay.ts'
 import { type PluginSource, Reloader } from './plugin/reloader.ts'
 import { Scope } from './plugin/scope.ts'
-import { storedSetting } from './plugin/setting.ts'
+import { type SettingChange, storedSetting } from './plugin/setting.ts'
 import type { NumberedNews } from './plugin/transaction.ts'
 import { Queues } from './queues.ts'
 import { Refusals } from './refusals.ts'
 import type { Secrets } from './secrets/secrets.ts'
-import { kernelServices } from './services.ts'
-import type { StoreState } from './store-state.ts'
+import { kernelServices, type PluginData, type StoreState } from './services.ts'
 import { type FirstKernel, type FurtherThread, type OtherThreads, Threads } from './threads/threads.ts'
 import type { Token } from './token.ts'
 import { packageVersion } from './version.ts'
@@ -62,8 +59,11 @@ export interface BootOptions {
   readonly engine: Engine
   readonly storeState: StoreState
   readonly source: PluginSource
-  /** Runs before any plugin does, such as to end what a killed command had begun with installed packages. */
-  readonly upkeep?: ((found: readonly Discovered[], pluginData: PluginData) => Promise<void>) | undefined
+  /** What the source has found first. */
+  readonly found: readonly Discovered[]
+  /** The settings in the configuration file, by the ids of plugins; of a binding under `module/name`. */
+  readonly configured: Readonly<Record<string, SettingChange>>
+  readonly pluginData: PluginData
   /** Whether the gateway's own modules, too, are handed what they cannot write into; with `plugins.watch` they are. */
   readonly freezeAll?: boolean | undefined
   /** The way to the first thread. */
@@ -83,7 +83,9 @@ export async function boot({
   engine,
   storeState,
   source,
-  upkeep,
+  found,
+  configured,
+  pluginData,
   freezeAll = config.plugins.watch,
   relay,
   others,
@@ -92,17 +94,6 @@ export async function boot({
   const scope = new Scope('kernel')
   try {
     const store = engine.namespace('kernel')
-    const found = await source.find()
-    const settings = store.collection('settings', { schema: storedSetting })
-    const files = new PluginFiles(config.dataDir)
-    const pluginData = new PluginData(engine, settings, files)
-    if (!thread) await upkeep?.(found, pluginData)
-    const configured = configuredPlugins(
-      config,
-      found,
-      await sectionOwners(found, config.plugins.setupTimeout),
-    )
-
     const accounts = await Accounts.open(store)
     if (config.adminKey) accounts.adopt(config.adminKey)
 
@@ -128,7 +119,7 @@ export async function boot({
       log,
       store: engine.namespace(storeOfPlugins),
       engine,
-      settings,
+      settings: store.collection('settings', { schema: storedSetting }),
       configured,
       circuit: config.moduleCircuit,
       setupMs: config.plugins.setupTimeout,
@@ -152,7 +143,7 @@ export async function boot({
       config,
       environment: env,
       events: events.catalogue,
-      files,
+      files: pluginData,
       personal,
       queues,
       refusals,

@@ -1,18 +1,15 @@
 import type { Config } from '../config/config.ts'
 import type { Environment } from '../config/references.ts'
-import type { Engine } from '../storage/index.ts'
+import type { Engine, StoredPart, StoreHealth } from '../storage/index.ts'
 import type { Accounts } from './auth/accounts.ts'
 import type { Cohort } from './cohort.ts'
 import type { Personal } from './contract/personal-data.ts'
 import type { EventCatalogue } from './events/catalogue.ts'
-import type { PluginData } from './plugin/plugin-data.ts'
-import type { PluginFiles } from './plugin/plugin-files.ts'
 import type { Registry } from './plugin/registry.ts'
 import type { Reloader } from './plugin/reloader.ts'
 import type { Queues } from './queues.ts'
 import type { Refusals } from './refusals.ts'
 import type { Secrets } from './secrets/secrets.ts'
-import type { StoreState } from './store-state.ts'
 import type { Threads } from './threads/threads.ts'
 import { guardedToken } from './token.ts'
 
@@ -27,6 +24,30 @@ export interface Runtime {
   readonly isDraining: boolean
 }
 
+/** How the store is: whether it takes changes, and whether its disk has room for what can be done without. */
+export interface StoreState {
+  readonly health: StoreHealth
+  /** Whether there is more free space than the configuration asks for. */
+  readonly hasRoom: boolean
+  /** The problem, in words for every reader; undefined when there is none. */
+  readonly problem: string | undefined
+  /** Whether the gateway was killed before this start, so that sums may be behind what they sum up. */
+  readonly endedUncleanly: boolean
+}
+
+/** What plugins have stored, by their ids. */
+export interface PluginData {
+  /**
+   * Creates the folder for files of a plugin and its bindings that other programs read, which only the gateway's own user can
+   * enter, and returns its path.
+   */
+  folder(plugin: { readonly id: string }): Promise<string>
+  /** The stored data of a plugin and its bindings; paths begin with the plugin's name, or with that, `_` and the binding's. */
+  stored(id: string): Promise<readonly StoredPart[]>
+  /** Erases that, and the files; whether there was anything. No plugin with the id may exist or appear meanwhile. */
+  erase(id: string): Promise<boolean>
+}
+
 /** The kernel's own services. Each asks for the permission `service:<name>`. */
 export const kernelServices = {
   accounts: guardedToken<Accounts>('accounts'),
@@ -34,7 +55,7 @@ export const kernelServices = {
   config: guardedToken<Config>('config'),
   environment: guardedToken<Environment>('environment'),
   events: guardedToken<EventCatalogue>('events'),
-  files: guardedToken<Pick<PluginFiles, 'folder'>>('files'),
+  files: guardedToken<Pick<PluginData, 'folder'>>('files'),
   personal: guardedToken<Personal>('personal-data'),
   queues: guardedToken<Queues>('queues'),
   refusals: guardedToken<Refusals>('refusals'),

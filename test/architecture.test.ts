@@ -136,7 +136,7 @@ test("the kernel's services are these", () => {
 
 /** Lines of each folder of the kernel without its tests; the files beside them are under ''. They may only fall. */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_500,
+  '': 1_384,
   auth: 640,
   call: 2_074,
   chain: 2_830,
@@ -149,7 +149,7 @@ const budgets: Readonly<Record<string, number>> = {
   kit: 255,
   log: 67,
   permissions: 418,
-  plugin: 2_784,
+  plugin: 2_639,
   secrets: 202,
   stream: 586,
   threads: 94,

@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
-import { kernelServices, type StoreState } from '../contract/index.ts'
+import { kernelServices } from '../contract/index.ts'
+import type { StoreWatch } from '../gateway/store-watch.ts'
 import { toGatewayError } from '../kernel/errors.ts'
 import { mountSmallDisk, type SmallDisk } from '../storage/conformance/small-disk.ts'
 import { startGateway, type TestGateway } from './harness.ts'
@@ -35,7 +36,7 @@ beforeEach(({ skip }) => {
   if (!disk) skip(why)
 })
 
-const look = () => gateway.kernel.container.resolve<StoreState>(kernelServices.storeState).look()
+const look = () => gateway.kernel.container.resolve<StoreWatch>(kernelServices.storeState).look()
 const signUp = (name: string) =>
   gateway.api('POST', '/api/auth/signup', { email: `${name}@example.com`, name: 'Somebody' })
 

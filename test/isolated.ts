@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { afterAll } from 'vitest'
-import type { PluginData } from '../kernel/plugin/plugin-data.ts'
+import type { DiskData } from '../gateway/disk-data.ts'
 import type { Reloader } from '../kernel/plugin/reloader.ts'
 import { kernelServices } from '../kernel/services.ts'
 import { type Dropin, writeDropin, writeDropins } from './dropins.ts'
@@ -111,7 +111,7 @@ async function putIn(
     async close() {
       await rm(written, { recursive: true })
       await look()
-      const remains = container.resolve<PluginData>(kernelServices.pluginData)
+      const remains = container.resolve<DiskData>(kernelServices.pluginData)
       await remains.forget('far')
       await remains.erase('far')
       upstream.reset()

@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { type Config, ConfigError, loadConfig } from '../../config/config.ts'
+import { configuredPlugins } from '../../gateway/configured.ts'
 import { discoverPlugins } from '../../gateway/discovery/discovery.ts'
 import type { Discovered } from '../../kernel/discovery/manifest.ts'
-import { configuredPlugins, sectionOwners } from '../../kernel/plugin/configured.ts'
 import type { SettingChange } from '../../kernel/plugin/setting.ts'
 import { Stage } from '../../staging/stage.ts'
 import { checkAdminKey } from './checks/admin-key.ts'
@@ -71,8 +71,7 @@ async function examinePlugins(config: Config): Promise<{
   const stage = await Stage.open(folder, () => {})
   try {
     const found = await discoverPlugins(config, stage)
-    const owners = await sectionOwners(found, config.plugins.setupTimeout)
-    const configured = configuredPlugins(config, found, owners)
+    const configured = await configuredPlugins(config, found)
     return { found, configured, plugins: await checkPlugins(found, configured, config.pluginDirs) }
   } finally {
     await stage.close()

@@ -22,7 +22,7 @@ import { permissionOf, type Token } from '../token.ts'
 import type { Memory } from './memory.ts'
 import { checkRoute, checkWire } from './offered.ts'
 import type { Once } from './once.ts'
-import { storeName } from './plugin-data.ts'
+import { storeName } from './plugin-record.ts'
 import { isOfCall, oneThread, type Relay } from './relay.ts'
 import { Scope } from './scope.ts'
 

@@ -40,6 +40,12 @@ export interface Plugin {
   problem: string | undefined
 }
 
+/** The namespace of the store in which every plugin has its own. */
+export const storeOfPlugins = 'plugins'
+
+/** The name of a plugin's part of the store: ids have no underscore, so none of a binding is another plugin's. */
+export const storeName = (id: string): string => id.replace('/', '_')
+
 /** Plugins and bindings by their ids. */
 export type Plugins = ReadonlyMap<string, Plugin>
 

@@ -1,4 +1,4 @@
-import type { PluginData } from '../../../kernel/plugin/plugin-data.ts'
+import type { DiskData } from '../../../gateway/disk-data.ts'
 import { type Removal, readRecord, writeRecord } from './record.ts'
 
 /**
@@ -34,7 +34,7 @@ export async function endRemovals(
 export async function dispose(
   id: string,
   { settings, stored }: Removal,
-  pluginData: Pick<PluginData, 'erase' | 'forget'>,
+  pluginData: Pick<DiskData, 'erase' | 'forget'>,
 ): Promise<boolean> {
   const erased = stored === 'erased' && (await pluginData.erase(id))
   const forgotten = settings === 'forgotten' && (await pluginData.forget(id))

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { packagesFolder } from '../../../gateway/discovery/installed.ts'
+import type { DiskData } from '../../../gateway/disk-data.ts'
 import type { Discovered } from '../../../kernel/discovery/manifest.ts'
-import type { PluginData } from '../../../kernel/plugin/plugin-data.ts'
 import { removeLeftovers } from './leftovers.ts'
 import { ifAlone } from './lock.ts'
 import { dispose, endRemovals } from './removal.ts'
@@ -14,7 +14,7 @@ import { dispose, endRemovals } from './removal.ts'
 export async function tidyPackages(
   dataDir: string,
   found: readonly Discovered[],
-  pluginData: PluginData,
+  pluginData: DiskData,
 ): Promise<void> {
   const there = await stat(packagesFolder(dataDir)).catch(() => undefined)
   if (!there) return

@@ -1,10 +1,9 @@
 import path from 'node:path'
 import { z } from 'zod'
 import type { Config } from '../../../config/config.ts'
+import { DiskData } from '../../../gateway/disk-data.ts'
 import { explain } from '../../../kernel/discovery/manifest.ts'
-import { PluginData } from '../../../kernel/plugin/plugin-data.ts'
-import { PluginFiles } from '../../../kernel/plugin/plugin-files.ts'
-import { changed, storedSetting } from '../../../kernel/plugin/setting.ts'
+import { changed } from '../../../kernel/plugin/setting.ts'
 import type { StoredPart } from '../../../storage/index.ts'
 import { openLevel } from '../../../storage/level.ts'
 import type { Removal } from '../packages/record.ts'
@@ -126,8 +125,8 @@ async function stoppedGateway(dataDir: string): Promise<Gateway> {
       `the store cannot be opened: ${explain(error)} If a gateway runs, give its URL with --url.`,
     )
   })
-  const settings = engine.namespace('kernel').collection('settings', { schema: storedSetting })
-  const pluginData = new PluginData(engine, settings, new PluginFiles(dataDir))
+  const pluginData = new DiskData(engine, dataDir)
+  const { settings } = pluginData
   return {
     refresh: async () => {},
     async enable(id) {

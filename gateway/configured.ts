@@ -1,21 +1,21 @@
 import { closest } from 'fastest-levenshtein'
-import { type Config, ConfigError } from '../../config/config.ts'
-import { readSections, type SectionOwner } from '../../config/sections.ts'
-import { inTime, setupLimit } from '../discovery/in-time.ts'
-import { load } from '../discovery/loader.ts'
-import type { Discovered } from '../discovery/manifest.ts'
-import { bindingId, bindingName } from './records.ts'
-import { type SettingChange, settingChange } from './setting.ts'
+import { type Config, ConfigError } from '../config/config.ts'
+import { readSections, type SectionOwner } from '../config/sections.ts'
+import { inTime, setupLimit } from '../kernel/discovery/in-time.ts'
+import { load } from '../kernel/discovery/loader.ts'
+import type { Discovered } from '../kernel/discovery/manifest.ts'
+import { bindingId, bindingName } from '../kernel/plugin/records.ts'
+import { type SettingChange, settingChange } from '../kernel/plugin/setting.ts'
 
 /**
- * The settings in the file of plugins by id, and of bindings by `module/name`. Throws a ConfigError for entries that nothing
+ * The settings in the file of plugins by id, and of bindings by `module/name`. Rejects with a ConfigError for entries that nothing
  * would ever read: a guard with a misspelt name must not be missed in silence.
  */
-export function configuredPlugins(
-  config: Pick<Config, 'modules' | 'sections' | 'source'>,
+export async function configuredPlugins(
+  config: Pick<Config, 'modules' | 'sections' | 'source' | 'plugins'>,
   found: readonly Discovered[],
-  owners: readonly SectionOwner[],
-): Record<string, SettingChange> {
+): Promise<Record<string, SettingChange>> {
+  const owners = await sectionOwners(found, config.plugins.setupTimeout)
   const { modules } = config
   const ids = found.map(({ id }) => id)
   const changes: Record<string, SettingChange> = {}
@@ -45,7 +45,7 @@ export function configuredPlugins(
 }
 
 /** The plugins that keep sections of service.yaml, with the settings that these are. `setupMs` is the configuration's limit. */
-export function sectionOwners(found: readonly Discovered[], setupMs: number): Promise<SectionOwner[]> {
+function sectionOwners(found: readonly Discovered[], setupMs: number): Promise<SectionOwner[]> {
   const owners = found.flatMap((plugin) => {
     const { id, manifest, entry, problem } = plugin
     return manifest && manifest.kind !== 'module' && manifest.sections.length > 0 && problem === undefined

@@ -1,8 +1,9 @@
 import { statfs } from 'node:fs/promises'
+import type { Log } from '../kernel/log.ts'
+import type { StoreState } from '../kernel/services.ts'
 import type { StoreHealth } from '../storage/index.ts'
-import type { Log } from './log.ts'
 
-interface StoreStateOptions {
+interface StoreWatchOptions {
   /** Where the store lies. */
   readonly folder: string
   /** Bytes of free space below which what can be done without is not stored; 0 for never. */
@@ -14,15 +15,14 @@ interface StoreStateOptions {
 /** More than the mark by this must be free again, so that a disk at the mark is not in and out of it. */
 const slack = 1.05
 
-/** How the store is: whether it takes changes, and whether its disk has room for what can be done without. */
-export class StoreState {
-  readonly #options: StoreStateOptions
+/** Knows how the store is, from what its engine tells and from the space on its disk. */
+export class StoreWatch implements StoreState {
+  readonly #options: StoreWatchOptions
   #health: StoreHealth = { state: 'healthy' }
   #hasRoom = true
-  /** Whether the gateway was killed before this start, so that sums may be behind what they sum up. */
   endedUncleanly = false
 
-  constructor(options: StoreStateOptions) {
+  constructor(options: StoreWatchOptions) {
     this.#options = options
   }
 
@@ -30,12 +30,10 @@ export class StoreState {
     return this.#health
   }
 
-  /** Whether there is more free space than the mark. */
   get hasRoom(): boolean {
     return this.#hasRoom
   }
 
-  /** The problem, in words for every reader; undefined when there is none. */
   get problem(): string | undefined {
     const { state, reason } = this.#health
     if (state === 'down') return `The store does not answer (${reason}). It is tried again until it does.`

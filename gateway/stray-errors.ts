@@ -1,6 +1,6 @@
-import { contain } from './contain.ts'
-import type { Log } from './log.ts'
-import type { Plugin } from './plugin/plugin-record.ts'
+import { contain } from '../kernel/contain.ts'
+import type { Log } from '../kernel/log.ts'
+import type { Plugin } from '../kernel/plugin/plugin-record.ts'
 
 interface StrayErrorParts {
   readonly log: Log
