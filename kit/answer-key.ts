@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Call } from '../kernel/call/call.ts'
+import type { ModelRequest } from '../kernel/call/canonical.ts'
 import type { Stage } from '../kernel/chain/hooks.ts'
 import { orderedJson } from './ordered-json.ts'
 import { allProtocolOptions } from './protocol-options.ts'
@@ -29,6 +30,10 @@ const irrelevant = new Set([
   'service_tier',
   'safety_identifier',
 ])
+
+/** A request without the fields that change how its answer is delivered or accounted for. */
+export const answeredRequest = (request: ModelRequest): ModelRequest =>
+  Object.fromEntries(Object.entries(request).filter(([name]) => !irrelevant.has(name))) as ModelRequest
 
 /**
  * The key of the answers that two calls can share: the operation, every field of the request that affects it, wherever it

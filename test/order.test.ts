@@ -52,6 +52,7 @@ const chain = [
   'shape: geminishim',
   'shape: paramnorm',
   'shape: prefixcache',
+  'cache: playback',
   'cache: cachelayer',
   'cache: semanticcache',
   'cache: embedcache',

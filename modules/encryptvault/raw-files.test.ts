@@ -27,6 +27,7 @@ const keepers = {
   embedcache: {},
   feedbackloop: {},
   mirrortest: { target: 'openai/gpt-4o', percent: 100 },
+  playback: { mode: 'record' },
   semanticcache: {},
   streamsnap: {},
   trainexport: { users: 'all', min_score: 0 },

@@ -37,6 +37,7 @@ const bound: Readonly<Record<string, string>> = {
   mirrortest: 'adds routes',
   localsync: 'adds routes and is asked where calls may go',
   modelalias: 'offers a service, which is asked without waiting',
+  playback: 'gets its folder from a service',
   planquota: 'counts with a service, which it asks',
   modelswitch: 'counts tokens with a service',
   semanticcache: 'is listed and cleared through a service',

@@ -5,7 +5,7 @@ import { originalOf } from './original.ts'
 import type { ReplayRow } from './row.ts'
 
 /** Modules that answer from what was answered before. */
-const caches = ['cachelayer', 'semanticcache', 'embedcache']
+const caches = ['playback', 'cachelayer', 'semanticcache', 'embedcache']
 
 /**
  * Makes the call of a replay again and compares the answers: what changes in its row. A refusal or a failure is the result. Throws
