@@ -114,6 +114,30 @@ describe('a moderation model', () => {
   })
 })
 
+test('a text that is bound to a region is not shown to a moderation model outside of it', async () => {
+  await configure({ moderation_model: 'openai/omni-moderation-latest', categories: ['hate'] })
+  await gateway.module('regionroute', { enabled: true, config: { default: ['eu-west-1'] } })
+  const region = (provider: string, region: string | null) =>
+    gateway.api('PUT', `/api/proxy/providers/${provider}`, { region })
+  const said = () =>
+    ask(gateway, {
+      body: { model: 'claude-sonnet-4-5', messages: [{ role: 'user', content: 'Some [hate] text' }] },
+    })
+  await region('anthropic', 'eu-west-1')
+  await region('openai', 'us-east-1')
+  expect(await said()).toMatchObject({
+    status: 403,
+    body: {
+      error: { code: 'forbidden', module: 'regionroute', message: expect.stringContaining('us-east-1') },
+    },
+  })
+  expect(upstream.requests).toEqual([])
+  await region('openai', 'eu-west-1')
+  expect(await said()).toMatchObject({ status: 400, body: { error: { type: 'content_blocked' } } })
+  expect(upstream.requests).toHaveLength(1)
+  await gateway.module('regionroute', { enabled: false })
+})
+
 test('a category that has no source is refused in the settings', async () => {
   await configure({})
   for (const category of ['hate', 'harassment', 'sexual', 'violence', 'self_harm']) {

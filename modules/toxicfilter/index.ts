@@ -104,7 +104,7 @@ export default defineModule({
       id,
       categories: scored,
       thresholds,
-      score: (texts, { cancel }) => use(Moderation).scores(texts, model, cancel),
+      score: (texts, call) => use(Moderation).scores(texts, model, call),
     }
     const isSpoken = ({ operation }: Call): boolean => operation !== 'embedding'
     return {

@@ -1,5 +1,6 @@
-import { type Cancel, type Registry, type Target, UpstreamError } from '#kernel'
+import { type Call, type Cancel, forbidden, type Registry, type Target, UpstreamError } from '#kernel'
 import { hideKey } from './delivery/attempt.ts'
+import { judged } from './delivery/choice.ts'
 import type { Directory } from './directory.ts'
 import { forgetKey, readyTarget } from './kit/key-exchange.ts'
 import type { Transport } from './transport/transport.ts'
@@ -27,16 +28,30 @@ export class Moderator {
   }
 
   /**
-   * The scores of each text by a moderation model, named as in a call. Rejects with an UpstreamError when the provider fails or
-   * does not score every text, and with a coded error for a model that no provider serves.
+   * The scores of each text of a call by a moderation model, named as in a call. They go where modules let the call go. Rejects
+   * with an UpstreamError when the provider fails or does not score every text, with a coded error for a model that no
+   * provider serves, and with a refusal where the call may go to none of them.
    */
-  async scores(texts: readonly string[], model: string, cancel: Cancel): Promise<readonly AbuseScores[]> {
-    const [route] = this.#directory.resolve(model, undefined)
-    const target: Target = { provider: route!.provider, model: route!.model, key: route!.provider.keys[0] }
+  async scores(texts: readonly string[], model: string, call: Call): Promise<readonly AbuseScores[]> {
+    const target = this.#targetOf(model, call)
     const scores: AbuseScores[] = []
     for (let at = 0; at < texts.length; at += mostTexts)
-      scores.push(...(await this.#ask(texts.slice(at, at + mostTexts), target, cancel)))
+      scores.push(...(await this.#ask(texts.slice(at, at + mostTexts), target, call.cancel)))
     return scores
+  }
+
+  #targetOf(model: string, call: Call): Target {
+    const routes = this.#directory.resolve(model, undefined)
+    const usable = routes.map((route) => ({ route, keys: route.provider.keys }))
+    const [best] = judged(call, usable, this.#registry.generation)
+    const { usable: chosen, candidate, refusal } = best!
+    if (refusal)
+      throw forbidden(
+        `The content cannot be checked by ${candidate.provider}/${candidate.model}: ${refusal.reason}. Ask an admin for a moderation model where this call may go.`,
+        { module: refusal.module, type: 'no_target' },
+      )
+    const { provider, model: name } = chosen.route
+    return { provider, model: name, key: provider.keys[0] }
   }
 
   async #ask(texts: readonly string[], target: Target, cancel: Cancel): Promise<readonly AbuseScores[]> {
