@@ -65,6 +65,19 @@ test.each([
   },
 )
 
+test('that throws has given the answers that it gave before', async () => {
+  supervise()
+  // They come by another way than the error, which is the faster one every few times.
+  for (let n = 0; n < 8; n += 1) {
+    await worker.start()
+    const asked = Promise.allSettled([worker.call('echo', 'in time'), worker.call('harm', 'throw')])
+    expect(await asked).toMatchObject([
+      { status: 'fulfilled', value: 'in time' },
+      { status: 'rejected', reason: { reason: 'RangeError was thrown in it' } },
+    ])
+  }
+})
+
 test('that is not ready in time, or cannot begin, rejects its start, and is no loss', async () => {
   supervise({ begin: (far) => far.call('begin', 'fail') })
   await expect(worker.start()).rejects.toThrow('it does not like to')

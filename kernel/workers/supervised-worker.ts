@@ -124,10 +124,11 @@ export class SupervisedWorker<Theirs extends Methods, Ours extends Methods = Met
     const port = new RpcPort<Theirs, Ours>(worker, methods, rpc)
     const ready = Promise.withResolvers<Ready>()
     const running = { worker, port, ready: ready.promise, isReady: false, pingedAt: undefined }
-    const lose = (reason: string, cause?: unknown): void => this.#lose(running, reason, cause)
-    worker.on('messageerror', () => lose('it sent an unreadable message'))
-    worker.on('error', (error: unknown) => lose(reasonOf(error), error))
-    worker.on('exit', (code) => lose(`it ended with code ${code}`))
+    const thrown: unknown[] = []
+    worker.on('messageerror', () => this.#lose(running, 'it sent an unreadable message'))
+    // Lost when it has exited: what it answered before it threw comes by another way, and at times after the error.
+    worker.on('error', (error: unknown) => thrown.push(error))
+    worker.on('exit', (code) => this.#lose(running, reasonOf(code, thrown), thrown[0]))
     this.starts += 1
     this.#hold()
     ready.resolve(this.#begin(running).finally(() => this.#letGo()))
@@ -174,8 +175,7 @@ export class SupervisedWorker<Theirs extends Methods, Ours extends Methods = Met
     detach('the end of a worker', this.#drop(running))
     const lost = new WorkerLost(reason, cause, isReady ? undefined : 'the worker did not start')
     if (isReady && !this.#isClosed) {
-      const { lost: tell = () => {} } = this.#options
-      contain('the loss of a worker', tell)(lost)
+      contain('the loss of a worker', this.#options.lost ?? (() => {}))(lost)
       this.#restartLater()
     }
     port.close(lost)

@@ -71,10 +71,10 @@ export function resourceLimitsOf({ heapMb, ...limits }: SupervisedLimits): Resou
   }
 }
 
-/** Why a worker ended that something was thrown in, without the words of what was. */
-export function reasonOf(error: unknown): string {
-  const { code, name } = (error ?? {}) as NodeJS.ErrnoException
-  return code === 'ERR_WORKER_OUT_OF_MEMORY'
-    ? 'it used more memory than it may'
-    : `${name ?? typeof error} was thrown in it`
+/** Why a worker ended with this code: because of what was thrown in it, if anything was, of which the words are left out. */
+export function reasonOf(exitCode: number, thrown: readonly unknown[]): string {
+  if (thrown.length === 0) return `it ended with code ${exitCode}`
+  const { code, name } = (thrown[0] ?? {}) as NodeJS.ErrnoException
+  if (code === 'ERR_WORKER_OUT_OF_MEMORY') return 'it used more memory than it may'
+  return `${name ?? typeof thrown[0]} was thrown in it`
 }
