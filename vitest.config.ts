@@ -22,7 +22,7 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: compiled },
     sequence: { sequencer: LongestFirst },
     reporters: ['default', new Slowest(), new Failed()],
-    // A worker waits for processes and providers almost half of its time: one more than there are cores keeps them busy.
-    maxWorkers: availableParallelism() + 1,
+    // A worker waits for processes and providers almost half of its time: two more than there are cores keep them busy.
+    maxWorkers: availableParallelism() + 2,
   },
 })
