@@ -155,7 +155,9 @@ test.each([
 })
 
 test('the chain is whole after a thousand calls and a thousand changes at once', async () => {
-  const { body: before } = await gateway.api('GET', '/api/trust/ledger/verify')
+  const entered = async (type: string): Promise<number> =>
+    (await gateway.api('GET', `/api/trust/ledger?event_type=${type}`)).body.total
+  const before = await entered('call.settled')
   upstream.reply({ content: 'Hi', times: 1000 })
   const body = { event_type: 'test.done', action: 'do' }
   await Promise.all(
@@ -169,9 +171,9 @@ test('the chain is whole after a thousand calls and a thousand changes at once',
       }
     }),
   )
-  const appended = async () => (await gateway.api('GET', '/api/trust/ledger?event_type=test.done')).body.total
-  expect(await appended()).toBe(1000)
-  await expect
-    .poll(async () => (await gateway.api('GET', '/api/trust/ledger/verify')).body, { timeout: 20_000 })
-    .toMatchObject({ valid: true, last_seq: before.last_seq + 2000 })
+  expect(await entered('test.done')).toBe(1000)
+  // By kinds: a change of the module, too, is entered, a moment after it was made.
+  await expect.poll(() => entered('call.settled'), { timeout: 20_000 }).toBe(before + 1000)
+  const { body: verified } = await gateway.api('GET', '/api/trust/ledger/verify')
+  expect(verified.valid).toBe(true)
 })
