@@ -17,7 +17,7 @@ import { IpRanges } from './kit/ip-ranges.ts'
 import type { Log } from './log.ts'
 import { Egress } from './permissions/egress.ts'
 import { personalOf } from './personal.ts'
-import { Journal } from './plugin/journal.ts'
+import { openJournal } from './plugin/journal.ts'
 import { storeOfPlugins } from './plugin/plugin-record.ts'
 import { Registry } from './plugin/registry.ts'
 import type { Relay } from './plugin/relay.ts'
@@ -127,7 +127,7 @@ export async function boot({
       isolation: isolateWithin(config.workers),
       retireMs,
       relay,
-      journal: thread ? undefined : new Journal(store),
+      journal: thread ? undefined : openJournal(store),
       freezeAll,
       ...(thread && { firstNumber: thread.generation }),
       ...(pool && { announce: (news: NumberedNews) => pool.tell(news) }),

@@ -149,7 +149,7 @@ const budgets: Readonly<Record<string, number>> = {
   kit: 255,
   log: 67,
   permissions: 418,
-  plugin: 2_639,
+  plugin: 2_594,
   secrets: 202,
   stream: 586,
   threads: 94,

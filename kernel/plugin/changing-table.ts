@@ -127,7 +127,10 @@ export class ChangingTable extends PluginTable {
         ...writeRows(batch, settings, rows, (id) => made.plugins.get(id) ?? this.find(id)),
         ...writeValues(batch, change.values ?? []),
       ]
-      journal.append(batch, { ...entry, changes })
+      batch.append(journal, (_, seq) => {
+        if (seq !== generation) throw conflict('The configuration has changed meanwhile; try again.')
+        return { ...entry, changes }
+      })
     })
   }
 

@@ -35,7 +35,7 @@ export class Registry extends ChangingTable {
   }
 
   /** The configuration made at runtime, change by change. */
-  get journal(): Pick<Journal, 'get' | 'page'> {
+  get journal(): Pick<Journal, 'get' | 'last' | 'scan'> {
     return this.parts.journal!
   }
 

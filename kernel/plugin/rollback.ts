@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { notFound } from '../errors.ts'
 import type { ConfigChange, Journal } from './journal.ts'
 import type { Plugin } from './plugin-record.ts'
 import { sectionsOfSettings, storedOf } from './recorded.ts'
@@ -18,10 +19,13 @@ interface Target {
   readonly changes: readonly ConfigChange[]
 }
 
-/** The settings that differ now from those in a generation, as they were there. Code that came or went stays. */
+/** The settings that differ now from those in a generation, as they were there. Code that came or went stays. Throws a not found. */
 export async function targetOf(journal: Journal, generation: number): Promise<Target> {
-  await journal.get(generation)
-  const changes = (await journal.since(generation))
+  if (!(await journal.get(generation))) {
+    const last = await journal.last()
+    throw notFound(`There is no generation ${generation}; the last is ${last}.`, { param: 'generation' })
+  }
+  const changes = (await changesSince(journal, generation))
     .filter(({ section, before, after }) => section !== 'code' && !isDeepStrictEqual(before, after))
     .map(({ before, after, ...at }) => ({ ...at, before: after, after: before }))
   const isSetting = ({ section }: ConfigChange): boolean => sectionsOfSettings.has(section)
@@ -32,6 +36,20 @@ export async function targetOf(journal: Journal, generation: number): Promise<Ta
       .filter((change) => !isSetting(change))
       .map(({ section, key, after }) => ({ section, key, value: after ?? undefined })),
   }
+}
+
+/** For each key that was changed after a generation the value at that generation, and the value now. */
+async function changesSince(journal: Journal, generation: number): Promise<ConfigChange[]> {
+  const changes = new Map<string, ConfigChange>()
+  for await (const later of journal.scan(generation + 1)) {
+    for (const { before, ...rest } of later.changes) {
+      // Of a plugin that is gone the kind is not known, so its settings may have been under another section.
+      const id = sectionsOfSettings.has(rest.section) ? rest.key : JSON.stringify([rest.section, rest.key])
+      const first = changes.get(id)
+      changes.set(id, { ...rest, before: first ? first.before : before })
+    }
+  }
+  return [...changes.values()]
 }
 
 interface Known {

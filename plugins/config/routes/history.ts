@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Context, kernelServices } from '#kernel'
 import { listed, listOf, listQuery, shown, storedPage } from '#kit'
+import { entriesOf, entryOf } from '../history.ts'
 import { generationItem, generationItemOf } from '../shapes.ts'
 
 /** Adds the routes for changes made at runtime, with the actor and the value before each. */
@@ -14,7 +15,7 @@ export function addHistoryRoutes({ route, use }: Context<unknown>): void {
     returns: listOf('generations', generationItem),
     async handle({ query }) {
       const registry = use(kernelServices.registry)
-      const page = await storedPage(query, (window) => registry.journal.page(window))
+      const page = await storedPage(query, (window) => entriesOf(registry.journal, window))
       return listed(
         'generations',
         shown(page, (entry) => generationItemOf(entry, registry.shownChange)),
@@ -33,7 +34,7 @@ export function addHistoryRoutes({ route, use }: Context<unknown>): void {
     throws: [404],
     async handle({ params }) {
       const registry = use(kernelServices.registry)
-      return generationItemOf(await registry.journal.get(params.generation), registry.shownChange)
+      return generationItemOf(await entryOf(registry.journal, params.generation), registry.shownChange)
     },
   })
 }

@@ -52,14 +52,9 @@ export const sections: Readonly<
 
   async *config_history({ context }, { from, to }) {
     const { journal, shownChange } = context.use(kernelServices.registry)
-    for (let after: string | undefined; ; ) {
-      const { items, next } = await journal.page({ limit: 100, ...(after !== undefined && { after }) })
-      for (const entry of items) {
-        const at = Date.parse(entry.at)
-        if (at >= from && at < to) yield { ...entry, changes: entry.changes.map(shownChange) }
-      }
-      if (next === undefined) return
-      after = next
+    for await (const entry of journal.scan()) {
+      const at = Date.parse(entry.at)
+      if (at >= from && at < to) yield { ...entry, changes: entry.changes.map(shownChange) }
     }
   },
 
