@@ -60,7 +60,7 @@ let gateway: { readonly state: string; readonly problem: string }[]
 const script = `
 import { openGateway } from ${JSON.stringify(path.resolve('gateway/gateway.ts'))}
 import { loadConfig } from ${JSON.stringify(path.resolve('config/config.ts'))}
-import { createLog } from ${JSON.stringify(path.resolve('kernel/log.ts'))}
+import { createLog } from ${JSON.stringify(path.resolve('gateway/log.ts'))}
 const config = loadConfig({ env: process.env, cwd: process.cwd() })
 const kernel = await openGateway({ config: { ...config, pluginDirs: [process.cwd() + '/mine'] }, env: {}, log: createLog({ level: 'silent' }) })
 const shown = process.argv.slice(1).map((id) => {

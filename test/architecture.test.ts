@@ -136,7 +136,7 @@ test("the kernel's services are these", () => {
 
 /** Lines of each folder of the kernel without its tests; the files beside them are under ''. They may only fall. */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_384,
+  '': 1_354,
   auth: 640,
   call: 2_074,
   chain: 2_830,
@@ -147,9 +147,9 @@ const budgets: Readonly<Record<string, number>> = {
   http: 1_506,
   isolation: 2_489,
   kit: 255,
-  log: 67,
+  log: 35,
   permissions: 418,
-  plugin: 2_594,
+  plugin: 2_588,
   secrets: 202,
   stream: 586,
   threads: 94,

@@ -1,5 +1,5 @@
 import type { Jobs, Store } from '../contract/index.ts'
-import { createLog } from '../kernel/log.ts'
+import { createLog } from '../gateway/log.ts'
 import { Secrets } from '../kernel/secrets/secrets.ts'
 import { Contents } from '../plugins/jobs/contents.ts'
 import { Scheduler } from '../plugins/jobs/scheduler.ts'

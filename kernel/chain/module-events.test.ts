@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { createLog } from '../../gateway/log.ts'
 import { manifestSchema } from '../discovery/manifest.ts'
 import { Events } from '../events.ts'
-import { createLog } from '../log.ts'
 import { Meter } from './meter.ts'
 import type { CircuitChange } from './module-circuit.ts'
 import { announced, ModuleChanged, ModuleRestored, ModuleTripped } from './module-events.ts'

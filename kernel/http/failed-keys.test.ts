@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createLog } from '../../gateway/log.ts'
 import { FirstRelay, ThreadRelay } from '../../gateway/threads/relay.ts'
-import { createLog } from '../log.ts'
 import { oneThread, type Relay } from '../plugin/relay.ts'
 import { Refusals } from '../refusals.ts'
 import { FailedKeys } from './failed-keys.ts'

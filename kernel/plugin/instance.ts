@@ -68,6 +68,10 @@ export const emptyInstance = (id: string): Instance => ({
   holders: 0,
 })
 
+/** Gives back all that an instance has acquired; what cannot be given back is logged. */
+export const giveBack = ({ id, scope }: Instance, log: Log): Promise<void> =>
+  scope.dispose().catch((err) => log.error({ plugin: id, err }, 'a plugin could not release everything'))
+
 /** Begins what waits until the instance answers calls. */
 export function goLive(instance: Instance): void {
   const { begins = [] } = instance

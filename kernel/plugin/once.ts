@@ -1,6 +1,6 @@
 import type { Discovered } from '../discovery/manifest.ts'
 import type { ContextParts, Instance } from './instance.ts'
-import { contextOf, emptyInstance } from './instance.ts'
+import { contextOf, emptyInstance, giveBack } from './instance.ts'
 import type { Plugin } from './plugin-record.ts'
 
 /** The part that a module has once, however many configurations of it run. It lasts as long as one of them does. */
@@ -35,9 +35,7 @@ export async function makeOnce(
     const value = await run(contextOf(parts, manifest!, instance, undefined, memory, meter))
     return { instance, value, found, hold }
   } catch (error) {
-    await instance.scope
-      .dispose()
-      .catch((err) => parts.log.error({ plugin: id, err }, 'a plugin could not release everything'))
+    await giveBack(instance, parts.log)
     throw error
   }
 }

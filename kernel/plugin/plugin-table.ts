@@ -39,7 +39,7 @@ export class PluginTable {
 
   constructor(parts: TableParts) {
     this.#parts = parts
-    this.#generation = this.#generationOf((parts.firstNumber ?? 1) - 1, this.#all)
+    this.#generation = this.arrange((parts.firstNumber ?? 1) - 1, this.#all)
   }
 
   get generation(): Generation {
@@ -105,11 +105,6 @@ export class PluginTable {
     return this.#all
   }
 
-  /** A generation made of these. Throws when two of them claim the same thing. */
-  protected arrange(number: number, plugins: Plugins): Generation {
-    return this.#generationOf(number, plugins)
-  }
-
   /** From here on these are the plugins, and every new call runs on this generation; calls that run keep theirs. */
   protected swap(plugins: Plugins, generation: Generation): void {
     const old = this.#generation
@@ -125,11 +120,12 @@ export class PluginTable {
   /** Ends everything; calls that still run lose theirs. */
   protected async end(): Promise<void> {
     const last = this.#generation
-    this.#generation = this.#generationOf(last.number + 1, new Map())
+    this.#generation = this.arrange(last.number + 1, new Map())
     await last.retire(0)
   }
 
-  #generationOf(number: number, plugins: Plugins): Generation {
+  /** A generation made of these. Throws when two of them claim the same thing. */
+  protected arrange(number: number, plugins: Plugins): Generation {
     const entries = placesOf(plugins.values()).flatMap(({ plugin }) =>
       entryOf(plugin, stateOf(plugin, plugins)),
     )

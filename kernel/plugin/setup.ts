@@ -12,7 +12,7 @@ import { HookFault } from '../hook-fault.ts'
 import { nearestKeys } from '../kit/problem-of.ts'
 import { grantedHooks } from '../permissions/granted.ts'
 import { grantsOf } from '../permissions/permissions.ts'
-import { type ContextParts, contextOf, emptyInstance, type Instance } from './instance.ts'
+import { type ContextParts, contextOf, emptyInstance, giveBack, type Instance } from './instance.ts'
 import { type Isolation, isolationOf } from './isolation.ts'
 import { makeOnce, type Once } from './once.ts'
 import type { Plugin } from './plugin-record.ts'
@@ -101,9 +101,7 @@ export async function setUp(
     if (instance.mode === 'shadow') refuseShadow(instance)
     return instance
   } catch (error) {
-    await instance.scope
-      .dispose()
-      .catch((err) => parts.log.error({ plugin: plugin.id, err }, 'a plugin could not release everything'))
+    await giveBack(instance, parts.log)
     throw plugin.found.entry ? await located(error, plugin.found.entry) : error
   }
 }

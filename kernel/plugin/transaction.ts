@@ -3,7 +3,7 @@ import { ConfigError } from '../../config/config.ts'
 import type { Actor, SectionValue } from '../contract/section.ts'
 import { explain } from '../discovery/manifest.ts'
 import { conflict } from '../errors.ts'
-import type { Instance } from './instance.ts'
+import { giveBack, type Instance } from './instance.ts'
 import { migrate } from './migration.ts'
 import { Offers } from './offers.ts'
 import { runningOnce } from './once.ts'
@@ -134,9 +134,7 @@ export class Transaction {
     const instance = await setUp(plugin, this.#parts, { record, once })
     this.#started.set(instance, async () => {
       this.#started.delete(instance)
-      await instance.scope.dispose().catch((err: unknown) => {
-        this.#parts.log.error({ plugin: id, err }, 'a plugin could not release everything')
-      })
+      await giveBack(instance, this.#parts.log)
       memory.source = source
     })
     if (stored && plugin !== given) this.rows.set(id, stored)

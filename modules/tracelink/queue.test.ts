@@ -1,6 +1,6 @@
 import { type ReadableSpan, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace'
 import { expect, test } from 'vitest'
-import { createLog } from '../../kernel/log.ts'
+import { createLog } from '../../gateway/log.ts'
 import { Queue } from './queue.ts'
 
 const log = createLog({ level: 'silent' })
