@@ -102,6 +102,7 @@ export {
 export { bucketOf, middleOf } from './histogram.ts'
 export { HourlyCounts } from './hourly-counts.ts'
 export { compileHours, type Hours, hoursSchema } from './hours.ts'
+export { instructionsAtStart } from './instructions-at-start.ts'
 export { joinChunks } from './join.ts'
 export { jsonText } from './json-text.ts'
 export { KeptSets } from './kept-sets.ts'
@@ -117,6 +118,7 @@ export {
   withoutStyle,
 } from './look-alikes.ts'
 export { messageTexts } from './message-texts.ts'
+export { messageTokens } from './message-tokens.ts'
 export { isModelRefusal } from './model-refusal.ts'
 export { orNone } from './or-none.ts'
 export { orderedJson } from './ordered-json.ts'
@@ -162,6 +164,7 @@ export {
 export { type Sticky, stickies, stickyPlace } from './sticky.ts'
 export { type StoredPrincipal, storedPrincipal, storePrincipal } from './stored-principal.ts'
 export { isStrictSchema } from './strict-schema.ts'
+export { type Summarising, summarise, summaryMessage } from './summarise.ts'
 export { patternSchema, spanFor, tagged } from './text-guard.ts'
 export { type TextRule, textTargetOf } from './text-rule.ts'
 export { timezoneSchema } from './timezone.ts'

@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { type Call, defineModule, TokenCounting } from '#kernel'
-import { embed, messageTexts } from '#kit'
+import { embed, messageTexts, messageTokens } from '#kit'
 import { keepEmbedded } from './embedder.ts'
 import { guarded } from './guarded.ts'
-import { fitted, lastOfUser, placed, tokensOf } from './injection.ts'
+import { fitted, lastOfUser, placed } from './injection.ts'
 import { CollectionIndex, type Passage } from './library/index-of-collection.ts'
 import { Library } from './library/library.ts'
 import { type CollectionRow, formats } from './library/rows.ts'
@@ -121,7 +121,7 @@ export default defineModule({
         const kept_out = found.length - approved.length
         if (kept_out > 0) call.trace.note(id, 'kept_out', { passages: kept_out })
         const counted = await fitted(approved, position, budget_tokens, (message) =>
-          tokensOf(message, call, find(TokenCounting)),
+          messageTokens([message], call, find(TokenCounting)),
         )
         if (!counted) return undefined
         const sources = counted.passages.map(({ document, chunk }) => `${document}#${chunk}`)

@@ -1,10 +1,18 @@
 import { z } from 'zod'
 import { type Call, defineModule, type Message, TokenCounting } from '#kernel'
-import { ensure, messageTexts, patternFinder, patternSchema, roughTokens, tokenLimit } from '#kit'
+import {
+  ensure,
+  messageTexts,
+  patternFinder,
+  patternSchema,
+  roughTokens,
+  summaryMessage,
+  tokenLimit,
+} from '#kit'
 import { cutUntilFits, dropUntilFits, type Fitted, type Room } from './fit.ts'
 import { KeptSummaries } from './kept-summaries.ts'
 import { droppable } from './plan.ts'
-import { messageOf, Summaries } from './summary.ts'
+import { Summaries } from './summary.ts'
 
 const settings = z
   .strictObject({
@@ -98,7 +106,7 @@ export default defineModule({
         )
         const first = Math.min(...fitted.dropped)
         const before = messages.slice(0, first)
-        const whole = [...before, messageOf(summary), ...fitted.messages.slice(before.length)]
+        const whole = [...before, summaryMessage(summary), ...fitted.messages.slice(before.length)]
         if ((await room.count(whole)) <= room.most) return { ...fitted, messages: whole }
         call.trace.note(id, 'summary_too_long')
       } catch {
