@@ -43,6 +43,7 @@ const chain = [
   'inspect: guardrail',
   'inspect: maskmode',
   'inspect: secretscan',
+  'shape: chatmem',
   'shape: contextpack',
   'shape: langbridge',
   'shape: promptslim',

@@ -22,6 +22,7 @@ const keepers = {
   anomalyradar: {},
   billsync: {},
   cachelayer: {},
+  chatmem: {},
   compliancelog: {},
   driftwatch: {},
   embedcache: {},
@@ -160,6 +161,8 @@ async function leave(stem: string): Promise<string> {
 const holders = [
   'agentguard/sessions',
   'cachelayer/answers',
+  'chatmem/sessions',
+  'chatmem/turns',
   'observe/traces',
   'semanticcache/answers',
   'trainexport/bodies/files/parts',

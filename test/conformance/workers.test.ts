@@ -17,6 +17,7 @@ const bound: Readonly<Record<string, string>> = {
   billsync: 'adds routes and keeps a ledger',
   cachelayer: 'is listed and cleared through a service',
   canarydeploy: 'adds routes and counts with a service',
+  chatmem: 'adds routes, and sees what is shown',
   compliancelog: 'enters calls into the ledger with a service',
   contextpack: 'adds routes, and brings texts in',
   contextwindow: 'asks where calls would go',
