@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { Call } from '#kernel'
-import { type Sticky, stickies, stickyPlace } from '#kit'
+import { contentFields, type Sticky, stickies, stickyPlace } from '#kit'
 
 const name = z.string().regex(/^[a-z0-9][a-z0-9_.-]{0,99}$/, 'must be a name such as shorter-answers')
 
-/** Fields that say what is asked for, not how: a variant of them would answer another question than was asked. */
-const content = ['model', 'messages', 'prompt', 'input', 'stream', 'stream_options', 'tools']
+/** A variant of these would answer another question than was asked. */
+const content = [...contentFields, 'tools']
 
 const variant = z.strictObject({
   weight: z

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Call, defineModule } from '#kernel'
-import { Configurations, isGlob, tokenLimitFields } from '#kit'
+import { Configurations, contentFields, isGlob, openDefaults } from '#kit'
 import { ModelAliases, type ModelNames } from '#provider'
 import { type Alias, compileAliases, findLoop } from './aliases.ts'
 
@@ -10,14 +10,11 @@ const modelName = z
   .max(256)
   .refine((name) => !isGlob(name), 'an alias leads to one model, not to a glob')
 
-/** Fields that say what is asked for, not how: defaults for them would answer another question than was asked. */
-const content = ['model', 'messages', 'prompt', 'input', 'stream', 'stream_options']
-
 const defaults = z
   .record(z.string(), z.json())
   .refine(
-    (fields) => content.every((name) => !(name in fields)),
-    `may hold anything but ${content.join(', ')}`,
+    (fields) => contentFields.every((name) => !(name in fields)),
+    `may hold anything but ${contentFields.join(', ')}`,
   )
 
 const target = z.strictObject({
@@ -80,14 +77,5 @@ function renamed(call: Call, { model, defaults }: Alias): Call {
   if (model !== request.model) {
     trace.decide({ kind: 'alias', chosen: model, reason: `${request.model} is an alias` })
   }
-  const silent = Object.entries(defaults).filter(([name]) =>
-    sameMeaning(name).every((field) => request[field] === undefined),
-  )
-  return call.withRequest({ ...Object.fromEntries(silent), model })
-}
-
-/** A request that sets its limit under one of the two names has said something about the other. */
-function sameMeaning(field: string): readonly string[] {
-  const limits: readonly string[] = tokenLimitFields
-  return limits.includes(field) ? limits : [field]
+  return call.withRequest({ ...openDefaults(request, defaults), model })
 }
