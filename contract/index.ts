@@ -301,5 +301,6 @@ export {
   SpendShare,
 } from './spend.ts'
 export { CallTaint, type Taint } from './taint.ts'
+export { type FoundTemplate, type TemplateChoice, Templates } from './templates.ts'
 export { UsageRecords, type UsedSums } from './usage-records.ts'
 export { type WebhookDelivery, type WebhookReceiver, WebhookSender } from './webhooks.ts'

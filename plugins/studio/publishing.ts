@@ -1,0 +1,92 @@
+import { hash } from 'node:crypto'
+import { badRequest, tooLarge } from '#kernel'
+import { canonicalJson } from '#kit'
+import type { Content } from './input.ts'
+import { namesIn } from './mustache/names.ts'
+import { type Node, parse } from './mustache/parse.ts'
+import { resolved, slugsIn } from './mustache/partials.ts'
+import type { VersionBody } from './rows.ts'
+import { variablesOf } from './variables.ts'
+
+/** Partials inside each other. */
+const deepest = 5
+/** Characters of what a version says, as JSON. */
+const longest = 500_000
+
+type Made = 'resolved' | 'partials' | 'depth' | 'variables' | 'sha256'
+
+/** What a version is made of. */
+export interface Draft extends Omit<VersionBody, Made> {
+  /** Whether its words about variables are those of the version before it; words about variables that are gone go with them. */
+  readonly inherits: boolean
+}
+
+/** A version of a template that is put into another. */
+export interface Part {
+  readonly id: string
+  readonly version: number
+  readonly body: VersionBody
+}
+
+/**
+ * Makes the body of a version of the template with this id. Partials are put in place here and now, so that no later change of
+ * theirs changes it. Throws a bad request for what cannot be published.
+ */
+export async function published(
+  { inherits, ...draft }: Draft,
+  id: string,
+  partOf: (slug: string) => Promise<Part>,
+): Promise<VersionBody> {
+  const { content } = draft
+  const texts = textsOf(content).map(({ text, at }) => ({ text, at, nodes: parse(text, at) }))
+  const parts = new Map<string, Part>()
+  for (const slug of new Set(texts.flatMap(({ nodes }) => slugsIn(nodes)))) {
+    parts.set(slug, checked(slug, await partOf(slug), id))
+  }
+  const whole = texts.map(({ text, nodes, at }) =>
+    resolved(text, nodes, (slug) => textOf(parts.get(slug)!), at),
+  )
+  const nodes: Node[] = whole.flatMap((text, n) => parse(text, texts[n]!.at))
+  const depth = Math.max(0, ...Array.from(parts.values(), ({ body }) => body.depth + 1))
+  if (depth > deepest) throw refused(`more than ${deepest} partials are inside each other`)
+  const names = inherits ? namesIn(nodes) : undefined
+  const declared = names ? draft.declared.filter(({ name }) => names.has(name)) : draft.declared
+  const body: VersionBody = {
+    ...draft,
+    declared,
+    ...(parts.size > 0 && { resolved: withTexts(content, whole) }),
+    partials: closure(parts),
+    depth,
+    variables: variablesOf(nodes, declared),
+    sha256: hash('sha256', typeof content === 'string' ? content : canonicalJson(content)),
+  }
+  if (JSON.stringify(body).length > longest)
+    throw tooLarge(`A version may have ${longest} characters in all.`, { param: 'content' })
+  return body
+}
+
+const textsOf = (content: Content): readonly { readonly text: string; readonly at: string }[] =>
+  typeof content === 'string'
+    ? [{ text: content, at: 'content' }]
+    : content.map(({ content: text }, n) => ({ text, at: `content.${n}.content` }))
+
+const withTexts = (content: Content, texts: readonly string[]): Content =>
+  typeof content === 'string' ? texts[0]! : content.map((message, n) => ({ ...message, content: texts[n]! }))
+
+function checked(slug: string, part: Part, id: string): Part {
+  if (typeof part.body.content !== 'string')
+    throw refused(`the template ${slug} has messages, and only a text can be a partial`)
+  if (part.id === id || part.body.partials.some((inner) => inner.id === id))
+    throw refused(`the partial ${slug} leads back to this template`)
+  return part
+}
+
+const textOf = ({ body: { resolved, content } }: Part): string => String(resolved ?? content)
+
+/** All templates that are in a version, each once in each version of it. */
+function closure(parts: ReadonlyMap<string, Part>): VersionBody['partials'] {
+  const all = [...parts].flatMap(([slug, { id, version, body }]) => [{ id, slug, version }, ...body.partials])
+  return [...new Map(all.map((one) => [`${one.id}/${one.version}`, one])).values()]
+}
+
+const refused = (what: string) => badRequest(`body content: ${what}.`, { param: 'content' })

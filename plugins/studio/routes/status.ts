@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import type { Context } from '#kernel'
+import { statuses, visibilities } from '../rows.ts'
+import type { Studio } from '../studio.ts'
+
+const counts = <K extends string>(names: readonly K[]) =>
+  z.object(Object.fromEntries(names.map((name) => [name, z.int()])) as Record<K, z.ZodInt>)
+
+/** The state of the area, of what the caller may see. */
+export function addStatusRoute({ route }: Pick<Context<unknown>, 'route'>, studio: Studio): void {
+  route({
+    method: 'get',
+    path: '/api/studio/status',
+    access: 'any',
+    summary: 'How many templates and versions the caller may see',
+    returns: z.object({
+      status: z.literal('healthy'),
+      templates: z.object({
+        total: z.int(),
+        versions: z.int(),
+        ...counts(visibilities).shape,
+        ...counts(statuses).shape,
+      }),
+    }),
+    handle({ principal }) {
+      const rows = studio.shelf.seenBy(principal!)
+      const count = <K extends string>(names: readonly K[], nameOf: (row: (typeof rows)[number]) => K) =>
+        Object.fromEntries(
+          names.map((name) => [name, rows.filter((row) => nameOf(row) === name).length]),
+        ) as Record<K, number>
+      return {
+        status: 'healthy' as const,
+        templates: {
+          total: rows.length,
+          versions: rows.reduce((sum, { current_version }) => sum + current_version, 0),
+          ...count(visibilities, ({ visibility }) => visibility),
+          ...count(statuses, ({ status }) => status),
+        },
+      }
+    },
+  })
+}

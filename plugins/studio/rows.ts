@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import type { Collection, Principal, Store } from '#kernel'
+import { content, fields } from './input.ts'
+import { declaredVariable, variable } from './variables.ts'
+
+export const visibilities = ['private', 'shared'] as const
+export const statuses = ['draft', 'active', 'archived'] as const
+export const kinds = ['text', 'chat'] as const
+
+const template = z.object({
+  id: z.string(),
+  slug: z.string(),
+  /** The user that owns it; absent for one of the admins. */
+  user_id: z.string().optional(),
+  /** The owner's. */
+  tenant: z.string().optional(),
+  visibility: z.enum(visibilities),
+  type: z.enum(kinds),
+  name: z.string().optional(),
+  description: z.string().optional(),
+  tags: z.array(z.string()),
+  status: z.enum(statuses),
+  /** Versions by label. */
+  labels: z.record(z.string(), z.int()),
+  /** The newest one. They are numbered from 1, without gaps. */
+  current_version: z.int(),
+  author: z.string(),
+  created_at: z.string(),
+  updated_at: z.string(),
+})
+export type TemplateRow = z.infer<typeof template>
+
+const version = z.object({
+  template: z.string(),
+  version: z.int(),
+  author: z.string(),
+  created_at: z.string(),
+  /** A `VersionBody` as JSON, sealed where that is asked for. */
+  body: z.string(),
+})
+export type VersionRow = z.infer<typeof version>
+
+/** What a version says, and never changes. */
+export const versionBody = z.object({
+  content,
+  /** The content with its partials in place, where it has some. */
+  resolved: content.optional(),
+  /** Of other templates, also those inside of partials. */
+  partials: z.array(z.object({ id: z.string(), slug: z.string(), version: z.int() })),
+  /** How many partials are inside each other. */
+  depth: z.int(),
+  variables: z.array(variable),
+  /** What the author says about them. */
+  declared: z.array(declaredVariable),
+  ...fields,
+  change_note: z.string().optional(),
+  parent_version: z.int().nullable(),
+  sha256: z.string(),
+})
+export type VersionBody = z.infer<typeof versionBody>
+
+export const templatesIn = (store: Store): Collection<TemplateRow> =>
+  store.collection('templates', { schema: template })
+
+export const versionsIn = (store: Store): Collection<VersionRow> =>
+  store.collection('versions', {
+    schema: version,
+    indexes: { template: (row) => [[row.template, row.version]] },
+  })
+
+/** A slug is unique among the templates of an owner. */
+export const keyOf = ({ user_id, slug }: Pick<TemplateRow, 'user_id' | 'slug'>): string =>
+  `${user_id ?? 'admins'}/${slug}`
+
+export const versionKey = (id: string, version: number): string => `${id}/${version}`
+
+type Caller = Pick<Principal, 'type' | 'userId'>
+
+export const isOwn = ({ user_id }: TemplateRow, { type, userId }: Caller): boolean =>
+  user_id === undefined ? type === 'admin' : user_id === userId
+
+/** A shared template is for all, unless it is a draft. */
+export const isForAll = ({ visibility, status }: TemplateRow): boolean =>
+  visibility === 'shared' && status !== 'draft'
+
+export const maySee = (row: TemplateRow, caller: Caller): boolean =>
+  caller.type === 'admin' || isOwn(row, caller) || isForAll(row)

@@ -1,0 +1,76 @@
+import { type Awaitable, badRequest, type Context, notFound } from '#kernel'
+import { Bodies, type Owner } from './bodies.ts'
+import type { Prompt } from './prompt.ts'
+import { type Draft, type Part, published } from './publishing.ts'
+import { type TemplateRow, type VersionBody, type VersionRow, versionKey } from './rows.ts'
+import { type NewVersion, Shelf } from './shelf.ts'
+
+/** Which version of a template; the newest one without both. */
+export interface Which {
+  readonly version?: number | undefined
+  readonly label?: string | undefined
+}
+
+/** Templates with what their versions say. */
+export class Studio {
+  readonly shelf: Shelf
+  readonly #bodies: Bodies
+
+  constructor(context: Pick<Context<unknown>, 'id' | 'find' | 'use' | 'store'>) {
+    this.shelf = new Shelf(context)
+    this.#bodies = new Bodies(context)
+  }
+
+  /** The version that a call or a reader means. Throws where there is none; `at` is what the names of the fields begin with. */
+  numberOf({ slug, labels, current_version }: TemplateRow, { version, label }: Which, at = ''): number {
+    if (version !== undefined && label !== undefined)
+      throw badRequest('Name a version or a label, not both.', { param: `${at}label` })
+    if (label === undefined) {
+      if (version === undefined || version <= current_version) return version ?? current_version
+      throw notFound(`The template ${slug} has no version ${version}.`, { param: `${at}version` })
+    }
+    if (Object.hasOwn(labels, label)) return labels[label]!
+    throw notFound(`The template ${slug} has no version with the label ${label}.`, { param: `${at}label` })
+  }
+
+  /** A version, ready to be filled. */
+  prompt(row: TemplateRow, version: number): Awaitable<Prompt> {
+    const found = this.#bodies.ready(versionKey(row.id, version), () => this.shelf.version(row.id, version))
+    return found instanceof Promise
+      ? found.then((prompt) => prompt ?? lost(row, version))
+      : (found ?? lost(row, version))
+  }
+
+  /** A version as it was published. */
+  async read(row: TemplateRow, version: number): Promise<{ row: VersionRow; body: VersionBody }> {
+    const stored = await this.shelf.version(row.id, version)
+    const body = stored && (await this.#bodies.read(stored))
+    return body ? { row: stored, body } : lost(row, version)
+  }
+
+  /** What a stored version says; undefined where it cannot be opened any more. */
+  open(row: VersionRow): Promise<VersionBody | undefined> {
+    return this.#bodies.read(row)
+  }
+
+  /** A version that is ready to be stored. Throws a bad request for what cannot be published. */
+  async draft(owner: Owner & Pick<TemplateRow, 'id'>, draft: Draft, author: string): Promise<NewVersion> {
+    const body = await published(draft, owner.id, (slug) => this.#part(slug, owner))
+    return { author, created_at: new Date().toISOString(), body: await this.#bodies.write(owner, body) }
+  }
+
+  /** What a partial stands for now: a template of the same owner, else a shared one. */
+  async #part(slug: string, { user_id }: Owner): Promise<Part> {
+    const row = this.shelf.named(slug, user_id)
+    if (!row || row.status === 'archived')
+      throw badRequest(`body content: there is no template ${slug} for a partial.`, { param: 'content' })
+    const { body } = await this.read(row, row.current_version)
+    return { id: row.id, version: row.current_version, body }
+  }
+}
+
+function lost({ slug }: TemplateRow, version: number): never {
+  throw notFound(`Version ${version} of the template ${slug} cannot be read any more. Publish another one.`, {
+    param: 'version',
+  })
+}
