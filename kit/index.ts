@@ -129,7 +129,7 @@ export { isPattern, patternFinder, patternTest } from './pattern.ts'
 export { pause } from './pause.ts'
 export { permit } from './permit.ts'
 export { persist } from './persist.ts'
-export { personalOfUsers } from './personal.ts'
+export { type KeptOfUser, personalOfUsers, rowsOfUsers } from './personal.ts'
 export {
   type PersonalFinding,
   type PersonalType,

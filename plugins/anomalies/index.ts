@@ -22,12 +22,7 @@ export default defineArea({
     const anomalies = new AnomalyStore(context)
     every(hourMs, () => anomalies.prune(settings.retention_days))
     provide(Anomalies, anomalies)
-    personal(
-      personalOfUsers({
-        count: (user) => anomalies.countOf(user),
-        erase: (user) => anomalies.eraseOf(user),
-      }),
-    )
+    personal(personalOfUsers(anomalies.ofUsers))
     addRoutes(context, anomalies)
   },
 })

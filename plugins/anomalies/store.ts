@@ -7,6 +7,7 @@ import {
   type Page,
   type PageOptions,
 } from '#kernel'
+import { type KeptOfUser, rowsOfUsers } from '#kit'
 import { AnomalyFound, DriftDetected } from './events.ts'
 import { type Filter, filterKey, filterKeys } from './filter.ts'
 import { type AnomalyRow, anomalyRow } from './row.ts'
@@ -114,14 +115,8 @@ export class AnomalyStore implements Anomalies {
     for await (const [id] of this.#rows.scan({ index: 'at', limit: over })) await this.#rows.delete(id)
   }
 
-  countOf(user: string): Promise<number> {
-    return this.#rows.count({ index: 'user', equals: user })
-  }
-
-  async eraseOf(user: string): Promise<number> {
-    let erased = 0
-    for await (const [id] of this.#rows.scan({ index: 'user', equals: user }))
-      if (await this.#rows.delete(id)) erased += 1
-    return erased
+  /** Its rows, as personal data of users. */
+  get ofUsers(): KeptOfUser {
+    return rowsOfUsers(this.#rows)
   }
 }

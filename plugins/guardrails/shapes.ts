@@ -1,15 +1,9 @@
 import { z } from 'zod'
 import { findingActions } from '#kernel'
-import { guardrailRuleFields, guardrailRuleObject } from '#kit'
-
-type Fields = typeof guardrailRuleFields
+import { changeOf, guardrailRuleFields, guardrailRuleObject } from '#kit'
 
 /** A change of a rule: absent fields stay as they are, null clears one. */
-export const ruleChange = z.strictObject(
-  Object.fromEntries(
-    Object.entries(guardrailRuleFields).map(([field, schema]) => [field, schema.nullable().optional()]),
-  ) as { [K in keyof Fields]: z.ZodOptional<z.ZodNullable<Fields[K]>> },
-)
+export const ruleChange = changeOf(guardrailRuleFields)
 
 /** A rule as it is stored. */
 export const ruleRow = z.object(guardrailRuleObject.shape).extend({

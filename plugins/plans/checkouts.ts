@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Collection, conflict, newId, notFound, type Page, type PageOptions, type Store } from '#kernel'
+import { type KeptOfUser, rowsOfUsers } from '#kit'
 import { planIds } from './plans.ts'
 
 export const plan = z.enum(planIds)
@@ -117,14 +118,9 @@ export class Checkouts {
     for await (const [id] of this.#rows.scan({ index: 'expires', to })) await this.#rows.delete(id)
   }
 
-  count(userId: string): Promise<number> {
-    return this.#rows.count(of(userId))
-  }
-
-  async erase(userId: string): Promise<number> {
-    let erased = 0
-    for await (const [id] of this.#rows.scan(of(userId))) if (await this.#rows.delete(id)) erased += 1
-    return erased
+  /** Its rows, as personal data of users. */
+  get ofUsers(): KeptOfUser {
+    return rowsOfUsers(this.#rows)
   }
 }
 

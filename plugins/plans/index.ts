@@ -70,8 +70,7 @@ export default defineArea({
       suggest: (prompt) => prompts.suggest(prompt),
       completeCheckout: async (id) => void (await complete(id)),
     })
-    for (const kept of [prompts, checkouts])
-      context.personal(personalOfUsers({ count: (id) => kept.count(id), erase: (id) => kept.erase(id) }))
+    for (const { ofUsers } of [prompts, checkouts]) context.personal(personalOfUsers(ofUsers))
     context.every(hourMs, async () => {
       await prompts.prune()
       await checkouts.prune(keptDays)

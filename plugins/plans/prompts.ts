@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Collection, type Context, type Principal, tiers, type UpgradePrompt } from '#kernel'
+import { type KeptOfUser, rowsOfUsers } from '#kit'
 import { upgradeEvents } from './upgrade-events.ts'
 
 /** The owner of prompts that are not a user's. */
@@ -95,14 +96,8 @@ export class Prompts {
       if (!id.endsWith(`:${once}`)) await this.#rows.delete(id)
   }
 
-  count(userId: string): Promise<number> {
-    return this.#rows.count({ index: 'user', equals: userId })
-  }
-
-  async erase(userId: string): Promise<number> {
-    let erased = 0
-    for await (const [id] of this.#rows.scan({ index: 'user', equals: userId }))
-      if (await this.#rows.delete(id)) erased += 1
-    return erased
+  /** Its rows, as personal data of users. */
+  get ofUsers(): KeptOfUser {
+    return rowsOfUsers(this.#rows)
   }
 }

@@ -60,7 +60,7 @@ export default defineArea({
         ['deletion'],
       ),
     )
-    personal(personalOfUsers({ count: (user) => told.countOf(user), erase: (user) => told.eraseOf(user) }))
+    personal(personalOfUsers(told.ofUsers))
     userRoutes(context, { caps, spend })
     spendRoutes(context)
   },

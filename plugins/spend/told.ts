@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { type CapStanding, type Collection, type Context, capActions, capScopes, defineEvent } from '#kernel'
-import { usdOf } from '#kit'
+import { type KeptOfUser, rowsOfUsers, usdOf } from '#kit'
 
 const about = {
   current_usd: z.number().meta({ description: 'Spent in this period.' }),
@@ -77,15 +77,9 @@ export class Told {
     for await (const [id] of this.#rows.scan({ index: 'until', to: now })) await this.#rows.delete(id)
   }
 
-  countOf(user: string): Promise<number> {
-    return this.#rows.count({ index: 'user', equals: user })
-  }
-
-  async eraseOf(user: string): Promise<number> {
-    let erased = 0
-    for await (const [id] of this.#rows.scan({ index: 'user', equals: user }))
-      if (await this.#rows.delete(id)) erased += 1
-    return erased
+  /** Its rows, as personal data of users. */
+  get ofUsers(): KeptOfUser {
+    return rowsOfUsers(this.#rows)
   }
 
   async #once(

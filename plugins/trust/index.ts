@@ -27,9 +27,7 @@ export default defineArea({
   async setup(context) {
     const feedback = new FeedbackStore(context.store)
     context.provide(Feedback, feedback)
-    context.personal(
-      personalOfUsers({ count: (id) => feedback.countOf(id), erase: (id) => feedback.eraseOf(id) }),
-    )
+    context.personal(personalOfUsers(feedback.ofUsers))
     addFeedbackRoutes(context, feedback)
     context.every(hourMs, () => feedback.prune(context.settings.feedback_days))
     const ledger = keepLedger(context)

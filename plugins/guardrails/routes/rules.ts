@@ -1,15 +1,6 @@
 import { z } from 'zod'
 import { badRequest, type Context, newId, notFound } from '#kernel'
-import {
-  guardrailPresets,
-  guardrailRule,
-  hasOneSource,
-  listed,
-  listOf,
-  listQuery,
-  oneSource,
-  storedPage,
-} from '#kit'
+import { changed, guardrailPresets, guardrailRule, listed, listOf, listQuery, storedPage } from '#kit'
 import { typeOf } from '../compile.ts'
 import { mostRules, type Rules } from '../rules.ts'
 import { type RuleRow, ruleChange, ruleItem } from '../shapes.ts'
@@ -121,7 +112,7 @@ export function addRuleRoutes(
     throws: [404, 409],
     async handle(input) {
       const { id } = input.params
-      const row = changed(await rowOf(id), input.body)
+      const row = rowAfter(await rowOf(id), input.body)
       await rules.set(id, row, input)
       return itemOf(row)
     },
@@ -147,28 +138,16 @@ export function addRuleRoutes(
 const sources = ['pattern', 'preset', 'words'] as const
 
 /** The row after a change. A pattern takes the place of words or a preset, and the other way round. */
-function changed(row: RuleRow, change: z.infer<typeof ruleChange>): RuleRow {
-  const next: Record<string, unknown> = { ...row }
-  if (sources.some((source) => change[source] != null)) for (const source of sources) delete next[source]
-  for (const [field, value] of Object.entries(change)) {
-    if (value === null) delete next[field]
-    else if (value !== undefined) next[field] = value
-  }
-  if (!hasOneSource(next))
-    throw badRequest(`${oneSource.path[0]}: ${oneSource.message}.`, { param: 'pattern' })
-  const { error, data } = guardrailRule.safeParse(withoutStamps(next))
-  if (error) {
-    const [{ path: at, message } = { path: [], message: '' }] = error.issues
-    throw badRequest(`${at.join('.')}: ${message}.`, { param: at.join('.') })
-  }
+function rowAfter(row: RuleRow, change: z.infer<typeof ruleChange>): RuleRow {
+  const { id, version, created_at, updated_at: _, ...before } = row
+  if (sources.some((source) => change[source] != null)) for (const source of sources) delete before[source]
+  const rule = changed(before, change, guardrailRule)
   return {
-    ...data,
-    id: row.id,
-    type: data.type ?? row.type,
-    version: row.version + 1,
-    created_at: row.created_at,
+    ...rule,
+    id,
+    type: rule.type ?? row.type,
+    version: version + 1,
+    created_at,
     updated_at: new Date().toISOString(),
   }
 }
-
-const withoutStamps = ({ id, version, created_at, updated_at, ...rest }: Record<string, unknown>) => rest

@@ -8,6 +8,7 @@ import {
   type PageOptions,
   type Store,
 } from '#kernel'
+import { type KeptOfUser, rowsOfUsers } from '#kit'
 import { scale } from './rating.ts'
 
 const text = z.string().optional()
@@ -118,15 +119,9 @@ export class FeedbackStore implements Feedback {
     for await (const [id] of this.#rows.scan({ index: 'updated', to })) await this.#rows.delete(id)
   }
 
-  countOf(user: string): Promise<number> {
-    return this.#rows.count({ index: 'user', equals: user })
-  }
-
-  async eraseOf(user: string): Promise<number> {
-    let erased = 0
-    for await (const [id] of this.#rows.scan({ index: 'user', equals: user }))
-      if (await this.#rows.delete(id)) erased += 1
-    return erased
+  /** Its rows, as personal data of users. */
+  get ofUsers(): KeptOfUser {
+    return rowsOfUsers(this.#rows)
   }
 }
 
