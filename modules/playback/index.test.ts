@@ -129,8 +129,8 @@ test('a stream is replayed at its pace: what is due in an hour is not there now'
 test('what was recorded whole is replayed as a stream, and the other way round', async () => {
   await use({ cassette: 'forms' })
   says({ content: 'Whole.' }, { content: ['Strea', 'med.'] })
-  expect((await ask('One')).played).toBe('recorded')
-  expect((await ask('Two', { stream: true })).played).toBe('recorded')
+  expect((await ask('One')).played).toBe('recording')
+  expect((await ask('Two', { stream: true })).played).toBe('recording')
   const [one, two] = [await ask('One', { stream: true }), await ask('Two')]
   expect([one.played, two.played]).toEqual(['replayed', 'replayed'])
   expect(one.text).toContain('Whole.')
@@ -228,7 +228,20 @@ test('an edit holds at once, and a file that is none is named and goes nowhere',
   const at = path.join(folderOf('edited'), file!)
   await writeFile(at, (await readFile(at, 'utf8')).replace('Original.', 'Edited.'))
   expect((await ask('Edit me')).text).toContain('Edited.')
-  for (const broken of ['', '{', '{"version":1}', '['.repeat(5000)]) {
+  const whole = await readFile(at, 'utf8')
+  const hollow = [
+    whole.replace(
+      /"choices": \[[\s\S]*?\n {4}\]/,
+      '"choices": [{"index":0,"finish_reason":"stop","message":"?"}]',
+    ),
+    whole.replace(
+      '"content": "Edited."',
+      '"tool_calls": [{"id":"x","function":{"name":"y","arguments":{}}}]',
+    ),
+    whole.replace(/"pace": "[^"]*"/, '"pace": "fast"'),
+  ]
+  expect(hollow).not.toContain(whole)
+  for (const broken of ['', '{', '{"version":1}', '['.repeat(5000), ...hollow]) {
     await writeFile(at, broken)
     const { status, text } = await ask('Edit me')
     expect([status, JSON.parse(text).error.type]).toEqual([404, 'no_recording'])

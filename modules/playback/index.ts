@@ -108,7 +108,7 @@ export default defineModule({
         const found = mode === 'record' ? undefined : await recordingOf(file)
         if (!found && mode === 'replay') throw missing(name, await nearest.find(question, call.signal))
         call.trace.facts.playback = { cassette: name, file, replayed: found !== undefined }
-        call.trace.header('X-Playback', found ? 'replayed' : 'recorded')
+        call.trace.header('X-Playback', found ? 'replayed' : 'recording')
         if (found) return played(call, found, pace)
         const began = performance.now()
         return recorded(await next(call), began, (body, steps) => {

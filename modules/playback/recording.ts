@@ -3,13 +3,24 @@ import type { Call, Completion, ModelRequest } from '#kernel'
 import { canonicalJson, parseForeign } from '#kit'
 import { type Step, stepsOf, textOf } from './pace.ts'
 
+const call = z.looseObject({
+  function: z.looseObject({ name: z.string(), arguments: z.string() }).optional(),
+})
+
+const choice = z.looseObject({
+  index: z.int(),
+  finish_reason: z.string().nullable(),
+  text: z.string().optional(),
+  message: z.looseObject({ role: z.string(), tool_calls: z.array(call).nullish() }).optional(),
+})
+
 const text = z.strictObject({
   version: z.literal(1),
   operation: z.enum(['chat', 'completion', 'embedding']),
   circle: z.string(),
   request: z.looseObject({ model: z.string() }),
   answer: z.looseObject({
-    choices: z.array(z.looseObject({ index: z.int(), finish_reason: z.string().nullable() })).optional(),
+    choices: z.array(choice).optional(),
     data: z.array(z.unknown()).optional(),
   }),
   pace: z.string().refine((pace) => stepsOf(pace) !== undefined, 'is no list of ms:characters'),
