@@ -202,7 +202,7 @@ export async function boot({
       return Promise.all([pool?.close(), server.close(config)])
     })
     if (pool) {
-      await pool.start(address.port, await server.listenForwarded())
+      await pool.start(address.port, (accept) => server.listenAside(accept))
       threads.join(pool)
     }
     // The last step, so that a failed boot does not make a key that is never shown.

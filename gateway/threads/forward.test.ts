@@ -4,9 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { clientAddress } from '../../kernel/http/client.ts'
 import { endWithAnswer } from '../../kernel/http/early-answer.ts'
-import { acceptForwarded, newForwardSecret } from '../../kernel/http/forward.ts'
 import { IpRanges } from '../../kernel/kit/ip-ranges.ts'
-import { forwardTo } from './forward.ts'
+import { acceptForwarded, forwardTo, newForwardSecret } from './forward.ts'
 
 const servers: Server[] = []
 

@@ -1,13 +1,34 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { contain } from '../../kernel/contain.ts'
-import { envelope, internalError } from '../../kernel/errors.ts'
-import { endWithAnswer } from '../../kernel/http/early-answer.ts'
-import { clientHeader, type MainEndpoint, secretHeader } from '../../kernel/http/forward.ts'
+import { internalError } from '../../kernel/errors.ts'
+import { markForwarded } from '../../kernel/http/client.ts'
+import { endWithAnswer, refuse } from '../../kernel/http/early-answer.ts'
 import { Agent, request } from '../../kernel/http/node-http.ts'
-import { newId } from '../../kernel/id.ts'
 
 /** Of one connection, not of the request. */
 const ofConnection = new Set(['connection', 'keep-alive', 'proxy-connection', 'expect'])
+const secretHeader = 'x-forward-secret'
+const clientHeader = 'x-forward-for'
+
+/** Where the first thread answers what other threads forward to it. */
+export interface MainEndpoint {
+  readonly port: number
+  readonly secret: string
+}
+
+export const newForwardSecret = (): string => randomBytes(32).toString('base64url')
+
+/** Whether a request was forwarded by a thread of ours; then it is as if the client had sent it here. */
+export function acceptForwarded(req: IncomingMessage, secret: string): boolean {
+  const [given, client] = [Buffer.from(String(req.headers[secretHeader])), String(req.headers[clientHeader])]
+  const expected = Buffer.from(secret)
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return false
+  delete req.headers[secretHeader]
+  delete req.headers[clientHeader]
+  markForwarded(req, client)
+  return true
+}
 
 /** Forwards requests to the first thread, and its answers back as they come. Resolves when a request is over. */
 export function forwardTo({
@@ -32,8 +53,9 @@ export function forwardTo({
       answer.pipe(res)
     })
     const fail = contain('a request to the first thread', (cause: Error) => {
-      if (res.headersSent) res.destroy()
-      else refuse(res, cause)
+      if (res.headersSent) return res.destroy()
+      if (!req.complete) endWithAnswer(req, res)
+      refuse(res, internalError('The thread that answers this request cannot be reached.', { cause }))
     })
     onward.on('response', pass)
     onward.on('error', fail)
@@ -50,10 +72,4 @@ export function forwardTo({
 /** Headers as they were written, without some. */
 function kept(rawHeaders: readonly string[], without: ReadonlySet<string>): string[] {
   return rawHeaders.filter((_, at) => !without.has(rawHeaders[at - (at % 2)]!.toLowerCase()))
-}
-
-function refuse(res: ServerResponse, cause: Error): void {
-  const error = internalError('The thread that answers this request cannot be reached.', { cause })
-  res.writeHead(error.status, { 'content-type': 'application/json' })
-  res.end(JSON.stringify(envelope(error, newId('req_'))))
 }

@@ -1,9 +1,9 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Config } from '../../config/config.ts'
 import type { MeterState } from '../../kernel/chain/meter.ts'
-import type { MainEndpoint } from '../../kernel/http/forward.ts'
 import type { NumberedNews } from '../../kernel/plugin/transaction.ts'
 import type { QueueStatus } from '../../kernel/queues.ts'
+import type { MainEndpoint } from './forward.ts'
 import type { Relayed } from './relay.ts'
 
 /** The data that a further thread is started with. */

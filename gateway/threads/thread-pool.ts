@@ -7,7 +7,7 @@ import { inTime } from '../../kernel/discovery/in-time.ts'
 import { explain } from '../../kernel/discovery/manifest.ts'
 import { occurrenceOf } from '../../kernel/events/happening.ts'
 import type { Events } from '../../kernel/events.ts'
-import type { MainEndpoint } from '../../kernel/http/forward.ts'
+import type { HttpServer } from '../../kernel/http/server.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Registry } from '../../kernel/plugin/registry.ts'
 import type { NumberedNews } from '../../kernel/plugin/transaction.ts'
@@ -18,6 +18,7 @@ import { errors } from '../../kernel/workers/thrown.ts'
 import { youngMbOfCalls } from '../../kernel/workers/young-generation.ts'
 import type { Argument, Result } from '../../storage/shared/rpc-port.ts'
 import type { SharedEngine } from '../../storage/shared.ts'
+import { acceptForwarded, newForwardSecret } from './forward.ts'
 import type { FirstMethods, ThreadData, ThreadMethods } from './methods.ts'
 import type { FirstRelay, Relayed } from './relay.ts'
 
@@ -61,8 +62,9 @@ export class ThreadPool implements OtherThreads {
     return this.#parts.config.server.threads - 1
   }
 
-  /** Starts them all, to listen on the first one's port. Rejects when one cannot. */
-  async start(port: number, main: MainEndpoint): Promise<void> {
+  async start(port: number, listenAside: HttpServer['listenAside']): Promise<void> {
+    const secret = newForwardSecret()
+    const main = { port: await listenAside((req) => acceptForwarded(req, secret)), secret }
     for (let number = 2; number <= this.count + 1; number++)
       this.#threads.set(number, this.#thread(number, { port, main }))
     const start = () => Promise.all([...this.#threads.values()].map((thread) => thread.start()))

@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { envelope, type GatewayError } from '../errors.ts'
+import { newId } from '../id.ts'
 
 /** How long a client that goes on sending is listened to, in milliseconds. */
 const lingerMs = 2_000
@@ -18,4 +20,18 @@ export function endWithAnswer(req: IncomingMessage, res: ServerResponse): void {
     const timer = setTimeout(() => socket.destroy(), lingerMs)
     socket.once('close', () => clearTimeout(timer))
   }
+}
+
+/** Refuses a request that nothing has looked at, in the documented envelope, and ends its connection. */
+export function refuse(res: ServerResponse, error: GatewayError): void {
+  const id = newId('req_')
+  if (error.retryAfterS !== undefined) res.setHeader('retry-after', error.retryAfterS)
+  const body = Buffer.from(JSON.stringify(envelope(error, id)))
+  res.writeHead(error.status, {
+    'content-type': 'application/json',
+    'content-length': body.length,
+    'x-request-id': id,
+    connection: 'close',
+  })
+  res.end(body)
 }

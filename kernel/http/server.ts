@@ -3,10 +3,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { contain, tellContained } from '../contain.ts'
-import { badRequest, draining, envelope, type GatewayError } from '../errors.ts'
-import { newId } from '../id.ts'
+import { badRequest, draining, type GatewayError } from '../errors.ts'
 import type { Generation } from '../plugin/generation.ts'
-import { acceptForwarded, type MainEndpoint, newForwardSecret } from './forward.ts'
+import { refuse } from './early-answer.ts'
 import { type ExchangeParts, HttpExchange } from './http-exchange.ts'
 import { createServer } from './node-http.ts'
 import { refuseBytes } from './parser-error.ts'
@@ -32,7 +31,7 @@ export class HttpServer {
   /** Requests that have not ended, and the waiters for their end. */
   #running = 0
   #waiting: (() => void)[] = []
-  #forwarded: Server | undefined
+  #aside: Server | undefined
   #phase: 'open' | 'leaving' | 'draining' = 'open'
 
   constructor(parts: ServerParts) {
@@ -55,16 +54,18 @@ export class HttpServer {
     return this.#server.address() as AddressInfo
   }
 
-  /** Also answers what other threads forward; resolves with where they reach it. */
-  async listenForwarded(): Promise<MainEndpoint> {
-    const secret = newForwardSecret()
-    this.#forwarded = serve(this.#parts.requestTimeout, (req, res) => {
-      if (acceptForwarded(req, secret)) this.#route(req, res)
+  /**
+   * Also listens on a port of this machine only, for requests that `accept` finds to come from this process; the connection of
+   * any other is closed. Resolves with the port.
+   */
+  async listenAside(accept: (req: IncomingMessage) => boolean): Promise<number> {
+    this.#aside = serve(this.#parts.requestTimeout, (req, res) => {
+      if (accept(req)) this.#route(req, res)
       else req.socket.destroy()
     })
-    this.#forwarded.listen({ port: 0, host: '127.0.0.1' })
-    await once(this.#forwarded, 'listening')
-    return { port: (this.#forwarded.address() as AddressInfo).port, secret }
+    this.#aside.listen({ port: 0, host: '127.0.0.1' })
+    await once(this.#aside, 'listening')
+    return (this.#aside.address() as AddressInfo).port
   }
 
   /**
@@ -78,7 +79,7 @@ export class HttpServer {
     if (drainDelay > 0) await sleep(drainDelay)
     this.#phase = 'draining'
     await this.#quiet(drain)
-    const servers = this.#forwarded ? [this.#server, this.#forwarded] : [this.#server]
+    const servers = this.#aside ? [this.#server, this.#aside] : [this.#server]
     const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())))
     for (const server of servers) server.closeAllConnections()
     await Promise.all(closed)
@@ -158,17 +159,3 @@ const hostless = (): GatewayError => badRequest('An HTTP/1.1 request needs a Hos
 
 const unexpected = (): GatewayError =>
   badRequest('The only supported value of Expect is 100-continue.', { status: 417, param: 'Expect' })
-
-/** Refuses a request before anything has looked at it. */
-function refuse(res: ServerResponse, error: GatewayError): void {
-  const id = newId('req_')
-  if (error.retryAfterS !== undefined) res.setHeader('retry-after', error.retryAfterS)
-  const body = Buffer.from(JSON.stringify(envelope(error, id)))
-  res.writeHead(error.status, {
-    'content-type': 'application/json',
-    'content-length': body.length,
-    'x-request-id': id,
-    connection: 'close',
-  })
-  res.end(body)
-}

@@ -33,14 +33,10 @@ function blind(id: string, hooks: Hooks): Hooks {
     ...(request && {
       request: (call) => {
         const seen = call.redacted
-        const back = (returned: unknown): Call | Reply | undefined => {
-          const step = checkedStep(returned, call)
-          if (step === undefined) return undefined
-          if ('kind' in step) throw denied(id, 'answers a call', 'body:write')
-          refuseTexts(id, seen, step)
-          return mergeParameters(call, seen, step)
-        }
-        return continueWith<unknown, ReturnType<typeof back>>(request(seen), back)
+        return continueWith<unknown, Call | undefined>(request(seen), (returned) => {
+          const after = sameTexts(id, seen, checkedStep(returned, call))
+          return after && mergeParameters(call, seen, after)
+        })
       },
     }),
     ...(varies && { varies: (call) => varies(call.redacted) }),
@@ -60,16 +56,10 @@ function reading(id: string, hooks: Hooks): Hooks {
   return {
     ...hooks,
     ...(request && {
-      request: (call) => {
-        const back = (returned: unknown): Call | Reply | undefined => {
-          const step = checkedStep(returned, call)
-          if (step === undefined) return undefined
-          if ('kind' in step) throw denied(id, 'answers a call', 'body:write')
-          refuseTexts(id, call, step)
-          return step
-        }
-        return continueWith<unknown, ReturnType<typeof back>>(request(call), back)
-      },
+      request: (call) =>
+        continueWith<unknown, Call | undefined>(request(call), (returned) =>
+          sameTexts(id, call, checkedStep(returned, call)),
+        ),
     }),
     ...(around && { around: (call, next) => passingOn(id, around, call, next) }),
     ...(reply && {
@@ -113,6 +103,14 @@ function passingOn(id: string, around: Around, call: Call, next: Next): Promise<
     if (!replies.includes(reply)) throw denied(id, 'answers a call', 'body:write')
     return reply
   })
+}
+
+/** The call that a request hook returned, if it returned one. Throws for an answer, and for other texts than the hook was shown. */
+function sameTexts(id: string, seen: Call, step: ReturnType<typeof checkedStep>): Call | undefined {
+  if (step === undefined) return undefined
+  if ('kind' in step) throw denied(id, 'answers a call', 'body:write')
+  refuseTexts(id, seen, step)
+  return step
 }
 
 function refuseTexts(id: string, before: Call, after: Call): void {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from 'zod'
 import { Meter, type MeterState } from '../chain/meter.ts'
 import { defineEvent, type Events, type Occurrence } from '../events.ts'
-import type { MainEndpoint } from '../http/forward.ts'
+import type { HttpServer } from '../http/server.ts'
 import type { Plugin } from '../plugin/plugin-record.ts'
 import type { Registry } from '../plugin/registry.ts'
 import type { NumberedNews } from '../plugin/transaction.ts'
@@ -39,7 +39,7 @@ export interface FirstKernel {
 export interface OtherThreads {
   readonly count: number
   /** Starts them all, to listen on the first one's port and to forward to it. Rejects when one cannot. */
-  start(port: number, main: MainEndpoint): Promise<void>
+  start(port: number, listenAside: HttpServer['listenAside']): Promise<void>
   /** Resolves when a change of plugins holds in all of them. */
   tell(news: NumberedNews): Promise<void>
   /** Has all drain and end. */
