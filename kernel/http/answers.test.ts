@@ -8,7 +8,7 @@ import { type FileAnswer, fileAnswer } from '../../kit/file-answer.ts'
 import { type HtmlPage, pageAnswer } from '../../kit/page-answer.ts'
 import { openapi } from '../../plugins/system/openapi/document.ts'
 import { aRoute, type Served, serveRoutes } from '../../test/served.ts'
-import { answer, answers, jsonOrEvents } from '../contract/answers.ts'
+import { answer, answers, jsonOrEvents, type SentForm } from '../contract/answers.ts'
 import { checkRoute } from '../plugin/offered.ts'
 import type { LiveRoute, ServerEvent } from '../route.ts'
 
@@ -33,6 +33,16 @@ async function* parts(from: number, to: number): AsyncGenerator<Uint8Array> {
 
 async function* counted(): AsyncGenerator<ServerEvent> {
   for (const n of [1, 2]) yield { event: 'count', data: { n } }
+}
+
+/** A form of a plugin's own. */
+const lines: SentForm<readonly string[]> = {
+  mediaType: 'text/csv',
+  send(response, value) {
+    response.set('x-lines', String(value.length))
+    response.type = 'text/csv'
+    response.body = value.join('\n')
+  },
 }
 
 const base = { access: 'public', summary: 'An answer' } as const
@@ -66,6 +76,7 @@ const routes = [
     handle: ({ body: { stream } }) => (stream ? { id: 'whole' } : counted()),
   }),
   aRoute({ ...base, method: 'get', path: '/api/text', returns: 'text', handle: () => '<b>bold</b>' }),
+  aRoute({ ...base, method: 'get', path: '/lines', returns: lines, handle: () => ['a,b', '1,2'] }),
   aRoute({ ...base, method: 'get', path: '/page', returns: pageAnswer, handle: () => page }),
   aRoute({ ...base, method: 'get', path: '/file', returns: fileAnswer, handle: () => file }),
 ]
@@ -299,6 +310,15 @@ test('a client that leaves ends the reading, and one that is slow holds it up', 
   await expect.poll(() => ended).toBe(true)
 })
 
+test("a plugin's own form writes its answer", async () => {
+  const response = await fetch(`${served.url}/lines`)
+  expect([response.headers.get('x-lines'), response.headers.get('content-type')]).toEqual([
+    '2',
+    'text/csv; charset=utf-8',
+  ])
+  expect(await response.text()).toBe('a,b\n1,2')
+})
+
 test('what a route cannot answer with is refused when its plugin is set up', () => {
   const check = (part: object) => () => checkRoute({ ...routes[3], plugin: 'test', ...part } as LiveRoute)
   expect(check({})).not.toThrow()
@@ -319,6 +339,7 @@ test('every form and status stands in the documentation', () => {
   }
   const contents = (path: string, method: string, status = '200') =>
     Object.keys(paths[path]![method]!.responses[status]!.content)
+  expect(contents('/lines', 'get')).toEqual(['text/csv'])
   expect(contents('/page', 'get')).toEqual(['text/html'])
   expect(contents('/file', 'get')).toEqual(['*/*'])
   expect(contents('/api/streamed', 'post')).toEqual(['application/json', 'text/event-stream'])

@@ -1,10 +1,9 @@
 import { type Engine, type Store, StoreError } from '../../storage/index.ts'
 import { ModuleChanged } from '../chain/module-events.ts'
-import type { Actor } from '../contract/section.ts'
+import type { Actor, Section } from '../contract/section.ts'
 import { explain } from '../discovery/manifest.ts'
 import { conflict, isGatewayError } from '../errors.ts'
 import type { Generation } from './generation.ts'
-import type { ContextParts } from './instance.ts'
 import type { Journal } from './journal.ts'
 import { refuseLockout } from './lockout.ts'
 import { withOnce } from './once.ts'
@@ -37,7 +36,7 @@ export class ChangingTable extends PluginTable {
   #last: Promise<unknown> = Promise.resolve()
   #expected: number | undefined
 
-  constructor(given: ChangingParts, configure: NonNullable<ContextParts['configure']>) {
+  constructor(given: ChangingParts) {
     super(given)
     this.records = new Records(given, (id) => this.find(id))
     this.parts = {
@@ -55,7 +54,7 @@ export class ChangingTable extends PluginTable {
         if (latest) return instance === latest || instance === latest.once?.instance
         return this.bindings(id).some((binding) => binding.instance?.once?.instance === instance)
       },
-      configure,
+      configure: (section, key, value, actor) => this.#set(section, key, value, actor),
     }
   }
 
@@ -64,9 +63,11 @@ export class ChangingTable extends PluginTable {
     this.#expected = generation
   }
 
-  /** Whether the present generation has the number that is expected. */
-  protected get isExpected(): boolean {
-    return this.generation.number === this.#expected
+  /** Has the present generation the number that is expected, whatever there was to follow. */
+  renumber(): Promise<void> {
+    return this.whileStill(async () => {
+      if (this.generation.number !== this.#expected) await this.make({})
+    })
   }
 
   /** Does something while nothing changes. */
@@ -99,6 +100,21 @@ export class ChangingTable extends PluginTable {
     }
     made.settle()
     if (change.news) await this.#announce(change.news, before, change.actor)
+  }
+
+  /** A part of the configuration that a plugin keeps. Throws a conflict while the plugin is off. */
+  protected section(name: string): Section {
+    const found = this.generation.sections.get(name)
+    if (found) return found
+    throw conflict(`The plugin that keeps ${name} is not switched on.`)
+  }
+
+  /** Sets what a section has under a key, or clears it. */
+  #set(section: string, key: string, value: unknown, actor?: Actor): Promise<void> {
+    return this.whileStill(async () => {
+      const values = [{ section: this.section(section), key, value }]
+      await this.make({ values, actor, news: { set: [] } })
+    })
   }
 
   async #nextNumber(): Promise<number> {

@@ -87,11 +87,7 @@ export class Generation implements Arrangement {
     this.#isProvider = (name) => routing?.isProvider(name) ?? providers.has(name)
     const chain = new Chain(entries, this.#deliver, this.#isProvider)
     this.chain = chain
-    this.attempts = {
-      before: (attempt, call, headers) => chain.attempt(attempt, call, headers),
-      after: (attempt, call) => chain.attempted(attempt, call),
-      ended: chain.attemptEnded,
-    }
+    this.attempts = attemptsOf(chain)
     this.targets = chain.targets
     this.rating = {
       prices: services.get(Pricing) as Pricing | undefined,
@@ -122,14 +118,7 @@ export class Generation implements Arrangement {
     const { providers, protocols, services } = this
     const kept = this.entries.filter(({ id }) => !skip.includes(id.split('/')[0]!))
     const chain: Chain = new Chain(kept, (call) => this.#carry(call, on, ownKey), this.#isProvider)
-    const attempts: AttemptHooks = {
-      before(attempt, call, headers) {
-        before?.(attempt, call)
-        return chain.attempt(attempt, call, headers)
-      },
-      after: (attempt, call) => chain.attempted(attempt, call),
-      ended: chain.attemptEnded,
-    }
+    const attempts = attemptsOf(chain, before)
     const on: Arrangement = { providers, protocols, services, attempts, targets: chain.targets }
     return chain
   }
@@ -177,6 +166,16 @@ export class Generation implements Arrangement {
     this.#gone.resolve()
   }
 }
+
+/** The modules' hooks around attempts; `before` is asked first. */
+const attemptsOf = (chain: Chain, before?: ChainOptions['before']): AttemptHooks => ({
+  before(attempt, call, headers) {
+    before?.(attempt, call)
+    return chain.attempt(attempt, call, headers)
+  },
+  after: (attempt, call) => chain.attempted(attempt, call),
+  ended: chain.attemptEnded,
+})
 
 const undelivered: Delivery = async () => {
   throw internalError('The plugin that carries calls to providers is not switched on.')

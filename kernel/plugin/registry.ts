@@ -1,10 +1,10 @@
 import type { PersonalData } from '../contract/personal-data.ts'
-import type { Actor, Section } from '../contract/section.ts'
+import type { Actor } from '../contract/section.ts'
 import { type Discovered, explain } from '../discovery/manifest.ts'
 import { conflict } from '../errors.ts'
-import { type ChangingParts, ChangingTable } from './changing-table.ts'
+import { ChangingTable } from './changing-table.ts'
 import { askDormant, type Sleeping, sleepingOf } from './dormant.ts'
-import type { ConfigChange, Journal } from './journal.ts'
+import { type ConfigChange, entryAt, type Journal, type JournalEntry } from './journal.ts'
 import { migrate } from './migration.ts'
 import { withOnce } from './once.ts'
 import type { Plugin } from './plugin-record.ts'
@@ -17,10 +17,6 @@ import { definitionOf } from './setup.ts'
 
 /** All plugins, and the generation made of those that run: which changes there are, and what each of them takes. */
 export class Registry extends ChangingTable {
-  constructor(given: ChangingParts) {
-    super(given, (section, key, value, actor) => this.#set(section, key, value, actor))
-  }
-
   /** Takes in what was found and starts what is enabled. One that fails is left with its problem; the rest runs. */
   start(found: readonly Discovered[]): Promise<void> {
     return this.whileStill(async () => {
@@ -38,6 +34,9 @@ export class Registry extends ChangingTable {
   get journal(): Pick<Journal, 'get' | 'last' | 'scan'> {
     return this.parts.journal!
   }
+
+  /** The entry of the journal for a generation. Throws a not found. */
+  readonly entryAt = (generation: number): Promise<JournalEntry> => entryAt(this.parts.journal!, generation)
 
   /** A change as people may see it: what a section shows of its values, which may hold secrets. */
   readonly shownChange = (change: ConfigChange): ConfigChange => {
@@ -141,7 +140,7 @@ export class Registry extends ChangingTable {
       const { rows, values, changes } = await targetOf(this.parts.journal!, to)
       const { put, remove } = this.#restored(rows)
       const news = { set: [...put, ...remove].map(({ id }) => id) }
-      const set = values.map(({ section, ...value }) => ({ section: this.#section(section), ...value }))
+      const set = values.map(({ section, ...value }) => ({ section: this.section(section), ...value }))
       await this.make({ put, remove, rows, values: set, to, actor, news })
       return { number: this.generation.number, changes }
     })
@@ -153,13 +152,6 @@ export class Registry extends ChangingTable {
       const { settings } = this.parts
       const rows = new Map(await Promise.all(ids.map(async (id) => [id, await settings.get(id)] as const)))
       if (ids.length > 0) await this.make({ ...this.#restored(rows), news: { set: ids } })
-    })
-  }
-
-  /** Has the present generation the number that is expected, whatever there was to follow. */
-  renumber(): Promise<void> {
-    return this.whileStill(async () => {
-      if (!this.isExpected) await this.make({})
     })
   }
 
@@ -217,20 +209,6 @@ export class Registry extends ChangingTable {
       find: (id) => this.find(id),
       withSettings: (plugin, stored) => this.#withSettings(plugin, stored),
     })
-  }
-
-  /** Sets what a section has under a key, or clears it; as `change` does, or not at all. */
-  #set(section: string, key: string, value: unknown, actor?: Actor): Promise<void> {
-    return this.whileStill(async () => {
-      const values = [{ section: this.#section(section), key, value }]
-      await this.make({ values, actor, news: { set: [] } })
-    })
-  }
-
-  #section(name: string): Section {
-    const found = this.generation.sections.get(name)
-    if (found) return found
-    throw conflict(`The plugin that keeps ${name} is not switched on.`)
   }
 
   /** Has a plugin, and the bindings of a module, go by other settings, and stores these. */

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { notFound } from '../errors.ts'
-import type { ConfigChange, Journal } from './journal.ts'
+import { type ConfigChange, entryAt, type Journal } from './journal.ts'
 import type { Plugin } from './plugin-record.ts'
 import { sectionsOfSettings, storedOf } from './recorded.ts'
 import type { Records } from './records.ts'
@@ -21,10 +20,7 @@ interface Target {
 
 /** The settings that differ now from those in a generation, as they were there. Code that came or went stays. Throws a not found. */
 export async function targetOf(journal: Journal, generation: number): Promise<Target> {
-  if (!(await journal.get(generation))) {
-    const last = await journal.last()
-    throw notFound(`There is no generation ${generation}; the last is ${last}.`, { param: 'generation' })
-  }
+  await entryAt(journal, generation)
   const changes = (await changesSince(journal, generation))
     .filter(({ section, before, after }) => section !== 'code' && !isDeepStrictEqual(before, after))
     .map(({ before, after, ...at }) => ({ ...at, before: after, after: before }))

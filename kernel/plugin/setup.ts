@@ -82,9 +82,8 @@ export async function setUp(
     if (isolationOf(plugin) === 'worker')
       instance.hooks = await parts.isolation.setUp(plugin, instance, parts)
     else if (plugin.found.entry) {
-      await definitionOf(plugin, setupMs)
+      const definition = await definitionOf(plugin, setupMs)
       const settings = deepFreeze(await settingsOf(plugin, parts.isolation))
-      const definition = await definitionOf(plugin)
       const isSafe = parts.freezeAll || plugin.found.source !== 'builtin'
       const own = isSafe ? { ...parts, events: readOnlyEvents(parts.events) } : parts
       if ('once' in definition && definition.once) {

@@ -1,18 +1,8 @@
-import { type JournalEntry, notFound, type Page, type PageOptions, type Registry } from '#kernel'
-
-type Journal = Registry['journal']
-
-/** The entry of a generation. Throws a not found. */
-export async function entryOf(journal: Journal, generation: number): Promise<JournalEntry> {
-  const found = await journal.get(generation)
-  if (found) return found
-  const last = await journal.last()
-  throw notFound(`There is no generation ${generation}; the last is ${last}.`, { param: 'generation' })
-}
+import type { JournalEntry, Page, PageOptions, Registry } from '#kernel'
 
 /** Entries, the newest first. Throws `QUERY_INVALID` for what is no place among them. */
 export async function entriesOf(
-  journal: Journal,
+  journal: Registry['journal'],
   { after, limit = 50, offset = 0 }: PageOptions,
 ): Promise<Page<JournalEntry>> {
   const total = await journal.last()

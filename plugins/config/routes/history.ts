@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Context, kernelServices } from '#kernel'
 import { listed, listOf, listQuery, shown, storedPage } from '#kit'
-import { entriesOf, entryOf } from '../history.ts'
+import { entriesOf } from '../history.ts'
 import { generationItem, generationItemOf } from '../shapes.ts'
 
 /** Adds the routes for changes made at runtime, with the actor and the value before each. */
@@ -34,7 +34,7 @@ export function addHistoryRoutes({ route, use }: Context<unknown>): void {
     throws: [404],
     async handle({ params }) {
       const registry = use(kernelServices.registry)
-      return generationItemOf(await entryOf(registry.journal, params.generation), registry.shownChange)
+      return generationItemOf(await registry.entryAt(params.generation), registry.shownChange)
     },
   })
 }
