@@ -18,6 +18,7 @@ const chain = [
   'record: tracelink',
   'record: trainexport',
   'record: usagepulse',
+  'access: promptpad',
   'access: whitelabel',
   'access: ipfence',
   'access: keyscope',

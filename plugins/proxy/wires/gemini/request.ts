@@ -14,9 +14,13 @@ const known = new Set([
 
 /**
  * The canonical request. Fields without a place in it are kept beside it, as they came, for a provider that speaks this wire;
- * for others, only their names are reported.
+ * for others, only their names are reported. `template` is for the gateway alone, on every wire.
  */
-export function requestOf(body: GenerateBody, model: string, asking: Pick<Asking, 'trace'>): ModelRequest {
+export function requestOf(
+  { template, ...body }: GenerateBody,
+  model: string,
+  asking: Pick<Asking, 'trace'>,
+): ModelRequest {
   const lost = new Set<string>()
   const lose = (field: string): void => void lost.add(field)
   for (const field in body) if (!known.has(field) && body[field] != null) lose(field)
@@ -27,6 +31,7 @@ export function requestOf(body: GenerateBody, model: string, asking: Pick<Asking
     ...parametersOf(body.generationConfig ?? {}, lose),
     ...(body.tools && { tools: toolsOf(body.tools, lose) }),
     ...choiceOf(body.toolConfig, lose),
+    ...(template !== undefined && { template }),
   } as ModelRequest
   const needed = body.cachedContent ? ['cachedContent'] : []
   const said = { body, request, lost: [...lost], needed, isForeign: hasState(body) }
