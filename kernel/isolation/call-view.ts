@@ -20,7 +20,7 @@ export interface CallView {
   readonly cancel: number
   /** The provider that the model's name says outright. */
   readonly provider: string | undefined
-  readonly trace: TraceView | undefined
+  readonly trace: TraceView
 }
 
 /** The changes of a hook to a call. */

@@ -54,7 +54,7 @@ export class GuestAround {
 
   async #next(to: Call): Promise<Reply> {
     const { call, known, calls, host } = this.#parts
-    const asked = { ...this.#at, change: calls.changeOf(call, to), trace: known.copy.next(false) }
+    const asked = { ...this.#at, change: calls.changeOf(call, to), trace: known.trace.takePart(false) }
     const given = this.#answer(await host.call('next', asked))!
     const reply =
       'body' in given ? WholeReply.of(given.body) : new StreamReply(given.wire, this.#read(given.reply))
@@ -65,7 +65,7 @@ export class GuestAround {
   /** The answer, after the changes of the call are taken over. */
   #answer<T>({ value, thrown, news }: Answered<T>): T | undefined {
     const { known } = this.#parts
-    if (news) known.copy.follow(news)
+    if (news) known.trace.follow(news)
     if (thrown) throw known.errors.errorOf(thrown)
     return value
   }

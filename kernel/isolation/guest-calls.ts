@@ -3,20 +3,19 @@ import { ShortLived } from '../../storage/shared/short-lived.ts'
 import { Call } from '../call/call.ts'
 import { Cancel, over } from '../call/cancel.ts'
 import type { ModelRequest } from '../call/canonical.ts'
-import { type ChainFacts, Trace } from '../call/trace.ts'
+import type { ChainFacts } from '../call/trace.ts'
 import type { CallChange, CallView } from './call-view.ts'
 import { CrossingCall } from './crossing-call.ts'
 import type { GuestAround } from './guest-around.ts'
 import type { Abort, GuestMethods, HostMethods } from './protocol.ts'
-import { TraceCopy } from './trace-sync.ts'
+import { GuestTrace } from './trace-sync.ts'
 
 /** The worker's way to the gateway. */
 export type Host = RpcPort<HostMethods, GuestMethods>
 
 /** A call that is under way, as its worker knows it. */
 export class GuestCall extends CrossingCall {
-  readonly trace = new Trace()
-  readonly copy = new TraceCopy(this.trace, this.errors)
+  readonly trace = new GuestTrace(this.errors)
   /** By number. */
   readonly arounds = new Map<number, GuestAround>()
   request: ModelRequest | undefined
@@ -49,7 +48,7 @@ export class GuestCalls {
     const known = this.#known.get(view.id) ?? this.#meet(view.id)
     known.provider = provider
     if (request) known.request = request
-    if (trace) known.copy.follow(trace)
+    known.trace.follow(trace)
     return new Call({
       ...view,
       request: known.request!,

@@ -93,13 +93,13 @@ export class GuestModule {
         known.arounds.set(run, around)
         return around.reply(aroundOf(this.#entry.hooks, call))
       }),
-      attempt: this.#forCall(async (call, { attempt, headers }, { copy }) => {
+      attempt: this.#forCall(async (call, { attempt, headers }, { trace }) => {
         const added = { ...headers }
-        await this.#entry.hooks.attempt!(copy.attemptOf(attempt), call, added)
+        await this.#entry.hooks.attempt!(trace.attemptOf(attempt), call, added)
         return added
       }),
-      attempted: this.#forCall((call, { attempt }, { copy }) =>
-        this.#entry.hooks.attempted!(copy.attemptOf(attempt), call),
+      attempted: this.#forCall((call, { attempt }, { trace }) =>
+        this.#entry.hooks.attempted!(trace.attemptOf(attempt), call),
       ),
       reply: this.#forCall((call, { body }) => this.#rewrite(rewriteReply, body, call)),
       reveal: this.#forCall((call, { body }) => this.#rewrite(revealReply, body, call)),
@@ -143,7 +143,7 @@ export class GuestModule {
     try {
       const value = await run()
       const isOver = isLast?.(value)
-      const trace = isOver === false ? undefined : calls.find(of)?.copy.next(isOver ?? false)
+      const trace = isOver === false ? undefined : calls.find(of)?.trace.takePart(isOver ?? false)
       return { value, trace, faults: meter.takeFaults() }
     } catch (error) {
       const known = calls.find(of)
@@ -151,7 +151,7 @@ export class GuestModule {
         thrown: known ? known.errors.thrownOf(error) : thrownOf(error),
         // The module's word, and not its failure.
         refused: isGatewayError(error) && !meter.hasFailed(error.cause),
-        trace: known?.copy.next(false),
+        trace: known?.trace.takePart(false),
         faults: meter.takeFaults(),
       }
     }

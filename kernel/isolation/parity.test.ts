@@ -12,8 +12,10 @@ describe.each(places)('%s', (place) => {
   test('a module looks at tries before and after, adds to their headers, and refuses some', async () => {
     far = await startIsolated(
       place,
-      `return {
+      `const met = new WeakSet()
+      return {
         attempt(attempt, call, headers) {
+          met.add(attempt.identity)
           headers['x-try'] = attempt.n + ' ' + attempt.model
           call.trace.header('x-known', Object.keys(headers).sort().join())
           if (call.request.user === 'no') throw Object.assign(new Error('not a word'), { secret: 1 })
@@ -21,7 +23,8 @@ describe.each(places)('%s', (place) => {
         attempted(attempt, call) {
           const { status, error, n } = attempt
           const same = call.trace.attempts.find((one) => one.n === n) === attempt
-          ctx.report('tried', [n, status, error?.code, error?.providerStatus, error?.retryable, same].join(' '))
+          const isMet = met.has(attempt.identity)
+          ctx.report('tried', [n, status, error?.code, error?.providerStatus, error?.retryable, same, isMet].join(' '))
         },
       }`,
       { failure: 'closed' },
@@ -39,8 +42,8 @@ describe.each(places)('%s', (place) => {
     expect(far.upstream.requests).toHaveLength(2)
     const reported = await far.reported()
     expect(reported.filter(([kind]) => kind === 'tried')).toEqual([
-      ['tried', '1 200    true'],
-      ['tried', '1 400 bad_request 400 false true'],
+      ['tried', '1 200    true true'],
+      ['tried', '1 400 bad_request 400 false true true'],
     ])
   })
 

@@ -9,7 +9,7 @@ import type { Answered, Done, Given } from './protocol.ts'
 import type { RemoteCall } from './remote-calls.ts'
 import type { RemoteModule } from './remote-module.ts'
 import { StreamHandles } from './stream-handles.ts'
-import { addPart, type TracePart } from './trace-sync.ts'
+import { addPart, type TracePart, viewOfTrace } from './trace-sync.ts'
 
 /** One run of an `around` in a worker: makes the calls that it asks for, and reads streams for it as it reads them. */
 export class RemoteAround {
@@ -46,16 +46,16 @@ export class RemoteAround {
   /** Makes a call that the module asks for; the history of the call comes with its answer. */
   async next(change: CallChange, part: TracePart | undefined): Promise<Answered<Given>> {
     const { trace } = this.#call
-    const { errors, news } = this.#known
-    if (part) addPart(trace, part, () => true)
+    const known = this.#known
+    if (part) addPart(part, known, false)
     try {
       const reply = await this.#next(this.#module.calls.changed(this.#call, change))
       const number = this.#given.push(reply) - 1
       const value =
         reply.kind === 'whole' ? { reply: number, body: reply.body } : { reply: number, wire: reply.wire }
-      return { value, news: news.next(trace, errors) }
+      return { value, news: viewOfTrace(trace, known) }
     } catch (error) {
-      return { thrown: errors.thrownOf(error), news: news.next(trace, errors) }
+      return { thrown: known.errors.thrownOf(error), news: viewOfTrace(trace, known) }
     }
   }
 

@@ -7,14 +7,16 @@ import { contain } from '../contain.ts'
 import { modelName } from '../kit/model-name.ts'
 import type { CallChange, CallView } from './call-view.ts'
 import { CrossingCall } from './crossing-call.ts'
+import { Numbered } from './numbered.ts'
 import type { Abort } from './protocol.ts'
 import type { RemoteAround } from './remote-around.ts'
-import { TraceNews } from './trace-sync.ts'
+import { viewOfTrace } from './trace-sync.ts'
 
 /** A call that a worker knows, and what of it has crossed. */
 export class RemoteCall extends CrossingCall {
   readonly call: Call
-  readonly news = new TraceNews()
+  /** By their identities. */
+  readonly attempts = new Numbered<object>('host')
   /** By number. */
   readonly arounds = new Map<number, RemoteAround>()
   request: ModelRequest | undefined
@@ -66,7 +68,7 @@ export class RemoteCalls {
   }
 
   /** The call as it crosses now. */
-  view(call: Call, known: RemoteCall, isOver = false): CallView {
+  view(call: Call, known: RemoteCall): CallView {
     const seen = this.#seen(call)
     const { id, operation, wire, principal, context, timeouts, request } = seen
     const isSame = known.request === request
@@ -81,7 +83,7 @@ export class RemoteCalls {
       request: isSame ? undefined : request,
       cancel: known.numberOf(call.cancel),
       provider: modelName(seen).provider,
-      trace: known.news.next(call.trace, known.errors, isOver),
+      trace: viewOfTrace(call.trace, known),
     }
   }
 

@@ -65,7 +65,7 @@ export class RemoteEvents {
       event,
       ...(outcome && { outcome: viewOfOutcome(outcome, errors, grants.reads) }),
     })
-    await this.#module.run('event', call, about, outcome !== undefined)
+    await this.#module.run('event', call, about)
   }
 }
 

@@ -17,13 +17,13 @@ export function remoteHooks(module: RemoteModule, shape: Shape): ChainHooks {
     request: (call) => request(module, call, shape),
     around: (call, next) => module.around(call, next),
     async attempt(attempt, call, headers) {
-      const added = await module.run('attempt', call, ({ errors }) => {
-        return { attempt: viewOfAttempt(attempt, errors), headers }
+      const added = await module.run('attempt', call, (known) => {
+        return { attempt: viewOfAttempt(attempt, known), headers }
       })
       Object.assign(headers, added)
     },
     attempted: (attempt, call) =>
-      module.run('attempted', call, ({ errors }) => ({ attempt: viewOfAttempt(attempt, errors) })),
+      module.run('attempted', call, (known) => ({ attempt: viewOfAttempt(attempt, known) })),
     reply: (body, call) => module.run('reply', call, () => ({ body })),
     stream: (call) => new RemoteStream(module, call),
     reveal: new RemoteReveal(module),

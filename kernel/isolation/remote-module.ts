@@ -142,7 +142,7 @@ export class RemoteModule {
       known.isSettled = true
       return { outcome: viewOfOutcome(outcome, known.errors, this.grants.reads) }
     }
-    return this.run('settled', call, given, true)
+    return this.run('settled', call, given)
   }
 
   /** Has it wrap what is inside. */
@@ -162,17 +162,16 @@ export class RemoteModule {
     return this.#pipes
   }
 
-  /** Has it do something for a call, which it is shown as it is now. `isOver`: the call has ended. */
+  /** Has it do something for a call, which it is shown as it is now. */
   run<K extends keyof CallHooks>(
     hook: K,
     call: Call,
     given: (known: RemoteCall) => Argument<CallHooks[K]>,
-    isOver = false,
   ): Promise<Result<CallHooks[K]>> {
     type Ask = (hook: K, given: unknown) => Promise<Done<Result<CallHooks[K]>>>
     const ask = this.worker.call.bind(this.worker) as unknown as Ask
     return this.ask(call, (known) => {
-      const view = this.calls.view(call, known, isOver)
+      const view = this.calls.view(call, known)
       return ask(hook, { ...given(known), call: view })
     })
   }
@@ -192,9 +191,7 @@ export class RemoteModule {
   /** Takes in what something left behind; throws what it threw. */
   #take<T>({ value, thrown, refused, trace, faults }: Done<T>, known?: RemoteCall): T {
     for (const fault of faults) this.#meter.fail(fault.hook, errorOf(fault.thrown))
-    // A refusal is recorded by the code that passes it on.
-    const isOwn: Parameters<typeof addPart>[2] = ({ verdict }) => !refused || verdict !== 'refused'
-    if (trace && known) addPart(known.call.trace, trace, isOwn)
+    if (trace && known) addPart(trace, known, refused === true)
     if (!thrown) return value as T
     const error = known ? known.errors.errorOf(thrown) : errorOf(thrown)
     if (refused && isGatewayError(error) && !known?.errors.isOwn(thrown)) error.module = undefined
