@@ -2,8 +2,9 @@ import type { CallContext, Principal, Timeouts } from '../call/call.ts'
 import type { Completion, ModelRequest, Operation } from '../call/canonical.ts'
 import type { Outcome } from '../call/outcome.ts'
 import { isGatewayError } from '../errors.ts'
-import type { CrossedErrors } from './crossing-call.ts'
+import type { GuestCall } from './guest-calls.ts'
 import type { CallThrown } from './protocol.ts'
+import type { RemoteCall } from './remote-calls.ts'
 import type { TraceView } from './trace-sync.ts'
 
 /** A call as it crosses. */
@@ -38,13 +39,13 @@ export type OutcomeView = Omit<Outcome, 'body' | 'json' | 'error'> & {
 }
 
 /** Without `reads`, no text crosses. */
-export function viewOfOutcome(outcome: Outcome, errors: CrossedErrors, reads: boolean): OutcomeView {
+export function viewOfOutcome(outcome: Outcome, known: RemoteCall, reads: boolean): OutcomeView {
   const { error, body, json: _, ...rest } = outcome
-  return { ...rest, body: reads ? body() : undefined, error: error && errors.thrownOf(error) }
+  return { ...rest, body: reads ? body() : undefined, error: error && known.thrownOf(error) }
 }
 
-export function outcomeOf({ body, error, ...rest }: OutcomeView, errors: CrossedErrors): Outcome {
-  const thrown = error && errors.errorOf(error)
+export function outcomeOf({ body, error, ...rest }: OutcomeView, known: GuestCall): Outcome {
+  const thrown = error && known.errorOf(error)
   return {
     ...rest,
     error: isGatewayError(thrown) ? thrown : undefined,

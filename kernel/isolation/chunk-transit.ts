@@ -9,11 +9,14 @@ interface ChunkView {
   readonly data?: CompletionChunk
 }
 
-/** Chunks that follow each other, and the number of the first. */
+/** Chunks on their way to a worker, and the number of the first. */
 export interface ChunkBatch {
   readonly first: number
   readonly chunks: readonly ChunkView[]
 }
+
+/** Chunks on their way back: those that came there by their numbers, and others. */
+export type ChunkItems = readonly (number | CompletionChunk)[]
 
 /** An answer cannot go on without the module that was changing it. */
 export const lostMidway = (module: string): GatewayError =>
@@ -28,7 +31,7 @@ export class ChunkTransit {
   #isAltered = false
 
   /** Takes a batch to the worker, which knows its chunks by their numbers. */
-  enter(batch: readonly Chunk[]): ChunkBatch {
+  leave(batch: readonly Chunk[]): ChunkBatch {
     const first = this.#count
     for (const chunk of batch) this.#held.set(this.#count++, chunk)
     const viewOf = ({ raw, seen }: Chunk): ChunkView => ({
@@ -39,7 +42,7 @@ export class ChunkTransit {
   }
 
   /** The chunks that came back: by number, and new ones. */
-  leave(items: readonly (number | CompletionChunk)[]): Chunk[] {
+  enter(items: ChunkItems): Chunk[] {
     const out = items.map((item) => {
       const chunk = typeof item === 'number' ? this.#held.get(item) : undefined
       if (typeof item !== 'number' || !chunk) {
@@ -76,10 +79,12 @@ export class ChunkArrivals {
     })
   }
 
-  /** A chunk as it leaves: its number, the first time that one leaves which came. */
-  leave(chunk: Chunk): number | CompletionChunk {
-    const number = this.#numbers.get(chunk)
-    this.#numbers.delete(chunk)
-    return number ?? chunk.data
+  /** Each chunk leaves by its number the first time, if it came here. */
+  leave(batch: readonly Chunk[]): ChunkItems {
+    return batch.map((chunk) => {
+      const number = this.#numbers.get(chunk)
+      this.#numbers.delete(chunk)
+      return number ?? chunk.data
+    })
   }
 }

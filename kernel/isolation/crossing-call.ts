@@ -1,50 +1,63 @@
 import type { Cancel } from '../call/cancel.ts'
+import type { Awaitable } from '../chain/hooks.ts'
 import { errorOf, thrownOf } from '../workers/thrown.ts'
 import { Numbered, type Side } from './numbered.ts'
-import type { Abort, CallThrown } from './protocol.ts'
+import type { Abort, Answered, CallThrown } from './protocol.ts'
 
-/** The errors of one call that crossed: one that crosses again, in either direction, is the very same error there. */
-export class CrossedErrors {
-  readonly #known: Numbered<unknown>
-  readonly #side: Side
-
-  constructor(side: Side) {
-    this.#known = new Numbered(side)
-    this.#side = side
-  }
-
-  thrownOf(error: unknown): CallThrown {
-    return { ...thrownOf(error), number: this.#known.numberOf(error) }
-  }
-
-  errorOf({ number, ...thrown }: CallThrown): unknown {
-    if (number === undefined) return errorOf(thrown)
-    return this.#known.get(number) ?? this.#known.set(number, errorOf(thrown))
-  }
-
-  /** Whether it was thrown here first. */
-  isOwn({ number }: CallThrown): boolean {
-    return number !== undefined && number > 0 === (this.#side === 'host')
-  }
-}
-
-/** The errors and cancels of a call under way that both sides know, by number. */
-export class CrossingCall {
+/**
+ * A call under way that both sides know. `Ours` and `Theirs` are its state as it crosses from and to this side. Its errors and
+ * cancels have numbers: one that crosses again, in either direction, is the very same one there.
+ */
+export abstract class CrossingCall<Ours, Theirs> {
   readonly id: string
-  readonly errors: CrossedErrors
+  readonly #errors: Numbered<unknown>
   readonly #cancels: Numbered<Cancel>
   readonly #tell: (abort: Abort) => void
   readonly #releases: (() => void)[] = []
   /** The cancel that is being used because the other side has used it. */
-  #followed: number | 'all' | undefined
+  #followed: number | undefined
 
   /** `own` is the call's own cancel, number 0; those of its copies are numbered as they come. */
   constructor(id: string, side: Side, own: Cancel, tell: (abort: Abort) => void) {
     this.id = id
-    this.errors = new CrossedErrors(side)
+    this.#errors = new Numbered(side)
     this.#cancels = new Numbered(side)
     this.#cancels.set(0, own)
     this.#tell = tell
+  }
+
+  /** The state of the call for the other side. `isOver`: of what it is asked for, nothing more follows. */
+  abstract state(isOver: boolean): Ours
+  /** Takes over the state of the other side. */
+  abstract follow(state: Theirs): void
+
+  /** Does what the other side asks for. `isLast`: of a stream, whose state crosses at its end only. */
+  async answer<T>(
+    run: () => Awaitable<T>,
+    isLast?: (value: T) => boolean,
+  ): Promise<Answered<Awaited<T>, Ours>> {
+    try {
+      const value = await run()
+      const isOver = isLast?.(value)
+      return { value, state: isOver === false ? undefined : this.state(isOver ?? false) }
+    } catch (error) {
+      return { thrown: this.thrownOf(error), state: this.state(false) }
+    }
+  }
+
+  /** What the other side has answered; throws what was thrown there. */
+  taken<T>({ value, thrown, state }: Answered<T, Theirs>): T {
+    if (state) this.follow(state)
+    if (thrown) throw this.errorOf(thrown)
+    return value as T
+  }
+
+  thrownOf(error: unknown): CallThrown {
+    return { ...thrownOf(error), number: this.#errors.numberOf(error) }
+  }
+
+  errorOf({ number, ...thrown }: CallThrown): unknown {
+    return this.#errors.get(number) ?? this.#errors.set(number, errorOf(thrown))
   }
 
   /** The number of a cancel. The first use of a number makes the other side learn when this cancel is used. */
@@ -67,21 +80,14 @@ export class CrossingCall {
   }
 
   tell(cancel: number, reason: Error): void {
-    if (this.#followed === cancel || this.#followed === 'all') return
-    this.#tell({ call: this.id, cancel, reason: this.errors.thrownOf(reason) })
+    if (this.#followed !== cancel) this.#tell({ call: this.id, cancel, reason: this.thrownOf(reason) })
   }
 
   /** Uses the cancel that the other side has used. */
   abort(cancel: number, reason: CallThrown): void {
     this.#followed = cancel
-    this.#cancels.get(cancel)?.abort(this.errors.errorOf(reason) as Error)
+    this.#cancels.get(cancel)?.abort(this.errorOf(reason) as Error)
     this.#followed = undefined
-  }
-
-  /** Uses all cancels without a message. */
-  abortAll(reason: Error): void {
-    this.#followed = 'all'
-    for (const cancel of this.#cancels.values()) cancel.abort(reason)
   }
 
   /** Takes over something to be released when the call is forgotten. */
@@ -89,7 +95,9 @@ export class CrossingCall {
     this.#releases.push(release)
   }
 
-  release(): void {
+  /** Forgets the call here; its cancels are used for this reason, if there is one. */
+  release(reason?: Error): void {
     for (const release of this.#releases.splice(0)) release()
+    if (reason) for (const cancel of this.#cancels.values()) cancel.abort(reason)
   }
 }

@@ -6,18 +6,18 @@ import type { ModelRequest } from '../call/canonical.ts'
 import type { ChainFacts } from '../call/trace.ts'
 import type { CallChange, CallView } from './call-view.ts'
 import { CrossingCall } from './crossing-call.ts'
-import type { GuestAround } from './guest-around.ts'
-import type { Abort, GuestMethods, HostMethods } from './protocol.ts'
-import { GuestTrace } from './trace-sync.ts'
+import type { GuestRun } from './guest-run.ts'
+import type { GuestMethods, HostMethods } from './protocol.ts'
+import { GuestTrace, type TraceMarks, type TraceView } from './trace-sync.ts'
 
 /** The worker's way to the gateway. */
 export type Host = RpcPort<HostMethods, GuestMethods>
 
 /** A call that is under way, as its worker knows it. */
-export class GuestCall extends CrossingCall {
-  readonly trace = new GuestTrace(this.errors)
+export class GuestCall extends CrossingCall<TraceMarks, TraceView> {
+  readonly trace: GuestTrace
   /** By number. */
-  readonly arounds = new Map<number, GuestAround>()
+  readonly runs = new Map<number, GuestRun>()
   request: ModelRequest | undefined
   /** The provider that the model's name says outright. */
   provider: string | undefined
@@ -27,6 +27,21 @@ export class GuestCall extends CrossingCall {
   readonly chain: ChainFacts = {
     isProvider: (name) => name === this.provider,
     variesIn: (_, insideOf) => (insideOf === 'cache' ? this.varies : this.id),
+  }
+
+  constructor(id: string, own: Cancel, host: Host) {
+    super(id, 'guest', own, (abort) => host.notify('abort', abort))
+    this.watch(own, 0)
+    this.trace = new GuestTrace(this, (addition) => host.notify('add', { of: id, ...addition }))
+    this.trace.chain = this.chain
+  }
+
+  state(isOver: boolean): TraceMarks {
+    return this.trace.marks(isOver)
+  }
+
+  follow(state: TraceView): void {
+    this.trace.follow(state)
   }
 }
 
@@ -48,7 +63,7 @@ export class GuestCalls {
     const known = this.#known.get(view.id) ?? this.#meet(view.id)
     known.provider = provider
     if (request) known.request = request
-    known.trace.follow(trace)
+    known.follow(trace)
     return new Call({
       ...view,
       request: known.request!,
@@ -70,21 +85,13 @@ export class GuestCalls {
     }
   }
 
-  /** The other side ended a call, or a part of one. */
-  abort({ call, cancel, reason }: Abort): void {
-    this.#known.get(call)?.abort(cancel, reason)
-  }
-
   /** The call is over; ends what runs for it. */
   end(id: string): void {
-    this.#known.take(id)?.abortAll(over)
+    this.#known.take(id)?.release(over)
   }
 
   #meet(id: string): GuestCall {
-    const own = new Cancel()
-    const known = new GuestCall(id, 'guest', own, (abort) => this.#host().notify('abort', abort))
-    known.watch(own, 0)
-    known.trace.chain = known.chain
+    const known = new GuestCall(id, new Cancel(), this.#host())
     this.#known.set(id, known)
     return known
   }

@@ -55,8 +55,8 @@ export class GuestEvents implements EventBus {
   }
 
   /** Hears an event about a call, which was left out of its data. */
-  hearOf(call: unknown, { event, outcome }: Parameters<CallHooks['event']>[0], { errors }: GuestCall): void {
-    const about = { call, ...(outcome && { outcome: outcomeOf(outcome, errors) }) }
+  hearOf(call: unknown, { event, outcome }: Parameters<CallHooks['event']>[0], known: GuestCall): void {
+    const about = { call, ...(outcome && { outcome: outcomeOf(outcome, known) }) }
     void this.hear({ ...event, data: { ...(event.data as object), ...about } })
   }
 }

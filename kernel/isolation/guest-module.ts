@@ -1,37 +1,22 @@
 import type { Handlers } from '../../storage/shared/rpc-port.ts'
-import { ShortLived } from '../../storage/shared/short-lived.ts'
 import type { Call } from '../call/call.ts'
-import { type Reply, WholeReply } from '../call/reply.ts'
-import type { ChainHooks } from '../chain/batches.ts'
 import type { Entry } from '../chain/entry.ts'
-import type { Awaitable, Hooks } from '../chain/hooks.ts'
+import type { Awaitable, Hooks, Next } from '../chain/hooks.ts'
 import { inspectRequest, asks as looks } from '../chain/inspect.ts'
 import { readOnlyHooks } from '../chain/read-only.ts'
+import { checkedReply } from '../chain/returned.ts'
 import { revealReply, rewriteReply } from '../chain/rewrite.ts'
-import { isGatewayError } from '../errors.ts'
 import { HookFault } from '../hook-fault.ts'
 import { grantedHooks } from '../permissions/granted.ts'
 import { grantsOf } from '../permissions/permissions.ts'
 import { collect } from '../stream/collect.ts'
-import { thrownOf } from '../workers/thrown.ts'
 import { type CallView, outcomeOf } from './call-view.ts'
-import { GuestAround } from './guest-around.ts'
 import type { GuestCall, GuestCalls, Host } from './guest-calls.ts'
 import { cannotCross } from './guest-context.ts'
 import type { GuestEvents } from './guest-events.ts'
 import type { GuestMeter } from './guest-meter.ts'
-import { GuestStream } from './guest-stream.ts'
-import type {
-  AroundRun,
-  CallHooks,
-  Done,
-  GuestData,
-  GuestMethods,
-  Passed,
-  Shape,
-  Step,
-  StreamStep,
-} from './protocol.ts'
+import { GuestRun } from './guest-run.ts'
+import type { CallHooks, GuestData, GuestMethods, Shape, Step } from './protocol.ts'
 
 interface Parts {
   readonly calls: GuestCalls
@@ -40,13 +25,12 @@ interface Parts {
   readonly host: () => Host
 }
 
-type ModuleMethods = keyof CallHooks | 'admit' | 'stream' | 'drop' | 'pull' | 'release'
+type ModuleMethods = keyof CallHooks | 'admit' | 'read'
 
 /** A module in its worker: runs its hooks with the kernel's own code, as a chain of one. */
 export class GuestModule {
   readonly #data: GuestData
   readonly #parts: Parts
-  readonly #streams = new ShortLived<number, GuestStream>()
   #entry: Entry
 
   constructor(data: GuestData, parts: Parts) {
@@ -84,14 +68,22 @@ export class GuestModule {
   /** The methods that the gateway may call. */
   get methods(): Pick<Handlers<GuestMethods>, ModuleMethods> {
     return {
-      admit: (visit) => this.#do('', () => this.#entry.hooks.admit!(visit)),
+      admit: (visit) => this.#entry.hooks.admit!(visit),
       request: this.#forCall((call) => this.#request(call)),
-      around: this.#forCall((call, { run, varies }, known) => {
+      around: this.#forCall(async (call, { run, varies }, known) => {
         known.varies = varies
         const { calls, host } = this.#parts
-        const around = new GuestAround(run, { call, known, calls, host: host() })
-        known.arounds.set(run, around)
-        return around.reply(aroundOf(this.#entry.hooks, call))
+        const passage = new GuestRun(run, known, host())
+        const { wraps, around } = this.#entry.hooks
+        const next: Next = (to) => passage.next(call, to, calls)
+        // Calls that its `wraps` declines pass by.
+        const made = wraps?.(call) === false ? next(call) : around!(call, next)
+        return passage.view(checkedReply(await made))
+      }),
+      rewrite: this.#forCall(async (call, { run, reply, reveals }, known) => {
+        const passage = new GuestRun(run, known, this.#parts.host())
+        const rewrite = reveals ? revealReply : rewriteReply
+        return passage.view(await rewrite(passage.replyOf(reply), [this.#entry], call))
       }),
       attempt: this.#forCall(async (call, { attempt, headers }, { trace }) => {
         const added = { ...headers }
@@ -101,59 +93,28 @@ export class GuestModule {
       attempted: this.#forCall((call, { attempt }, { trace }) =>
         this.#entry.hooks.attempted!(trace.attemptOf(attempt), call),
       ),
-      reply: this.#forCall((call, { body }) => this.#rewrite(rewriteReply, body, call)),
-      reveal: this.#forCall((call, { body }) => this.#rewrite(revealReply, body, call)),
-      settled: this.#forCall((call, { outcome }, { errors }) =>
-        this.#entry.hooks.settled!(outcomeOf(outcome, errors), call),
+      settled: this.#forCall((call, { outcome }, known) =>
+        this.#entry.hooks.settled!(outcomeOf(outcome, known), call),
       ),
       event: this.#forCall((call, given, known) => this.#parts.events.hearOf(call, given, known)),
-      stream: (step) =>
-        this.#do(
-          step.of,
-          () => this.#stream(step),
-          ({ over }) => over !== undefined,
-        ),
-      drop: ({ of, pipe }) =>
-        this.#do(
-          of,
-          () => this.#streams.take(pipe)?.drop(),
-          () => true,
-        ),
-      pull: ({ stream, ...at }) =>
-        this.#do(
-          at.of,
-          () => this.#aroundOf(at).pull(stream),
-          ({ over }) => over !== undefined,
-        ),
-      release: ({ stream, ...at }) => this.#do(at.of, () => this.#aroundOf(at).release(stream)),
+      read: async ({ of, run, stream, isLeft, fed }) => {
+        const known = this.#parts.calls.find(of)
+        const passage = known?.runs.get(run)
+        if (!known || !passage) throw new HookFault('the call is over')
+        return known.answer(
+          () => (fed ? passage.feed(stream, fed) : passage.read(stream, isLeft)),
+          (items) => items === undefined,
+        )
+      },
     }
   }
 
   #forCall<G, T>(run: (call: Call, given: G, known: GuestCall) => Awaitable<T>) {
-    return (given: G & { readonly call: CallView }): Promise<Done<T>> => {
+    return (given: G & { readonly call: CallView }) => {
       const { calls } = this.#parts
       const call = calls.callOf(given.call)
-      return this.#do(call.id, () => run(call, given, calls.find(call.id)!))
-    }
-  }
-
-  /** Runs something for a call. `isLast`: of a stream, whose trace may change until its end. */
-  async #do<T>(of: string, run: () => Awaitable<T>, isLast?: (value: T) => boolean): Promise<Done<T>> {
-    const { calls, meter } = this.#parts
-    try {
-      const value = await run()
-      const isOver = isLast?.(value)
-      const trace = isOver === false ? undefined : calls.find(of)?.trace.takePart(isOver ?? false)
-      return { value, trace, faults: meter.takeFaults() }
-    } catch (error) {
-      const known = calls.find(of)
-      return {
-        thrown: known ? known.errors.thrownOf(error) : thrownOf(error),
-        // The module's word, and not its failure.
-        refused: isGatewayError(error) && !meter.hasFailed(error.cause),
-        trace: known?.trace.takePart(false),
-        faults: meter.takeFaults(),
-      }
+      const known = calls.find(call.id)!
+      return known.answer(() => run(call, given, known))
     }
   }
 
@@ -162,37 +123,4 @@ export class GuestModule {
     if (step === undefined) return undefined
     return 'kind' in step ? { body: await collect(step) } : { change: this.#parts.calls.changeOf(call, step) }
   }
-
-  /** A whole answer as the module leaves it; undefined when it leaves it alone. */
-  async #rewrite(step: typeof rewriteReply | typeof revealReply, body: WholeReply['body'], call: Call) {
-    const before: Reply = WholeReply.of(body)
-    const after = await step(before, [this.#entry], call)
-    return after === before ? undefined : collect(after)
-  }
-
-  async #stream({ pipe, batch, end, begin }: StreamStep): Promise<Passed> {
-    let stream = this.#streams.get(pipe)
-    if (!stream) {
-      if (!begin) throw new HookFault('the stream is over')
-      const call = this.#parts.calls.callOf(begin.call)
-      const step = begin.reveals ? revealReply : rewriteReply
-      stream = await GuestStream.begin((reply) => step(reply, [this.#entry], call))
-      this.#streams.set(pipe, stream)
-    }
-    const passed = await stream.push(batch, end)
-    if (passed.over) this.#streams.take(pipe)
-    return passed
-  }
-
-  #aroundOf({ of, run }: AroundRun): GuestAround {
-    const around = this.#parts.calls.find(of)?.arounds.get(run)
-    if (!around) throw new HookFault('the call is over')
-    return around
-  }
 }
-
-/** The module's `around`, which calls that its `wraps` declines pass by. */
-const aroundOf = (
-  { wraps, around }: Pick<ChainHooks, 'wraps' | 'around'>,
-  call: Call,
-): NonNullable<Hooks['around']> => (wraps?.(call) === false ? (same, next) => next(same) : around!)

@@ -60,7 +60,7 @@ const host: Host = new RpcPort<HostMethods, GuestMethods>(
       await store.cross('')
       return remembered()
     },
-    abort: (abort) => calls.abort(abort),
+    abort: ({ call, cancel, reason }) => calls.find(call)?.abort(cancel, reason),
     over: (call) => calls.end(call),
   },
   {

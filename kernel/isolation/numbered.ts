@@ -36,6 +36,11 @@ export class Numbered<T> {
     return thing
   }
 
+  forget(number: number): void {
+    this.#numbers.delete(this.#things.get(number)!)
+    this.#things.delete(number)
+  }
+
   values(): Iterable<T> {
     return this.#things.values()
   }

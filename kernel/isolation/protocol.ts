@@ -1,7 +1,7 @@
 import type { StagedFolder } from '../../staging/imports.ts'
 import type { PartAsk, StoreNews } from '../../storage/shared/messages.ts'
 import type { Argument, Result } from '../../storage/shared/rpc-port.ts'
-import type { Completion, CompletionChunk, ModelRequest } from '../call/canonical.ts'
+import type { Completion, ModelRequest } from '../call/canonical.ts'
 import type { Entry } from '../chain/entry.ts'
 import type { Stage, Visit } from '../chain/hooks.ts'
 import type { MeterEvent } from '../chain/meter.ts'
@@ -10,8 +10,8 @@ import type { EventType } from '../events.ts'
 import type { Migrated, OlderSettings } from '../plugin/isolation.ts'
 import type { Thrown } from '../workers/thrown.ts'
 import type { CallChange, CallView, OutcomeView } from './call-view.ts'
-import type { ChunkBatch } from './chunk-transit.ts'
-import type { AttemptView, TracePart, TraceView } from './trace-sync.ts'
+import type { ChunkBatch, ChunkItems } from './chunk-transit.ts'
+import type { Addition, AttemptView, TraceMarks, TraceView } from './trace-sync.ts'
 
 /** The data that a worker is started with. */
 export interface GuestData {
@@ -55,18 +55,14 @@ export type HookName =
 
 /** An error of a call as it crosses, with the number by which both sides know it. */
 export interface CallThrown extends Thrown {
-  readonly number?: number
+  readonly number: number
 }
 
-/** The result of a question to the module. */
-export interface Done<T> {
+/** The result of a question about a call, with the state of the call there by then. */
+export interface Answered<T, S> {
   readonly value?: T
   readonly thrown?: CallThrown
-  /** With `thrown`: the module refused, it did not fail. */
-  readonly refused?: boolean
-  readonly trace?: TracePart | undefined
-  /** Failures that the module's policy let pass. */
-  readonly faults: readonly { readonly hook: string; readonly thrown: Thrown }[]
+  readonly state?: S | undefined
 }
 
 type Headers = Readonly<Record<string, string>>
@@ -75,11 +71,11 @@ type Headers = Readonly<Record<string, string>>
 export type CallHooks = {
   request(_: object): Step
   /** `varies`: what modules inside of the stage `cache` say of the answer. */
-  around(given: { readonly run: number; readonly varies: string | undefined }): Made
+  around(given: { readonly run: number; readonly varies: string | undefined }): ReplyView
+  /** `reveals`: for the client alone, after everything else. */
+  rewrite(given: { readonly run: number; readonly reply: ReplyView; readonly reveals: boolean }): ReplyView
   attempt(given: { readonly attempt: AttemptView; readonly headers: Headers }): Headers
   attempted(given: { readonly attempt: AttemptView }): void
-  reply(given: { readonly body: Completion }): Completion | undefined
-  reveal(given: { readonly body: Completion }): Completion | undefined
   settled(given: { readonly outcome: OutcomeView }): void
   /** Of an event about the call, which is left out of its data. */
   event(given: { readonly event: EventView; readonly outcome?: OutcomeView }): void
@@ -88,24 +84,21 @@ export type CallHooks = {
 type CallMethods = {
   [K in keyof CallHooks]: (
     given: Argument<CallHooks[K]> & { readonly call: CallView },
-  ) => Done<Result<CallHooks[K]>>
+  ) => Answered<Result<CallHooks[K]>, TraceMarks>
 }
 
-/** A run of an `around`, by the id of its call and its number there; and a stream that it was given or answers with. */
-export interface AroundRun {
+/** A run of a module over an answer, by the id of its call and its number there. */
+export interface Run {
   readonly of: string
   readonly run: number
 }
-type AroundStream = AroundRun & { readonly stream: number }
 
-/** The next batch of a stream for a filter. */
-export interface StreamStep {
-  readonly of: string
-  readonly pipe: number
-  readonly batch: ChunkBatch
-  readonly end: boolean
-  /** With the first batch; whether it is to reveal, which comes after everything else. */
-  readonly begin: { readonly call: CallView; readonly reveals: boolean } | undefined
+/** A stream that the other side gave in a run: its next batch is wanted, or its rest is not. */
+type RunStream = Run & { readonly stream: number; readonly isLeft: boolean }
+
+/** The next batch for a filter, or the end of its stream. */
+export interface Fed {
+  readonly batch: ChunkBatch | undefined
 }
 
 /** The requests and messages of the gateway to a worker. */
@@ -114,13 +107,9 @@ export type GuestMethods = CallMethods & {
   describe(_: undefined): Readonly<Record<string, unknown>> | undefined
   migrate(given: OlderSettings): Migrated | undefined
   setUp(given: SetupData): Shape
-  admit(visit: Visit): Done<void>
-  stream(step: StreamStep): Done<Passed>
-  /** The rest of such a stream is not needed. */
-  drop(stream: Pick<StreamStep, 'of' | 'pipe'>): Done<void>
-  /** The next batch of a stream that an `around` answered with; or a note that the rest of it is not needed. */
-  pull(stream: AroundStream): Done<Passed>
-  release(stream: AroundStream): Done<void>
+  admit(visit: Visit): void
+  /** The next batch of a stream that the module makes, undefined at its end; of a filter, of what it is fed. */
+  read(stream: RunStream & { readonly fed: Fed | undefined }): Answered<ChunkItems | undefined, TraceMarks>
   /** An event about no call. */
   hear(event: EventView): void
   /** The news of the store. */
@@ -144,11 +133,15 @@ export type HostMethods = {
   store(ask: PartAsk): unknown
   /** Runs the part of the chain inside an `around`. */
   next(
-    given: AroundRun & { readonly change: CallChange; readonly trace: TracePart | undefined },
-  ): Answered<Given>
-  /** The next batch of a stream that an `around` was given; or it does not want the rest. */
-  pull(stream: AroundStream): Answered<ChunkBatch | undefined>
-  release(stream: AroundStream): Answered<void>
+    given: Run & { readonly change: CallChange; readonly state: TraceMarks },
+  ): Answered<ReplyView, TraceView>
+  /** The next batch of a stream that it was given, undefined at its end. */
+  read(stream: RunStream): Answered<ChunkBatch | undefined, TraceView>
+  /** It has added to the trace of a call. */
+  add(addition: Addition & { readonly of: string }): void
+  /** A hook failed, or refused, and its chain went on. */
+  fail(given: { readonly hook: string; readonly thrown: Thrown }): void
+  refuse(code: string): void
   abort(abort: Abort): void
   /** It wants to hear events of this name, or all. */
   listen(name: string | undefined): void
@@ -158,34 +151,15 @@ export type HostMethods = {
   log(line: LogLine): void
 }
 
-/** The result of a question about a call, with the changes of the call in the meantime. */
-export interface Answered<T> {
-  readonly value?: T
-  readonly thrown?: CallThrown
-  readonly news?: TraceView | undefined
-}
-
 /** The result of a request hook. */
 export type Step = { readonly change: CallChange } | { readonly body: Completion } | undefined
 
-/** The chunks of a stream that may leave: chunks that came, by their number, and others. */
-export interface Passed {
-  readonly chunks: readonly (number | CompletionChunk)[]
-  /** Nothing more is wanted: the module has no business with this answer, or has ended it. */
-  readonly over?: 'untouched' | 'ended'
-  readonly thrown?: Thrown
+/** An answer as it crosses: by its number, with its body or the wire of its stream if it comes from this side. */
+export interface ReplyView {
+  readonly reply: number
+  readonly body?: Completion
+  readonly wire?: string
 }
-
-/** The result from inside an `around`: an answer and its number, or the number of a stream. */
-export type Given =
-  | { readonly reply: number; readonly body: Completion }
-  | { readonly reply: number; readonly wire: string }
-
-/** The result of an `around`: the answer that it was given, or one of its own. */
-export type Made =
-  | { readonly given: number }
-  | { readonly body: Completion }
-  | { readonly stream: number; readonly wire: string }
 
 /** An event without its schema, which stays where it is; with the facts that are known of it where it was delivered. */
 export interface EventView extends Omit<EventType<unknown>, 'schema'> {

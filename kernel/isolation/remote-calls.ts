@@ -9,16 +9,16 @@ import type { CallChange, CallView } from './call-view.ts'
 import { CrossingCall } from './crossing-call.ts'
 import { Numbered } from './numbered.ts'
 import type { Abort } from './protocol.ts'
-import type { RemoteAround } from './remote-around.ts'
-import { viewOfTrace } from './trace-sync.ts'
+import type { RemoteRun } from './remote-run.ts'
+import { mark, type TraceMarks, type TraceView, viewOfTrace } from './trace-sync.ts'
 
 /** A call that a worker knows, and what of it has crossed. */
-export class RemoteCall extends CrossingCall {
+export class RemoteCall extends CrossingCall<TraceView, TraceMarks> {
   readonly call: Call
   /** By their identities. */
   readonly attempts = new Numbered<object>('host')
   /** By number. */
-  readonly arounds = new Map<number, RemoteAround>()
+  readonly runs = new Map<number, RemoteRun>()
   request: ModelRequest | undefined
   /** Hooks and streams that are in the worker. */
   running = 0
@@ -29,6 +29,14 @@ export class RemoteCall extends CrossingCall {
     super(call.id, 'host', call.cancel, tell)
     this.call = call
     this.isSettled = isSettled
+  }
+
+  state(): TraceView {
+    return viewOfTrace(this.call.trace, this)
+  }
+
+  follow(state: TraceMarks): void {
+    mark(this, state)
   }
 }
 
@@ -83,7 +91,7 @@ export class RemoteCalls {
       request: isSame ? undefined : request,
       cancel: known.numberOf(call.cancel),
       provider: modelName(seen).provider,
-      trace: viewOfTrace(call.trace, known),
+      trace: known.state(),
     }
   }
 
@@ -91,20 +99,12 @@ export class RemoteCalls {
   changed(call: Call, { fields, context, timeouts, cancel }: CallChange): Call {
     const seen = this.#seen(call)
     const known = this.find(call.id)
-    let changed = Object.keys(fields).length === 0 ? seen : seen.withRequest(fields)
-    if (context || timeouts || (cancel !== undefined && known)) {
-      changed = changed.with({
-        ...(context && { context }),
-        ...(timeouts && { timeouts }),
-        ...(cancel !== undefined && known && { cancel: known.cancelOf(cancel, () => partOf(known)) }),
-      })
-    }
-    return seen === call ? changed : mergeParameters(call, seen, changed)
-  }
-
-  /** The module ended a call, or a part of one. */
-  abort({ call, cancel, reason }: Abort): void {
-    this.#known.get(call)?.abort(cancel, reason)
+    const changed = seen.withRequest(fields).with({
+      ...(context && { context }),
+      ...(timeouts && { timeouts }),
+      ...(cancel !== undefined && known && { cancel: known.cancelOf(cancel, () => partOf(known)) }),
+    })
+    return mergeParameters(call, seen, changed)
   }
 
   /** The worker is lost, and with it all that it knew. */

@@ -61,9 +61,9 @@ export class RemoteEvents {
     const event: EventView = { name: type.name, alias, description, data: rest, facts }
     const { grants, worker } = this.#module
     if (!(call instanceof Call)) return worker.call('hear', { ...event, data })
-    const about = ({ errors }: RemoteCall) => ({
+    const about = (known: RemoteCall) => ({
       event,
-      ...(outcome && { outcome: viewOfOutcome(outcome, errors, grants.reads) }),
+      ...(outcome && { outcome: viewOfOutcome(outcome, known, grants.reads) }),
     })
     await this.#module.run('event', call, about)
   }

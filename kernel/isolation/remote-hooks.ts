@@ -1,12 +1,16 @@
 import type { Call } from '../call/call.ts'
 import type { Reply } from '../call/reply.ts'
 import { type ChainHooks, looksElsewhere } from '../chain/batches.ts'
+import type { Next } from '../chain/hooks.ts'
 import { isGatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
 import { replyWith } from '../stream/collect.ts'
+import { WorkerLost } from '../workers/supervision.ts'
+import { lostMidway } from './chunk-transit.ts'
 import type { HookName, Shape } from './protocol.ts'
 import type { RemoteModule } from './remote-module.ts'
-import { RemoteReveal, RemoteStream } from './remote-stream.ts'
+import { RemoteFilter, RemoteReveal, rewriteWhole } from './remote-rewrite.ts'
+import { RemoteRun } from './remote-run.ts'
 import { viewOfAttempt } from './trace-sync.ts'
 
 /** The hooks of a module in a worker, as the chain sees them: those that it has, and each leads there. */
@@ -15,7 +19,7 @@ export function remoteHooks(module: RemoteModule, shape: Shape): ChainHooks {
     pure: true,
     admit: (visit) => module.admit(visit),
     request: (call) => request(module, call, shape),
-    around: (call, next) => module.around(call, next),
+    around: (call, next) => around(module, call, next),
     async attempt(attempt, call, headers) {
       const added = await module.run('attempt', call, (known) => {
         return { attempt: viewOfAttempt(attempt, known), headers }
@@ -24,8 +28,8 @@ export function remoteHooks(module: RemoteModule, shape: Shape): ChainHooks {
     },
     attempted: (attempt, call) =>
       module.run('attempted', call, (known) => ({ attempt: viewOfAttempt(attempt, known) })),
-    reply: (body, call) => module.run('reply', call, () => ({ body })),
-    stream: (call) => new RemoteStream(module, call),
+    reply: (body, call) => rewriteWhole(module, body, call),
+    stream: (call) => new RemoteFilter(module, call),
     reveal: new RemoteReveal(module),
     settled: (outcome, call) => module.settled(outcome, call),
   }
@@ -36,6 +40,15 @@ export function remoteHooks(module: RemoteModule, shape: Shape): ChainHooks {
     ...(shape.varies && { varies: () => newId('vary_') }),
     [looksElsewhere]: shape.detects,
   }
+}
+
+function around(module: RemoteModule, call: Call, next: Next): Promise<Reply> {
+  const failed = (error: unknown): void => {
+    if (!(error instanceof WorkerLost)) throw error
+    if (module.failure === 'closed') throw lostMidway(module.id)
+  }
+  const varies = call.trace.chain?.variesIn?.(call, 'cache')
+  return new RemoteRun(module, call, next).begin('around', { varies }, failed)
 }
 
 async function request(

@@ -2,34 +2,31 @@ import { HostStore } from '../../storage/shared/host-store.ts'
 import type { Argument, Handlers, Result, RpcOptions } from '../../storage/shared/rpc-port.ts'
 import type { Call } from '../call/call.ts'
 import type { Outcome } from '../call/outcome.ts'
-import type { Reply } from '../call/reply.ts'
 import type { Entry } from '../chain/entry.ts'
-import type { Next, Visit } from '../chain/hooks.ts'
+import type { Visit } from '../chain/hooks.ts'
 import type { Meter } from '../chain/meter.ts'
 import { tellContained } from '../contain.ts'
 import type { Context } from '../contract/plugin.ts'
-import { isGatewayError } from '../errors.ts'
 import { HookFault } from '../hook-fault.ts'
 import type { Grants } from '../permissions/permissions.ts'
 import { SupervisedWorker } from '../workers/supervised-worker.ts'
 import type { SupervisedOptions } from '../workers/supervision.ts'
-import { errorOf, errors, thrownOf } from '../workers/thrown.ts'
+import { errorOf, errors } from '../workers/thrown.ts'
 import { viewOfOutcome } from './call-view.ts'
 import type {
   Answered,
-  AroundRun,
   CallHooks,
-  Done,
   GuestMethods,
   HostMethods,
   Remembered,
+  Run,
   SetupData,
   Shape,
 } from './protocol.ts'
-import { RemoteAround } from './remote-around.ts'
 import { type RemoteCall, RemoteCalls } from './remote-calls.ts'
 import { RemoteEvents } from './remote-events.ts'
-import { addPart } from './trace-sync.ts'
+import type { RemoteRun } from './remote-run.ts'
+import { addTo, type TraceMarks } from './trace-sync.ts'
 
 type WorkerOptions = SupervisedOptions<GuestMethods, HostMethods, Shape>
 
@@ -64,7 +61,6 @@ export class RemoteModule {
   readonly #meter: Meter
   readonly #events: RemoteEvents
   readonly #store: HostStore
-  #pipes = 0
 
   constructor(context: Context<unknown>, grants: Grants, meter: Meter, { start, failure, given }: Options) {
     this.id = context.id
@@ -134,32 +130,15 @@ export class RemoteModule {
 
   async admit(visit: Visit): Promise<void> {
     if (!this.worker.isReady) await this.worker.start()
-    this.#take(await this.worker.call('admit', visit))
+    await this.worker.call('admit', visit)
   }
 
   settled(outcome: Outcome, call: Call): Promise<void> {
     const given = (known: RemoteCall) => {
       known.isSettled = true
-      return { outcome: viewOfOutcome(outcome, known.errors, this.grants.reads) }
+      return { outcome: viewOfOutcome(outcome, known, this.grants.reads) }
     }
     return this.run('settled', call, given)
-  }
-
-  /** Has it wrap what is inside. */
-  async around(call: Call, next: Next): Promise<Reply> {
-    if (!this.worker.isReady) await this.started()
-    const known = this.calls.enter(call)
-    try {
-      return await new RemoteAround(this, known, call, next).reply()
-    } finally {
-      this.calls.leave(known)
-    }
-  }
-
-  /** A number for a stream. */
-  nextPipe(): number {
-    this.#pipes += 1
-    return this.#pipes
   }
 
   /** Has it do something for a call, which it is shown as it is now. */
@@ -168,7 +147,7 @@ export class RemoteModule {
     call: Call,
     given: (known: RemoteCall) => Argument<CallHooks[K]>,
   ): Promise<Result<CallHooks[K]>> {
-    type Ask = (hook: K, given: unknown) => Promise<Done<Result<CallHooks[K]>>>
+    type Ask = (hook: K, given: unknown) => Promise<Answered<Result<CallHooks[K]>, TraceMarks>>
     const ask = this.worker.call.bind(this.worker) as unknown as Ask
     return this.ask(call, (known) => {
       const view = this.calls.view(call, known)
@@ -177,25 +156,15 @@ export class RemoteModule {
   }
 
   /** Asks it something for a call that it has been shown, or is shown now. */
-  async ask<T>(call: Call, ask: (known: RemoteCall) => Promise<Done<T>>): Promise<T> {
+  async ask<T>(call: Call, ask: (known: RemoteCall) => Promise<Answered<T, TraceMarks>>): Promise<T> {
     // Nothing may come between when there is nothing to await: the call may be over in the next turn.
     if (!this.worker.isReady) await this.started()
     const known = this.calls.enter(call)
     try {
-      return this.#take(await ask(known), known)
+      return known.taken(await ask(known))
     } finally {
       this.calls.leave(known)
     }
-  }
-
-  /** Takes in what something left behind; throws what it threw. */
-  #take<T>({ value, thrown, refused, trace, faults }: Done<T>, known?: RemoteCall): T {
-    for (const fault of faults) this.#meter.fail(fault.hook, errorOf(fault.thrown))
-    if (trace && known) addPart(trace, known, refused === true)
-    if (!thrown) return value as T
-    const error = known ? known.errors.errorOf(thrown) : errorOf(thrown)
-    if (refused && isGatewayError(error) && !known?.errors.isOwn(thrown)) error.module = undefined
-    throw error
   }
 
   /** The methods that the worker may call. */
@@ -212,10 +181,20 @@ export class RemoteModule {
         })
       },
       store: (ask) => this.#store.answer(ask),
-      next: ({ change, trace, ...at }) => this.#inside(at, (around) => around.next(change, trace)),
-      pull: ({ stream, ...at }) => this.#inside(at, (around) => around.pull(stream)),
-      release: ({ stream, ...at }) => this.#inside(at, (around) => around.release(stream)),
-      abort: (abort) => this.calls.abort(abort),
+      next: ({ change, state, ...at }) => {
+        this.calls.find(at.of)?.follow(state)
+        return this.#inside(at, (run) => run.next(change))
+      },
+      read: ({ stream, isLeft, ...at }) =>
+        this.#inside(
+          at,
+          (run) => run.read(stream, isLeft),
+          (batch) => batch === undefined,
+        ),
+      abort: ({ call, cancel, reason }) => this.calls.find(call)?.abort(cancel, reason),
+      add: ({ of, ...addition }) => addTo(this.calls.find(of)?.call.trace, addition),
+      fail: ({ hook, thrown }) => this.#meter.fail(hook, errorOf(thrown)),
+      refuse: (code) => this.#meter.refuse(code),
       listen: (name) => this.#events.listen(name),
       declare: (kind) => this.#events.declare(kind),
       emit: (event) => this.#events.emit(event),
@@ -224,13 +203,12 @@ export class RemoteModule {
     }
   }
 
-  async #inside<T>(
-    { of, run }: AroundRun,
-    ask: (around: RemoteAround) => Promise<Answered<T>>,
-  ): Promise<Answered<T>> {
-    const around = this.calls.find(of)?.arounds.get(run)
-    if (around) return ask(around)
-    return { thrown: thrownOf(new HookFault('the call is over')) }
+  /** Answers a question about a call, in which a run of the module is. */
+  #inside<T>({ of, run }: Run, give: (run: RemoteRun) => Promise<T>, isLast?: (value: T) => boolean) {
+    const known = this.calls.find(of)
+    const found = known?.runs.get(run)
+    if (!known || !found) throw new HookFault('the call is over')
+    return known.answer(() => give(found), isLast)
   }
 
   #clear(): void {

@@ -1,0 +1,120 @@
+import type { Argument } from '../../storage/shared/rpc-port.ts'
+import type { Call } from '../call/call.ts'
+import type { Reply } from '../call/reply.ts'
+import type { Next } from '../chain/hooks.ts'
+import type { Chunk } from '../stream/chunk.ts'
+import { WorkerLost } from '../workers/supervision.ts'
+import type { CallChange } from './call-view.ts'
+import { type ChunkBatch, type ChunkItems, ChunkTransit, lostMidway } from './chunk-transit.ts'
+import { Passage } from './passage.ts'
+import type { CallHooks, Fed, ReplyView } from './protocol.ts'
+import type { RemoteModule } from './remote-module.ts'
+
+type Batches = AsyncIterable<readonly Chunk[]>
+
+/** One run of a module over an answer, seen from outside of its worker. */
+export class RemoteRun extends Passage<ChunkBatch, ChunkItems> {
+  readonly #module: RemoteModule
+  readonly #call: Call
+  readonly #next: Next | undefined
+  readonly #transit: ChunkTransit
+  #run = 0
+  /** The worker that it runs in, and no other: another does not know the chunks that a lost one held. */
+  #worker: number | undefined
+  /** What was read last for the module, and what broke that off. */
+  #reading: Promise<unknown> | undefined
+  #broken: unknown
+  /** Whether the module has all that it wants of what is read for it. */
+  protected isOver = false
+
+  /** `next` is what is inside of an `around`. */
+  constructor(module: RemoteModule, call: Call, next?: Next) {
+    const transit = new ChunkTransit()
+    super('host', transit)
+    this.#transit = transit
+    this.#module = module
+    this.#call = call
+    this.#next = next
+  }
+
+  /**
+   * Has the module run. Resolves with the answer that it makes, or one that it was given. A stream that it makes goes on without
+   * it when it fails, as long as all that was taken out can be put back; `failed` hears why, and throws if the stream must end.
+   */
+  async begin<K extends 'around' | 'rewrite'>(
+    hook: K,
+    given: Omit<Argument<CallHooks[K]>, 'run'>,
+    failed: (error: unknown) => void,
+  ): Promise<Reply> {
+    const view: ReplyView = await this.#module.run(hook, this.#call, ({ runs }) => {
+      this.#worker = this.#module.worker.starts
+      this.#run = runs.size + 1
+      runs.set(this.#run, this)
+      return { ...given, run: this.#run } as Argument<CallHooks[K]>
+    })
+    const reply = this.replyOf(view)
+    if (reply.kind === 'whole' || view.wire === undefined) return reply
+    return reply.through(this.#guarded(reply.chunks, failed))
+  }
+
+  /** Makes a call that an `around` asks for. */
+  async next(change: CallChange): Promise<ReplyView> {
+    return this.view(await this.#next!(this.#module.calls.changed(this.#call, change)))
+  }
+
+  override async read(stream: number, isLeft?: boolean): Promise<ChunkBatch | undefined> {
+    const reading = super.read(stream, isLeft)
+    this.#reading = reading
+    try {
+      const batch = await reading
+      this.isOver = batch === undefined
+      return batch
+    } catch (error) {
+      this.#broken = error
+      throw error
+    }
+  }
+
+  protected async ask(stream: number, isLeft: boolean, fed?: Fed): Promise<ChunkItems | undefined> {
+    const { worker } = this.#module
+    if (!worker.isReady || worker.starts !== this.#worker) throw new WorkerLost('in the middle of a stream')
+    const at = { of: this.#call.id, run: this.#run, stream, isLeft, fed }
+    return this.#module.ask(this.#call, () => worker.call('read', at))
+  }
+
+  async *#guarded(chunks: Batches, failed: (error: unknown) => void): AsyncGenerator<readonly Chunk[]> {
+    const { calls, id } = this.#module
+    const known = calls.enter(this.#call)
+    try {
+      yield* chunks
+    } catch (error) {
+      if (error === this.#broken) throw error
+      failed(error)
+      const rest = await this.#rest()
+      if (!rest) throw lostMidway(id)
+      yield* rest
+    } finally {
+      calls.leave(known)
+    }
+  }
+
+  /**
+   * The rest of the one stream that was read, with every chunk that never came back; undefined when there is not exactly one, or
+   * if it is not known which chunks are missing.
+   */
+  async #rest(): Promise<Batches | undefined> {
+    const [reader, ...others] = this.readers.values()
+    if (!reader || others.length > 0) return undefined
+    await this.#reading
+    const back = this.#transit.putBack()
+    return back && resumed(back, this.isOver ? undefined : reader)
+  }
+}
+
+async function* resumed(
+  back: readonly Chunk[],
+  reader: AsyncIterator<readonly Chunk[]> | undefined,
+): AsyncGenerator<readonly Chunk[]> {
+  if (back.length > 0) yield back
+  if (reader) yield* { [Symbol.asyncIterator]: () => reader }
+}
