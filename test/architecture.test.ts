@@ -145,7 +145,7 @@ const budgets: Readonly<Record<string, number>> = {
   discovery: 260,
   events: 344,
   http: 1_484,
-  isolation: 2_200,
+  isolation: 2_175,
   kit: 255,
   log: 35,
   permissions: 416,

@@ -50,7 +50,7 @@ export function mergeParameters(call: Call, seen: Call, changed: Call): Call {
     : next.withRequest(Object.fromEntries(fields.map((field) => [field, changed.request[field]])))
 }
 
-function changes(before: ModelRequest, after: ModelRequest): string[] {
+export function changes(before: ModelRequest, after: ModelRequest): string[] {
   if (before === after) return []
   const fields = new Set([...Object.keys(before), ...Object.keys(after)])
   return [...fields].filter((field) => before[field] !== after[field])

@@ -1,5 +1,6 @@
 import type { CompletionChunk } from '../call/canonical.ts'
 import { type GatewayError, internalError } from '../errors.ts'
+import { HookFault } from '../hook-fault.ts'
 import { Chunk } from '../stream/chunk.ts'
 
 /** A chunk as it crosses: the other side parses a provider's event, unless this side has parsed it before. */
@@ -46,6 +47,7 @@ export class ChunkTransit {
     const out = items.map((item) => {
       const chunk = typeof item === 'number' ? this.#held.get(item) : undefined
       if (typeof item !== 'number' || !chunk) {
+        if (!Array.isArray((item as CompletionChunk | null)?.choices)) throw new HookFault('expected chunks')
         this.#isAltered = true
         return Chunk.of(item as CompletionChunk)
       }

@@ -14,8 +14,6 @@ export abstract class CrossingCall<Ours, Theirs> {
   readonly #cancels: Numbered<Cancel>
   readonly #tell: (abort: Abort) => void
   readonly #releases: (() => void)[] = []
-  /** The cancel that is being used because the other side has used it. */
-  #followed: number | undefined
 
   /** `own` is the call's own cancel, number 0; those of its copies are numbered as they come. */
   constructor(id: string, side: Side, own: Cancel, tell: (abort: Abort) => void) {
@@ -80,14 +78,12 @@ export abstract class CrossingCall<Ours, Theirs> {
   }
 
   tell(cancel: number, reason: Error): void {
-    if (this.#followed !== cancel) this.#tell({ call: this.id, cancel, reason: this.thrownOf(reason) })
+    this.#tell({ call: this.id, cancel, reason: this.thrownOf(reason) })
   }
 
-  /** Uses the cancel that the other side has used. */
+  /** Uses the cancel that the other side has used. It hears of that in return, where the cancel is used already. */
   abort(cancel: number, reason: CallThrown): void {
-    this.#followed = cancel
     this.#cancels.get(cancel)?.abort(this.errorOf(reason) as Error)
-    this.#followed = undefined
   }
 
   /** Takes over something to be released when the call is forgotten. */

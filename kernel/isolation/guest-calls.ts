@@ -3,6 +3,7 @@ import { ShortLived } from '../../storage/shared/short-lived.ts'
 import { Call } from '../call/call.ts'
 import { Cancel, over } from '../call/cancel.ts'
 import type { ModelRequest } from '../call/canonical.ts'
+import { changes } from '../call/redacted.ts'
 import type { ChainFacts } from '../call/trace.ts'
 import type { CallChange, CallView } from './call-view.ts'
 import { CrossingCall } from './crossing-call.ts'
@@ -74,8 +75,7 @@ export class GuestCalls {
 
   /** The differences of a changed call. */
   changeOf(call: Call, changed: Call): CallChange {
-    const names = new Set([...Object.keys(call.request), ...Object.keys(changed.request)])
-    const fields = [...names].filter((name) => call.request[name] !== changed.request[name])
+    const fields = changes(call.request, changed.request)
     const cancel = changed.cancel === call.cancel ? undefined : this.find(call.id)?.numberOf(changed.cancel)
     return {
       fields: Object.fromEntries(fields.map((name) => [name, changed.request[name]])),

@@ -5,9 +5,8 @@ import { Events, type EventType, type Occurrence } from '../events.ts'
 import { HookFault } from '../hook-fault.ts'
 import { jsonSchemaOf } from '../kit/json-schema.ts'
 import type { Log } from '../log.ts'
-import { outcomeOf } from './call-view.ts'
-import type { GuestCall, Host } from './guest-calls.ts'
-import type { CallHooks, EventView } from './protocol.ts'
+import type { Host } from './guest-calls.ts'
+import type { EventView } from './protocol.ts'
 
 type Listener<T> = (data: T, occurrence: Occurrence<T>) => unknown
 
@@ -49,14 +48,9 @@ export class GuestEvents implements EventBus {
     emitted.catch((err) => this.#log.error({ err, event: name }, 'an event cannot cross from a worker'))
   }
 
-  async hear({ data, facts, ...kind }: EventView): Promise<void> {
+  /** Hears an event. One about a call arrives with the call, and what it ended in, which were left out of its data. */
+  async hear({ data, facts, ...kind }: EventView, about?: object): Promise<void> {
     const type: EventType<unknown> = { ...kind, schema: z.unknown() }
-    await this.#heard.tell(occurrenceOf(type, facts!, data))
-  }
-
-  /** Hears an event about a call, which was left out of its data. */
-  hearOf(call: unknown, { event, outcome }: Parameters<CallHooks['event']>[0], known: GuestCall): void {
-    const about = { call, ...(outcome && { outcome: outcomeOf(outcome, known) }) }
-    void this.hear({ ...event, data: { ...(event.data as object), ...about } })
+    await this.#heard.tell(occurrenceOf(type, facts!, about ? { ...(data as object), ...about } : data))
   }
 }

@@ -1,11 +1,12 @@
 import type { Handlers } from '../../storage/shared/rpc-port.ts'
 import type { Call } from '../call/call.ts'
 import type { Entry } from '../chain/entry.ts'
-import type { Awaitable, Hooks, Next } from '../chain/hooks.ts'
-import { inspectRequest, asks as looks } from '../chain/inspect.ts'
+import { type Awaitable, type Hooks, hooksOf, type Next } from '../chain/hooks.ts'
+import { inspectRequest } from '../chain/inspect.ts'
 import { readOnlyHooks } from '../chain/read-only.ts'
 import { checkedReply } from '../chain/returned.ts'
 import { revealReply, rewriteReply } from '../chain/rewrite.ts'
+import { detach } from '../contain.ts'
 import { HookFault } from '../hook-fault.ts'
 import { grantedHooks } from '../permissions/granted.ts'
 import { grantsOf } from '../permissions/permissions.ts'
@@ -48,21 +49,10 @@ export class GuestModule {
     const hooks = grantedHooks(id, readOnlyHooks(returned), grantsOf(permissions))
     if (hooks.eligible ?? hooks.prefers) throw cannotCross(id, 'a word in where calls go')
     this.#entry = { ...this.#entry, hooks }
-    const { admit, pure, around, varies, attempt, attempted, reply, stream, detect, reveal, settled } = hooks
-    return {
-      admit: admit !== undefined,
-      request: looks(this.#entry),
-      pure: pure === true,
-      detects: detect?.request !== undefined,
-      around: around !== undefined,
-      varies: varies !== undefined,
-      attempt: attempt !== undefined,
-      attempted: attempted !== undefined,
-      reply: (reply ?? detect?.reply) !== undefined,
-      stream: (reply ?? stream ?? detect?.reply) !== undefined,
-      reveal: reveal !== undefined,
-      settled: settled !== undefined,
-    }
+    const { pure, detect } = hooks
+    const detects = detect?.request !== undefined
+    const more = [detects && 'request', ...(detect?.reply ? ['reply', 'stream'] : []), pure && 'pure']
+    return { hooks: [...hooksOf(hooks), ...more.filter((name) => typeof name === 'string')], detects }
   }
 
   /** The methods that the gateway may call. */
@@ -96,7 +86,10 @@ export class GuestModule {
       settled: this.#forCall((call, { outcome }, known) =>
         this.#entry.hooks.settled!(outcomeOf(outcome, known), call),
       ),
-      event: this.#forCall((call, given, known) => this.#parts.events.hearOf(call, given, known)),
+      event: this.#forCall((call, { event, outcome }, known) => {
+        const about = { call, ...(outcome && { outcome: outcomeOf(outcome, known) }) }
+        detach('an event', this.#parts.events.hear(event, about))
+      }),
       read: async ({ of, run, stream, isLeft, fed }) => {
         const known = this.#parts.calls.find(of)
         const passage = known?.runs.get(run)

@@ -1,7 +1,7 @@
 import { getCompileCacheDir } from 'node:module'
 import path from 'node:path'
 import { z } from 'zod'
-import type { Argument, Methods, Result } from '../../storage/shared/rpc-port.ts'
+import type { Methods, RpcPort } from '../../storage/shared/rpc-port.ts'
 import type { ChainHooks } from '../chain/batches.ts'
 import type { ModuleManifest } from '../discovery/manifest.ts'
 import { noOutbound } from '../permissions/outbound.ts'
@@ -28,7 +28,7 @@ const defaultStartMs = 30_000
 /** Runs modules in workers within these bounds. */
 export const isolateWithin = (limits: WorkerLimits): Isolation => ({
   describe: (plugin) => describeInWorker(plugin, limits),
-  migrate: (plugin, older) => askInWorker(plugin, limits, 'migrate', older),
+  migrate: (plugin, older) => askInWorker(plugin, limits, (guest) => guest.call('migrate', older)),
   setUp: (plugin, instance, parts) => setUpInWorker(plugin, instance, parts, limits),
 })
 
@@ -68,7 +68,7 @@ async function setUpInWorker(
 
 /** Starts a worker only to learn which settings its module takes. */
 async function describeInWorker(plugin: Plugin, limits: WorkerLimits): Promise<z.ZodType> {
-  const schema = await askInWorker(plugin, limits, 'describe', undefined)
+  const schema = await askInWorker(plugin, limits, (guest) => guest.call('describe', undefined))
   if (!schema) return z.record(z.string(), z.unknown())
   const settings = z.fromJSONSchema(schema)
   settings._zod.toJSONSchema = () => schema
@@ -76,18 +76,13 @@ async function describeInWorker(plugin: Plugin, limits: WorkerLimits): Promise<z
 }
 
 /** Starts a worker only to ask it one thing. */
-async function askInWorker<K extends 'describe' | 'migrate'>(
+async function askInWorker<T>(
   plugin: Plugin,
   limits: WorkerLimits,
-  method: K,
-  argument: Argument<GuestMethods[K]>,
-): Promise<Result<GuestMethods[K]>> {
-  const worker = new SupervisedWorker<GuestMethods, Methods, Result<GuestMethods[K]>>({
-    ...startOf(plugin, limits),
-    methods: {},
-    rpc,
-    begin: (guest) => guest.call(method, argument),
-  })
+  begin: (guest: RpcPort<GuestMethods, Methods>) => Promise<T>,
+): Promise<T> {
+  const start = startOf(plugin, limits)
+  const worker = new SupervisedWorker<GuestMethods, Methods, T>({ ...start, methods: {}, rpc, begin })
   try {
     return await worker.start()
   } finally {

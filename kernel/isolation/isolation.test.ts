@@ -61,7 +61,10 @@ describe('a module in a worker', () => {
 
   test('that says what makes no sense harms nobody, and goes on', async () => {
     await withModule(`return import('node:worker_threads').then(({ parentPort }) => ({ request(call) {
-      for (const odd of [null, {}, 7, { notify: 'log', argument: { level: 'bogus' } }, { notify: 'emit' }, { notify: 'abort' }, { call: 1, method: 'nothing' }])
+      for (const odd of [null, {}, 7, { notify: 'log', argument: { level: 'bogus' } }, { notify: 'emit' }, { notify: 'abort' }, { call: 1, method: 'nothing' },
+        ...['mayRecord', 'finding', 'slot', 7].map((add) => ({ notify: 'add', argument: { of: call.id, add, given: [undefined] } })),
+        { notify: 'add', argument: { of: call.id, add: 'decide' } }, { notify: 'fail' }, { call: 1e6, method: 'next', argument: { of: call.id } },
+        { call: 1e6, method: 'read', argument: { of: call.id, run: 7, stream: 'x' } }])
         parentPort.postMessage([odd])
       parentPort.postMessage(7)
       call.trace.header('x-far', 'here')

@@ -41,17 +41,13 @@ export interface SetupData {
 
 export type Remembered = Readonly<Record<string, unknown>>
 
-/** The hooks that a module has, whichever of its own they come from. */
-export interface Shape extends Readonly<Record<HookName, boolean>> {
+/** What a module does. */
+export interface Shape {
+  /** The names of its hooks; the hooks of its detections are among them. */
+  readonly hooks: readonly string[]
   /** Whether it looks for something in requests: what it would have hidden cannot be recorded without asking it. */
   readonly detects: boolean
-  /** Whether it says what answers vary by, which cannot be asked in time from here. */
-  readonly varies: boolean
 }
-
-export type HookName =
-  | ('admit' | 'request' | 'pure' | 'around' | 'attempt' | 'attempted')
-  | ('reply' | 'stream' | 'reveal' | 'settled')
 
 /** An error of a call as it crosses, with the number by which both sides know it. */
 export interface CallThrown extends Thrown {

@@ -9,6 +9,7 @@ import type { CallChange, CallView } from './call-view.ts'
 import { CrossingCall } from './crossing-call.ts'
 import { Numbered } from './numbered.ts'
 import type { Abort } from './protocol.ts'
+import type { RemoteModule } from './remote-module.ts'
 import type { RemoteRun } from './remote-run.ts'
 import { mark, type TraceMarks, type TraceView, viewOfTrace } from './trace-sync.ts'
 
@@ -40,10 +41,7 @@ export class RemoteCall extends CrossingCall<TraceView, TraceMarks> {
   }
 }
 
-interface Worker {
-  notify(method: 'abort', abort: Abort): void
-  notify(method: 'over', call: string): void
-}
+type Worker = Pick<RemoteModule['worker'], 'notify'>
 
 /** The calls that a worker knows: from the first hook of each until it is over and nothing of it runs there any more. */
 export class RemoteCalls {

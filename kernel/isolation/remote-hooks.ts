@@ -7,7 +7,7 @@ import { newId } from '../id.ts'
 import { replyWith } from '../stream/collect.ts'
 import { WorkerLost } from '../workers/supervision.ts'
 import { lostMidway } from './chunk-transit.ts'
-import type { HookName, Shape } from './protocol.ts'
+import type { Shape } from './protocol.ts'
 import type { RemoteModule } from './remote-module.ts'
 import { RemoteFilter, RemoteReveal, rewriteWhole } from './remote-rewrite.ts'
 import { RemoteRun } from './remote-run.ts'
@@ -15,7 +15,7 @@ import { viewOfAttempt } from './trace-sync.ts'
 
 /** The hooks of a module in a worker, as the chain sees them: those that it has, and each leads there. */
 export function remoteHooks(module: RemoteModule, shape: Shape): ChainHooks {
-  const hooks: Required<Pick<ChainHooks, HookName>> = {
+  const hooks: ChainHooks = {
     pure: true,
     admit: (visit) => module.admit(visit),
     request: (call) => request(module, call, shape),
@@ -33,11 +33,11 @@ export function remoteHooks(module: RemoteModule, shape: Shape): ChainHooks {
     reveal: new RemoteReveal(module),
     settled: (outcome, call) => module.settled(outcome, call),
   }
-  const own = Object.entries(hooks).filter(([name]) => shape[name as HookName])
+  const own = Object.entries(hooks).filter(([name]) => shape.hooks.includes(name))
   return {
     ...Object.fromEntries(own),
     // Its value is not known here, so its answers are not shared with other calls.
-    ...(shape.varies && { varies: () => newId('vary_') }),
+    ...(shape.hooks.includes('varies') && { varies: () => newId('vary_') }),
     [looksElsewhere]: shape.detects,
   }
 }

@@ -90,7 +90,7 @@ export class RemoteModule {
   /** Resolves with what it does, when it is set up. */
   async start(): Promise<Shape> {
     const shape = await this.worker.start()
-    this.calls.settles = shape.settled
+    this.calls.settles = shape.hooks.includes('settled')
     return shape
   }
 

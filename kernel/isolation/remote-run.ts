@@ -2,6 +2,8 @@ import type { Argument } from '../../storage/shared/rpc-port.ts'
 import type { Call } from '../call/call.ts'
 import type { Reply } from '../call/reply.ts'
 import type { Next } from '../chain/hooks.ts'
+import { detach } from '../contain.ts'
+import { HookFault } from '../hook-fault.ts'
 import type { Chunk } from '../stream/chunk.ts'
 import { WorkerLost } from '../workers/supervision.ts'
 import type { CallChange } from './call-view.ts'
@@ -10,7 +12,10 @@ import { Passage } from './passage.ts'
 import type { CallHooks, Fed, ReplyView } from './protocol.ts'
 import type { RemoteModule } from './remote-module.ts'
 
-type Batches = AsyncIterable<readonly Chunk[]>
+export type Batches = AsyncIterable<readonly Chunk[]>
+
+/** Called with what went wrong in a worker while it made a stream; throws if the stream must end. */
+export type Failed = (error: unknown) => void
 
 /** One run of a module over an answer, seen from outside of its worker. */
 export class RemoteRun extends Passage<ChunkBatch, ChunkItems> {
@@ -26,6 +31,8 @@ export class RemoteRun extends Passage<ChunkBatch, ChunkItems> {
   #broken: unknown
   /** Whether the module has all that it wants of what is read for it. */
   protected isOver = false
+  /** Whether the answer goes on without the module, which may still want to read. */
+  #isGivenUp = false
 
   /** `next` is what is inside of an `around`. */
   constructor(module: RemoteModule, call: Call, next?: Next) {
@@ -44,7 +51,7 @@ export class RemoteRun extends Passage<ChunkBatch, ChunkItems> {
   async begin<K extends 'around' | 'rewrite'>(
     hook: K,
     given: Omit<Argument<CallHooks[K]>, 'run'>,
-    failed: (error: unknown) => void,
+    failed: Failed,
   ): Promise<Reply> {
     const view: ReplyView = await this.#module.run(hook, this.#call, ({ runs }) => {
       this.#worker = this.#module.worker.starts
@@ -63,6 +70,7 @@ export class RemoteRun extends Passage<ChunkBatch, ChunkItems> {
   }
 
   override async read(stream: number, isLeft?: boolean): Promise<ChunkBatch | undefined> {
+    if (this.#isGivenUp) throw new HookFault('the answer has gone on without the module')
     const reading = super.read(stream, isLeft)
     this.#reading = reading
     try {
@@ -82,19 +90,22 @@ export class RemoteRun extends Passage<ChunkBatch, ChunkItems> {
     return this.#module.ask(this.#call, () => worker.call('read', at))
   }
 
-  async *#guarded(chunks: Batches, failed: (error: unknown) => void): AsyncGenerator<readonly Chunk[]> {
+  async *#guarded(chunks: Batches, failed: Failed): AsyncGenerator<readonly Chunk[]> {
     const { calls, id } = this.#module
     const known = calls.enter(this.#call)
     try {
       yield* chunks
     } catch (error) {
       if (error === this.#broken) throw error
+      this.#isGivenUp = true
       failed(error)
       const rest = await this.#rest()
       if (!rest) throw lostMidway(id)
       yield* rest
     } finally {
       calls.leave(known)
+      const left = this.isOver ? [] : [...this.readers.values()]
+      detach('the rest of a stream', Promise.all(left.map((reader) => reader.return?.())))
     }
   }
 
