@@ -1,13 +1,12 @@
 import { z } from 'zod'
-import { type Call, type Completion, defineModule, TokenCounting } from '#kernel'
-import { Assembler, detach, instructionsAtStart, messageTokens, personalOfUsers } from '#kit'
+import { type Call, type Completion, defineModule, type Message, TokenCounting } from '#kernel'
+import { Assembler, detach, instructionsAtStart, messageTokens, personalOfUsers, Writes } from '#kit'
 import { Folding } from './folding.ts'
 import { Memory } from './memory.ts'
 import { recalled } from './recall.ts'
 import { addRoutes } from './routes.ts'
 import { sessionOf } from './session.ts'
 import { hasHistory, turnOf } from './turn.ts'
-import { Writes } from './writes.ts'
 
 export default defineModule({
   settings: z.strictObject({
@@ -76,8 +75,7 @@ export default defineModule({
         if (!session || hasHistory(call.request)) return undefined
         await writes.of(session.id)
         const found = await memory.recall(session.id)
-        const count = (messages: Parameters<typeof messageTokens>[0]) =>
-          messageTokens(messages, call, find(TokenCounting))
+        const count = (messages: readonly Message[]) => messageTokens(messages, call, find(TokenCounting))
         const brought = await recalled(call, found ?? nothing, budget, { inspect, count })
         const { messages, turns, tokens, hasSummary, keptOut } = brought
         call.trace.facts.chatmem = {

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { notFound, type OnceContext, type Principal } from '#kernel'
-import { forbidOthers, listed, listOf, listQuery, storedPage } from '#kit'
+import { forbidOthers, listed, listOf, listQuery, storedPage, type Writes } from '#kit'
 import type { Memory } from './memory.ts'
 import type { SessionRow } from './rows.ts'
 import { turn } from './turn.ts'
-import type { Writes } from './writes.ts'
 
 const base = '/api/modules/chatmem/sessions'
 const params = z.strictObject({ id: z.string().max(256) })

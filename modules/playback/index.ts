@@ -9,7 +9,7 @@ import {
   kernelServices,
   SealedBodies,
 } from '#kernel'
-import { answeredRequest, answerKey, answerSharing, circleOf, personalOfUsers } from '#kit'
+import { answeredRequest, answerKey, answerSharing, circleOf, personalOfUsers, Writes } from '#kit'
 import { Cassette } from './cassette.ts'
 import { Cleaner } from './clean.ts'
 import { missing, unreadable } from './miss.ts'
@@ -59,8 +59,12 @@ export default defineModule({
     const nearest = new NearestSearch(cassette)
     const cleaner = new Cleaner()
     const owners = new Owners(store, folder)
+    const writes = new Writes()
     personal(
-      personalOfUsers({ count: (user) => owners.countOf(user), erase: (user) => owners.eraseOf(user) }),
+      personalOfUsers({
+        count: (user) => owners.countOf(user),
+        erase: (user) => writes.all().then(() => owners.eraseOf(user)),
+      }),
     )
 
     /** Throws 413 where it takes too long to look for secrets. The key is of the clean question: a hash would let them be guessed. */
@@ -78,9 +82,6 @@ export default defineModule({
         throw unreadable(name, file)
       }
     }
-
-    /** Files that are being written: the call after waits for the one that it asks for. */
-    const writing = new Map<string, Promise<void>>()
 
     async function keep(call: Call, { file, question }: Asked, body: Completion, steps: readonly Step[]) {
       if (find(SealedBodies)?.subjectOf(call.principal)) {
@@ -104,7 +105,7 @@ export default defineModule({
           return next(call)
         }
         const { file, question } = asked
-        await writing.get(file)
+        await writes.of(file)
         const found = mode === 'record' ? undefined : await recordingOf(file)
         if (!found && mode === 'replay') throw missing(name, await nearest.find(question, call.signal))
         call.trace.facts.playback = { cassette: name, file, replayed: found !== undefined }
@@ -112,10 +113,9 @@ export default defineModule({
         if (found) return played(call, found, pace)
         const began = performance.now()
         return recorded(await next(call), began, (body, steps) => {
-          const written = keep(call, asked, body, steps)
+          writes
+            .run(file, () => keep(call, asked, body, steps))
             .catch((error: unknown) => log.warn({ err: error }, 'an answer was not recorded'))
-            .finally(() => writing.delete(file))
-          writing.set(file, written)
         })
       },
     }
