@@ -45,6 +45,7 @@ const bound: Readonly<Record<string, string>> = {
   tokentrim: 'asks where calls would go',
   prefixcache: 'prices what it saves with a service',
   promptlint: 'adds a route',
+  promptpad: 'asks a service for templates',
   promptguard: 'offers a service, which is asked without waiting',
   queuepriority: 'adds routes, and is told of the end of attempts',
   rateshield: 'counts with a service, which it asks',
