@@ -26,8 +26,11 @@ export interface FoundTemplate {
 
 /** The templates of the studio, as calls use them. */
 export interface Templates {
-  /** The caller's own template, else a shared one. Rejects with 404 where there is none that its calls may use. */
-  find(caller: Pick<Principal, 'type' | 'userId'>, choice: TemplateChoice): Promise<FoundTemplate>
+  /**
+   * The caller's own template, else a shared one. Rejects with 404 where there is none that its calls may use, and with 403 for a key
+   * that belongs to no user.
+   */
+  find(caller: Principal, choice: TemplateChoice): Promise<FoundTemplate>
 }
 
 export const Templates = guardedToken<Templates>('templates')

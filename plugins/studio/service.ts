@@ -1,10 +1,11 @@
 import { notFound, type Templates } from '#kernel'
+import { scopeOf } from '#kit'
 import type { Studio } from './studio.ts'
 
 /** Templates for the calls of others: what may be used by whom, filled with the values of a call. */
 export const templatesOf = (studio: Studio): Templates => ({
-  async find({ type, userId }, { slug, ...which }) {
-    const row = studio.shelf.named(slug, type === 'admin' ? undefined : userId)
+  async find(caller, { slug, ...which }) {
+    const row = studio.shelf.named(slug, scopeOf(caller))
     if (!row || row.status === 'archived')
       throw notFound(`There is no template ${slug} that calls can use.`, { param: 'template' })
     const version = studio.numberOf(row, which, 'template.')

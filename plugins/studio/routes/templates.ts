@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { badRequest, type Context, forbidden, newId } from '#kernel'
-import { forbidOthers, listed, listOf, listQuery, pageOf } from '#kit'
+import { forbidOthers, listed, listOf, listQuery, pageOf, scopeOf } from '#kit'
 import { withLabels } from '../labels.ts'
 import type { TemplateRow } from '../rows.ts'
 import { shownBody, shownTemplate, templateDetail, templateItem } from '../shown.ts'
@@ -55,7 +55,7 @@ export function addTemplateRoutes({ route }: Pick<Context<unknown>, 'route'>, st
     body: newTemplate,
     status: 201,
     returns: templateDetail,
-    throws: [403, 409],
+    throws: [403, 404, 409],
     async handle({ body, principal }) {
       const { slug, name, description, tags, visibility, status, type, labels, ...rest } = body
       const { variables: declared, ...said } = rest
@@ -63,10 +63,11 @@ export function addTemplateRoutes({ route }: Pick<Context<unknown>, 'route'>, st
       if (type !== undefined && type !== kind)
         throw badRequest(`body type: the content is that of a ${kind} template.`, { param: 'type' })
       const now = new Date().toISOString()
-      const { type: caller, userId, tenant } = principal!
+      const { tenant } = principal!
+      const user_id = scopeOf(principal)
       const owner = {
         id: newId('tpl_'),
-        ...(caller !== 'admin' && userId !== undefined && { user_id: userId }),
+        ...(user_id !== undefined && { user_id }),
         ...(tenant !== undefined && { tenant }),
       }
       checkVisibility(visibility, owner)
