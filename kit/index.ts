@@ -139,6 +139,8 @@ export {
   personalTypes,
 } from './personal-entities.ts'
 export { type Priority, priorities, priorityOf } from './priority.ts'
+export { type LintFinding, lint } from './prompt-lint/lint.ts'
+export { type RuleName as LintRule, ruleNames as lintRules } from './prompt-lint/rule.ts'
 export { allProtocolOptions, protocolOptions } from './protocol-options.ts'
 export { protocolOptionsHooks } from './protocol-options-hooks.ts'
 export { Race } from './race.ts'

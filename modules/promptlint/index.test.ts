@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { lint } from '../../kit/prompt-lint/lint.ts'
+import type { RuleName } from '../../kit/prompt-lint/rule.ts'
 import { ask } from '../../test/ask.ts'
 import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
-import { lint } from './lint.ts'
-import type { RuleName } from './rule.ts'
 
 const limits = { max_system_tokens: 100 }
 const long = 'Answer questions about the opening hours of the museum and its shop.'

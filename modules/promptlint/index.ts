@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { badRequest, defineModule } from '#kernel'
-import { lint } from './lint.ts'
-import { ruleNames } from './rule.ts'
+import { lint, lintRules } from '#kit'
 
 const header = 'X-Prompt-Lint'
 
 const levels = z
-  .partialRecord(z.enum(ruleNames), z.enum(['error', 'warning', 'off']))
+  .partialRecord(z.enum(lintRules), z.enum(['error', 'warning', 'off']))
   .default({})
   .meta({
     title: 'Levels',
@@ -52,7 +51,7 @@ export default defineModule({
       returns: z.object({
         findings: z.array(
           z.object({
-            rule: z.enum(ruleNames),
+            rule: z.enum(lintRules),
             level: z.enum(['error', 'warning']),
             at: z.string().meta({ description: 'The message, such as `messages.0`.' }),
             count: z.int(),

@@ -215,6 +215,16 @@ describe('what cannot be published is refused with its field', () => {
   })
 })
 
+test('a version says what the linter finds in it, with its partials in place', async () => {
+  await make('brief', { content: 'Be concise.' })
+  await make('both', { content: '{{> brief}} Explain {{topic}} in great detail.' })
+  const lint = async (slug: string) => (await api('GET', `/${slug}/versions/1`)).body.lint
+  expect(await lint('brief')).toEqual([])
+  expect(await lint('both')).toEqual([
+    { rule: 'contradiction', at: 'messages.0', message: expect.any(String) },
+  ])
+})
+
 describe('partials', () => {
   test('are those of the moment of publishing, so that a version never changes', async () => {
     await make('foot', { content: 'Yours, {{name}}' })

@@ -53,5 +53,5 @@ export class Prompt {
 }
 
 /** A content as messages: a text is what the system says. */
-const messagesOf = (content: Content) =>
+export const messagesOf = (content: Content) =>
   typeof content === 'string' ? [{ role: 'system' as const, content }] : content

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
-import { badRequest, tooLarge } from '#kernel'
-import { canonicalJson } from '#kit'
+import { badRequest, type ResponseFormat, type Tool, tooLarge } from '#kernel'
+import { canonicalJson, lint } from '#kit'
 import type { Content } from './input.ts'
 import { namesIn } from './mustache/names.ts'
 import { type Node, parse } from './mustache/parse.ts'
 import { resolved, slugsIn } from './mustache/partials.ts'
+import { messagesOf } from './prompt.ts'
 import type { VersionBody } from './rows.ts'
 import { variablesOf } from './variables.ts'
 
@@ -13,7 +14,10 @@ const deepest = 5
 /** Characters of what a version says, as JSON. */
 const longest = 500_000
 
-type Made = 'resolved' | 'partials' | 'depth' | 'variables' | 'sha256'
+type Made = 'resolved' | 'partials' | 'depth' | 'variables' | 'sha256' | 'lint'
+
+/** Estimated tokens of a system message above which the linter calls it long. */
+const longestSystem = 2000
 
 /** What a version is made of. */
 export interface Draft extends Omit<VersionBody, Made> {
@@ -58,6 +62,7 @@ export async function published(
     partials: closure(parts),
     depth,
     variables: variablesOf(nodes, declared),
+    lint: weaknesses(draft, withTexts(content, whole)),
     sha256: hash('sha256', typeof content === 'string' ? content : canonicalJson(content)),
   }
   if (JSON.stringify(body).length > longest)
@@ -88,5 +93,21 @@ function closure(parts: ReadonlyMap<string, Part>): VersionBody['partials'] {
   const all = [...parts].flatMap(([slug, { id, version, body }]) => [{ id, slug, version }, ...body.partials])
   return [...new Map(all.map((one) => [`${one.id}/${one.version}`, one])).values()]
 }
+
+/** What the linter says of a prompt; tags are no placeholders that somebody forgot to fill. */
+const weaknesses = (
+  { tools, response_format: format }: Pick<Draft, 'tools' | 'response_format'>,
+  content: Content,
+) =>
+  lint(
+    {
+      model: '',
+      messages: messagesOf(content).map(({ role, content }) => ({ role, content })),
+      ...(tools && { tools: tools as unknown as Tool[] }),
+      ...(format && { response_format: format as unknown as ResponseFormat }),
+    },
+    { placeholder: 'off' },
+    { max_system_tokens: longestSystem },
+  ).map(({ rule, at, message }) => ({ rule, at, message }))
 
 const refused = (what: string) => badRequest(`body content: ${what}.`, { param: 'content' })

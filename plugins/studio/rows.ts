@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Collection, Principal, Store } from '#kernel'
+import { lintRules } from '#kit'
 import { content, fields } from './input.ts'
 import { declaredVariable, variable } from './variables.ts'
 
@@ -30,6 +31,13 @@ const template = z.object({
 })
 export type TemplateRow = z.infer<typeof template>
 
+/** A weakness of what a version says. */
+export const lintFinding = z.object({
+  rule: z.enum(lintRules),
+  at: z.string().meta({ description: 'The message, such as `messages.0`.' }),
+  message: z.string(),
+})
+
 const version = z.object({
   template: z.string(),
   version: z.int(),
@@ -55,6 +63,7 @@ export const versionBody = z.object({
   ...fields,
   change_note: z.string().optional(),
   parent_version: z.int().nullable(),
+  lint: z.array(lintFinding).default([]),
   sha256: z.string(),
 })
 export type VersionBody = z.infer<typeof versionBody>

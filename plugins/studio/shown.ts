@@ -1,6 +1,14 @@
 import { z } from 'zod'
 import { content } from './input.ts'
-import { kinds, statuses, type TemplateRow, type VersionBody, type VersionRow, visibilities } from './rows.ts'
+import {
+  kinds,
+  lintFinding,
+  statuses,
+  type TemplateRow,
+  type VersionBody,
+  type VersionRow,
+  visibilities,
+} from './rows.ts'
 import { variable } from './variables.ts'
 
 const time = z.string().meta({ format: 'date-time' })
@@ -48,6 +56,7 @@ const said = {
 
 export const versionDetail = versionItem.extend({
   ...said,
+  lint: z.array(lintFinding),
   partials: z.array(z.object({ slug: z.string(), version: z.int() })).meta({
     description: 'Templates that are part of it, in the version that they had when it was published.',
   }),

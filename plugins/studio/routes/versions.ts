@@ -111,6 +111,7 @@ const detailOf = (
 ): z.infer<typeof versionDetail> => ({
   ...shownVersion(template, row, body),
   ...shownBody(body),
+  lint: body.lint,
   partials: body.partials.map(({ slug, version }) => ({ slug, version })),
 })
 

@@ -1,5 +1,5 @@
-import type { ModelRequest } from '#kernel'
-import { messageTexts } from '#kit'
+import type { ModelRequest } from '../../kernel/call/canonical.ts'
+import { messageTexts } from '../message-texts.ts'
 
 /** Characters of a text that are examined; a prompt that goes on behind them is data. */
 const most = 100_000
