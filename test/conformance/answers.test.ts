@@ -29,7 +29,7 @@ const script = {
 /** The JSON that the fake provider answers with, by asking it once more what the gateway asked. */
 async function answerOf(cell: Cell): Promise<unknown> {
   const { content, ...silent } = script
-  cell.upstream.reply({ ...(cell.provider.name === 'cohere' ? silent : script), times: 2 })
+  cell.reply({ ...(cell.provider.name === 'cohere' ? silent : script), times: 2 })
   await cell.ask({ model: cell.model('reasoning'), tools: [weather] })
   const { path, query, headers, rawBody } = cell.sent
   const { host: _, 'content-length': __, connection: ___, ...kept } = headers
@@ -53,7 +53,7 @@ describe.each(ways)('$name', ({ wire, provider }) => {
     await fc.assert(
       fc.asyncProperty(changes, async (marks) => {
         const body = odd(answer, marks) ?? 'null'
-        cell.upstream.reply({ body })
+        cell.reply({ body })
         const asked = cell.ask({ model: cell.model('reasoning'), tools: [weather] })
         const thrown: unknown = await asked.then(
           () => undefined,

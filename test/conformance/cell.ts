@@ -1,9 +1,12 @@
 import { expect } from 'vitest'
 import type { TestGateway } from '../harness.ts'
 import { traceOf } from '../trace.ts'
-import type { RecordedRequest, Upstream } from '../upstream/index.ts'
+import type { RecordedRequest, Script, Upstream } from '../upstream/index.ts'
 import type { Departure, TestProvider } from './providers/provider.ts'
 import type { Answer, Ask, ClientWire, Problem, WireClient } from './wires/client.ts'
+
+/** Whether it asks for an answer: the gateway may still have the tokens counted of a call before, which was broken off. */
+const isCall = ({ path }: RecordedRequest): boolean => !/count.?tokens/i.test(path)
 
 /** One cell of the table while it is tested: a client's wire, a provider, and what lies between them. */
 export class Cell {
@@ -35,9 +38,19 @@ export class Cell {
     return `${name}/${chosen ?? models.chat}`
   }
 
-  /** What the upstream was sent last. */
+  /** Has the provider answer the next call so. */
+  reply(script: Script): void {
+    this.upstream.reply(isCall, script)
+  }
+
+  /** What the provider was asked for answers. */
+  get calls(): readonly RecordedRequest[] {
+    return this.upstream.requests.filter(isCall)
+  }
+
+  /** The last of them. */
   get sent(): RecordedRequest {
-    return this.upstream.last()
+    return this.calls.at(-1)!
   }
 
   /** What stands at a place of the last request. */
@@ -65,7 +78,7 @@ export class Cell {
       return
     }
     expect(await this.problem(asked)).toMatchObject({ status: 400, param: what })
-    expect(this.upstream.requests).toHaveLength(0)
+    expect(this.calls).toHaveLength(0)
   }
 
   /** The error of a call, in the words of its wire. */

@@ -47,7 +47,7 @@ describe.each(ways)('$name', ({ wire, provider }) => {
     const cell = stand.cell(wire, provider)
     const input = { x: 'Zürich 😀 "quoted" \\ \u2028 end', deep: { list: [1, [], {}] } }
     for (const splitBytes of [1, 7]) {
-      cell.upstream.reply({
+      cell.reply({
         reasoning: 'Größe 🤔',
         content: ['Na ', 'ja… ', '😀'],
         toolCalls: [
@@ -72,7 +72,7 @@ describe.each(ways)('$name', ({ wire, provider }) => {
     const cell = stand.cell(wire, provider)
     const long = 'é😀"\n'.repeat(200_000)
     for (const stream of [false, true]) {
-      cell.upstream.reply({ content: [long] })
+      cell.reply({ content: [long] })
       expect((await cell.ask({ ...asked, stream })).text).toBe(long)
     }
   })
@@ -80,7 +80,7 @@ describe.each(ways)('$name', ({ wire, provider }) => {
   test('what a model says before it calls goes back to it', async () => {
     const cell = stand.cell(wire, provider)
     for (const stream of [false, true]) {
-      cell.upstream.reply({ content: 'Let me look.', toolCalls: [{ name: 'look', arguments: { x: 'y' } }] })
+      cell.reply({ content: 'Let me look.', toolCalls: [{ name: 'look', arguments: { x: 'y' } }] })
       const answer = await cell.ask({ ...asked, stream })
       const results = answer.calls.map(({ id }) => ({ id, text: 'R1' }))
       const told = await cell.ask({ ...asked, turns: [...asked.turns, { answer }, { results }], stream })

@@ -15,7 +15,7 @@ export async function images(cell: Cell): Promise<void> {
 /** More thought on demand, and the thoughts apart from the answer. */
 export async function reasoning(cell: Cell): Promise<void> {
   for (const stream of [false, true]) {
-    cell.upstream.reply({ reasoning: 'Six times seven is 42.', content: '42' })
+    cell.reply({ reasoning: 'Six times seven is 42.', content: '42' })
     const asked = cell.ask({ model: cell.model('reasoning'), effort: 'high', stream })
     if (cell.departure) {
       await cell.expectDeparture(asked)
@@ -39,7 +39,7 @@ export const verdict: JsonObject = {
 /** An answer held to a schema. */
 export async function jsonSchema(cell: Cell): Promise<void> {
   for (const stream of [false, true]) {
-    cell.upstream.reply({ content: '{"verdict":"yes"}' })
+    cell.reply({ content: '{"verdict":"yes"}' })
     const asked = cell.ask({ schema: verdict, stream })
     if (cell.departure) {
       await cell.expectDeparture(asked)

@@ -11,7 +11,7 @@ export const cachedUsage = (cell: Cell): Promise<void> =>
 
 async function counted(cell: Cell, counts: Counts): Promise<void> {
   for (const stream of [false, true]) {
-    cell.upstream.reply({ content: 'counted', usage: cell.provider.usage(counts) })
+    cell.reply({ content: 'counted', usage: cell.provider.usage(counts) })
     const answer = await cell.ask({ stream })
     expect(answer.usage).toMatchObject(counts)
     const { usage } = await cell.trace(answer.headers)

@@ -5,7 +5,7 @@ const more = 'data: {"choices":[{"index":0,"delta":{"content":" more"},"finish_r
 
 /** A stream ends with its end mark, though the provider goes on: it is not read any further. */
 export async function end(cell: Cell): Promise<void> {
-  cell.upstream.reply({ content: ['Well', ' then.'], endless: more.repeat(50) })
+  cell.reply({ content: ['Well', ' then.'], endless: more.repeat(50) })
   const answer = await cell.ask({ stream: true })
   expect(answer).toMatchObject({ text: 'Well then.', stop: 'stop' })
   await cell.sent.closed
@@ -33,7 +33,7 @@ export async function brokenOff(cell: Cell): Promise<void> {
     ...(cell.wire.operation === 'completion' ? nonsense.completion! : nonsense.chat),
   ]
   for (const script of [...halves, ...bodies.map((body) => ({ body }))]) {
-    cell.upstream.reply(script)
+    cell.reply(script)
     const problem = await cell.problem(cell.ask())
     expect([script, problem.status]).toEqual([script, 502])
     expect(problem.message).toContain(cell.provider.name)

@@ -16,7 +16,7 @@ const statuses = [
 export async function errors(cell: Cell): Promise<void> {
   for (const stream of [false, true]) {
     for (const [given, gets] of statuses) {
-      cell.upstream.reply({
+      cell.reply({
         status: given,
         error: { message: 'It said so.' },
         ...(given === 429 && { retryAfter: 7 }),
@@ -34,7 +34,7 @@ export async function midStreamError(cell: Cell): Promise<void> {
   const { broken } = cell.provider
   const chunks = cell.wire.operation === 'completion' ? broken.completion! : broken.chat
   for (const script of [{ chunks }, { content: ['Well', ' it', ' is', ' as', ' it', ' was'], cutAfter: 5 }]) {
-    cell.upstream.reply({ ...script, gapMs: 10 })
+    cell.reply({ ...script, gapMs: 10 })
     let pieces = 0
     const onPiece = (): void => {
       pieces += 1
@@ -48,7 +48,7 @@ export async function midStreamError(cell: Cell): Promise<void> {
 
 /** A client that leaves takes the provider's work with it, and pays for what was done. */
 export async function abort(cell: Cell): Promise<void> {
-  cell.upstream.reply({ hang: true })
+  cell.reply({ hang: true })
   const plain = new AbortController()
   const waiting = cell.ask({ signal: plain.signal })
   const request = await cell.upstream.received(1)
@@ -58,7 +58,7 @@ export async function abort(cell: Cell): Promise<void> {
   expect(request.aborted).toBe(true)
 
   const usage = cell.provider.usage({ input: 4321, output: 600, cached: 0 })
-  cell.upstream.reply({ content: Array.from({ length: 200 }, (_, n) => `w${n} `), gapMs: 5, usage })
+  cell.reply({ content: Array.from({ length: 200 }, (_, n) => `w${n} `), gapMs: 5, usage })
   const streamed = new AbortController()
   const onPiece = (): void => streamed.abort()
   await cell.ask({ stream: true, signal: streamed.signal, onPiece }).catch(() => undefined)

@@ -23,14 +23,14 @@ export async function toolNames(cell: Cell): Promise<void> {
       for (const name of foreign) expect(cell.sent.rawBody).not.toContain(name)
 
       const calls = [own, plain].map((name) => ({ name: sent[name] ?? name, arguments: { city: 'Bern' } }))
-      cell.upstream.reply({ toolCalls: calls })
+      cell.reply({ toolCalls: calls })
       const asked = await cell.ask({ turns, tools, stream, choice: own })
       expect(asked.calls.map(({ name }) => name)).toEqual([own, plain])
       expect(cell.sent.rawBody).not.toContain(own)
       cell.expectWhole(asked)
 
       const results = asked.calls.map(({ id }) => ({ id, text: 'sun' }))
-      cell.upstream.reply({ content: 'It is fine.' })
+      cell.reply({ content: 'It is fine.' })
       const told = await cell.ask({ turns: [...turns, { answer: asked }, { results }], tools, stream })
       expect(told.text).toBe('It is fine.')
       expect(cell.sent.rawBody).not.toContain(own)

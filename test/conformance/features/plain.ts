@@ -3,7 +3,7 @@ import type { Cell } from '../cell.ts'
 
 /** A question and its answer in one piece. */
 export async function plain(cell: Cell): Promise<void> {
-  cell.upstream.reply({ content: 'Grüezi, 世界 👋' })
+  cell.reply({ content: 'Grüezi, 世界 👋' })
   const answer = await cell.ask({ turns: [{ text: 'Hello, Bern' }] })
   expect(answer).toMatchObject({ text: 'Grüezi, 世界 👋', stop: 'stop', calls: [] })
   expect(JSON.stringify(cell.sent.body)).toContain('Hello, Bern')
@@ -14,7 +14,7 @@ export async function plain(cell: Cell): Promise<void> {
 export async function stream(cell: Cell): Promise<void> {
   const content = ['Grü', 'ezi, ', '世界', ' 👋', ' and so', ' on']
   for (const splitBytes of [undefined, 1, 7]) {
-    cell.upstream.reply({ content, ...(splitBytes && { splitBytes }) })
+    cell.reply({ content, ...(splitBytes && { splitBytes }) })
     const answer = await cell.ask({ stream: true })
     expect(answer).toMatchObject({ text: content.join(''), stop: 'stop', pieces: content.length })
     cell.expectWhole(answer)

@@ -1,20 +1,16 @@
 import { expect } from 'vitest'
-import type { RecordedRequest } from '../../upstream/index.ts'
 import type { Cell } from '../cell.ts'
 import { verdict } from './asked.ts'
-
-/** Whether it asks for an answer: the gateway may still have the tokens counted of a call before, which was broken off. */
-const isCall = ({ path }: RecordedRequest): boolean => !/count.?tokens/i.test(path)
 
 /** A model that declines, or is stopped, where JSON was wanted: that is the answer, and nobody is asked again. */
 export async function refusal(cell: Cell): Promise<void> {
   for (const stream of [false, true]) {
     for (const script of cell.provider.refusals) {
       cell.upstream.reset()
-      cell.upstream.reply(isCall, script)
+      cell.reply(script)
       const answer = await cell.ask({ schema: verdict, stream })
       expect(answer.stop).toBe('refusal')
-      expect(cell.upstream.requests.filter(isCall)).toHaveLength(1)
+      expect(cell.calls).toHaveLength(1)
     }
   }
 }
@@ -23,17 +19,17 @@ export async function refusal(cell: Cell): Promise<void> {
 export async function cutOff(cell: Cell): Promise<void> {
   for (const stream of [false, true]) {
     cell.upstream.reset()
-    cell.upstream.reply(isCall, { content: '{"verdict":"ye', finishReason: cell.provider.cut })
+    cell.reply({ content: '{"verdict":"ye', finishReason: cell.provider.cut })
     const answer = await cell.ask({ schema: verdict, stream })
     expect(answer).toMatchObject({ text: '{"verdict":"ye', stop: 'length' })
-    expect(cell.upstream.requests.filter(isCall)).toHaveLength(1)
+    expect(cell.calls).toHaveLength(1)
   }
 }
 
 /** A stream that the service itself holds to a schema is not held up: its pieces come while it goes on. */
 export async function structuredStream(cell: Cell): Promise<void> {
   const content = ['{"', 'ver', 'dict', '"', ':', '"y', 'es', '"}']
-  cell.upstream.reply({ content, hangAfter: 6 })
+  cell.reply({ content, hangAfter: 6 })
   const left = new AbortController()
   let pieces = 0
   const onPiece = (): void => {
@@ -44,7 +40,7 @@ export async function structuredStream(cell: Cell): Promise<void> {
   await cell.sent.closed
   expect(pieces).toBeGreaterThan(0)
 
-  cell.upstream.reply(isCall, { content })
+  cell.reply({ content })
   const answer = await cell.ask({ schema: verdict, stream: true })
   expect(answer).toMatchObject({ text: content.join(''), stop: 'stop', pieces: content.length })
   expect(answer.headers.get('x-params-changed') ?? '').not.toContain('response_format')

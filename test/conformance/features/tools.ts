@@ -18,7 +18,7 @@ const tools = [weather]
 /** A call of a function, its result, and the answer after it. */
 export async function tool(cell: Cell): Promise<void> {
   for (const stream of [false, true]) {
-    cell.upstream.reply({ toolCalls: [{ name: 'weather', arguments: { city: 'Zürich "ZH"' } }] })
+    cell.reply({ toolCalls: [{ name: 'weather', arguments: { city: 'Zürich "ZH"' } }] })
     const asked = await cell.ask({ turns, tools, stream })
     expect(cell.at(cell.provider.places.tool)).toEqual(weather.parameters)
     expect(asked).toMatchObject({
@@ -28,7 +28,7 @@ export async function tool(cell: Cell): Promise<void> {
     cell.expectWhole(asked)
 
     const results = [{ id: asked.calls[0]!.id, text: '12 degrees' }]
-    cell.upstream.reply({ content: 'It is cool.' })
+    cell.reply({ content: 'It is cool.' })
     const told = await cell.ask({ turns: [...turns, { answer: asked }, { results }], tools, stream })
     expect(told).toMatchObject({ text: 'It is cool.', stop: 'stop' })
     expect(JSON.stringify(cell.at(cell.provider.places.result))).toContain('12 degrees')
@@ -40,7 +40,7 @@ export async function tool(cell: Cell): Promise<void> {
 export async function parallelTools(cell: Cell): Promise<void> {
   for (const stream of [false, true]) {
     const inputs = [{ city: 'Bern' }, { city: 'Genève' }]
-    cell.upstream.reply({ toolCalls: inputs.map((input) => ({ name: 'weather', arguments: input })) })
+    cell.reply({ toolCalls: inputs.map((input) => ({ name: 'weather', arguments: input })) })
     const asked = await cell.ask({ turns, tools, stream })
     expect(asked.stop).toBe('tools')
     expect(asked.calls.map(({ input }) => input)).toEqual(inputs)
@@ -51,7 +51,7 @@ export async function parallelTools(cell: Cell): Promise<void> {
       { id: second!.id, text: 'rain' },
       { id: first!.id, text: 'sun' },
     ]
-    cell.upstream.reply({ content: 'Mixed.' })
+    cell.reply({ content: 'Mixed.' })
     const told = await cell.ask({ turns: [...turns, { answer: asked }, { results }], tools, stream })
     expect(told.text).toBe('Mixed.')
     expect(cell.sent.rawBody).toContain('rain')
