@@ -20,12 +20,14 @@ beforeAll(async () => {
   ada = await gateway.signUp('ada')
   const webhook = { name: 'hook', url: 'http://127.0.0.1:9/', events: ['webhook.test'] }
   hook = (await made('POST', '/api/webhooks', webhook)).id!
+  await made('POST', '/api/studio/templates', { slug: 'stays', content: 'Version 0' })
   for (let n = 0; n < 7; n += 1) {
     await gateway.api('POST', '/api/webhooks/test', { webhook_id: hook })
     await made('POST', '/api/auth/users', { email: `stays${n}@example.com`, name: `stays ${n}` })
     await made('POST', `/api/auth/users/${ada.userId}/keys`, { name: `stays ${n}` })
     await made('POST', '/api/observe/traces', traceOf(`stays ${n}`))
     await made('POST', '/api/proxy/modules/rateshield/bindings', { name: `stays-${n}` })
+    await made('POST', '/api/studio/templates/stays/versions', { content: `Version ${n + 1}` })
   }
 })
 
@@ -122,7 +124,7 @@ describe.each(Object.entries(lists))('a walk over the pages of %s', (_, listOf) 
 /** A path of a listing with what stands for its parameters. */
 function placed(path: string): string {
   const id = path.startsWith('/api/webhooks/') ? hook : ada.userId
-  const places: Readonly<Record<string, string>> = { id, name: 'rateshield', binding: 'stays-0' }
+  const places: Readonly<Record<string, string>> = { id, name: 'rateshield', binding: 'stays-0', slug: 'stays' }
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => places[name]!)
 }
 
