@@ -124,7 +124,12 @@ describe.each(Object.entries(lists))('a walk over the pages of %s', (_, listOf) 
 /** A path of a listing with what stands for its parameters. */
 function placed(path: string): string {
   const id = path.startsWith('/api/webhooks/') ? hook : ada.userId
-  const places: Readonly<Record<string, string>> = { id, name: 'rateshield', binding: 'stays-0', slug: 'stays' }
+  const places: Readonly<Record<string, string>> = {
+    id,
+    name: 'rateshield',
+    binding: 'stays-0',
+    slug: 'stays',
+  }
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => places[name]!)
 }
 

@@ -5,7 +5,7 @@ import { startGateway, type TestGateway } from '../../test/harness.ts'
 import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
 
 /** Makes calls for its caller: whole as JSON, or streamed as events; a text that is `as` names another user. */
-const studio: Dropin = {
+const desk: Dropin = {
   manifest: { kind: 'area', permissions: ['routes', 'calls'] },
   setup: `
     const body = { safeParse: (data) => ({ success: true, data }) }
@@ -16,20 +16,20 @@ const studio: Dropin = {
       call.outcome.then((outcome) => settled.push({ id: call.id, ending: outcome?.ending, status: outcome?.status }))
       return call
     }
-    ctx.route({ method: 'post', path: '/api/studio/ask', access: 'any', summary: 's', body, returns: 'text',
+    ctx.route({ method: 'post', path: '/api/desk/ask', access: 'any', summary: 's', body, returns: 'text',
       async handle(input) {
         const { id, reply } = made(input)
         input.header('x-call', id)
         return JSON.stringify({ id, body: (await reply).body })
       } })
-    ctx.route({ method: 'post', path: '/api/studio/stream', access: 'any', summary: 's', body, returns: 'events',
+    ctx.route({ method: 'post', path: '/api/desk/stream', access: 'any', summary: 's', body, returns: 'events',
       async *handle(input) {
         const { id, reply } = made(input)
         yield { event: 'id', data: id }
         for await (const batch of (await reply).chunks)
           for (const chunk of batch) yield { event: 'text', data: chunk.data.choices[0]?.delta.content ?? '' }
       } })
-    ctx.route({ method: 'get', path: '/api/studio/settled', access: 'any', summary: 's', returns: 'text',
+    ctx.route({ method: 'get', path: '/api/desk/settled', access: 'any', summary: 's', returns: 'text',
       handle: () => JSON.stringify(settled) })`,
 }
 
@@ -54,7 +54,7 @@ let count = 0
 
 beforeAll(async () => {
   upstream = await startUpstream({ apiKey: ['sk-test', 'sk-own-secret-key', 'sk-once-secret-key'] })
-  const dropins = await writeDropins({ studio, helper })
+  const dropins = await writeDropins({ desk, helper })
   remove = dropins.remove
   const prices = { 'openai/gpt-4o-mini': { input_usd_per_m: 1000, output_usd_per_m: 1000 } }
   gateway = await startGateway({ upstream, config: { prices, plugin_dirs: [dropins.folder] } })
@@ -77,8 +77,8 @@ const question = (content = `question ${count}`) => ({
   messages: [{ role: 'user', content }],
 })
 
-async function studioAsk(request: object = question(), more: object = {}, key = user.key) {
-  const { status, body, headers } = await gateway.api('POST', '/api/studio/ask', { request, ...more }, key)
+async function deskAsk(request: object = question(), more: object = {}, key = user.key) {
+  const { status, body, headers } = await gateway.api('POST', '/api/desk/ask', { request, ...more }, key)
   return { status, body, id: headers.get('x-call')! }
 }
 
@@ -99,7 +99,7 @@ describe('a call in the name of a user', () => {
       tags: { run: '7' },
       session: 's1',
     }
-    const { status, body, id } = await studioAsk(question(), { options })
+    const { status, body, id } = await deskAsk(question(), { options })
     expect([status, body.id]).toEqual([200, id])
     expect(body.body.choices[0].message.content).toBe('made')
     const trace = await traceOf(id)
@@ -130,25 +130,25 @@ describe('a call in the name of a user', () => {
     const path = '/api/auth/me/providers/openai'
     const set = await gateway.api('PUT', path, { api_key: 'sk-own-secret-key' }, user.key)
     expect([200, 201]).toContain(set.status)
-    expect((await studioAsk()).status).toBe(200)
+    expect((await deskAsk()).status).toBe(200)
     expect(upstream.last().key).toBe('sk-own-secret-key')
   })
 
   test('falls under scope, rate limit, price limit and guards', async () => {
     await gateway.module('keyscope', { config: { default_scope: { models: ['gpt-4o-mini'] } } })
-    const scoped = await studioAsk({ ...question(), model: 'gpt-4o' })
+    const scoped = await deskAsk({ ...question(), model: 'gpt-4o' })
     expect([scoped.status, scoped.body.error.module]).toEqual([403, 'keyscope'])
     await gateway.module('keyscope', { config: { default_scope: null } })
 
     const rules = [{ per: 'user', rpm: 1 }]
     await gateway.module('rateshield', { enabled: true, config: { rules } })
-    const limited = [(await studioAsk()).status, (await studioAsk()).status]
+    const limited = [(await deskAsk()).status, (await deskAsk()).status]
     await gateway.module('rateshield', { config: { rules: null } })
     expect(limited).toEqual([200, 429])
 
     await gateway.module('secretscan', { enabled: true, config: { request: 'block' } })
     const secret = `ghp_${'a1B2c3D4e5F6'.repeat(3)}`
-    const blocked = await studioAsk(question(`my key is ${secret}`))
+    const blocked = await deskAsk(question(`my key is ${secret}`))
     await gateway.module('secretscan', { config: { request: null } })
     expect([blocked.status, blocked.body.error.module]).toEqual([400, 'secretscan'])
     expect(upstream.requests).toHaveLength(1)
@@ -157,7 +157,7 @@ describe('a call in the name of a user', () => {
 
   test('is not sent when it could cost more than it may, or when that is not known', async () => {
     const options = { maxCostUsd: 0.5 }
-    const status = async (request: object) => (await studioAsk(request, { options })).status
+    const status = async (request: object) => (await deskAsk(request, { options })).status
     expect(await status({ ...question(), max_tokens: 400 })).toBe(200)
     expect(await status({ ...question(), max_tokens: 600 })).toBe(400)
     expect(await status({ ...question(), max_tokens: 300, n: 2 })).toBe(400)
@@ -173,7 +173,7 @@ describe('a call in the name of a user', () => {
     await gateway.module('multicall', { enabled: true, config })
     const gate = Promise.withResolvers<void>()
     upstream.reply({ gate: { opened: gate.promise } })
-    const asked = studioAsk({ ...question(), max_tokens: 300 }, { options: { maxCostUsd: 0.5 } })
+    const asked = deskAsk({ ...question(), max_tokens: 300 }, { options: { maxCostUsd: 0.5 } })
     await upstream.received(1)
     gate.resolve()
     expect((await asked).status).toBe(200)
@@ -184,33 +184,33 @@ describe('a call in the name of a user', () => {
   test('brings a key for itself alone, which nothing tells', async () => {
     const credential = { provider: 'openai', key: 'sk-once-secret-key' }
     upstream.reply({ status: 401, error: { message: 'no such key: sk-once-secret-key' } })
-    const refused = await studioAsk(question(), { options: { credential } })
+    const refused = await deskAsk(question(), { options: { credential } })
     expect(refused.status).toBe(502)
-    const { status, id } = await studioAsk(question(), { options: { credential } })
+    const { status, id } = await deskAsk(question(), { options: { credential } })
     expect([status, upstream.last().key]).toEqual([200, 'sk-once-secret-key'])
     const told = JSON.stringify([refused.body, await traceOf(refused.id), await traceOf(id), gateway.logged])
     expect(told).not.toContain('sk-once')
     expect(told).not.toContain('-key"')
-    await studioAsk()
+    await deskAsk()
     expect(upstream.last().key).toBe('sk-test')
   })
 
   test('takes its key to no provider but the one that it is for', async () => {
     const credential = { provider: 'anthropic', key: 'sk-once-secret-key' }
-    await studioAsk({ ...question(), model: 'openai/gpt-4o-mini' }, { options: { credential } })
+    await deskAsk({ ...question(), model: 'openai/gpt-4o-mini' }, { options: { credential } })
     expect(upstream.requests).toEqual([])
   })
 
   test('passes by modules that it names, which is in the trace, and by no guard', async () => {
     await gateway.module('cachelayer', { enabled: true })
     const options = { skip: ['cachelayer'] }
-    for (const more of [{}, {}, { options }]) await studioAsk(question(), more)
+    for (const more of [{}, {}, { options }]) await deskAsk(question(), more)
     expect(upstream.requests).toHaveLength(2)
-    const { id } = await studioAsk(question(), { options })
+    const { id } = await deskAsk(question(), { options })
     expect((await traceOf(id)).modules).toContainEqual(
-      expect.objectContaining({ module: 'cachelayer', verdict: 'skipped', detail: { by: 'studio' } }),
+      expect.objectContaining({ module: 'cachelayer', verdict: 'skipped', detail: { by: 'desk' } }),
     )
-    expect((await studioAsk(question(), { options: { skip: ['keyscope'] } })).status).toBe(400)
+    expect((await deskAsk(question(), { options: { skip: ['keyscope'] } })).status).toBe(400)
     await gateway.module('cachelayer', { enabled: false })
   })
 
@@ -218,27 +218,27 @@ describe('a call in the name of a user', () => {
     const other = await gateway.signUp(`other-${count}`)
     const { body: me } = await gateway.api('GET', '/api/auth/me', undefined, user.key)
     const as = { type: 'user', keyId: me.key_id, userId: user.userId, plan: 'free' }
-    expect((await studioAsk(question(), { as }, other.key)).status).toBe(200)
+    expect((await deskAsk(question(), { as }, other.key)).status).toBe(200)
     for (const wrong of [
       { ...as, userId: other.userId },
       { ...as, keyId: 'key_none' },
     ])
-      expect((await studioAsk(question(), { as: wrong }, other.key)).status).toBe(401)
+      expect((await deskAsk(question(), { as: wrong }, other.key)).status).toBe(401)
     await gateway.api('DELETE', `/api/auth/me/keys/${me.key_id}`, undefined, user.key)
-    expect((await studioAsk(question(), { as }, other.key)).status).toBe(401)
+    expect((await deskAsk(question(), { as }, other.key)).status).toBe(401)
     expect(upstream.requests).toHaveLength(1)
   })
 })
 
 describe('a streamed call in the name of a user', () => {
   const open = (signal?: AbortSignal) =>
-    fetch(`${gateway.url}/api/studio/stream`, {
+    fetch(`${gateway.url}/api/desk/stream`, {
       method: 'POST',
       headers: { authorization: `Bearer ${user.key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ request: { ...question(), stream: true } }),
       ...(signal && { signal }),
     })
-  const settledOf = async () => (await gateway.api('GET', '/api/studio/settled', undefined, user.key)).body
+  const settledOf = async () => (await gateway.api('GET', '/api/desk/settled', undefined, user.key)).body
 
   test('is given on as it comes, and traced with what was said', async () => {
     const gate = Promise.withResolvers<void>()
@@ -301,11 +301,11 @@ test('while the area is off, a plugin that makes a call learns so, and clients a
   const authorization = { authorization: `Bearer ${user.key}` }
   const helped = await ask(gateway, { headers: authorization, body: { ...question(), user: 'gateway' } })
   const plain = await ask(gateway, { headers: authorization, body: question() })
-  const { status } = await studioAsk()
+  const { status } = await deskAsk()
   expect([helped.status, plain.status, status]).toEqual([500, 200, 500])
   const events = await gateway.api('GET', '/api/proxy/modules/helper/events')
   expect(JSON.stringify(events.body)).toContain('is not switched on')
 
   await registry.change('calls', { enabled: true })
-  expect((await studioAsk()).status).toBe(200)
+  expect((await deskAsk()).status).toBe(200)
 })
