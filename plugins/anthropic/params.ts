@@ -65,8 +65,8 @@ export function ownParams(request: ModelRequest, native: boolean, report: Report
 
 /** `stop`, without the blank ones that the service refuses. */
 export function stopsOf({ stop }: ModelRequest, native: boolean, report: Report): Fields {
-  const all = typeof stop === 'string' ? [stop] : Array.isArray(stop) ? (stop as string[]) : []
-  const stops = native ? all : all.filter((text) => text.trim() !== '')
+  const all: readonly unknown[] = typeof stop === 'string' ? [stop] : Array.isArray(stop) ? stop : []
+  const stops = native ? all : all.filter((text) => typeof text !== 'string' || text.trim() !== '')
   if (stops.length < all.length) report('-stop')
   return stops.length > 0 ? { stop_sequences: stops } : {}
 }

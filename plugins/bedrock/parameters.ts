@@ -111,8 +111,8 @@ export function inferenceConfig(
 
 /** `stop`, without the blank ones that the service refuses. */
 function stopsOf({ stop }: ModelRequest, changes: Changes): Fields {
-  const all = typeof stop === 'string' ? [stop] : Array.isArray(stop) ? (stop as string[]) : []
-  const stopSequences = all.filter((text) => text.trim() !== '')
+  const all: readonly unknown[] = typeof stop === 'string' ? [stop] : Array.isArray(stop) ? stop : []
+  const stopSequences = all.filter((text) => typeof text !== 'string' || text.trim() !== '')
   if (stopSequences.length < all.length) changes.add('-stop')
   return stopSequences.length > 0 ? { stopSequences } : {}
 }

@@ -137,6 +137,15 @@ test.each(ways)('$wire to $to', async ({ wire, provider }) => {
   expect(stand.gateway.logged.filter((line) => line.includes('"level":"error"'))).toEqual([])
 })
 
+test.each(providers)(
+  'to $name, a stop that is no text is answered, or refused in its words',
+  async (provider) => {
+    const { status } = await askRaw(stand, 'chat', provider, { ...requests.chat, tools: [], stop: [null] })
+    expect(status).toBeLessThan(500)
+    expect(stand.gateway.logged.filter((line) => line.includes('"level":"error"'))).toEqual([])
+  },
+)
+
 test('a part of a message that has no type is dropped by a name', async () => {
   const steps = [112576976, 0, 176059821, 1542176330, 990452941, 531760706]
   const { changes: told } = await askRaw(
