@@ -25,9 +25,12 @@ export class Owners {
   ): Promise<Kept> {
     if (user_id === undefined) return keep()
     const id = `${cassette}/${file}`
+    const before = await this.#rows.get(id)
     await this.#rows.put(id, { user_id, cassette, file })
     const reason = await keep()
-    if (reason) await this.#rows.delete(id)
+    // An earlier file is still there then, and whose it was.
+    if (reason && before) await this.#rows.put(id, before)
+    else if (reason) await this.#rows.delete(id)
     return reason
   }
 
