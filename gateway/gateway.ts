@@ -11,6 +11,7 @@ import { discoverPlugins, missingFolders } from './discovery/discovery.ts'
 import { DiskData } from './disk-data.ts'
 import { createLog } from './log.ts'
 import { openStore, type ThreadParts } from './open-store.ts'
+import { PostingThread } from './posting/posting-thread.ts'
 import { forwardTo } from './threads/forward.ts'
 import { relayEvents } from './threads/relay.ts'
 import { ThreadPool } from './threads/thread-pool.ts'
@@ -49,6 +50,8 @@ export async function openGateway({
     for (const folder of thread ? [] : await missingFolders(config.pluginDirs))
       log.warn({ folder }, 'a folder of plugin_dirs is not there')
     const found = await discoverPlugins(config, stage)
+    const poster = new PostingThread(config.egress.allow)
+    scope.own(() => poster.close())
     const pluginData = new DiskData(engine, config.dataDir)
     if (!thread) await upkeep?.(found, pluginData)
     const kernel = await boot({
@@ -63,6 +66,7 @@ export async function openGateway({
       found,
       configured: await configuredPlugins(config, found),
       pluginData,
+      poster,
       freezeAll,
       others: first && ((parts) => new ThreadPool({ config, env, log, ...first, ...parts })),
       thread: thread && { ...thread, forward: forwardTo(thread.main), onward: relayEvents(thread.relay) },

@@ -16,6 +16,7 @@ import { isolateWithin } from './isolation/isolate.ts'
 import { IpRanges } from './kit/ip-ranges.ts'
 import type { Log } from './log.ts'
 import { Egress } from './permissions/egress.ts'
+import type { Poster } from './permissions/post.ts'
 import { personalOf } from './personal.ts'
 import { openJournal } from './plugin/journal.ts'
 import { storeOfPlugins } from './plugin/plugin-record.ts'
@@ -66,6 +67,7 @@ export interface BootOptions {
   readonly pluginData: PluginData
   /** Whether the gateway's own modules, too, are handed what they cannot write into; with `plugins.watch` they are. */
   readonly freezeAll?: boolean | undefined
+  readonly poster?: Poster
   /** The way to the first thread. */
   readonly relay: Relay
   /** Makes the further threads, for the first of several. */
@@ -87,6 +89,7 @@ export async function boot({
   configured,
   pluginData,
   freezeAll = config.plugins.watch,
+  poster,
   relay,
   others,
   thread,
@@ -123,7 +126,7 @@ export async function boot({
       configured,
       circuit: config.moduleCircuit,
       setupMs: config.plugins.setupTimeout,
-      outbound: { egress: new Egress(config.egress.allow), secrets: config.secrets },
+      outbound: { egress: new Egress(config.egress.allow), secrets: config.secrets, poster },
       isolation: isolateWithin(config.workers),
       retireMs,
       relay,

@@ -21,6 +21,8 @@ import type { Actor, Section } from './section.ts'
 export interface PostOptions {
   readonly body: string | Uint8Array
   readonly headers?: Readonly<Record<string, string>>
+  /** Milliseconds until it rejects with a TimeoutError unless an answer has begun; for ever by default. */
+  readonly timeoutMs?: number
   /** Aborts the request, with its reason. */
   readonly signal?: AbortSignal
 }

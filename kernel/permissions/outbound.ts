@@ -6,15 +6,15 @@ import { HookFault } from '../hook-fault.ts'
 import type { Scope } from '../plugin/scope.ts'
 import { Egress } from './egress.ts'
 import { denied, type Grants } from './permissions.ts'
-
-/** A longer answer ends its connection. */
-const dumpedBytes = 65_536
+import { type Poster, post } from './post.ts'
 
 /** The means by which plugins reach the outside. */
 export interface Outbound {
   readonly egress: Egress
   /** Of the configuration, by name. */
   readonly secrets: Readonly<Record<string, string>>
+  /** Without it, posts are made from this thread. */
+  readonly poster?: Poster | undefined
 }
 
 /** A gateway without secrets; to the public internet only. */
@@ -25,13 +25,14 @@ export function outboundOf(
   id: string,
   grants: Grants,
   scope: Scope,
-  { egress, secrets }: Outbound,
+  { egress, secrets, poster }: Outbound,
   models: () => ModelCalls | undefined,
 ) {
+  const { hosts } = grants
   let agent: Agent | undefined
   const agentOf = (): Agent => {
     if (!agent) {
-      const made = egress.agent(id, grants.hosts)
+      const made = egress.agent(id, hosts)
       scope.own(() => made.destroy())
       agent = made
     }
@@ -52,33 +53,31 @@ export function outboundOf(
   async function reach<T>(
     input: string | URL,
     signal: AbortSignal | null | undefined,
-    ask: (url: URL, means: { signal: AbortSignal; dispatcher: Agent }) => Promise<T>,
+    ask: (url: string, signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const url = new URL(input)
-    if (grants.hosts.length === 0) throw denied(id, 'fetches', `network:${url.hostname}`)
+    if (hosts.length === 0) throw denied(id, 'fetches', `network:${url.hostname}`)
     if (!/^https?:$/.test(url.protocol))
       throw new HookFault(`${id} fetches by ${url.protocol} and not by http`)
     const ends = signal ? AbortSignal.any([signal, scope.signal]) : scope.signal
     try {
-      return await ask(url, { signal: ends, dispatcher: agentOf() })
+      return await ask(url.href, ends)
     } catch (error) {
-      throw causeOf(error)
+      throw ends.aborted ? ends.reason : causeOf(error)
     }
   }
   return {
     fetch: (input: string | URL, init: RequestInit = {}): Promise<Response> =>
-      reach(input, init.signal, async (url, means) => {
+      reach(input, init.signal, async (url, signal) => {
         const { fetch } = await import('undici')
-        return fetch(url, { ...init, ...means })
+        return fetch(url, { ...init, signal, dispatcher: agentOf() })
       }),
-    post: (input: string | URL, { signal, ...sent }: PostOptions): Promise<PostAnswer> =>
-      reach(input, signal, async (url, means) => {
-        const { request } = await import('undici')
-        const { statusCode, headers, body } = await request(url, { method: 'POST', ...sent, ...means })
-        // A short body is read, so that its connection serves again.
-        body.dump({ limit: dumpedBytes }).catch(() => {})
-        return { status: statusCode, headers }
-      }),
+    post: (input: string | URL, { signal: until, ...sent }: PostOptions): Promise<PostAnswer> =>
+      reach(input, until, (url, signal) =>
+        poster
+          ? poster.post({ plugin: id, hosts, url, ...sent }, signal)
+          : post({ url, ...sent }, { signal, dispatcher: agentOf() }),
+      ),
     secret(name: string): string {
       if (!grants.secrets.has(name)) throw denied(id, `reads the secret ${name}`, `secrets:${name}`)
       const value = secrets[name]

@@ -10,7 +10,7 @@ const isFinal = (status: number): boolean => [400, 413, 415, 422].includes(statu
 export function httpSink(
   { url, form }: HttpSettings,
   token: string | undefined,
-  { post, signal }: Pick<Context<unknown>, 'post' | 'signal'>,
+  { post }: Pick<Context<unknown>, 'post'>,
 ): Sink {
   const headers = {
     'user-agent': 'Switchyard-Call-Log',
@@ -20,8 +20,7 @@ export function httpSink(
   return {
     async write(lines) {
       const body = form === 'lines' ? lines.join('') : `[${lines.join(',')}]`
-      const ends = AbortSignal.any([signal, AbortSignal.timeout(answerMs)])
-      const { status } = await post(url, { headers, body, signal: ends })
+      const { status } = await post(url, { headers, body, timeoutMs: answerMs })
       if (isFinal(status)) throw new SinkFailure(`It answered ${status}.`)
       if (status < 200 || status >= 300) throw new Error(`It answered ${status}.`)
     },

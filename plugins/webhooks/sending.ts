@@ -64,7 +64,8 @@ export async function attempt(post: Context<unknown>['post'], sent: Sent): Promi
         'content-type': 'application/json',
         ...signedHeaders(id, new Date(), body, secrets),
       },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
+      timeoutMs: answerMs,
+      signal,
     })
     const { status } = answer
     const failure = failureOf(status, answer.headers['retry-after'])

@@ -34,6 +34,7 @@ export default async function setup(): Promise<void> {
 
 /** Where sources start a worker, and the file that it runs instead. */
 const workers: Readonly<Record<string, string>> = {
+  'gateway/posting/posting-thread.ts': path.join(built, 'gateway/posting/posting.js'),
   'gateway/threads/thread-pool.ts': path.join(built, 'gateway/threads/thread.js'),
   'kernel/isolation/isolate.ts': path.resolve('test/suite/built-guest.ts'),
   'plugins/models/tokens/thread.ts': path.join(built, 'plugins/models/tokens/worker.js'),

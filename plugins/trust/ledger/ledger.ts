@@ -48,7 +48,7 @@ type Settings = z.infer<z.ZodObject<typeof ledgerSettings>>
 
 /** The ledger: returns it, offers it to other plugins, enters changes, and shows and proves it to admins. */
 export function keepLedger(context: Context<Settings>): Chain {
-  const { store, use, provide, every, settings, log, post, signal } = context
+  const { store, use, provide, every, settings, log, post } = context
   const chain = new Chain(store, () => use(Sealing))
   provide(Ledger, chain)
 
@@ -58,7 +58,7 @@ export function keepLedger(context: Context<Settings>): Chain {
     const { status } = await post(url!, {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(checkpoint),
-      signal: AbortSignal.any([signal, AbortSignal.timeout(postMs)]),
+      timeoutMs: postMs,
     })
     if (status < 200 || status > 299) throw new Error(`it was answered with ${status}`)
   }
