@@ -222,6 +222,7 @@ export type {
   CacheVerification,
 } from './answer-caches.ts'
 export { AnswerCaches } from './answer-caches.ts'
+export { type CallChain, CallChains, type CallModule } from './call-chains.ts'
 export {
   type Budget,
   type Claim,

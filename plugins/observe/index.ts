@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  CallChains,
   CallFirstContent,
   CallSettled,
   CallStarted,
@@ -14,6 +15,7 @@ import {
 import { daysOf, personalOfUsers, retained } from '#kit'
 import { Arrangements } from './arrangements.ts'
 import { raiseUsage } from './behind.ts'
+import { callChains } from './explain/chains.ts'
 import { figuresOf } from './figures.ts'
 import { firstTokenOf, startedOf } from './live.ts'
 import { liveFor } from './publishing.ts'
@@ -137,6 +139,7 @@ export default defineArea({
 
     context.own(context.use(kernelServices.queues).add('traces', () => traces.status()))
     context.provide(TraceReader, traces)
+    context.provide(CallChains, callChains(traces, arrangements))
     context.provide(Figures, figuresOf(traces))
     context.personal(
       personalOfUsers(

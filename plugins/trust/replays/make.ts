@@ -1,11 +1,7 @@
 import { type Context, type Principal, TraceReader } from '#kernel'
-import { callProblem, collect } from '#kit'
+import { callProblem, collect, pastCallOf, repeatCall } from '#kit'
 import { type Comparison, compare } from './compare.ts'
-import { originalOf } from './original.ts'
 import type { ReplayRow } from './row.ts'
-
-/** Modules that answer from what was answered before. */
-const caches = ['playback', 'cachelayer', 'semanticcache', 'embedcache']
 
 /**
  * Makes the call of a replay again and compares the answers: what changes in its row. A refusal or a failure is the result. Throws
@@ -19,16 +15,12 @@ export async function replayed(
   const as = principal as Principal
   let replay_run_id: string | undefined
   try {
-    const { trace, request, response } = await originalOf(use(TraceReader), original_trace_id, as)
-    const { stream: _, stream_options: __, ...asked } = request
-    const { id: parent, project, tags } = trace
-    const made = call(
-      { ...asked, model },
-      { as, source: 'replay', parent, project, tags, ip, skip: caches, signal },
-    )
+    const past = await pastCallOf(use(TraceReader), original_trace_id, as, 'original_trace_id')
+    const { stream: _, stream_options: __, ...asked } = past.request
+    const made = repeatCall(call, past.trace, { ...asked, model }, { as, ip, signal })
     replay_run_id = made.id
     const answer = await collect(await made.reply)
-    return { status: 'done', replay_run_id, ...storedForm(compare(response, answer, match_method)) }
+    return { status: 'done', replay_run_id, ...storedForm(compare(past.response, answer, match_method)) }
   } catch (error) {
     signal.throwIfAborted()
     return { status: 'failed', ...(replay_run_id && { replay_run_id }), error: callProblem(error) }

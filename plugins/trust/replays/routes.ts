@@ -1,9 +1,18 @@
 import { z } from 'zod'
 import { badRequest, type Completion, type Context, newId, notFound, TraceReader } from '#kernel'
-import { answerTexts, listed, listOf, listQuery, scopeOf, shown, storedPage, storePrincipal } from '#kit'
+import {
+  answerTexts,
+  listed,
+  listOf,
+  listQuery,
+  pastCallOf,
+  scopeOf,
+  shown,
+  storedPage,
+  storePrincipal,
+} from '#kit'
 import { isJson, methodFor } from './compare.ts'
 import { modelFor, replayInput, traceIdIn } from './input.ts'
-import { originalOf } from './original.ts'
 import type { Replays } from './replays.ts'
 import { itemOf, type ReplayRow, replayItem } from './row.ts'
 
@@ -26,7 +35,7 @@ export function addReplayRoutes({ route, use }: Context<unknown>, replays: Repla
     returns: replayItem,
     throws: [404, 422],
     async handle({ body, principal, ip }) {
-      const original = await originalOf(use(TraceReader), traceIdIn(body), principal!)
+      const original = await pastCallOf(use(TraceReader), traceIdIn(body), principal!, 'original_trace_id')
       const now = new Date().toISOString()
       const { purpose, match_method = methodFor(original.response) } = body
       if (match_method === 'judge')

@@ -1,0 +1,53 @@
+import type { Principal } from '../kernel/call/call.ts'
+import type { Completion, ModelRequest } from '../kernel/call/canonical.ts'
+import type { CallOptions, MadeCall } from '../kernel/contract/calls.ts'
+import type { TraceReader, TraceSummary } from '../kernel/contract/traces.ts'
+import { badRequest, notFound } from '../kernel/errors.ts'
+
+/** A call of the past that can be made again, and its answer. */
+export interface PastCall {
+  readonly trace: TraceSummary
+  readonly request: ModelRequest
+  readonly response: Completion
+}
+
+/**
+ * The call, if the caller may make it again; `param` is the field that names it. Throws 404 for one that the caller cannot know of, and
+ * 422 for one that is not there whole.
+ */
+export async function pastCallOf(
+  traces: TraceReader,
+  id: string,
+  { type, userId }: Principal,
+  param: string,
+): Promise<PastCall> {
+  const impossible = (message: string) => badRequest(message, { status: 422, type: 'not_replayable', param })
+  const trace = await traces.get(id)
+  if (!trace || (type === 'user' && trace.user_id !== userId))
+    throw notFound(`There is no call ${id}; it is known a moment after its answer.`, { param })
+  if (trace.operation === 'embedding')
+    throw impossible('Embeddings cannot be compared in this way; replay a chat or a completion.')
+  const { request, response, truncated = [] } = (await traces.bodies(id)) ?? {}
+  if (truncated.length > 0)
+    throw impossible('The call was too large to be stored whole, so it cannot be replayed.')
+  if (!isObject(request)) throw impossible('The body of the call is not stored, so it cannot be replayed.')
+  if (!isObject(response) || !Array.isArray(response.choices))
+    throw impossible('The call has no stored answer to compare with.')
+  return { trace, request: request as unknown as ModelRequest, response: response as Completion }
+}
+
+/** Modules that answer from an answer of before, or of a call that runs at the moment. */
+const caches = ['playback', 'cachelayer', 'semanticcache', 'embedcache', 'inflight']
+
+/** Makes a call of the past again, with this request: in the same project with the same tags, and past the caches. */
+export function repeatCall(
+  call: (request: ModelRequest, options: CallOptions) => MadeCall,
+  { id: parent, project, tags }: TraceSummary,
+  request: ModelRequest,
+  caller: Pick<CallOptions, 'as' | 'ip' | 'signal'>,
+): MadeCall {
+  return call(request, { ...caller, source: 'replay', parent, project, tags, skip: caches })
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null
