@@ -1,0 +1,173 @@
+import {
+  type Completion,
+  type Context,
+  type ModelRequest,
+  newId,
+  type Outcome,
+  type Principal,
+  Sealing,
+  type TraceSummary,
+} from '#kernel'
+import {
+  answerTexts,
+  bodySeals,
+  callProblem,
+  collect,
+  type PastCall,
+  repeatCall,
+  similarity,
+  usdOf,
+} from '#kit'
+import type { Quality, RunRow, Side } from './row.ts'
+import type { Runs } from './runs.ts'
+
+/** In whose name and on whose bill a run is made. `signal` ends it. */
+export interface Caller {
+  readonly as: Principal
+  readonly ip: string
+  readonly signal: AbortSignal
+}
+
+/** What a run asks. */
+export interface Question {
+  readonly past: PastCall
+  readonly request: ModelRequest
+  /** What is other in it than in the past call, to be shown. */
+  readonly overrides: Readonly<Record<string, unknown>>
+  readonly batch?: string | undefined
+}
+
+/** A run that has ended, and what it was answered. */
+export interface EndedRun {
+  readonly row: RunRow
+  readonly past: PastCall
+  readonly request: ModelRequest
+  readonly answer: Completion | undefined
+}
+
+const unknown = { tokens_in: null, tokens_out: null, cost_usd: null, latency_ms: null, ttft_ms: null }
+
+/** Makes calls of the past again, and keeps what came of it. */
+export class RunMaker {
+  readonly #context: Pick<Context<unknown>, 'call'>
+  readonly #runs: Runs
+  readonly #seals: ReturnType<typeof bodySeals>
+
+  constructor(context: Pick<Context<unknown>, 'call' | 'find' | 'id' | 'use'>, runs: Runs) {
+    this.#context = context
+    this.#runs = runs
+    this.#seals = bodySeals(context, () => context.use(Sealing))
+  }
+
+  /** Resolves when the run has ended, and its end is stored. A refusal or a failure of the call is an end like any other. */
+  async make({ past, request, overrides, batch }: Question, caller: Caller): Promise<EndedRun> {
+    const begun = await this.#begin(past.trace, request.model, overrides, batch, caller.as)
+    await this.#runs.add(begun)
+    const { answer, ...end } = await this.#ask(past, request, caller)
+    const row: RunRow = { ...begun, ...end, ended_at: new Date().toISOString() }
+    await this.#runs.end(row)
+    return { row, past, request, answer }
+  }
+
+  /** What a run asked otherwise; empty where it cannot be opened any more. */
+  async overridesOf({ overrides }: RunRow): Promise<Record<string, unknown>> {
+    const json = await this.#seals.tryOpen(overrides)
+    return json === undefined ? {} : (JSON.parse(json) as Record<string, unknown>)
+  }
+
+  async #begin(
+    trace: TraceSummary,
+    model: string,
+    overrides: Readonly<Record<string, unknown>>,
+    batch: string | undefined,
+    { userId, tenant }: Principal,
+  ): Promise<RunRow> {
+    const seal = await this.#seals.sealFor({ userId, tenant })
+    const json = JSON.stringify(overrides)
+    return {
+      id: newId('rpl_'),
+      ...(userId !== undefined && { user_id: userId }),
+      ...(tenant !== undefined && { tenant }),
+      ...(trace.user_id !== undefined && { source_user_id: trace.user_id }),
+      ...(batch !== undefined && { batch_id: batch }),
+      status: 'running',
+      source: sideOf(trace),
+      target: { trace_id: null, model, provider: null, ...unknown },
+      quality: { similarity: null, json_valid: null, source_json_valid: null },
+      overrides: seal ? seal(json) : json,
+      created_at: new Date().toISOString(),
+    }
+  }
+
+  async #ask(
+    past: PastCall,
+    request: ModelRequest,
+    caller: Caller,
+  ): Promise<Pick<RunRow, 'status' | 'target' | 'quality' | 'error'> & Pick<EndedRun, 'answer'>> {
+    const made = repeatCall(this.#context.call, past.trace, request, caller)
+    let answer: Completion | undefined
+    let error: RunRow['error']
+    try {
+      answer = await collect(await made.reply)
+    } catch (thrown) {
+      error = caller.signal.aborted ? left : callProblem(thrown)
+    }
+    const target = targetOf(made.id, request.model, await made.outcome)
+    const quality = qualityOf(request, past.response, answer)
+    return error
+      ? { status: 'error', target, quality, error, answer: undefined }
+      : { status: 'success', target, quality, answer }
+  }
+}
+
+const left = { code: 'bad_request', message: 'The client left before the answer was there.' }
+
+const millis = (us: number): number => us / 1000
+
+const sideOf = (trace: TraceSummary): Side => ({
+  trace_id: trace.id,
+  model: trace.model,
+  provider: trace.provider ?? null,
+  tokens_in: trace.usage.input,
+  tokens_out: trace.usage.output,
+  cost_usd: trace.cost ? usdOf(trace.cost.total_nano) : null,
+  latency_ms: millis(trace.latency_us),
+  ttft_ms: trace.ttft_us === undefined ? null : millis(trace.ttft_us),
+})
+
+function targetOf(trace_id: string, model: string, outcome: Outcome | undefined): Side {
+  if (!outcome) return { trace_id: null, model, provider: null, ...unknown }
+  const { provider, usage, cost, latencyMs, ttftMs } = outcome
+  return {
+    trace_id,
+    model,
+    provider: provider ?? null,
+    tokens_in: usage.input,
+    tokens_out: usage.output,
+    cost_usd: cost ? usdOf(cost.totalNano) : null,
+    latency_ms: latencyMs,
+    ttft_ms: ttftMs ?? null,
+  }
+}
+
+function qualityOf(request: ModelRequest, before: Completion, after: Completion | undefined): Quality {
+  const wantsJson = /^json/.test(String(request.response_format?.type))
+  const [source, target] = [textOf(before), after && textOf(after)]
+  return {
+    similarity: target === undefined ? null : Math.round(similarity(source, target) * 10_000) / 10_000,
+    json_valid: wantsJson && target !== undefined ? isJson(target) : null,
+    source_json_valid: wantsJson ? isJson(source) : null,
+  }
+}
+
+/** What an answer says, with the arguments of the tools that it calls. */
+export const textOf = (body: Completion): string => answerTexts(body).join('\n')
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
