@@ -176,9 +176,9 @@ export type { Generation } from '../kernel/plugin/generation.ts'
 export type { ConfigChange, JournalEntry } from '../kernel/plugin/journal.ts'
 export type { Binding, Plugin, PluginState } from '../kernel/plugin/plugin-record.ts'
 export { bindingName } from '../kernel/plugin/records.ts'
-export type { Registry } from '../kernel/plugin/registry.ts'
+export type { JointChange, Registry } from '../kernel/plugin/registry.ts'
 export type { Reloader, Rescan } from '../kernel/plugin/reloader.ts'
-export { type SettingChange, settingChange } from '../kernel/plugin/setting.ts'
+export { type SettingChange, type StoredSetting, settingChange } from '../kernel/plugin/setting.ts'
 export type { QueueStatus, Queues } from '../kernel/queues.ts'
 export type { Refusals } from '../kernel/refusals.ts'
 export type { LiveRoute, Route, RouteInput, ServerEvent } from '../kernel/route.ts'
@@ -223,6 +223,16 @@ export type {
 } from './answer-caches.ts'
 export { AnswerCaches } from './answer-caches.ts'
 export { type CallChain, CallChains, type CallModule } from './call-chains.ts'
+export {
+  type Applied,
+  type ApplyOptions,
+  Configuration,
+  type Configured,
+  type FormChange,
+  type Forms,
+  type Portable,
+  type PortableSection,
+} from './configuration.ts'
 export {
   type Budget,
   type Claim,

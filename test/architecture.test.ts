@@ -149,7 +149,7 @@ const budgets: Readonly<Record<string, number>> = {
   kit: 255,
   log: 35,
   permissions: 453,
-  plugin: 2_588,
+  plugin: 2_530,
   secrets: 202,
   stream: 586,
   threads: 94,

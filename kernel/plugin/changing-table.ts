@@ -84,11 +84,15 @@ export class ChangingTable extends PluginTable {
     this.#draft = made.plugins
     let next: Generation | undefined
     try {
-      this.#refuseStale(change.actor)
+      this.refuseStale(change.actor)
       for (const { section, key, value } of change.values ?? []) section.check?.(key, value)
       await made.make(change)
       next = this.arrange(await this.#nextNumber(), made.plugins)
       if (change.actor) await refuseLockout(next.chain, change.actor)
+      if (change.isTrial) {
+        await next.retire(0)
+        return await made.undo()
+      }
       await this.#write(change, made, next.number)
       this.swap(made.plugins, next)
     } catch (error) {
@@ -122,7 +126,8 @@ export class ChangingTable extends PluginTable {
     return journal ? (await journal.last()) + 1 : (this.#expected ?? this.generation.number + 1)
   }
 
-  #refuseStale(actor: Actor | undefined): void {
+  /** Throws a conflict for a change that is wanted of another generation. */
+  protected refuseStale(actor: Actor | undefined): void {
     const { number } = this.generation
     if ((actor?.ifGeneration ?? number) === number) return
     throw conflict(`The configuration is now at generation ${number}: read it again.`, {

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { Sequence, Store } from '../../storage/index.ts'
-import { notFound } from '../errors.ts'
 import { eventActor } from '../events/happening.ts'
 
 const change = z.object({
@@ -31,16 +30,5 @@ export type JournalEntry = z.infer<typeof entry>
  * of the generation which it led to: numbers have no gaps, and grow over restarts.
  */
 export type Journal = Sequence<JournalEntry>
-
-/** The entry of a generation. Throws a not found. */
-export async function entryAt(
-  journal: Pick<Journal, 'get' | 'last'>,
-  generation: number,
-): Promise<JournalEntry> {
-  const found = await journal.get(generation)
-  if (found) return found
-  const last = await journal.last()
-  throw notFound(`There is no generation ${generation}; the last is ${last}.`, { param: 'generation' })
-}
 
 export const openJournal = (store: Store): Journal => store.sequence('journal', entry)

@@ -6,12 +6,6 @@ import type { Plugin, Plugins } from './plugin-record.ts'
 import type { StoredSetting } from './setting.ts'
 import type { Change, PluginNews } from './transaction.ts'
 
-/** Whether a section is the kernel's own: settings, and the code of plugins. */
-export const isKernelSection = (name: string): boolean => name === 'code' || sectionsOfSettings.has(name)
-
-/** The sections of the journal that hold settings of plugins and bindings. */
-export const sectionsOfSettings: ReadonlySet<string> = new Set(['modules', 'bindings', 'plugins'])
-
 function sectionOf(plugin: Plugin | undefined, id: string): string {
   if (id.includes('/')) return 'bindings'
   return plugin?.manifest?.kind === 'module' ? 'modules' : 'plugins'
@@ -58,12 +52,6 @@ export const writeValues = (batch: Batch, values: readonly SectionValue[]): Conf
     section.write(batch, key, value)
     return { section: section.name, key, before, after: value ?? null }
   })
-
-/** The setting of an entry, to be stored again. */
-export const storedOf = (value: unknown): StoredSetting | undefined =>
-  value === null
-    ? undefined
-    : { ...(value as Omit<StoredSetting, 'updated_at'>), updated_at: new Date().toISOString() }
 
 /** The effect of a change on the code of a plugin. */
 export function codeChanges(news: PluginNews | undefined, before: Plugins, after: Plugins): ConfigChange[] {

@@ -4,16 +4,23 @@ import { type Discovered, explain } from '../discovery/manifest.ts'
 import { conflict } from '../errors.ts'
 import { ChangingTable } from './changing-table.ts'
 import { askDormant, type Sleeping, sleepingOf } from './dormant.ts'
-import { type ConfigChange, entryAt, type Journal, type JournalEntry } from './journal.ts'
+import type { Journal } from './journal.ts'
 import { migrate } from './migration.ts'
 import { withOnce } from './once.ts'
 import type { Plugin } from './plugin-record.ts'
 import { liveOf } from './plugin-table.ts'
-import { isKernelSection } from './recorded.ts'
 import { bindingId } from './records.ts'
-import { type RolledBack, restored, targetOf } from './rollback.ts'
+import { restored } from './restored.ts'
 import { changed, type SettingChange, type StoredSetting } from './setting.ts'
 import { definitionOf } from './setup.ts'
+import type { Change } from './transaction.ts'
+
+/** Settings and values of sections that change together. */
+export interface JointChange extends Pick<Change, 'to' | 'isTrial'> {
+  /** Of plugins and bindings, by their ids; undefined for none. */
+  readonly rows: ReadonlyMap<string, StoredSetting | undefined>
+  readonly values: readonly { readonly section: string; readonly key: string; readonly value: unknown }[]
+}
 
 /** All plugins, and the generation made of those that run: which changes there are, and what each of them takes. */
 export class Registry extends ChangingTable {
@@ -33,18 +40,6 @@ export class Registry extends ChangingTable {
   /** The configuration made at runtime, change by change. */
   get journal(): Pick<Journal, 'get' | 'last' | 'scan'> {
     return this.parts.journal!
-  }
-
-  /** The entry of the journal for a generation. Throws a not found. */
-  readonly entryAt = (generation: number): Promise<JournalEntry> => entryAt(this.parts.journal!, generation)
-
-  /** A change as people may see it: what a section shows of its values, which may hold secrets. */
-  readonly shownChange = (change: ConfigChange): ConfigChange => {
-    const section = this.generation.sections.get(change.section)
-    if (isKernelSection(change.section) || (section && !section.show)) return change
-    const show = section?.show ?? (() => 'kept by a plugin that is switched off')
-    const shown = (value: unknown): unknown => (value === null ? null : show(value))
-    return { ...change, before: shown(change.before), after: shown(change.after) }
   }
 
   /** The problems of the configuration that plugins found in setup, and find now that all have started. */
@@ -132,17 +127,21 @@ export class Registry extends ChangingTable {
   }
 
   /**
-   * Goes back to what was configured at runtime in a generation: settings, bindings and sections, as one change or not at all.
-   * Code that came or went stays as it is. Resolves with what was changed.
+   * Sets settings of plugins and bindings, and values of sections, as one change or not at all. `plan` is asked while nothing
+   * else changes; a plan of nothing makes no generation. Resolves with the number of the generation that holds then. Code that
+   * came or went stays as it is.
    */
-  rollback(to: number, actor?: Actor): Promise<RolledBack> {
+  apply(plan: () => Promise<JointChange>, actor?: Actor): Promise<number> {
     return this.whileStill(async () => {
-      const { rows, values, changes } = await targetOf(this.parts.journal!, to)
-      const { put, remove } = this.#restored(rows)
-      const news = { set: [...put, ...remove].map(({ id }) => id) }
-      const set = values.map(({ section, ...value }) => ({ section: this.section(section), ...value }))
-      await this.make({ put, remove, rows, values: set, to, actor, news })
-      return { number: this.generation.number, changes }
+      this.refuseStale(actor)
+      const { rows, values, ...rest } = await plan()
+      if (rows.size + values.length > 0 || rest.to !== undefined) {
+        const { put, remove } = this.#restored(rows)
+        const news = { set: [...put, ...remove].map(({ id }) => id) }
+        const set = values.map(({ section, ...value }) => ({ section: this.section(section), ...value }))
+        await this.make({ ...rest, put, remove, rows, values: set, actor, news })
+      }
+      return this.generation.number
     })
   }
 

@@ -218,6 +218,13 @@ async function settingsNow() {
   return rows.map(({ updated_at: _, ...said }) => JSON.stringify(said)).sort()
 }
 
+/** Rolls back as an admin does; resolves with the number of the generation, and rejects with the refusal. */
+async function rolledBackTo(generation: number): Promise<number> {
+  const { status, body } = await gateway.api('POST', '/api/config/rollback', { generation })
+  if (status !== 200) throw new Error(body.error.message)
+  return body.generation
+}
+
 test('a rollback leads to the settings of its generation, whatever was changed since, or changes nothing', async () => {
   let rolledBack = 0
   await fc.assert(
@@ -235,7 +242,7 @@ test('a rollback leads to the settings of its generation, whatever was changed s
           const [to, then] = [...seen][pick % seen.size]!
           const before = await state()
           try {
-            const { number } = await registry.rollback(to, actor)
+            const number = await rolledBackTo(to)
             rolledBack += 1
             expect(await settingsNow()).toEqual(then)
             expect([number, registry.generation.number]).toEqual(Array(2).fill(before.generation[0]! + 1))

@@ -35,6 +35,8 @@ export interface Change {
   readonly values?: readonly SectionValue[]
   /** The generation that a rollback goes back to. */
   readonly to?: number
+  /** Whether it is only tried: everything is made ready and checked, and nothing changes. */
+  readonly isTrial?: boolean
   /** The caller; a change that would lock out the caller is refused. */
   readonly actor?: Actor | undefined
   /** The news for other threads and listeners. */

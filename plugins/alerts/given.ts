@@ -11,8 +11,16 @@ const usualWindow = 300
 /** The row of a new rule. */
 export async function ruleOf(parts: Parts, input: RuleInput): Promise<RuleRow> {
   const now = new Date().toISOString()
+  return { id: newId('al_'), ...(await ruleFields(parts, input)), created_at: now, updated_at: now }
+}
+
+/** What a rule says; keys of its channels are those of the rule before where the input shows only their ends. */
+export async function ruleFields(
+  parts: Parts,
+  input: RuleInput,
+  before?: RuleRow,
+): Promise<Omit<RuleRow, 'id' | 'created_at' | 'updated_at'>> {
   return {
-    id: newId('al_'),
     name: input.name,
     metric: input.metric,
     condition: input.condition,
@@ -22,11 +30,9 @@ export async function ruleOf(parts: Parts, input: RuleInput): Promise<RuleRow> {
     group_by: input.group_by ?? 'none',
     filter: input.filter ?? {},
     severity: input.severity ?? 'warning',
-    channels: (await givenChannels(parts, input)) ?? [],
+    channels: (await givenChannels(parts, input, before?.channels)) ?? [],
     cooldown_seconds: input.cooldown_seconds ?? null,
     enabled: input.enabled ?? true,
-    created_at: now,
-    updated_at: now,
   }
 }
 

@@ -1,6 +1,8 @@
 import { type Collection, type Context, notFound } from '#kernel'
-import { followRows } from '#kit'
-import { type RuleRow, ruleRow } from './rule-fields.ts'
+import { changed, followRows, rowSection } from '#kit'
+import { ruleFields } from './given.ts'
+import { ruleInput } from './input.ts'
+import { type ChannelRow, type RuleRow, ruleRow } from './rule-fields.ts'
 
 export const mostRules = 500
 
@@ -10,20 +12,23 @@ export class Rules {
   /** Stores a rule, or deletes it. */
   readonly set: ReturnType<Context<unknown>['section']>
 
-  constructor({ store, section }: Pick<Context<unknown>, 'store' | 'section'>) {
+  constructor({ store, section, find, use }: Pick<Context<unknown>, 'store' | 'section' | 'find' | 'use'>) {
     this.rows = store.collection('rules', { schema: ruleRow })
-    this.set = section<RuleRow>({
-      name: 'alerts',
-      read: (transaction, id) => transaction.get(this.rows, id),
-      write: (transaction, id, row) => {
-        if (row) transaction.put(this.rows, id, row)
-        else transaction.delete(this.rows, id)
-      },
-      show: ({ channels, ...row }) => ({
-        ...row,
-        channels: channels.map(({ key: _, ...channel }) => channel),
+    this.set = section(
+      rowSection<RuleRow>({
+        name: 'alerts',
+        rows: this.rows,
+        most: mostRules,
+        fieldsOf: (form, before) => ruleFields({ find, use }, changed({}, form, ruleInput), before),
+        formOf: ({ channels, ...fields }) => ({ ...fields, channels: channels.map(channelForm) }),
+        withheld: ({ channels }) =>
+          channels.flatMap(({ key }, place) => (key === undefined ? [] : [`channels.${place}.target`])),
+        show: ({ channels, ...row }) => ({
+          ...row,
+          channels: channels.map(({ key: _, ...channel }) => channel),
+        }),
       }),
-    }) as Rules['set']
+    ) as Rules['set']
   }
 
   /** Hands over every rule, and then every change. Returns what ends that. */
@@ -38,3 +43,10 @@ export class Rules {
     return found
   }
 }
+
+/** A channel as an input has it, with the end of a key only. */
+const channelForm = ({ type, target, url }: ChannelRow) => ({
+  type,
+  target,
+  ...(type === 'pagerduty' && { url }),
+})

@@ -1,4 +1,4 @@
-import type { JournalEntry, Page, PageOptions, Registry } from '#kernel'
+import { type JournalEntry, notFound, type Page, type PageOptions, type Registry } from '#kernel'
 
 /** Entries, the newest first. Throws `QUERY_INVALID` for what is no place among them. */
 export async function entriesOf(
@@ -10,6 +10,14 @@ export async function entriesOf(
   const start = Math.max(0, end - limit)
   const items = (await Array.fromAsync(journal.scan(start + 1, end + 1))).reverse()
   return { items, total, ...(start > 0 && { next: String(start) }) }
+}
+
+/** The entry of a generation. Throws a not found. */
+export async function entryAt(journal: Registry['journal'], generation: number): Promise<JournalEntry> {
+  const found = await journal.get(generation)
+  if (found) return found
+  const last = await journal.last()
+  throw notFound(`There is no generation ${generation}; the last is ${last}.`, { param: 'generation' })
 }
 
 /** How many entries come after the place that a page said. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { ConfigChange, JournalEntry } from '#kernel'
+import type { Applied, Generation, JournalEntry } from '#kernel'
+import { shownChange } from '#kit'
 
 export const changeItem = z.object({
   section: z.string().meta({
@@ -20,10 +21,9 @@ export const generationItem = z.object({
   changes: z.array(changeItem),
 })
 
-/** `shown`: what a section with secrets shows of a change. */
 export const generationItemOf = (
   { generation, at, kind, actor, cause, to, changes }: JournalEntry,
-  shown: (change: ConfigChange) => ConfigChange,
+  sections: Generation['sections'],
 ): z.infer<typeof generationItem> => ({
   generation,
   at,
@@ -31,5 +31,56 @@ export const generationItemOf = (
   actor: { type: actor.type, id: actor.id, key_id: actor.keyId ?? null },
   request_id: cause ?? null,
   to: to ?? null,
-  changes: changes.map(shown),
+  changes: changes.map((change) => shownChange(sections, change)),
 })
+
+/** What every change of the whole may say. */
+export const changeFields = {
+  if_generation: z
+    .int()
+    .min(0)
+    .optional()
+    .meta({ description: 'Change only if the configuration is at this generation; else 409.' }),
+  force: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Change even if it shuts out the address and key it comes from.' }),
+  dry_run: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Make everything ready and check it, as the change would, and change nothing.' }),
+}
+
+export const appliedAnswer = z.object({
+  dry_run: z.boolean(),
+  generation: z
+    .int()
+    .meta({ description: 'The generation that holds now; the one before if nothing changed.' }),
+  hash: z.string().meta({ description: 'Of what is set after the change, also for a dry run.' }),
+  applied: z.array(z.string()).meta({ description: 'The keys that changed, as section.key.' }),
+  changes: z.array(changeItem).meta({ description: 'Each of them before and after, without secrets.' }),
+  restart_required: z.array(z.string()).meta({
+    description:
+      'Keys of server that say something else than now, and were not changed: set them in service.yaml.',
+  }),
+  warnings: z.array(z.string()),
+})
+
+export const answerOf = (
+  { changes, after: { generation, hash } }: Applied,
+  { isTrial, restart = [], warnings = [] }: AnswerParts,
+): z.infer<typeof appliedAnswer> => ({
+  dry_run: isTrial,
+  generation,
+  hash,
+  applied: changes.map(({ section, key }) => `${section}.${key}`),
+  changes: [...changes],
+  restart_required: restart,
+  warnings,
+})
+
+interface AnswerParts {
+  readonly isTrial: boolean
+  readonly restart?: string[]
+  readonly warnings?: string[]
+}

@@ -7,8 +7,8 @@ import type {
   OwnGuardrailRules,
   TextLocation,
 } from '#kernel'
-import { followRows, guardrailRule, KeptSets } from '#kit'
-import { type CompiledRule, compileInput, compileRule, guardrailSet } from './compile.ts'
+import { changed, followRows, guardrailRule, KeptSets, rowSection } from '#kit'
+import { type CompiledRule, compileInput, compileRule, guardrailSet, typeOf } from './compile.ts'
 import { type RuleRow, ruleRow } from './shapes.ts'
 
 export const mostRules = 1000
@@ -29,14 +29,18 @@ export class Rules {
       schema: ruleRow,
       indexes: { project: ({ project }) => project },
     })
-    this.set = section<RuleRow>({
-      name: 'guardrails',
-      read: (transaction, id) => transaction.get(this.rows, id),
-      write: (transaction, id, row) => {
-        if (row) transaction.put(this.rows, id, row)
-        else transaction.delete(this.rows, id)
-      },
-    }) as Rules['set']
+    this.set = section(
+      rowSection<RuleRow>({
+        name: 'guardrails',
+        rows: this.rows,
+        most: mostRules,
+        isVersioned: true,
+        fieldsOf(form) {
+          const rule = changed({}, form, guardrailRule)
+          return { ...rule, type: typeOf(rule) }
+        },
+      }),
+    ) as Rules['set']
   }
 
   /** Takes in what is stored, and from then on every change; returns what ends that. */

@@ -1,5 +1,5 @@
 import type { Collection, Store } from '#kernel'
-import { routeRows } from './directory/route-table.ts'
+import { routeRows } from './directory/route-section.ts'
 import { keyRows } from './keys/key-store.ts'
 
 /** Where versions before contract 2 kept provider keys and routes: the kernel's namespace. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Context, kernelServices } from '#kernel'
 import { listed, listOf, listQuery, shown, storedPage } from '#kit'
-import { entriesOf } from '../history.ts'
+import { entriesOf, entryAt } from '../history.ts'
 import { generationItem, generationItemOf } from '../shapes.ts'
 
 /** Adds the routes for changes made at runtime, with the actor and the value before each. */
@@ -18,7 +18,7 @@ export function addHistoryRoutes({ route, use }: Context<unknown>): void {
       const page = await storedPage(query, (window) => entriesOf(registry.journal, window))
       return listed(
         'generations',
-        shown(page, (entry) => generationItemOf(entry, registry.shownChange)),
+        shown(page, (entry) => generationItemOf(entry, registry.generation.sections)),
         query,
       )
     },
@@ -33,8 +33,8 @@ export function addHistoryRoutes({ route, use }: Context<unknown>): void {
     returns: generationItem,
     throws: [404],
     async handle({ params }) {
-      const registry = use(kernelServices.registry)
-      return generationItemOf(await registry.entryAt(params.generation), registry.shownChange)
+      const { generation, journal } = use(kernelServices.registry)
+      return generationItemOf(await entryAt(journal, params.generation), generation.sections)
     },
   })
 }

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { type Context, kernelServices } from '#kernel'
+import { shownChange } from '#kit'
+import { rollbackTo } from '../rollback.ts'
 import { changeItem } from '../shapes.ts'
 
 /** Going back to an earlier generation. */
@@ -28,8 +30,16 @@ export function addRollbackRoute({ route, use }: Context<unknown>): void {
     throws: [404, 409],
     async handle({ body: { generation, force, if_generation: ifGeneration }, ...by }) {
       const registry = use(kernelServices.registry)
-      const { number, changes } = await registry.rollback(generation, { ...by, force, ifGeneration })
-      return { generation: number, changes: changes.map(registry.shownChange) }
+      let back: Awaited<ReturnType<typeof rollbackTo>> | undefined
+      const number = await registry.apply(
+        async () => {
+          back = await rollbackTo(registry.journal, generation)
+          return back.change
+        },
+        { ...by, force, ifGeneration },
+      )
+      const { sections } = registry.generation
+      return { generation: number, changes: back!.changes.map((change) => shownChange(sections, change)) }
     },
   })
 }

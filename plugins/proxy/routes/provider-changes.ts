@@ -1,13 +1,9 @@
 import { z } from 'zod'
 import { type Context, conflict, notFound, type Provider } from '#kernel'
-import { ProviderDirectory, ProviderEntries, providerFields, RouteRules } from '#provider'
+import { ProviderDirectory, ProviderEntries, providerFields, providerName, RouteRules } from '#provider'
 import { ProvidersChanged } from '../events.ts'
 import { ifGenerationField, ifGenerationQuery } from './modules.ts'
 import type { providerItem } from './providers.ts'
-
-const providerName = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, {
-  error: 'expected a name of lower-case letters, digits, - and _',
-})
 
 const fields = z.strictObject(providerFields).partial()
 const { type, base_url, api_key, keys, org_id, region, models, headers, options } = fields.shape

@@ -1,11 +1,9 @@
 import { z } from 'zod'
 import { badRequest, type Context } from '#kernel'
 import { listed, listOf, listQuery, type PageQuery, pageOf } from '#kit'
-import { ProviderDirectory, type RouteRule, RouteRules, routeRule } from '#provider'
+import { mostRoutes, ProviderDirectory, type RouteRule, RouteRules, routeRule } from '#provider'
 import { RoutesChanged } from '../events.ts'
 import { ifGenerationField } from './modules.ts'
-
-const most = 500
 
 const rule = routeRule.extend({
   order: z.int().meta({ description: 'Position from 1; the first match is used.' }),
@@ -54,7 +52,7 @@ export function addRuleRoutes({ route, use, event, emit }: Context<unknown>): vo
     summary:
       'Set the whole table of routes, for the calls that come after; null goes back to that of service.yaml',
     body: z.strictObject({
-      routes: z.array(routeRule).max(most).nullable(),
+      routes: z.array(routeRule).max(mostRoutes).nullable(),
       if_generation: ifGenerationField,
     }),
     returns: listOf('routes', rule),
@@ -65,7 +63,7 @@ export function addRuleRoutes({ route, use, event, emit }: Context<unknown>): vo
       const { if_generation: ifGeneration } = body
       await table.replace(body.routes, { ...input, ifGeneration })
       emit(RoutesChanged, { source: table.source, total: table.rules.length }, { cause: input })
-      return page({ limit: most, offset: 0 })
+      return page({ limit: mostRoutes, offset: 0 })
     },
   })
 }

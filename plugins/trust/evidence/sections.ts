@@ -1,4 +1,5 @@
 import { type Context, Figures, kernelServices, TraceReader, type TraceSummary } from '#kernel'
+import { shownChange } from '#kit'
 import type { Segments } from '../ledger/segments.ts'
 import type { Policies } from '../policies/policies.ts'
 
@@ -51,10 +52,13 @@ export const sections: Readonly<
   },
 
   async *config_history({ context }, { from, to }) {
-    const { journal, shownChange } = context.use(kernelServices.registry)
+    const { journal, generation } = context.use(kernelServices.registry)
     for await (const entry of journal.scan()) {
       const at = Date.parse(entry.at)
-      if (at >= from && at < to) yield { ...entry, changes: entry.changes.map(shownChange) }
+      if (at >= from && at < to) {
+        const changes = entry.changes.map((change) => shownChange(generation.sections, change))
+        yield { ...entry, changes }
+      }
     }
   },
 

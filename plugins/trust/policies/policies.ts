@@ -1,8 +1,9 @@
 import type { Actor, Call, Collection, Context, OwnPolicies, TrustPolicies } from '#kernel'
-import { followRows, trustPolicy } from '#kit'
+import { changed, followRows, rowSection, trustPolicy } from '#kit'
 import { CallCheck } from './check.ts'
 import { type CompiledPolicy, compilePolicy, compileUnstored } from './compile.ts'
 import { CallFacts, type Facts } from './facts.ts'
+import { normalised } from './normalise.ts'
 import { policySets } from './sets.ts'
 import { type PolicyRow, policyRow } from './shapes.ts'
 
@@ -23,14 +24,15 @@ export class Policies {
 
   constructor({ store, section }: Parts) {
     this.rows = store.collection('policies', { schema: policyRow })
-    this.set = section<PolicyRow>({
-      name: 'policies',
-      read: (transaction, id) => transaction.get(this.rows, id),
-      write: (transaction, id, row) => {
-        if (row) transaction.put(this.rows, id, row)
-        else transaction.delete(this.rows, id)
-      },
-    })
+    this.set = section(
+      rowSection<PolicyRow>({
+        name: 'policies',
+        rows: this.rows,
+        most: mostPolicies,
+        isVersioned: true,
+        fieldsOf: (form) => normalised(changed({}, form, trustPolicy)),
+      }),
+    )
   }
 
   /** Takes in what is stored, and from then on every change; returns what ends that. */

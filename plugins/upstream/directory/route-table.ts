@@ -1,36 +1,6 @@
-import { z } from 'zod'
-import type { Actor, Collection, Context, Store } from '#kernel'
+import type { Actor, Context } from '#kernel'
 import { compileGlobs } from '#kit'
-
-/** One line of the table: which provider gets a model. */
-export const routeRule = z.strictObject({
-  match: z.string().min(1).max(256).meta({ description: 'A model name, or a glob such as gpt-*.' }),
-  provider: z.string().min(1).max(256).meta({ description: 'The provider for these calls.' }),
-  model: z
-    .string()
-    .min(1)
-    .max(256)
-    .nullable()
-    .default(null)
-    .meta({ description: "The provider's name for the model, if different." }),
-  priority: z
-    .int()
-    .min(-1_000_000)
-    .max(1_000_000)
-    .default(0)
-    .meta({ description: 'The matching rule with the highest priority is used; among equals the first.' }),
-})
-
-export type RouteRule = z.output<typeof routeRule>
-
-const stored = z.object({ rules: z.array(routeRule), updated_at: z.string() })
-type Stored = z.output<typeof stored>
-
-/** The one row, and the one key of the section. */
-const rowId = 'table'
-
-/** The collection of the table that was set at runtime, in a part of the store. */
-export const routeRows = (store: Store): Collection<Stored> => store.collection('routes', { schema: stored })
+import { type RouteRule, routeRows, routeSection, rowId, type StoredRoutes } from './route-section.ts'
 
 type Said = { match: string; provider: string; model?: string | undefined; priority?: number }
 type SetTable = (key: string, rules: readonly RouteRule[] | undefined, actor?: Actor) => Promise<void>
@@ -43,7 +13,7 @@ type Compiled = RouteRule & { readonly matches: (model: string) => boolean }
 export class RouteTable {
   readonly #configured: readonly RouteRule[]
   #set: SetTable | undefined
-  #stored: Stored | undefined
+  #stored: StoredRoutes | undefined
   #compiled: readonly Compiled[] = []
   #edition = 0
 
@@ -63,15 +33,7 @@ export class RouteTable {
   ): Promise<RouteTable> {
     const table = new RouteTable(configured)
     const rows = routeRows(store)
-    table.#set = section<readonly RouteRule[]>({
-      name: 'routes',
-      read: (transaction) => transaction.get(rows, rowId)?.rules,
-      write(transaction, _, rules) {
-        const updated_at = new Date().toISOString()
-        if (rules) transaction.put(rows, rowId, { rules: [...rules], updated_at })
-        else transaction.delete(rows, rowId)
-      },
-    })
+    table.#set = section(routeSection(rows))
     rows.watch(({ row }) => table.#take(row))
     table.#take(await rows.get(rowId))
     return table
@@ -106,7 +68,7 @@ export class RouteTable {
     await this.#set(rowId, rules ?? undefined, actor)
   }
 
-  #take(row: Stored | undefined): void {
+  #take(row: StoredRoutes | undefined): void {
     this.#stored = row
     this.#compiled = (row?.rules ?? this.#configured)
       .map((rule) => ({ ...rule, matches: compileGlobs([rule.match]) }))

@@ -1,36 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { type Actor, badRequest, type Context, hintOf, type Secrets } from '#kernel'
+import { type Actor, badRequest, type Context, type PortableSection, type Secrets } from '#kernel'
 import type { ProviderEntries } from '../sections.ts'
-
-const name = z.string().min(1).max(256)
-
-/** The settings of a provider that can be set at runtime, by their names in service.yaml. */
-export const providerFields = {
-  type: name.meta({ description: 'The provider whose protocol it speaks, or a protocol.' }),
-  base_url: z
-    .url({ protocol: /^https?$/ })
-    .max(2048)
-    .meta({ description: 'Address of its API.' }),
-  api_key: z
-    .string()
-    .min(1)
-    .max(20_000)
-    .meta({ description: 'The one key to use; it is never shown again.' }),
-  keys: z
-    .array(z.strictObject({ api_key: z.string().min(1).max(20_000), weight: z.number().min(0).default(1) }))
-    .min(1)
-    .max(100)
-    .meta({ description: 'A pool of keys to share the calls among, instead of api_key.' }),
-  org_id: name.meta({ description: 'The organisation to bill, where the provider knows organisations.' }),
-  region: name.meta({ description: 'Where it runs models, such as eu.' }),
-  models: z.array(name).max(1000).meta({ description: 'Which models it serves, as names or globs.' }),
-  headers: z
-    .record(z.string().regex(/^[\w-]{1,100}$/), z.string().max(4000))
-    .meta({ description: 'Headers to send with each call; they are never shown again.' }),
-  options: z.record(z.string(), z.unknown()).meta({ description: 'What only this provider knows.' }),
-}
-const said = z.strictObject(providerFields).partial()
-export type ProviderSaid = z.output<typeof said>
+import { type ProviderSaid, said, saidBy, sharedOf, shownOf, withheldOf } from './provider-said.ts'
 
 /** Fields that are absent stay as they are; null goes back to what service.yaml says. */
 export type ProviderChange = { readonly [K in keyof ProviderSaid]?: ProviderSaid[K] | null | undefined }
@@ -74,7 +46,7 @@ export class RuntimeProviders {
         log.error({ err, provider: id }, 'what was said of a provider at runtime cannot be read')
       }
     }
-    made.#set = section<string>({
+    const asSection: PortableSection<string> = {
       name: 'providers',
       read: (transaction, key) => transaction.get(rows, key)?.sealed,
       write(transaction, key, sealed) {
@@ -82,8 +54,19 @@ export class RuntimeProviders {
         else transaction.delete(rows, key)
       },
       check: (key, sealed) => sealed && parts.check(key, made.#entryOf(key, made.#open(sealed))),
-      show: (sealed) => made.#shown(sealed),
-    })
+      show: (sealed) => shownOf(() => made.#open(sealed)),
+      async *all() {
+        for await (const [id, { sealed }] of rows.scan()) if (made.has(id)) yield [id, sealed]
+      },
+      shared: (sealed) => sharedOf(made.#open(sealed)),
+      withheld: (sealed) => withheldOf(made.#open(sealed)),
+      given(key, form, before) {
+        const known = before === undefined ? undefined : made.#open(before)
+        const next = saidBy(key, form, known)
+        return isDeepStrictEqual(next, known) ? before : parts.secrets.encrypt(JSON.stringify(next))
+      },
+    }
+    made.#set = section(asSection)
     rows.watch(({ id, row: stored }) => take(id, stored?.sealed))
     for await (const [id, { sealed }] of rows.scan()) take(id, sealed)
     return made
@@ -154,22 +137,6 @@ export class RuntimeProviders {
 
   #open(sealed: string): ProviderSaid {
     return said.parse(JSON.parse(this.#parts.secrets.decrypt(sealed)))
-  }
-
-  /** Of keys their last characters, of headers and options their names. */
-  #shown(sealed: string): unknown {
-    try {
-      const { api_key, keys, headers, options, ...rest } = this.#open(sealed)
-      const hints = (keys ?? (api_key === undefined ? [] : [{ api_key }])).map((one) => hintOf(one.api_key))
-      return {
-        ...rest,
-        ...(hints.length > 0 && { keys: hints }),
-        ...(headers && { headers: Object.keys(headers) }),
-        ...(options && { options: Object.keys(options) }),
-      }
-    } catch {
-      return 'encrypted with a key that is not known any more'
-    }
   }
 }
 

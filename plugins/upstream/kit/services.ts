@@ -23,8 +23,10 @@ export const TokenInquiries = guardedToken<TokenInquiry>('token-inquiry')
 export const Moderation = guardedToken<Moderator>('moderation')
 
 export { destinationOf } from '../delivery/destination.ts'
-export { type RouteRule, type RouteTable, routeRule } from '../directory/route-table.ts'
-export { type ProviderChange, providerFields, type RuntimeProviders } from '../directory/runtime-providers.ts'
+export { providerFields, providerName } from '../directory/provider-said.ts'
+export { mostRoutes, type RouteRule, routeRule } from '../directory/route-section.ts'
+export type { RouteTable } from '../directory/route-table.ts'
+export type { ProviderChange, RuntimeProviders } from '../directory/runtime-providers.ts'
 export type { Directory } from '../directory.ts'
 export type { KeyStore, ProviderKeyView } from '../keys/key-store.ts'
 export { type AbuseCategory, type AbuseScores, abuseCategories } from '../moderator.ts'
