@@ -42,7 +42,12 @@ export function efficiencyOf({ tokens_out, cost_usd, latency_ms }: Side): number
 }
 
 /** Which of the two calls of a run is better, figure by figure. */
-export function winnersOf({ status, source, target, quality }: RunRow): Winners {
+export function winnersOf({
+  status,
+  source,
+  target,
+  quality,
+}: Pick<RunRow, 'status' | 'source' | 'target' | 'quality'>): Winners {
   if (status !== 'success') return { cost: null, speed: null, efficiency: null, quality: null, overall: null }
   const each = {
     cost: lower(source.cost_usd, target.cost_usd),
@@ -54,7 +59,7 @@ export function winnersOf({ status, source, target, quality }: RunRow): Winners 
 }
 
 /** How much more the target of a run has than its source, also in percent. */
-export function deltaOf({ source, target }: RunRow): z.infer<typeof delta> {
+export function deltaOf({ source, target }: Pick<RunRow, 'source' | 'target'>): z.infer<typeof delta> {
   const tokens = [tokensOf(source), tokensOf(target)] as const
   return {
     cost_usd: changeBy(source.cost_usd, target.cost_usd),

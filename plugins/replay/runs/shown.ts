@@ -19,12 +19,12 @@ export class ShownRuns {
     this.#maker = maker
   }
 
-  /** A run that the caller may see; throws a not found for any other. */
-  async find(id: string, caller: Principal | undefined): Promise<RunRow> {
+  /** A run that the caller may see; throws a not found for any other. `param` is the field that names it. */
+  async find(id: string, caller: Principal | undefined, param = 'id'): Promise<RunRow> {
     const user = scopeOf(caller)
     const row = await this.#runs.get(id)
     if (row && (user === undefined || row.user_id === user)) return row
-    throw notFound(`There is no run ${id}.`, { param: 'id' })
+    throw notFound(`There is no run ${id}.`, { param })
   }
 
   /** What both sides of a run said, as their traces have it. */
