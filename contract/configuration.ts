@@ -1,4 +1,5 @@
 import type { Actor, Section } from '../kernel/contract/section.ts'
+import type { JointChange } from '../kernel/plugin/registry.ts'
 import { guardedToken } from '../kernel/token.ts'
 
 /** A part of the runtime configuration that can be read and set as a whole, in forms without secrets and times. */
@@ -53,6 +54,14 @@ export interface ApplyOptions {
   readonly actor: Actor
   /** Makes everything ready and checks it, and changes nothing. */
   readonly isTrial?: boolean
+  /** Told the changes before they are made; what it returns is made. It runs while nothing else changes, and may throw. */
+  readonly decide?: (changes: readonly FormChange[]) => Decided
+}
+
+/** The changes of those told that are to be made, and values of the caller's own section for the same batch. */
+export interface Decided {
+  readonly changes: readonly FormChange[]
+  readonly also?: JointChange['values']
 }
 
 /** The runtime configuration as a whole. */

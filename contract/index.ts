@@ -228,6 +228,7 @@ export {
   type ApplyOptions,
   Configuration,
   type Configured,
+  type Decided,
   type FormChange,
   type Forms,
   type Portable,

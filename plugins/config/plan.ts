@@ -1,39 +1,61 @@
-import { badRequest, type ConfigChange, type Forms, isGatewayError, type Section } from '#kernel'
+import {
+  badRequest,
+  type ConfigChange,
+  type FormChange,
+  type Forms,
+  isGatewayError,
+  type Section,
+} from '#kernel'
 import { type Parts, partOf } from './sections.ts'
 import type { Values } from './values.ts'
 
-/** The keys that a change sets, and what is set once it is made. */
-export interface Plan {
-  readonly changes: readonly ConfigChange[]
-  readonly after: Values
+/** A key that is to change: as the history has it, and in the form of documents. */
+export interface Planned {
+  readonly change: ConfigChange
+  readonly form: FormChange
 }
 
 /**
  * What sets keys to these forms; null clears one. Every form is checked, and nothing is changed. Throws a bad request that
  * begins with the key.
  */
-export async function planOf(parts: Parts, now: Values, wanted: Forms): Promise<Plan> {
-  const changes: ConfigChange[] = []
-  const after = new Map([...now].map(([name, values]) => [name, new Map(values)]))
-  for (const [name, forms] of Object.entries(wanted)) {
-    const part = partOf(parts, name)
-    const values = after.get(name)!
+export async function planOf(parts: Parts, now: Values, wanted: Forms): Promise<Planned[]> {
+  const planned: Planned[] = []
+  for (const [section, forms] of Object.entries(wanted)) {
+    const part = partOf(parts, section)
+    const values = now.get(section)!
     for (const [key, form] of Object.entries(forms)) {
       const before = values.get(key)
-      const next = await at(`${name}.${key}`, async () => {
+      const after = await at(`${section}.${key}`, async () => {
         const value = form === null ? undefined : await part.given(key, form, before)
         if (value !== before) (part as Partial<Section>).check?.(key, value)
         return value
       })
-      if (next === before) continue
-      if (next === undefined) values.delete(key)
-      else values.set(key, next)
-      changes.push({ section: name, key, before: before ?? null, after: next ?? null })
+      if (after === before) continue
+      const formOf = (value: unknown): unknown => (value === undefined ? null : part.shared(value))
+      planned.push({
+        change: { section, key, before: before ?? null, after: after ?? null },
+        form: { section, key, before: formOf(before), after: formOf(after) },
+      })
     }
-    if (values.size > (part.most ?? Infinity))
-      throw badRequest(`${name}: there can be ${part.most}, and this makes ${values.size}.`, { param: name })
   }
-  return { changes, after }
+  return planned
+}
+
+/** The values once changes are made. Throws a bad request for more of a section than there can be. */
+export function valuesAfter(parts: Parts, now: Values, changes: readonly ConfigChange[]): Values {
+  const values = new Map([...now].map(([name, held]) => [name, new Map(held)]))
+  for (const { section, key, after } of changes) {
+    if (after === null) values.get(section)!.delete(key)
+    else values.get(section)!.set(key, after)
+  }
+  for (const section of new Set(changes.map((change) => change.section))) {
+    const { most = Infinity } = partOf(parts, section)
+    const { size } = values.get(section)!
+    if (size > most && size > now.get(section)!.size)
+      throw badRequest(`${section}: there can be ${most}, and this makes ${size}.`, { param: section })
+  }
+  return values
 }
 
 /** Says in a refusal which key it is about. */

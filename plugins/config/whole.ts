@@ -1,8 +1,7 @@
-import type { Applied, Configuration, Configured, Context, FormChange } from '#kernel'
-import { kernelServices } from '#kernel'
-import { type Plan, planOf } from './plan.ts'
+import { type Applied, type Configuration, type Context, kernelServices } from '#kernel'
+import { planOf, valuesAfter } from './plan.ts'
 import { jointOf } from './rollback.ts'
-import { type Parts, partOf, partsOf } from './sections.ts'
+import { partsOf } from './sections.ts'
 import { configuredOf, readValues } from './values.ts'
 
 /** The runtime configuration as a whole, read and changed in the registry's turn. */
@@ -15,25 +14,23 @@ export function wholeConfiguration({ use }: Pick<Context<unknown>, 'use'>): Conf
       return configuredOf(parts, await readValues(parts, names), registry().generation.number)
     })
 
-  const apply: Configuration['apply'] = async (wanted, { actor, isTrial = false }) => {
-    const parts = partsOf(registry())
-    let plan: Plan | undefined
+  const apply: Configuration['apply'] = async (wanted, { actor, isTrial = false, decide }) => {
+    let applied: Applied | undefined
     const generation = await registry().apply(async () => {
+      const parts = partsOf(registry())
       const values = await readValues(parts)
-      const now = configuredOf(parts, values, registry().generation.number)
-      plan = await planOf(parts, values, await wanted(now))
-      return { ...jointOf(plan.changes), isTrial }
+      const { number } = registry().generation
+      const planned = await planOf(parts, values, await wanted(configuredOf(parts, values, number)))
+      const decision = decide?.(planned.map(({ form }) => form))
+      const kept = decision ? planned.filter(({ form }) => decision.changes.includes(form)) : planned
+      const changes = kept.map(({ change }) => change)
+      const after = configuredOf(parts, valuesAfter(parts, values, changes), number)
+      applied = { changes: kept.map(({ form }) => form), after }
+      const joint = jointOf(changes)
+      return { ...joint, values: [...joint.values, ...(decision?.also ?? [])], isTrial }
     }, actor)
-    return appliedOf(parts, plan!, generation)
+    return { changes: applied!.changes, after: { ...applied!.after, generation } }
   }
 
   return { read, apply }
-}
-
-function appliedOf(parts: Parts, { changes, after }: Plan, generation: number): Applied {
-  const changed = changes.map(({ section, key, before, after: next }): FormChange => {
-    const formOf = (value: unknown): unknown => (value === null ? null : partOf(parts, section).shared(value))
-    return { section, key, before: formOf(before), after: formOf(next) }
-  })
-  return { changes: changed, after: configuredOf(parts, after, generation) satisfies Configured }
 }

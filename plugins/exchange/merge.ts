@@ -1,0 +1,70 @@
+import type { FormChange, Forms } from '#kernel'
+import { canonicalJson } from '#kit'
+import type { InstalledObject } from './shapes.ts'
+
+type Place = Pick<FormChange, 'section' | 'key'>
+export type Action = 'create' | 'update' | 'conflict'
+
+const isAt =
+  ({ section, key }: Place) =>
+  (other: Place): boolean =>
+    other.section === section && other.key === key
+
+const formAt = (forms: Forms, { section, key }: Place): unknown => forms[section]?.[key] ?? null
+
+/** Whether a key is as an install has left it. */
+export const isUntouched = (object: InstalledObject, now: Forms): boolean =>
+  canonicalJson(formAt(now, object)) === canonicalJson(object.after)
+
+/** Keys as sections of forms. */
+export function formsOf(objects: readonly (Place & { readonly form: unknown })[]): Forms {
+  const forms: Record<string, Record<string, unknown>> = {}
+  for (const { section, key, form } of objects) forms[section] = { ...forms[section], [key]: form }
+  return forms
+}
+
+/**
+ * What an install sets: the content, and for keys of the version before that it has no more, if nobody has touched them, what was
+ * there first.
+ */
+export function wantedBy(content: Forms, held: readonly InstalledObject[], now: Forms): Forms {
+  const dropped = held.filter(
+    (object) => formAt(content, object) === null && object.section in now && isUntouched(object, now),
+  )
+  const restored = formsOf(dropped.map(({ before, ...place }) => ({ ...place, form: before })))
+  return Object.fromEntries(
+    [...new Set([...Object.keys(content), ...Object.keys(restored)])].map((section) => [
+      section,
+      { ...restored[section], ...content[section] },
+    ]),
+  )
+}
+
+interface Standing {
+  readonly held: readonly InstalledObject[]
+  /** Whether something that no section shows stands under a key, such as a provider with a key of the environment. */
+  readonly isTaken: (place: Place) => boolean
+}
+
+/** What a change is for the pack: a key of its own that nobody has touched is updated, and one of somebody else a conflict. */
+export function actionOf(change: FormChange, { held, isTaken }: Standing): Action {
+  const own = held.find(isAt(change))
+  if (own && canonicalJson(change.before) === canonicalJson(own.after)) return 'update'
+  return change.before === null && !isTaken(change) ? 'create' : 'conflict'
+}
+
+/** The keys that the pack has set once changes are made, with what was there before its first version. */
+export function objectsAfter(
+  content: Forms,
+  changes: readonly FormChange[],
+  { held, isTaken }: Standing,
+): InstalledObject[] {
+  const set = changes
+    .filter((change) => formAt(content, change) !== null)
+    .map((change) => {
+      const isUpdate = actionOf(change, { held, isTaken }) === 'update'
+      return { ...change, before: isUpdate ? held.find(isAt(change))!.before : change.before }
+    })
+  const kept = held.filter((object) => formAt(content, object) !== null && !set.some(isAt(object)))
+  return [...kept, ...set]
+}
