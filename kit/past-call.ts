@@ -3,6 +3,7 @@ import type { Completion, ModelRequest } from '../kernel/call/canonical.ts'
 import type { CallOptions, MadeCall } from '../kernel/contract/calls.ts'
 import type { TraceReader, TraceSummary } from '../kernel/contract/traces.ts'
 import { badRequest, notFound } from '../kernel/errors.ts'
+import { scopeOf } from './viewer.ts'
 
 /** A call of the past that can be made again, and its answer. */
 export interface PastCall {
@@ -12,18 +13,19 @@ export interface PastCall {
 }
 
 /**
- * The call, if the caller may make it again; `param` is the field that names it. Throws 404 for one that the caller cannot know of, and
- * 422 for one that is not there whole.
+ * The call, if the caller may make it again; `param` is the field that names it. Throws 404 for one that the caller cannot know of,
+ * 422 for one that is not there whole, and 403 for a key that belongs to no user.
  */
 export async function pastCallOf(
   traces: TraceReader,
   id: string,
-  { type, userId }: Principal,
+  caller: Principal,
   param: string,
 ): Promise<PastCall> {
   const impossible = (message: string) => badRequest(message, { status: 422, type: 'not_replayable', param })
+  const user = scopeOf(caller)
   const trace = await traces.get(id)
-  if (!trace || (type === 'user' && trace.user_id !== userId))
+  if (!trace || (user !== undefined && trace.user_id !== user))
     throw notFound(`There is no call ${id}; it is known a moment after its answer.`, { param })
   if (trace.operation === 'embedding')
     throw impossible('Embeddings cannot be compared in this way; replay a chat or a completion.')

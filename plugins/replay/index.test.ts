@@ -278,6 +278,34 @@ describe('the runs', () => {
     expect((await api('GET', `/runs/${id}`, undefined, bob.key)).status).toBe(404)
   })
 
+  test('of admins are for all where they say so, and only theirs', async () => {
+    const trace = await ask(saying('For all'), gateway.adminKey)
+    const question = { trace_id: trace, target_model: 'gpt-4o', visibility: 'shared' }
+    const { body: run } = await api('POST', '', question, gateway.adminKey)
+    expect(run.visibility).toBe('shared')
+    expect((await api('GET', `/runs/${run.id}`)).body.id).toBe(run.id)
+    const list = (await api('GET', '/runs?visibility=shared&model=gpt-4o')).body
+    expect(list.runs.map(({ id }: { id: string }) => id)).toEqual([run.id])
+    expect((await api('DELETE', `/runs/${run.id}`)).status).toBe(404)
+    const passedOn = await gateway.api('POST', '/api/replayshare/share', { replay_id: run.id }, ada.key)
+    expect(passedOn.status).toBe(404)
+    const own = { ...question, trace_id: await ask(saying('Own')) }
+    const { status, body } = await api('POST', '', own)
+    expect([status, body.error.param]).toEqual([403, 'visibility'])
+  })
+
+  test('that are under way are deleted by force only, which ends their calls', async () => {
+    const trace = await ask(saying('Delete while it runs'))
+    upstream.reply({ hang: true })
+    const asked = replay(trace, undefined, 'gpt-4o-deleted')
+    await upstream.received(2)
+    const [{ id }] = (await api('GET', '/runs?model=gpt-4o-deleted')).body.runs
+    expect((await api('DELETE', `/runs/${id}`)).status).toBe(409)
+    expect((await api('DELETE', `/runs/${id}?force=true`)).status).toBe(200)
+    expect((await asked).body.status).toBe('error')
+    expect((await api('GET', `/runs/${id}`)).status).toBe(404)
+  })
+
   test('are compared side by side', async () => {
     upstream.reply({ content: 'The sky is blue.', usage: { prompt_tokens: 10, completion_tokens: 5 } })
     const trace = await ask(saying('Compare'))

@@ -48,7 +48,7 @@ export default defineArea({
     context.personal(personalOfUsers(runs.ofUsers))
     addReplayRoutes(context, maker, shownRuns)
     addAgainRoute(context, maker, shownRuns)
-    addRunRoutes(context, runs, shownRuns)
+    addRunRoutes(context, runs, maker, shownRuns)
     addCompareRoute(context, shownRuns)
     addStatsRoute(context, runs)
 

@@ -72,7 +72,10 @@ export function addAgainRoute(
       const past = await pastCallOf(use(TraceReader), id, input.principal!, 'id')
       await checkChain(chain, id)
       const request = { ...past.request, model: past.trace.model_requested }
-      const run = await maker.make({ past, request, overrides: { chain } }, callerOf(input))
+      const run = await maker.make(
+        { past, request, overrides: { chain }, visibility: 'private' },
+        callerOf(input),
+      )
       const { row } = run
       const { target, error } = await shownRuns.ended(run)
       return {

@@ -66,7 +66,7 @@ export function addStatsRoute({ route, use }: Pick<Context<unknown>, 'route' | '
     async handle({ principal }) {
       const user = scopeOf(principal)
       const [figures, available_providers, replayable_traces] = await Promise.all([
-        statsOf(runs.scan({ user })),
+        statsOf(runs.scan(user)),
         providersOf(principal!),
         replayable(user),
       ])

@@ -17,6 +17,7 @@ const side = (more: Partial<Side> = {}): Side => ({
 const run = (source: Side, target: Side, more: Partial<RunRow> = {}): RunRow => ({
   id: 'rpl_a',
   status: 'success',
+  visibility: 'private',
   source,
   target,
   quality: json(null, null),

@@ -10,6 +10,7 @@ import {
 } from '#kernel'
 import {
   answerTexts,
+  type BodySeals,
   bodySeals,
   callProblem,
   collect,
@@ -18,7 +19,7 @@ import {
   similarity,
   usdOf,
 } from '#kit'
-import type { Quality, RunRow, Side } from './row.ts'
+import type { Quality, RunRow, Side, Visibility } from './row.ts'
 import type { Runs } from './runs.ts'
 
 /** In whose name and on whose bill a run is made. `signal` ends it. */
@@ -34,6 +35,7 @@ export interface Question {
   readonly request: ModelRequest
   /** What is other in it than in the past call, to be shown. */
   readonly overrides: Readonly<Record<string, unknown>>
+  readonly visibility: Visibility
   readonly batch?: string | undefined
 }
 
@@ -51,7 +53,8 @@ const unknown = { tokens_in: null, tokens_out: null, cost_usd: null, latency_ms:
 export class RunMaker {
   readonly #context: Pick<Context<unknown>, 'call'>
   readonly #runs: Runs
-  readonly #seals: ReturnType<typeof bodySeals>
+  readonly #seals: BodySeals
+  readonly #underWay = new Map<string, AbortController>()
 
   constructor(context: Pick<Context<unknown>, 'call' | 'find' | 'id' | 'use'>, runs: Runs) {
     this.#context = context
@@ -60,13 +63,26 @@ export class RunMaker {
   }
 
   /** Resolves when the run has ended, and its end is stored. A refusal or a failure of the call is an end like any other. */
-  async make({ past, request, overrides, batch }: Question, caller: Caller): Promise<EndedRun> {
-    const begun = await this.#begin(past.trace, request.model, overrides, batch, caller.as)
+  async make(question: Question, caller: Caller): Promise<EndedRun> {
+    const { past, request } = question
+    const begun = await this.#begin(question, caller.as)
     await this.#runs.add(begun)
-    const { answer, ...end } = await this.#ask(past, request, caller)
-    const row: RunRow = { ...begun, ...end, ended_at: new Date().toISOString() }
-    await this.#runs.end(row)
-    return { row, past, request, answer }
+    const ending = new AbortController()
+    this.#underWay.set(begun.id, ending)
+    try {
+      const signal = AbortSignal.any([caller.signal, ending.signal])
+      const { answer, ...end } = await this.#ask(past, request, { ...caller, signal })
+      const row: RunRow = { ...begun, ...end, ended_at: new Date().toISOString() }
+      await this.#runs.end(row)
+      return { row, past, request, answer }
+    } finally {
+      this.#underWay.delete(begun.id)
+    }
+  }
+
+  /** Ends the call of a run that is under way. */
+  stop(id: string): void {
+    this.#underWay.get(id)?.abort()
   }
 
   /** What a run asked otherwise; empty where it cannot be opened any more. */
@@ -76,10 +92,7 @@ export class RunMaker {
   }
 
   async #begin(
-    trace: TraceSummary,
-    model: string,
-    overrides: Readonly<Record<string, unknown>>,
-    batch: string | undefined,
+    { past: { trace }, request: { model }, overrides, visibility, batch }: Question,
     { userId, tenant }: Principal,
   ): Promise<RunRow> {
     const seal = await this.#seals.sealFor({ userId, tenant })
@@ -90,6 +103,7 @@ export class RunMaker {
       ...(tenant !== undefined && { tenant }),
       ...(trace.user_id !== undefined && { source_user_id: trace.user_id }),
       ...(batch !== undefined && { batch_id: batch }),
+      visibility,
       status: 'running',
       source: sideOf(trace),
       target: { trace_id: null, model, provider: null, ...unknown },
@@ -110,7 +124,7 @@ export class RunMaker {
     try {
       answer = await collect(await made.reply)
     } catch (thrown) {
-      error = caller.signal.aborted ? left : callProblem(thrown)
+      error = caller.signal.aborted ? ended : callProblem(thrown)
     }
     const target = targetOf(made.id, request.model, await made.outcome)
     const quality = qualityOf(request, past.response, answer)
@@ -120,7 +134,10 @@ export class RunMaker {
   }
 }
 
-const left = { code: 'bad_request', message: 'The client left before the answer was there.' }
+const ended = {
+  code: 'bad_request',
+  message: 'The client left, or the run was deleted, before the answer was there.',
+}
 
 const millis = (us: number): number => us / 1000
 

@@ -1,14 +1,16 @@
 import { z } from 'zod'
-import { type Context, newId, Plans, type Principal, TraceReader } from '#kernel'
+import { type Context, forbidden, newId, Plans, type Principal, TraceReader } from '#kernel'
 import { pastCallOf } from '#kit'
 import { batchInput, replayInput } from './input.ts'
 import type { Caller, Question, RunMaker } from './make.ts'
-import { type Overrides, overridden, templateOf } from './overrides.ts'
+import { overridden, templateOf } from './overrides.ts'
 import { changeBy, runDetail } from './row.ts'
 import type { ShownRuns } from './shown.ts'
 
 /** Runs of a batch that are under way at a time. */
 const atATime = 3
+
+type Asked = Omit<z.infer<typeof replayInput>, 'target_model'>
 
 const change = z.number().nullable()
 
@@ -29,11 +31,16 @@ export function addReplayRoutes(
   shownRuns: ShownRuns,
 ): void {
   /** What each run of a past call asks but for its model. Throws where the call cannot be made again so. */
-  async function prepared(trace: string, asked: Overrides, principal: Principal) {
+  async function prepared(
+    { trace_id: trace, overrides: asked, visibility }: Asked,
+    principal: Principal,
+  ): Promise<(model: string) => Question> {
     demandReplays(find, principal)
+    if (visibility === 'shared' && principal.type !== 'admin')
+      throw forbidden('Only runs of admins can be shared with all.', { param: 'visibility' })
     const past = await pastCallOf(use(TraceReader), trace, principal, 'trace_id')
     const request = await overridden(past.request, asked, templateOf({ find }, past.trace, principal))
-    return (model: string): Question => ({ past, request: { ...request, model }, overrides: asked })
+    return (model) => ({ past, request: { ...request, model }, overrides: asked, visibility })
   }
 
   route({
@@ -45,9 +52,9 @@ export function addReplayRoutes(
     status: 201,
     returns: runDetail,
     throws: [403, 404, 422],
-    async handle({ body: { trace_id, target_model, overrides }, ...input }) {
-      const question = await prepared(trace_id, overrides, input.principal!)
-      return shownRuns.ended(await maker.make(question(target_model), callerOf(input)))
+    async handle({ body, ...input }) {
+      const question = await prepared(body, input.principal!)
+      return shownRuns.ended(await maker.make(question(body.target_model), callerOf(input)))
     },
   })
 
@@ -61,8 +68,9 @@ export function addReplayRoutes(
     status: 201,
     returns: batch,
     throws: [403, 404, 422],
-    async handle({ body: { trace_id, target_models, overrides }, ...input }) {
-      const question = await prepared(trace_id, overrides, input.principal!)
+    async handle({ body, ...input }) {
+      const { trace_id, target_models } = body
+      const question = await prepared(body, input.principal!)
       const batch_id = newId('rpb_')
       const caller = callerOf(input)
       const runs = await inTurns(target_models, atATime, async (model) => {

@@ -1,5 +1,7 @@
 import { z } from 'zod'
 
+export const visibilities = ['private', 'shared'] as const
+export type Visibility = (typeof visibilities)[number]
 export const runStatuses = ['running', 'success', 'error'] as const
 
 const count = z.int().min(0).nullable()
@@ -41,6 +43,7 @@ export const runRow = z.object({
   /** Whose call it repeats. */
   source_user_id: z.string().optional(),
   batch_id: z.string().optional(),
+  visibility: z.enum(visibilities),
   status: z.enum(runStatuses),
   source: side,
   target: side,
@@ -61,6 +64,7 @@ export const runItem = z.object({
   id: z.string(),
   user_id: z.string().nullable(),
   batch_id: z.string().nullable(),
+  visibility: z.enum(visibilities).meta({ description: 'Shared runs are made by admins and read by all.' }),
   status: z.enum(runStatuses),
   source: side,
   target: side,

@@ -8,10 +8,14 @@ const dayMs = 86_400_000
 export interface RunFilter {
   readonly user?: string | undefined
   readonly model?: string | undefined
+  /** Those that are for all, in place of a user's. */
+  readonly areShared?: boolean | undefined
 }
 
 /** Stands in the index for every user and for every model. No id and no model is empty. */
 const any = ''
+/** Stands in the index for the user of runs that are for all. No user has this id. */
+const shared = 'shared'
 
 /** The runs that are kept. */
 export class Runs {
@@ -22,16 +26,13 @@ export class Runs {
     this.#rows = store.collection('runs', {
       schema: runRow,
       indexes: {
-        filter: ({ user_id, target: { model } }) => [
-          [any, any],
-          [any, model],
-          ...(user_id === undefined
-            ? []
-            : [
-                [user_id, any],
-                [user_id, model],
-              ]),
-        ],
+        filter: ({ user_id, visibility, target: { model } }) => {
+          const whose = [any, user_id, visibility === 'shared' ? shared : undefined]
+          return whose.flatMap((one) => [
+            [one, any],
+            [one, model],
+          ])
+        },
         user: ({ user_id, source_user_id }) => [...new Set([user_id, source_user_id])],
         created: ({ created_at }) => created_at,
         running: ({ status, created_at }) => (status === 'running' ? created_at : undefined),
@@ -58,13 +59,14 @@ export class Runs {
   }
 
   /** Newest first. */
-  list({ user = any, model = any }: RunFilter, page: PageOptions): Promise<Page<RunRow>> {
-    return this.#rows.list({ index: 'filter', equals: [user, model], ...page, reverse: true })
+  list({ user = any, model = any, areShared }: RunFilter, page: PageOptions): Promise<Page<RunRow>> {
+    const whose = areShared ? shared : user
+    return this.#rows.list({ index: 'filter', equals: [whose, model], ...page, reverse: true })
   }
 
-  /** Newest first. */
-  async *scan({ user = any, model = any }: RunFilter): AsyncIterable<RunRow> {
-    const found = this.#rows.scan({ index: 'filter', equals: [user, model], reverse: true })
+  /** The runs of a user, or of all, newest first. */
+  async *scan(user: string = any): AsyncIterable<RunRow> {
+    const found = this.#rows.scan({ index: 'filter', equals: [user, any], reverse: true })
     for await (const [, row] of found) yield row
   }
 

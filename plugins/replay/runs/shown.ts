@@ -19,11 +19,21 @@ export class ShownRuns {
     this.#maker = maker
   }
 
-  /** A run that the caller may see; throws a not found for any other. `param` is the field that names it. */
-  async find(id: string, caller: Principal | undefined, param = 'id'): Promise<RunRow> {
+  /** A run that the caller may see; throws a not found for any other. */
+  find(id: string, caller: Principal | undefined): Promise<RunRow> {
     const user = scopeOf(caller)
+    return this.#find(id, 'id', (row) => isOf(row, user) || row.visibility === 'shared')
+  }
+
+  /** A run that the caller may delete and pass on; throws a not found for any other. `param` is the field that names it. */
+  findOwn(id: string, caller: Principal | undefined, param = 'id'): Promise<RunRow> {
+    const user = scopeOf(caller)
+    return this.#find(id, param, (row) => isOf(row, user))
+  }
+
+  async #find(id: string, param: string, isMeant: (row: RunRow) => boolean): Promise<RunRow> {
     const row = await this.#runs.get(id)
-    if (row && (user === undefined || row.user_id === user)) return row
+    if (row && isMeant(row)) return row
     throw notFound(`There is no run ${id}.`, { param })
   }
 
@@ -63,6 +73,9 @@ export class ShownRuns {
     return id === null ? undefined : this.#use(TraceReader).bodies(id)
   }
 }
+
+const isOf = ({ user_id }: RunRow, user: string | undefined): boolean =>
+  user === undefined || user_id === user
 
 /** The texts of a run; null is what is not stored. */
 export interface Said {

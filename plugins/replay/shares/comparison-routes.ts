@@ -39,7 +39,7 @@ export function addComparisonShareRoutes(
     throws: [403, 404, 409, 413, 422],
     async handle({ body: { replay_id, title, include_prompt }, principal, ...input }) {
       demandReplays(find, principal!)
-      const row = await shownRuns.find(replay_id, principal, 'replay_id')
+      const row = await shownRuns.findOwn(replay_id, principal, 'replay_id')
       const { source, target, request } = await shownRuns.said(row)
       if (row.status !== 'success' || source === null || target === null)
         throw badRequest(`The run ${replay_id} has not both answers any more, so it cannot be shared.`, {

@@ -24,7 +24,7 @@ const everybody = ''
 const admins = 'admins'
 
 /** Shares of one user, and of all admins together. */
-const most = 200
+const most = 100
 
 /** What is to be shared. It must be JSON, and its schema must take it back. */
 export interface Draft {
