@@ -120,8 +120,13 @@ export {
 export { messageTexts } from './message-texts.ts'
 export { messageTokens } from './message-tokens.ts'
 export { isModelRefusal } from './model-refusal.ts'
+export { Filling } from './mustache/fill.ts'
+export { namesIn as mustacheNames } from './mustache/names.ts'
+export { type Node as MustacheNode, parse as parseMustache } from './mustache/parse.ts'
+export { resolved as withPartials, slugsIn as mustachePartials } from './mustache/partials.ts'
 export { orNone } from './or-none.ts'
 export { orderedJson } from './ordered-json.ts'
+export { checkVisibility, type Owned, OwnedRows, ownedKey, visibilities } from './owned.ts'
 export { type HtmlPage, pageAnswer } from './page-answer.ts'
 export { type PageQuery, pageOf, storedPage } from './paging.ts'
 export { type PastCall, pastCallOf, repeatCall } from './past-call.ts'
@@ -187,6 +192,13 @@ export {
 } from './trust-policy.ts'
 export { takingTurns } from './turns.ts'
 export { cosine, type Vector, vectorsOf } from './vectors.ts'
+export {
+  type NewVersion,
+  type StoredVersion,
+  type Versioned,
+  VersionedRows,
+  versionKey,
+} from './versioned.ts'
 export { forbidOthers, scopeOf } from './viewer.ts'
 export { wantsProse } from './wants-prose.ts'
 export { webAddress } from './web-address.ts'

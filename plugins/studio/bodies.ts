@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { type Awaitable, type Context, Sealing } from '#kernel'
-import { type BodySeals, bodySeals } from '#kit'
+import { type BodySeals, bodySeals, type StoredVersion } from '#kit'
 import { Prompt } from './prompt.ts'
-import { type TemplateRow, type VersionBody, type VersionRow, versionBody } from './rows.ts'
+import { type TemplateRow, type VersionBody, versionBody } from './rows.ts'
 
 /** Characters of versions that are kept ready to be filled, in each thread. */
 const kept = 10_000_000
@@ -32,17 +32,17 @@ export class Bodies {
   }
 
   /** Undefined where it cannot be opened any more, such as under another encryption key. */
-  async read({ body }: VersionRow): Promise<VersionBody | undefined> {
+  async read({ body }: StoredVersion): Promise<VersionBody | undefined> {
     const json = await this.#seals.tryOpen(body)
     return json === undefined ? undefined : versionBody.parse(JSON.parse(json))
   }
 
   /** A version ready to be filled; `read` gives its row. It never changes, so it is made once. */
-  ready(key: string, read: () => Promise<VersionRow | undefined>): Awaitable<Prompt | undefined> {
+  ready(key: string, read: () => Promise<StoredVersion | undefined>): Awaitable<Prompt | undefined> {
     return this.#ready.get(key)?.prompt ?? this.#make(key, read)
   }
 
-  async #make(key: string, read: () => Promise<VersionRow | undefined>): Promise<Prompt | undefined> {
+  async #make(key: string, read: () => Promise<StoredVersion | undefined>): Promise<Prompt | undefined> {
     const row = await read()
     const body = row && (await this.read(row))
     if (!body) return undefined

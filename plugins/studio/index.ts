@@ -14,18 +14,10 @@ export default defineArea({
   async setup(context) {
     const studio = new Studio(context)
     const { shelf } = studio
-    context.own(await shelf.load())
+    context.own(await shelf.known.load())
     context.provide(Templates, templatesOf(studio))
     context.personal(
-      personalOfUsers({
-        count: (user) =>
-          shelf.ofUser(user).reduce((sum, { current_version }) => sum + current_version + 1, 0),
-        async erase(user) {
-          let erased = 0
-          for (const row of shelf.ofUser(user)) erased += (await shelf.delete(row)) + 1
-          return erased
-        },
-      }),
+      personalOfUsers({ count: (user) => shelf.countOf(user), erase: (user) => shelf.eraseOf(user) }),
     )
     addTemplateRoutes(context, studio)
     addVersionRoutes(context, studio)

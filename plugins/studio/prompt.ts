@@ -1,7 +1,6 @@
 import type { Message } from '#kernel'
+import { Filling, type MustacheNode, parseMustache } from '#kit'
 import type { Content } from './input.ts'
-import { Filling } from './mustache/fill.ts'
-import { type Node, parse } from './mustache/parse.ts'
 import type { VersionBody } from './rows.ts'
 import { missing, type Values, type Variable, valuesOf } from './variables.ts'
 
@@ -16,7 +15,7 @@ export type FilledMessage = {
 interface Piece {
   readonly role: Message['role']
   readonly name?: string | undefined
-  readonly nodes: readonly Node[]
+  readonly nodes: readonly MustacheNode[]
 }
 
 /** A version ready to be filled. */
@@ -30,7 +29,7 @@ export class Prompt {
     this.#variables = body.variables
     this.#pieces = messagesOf(body.resolved ?? body.content).map(({ content, ...message }) => ({
       ...message,
-      nodes: parse(content, 'content'),
+      nodes: parseMustache(content, 'content'),
     }))
   }
 

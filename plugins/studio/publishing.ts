@@ -1,10 +1,15 @@
 import { hash } from 'node:crypto'
 import { badRequest, type ResponseFormat, type Tool, tooLarge } from '#kernel'
-import { canonicalJson, lint } from '#kit'
+import {
+  canonicalJson,
+  lint,
+  type MustacheNode,
+  mustacheNames,
+  mustachePartials,
+  parseMustache,
+  withPartials,
+} from '#kit'
 import type { Content } from './input.ts'
-import { namesIn } from './mustache/names.ts'
-import { type Node, parse } from './mustache/parse.ts'
-import { resolved, slugsIn } from './mustache/partials.ts'
 import { messagesOf } from './prompt.ts'
 import type { VersionBody } from './rows.ts'
 import { variablesOf } from './variables.ts'
@@ -42,18 +47,18 @@ export async function published(
   partOf: (slug: string) => Promise<Part>,
 ): Promise<VersionBody> {
   const { content } = draft
-  const texts = textsOf(content).map(({ text, at }) => ({ text, at, nodes: parse(text, at) }))
+  const texts = textsOf(content).map(({ text, at }) => ({ text, at, nodes: parseMustache(text, at) }))
   const parts = new Map<string, Part>()
-  for (const slug of new Set(texts.flatMap(({ nodes }) => slugsIn(nodes)))) {
+  for (const slug of new Set(texts.flatMap(({ nodes }) => mustachePartials(nodes)))) {
     parts.set(slug, checked(slug, await partOf(slug), id))
   }
   const whole = texts.map(({ text, nodes, at }) =>
-    resolved(text, nodes, (slug) => textOf(parts.get(slug)!), at),
+    withPartials(text, nodes, (slug) => textOf(parts.get(slug)!), at),
   )
-  const nodes: Node[] = whole.flatMap((text, n) => parse(text, texts[n]!.at))
+  const nodes: MustacheNode[] = whole.flatMap((text, n) => parseMustache(text, texts[n]!.at))
   const depth = Math.max(0, ...Array.from(parts.values(), ({ body }) => body.depth + 1))
   if (depth > deepest) throw refused(`more than ${deepest} partials are inside each other`)
-  const names = inherits ? namesIn(nodes) : undefined
+  const names = inherits ? mustacheNames(nodes) : undefined
   const declared = names ? draft.declared.filter(({ name }) => names.has(name)) : draft.declared
   const body: VersionBody = {
     ...draft,

@@ -1,14 +1,12 @@
 import { z } from 'zod'
-import type { Collection, Principal, Store } from '#kernel'
-import { lintRules } from '#kit'
+import { lintRules, visibilities } from '#kit'
 import { content, fields } from './input.ts'
 import { declaredVariable, variable } from './variables.ts'
 
-export const visibilities = ['private', 'shared'] as const
 export const statuses = ['draft', 'active', 'archived'] as const
 export const kinds = ['text', 'chat'] as const
 
-const template = z.object({
+export const templateRow = z.object({
   id: z.string(),
   slug: z.string(),
   /** The user that owns it; absent for one of the admins. */
@@ -29,7 +27,7 @@ const template = z.object({
   created_at: z.string(),
   updated_at: z.string(),
 })
-export type TemplateRow = z.infer<typeof template>
+export type TemplateRow = z.infer<typeof templateRow>
 
 /** A weakness of what a version says. */
 export const lintFinding = z.object({
@@ -37,16 +35,6 @@ export const lintFinding = z.object({
   at: z.string().meta({ description: 'The message, such as `messages.0`.' }),
   message: z.string(),
 })
-
-const version = z.object({
-  template: z.string(),
-  version: z.int(),
-  author: z.string(),
-  created_at: z.string(),
-  /** A `VersionBody` as JSON, sealed where that is asked for. */
-  body: z.string(),
-})
-export type VersionRow = z.infer<typeof version>
 
 /** What a version says, and never changes. */
 export const versionBody = z.object({
@@ -68,29 +56,6 @@ export const versionBody = z.object({
 })
 export type VersionBody = z.infer<typeof versionBody>
 
-export const templatesIn = (store: Store): Collection<TemplateRow> =>
-  store.collection('templates', { schema: template })
-
-export const versionsIn = (store: Store): Collection<VersionRow> =>
-  store.collection('versions', {
-    schema: version,
-    indexes: { template: (row) => [[row.template, row.version]] },
-  })
-
-/** A slug is unique among the templates of an owner. */
-export const keyOf = ({ user_id, slug }: Pick<TemplateRow, 'user_id' | 'slug'>): string =>
-  `${user_id ?? 'admins'}/${slug}`
-
-export const versionKey = (id: string, version: number): string => `${id}/${version}`
-
-type Caller = Pick<Principal, 'type' | 'userId'>
-
-export const isOwn = ({ user_id }: TemplateRow, { type, userId }: Caller): boolean =>
-  user_id === undefined ? type === 'admin' : user_id === userId
-
 /** A shared template is for all, unless it is a draft. */
 export const isForAll = ({ visibility, status }: TemplateRow): boolean =>
   visibility === 'shared' && status !== 'draft'
-
-export const maySee = (row: TemplateRow, caller: Caller): boolean =>
-  caller.type === 'admin' || isOwn(row, caller) || isForAll(row)

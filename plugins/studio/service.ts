@@ -5,7 +5,7 @@ import type { Studio } from './studio.ts'
 /** Templates for the calls of others: what may be used by whom, filled with the values of a call. */
 export const templatesOf = (studio: Studio): Templates => ({
   async find(caller, { slug, ...which }) {
-    const row = studio.shelf.named(slug, scopeOf(caller))
+    const row = studio.shelf.known.named(slug, scopeOf(caller))
     if (!row || row.status === 'archived')
       throw notFound(`There is no template ${slug} that calls can use.`, { param: 'template' })
     const version = studio.numberOf(row, which, 'template.')

@@ -1,14 +1,7 @@
 import { z } from 'zod'
+import { type StoredVersion, visibilities } from '#kit'
 import { content } from './input.ts'
-import {
-  kinds,
-  lintFinding,
-  statuses,
-  type TemplateRow,
-  type VersionBody,
-  type VersionRow,
-  visibilities,
-} from './rows.ts'
+import { kinds, lintFinding, statuses, type TemplateRow, type VersionBody } from './rows.ts'
 import { variable } from './variables.ts'
 
 const time = z.string().meta({ format: 'date-time' })
@@ -74,7 +67,7 @@ export const shownTemplate = ({ tenant: _, ...row }: TemplateRow): z.infer<typeo
 
 export const shownVersion = (
   { labels }: TemplateRow,
-  { version, author, created_at }: VersionRow,
+  { version, author, created_at }: StoredVersion,
   { change_note, parent_version, sha256 }: VersionBody,
 ): z.infer<typeof versionItem> => ({
   version,

@@ -1,9 +1,12 @@
 import { type Awaitable, badRequest, type Context, notFound } from '#kernel'
+import { type NewVersion, type StoredVersion, VersionedRows, versionKey } from '#kit'
 import { Bodies, type Owner } from './bodies.ts'
 import type { Prompt } from './prompt.ts'
 import { type Draft, type Part, published } from './publishing.ts'
-import { type TemplateRow, type VersionBody, type VersionRow, versionKey } from './rows.ts'
-import { type NewVersion, Shelf } from './shelf.ts'
+import { isForAll, type TemplateRow, templateRow, type VersionBody } from './rows.ts'
+
+/** Bounds: templates of one user, and of all admins together; versions of a template. */
+const most = { things: 100, versions: 500 }
 
 /** Which version of a template; the newest one without both. */
 export interface Which {
@@ -13,11 +16,12 @@ export interface Which {
 
 /** Templates with what their versions say. */
 export class Studio {
-  readonly shelf: Shelf
+  readonly shelf: VersionedRows<TemplateRow>
   readonly #bodies: Bodies
 
   constructor(context: Pick<Context<unknown>, 'id' | 'find' | 'use' | 'store'>) {
-    this.shelf = new Shelf(context)
+    const rows = context.store.collection('templates', { schema: templateRow })
+    this.shelf = new VersionedRows(context.store, rows, { thing: 'template', most, isForAll })
     this.#bodies = new Bodies(context)
   }
 
@@ -42,14 +46,14 @@ export class Studio {
   }
 
   /** A version as it was published. */
-  async read(row: TemplateRow, version: number): Promise<{ row: VersionRow; body: VersionBody }> {
+  async read(row: TemplateRow, version: number): Promise<{ row: StoredVersion; body: VersionBody }> {
     const stored = await this.shelf.version(row.id, version)
     const body = stored && (await this.#bodies.read(stored))
     return body ? { row: stored, body } : lost(row, version)
   }
 
   /** What a stored version says; undefined where it cannot be opened any more. */
-  open(row: VersionRow): Promise<VersionBody | undefined> {
+  open(row: StoredVersion): Promise<VersionBody | undefined> {
     return this.#bodies.read(row)
   }
 
@@ -61,7 +65,7 @@ export class Studio {
 
   /** What a partial stands for now: a template of the same owner, else a shared one. */
   async #part(slug: string, { user_id }: Owner): Promise<Part> {
-    const row = this.shelf.named(slug, user_id)
+    const row = this.shelf.known.named(slug, user_id)
     if (!row || row.status === 'archived')
       throw badRequest(`body content: there is no template ${slug} for a partial.`, { param: 'content' })
     const { body } = await this.read(row, row.current_version)

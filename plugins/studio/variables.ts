@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { badRequest } from '#kernel'
-import { namesIn } from './mustache/names.ts'
-import type { Node } from './mustache/parse.ts'
+import { type MustacheNode, mustacheNames } from '#kit'
 
 const types = ['string', 'number', 'boolean', 'array', 'object'] as const
 
@@ -32,12 +31,15 @@ export type Variable = z.infer<typeof variable>
 export type Values = Readonly<Record<string, unknown>>
 
 /** The variables of a text, with what is said about them. Refuses words about a name that it does not have. */
-export function variablesOf(nodes: readonly Node[], declared: readonly DeclaredVariable[]): Variable[] {
+export function variablesOf(
+  nodes: readonly MustacheNode[],
+  declared: readonly DeclaredVariable[],
+): Variable[] {
   const said = new Map(declared.map((one) => [one.name, one]))
   if (said.size < declared.length) throw wrong('a variable is described twice')
   const holders = declared.filter(({ type }) => type === 'array' || type === 'object')
-  const uses = namesIn(nodes, new Set(holders.map(({ name }) => name)))
-  const all = namesIn(nodes)
+  const uses = mustacheNames(nodes, new Set(holders.map(({ name }) => name)))
+  const all = mustacheNames(nodes)
   const names = [...all.keys()].filter((name) => uses.has(name) || said.has(name))
   const unknown = [...said.keys()].filter((name) => !all.has(name))
   if (unknown.length > 0) throw wrong(`no tag has the name ${unknown.join(', ')}`)

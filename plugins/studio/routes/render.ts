@@ -26,7 +26,7 @@ export function addRenderRoute({ route }: Pick<Context<unknown>, 'route'>, studi
     }),
     throws: [403, 404, 413],
     async handle({ params: { slug }, query, body: { variables, ...which }, principal }) {
-      const template = studio.shelf.find(slug, principal!, query.user_id)
+      const template = studio.shelf.known.find(slug, principal!, query.user_id)
       const version = studio.numberOf(template, which)
       const prompt = await studio.prompt(template, version)
       return { slug, version, messages: prompt.fill(variables, 'variables') }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Context } from '#kernel'
-import { statuses, visibilities } from '../rows.ts'
+import { visibilities } from '#kit'
+import { statuses } from '../rows.ts'
 import type { Studio } from '../studio.ts'
 
 const counts = <K extends string>(names: readonly K[]) =>
@@ -23,7 +24,7 @@ export function addStatusRoute({ route }: Pick<Context<unknown>, 'route'>, studi
       }),
     }),
     handle({ principal }) {
-      const rows = studio.shelf.seenBy(principal!)
+      const rows = studio.shelf.known.seenBy(principal!)
       const count = <K extends string>(names: readonly K[], nameOf: (row: (typeof rows)[number]) => K) =>
         Object.fromEntries(
           names.map((name) => [name, rows.filter((row) => nameOf(row) === name).length]),

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { badRequest } from '#kernel'
+import { visibilities } from '#kit'
 import { changeNote, content, description, fields, label, name, slug, tags } from '../input.ts'
 import { withLabels } from '../labels.ts'
-import { kinds, statuses, type TemplateRow, visibilities } from '../rows.ts'
+import { kinds, statuses, type TemplateRow } from '../rows.ts'
 import { declaredVariable } from '../variables.ts'
 
 export const visibility = z.enum(visibilities).meta({ description: 'Only admins share, with all.' })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { badRequest, type Context, forbidden, newId } from '#kernel'
-import { forbidOthers, listed, listOf, listQuery, pageOf, scopeOf } from '#kit'
+import { badRequest, type Context, newId } from '#kernel'
+import { checkVisibility, forbidOthers, listed, listOf, listQuery, pageOf, scopeOf } from '#kit'
 import { withLabels } from '../labels.ts'
 import type { TemplateRow } from '../rows.ts'
 import { shownBody, shownTemplate, templateDetail, templateItem } from '../shown.ts'
@@ -33,7 +33,7 @@ export function addTemplateRoutes({ route }: Pick<Context<unknown>, 'route'>, st
     handle({ query, principal }) {
       const { tag, status, visibility } = query
       const user_id = query.user_id && forbidOthers(principal, query.user_id)
-      const all = shelf
+      const all = shelf.known
         .seenBy(principal!)
         .filter(
           (row) =>
@@ -70,7 +70,7 @@ export function addTemplateRoutes({ route }: Pick<Context<unknown>, 'route'>, st
         ...(user_id !== undefined && { user_id }),
         ...(tenant !== undefined && { tenant }),
       }
-      checkVisibility(visibility, owner)
+      checkVisibility(visibility, owner, 'templates')
       const author = authorOf(principal!)
       const version = await studio.draft(
         owner,
@@ -106,7 +106,8 @@ export function addTemplateRoutes({ route }: Pick<Context<unknown>, 'route'>, st
     query: ownerQuery,
     returns: templateDetail,
     throws: [403, 404],
-    handle: ({ params: { slug }, query, principal }) => detailOf(shelf.find(slug, principal!, query.user_id)),
+    handle: ({ params: { slug }, query, principal }) =>
+      detailOf(shelf.known.find(slug, principal!, query.user_id)),
   })
 
   route({
@@ -120,8 +121,8 @@ export function addTemplateRoutes({ route }: Pick<Context<unknown>, 'route'>, st
     returns: templateDetail,
     throws: [403, 404, 409],
     async handle({ params: { slug }, query, body, principal }) {
-      const row = shelf.findOwn(slug, principal!, query.user_id)
-      if (body.visibility !== undefined) checkVisibility(body.visibility, row)
+      const row = shelf.known.findOwn(slug, principal!, query.user_id)
+      if (body.visibility !== undefined) checkVisibility(body.visibility, row, 'templates')
       return detailOf(await shelf.change(row, (now) => changed(now, body)))
     },
   })
@@ -136,17 +137,9 @@ export function addTemplateRoutes({ route }: Pick<Context<unknown>, 'route'>, st
     returns: z.object({ deleted: z.literal(true), id: z.string(), versions: z.int() }),
     throws: [403, 404],
     async handle({ params: { slug }, query, principal }) {
-      const row = shelf.findOwn(slug, principal!, query.user_id)
+      const row = shelf.known.findOwn(slug, principal!, query.user_id)
       const versions = await shelf.delete(row)
       return { deleted: true as const, id: row.id, versions }
     },
   })
-}
-
-function checkVisibility(
-  visibility: TemplateRow['visibility'],
-  { user_id }: Pick<TemplateRow, 'user_id'>,
-): void {
-  if (visibility === 'shared' && user_id !== undefined)
-    throw forbidden('Only templates of the admins can be shared.', { param: 'visibility' })
 }

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { badRequest, type Context, conflict } from '#kernel'
-import { listed, listOf, listQuery, storedPage } from '#kit'
+import { listed, listOf, listQuery, type StoredVersion, storedPage } from '#kit'
 import { changeNote, content, fields, label } from '../input.ts'
-import type { TemplateRow, VersionBody, VersionRow } from '../rows.ts'
+import { withLabels } from '../labels.ts'
+import type { TemplateRow, VersionBody } from '../rows.ts'
 import { shownBody, shownVersion, versionDetail, versionItem } from '../shown.ts'
 import type { Studio } from '../studio.ts'
 import { declaredVariable } from '../variables.ts'
@@ -44,7 +45,7 @@ export function addVersionRoutes({ route }: Pick<Context<unknown>, 'route'>, stu
     returns: listOf('versions', versionItem),
     throws: [403, 404],
     async handle({ params: { slug }, query, principal }) {
-      const template = shelf.find(slug, principal!, query.user_id)
+      const template = shelf.known.find(slug, principal!, query.user_id)
       const { items: rows, ...page } = await storedPage(query, (window) => shelf.versions(template, window))
       const opened = await Promise.all(rows.map(async (row) => ({ row, body: await studio.open(row) })))
       const items = opened.flatMap(({ row, body }) => (body ? [shownVersion(template, row, body)] : []))
@@ -66,7 +67,7 @@ export function addVersionRoutes({ route }: Pick<Context<unknown>, 'route'>, stu
     returns: versionDetail,
     throws: [403, 404, 409],
     async handle({ params: { slug }, query, body, principal }) {
-      const template = shelf.findOwn(slug, principal!, query.user_id)
+      const template = shelf.known.findOwn(slug, principal!, query.user_id)
       const { variables, labels = [], parent_version: asked, ...said } = body
       const parent = template.current_version
       if (asked !== undefined && asked !== parent)
@@ -84,7 +85,10 @@ export function addVersionRoutes({ route }: Pick<Context<unknown>, 'route'>, stu
         },
         authorOf(principal!),
       )
-      const after = await shelf.publish(template, parent, version, labels)
+      const after = await shelf.publish(template, parent, version, (now, next) => ({
+        ...now,
+        labels: withLabels(now.labels, Object.fromEntries(labels.map((label) => [label, next]))),
+      }))
       return detailOf(after, await studio.read(after, parent + 1))
     },
   })
@@ -99,7 +103,7 @@ export function addVersionRoutes({ route }: Pick<Context<unknown>, 'route'>, stu
     returns: versionDetail,
     throws: [403, 404],
     async handle({ params: { slug, version }, query, principal }) {
-      const template = shelf.find(slug, principal!, query.user_id)
+      const template = shelf.known.find(slug, principal!, query.user_id)
       return detailOf(template, await studio.read(template, studio.numberOf(template, { version })))
     },
   })
@@ -107,7 +111,7 @@ export function addVersionRoutes({ route }: Pick<Context<unknown>, 'route'>, stu
 
 const detailOf = (
   template: TemplateRow,
-  { row, body }: { readonly row: VersionRow; readonly body: VersionBody },
+  { row, body }: { readonly row: StoredVersion; readonly body: VersionBody },
 ): z.infer<typeof versionDetail> => ({
   ...shownVersion(template, row, body),
   ...shownBody(body),

@@ -1,4 +1,4 @@
-import { tooLarge } from '#kernel'
+import { tooLarge } from '../../kernel/errors.ts'
 import type { Node } from './parse.ts'
 
 /** Characters of a filled template, and steps to fill it: sections can repeat without a text. */
@@ -29,6 +29,11 @@ export class Filling {
     const parts: string[] = []
     this.#fill(nodes, [this.#values], parts)
     return parts.join('')
+  }
+
+  /** What a path stands for itself, whatever its type. */
+  value(path: readonly string[]): unknown {
+    return this.#valueOf(path, [this.#values])
   }
 
   #fill(nodes: readonly Node[], scopes: readonly unknown[], parts: string[]): void {
