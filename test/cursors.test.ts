@@ -12,6 +12,7 @@ interface List {
 
 let gateway: TestGateway
 let hook: string
+let run: string
 let ada: { userId: string; key: string }
 const added: string[] = []
 
@@ -21,6 +22,7 @@ beforeAll(async () => {
   const webhook = { name: 'hook', url: 'http://127.0.0.1:9/', events: ['webhook.test'] }
   hook = (await made('POST', '/api/webhooks', webhook)).id!
   await made('POST', '/api/studio/templates', { slug: 'stays', content: 'Version 0' })
+  run = await runOfSevenItems()
   for (let n = 0; n < 7; n += 1) {
     await gateway.api('POST', '/api/webhooks/test', { webhook_id: hook })
     await made('POST', '/api/auth/users', { email: `stays${n}@example.com`, name: `stays ${n}` })
@@ -37,6 +39,16 @@ async function made(method: string, path: string, body: object): Promise<Record<
   const answer = await gateway.api(method, path, body)
   expect([answer.status, answer.body]).toEqual([201, answer.body])
   return answer.body
+}
+
+async function runOfSevenItems(): Promise<string> {
+  const step = { type: 'transform', config: { value: '{{item}}' } }
+  const steps = [{ id: 'each', type: 'map', config: { over: '{{input}}', step } }]
+  await made('POST', '/api/forge/workflows', { name: 'stays', steps })
+  const { body } = await gateway.api('POST', '/api/forge/workflows/stays/run', {
+    input: [1, 2, 3, 4, 5, 6, 7],
+  })
+  return body.id
 }
 
 const traceOf = (project: string) => ({
@@ -123,7 +135,8 @@ describe.each(Object.entries(lists))('a walk over the pages of %s', (_, listOf) 
 
 /** A path of a listing with what stands for its parameters. */
 function placed(path: string): string {
-  const id = path.startsWith('/api/webhooks/') ? hook : ada.userId
+  const ids = Object.entries({ '/api/webhooks/': hook, '/api/forge/runs/': run })
+  const id = ids.find(([prefix]) => path.startsWith(prefix))?.[1] ?? ada.userId
   const places: Readonly<Record<string, string>> = {
     id,
     name: 'rateshield',

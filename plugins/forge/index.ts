@@ -1,0 +1,35 @@
+import { defineArea } from '#kernel'
+import { personalOfUsers } from '#kit'
+import { addApproveRoute } from './runs/approve-route.ts'
+import { addBeginRoute } from './runs/begin-route.ts'
+import { addRunRoutes } from './runs/routes.ts'
+import { Runs } from './runs/runs.ts'
+import { settings } from './settings.ts'
+import { addStatusRoute } from './status-route.ts'
+import { addWorkflowRoutes } from './workflows/routes.ts'
+import { Workflows } from './workflows/workflows.ts'
+
+const hourMs = 3_600_000
+
+export default defineArea({
+  settings,
+
+  async setup(context) {
+    const workflows = new Workflows(context)
+    const { shelf } = workflows
+    context.own(await shelf.known.load())
+    const runs = new Runs(context, workflows)
+    context.every(hourMs, () => runs.prune())
+    context.personal(
+      personalOfUsers({
+        count: async (user) => shelf.countOf(user) + (await runs.countOf(user)),
+        erase: async (user) => (await runs.eraseOf(user)) + (await shelf.eraseOf(user)),
+      }),
+    )
+    addWorkflowRoutes(context, workflows, runs)
+    addBeginRoute(context, workflows, runs)
+    addRunRoutes(context, runs)
+    addApproveRoute(context, runs)
+    addStatusRoute(context, workflows, runs)
+  },
+})

@@ -1,0 +1,206 @@
+import { hash } from 'node:crypto'
+import { z } from 'zod'
+import {
+  type Context,
+  conflict,
+  type Job,
+  type JobQueue,
+  Jobs,
+  newId,
+  type Principal,
+  rateLimited,
+} from '#kernel'
+import { canonicalJson, eraseWithJobs, storePrincipal } from '#kit'
+import { SealedJson } from '../sealed.ts'
+import type { Settings } from '../settings.ts'
+import type { WorkflowRow } from '../workflows/rows.ts'
+import type { Workflows } from '../workflows/workflows.ts'
+import { type End, goOn, type Means } from './attempt.ts'
+import { isOver, noSums, RunOver, type RunRow } from './rows.ts'
+import { type runDetail, shownRun } from './shown.ts'
+import { RunStore } from './store.ts'
+import { Waits } from './waits.ts'
+
+const dayMs = 86_400_000
+
+/** Above the time of a run, which ends it by itself. */
+const spareMs = 60_000
+
+/** Who asks for a run, and with what. */
+export interface Asked {
+  readonly principal: Principal
+  readonly ip: string
+  readonly project: string
+  readonly input: unknown
+  /** Two requests of one caller with one key are one run. */
+  readonly key?: string | undefined
+}
+
+/** Runs: each is a row and a job, which are there together, and it ends once, also over restarts. */
+export class Runs {
+  readonly store: RunStore
+  readonly #json: SealedJson
+  readonly waits: Waits
+  readonly #context: Context<Settings>
+  readonly #means: Means
+  readonly #queue: JobQueue<{ id: string; user: string }>
+
+  constructor(context: Context<Settings>, workflows: Workflows) {
+    const { settings } = context
+    this.#context = context
+    this.store = new RunStore(context)
+    this.#json = new SealedJson(context)
+    this.waits = new Waits(this.store.runs)
+    context.own(() => this.waits.close())
+    this.#means = { context, store: this.store, json: this.#json, workflows }
+    this.#queue = context.use(Jobs).define(context, 'run', {
+      input: z.strictObject({ id: z.string(), user: z.string() }),
+      concurrency: settings.concurrency,
+      lane: ({ user }) => user,
+      perLane: settings.per_user,
+      timeoutMs: settings.timeout_s * 1000 + spareMs,
+      run: (job) => this.#perform(job),
+      gaveUp: ({ input: { id } }) =>
+        this.#finish(id, {
+          status: 'failed',
+          error: { code: 'internal_error', message: 'The run broke off.' },
+        }),
+    })
+  }
+
+  /** Stores a run, which begins soon; returns the one that there is for the same key. */
+  async add(workflow: WorkflowRow, steps: number, asked: Asked): Promise<RunRow> {
+    const { principal, ip, project, input, key } = asked
+    const user = principal.userId ?? principal.keyId
+    const { max_open: most } = this.#context.settings
+    if ((await this.store.runs.count({ index: 'open_of', equals: user })) >= most)
+      throw rateLimited(`${most} runs are open already. Wait for some of them, or cancel them.`, {
+        retryAfterS: 30,
+      })
+    const { id: of, slug: workflow_slug, current_version: workflow_version } = workflow
+    const askedBy = key === undefined ? undefined : hash('sha256', `${user} ${key}`)
+    const row: RunRow = {
+      id: newId('run_'),
+      workflow: of,
+      workflow_slug,
+      workflow_version,
+      principal: storePrincipal(principal),
+      ip,
+      project,
+      status: 'queued',
+      turn: 0,
+      steps_completed: 0,
+      steps_total: steps,
+      ...noSums,
+      ran_ms: 0,
+      bytes: 0,
+      ...(askedBy !== undefined && { asked_by: askedBy }),
+      created_at: new Date().toISOString(),
+    }
+    const text = await this.write(row, input)
+    const same =
+      askedBy === undefined ? undefined : { key: askedBy, sha256: hash('sha256', canonicalJson([of, input])) }
+    const id = await this.store.add(row, text, same, (transaction) =>
+      this.#queue.addIn(transaction, { id: row.id, user }, { id: row.id }),
+    )
+    return (await this.store.runs.get(id)) ?? row
+  }
+
+  /** Ends a run that has not ended, and closes the connections of its calls. Throws a conflict for one that has. */
+  async cancel(id: string): Promise<void> {
+    if (!(await this.#finish(id, { status: 'cancelled' })))
+      throw conflict('The run has ended.', { param: 'id' })
+    const job = await this.#queue.get(id)
+    if (job && job.endedAt === undefined) await this.#queue.cancel(id)
+  }
+
+  /** Deletes a run that has ended, with all that is kept of it. */
+  async delete(id: string): Promise<void> {
+    await this.#queue.delete(id)
+    await this.store.delete(id)
+  }
+
+  /** Wakes a run whose wait of this number is over. */
+  async wake(id: string, turn: number): Promise<void> {
+    await this.#queue.signal(id, `turn ${turn}`)
+  }
+
+  /** Deletes runs some days after their end. */
+  async prune(): Promise<void> {
+    const to = new Date(Date.now() - this.#context.settings.keep_days * dayMs).toISOString()
+    for await (const [id] of this.store.runs.scan({ index: 'finished', to })) await this.delete(id)
+  }
+
+  /** A text as it is stored for the owner of a run. */
+  write({ principal: { userId: user_id, tenant } }: RunRow, value: unknown): Promise<string> {
+    return this.#json.write({ user_id, tenant }, value)
+  }
+
+  /** The value of a stored text; null where there is none, or it cannot be opened any more. */
+  async read(stored: string | undefined): Promise<unknown> {
+    const opened = stored === undefined ? undefined : await this.#json.read(stored)
+    return opened?.value ?? null
+  }
+
+  /** A run with its input and its output. */
+  async detailOf(row: RunRow): Promise<z.infer<typeof runDetail>> {
+    const [input, output] = await Promise.all([
+      this.store.textOf(row.id, 'input'),
+      this.store.textOf(row.id, 'output'),
+    ])
+    return { ...shownRun(row), input: await this.read(input), output: await this.read(output) }
+  }
+
+  countOf(user: string): Promise<number> {
+    return this.store.runs.count({ index: 'user', equals: user })
+  }
+
+  eraseOf(user: string): Promise<number> {
+    const { runs } = this.store
+    const rows = { scan: runs.scan.bind(runs), delete: (id: string) => this.store.delete(id) }
+    return eraseWithJobs(rows, this.#queue, user)
+  }
+
+  async #perform({ input: { id }, signal, waitFor }: Job<{ id: string; user: string }>): Promise<void> {
+    for (;;) {
+      const run = await this.#change(id, begun)
+      const attempt = run && (await goOn(this.#means, run, signal).catch(unlessOver))
+      if (!run || !attempt) return
+      const { end, until = Number.POSITIVE_INFINITY, ranMs } = attempt
+      if (end) {
+        await this.#finish(id, end, ranMs)
+        return
+      }
+      if (!(await this.#change(id, (row) => ({ ...row, status: 'waiting_human', ran_ms: ranMs })))) return
+      await waitFor(`turn ${run.turn}`, Number.isFinite(until) ? { until } : {})
+      // The time was over before anybody decided: the next attempt finds what that means.
+      await this.#change(id, (row) => (row.turn === run.turn ? { ...row, turn: row.turn + 1 } : row))
+    }
+  }
+
+  /** Undefined where the run has ended meanwhile. */
+  #change(id: string, change: (row: RunRow) => RunRow): Promise<RunRow | undefined> {
+    return this.store.change(id, change).catch(unlessOver)
+  }
+
+  async #finish(id: string, { status, output, error }: End, ranMs?: number): Promise<boolean> {
+    const row = await this.store.runs.get(id)
+    if (!row || isOver(row)) return false
+    const text = output === undefined ? undefined : await this.write(row, output)
+    return this.store.finish(
+      id,
+      (now) => ({ ...now, status, ran_ms: ranMs ?? now.ran_ms, ...(error && { error }) }),
+      text,
+    )
+  }
+}
+
+const begun = (row: RunRow): RunRow => ({
+  ...row,
+  status: 'running',
+  started_at: row.started_at ?? new Date().toISOString(),
+})
+
+const unlessOver = (error: unknown): undefined => {
+  if (!(error instanceof RunOver)) throw error
+}

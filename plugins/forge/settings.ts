@@ -1,0 +1,32 @@
+import { z } from 'zod'
+
+const whole = (title: string, description: string, usual: number, most: number) =>
+  z.int().min(1).max(most).default(usual).meta({ title, description })
+
+export const settings = z.strictObject({
+  max_steps: whole('Steps', 'How many steps a workflow may have.', 20, 100),
+  timeout_s: whole(
+    'Time of a run',
+    'Seconds that a run may take; time in which it waits for a person does not count.',
+    60,
+    3600,
+  ),
+  max_parallel: whole('Parallel steps', 'How many calls and requests of a run are made at a time.', 5, 50),
+  max_input_bytes: whole(
+    'Size of values',
+    'Bytes of JSON of the input of a run, and of each input and output of a step.',
+    100_000,
+    1_000_000,
+  ),
+  max_items: whole(
+    'Items',
+    'How many items a step goes through that is made for each of a list.',
+    1000,
+    10_000,
+  ),
+  concurrency: whole('Runs at a time', 'How many runs go on at a time, those that wait left aside.', 20, 500),
+  per_user: whole('Runs of a user at a time', 'How many of these may be of one user.', 10, 500),
+  max_open: whole('Open runs', 'How many runs of a user may be queued, running or waiting.', 1000, 100_000),
+  keep_days: whole('Days of runs', 'How long runs are kept after their end.', 30, 3650),
+})
+export type Settings = z.infer<typeof settings>

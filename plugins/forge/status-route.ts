@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import type { Context } from '#kernel'
+import { scopeOf } from '#kit'
+import { runStatuses } from './runs/rows.ts'
+import type { Runs } from './runs/runs.ts'
+import type { Workflows } from './workflows/workflows.ts'
+
+const runCounts = z.object(
+  Object.fromEntries(runStatuses.map((status) => [status, z.int()])) as Record<
+    (typeof runStatuses)[number],
+    z.ZodInt
+  >,
+)
+
+/** The state of the area, of what the caller may see. */
+export function addStatusRoute(
+  { route }: Pick<Context<unknown>, 'route'>,
+  workflows: Workflows,
+  runs: Runs,
+): void {
+  route({
+    method: 'get',
+    path: '/api/forge/status',
+    access: 'any',
+    summary: 'How many workflows the caller may see, and runs by their status',
+    returns: z.object({
+      status: z.literal('healthy'),
+      workflows: z.object({ total: z.int(), enabled: z.int() }),
+      runs: runCounts,
+    }),
+    throws: [403],
+    async handle({ principal }) {
+      const rows = workflows.shelf.known.seenBy(principal!)
+      const user = scopeOf(principal)
+      const counts = await Promise.all(
+        runStatuses.map(async (status) => [status, await runs.store.count({ user, status })] as const),
+      )
+      return {
+        status: 'healthy' as const,
+        workflows: { total: rows.length, enabled: rows.filter(({ enabled }) => enabled).length },
+        runs: Object.fromEntries(counts) as z.infer<typeof runCounts>,
+      }
+    },
+  })
+}

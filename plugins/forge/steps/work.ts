@@ -1,0 +1,56 @@
+import type { Context } from '#kernel'
+import type { RunRow } from '../runs/rows.ts'
+import { holds } from '../workflows/condition.ts'
+import type { Part, Step } from '../workflows/step.ts'
+import { filled, parsed, type Scope, type Value, valued } from '../workflows/value.ts'
+import type { Usage } from './ask.ts'
+import type { Budget } from './budget.ts'
+import { httpRequestOf, runHttp } from './http.ts'
+import { runJudge, verdictRequest } from './judge.ts'
+import { requestOf, runLlm } from './llm.ts'
+
+/** A step that others are not a part of, and that no person decides. */
+export type Leaf = Exclude<Step | Part, { type: 'map' | 'parallel' | 'workflow' | 'human' }>
+
+/** What steps work with. */
+export interface Tools extends Pick<Context<unknown>, 'call' | 'fetch'> {
+  readonly run: RunRow
+  readonly budget: Budget
+  /** Bytes of an answer of a service. */
+  readonly mostBytes: number
+}
+
+/** What a step is about to do: what it does it with, for the log, and doing it. */
+export interface Work {
+  readonly input?: unknown
+  readonly run: (signal: AbortSignal) => Promise<Value>
+}
+
+/** The work of a step, with its tags filled. Throws a `StepFault` for tags that show nothing. */
+export function workOf(leaf: Leaf, scope: Scope, tools: Tools, usage: Usage): Work {
+  switch (leaf.type) {
+    case 'llm': {
+      const input = requestOf(leaf, scope)
+      return { input, run: (signal) => runLlm({ ...tools, usage, signal }, leaf, input) }
+    }
+    case 'judge': {
+      const input = verdictRequest(leaf, scope)
+      return { input, run: (signal) => runJudge({ ...tools, usage, signal }, leaf, input) }
+    }
+    case 'http': {
+      const request = httpRequestOf(leaf, scope)
+      // Headers may hold credentials, and are not for the log.
+      const { headers: _, ...input } = request
+      return { input, run: (signal) => runHttp(tools.fetch, request, signal, tools.mostBytes) }
+    }
+    case 'transform': {
+      const { config } = leaf
+      return {
+        run: async () =>
+          'parse' in config ? parsed(filled(config.parse, scope)) : valued(config.value, scope),
+      }
+    }
+    case 'condition':
+      return { run: async () => holds(leaf.config.if, scope) }
+  }
+}

@@ -1,0 +1,85 @@
+import { tooLarge } from '#kernel'
+import { schemaCheck } from '#kit'
+import type { Settings } from '../settings.ts'
+import type { Definition, Nested, Whole } from './definition.ts'
+import { checkReferences, wrong } from './references.ts'
+import type { Step } from './step.ts'
+
+/** Workflows inside each other. */
+const deepest = 5
+/** Characters of a definition as JSON, with the workflows inside. */
+const longest = 500_000
+
+/** A definition that may be saved for the workflow of this id. `find` reads another workflow, as it is now. */
+export async function checkedDefinition(
+  definition: Definition,
+  { id, slug }: { readonly id: string; readonly slug: string },
+  settings: Settings,
+  find: (slug: string, at: string) => Promise<Nested>,
+): Promise<Whole> {
+  checkLimits(definition, settings)
+  checkReferences(definition)
+  if (definition.input_schema) checkSchema(definition.input_schema, 'input_schema')
+  const nested: Record<string, Nested> = {}
+  for (const [n, step] of definition.steps.entries()) {
+    checkStep(step, `steps.${n}`)
+    for (const { slug: other, at } of workflowsOf(step, `steps.${n}.config`)) {
+      if (other === slug) throw recursion(at, other)
+      nested[other] ??= await find(other, at)
+      if (contains(nested[other], id)) throw recursion(at, other)
+      if (depthOf(nested[other].definition) >= deepest)
+        throw wrong(at, `more than ${deepest} workflows are inside each other`)
+    }
+  }
+  const whole = { ...definition, nested }
+  if (JSON.stringify(whole).length > longest)
+    throw tooLarge(`A workflow may have ${longest} characters, with the workflows that it runs.`, {
+      param: 'steps',
+    })
+  return whole
+}
+
+function checkLimits({ steps, limits }: Definition, { max_steps, timeout_s, max_parallel }: Settings): void {
+  if (steps.length > max_steps) throw wrong('steps', `a workflow has ${max_steps} steps at the most`)
+  for (const [field, most] of Object.entries({ timeout_s, max_parallel })) {
+    const asked = limits[field as 'timeout_s' | 'max_parallel']
+    if (asked !== undefined && asked > most) throw wrong(`limits.${field}`, `may be ${most} at the most`)
+  }
+}
+
+function checkStep(step: Step, at: string): void {
+  const parts = { [at]: step, ...partsOf(step, `${at}.config`) }
+  for (const [where, part] of Object.entries(parts)) {
+    if (part.on_error?.action === 'fallback' && part.type !== 'llm' && part.type !== 'judge')
+      throw wrong(`${where}.on_error.action`, `a step of the type ${part.type} asks no model`)
+    if ('output_schema' in part && part.output_schema)
+      checkSchema(part.output_schema, `${where}.output_schema`)
+  }
+}
+
+const checkSchema = (schema: Record<string, unknown>, param: string) =>
+  schemaCheck(schema as Parameters<typeof schemaCheck>[0], { param })
+
+/** The steps inside of a step, by their paths. */
+function partsOf(step: Step, at: string) {
+  if (step.type === 'map') return { [`${at}.step`]: step.config.step }
+  if (step.type !== 'parallel') return {}
+  const steps = Object.entries(step.config.steps)
+  return Object.fromEntries(steps.map(([name, part]) => [`${at}.steps.${name}`, part]))
+}
+
+/** The workflows that a step runs, with the paths of their names. */
+function workflowsOf(step: Step, at: string): { slug: string; at: string }[] {
+  if (step.type === 'workflow') return [{ slug: step.config.workflow, at: `${at}.workflow` }]
+  return Object.entries(partsOf(step, at)).flatMap(([where, part]) =>
+    part.type === 'workflow' ? [{ slug: part.config.workflow, at: `${where}.config.workflow` }] : [],
+  )
+}
+
+const contains = (nested: Nested, id: string): boolean =>
+  nested.id === id || Object.values(nested.definition.nested).some((inner) => contains(inner, id))
+
+const depthOf = ({ nested }: Whole): number =>
+  Math.max(0, ...Object.values(nested).map(({ definition }) => 1 + depthOf(definition)))
+
+const recursion = (at: string, slug: string) => wrong(at, `${slug} leads back to this workflow`)

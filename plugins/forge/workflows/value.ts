@@ -1,0 +1,71 @@
+import { z } from 'zod'
+import { Filling, type MustacheNode, parseForeign, parseMustache } from '#kit'
+import { StepFault } from '../steps/fault.ts'
+
+/** JSON whose texts are Mustache. A text that is nothing but one tag stands for the value itself, whatever its type. */
+export type Value = z.infer<typeof value>
+
+export const value = z.json().meta({
+  description: 'JSON with Mustache in its texts; a text that is one tag stands for the value itself.',
+})
+
+/** A text in Mustache. */
+export const text = z.string().max(50_000).meta({ description: 'A text in Mustache.' })
+
+/** What the tags of a step can show, by their first names. */
+export type Scope = Readonly<Record<string, unknown>>
+
+/** A text with its tags filled. Throws a `StepFault` that names what is not there. */
+export const filled = (template: string, scope: Scope): string => {
+  const filling = new Filling(scope, () => false, 'steps')
+  return checked(filling, filling.text(parseMustache(template, 'steps')))
+}
+
+/** A value with its tags filled. */
+export function valued(template: Value, scope: Scope): Value {
+  if (typeof template === 'string') return one(template, scope)
+  if (Array.isArray(template)) return template.map((item) => valued(item, scope))
+  if (typeof template !== 'object' || template === null) return template
+  return Object.fromEntries(Object.entries(template).map(([name, item]) => [name, valued(item, scope)]))
+}
+
+/** Whether all that the tags of a value show is there, and it is not null. */
+export function isThere(template: Value, scope: Scope): boolean {
+  try {
+    return valued(template, scope) !== null
+  } catch (error) {
+    if (error instanceof StepFault && error.code === 'missing_value') return false
+    throw error
+  }
+}
+
+/** The value of JSON that a model or a service wrote. */
+export function parsed(json: string): Value {
+  try {
+    return parseForeign(json) as Value
+  } catch {
+    throw new StepFault('output_invalid', 'What came is no JSON.', { mayPass: true })
+  }
+}
+
+/** The nodes of each text in a value, with the path to it. */
+export function* textsIn(
+  template: unknown,
+  at: string,
+): Iterable<{ nodes: readonly MustacheNode[]; at: string }> {
+  if (typeof template === 'string') yield { nodes: parseMustache(template, at), at }
+  else if (typeof template === 'object' && template !== null)
+    for (const [name, inner] of Object.entries(template)) yield* textsIn(inner, `${at}.${name}`)
+}
+
+function one(template: string, scope: Scope): Value {
+  const [node, ...more] = parseMustache(template, 'steps')
+  if (node?.kind !== 'value' || more.length > 0) return filled(template, scope)
+  const filling = new Filling(scope, () => false, 'steps')
+  return checked(filling, filling.value(node.path)) as Value
+}
+
+function checked<T>({ missing }: Filling, value: T): T {
+  if (missing.size === 0) return value
+  throw new StepFault('missing_value', `There is no value for ${[...missing].slice(0, 10).join(', ')}.`)
+}

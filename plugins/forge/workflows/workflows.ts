@@ -1,0 +1,55 @@
+import { type Context, notFound } from '#kernel'
+import { type NewVersion, VersionedRows } from '#kit'
+import { SealedJson } from '../sealed.ts'
+import type { Settings } from '../settings.ts'
+import { checkedDefinition } from './check.ts'
+import type { Definition, Nested, Whole } from './definition.ts'
+import { wrong } from './references.ts'
+import { type WorkflowRow, workflowRow } from './rows.ts'
+
+/** Bounds: workflows of one user, and of all admins together; versions of a workflow. */
+const most = { things: 100, versions: 500 }
+
+/** Workflows with what their versions say. */
+export class Workflows {
+  readonly shelf: VersionedRows<WorkflowRow>
+  readonly #json: SealedJson
+  readonly #settings: Settings
+
+  constructor(context: Context<Settings>) {
+    const rows = context.store.collection('workflows', { schema: workflowRow })
+    this.shelf = new VersionedRows(context.store, rows, { thing: 'workflow', most })
+    this.#json = new SealedJson(context)
+    this.#settings = context.settings
+  }
+
+  /** What a version says. Throws a not found for one that is not there or cannot be opened any more. */
+  async read({ id, slug }: Pick<WorkflowRow, 'id' | 'slug'>, version: number): Promise<Whole> {
+    const stored = await this.shelf.version(id, version)
+    const opened = stored && (await this.#json.read(stored.body))
+    if (opened) return opened.value as Whole
+    throw notFound(`Version ${version} of the workflow ${slug} is not there, or cannot be read any more.`, {
+      param: 'version',
+    })
+  }
+
+  /** A version that is ready to be stored. Throws a bad request for what cannot be saved. */
+  async draft(
+    owner: Pick<WorkflowRow, 'id' | 'slug' | 'user_id' | 'tenant'>,
+    definition: Definition,
+    author: string,
+  ): Promise<NewVersion> {
+    const whole = await checkedDefinition(definition, owner, this.#settings, (slug, at) =>
+      this.#nested(slug, at, owner.user_id),
+    )
+    const created_at = new Date().toISOString()
+    return { author, created_at, body: await this.#json.write(owner, whole) }
+  }
+
+  async #nested(slug: string, at: string, owner: string | undefined): Promise<Nested> {
+    const row = this.shelf.known.named(slug, owner)
+    if (!row) throw wrong(at, `there is no workflow ${slug}`)
+    const { id, current_version: version } = row
+    return { id, version, definition: await this.read(row, version) }
+  }
+}
