@@ -16,26 +16,32 @@ export type Condition =
   | { any: Condition[] }
   | { not: Condition }
 
-const several = z.lazy(() => z.array(condition).min(1).max(20))
+const several = z.lazy(() => z.array(whole).min(1).max(20))
 
-export const condition: z.ZodType<Condition> = z
-  .union([
-    z.string().min(1).max(1000),
-    z.strictObject({ value, op: z.enum(comparisons), than: value }),
-    z.strictObject({
-      value,
-      op: z.literal('matches'),
-      pattern: z.string().max(1000).refine(isPattern, 'is no regular expression in RE2 syntax'),
-    }),
-    z.strictObject({ value, op: z.literal('exists') }),
-    z.strictObject({ all: several }),
-    z.strictObject({ any: several }),
-    z.strictObject({ not: z.lazy(() => condition) }),
-  ])
+const whole: z.ZodType<Condition> = z.union([
+  z.string().min(1).max(1000),
+  z.strictObject({ value, op: z.enum(comparisons), than: value }),
+  z.strictObject({
+    value,
+    op: z.literal('matches'),
+    pattern: z.string().max(1000).refine(isPattern, 'is no regular expression in RE2 syntax'),
+  }),
+  z.strictObject({ value, op: z.literal('exists') }),
+  z.strictObject({ all: several }),
+  z.strictObject({ any: several }),
+  z.strictObject({ not: z.lazy(() => whole) }),
+])
+
+/** A condition. Its documentation has the outer form only, since schemas of routes stand alone and cannot name themselves. */
+export const condition = z
+  .union([z.string().min(1).max(1000), z.record(z.string(), z.unknown())])
+  .superRefine((question, { addIssue }) => {
+    for (const issue of whole.safeParse(question).error?.issues ?? []) addIssue({ ...issue })
+  })
   .meta({
     description:
       'A tag, which holds unless it shows false, null, 0, an empty text or an empty list; or `{value, op, than}` with eq, ne, gt, gte, lt, lte, in or contains; `{value, op: "matches", pattern}`; `{value, op: "exists"}`; and `all`, `any`, `not` over others.',
-  })
+  }) as unknown as z.ZodType<Condition>
 
 /** Whether a condition holds. Throws a `StepFault` for a value that is not there, which only `exists` may ask about. */
 export function holds(question: Condition, scope: Scope): boolean {

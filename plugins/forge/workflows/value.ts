@@ -3,11 +3,14 @@ import { Filling, type MustacheNode, parseForeign, parseMustache } from '#kit'
 import { StepFault } from '../steps/fault.ts'
 
 /** JSON whose texts are Mustache. A text that is nothing but one tag stands for the value itself, whatever its type. */
-export type Value = z.infer<typeof value>
+export type Value = string | number | boolean | null | Value[] | { [name: string]: Value }
 
-export const value = z.json().meta({
-  description: 'JSON with Mustache in its texts; a text that is one tag stands for the value itself.',
-})
+/** Any JSON: what comes in a body is nothing else. */
+export const value = z
+  .custom<Value>((value) => value !== undefined, 'is missing')
+  .meta({
+    description: 'JSON with Mustache in its texts; a text that is one tag stands for the value itself.',
+  })
 
 /** A text in Mustache. */
 export const text = z.string().max(50_000).meta({ description: 'A text in Mustache.' })
