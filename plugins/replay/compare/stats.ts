@@ -1,11 +1,11 @@
 import { takingTurns } from '#kit'
-import type { RunRow } from '../runs/row.ts'
+import { changeBy, type RunRow } from '../runs/row.ts'
 import { winnersOf } from './winners.ts'
 
 /** Runs that figures are made of at the most, the newest ones. */
 export const mostRuns = 5000
 
-/** A mean of the values that are known. */
+/** A mean of the values that are known, to nine decimals. */
 class Mean {
   #sum = 0
   #count = 0
@@ -17,7 +17,7 @@ class Mean {
   }
 
   get value(): number | null {
-    return this.#count === 0 ? null : this.#sum / this.#count
+    return this.#count === 0 ? null : Math.round((this.#sum / this.#count) * 1e9) / 1e9
   }
 }
 
@@ -44,8 +44,8 @@ export async function statsOf(runs: AsyncIterable<RunRow>) {
     if (row.status !== 'success') continue
     successful += 1
     const { source, target } = row
-    cost.add(source.cost_usd === null || target.cost_usd === null ? null : target.cost_usd - source.cost_usd)
-    latency.add(target.latency_ms! - source.latency_ms!)
+    cost.add(changeBy(source.cost_usd, target.cost_usd))
+    latency.add(changeBy(source.latency_ms, target.latency_ms))
     const sums = models.get(target.model) ?? new ModelSums()
     models.set(target.model, sums)
     sums.runs += 1

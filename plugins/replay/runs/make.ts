@@ -140,6 +140,8 @@ const ended = {
 }
 
 const millis = (us: number): number => us / 1000
+/** To the microsecond, as traces have it. */
+const exact = (ms: number): number => millis(Math.round(ms * 1000))
 
 const sideOf = (trace: TraceSummary): Side => ({
   trace_id: trace.id,
@@ -162,8 +164,8 @@ function targetOf(trace_id: string, model: string, outcome: Outcome | undefined)
     tokens_in: usage.input,
     tokens_out: usage.output,
     cost_usd: cost ? usdOf(cost.totalNano) : null,
-    latency_ms: latencyMs,
-    ttft_ms: ttftMs ?? null,
+    latency_ms: exact(latencyMs),
+    ttft_ms: ttftMs === undefined ? null : exact(ttftMs),
   }
 }
 

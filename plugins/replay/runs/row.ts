@@ -15,7 +15,7 @@ const side = z.object({
   tokens_out: count,
   cost_usd: z.number().nullable().meta({ description: 'Null if the price of the model is not known.' }),
   latency_ms: z.number().nullable(),
-  ttft_ms: z.number().nullable().meta({ description: 'Until the first content of a streamed answer.' }),
+  ttft_ms: z.number().nullable().meta({ description: 'Until the first content of the answer.' }),
 })
 export type Side = z.infer<typeof side>
 
@@ -94,9 +94,9 @@ export const runDetail = runItem.extend({
 export const tokensOf = ({ tokens_in, tokens_out }: Side): number | null =>
   tokens_in === null || tokens_out === null ? null : tokens_in + tokens_out
 
-/** How much more the second is; null where one of them is not known. */
+/** How much more the second is, to nine decimals: nano-dollars; null where one of them is not known. */
 export const changeBy = (before: number | null, after: number | null): number | null =>
-  before === null || after === null ? null : after - before
+  before === null || after === null ? null : Math.round((after - before) * 1e9) / 1e9
 
 export const itemOf = ({ tenant: _, source_user_id: __, overrides: ___, ...row }: RunRow): RunItem => ({
   ...row,

@@ -1,5 +1,3 @@
-import { readdir, readFile } from 'node:fs/promises'
-import path from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { startGateway, type TestGateway } from '../../../test/harness.ts'
 
@@ -59,7 +57,7 @@ describe('a share of a run', () => {
     })
     expect(status).toBe(201)
     expect(body).toEqual({
-      id: expect.stringMatching(/^[0-9A-Za-z]{43}$/),
+      id: expect.stringMatching(/^sy_share_[0-9A-Za-z]{43}$/),
       share_id: expect.stringMatching(/^shr_/),
       url: `/compare/${body.id}`,
       full_url: `${gateway.url}/compare/${body.id}`,
@@ -197,15 +195,16 @@ describe('links', () => {
     expect(said[0]![0]).toBe(404)
   })
 
-  test('are in no file of the store, which has their hashes only', async () => {
-    const { body } = await custom({ title: 'Find this title' })
-    const stored = async () => {
-      const names = await readdir(gateway.dataDir, { recursive: true, withFileTypes: true })
-      const files = names.filter((one) => one.isFile()).map((one) => path.join(one.parentPath, one.name))
-      return Buffer.concat(await Promise.all(files.map((file) => readFile(file))))
-    }
-    const bytes = await stored()
-    expect([bytes.includes(body.share_id), bytes.includes(body.id)]).toEqual([true, false])
+  test('are in no log and no entry of the ledger', async () => {
+    const { body } = await custom()
+    const at = `/api/replayshare/share/${body.id}`
+    expect((await api('DELETE', at, undefined, bob.key)).status).toBe(404)
+    expect((await api('GET', at, undefined, 'sy_live_wrong')).status).toBe(401)
+    expect((await api('DELETE', at)).status).toBe(200)
+    const entries = async () =>
+      JSON.stringify((await api('GET', '/api/trust/ledger', undefined, gateway.adminKey)).body)
+    await expect.poll(entries).toContain('/api/replayshare/share/{id}')
+    expect(await entries()).not.toContain(body.id)
     expect(gateway.logged.join('')).not.toContain(body.id)
   })
 
@@ -222,7 +221,7 @@ describe('links', () => {
   test('begin with the public address, where one is set', async () => {
     const public_url = 'https://gateway.example.com/'
     await gateway.api('PUT', '/api/plugins/replay', { config: { reads_per_minute: 0, public_url } })
-    expect((await custom()).body.full_url).toMatch(/^https:\/\/gateway\.example\.com\/compare\/\w{43}$/)
+    expect((await custom()).body.full_url).toMatch(/^https:\/\/gateway\.example\.com\/compare\/\w{52}$/)
     await limit(0)
   })
 })

@@ -81,7 +81,7 @@ export class Shares {
   async add({ userId, tenant }: Principal, draft: Draft): Promise<{ row: ShareRow; secret: string }> {
     if ((await this.#rows.count({ index: 'owner', equals: [userId ?? admins] })) >= most)
       throw conflict(`There are ${most} shares already. Delete one first.`)
-    const secret = secretToken()
+    const secret = linkPrefix + secretToken()
     const hash = hashOf(secret)
     const now = Date.now()
     const seal = (await this.#seals.sealFor({ userId, tenant })) ?? unsealed
@@ -158,6 +158,9 @@ export class Shares {
     return deleted
   }
 }
+
+/** Logs and audit events mask what begins so. */
+const linkPrefix = 'sy_share_'
 
 const unsealed: Seal = (text) => text
 const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex')
