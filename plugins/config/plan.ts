@@ -1,6 +1,7 @@
 import {
   badRequest,
   type ConfigChange,
+  type Configured,
   type FormChange,
   type Forms,
   isGatewayError,
@@ -56,6 +57,17 @@ export function valuesAfter(parts: Parts, now: Values, changes: readonly ConfigC
       throw badRequest(`${section}: there can be ${most}, and this makes ${size}.`, { param: section })
   }
   return values
+}
+
+/** Throws a bad request that begins with the key for one that cannot be beside what is set then. */
+export async function demandFit(
+  parts: Parts,
+  changes: readonly ConfigChange[],
+  { sections }: Configured,
+): Promise<void> {
+  for (const { section, key, after } of changes)
+    if (after !== null)
+      await at(`${section}.${key}`, async () => partOf(parts, section).fits?.(after, sections))
 }
 
 /** Says in a refusal which key it is about. */

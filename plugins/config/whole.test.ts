@@ -213,6 +213,7 @@ test('with one bad item of 200 nothing changes, and the answer names it', async 
     [{ guardrails: { 'a b': rule('a') } }, 'guardrails.a b'],
     [{ routes: { other: [] } }, 'routes.other'],
     [{ routes: { table: [{ match: 'a' }] } }, 'routes.table.routes.0.provider'],
+    [{ routes: { table: [{ match: 'a', provider: 'nowhere' }] } }, 'routes.table.0.provider'],
     [{ providers: { 'A B': {} } }, 'providers.A B.name'],
     [{ providers: { nowhere: {} } }, 'providers.nowhere.type'],
     [{ bindings: { 'outputcap/A': {} } }, 'bindings.outputcap/A.name'],

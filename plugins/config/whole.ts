@@ -1,5 +1,5 @@
 import { type Applied, type Configuration, type Context, kernelServices } from '#kernel'
-import { planOf, valuesAfter } from './plan.ts'
+import { demandFit, planOf, valuesAfter } from './plan.ts'
 import { jointOf } from './rollback.ts'
 import { partsOf } from './sections.ts'
 import { configuredOf, readValues } from './values.ts'
@@ -25,6 +25,7 @@ export function wholeConfiguration({ use }: Pick<Context<unknown>, 'use'>): Conf
       const kept = decision ? planned.filter(({ form }) => decision.changes.includes(form)) : planned
       const changes = kept.map(({ change }) => change)
       const after = configuredOf(parts, valuesAfter(parts, values, changes), number)
+      await demandFit(parts, changes, after)
       applied = { changes: kept.map(({ form }) => form), after }
       const joint = jointOf(changes)
       return { ...joint, values: [...joint.values, ...(decision?.also ?? [])], isTrial }

@@ -6,12 +6,16 @@ type Values = Readonly<Record<string, string | number | boolean>>
 /** Throws a bad request for content that has a secret itself. */
 export function refuseSecrets(content: Forms): void {
   for (const [name, form] of Object.entries(content.providers ?? {})) {
-    const { api_key, keys } = (form ?? {}) as Readonly<Record<string, unknown>>
+    const { api_key, keys, headers } = (form ?? {}) as Readonly<Record<string, unknown>>
     const at = `content.providers.${name}`
-    if (keys !== undefined) throw badRequest(`${at}.keys: a pack has no keys.`, { param: `${at}.keys` })
+    for (const [field, value] of Object.entries({ keys, headers }))
+      if (value !== undefined)
+        throw badRequest(`${at}.${field}: they may be secret, and are set for the provider itself.`, {
+          param: `${at}.${field}`,
+        })
     if (api_key !== undefined && secretOf(api_key) === undefined)
       throw badRequest(
-        `${at}.api_key: a pack has no key; write {"secret": "NAME"}, a secret of service.yaml.`,
+        `${at}.api_key: no key is kept here; write {"secret": "NAME"}, a secret of service.yaml.`,
         {
           param: `${at}.api_key`,
         },

@@ -71,6 +71,7 @@ test('what is no pack is refused with the field at fault', async () => {
     [{ version: 'one' }, 'version'],
     [{ content: { providers: { x: { api_key: 'sk-1' } } } }, 'content.providers.x.api_key'],
     [{ content: { providers: { x: { keys: [] } } } }, 'content.providers.x.keys'],
+    [{ content: { providers: { x: { headers: { a: 'b' } } } } }, 'content.providers.x.headers'],
     [{ requires: { gateway: 'new' } }, 'requires.gateway'],
     [{ colour: 'red' }, 'colour'],
   ] as const) {
@@ -131,6 +132,8 @@ test('a key that was changed since is drift, stays when the pack goes, and is li
     versions: 1,
     installed: 1,
     drifted: 1,
+    environments: 0,
+    last_synced_at: null,
   })
   const { body } = await api('DELETE', `installed/${id}`)
   expect([body.left, body.restored.sort()]).toEqual([

@@ -35,7 +35,11 @@ export default defineArea({
     context.personal(
       personalOfUsers({ count: (id) => keys.count(id), erase: (id) => keys.deleteOf(id) }, ['deletion']),
     )
-    const routes = await RouteTable.open(settings.routes, context)
+    const routes = await RouteTable.open(
+      settings.routes,
+      context,
+      (name) => directory.find(name) !== undefined,
+    )
     const env = use(kernelServices.environment)
     const runtime = await RuntimeProviders.open(
       {
@@ -46,7 +50,7 @@ export default defineArea({
       },
       context,
     )
-    const directory = new Directory({
+    const directory: Directory = new Directory({
       entries: settings.providers,
       runtime,
       env,

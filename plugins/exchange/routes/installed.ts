@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Configuration, type Context } from '#kernel'
 import { listed, listOf, listQuery, storedPage } from '#kit'
+import type { Environments } from '../environments.ts'
 import type { Installs } from '../installs.ts'
 import { isUntouched } from '../merge.ts'
 import { latestOf, type Packs } from '../packs.ts'
@@ -26,7 +27,12 @@ const installedItem = z.object({
 })
 
 /** The packs that are installed, and how the area is. */
-export function addInstalledRoutes({ route, use }: Context<unknown>, packs: Packs, installs: Installs): void {
+export function addInstalledRoutes(
+  { route, use }: Context<unknown>,
+  packs: Packs,
+  installs: Installs,
+  environments: Environments,
+): void {
   route({
     method: 'get',
     path: '/api/exchange/installed',
@@ -80,16 +86,19 @@ export function addInstalledRoutes({ route, use }: Context<unknown>, packs: Pack
     method: 'get',
     path: '/api/exchange/status',
     access: 'admin',
-    summary: 'How many packs there are, and how many are installed',
+    summary: 'How many packs and environments there are, and how many packs are installed',
     returns: z.object({
       status: z.literal('ready'),
       packs: z.int(),
       versions: z.int(),
       installed: z.int(),
       drifted: z.int().meta({ description: 'Installed packs of which a key was changed since.' }),
+      environments: z.int(),
+      last_synced_at: time.nullable(),
     }),
     async handle() {
       const { sections } = await use(Configuration).read()
+      const [latest] = (await environments.syncs.list({ reverse: true, limit: 1 })).items
       let drifted = 0
       for await (const [, { objects }] of installs.rows.scan())
         if (objects.some((object) => !isUntouched(object, sections))) drifted += 1
@@ -99,6 +108,8 @@ export function addInstalledRoutes({ route, use }: Context<unknown>, packs: Pack
         versions: await packs.versions.count(),
         installed: await installs.rows.count(),
         drifted,
+        environments: await environments.rows.count(),
+        last_synced_at: latest?.synced_at ?? null,
       }
     },
   })

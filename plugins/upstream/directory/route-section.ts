@@ -36,8 +36,11 @@ export const rowId = 'table'
 export const routeRows = (store: Store): Collection<StoredRoutes> =>
   store.collection('routes', { schema: stored })
 
-/** The table as a section of the configuration. */
-export const routeSection = (rows: Collection<StoredRoutes>): PortableSection<readonly RouteRule[]> => ({
+/** The table as a section of the configuration; a rule that leads nowhere would turn every call it matches away. */
+export const routeSection = (
+  rows: Collection<StoredRoutes>,
+  isProvider: (name: string) => boolean,
+): PortableSection<readonly RouteRule[]> => ({
   name: 'routes',
   most: 1,
   read: (transaction) => transaction.get(rows, rowId)?.rules,
@@ -51,6 +54,11 @@ export const routeSection = (rows: Collection<StoredRoutes>): PortableSection<re
     if (row) yield [rowId, row.rules]
   },
   shared: (rules) => rules,
+  fits(rules, { providers = {} }) {
+    for (const [i, { provider }] of rules.entries())
+      if (!isProvider(provider) && !Object.hasOwn(providers, provider))
+        throw badRequest(`There is no provider called ${provider}.`, { param: `${i}.provider` })
+  },
   given(key, form, before) {
     if (key !== rowId) throw badRequest(`The one key of routes is ${rowId}.`)
     const { routes } = changed(
