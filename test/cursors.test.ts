@@ -13,6 +13,7 @@ interface List {
 let gateway: TestGateway
 let hook: string
 let run: string
+let session: string
 let ada: { userId: string; key: string }
 const added: string[] = []
 
@@ -23,8 +24,11 @@ beforeAll(async () => {
   hook = (await made('POST', '/api/webhooks', webhook)).id!
   await made('POST', '/api/studio/templates', { slug: 'stays', content: 'Version 0' })
   run = await runOfSevenItems()
+  session = (await made('POST', '/api/forge/sessions', { model: 'mock/echo' })).id!
   for (let n = 0; n < 7; n += 1) {
     await gateway.api('POST', '/api/webhooks/test', { webhook_id: hook })
+    if (n < 3)
+      await gateway.api('POST', `/api/forge/sessions/${session}/messages`, { content: `Message ${n}` })
     await made('POST', '/api/auth/users', { email: `stays${n}@example.com`, name: `stays ${n}` })
     await made('POST', `/api/auth/users/${ada.userId}/keys`, { name: `stays ${n}` })
     await made('POST', '/api/observe/traces', traceOf(`stays ${n}`))
@@ -135,7 +139,11 @@ describe.each(Object.entries(lists))('a walk over the pages of %s', (_, listOf) 
 
 /** A path of a listing with what stands for its parameters. */
 function placed(path: string): string {
-  const ids = Object.entries({ '/api/webhooks/': hook, '/api/forge/runs/': run })
+  const ids = Object.entries({
+    '/api/webhooks/': hook,
+    '/api/forge/runs/': run,
+    '/api/forge/sessions/': session,
+  })
   const id = ids.find(([prefix]) => path.startsWith(prefix))?.[1] ?? ada.userId
   const places: Readonly<Record<string, string>> = {
     id,

@@ -4,6 +4,9 @@ import { addApproveRoute } from './runs/approve-route.ts'
 import { addBeginRoute } from './runs/begin-route.ts'
 import { addRunRoutes } from './runs/routes.ts'
 import { Runs } from './runs/runs.ts'
+import { addMessageRoutes } from './sessions/message-routes.ts'
+import { addSessionRoutes } from './sessions/routes.ts'
+import { Talks } from './sessions/talks.ts'
 import { settings } from './settings.ts'
 import { addStatusRoute } from './status-route.ts'
 import { addWorkflowRoutes } from './workflows/routes.ts'
@@ -19,17 +22,25 @@ export default defineArea({
     const { shelf } = workflows
     context.own(await shelf.known.load())
     const runs = new Runs(context, workflows)
-    context.every(hourMs, () => runs.prune())
+    const talks = new Talks(context)
+    context.every(hourMs, async () => {
+      await runs.prune()
+      await talks.prune(context.settings.session_days)
+    })
     context.personal(
       personalOfUsers({
-        count: async (user) => shelf.countOf(user) + (await runs.countOf(user)),
-        erase: async (user) => (await runs.eraseOf(user)) + (await shelf.eraseOf(user)),
+        count: async (user) =>
+          shelf.countOf(user) + (await runs.countOf(user)) + (await talks.store.count(user)),
+        erase: async (user) =>
+          (await runs.eraseOf(user)) + (await shelf.eraseOf(user)) + (await talks.store.eraseOf(user)),
       }),
     )
     addWorkflowRoutes(context, workflows, runs)
     addBeginRoute(context, workflows, runs)
     addRunRoutes(context, runs)
     addApproveRoute(context, runs)
-    addStatusRoute(context, workflows, runs)
+    addSessionRoutes(context, talks)
+    addMessageRoutes(context, talks)
+    addStatusRoute(context, { workflows, runs, talks })
   },
 })

@@ -28,5 +28,6 @@ export const settings = z.strictObject({
   per_user: whole('Runs of a user at a time', 'How many of these may be of one user.', 10, 500),
   max_open: whole('Open runs', 'How many runs of a user may be queued, running or waiting.', 1000, 100_000),
   keep_days: whole('Days of runs', 'How long runs are kept after their end.', 30, 3650),
+  session_days: whole('Days of sessions', 'How long sessions are kept after their last message.', 365, 3650),
 })
 export type Settings = z.infer<typeof settings>

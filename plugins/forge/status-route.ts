@@ -3,6 +3,7 @@ import type { Context } from '#kernel'
 import { scopeOf } from '#kit'
 import { runStatuses } from './runs/rows.ts'
 import type { Runs } from './runs/runs.ts'
+import type { Talks } from './sessions/talks.ts'
 import type { Workflows } from './workflows/workflows.ts'
 
 const runCounts = z.object(
@@ -12,21 +13,27 @@ const runCounts = z.object(
   >,
 )
 
+interface Parts {
+  readonly workflows: Workflows
+  readonly runs: Runs
+  readonly talks: Talks
+}
+
 /** The state of the area, of what the caller may see. */
 export function addStatusRoute(
   { route }: Pick<Context<unknown>, 'route'>,
-  workflows: Workflows,
-  runs: Runs,
+  { workflows, runs, talks }: Parts,
 ): void {
   route({
     method: 'get',
     path: '/api/forge/status',
     access: 'any',
-    summary: 'How many workflows the caller may see, and runs by their status',
+    summary: 'How many workflows the caller may see, runs by their status, and sessions',
     returns: z.object({
       status: z.literal('healthy'),
       workflows: z.object({ total: z.int(), enabled: z.int() }),
       runs: runCounts,
+      sessions: z.object({ total: z.int() }),
     }),
     throws: [403],
     async handle({ principal }) {
@@ -39,6 +46,7 @@ export function addStatusRoute(
         status: 'healthy' as const,
         workflows: { total: rows.length, enabled: rows.filter(({ enabled }) => enabled).length },
         runs: Object.fromEntries(counts) as z.infer<typeof runCounts>,
+        sessions: { total: await talks.store.count(user) },
       }
     },
   })

@@ -37,33 +37,24 @@ test('a run that is killed with each of its calls goes on, and asks for no answe
     wait_ms: 0,
   })
   const read = () => gateway.api('GET', `/api/forge/runs/${begun.id}`)
-  // The first try of two of them hangs, so that the kill comes in the middle of it.
-  for (const script of [
-    { hang: true },
-    { content: 'the plan' },
-    { hang: true },
-    { content: 'A' },
-    { content: 'B' },
-  ])
-    upstream.reply(script)
-  await upstream.received(1)
-  await gateway.killAndStart()
-  await upstream.received(3)
-  await gateway.killAndStart()
+  // Each call is cut off once, in its middle; what ended before it is on disk by then.
+  for (const content of ['the plan', 'A', 'B', 'done']) {
+    upstream.reply({ hang: true })
+    upstream.reply({ content })
+  }
+  for (const call of [1, 3, 5]) {
+    await upstream.received(call)
+    await gateway.killAndStart()
+  }
   await expect.poll(async () => (await read()).status, { timeout: 30_000 }).toBe('waiting_human')
   await gateway.killAndStart()
   await gateway.killAndStart()
   expect((await read()).status).toBe('waiting_human')
-  upstream.reply({ content: 'done' })
   await gateway.api('POST', `/api/forge/runs/${begun.id}/approve`, { step_id: 'ok' })
+  await upstream.received(7)
+  await gateway.killAndStart()
   await expect.poll(async () => (await read()).status, { timeout: 30_000 }).toBe('completed')
   expect(await read()).toMatchObject({ output: 'done', steps_completed: 4, error: null })
-  expect(upstream.requests.map(questionOf)).toEqual([
-    'Plan',
-    'Plan',
-    'Part a of the plan',
-    'Part a of the plan',
-    'Part b of the plan',
-    'End ["A","B"]',
-  ])
+  const asked = ['Plan', 'Part a of the plan', 'Part b of the plan', 'End ["A","B"]']
+  expect(upstream.requests.map(questionOf)).toEqual(asked.flatMap((question) => [question, question]))
 })

@@ -1,5 +1,6 @@
 import type { Context, ModelRequest, Outcome } from '#kernel'
-import { answerTexts, collect } from '#kit'
+import { collect } from '#kit'
+import { answerOf } from '../answer.ts'
 import type { RunRow } from '../runs/rows.ts'
 import type { Budget } from './budget.ts'
 import { StepFault } from './fault.ts'
@@ -56,9 +57,8 @@ export async function ask(
     })
     usage.trace_id = made.id
     try {
-      const [text] = answerTexts(await collect(await made.reply))
-      if (text === undefined)
-        throw new StepFault('output_invalid', 'The model said nothing.', { mayPass: true })
+      const text = answerOf(await collect(await made.reply))
+      if (text === '') throw new StepFault('output_invalid', 'The model said nothing.', { mayPass: true })
       return text
     } finally {
       const outcome = await made.outcome

@@ -1,0 +1,101 @@
+import type { Chunk, Completion, Context, MadeCall, Message, ModelRequest, Principal } from '#kernel'
+import { Assembler, collect, summarise } from '#kit'
+import { answerOf } from '../answer.ts'
+import type { SealedJson } from '../sealed.ts'
+import type { Usage } from '../steps/ask.ts'
+import type { Content } from './input.ts'
+import type { Memory } from './memory.ts'
+import type { SessionBody, SessionRow } from './rows.ts'
+
+/** Who sends a message, and until when an answer is of use. */
+export interface Sender {
+  readonly principal: Principal
+  readonly ip: string
+  readonly signal: AbortSignal
+}
+
+/** What a model said, whole or as far as it came. */
+export interface Said {
+  readonly text: string
+  readonly model: string | undefined
+  readonly finishReason: string | undefined
+}
+
+/** The calls of sessions: in the name of who sends a message, through all modules. */
+export class SessionCalls {
+  readonly #context: Pick<Context<unknown>, 'call'>
+  readonly #json: SealedJson
+  readonly #memory: Memory
+
+  constructor(context: Pick<Context<unknown>, 'call'>, json: SealedJson, memory: Memory) {
+    this.#context = context
+    this.#json = json
+    this.#memory = memory
+  }
+
+  /** The request for an answer to a message; `usage` gets what a summary costs. */
+  async request(session: SessionRow, content: Content, sender: Sender, usage: Usage): Promise<ModelRequest> {
+    const opened = await this.#json.read(session.body)
+    const { system_prompt, params } = (opened?.value ?? {}) as SessionBody
+    const earlier = await this.#memory.recall(session, (text, tokens) =>
+      this.#summary(session, text, tokens, sender, usage),
+    )
+    const system: Message[] = system_prompt === undefined ? [] : [{ role: 'system', content: system_prompt }]
+    const question = { role: 'user', content } as Message
+    return { ...params, model: modelOf(session), messages: [...system, ...earlier, question] } as ModelRequest
+  }
+
+  make(session: SessionRow, request: ModelRequest, { principal, ip, signal }: Sender): MadeCall {
+    return this.#context.call(request, { as: principal, source: 'workflow', ip, session: session.id, signal })
+  }
+
+  async #summary(
+    session: SessionRow,
+    text: string,
+    tokens: number,
+    sender: Sender,
+    usage: Usage,
+  ): Promise<string> {
+    const complete = async (request: ModelRequest) => {
+      const made = this.make(session, request, sender)
+      try {
+        return await collect(await made.reply)
+      } finally {
+        const outcome = await made.outcome
+        if (outcome) usage.add(outcome)
+      }
+    }
+    return summarise(complete, { model: modelOf(session), tokens }, text, {})
+  }
+}
+
+const modelOf = ({ model, provider }: SessionRow): string =>
+  provider === undefined ? model : `${provider}/${model}`
+
+/** Reads an answer that comes in pieces; `said` is what has come so far. */
+export class Listening {
+  readonly #assembler = new Assembler()
+
+  /** The texts of some chunks. */
+  hear(chunks: readonly Chunk[]): string {
+    let text = ''
+    for (const { data } of chunks) {
+      this.#assembler.add(data)
+      const piece = data.choices[0]?.delta?.content
+      if (typeof piece === 'string') text += piece
+    }
+    return text
+  }
+
+  get said(): Said {
+    const completion = this.#assembler.completion()
+    return saidIn(completion)
+  }
+}
+
+/** What an answer says. */
+export const saidIn = (completion: Completion): Said => ({
+  text: answerOf(completion),
+  model: completion.model || undefined,
+  finishReason: completion.choices?.[0]?.finish_reason ?? undefined,
+})

@@ -1,0 +1,197 @@
+import { expect, test } from 'vitest'
+import { startForge } from '../../../test/forge.ts'
+
+const forge = startForge()
+const { api } = forge
+const path = '/api/forge/sessions'
+
+const begin = async (more: object = {}, key?: string): Promise<string> => {
+  const { status, body } = await api('POST', path, { model: 'gpt-4o-mini', ...more }, key)
+  expect([status, body.error]).toEqual([201, undefined])
+  return body.id
+}
+
+const say = (id: string, content: unknown, key?: string) =>
+  api('POST', `${path}/${id}/messages`, { content }, key)
+
+const messages = async (id: string) => (await api('GET', `${path}/${id}/messages`)).body.messages
+
+/** What the provider was asked: all messages of each request. */
+const conversations = () =>
+  forge.parts.upstream.requests.map(({ body }) =>
+    (body as { messages: { content: string }[] }).messages.map(({ content }) => content),
+  )
+
+/** Sends a message whose answer is streamed; `leave` ends the connection. */
+async function stream(id: string, content: string) {
+  const leaving = new AbortController()
+  const { gateway } = forge.parts
+  const answer = await fetch(`${gateway.url}${path}/${id}/messages`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.adminKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ content, stream: true }),
+    signal: leaving.signal,
+  })
+  const events = eventsOf(answer.body!.pipeThrough(new TextDecoderStream()))
+  return { status: answer.status, events, leave: () => leaving.abort() }
+}
+
+async function* eventsOf(texts: AsyncIterable<string>) {
+  let rest = ''
+  for await (const text of texts) {
+    const parts = (rest + text).split('\n\n')
+    rest = parts.pop()!
+    for (const part of parts) {
+      const [, event, data] = /^event: (\w+)\ndata: (.*)$/.exec(part)!
+      yield { event: event!, data: JSON.parse(data!) }
+    }
+  }
+}
+
+test('a session keeps what is said, and the model gets it', async () => {
+  const id = await begin({ system_prompt: 'Be kind.', params: { temperature: 0 }, metadata: { of: 'test' } })
+  expect(id).toMatch(/^sess_/)
+  forge.parts.upstream.reply({ content: 'Hello Ada.' })
+  forge.parts.upstream.reply({ content: 'You are Ada.' })
+  const { status, body } = await say(id, 'I am Ada.')
+  expect([status, body.error]).toEqual([200, undefined])
+  expect(body).toMatchObject({
+    user: { role: 'user', status: 'complete', content: 'I am Ada.' },
+    assistant: { role: 'assistant', status: 'complete', content: 'Hello Ada.', finish_reason: 'stop' },
+  })
+  expect(body.assistant.tokens_out).toBeGreaterThan(0)
+  await say(id, [{ type: 'text', text: 'Who am I?' }])
+  expect(conversations()).toEqual([
+    ['Be kind.', 'I am Ada.'],
+    ['Be kind.', 'I am Ada.', 'Hello Ada.', [{ type: 'text', text: 'Who am I?' }]],
+  ])
+  expect(forge.parts.upstream.last().body).toMatchObject({ temperature: 0 })
+  expect((await messages(id)).map(({ content }: { content: unknown }) => content)).toEqual([
+    'I am Ada.',
+    'Hello Ada.',
+    [{ type: 'text', text: 'Who am I?' }],
+    'You are Ada.',
+  ])
+  const { body: session } = await api('GET', `${path}/${id}`)
+  expect(session).toMatchObject({ message_count: 4, system_prompt: 'Be kind.', metadata: { of: 'test' } })
+  expect(session.cost_usd).toBeGreaterThan(0)
+  await expect
+    .poll(async () => (await api('GET', `/api/observe/traces/${body.assistant.trace_id}`)).body.session_id)
+    .toBe(id)
+  const changed = await api('PUT', `${path}/${id}`, { system_prompt: null, model: 'gpt-4o', name: 'Ada' })
+  expect(changed.body).toMatchObject({
+    system_prompt: null,
+    model: 'gpt-4o',
+    name: 'Ada',
+    params: { temperature: 0 },
+  })
+  expect((await api('DELETE', `${path}/${id}`)).status).toBe(200)
+  expect((await say(id, 'x')).status).toBe(404)
+})
+
+test('messages that come at the same time are answered one after the other', async () => {
+  const id = await begin()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  forge.parts.upstream.reply({ content: 'first', gate: { opened: promise } })
+  forge.parts.upstream.reply({ content: 'second' })
+  forge.parts.upstream.reply({ content: 'third' })
+  const one = say(id, 'A')
+  await forge.parts.upstream.received(1)
+  expect((await api('DELETE', `${path}/${id}`)).status).toBe(409)
+  const others = [say(id, 'B'), say(id, 'C')]
+  resolve()
+  for (const { status } of await Promise.all([one, ...others])) expect(status).toBe(200)
+  const said = (await messages(id)).map(({ content }: { content: string }) => content)
+  expect(said.filter((_: string, n: number) => n % 2 === 1)).toEqual(['first', 'second', 'third'])
+  expect(conversations().map((each) => each.length)).toEqual([1, 3, 5])
+  expect(conversations()[2]!.slice(0, 4)).toEqual(said.slice(0, 4))
+})
+
+test('an answer is streamed as it comes', async () => {
+  const id = await begin()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  forge.parts.upstream.reply({ content: ['One ', 'two.'], gate: { opened: promise, after: 2 } })
+  const { status, events } = await stream(id, 'Count.')
+  expect(status).toBe(200)
+  const seen = []
+  for await (const event of events) {
+    seen.push(event)
+    if (event.event === 'delta') resolve()
+  }
+  expect(seen.map(({ event }) => event)).toEqual(['message', 'delta', 'delta', 'done'])
+  expect(seen.at(-1)!.data).toMatchObject({ assistant: { content: 'One two.', status: 'complete' } })
+  expect((await messages(id)).at(-1)).toMatchObject({ content: 'One two.' })
+})
+
+test('of an answer whose client leaves, what came is stored and marked', async () => {
+  const id = await begin()
+  forge.parts.upstream.reply({ content: ['Once ', 'upon ', 'a time.'], hangAfter: 3 })
+  const { events, leave } = await stream(id, 'Tell.')
+  for await (const { event } of events) if (event === 'delta') break
+  leave()
+  await forge.parts.upstream.last().closed
+  expect(forge.parts.upstream.last().aborted).toBe(true)
+  await expect
+    .poll(async () => (await messages(id)).at(-1), { timeout: 20_000 })
+    .toMatchObject({ role: 'assistant', status: 'partial', content: expect.stringMatching(/^Once /) })
+})
+
+test('a message without an answer is marked, and no part of the conversation', async () => {
+  const id = await begin()
+  forge.parts.upstream.reply({ status: 400, error: { message: 'No.' } })
+  forge.parts.upstream.reply({ content: 'Yes.' })
+  expect((await say(id, 'Bad')).status).toBe(400)
+  await say(id, 'Good')
+  expect((await messages(id)).map(({ status }: { status: string }) => status)).toEqual([
+    'failed',
+    'complete',
+    'complete',
+  ])
+  expect(conversations().at(-1)).toEqual(['Good'])
+})
+
+test('of a long conversation the model gets the newest messages, a summary as well, or none', async () => {
+  const long = 'word '.repeat(60)
+  const talk = async (strategy: string) => {
+    const id = await begin({ memory: { strategy, max_tokens: 150 } })
+    forge.parts.upstream.reset()
+    forge.parts.upstream.reply({ content: 'An answer.', times: 10 })
+    for (const n of [1, 2, 3]) await say(id, `${n} ${long}`)
+    return conversations()
+  }
+  const starts = (said: string[]) => said.map((text) => text.slice(0, 12))
+  expect((await talk('none')).map((said) => said.length)).toEqual([1, 1, 1])
+  expect(starts((await talk('window')).at(-1)!)).toEqual(['2 word word ', 'An answer.', '3 word word '])
+  const summarised = await talk('summary')
+  expect(starts(summarised.at(-1)!)).toEqual(['[Summary of ', '2 word word ', 'An answer.', '3 word word '])
+  expect(summarised).toHaveLength(4)
+})
+
+test('users have their own sessions, which go with them, and bad input is named', async () => {
+  const { gateway } = forge.parts
+  const ada = await gateway.signUp('ada-session')
+  const bob = await gateway.signUp('bob-session')
+  const id = await begin({}, ada.key)
+  for (const [method, at, body] of [
+    ['GET', ''],
+    ['PUT', '', {}],
+    ['DELETE', ''],
+    ['GET', '/messages'],
+    ['POST', '/messages', { content: 'x' }],
+  ] as const)
+    expect([method, at, (await api(method, `${path}/${id}${at}`, body, bob.key)).status]).toEqual([
+      method,
+      at,
+      404,
+    ])
+  expect((await api('GET', path, undefined, bob.key)).body.total).toBe(0)
+  expect((await api('GET', path, undefined, ada.key)).body.total).toBe(1)
+  const bad = await api('POST', `${path}/${id}/messages`, { content: [{ type: 'sound' }] }, ada.key)
+  expect([bad.status, bad.body.error.param]).toEqual([400, expect.stringMatching(/^content/)])
+  expect(
+    (await api('POST', `${path}/${id}/messages`, { content: 'x'.repeat(100_001) }, ada.key)).status,
+  ).toBe(413)
+  expect((await api('POST', path, { model: 'm', temperature: 1 })).body.error.param).toBe('temperature')
+  await gateway.api('DELETE', `/api/auth/users/${ada.userId}`)
+  expect((await api('GET', `${path}/${id}`)).status).toBe(404)
+})
