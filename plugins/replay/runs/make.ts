@@ -1,33 +1,9 @@
-import {
-  type Completion,
-  type Context,
-  type ModelRequest,
-  newId,
-  type Outcome,
-  type Principal,
-  Sealing,
-  type TraceSummary,
-} from '#kernel'
-import {
-  answerTexts,
-  type BodySeals,
-  bodySeals,
-  callProblem,
-  collect,
-  type PastCall,
-  repeatCall,
-  similarity,
-  usdOf,
-} from '#kit'
-import type { Quality, RunRow, Side, Visibility } from './row.ts'
+import { type Completion, type Context, type ModelRequest, newId, type Principal, Sealing } from '#kernel'
+import { type BodySeals, bodySeals, callProblem, collect, type PastCall, repeatCall } from '#kit'
+import type { Caller } from './caller.ts'
+import { qualityOf, sideOf, targetOf, unmade } from './figures.ts'
+import type { RunRow, Visibility } from './row.ts'
 import type { Runs } from './runs.ts'
-
-/** In whose name and on whose bill a run is made. `signal` ends it. */
-export interface Caller {
-  readonly as: Principal
-  readonly ip: string
-  readonly signal: AbortSignal
-}
 
 /** What a run asks. */
 export interface Question {
@@ -46,8 +22,6 @@ export interface EndedRun {
   readonly request: ModelRequest
   readonly answer: Completion | undefined
 }
-
-const unknown = { tokens_in: null, tokens_out: null, cost_usd: null, latency_ms: null, ttft_ms: null }
 
 /** Makes calls of the past again, and keeps what came of it. */
 export class RunMaker {
@@ -106,7 +80,7 @@ export class RunMaker {
       visibility,
       status: 'running',
       source: sideOf(trace),
-      target: { trace_id: null, model, provider: null, ...unknown },
+      target: unmade(model),
       quality: { similarity: null, json_valid: null, source_json_valid: null },
       overrides: seal ? seal(json) : json,
       created_at: new Date().toISOString(),
@@ -137,56 +111,4 @@ export class RunMaker {
 const ended = {
   code: 'bad_request',
   message: 'The client left, or the run was deleted, before the answer was there.',
-}
-
-const millis = (us: number): number => us / 1000
-/** To the microsecond, as traces have it. */
-const exact = (ms: number): number => millis(Math.round(ms * 1000))
-
-const sideOf = (trace: TraceSummary): Side => ({
-  trace_id: trace.id,
-  model: trace.model,
-  provider: trace.provider ?? null,
-  tokens_in: trace.usage.input,
-  tokens_out: trace.usage.output,
-  cost_usd: trace.cost ? usdOf(trace.cost.total_nano) : null,
-  latency_ms: millis(trace.latency_us),
-  ttft_ms: trace.ttft_us === undefined ? null : millis(trace.ttft_us),
-})
-
-function targetOf(trace_id: string, model: string, outcome: Outcome | undefined): Side {
-  if (!outcome) return { trace_id: null, model, provider: null, ...unknown }
-  const { provider, usage, cost, latencyMs, ttftMs } = outcome
-  return {
-    trace_id,
-    model,
-    provider: provider ?? null,
-    tokens_in: usage.input,
-    tokens_out: usage.output,
-    cost_usd: cost ? usdOf(cost.totalNano) : null,
-    latency_ms: exact(latencyMs),
-    ttft_ms: ttftMs === undefined ? null : exact(ttftMs),
-  }
-}
-
-function qualityOf(request: ModelRequest, before: Completion, after: Completion | undefined): Quality {
-  const wantsJson = /^json/.test(String(request.response_format?.type))
-  const [source, target] = [textOf(before), after && textOf(after)]
-  return {
-    similarity: target === undefined ? null : Math.round(similarity(source, target) * 10_000) / 10_000,
-    json_valid: wantsJson && target !== undefined ? isJson(target) : null,
-    source_json_valid: wantsJson ? isJson(source) : null,
-  }
-}
-
-/** What an answer says, with the arguments of the tools that it calls. */
-export const textOf = (body: Completion): string => answerTexts(body).join('\n')
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }

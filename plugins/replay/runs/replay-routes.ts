@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { type Context, forbidden, newId, Plans, type Principal, TraceReader } from '#kernel'
+import { type Context, forbidden, newId, type Principal, TraceReader } from '#kernel'
 import { pastCallOf } from '#kit'
+import { callerOf, demandReplays } from './caller.ts'
 import { batchInput, replayInput } from './input.ts'
-import type { Caller, Question, RunMaker } from './make.ts'
+import type { Question, RunMaker } from './make.ts'
 import { overridden, templateOf } from './overrides.ts'
 import { changeBy, runDetail } from './row.ts'
 import type { ShownRuns } from './shown.ts'
@@ -95,21 +96,6 @@ export function addReplayRoutes(
     },
   })
 }
-
-/** Throws where plans are enforced, and the caller's has no replays. */
-export function demandReplays(find: Context<unknown>['find'], principal: Principal): void {
-  find(Plans)?.demand(principal, 'individual', 'Replays')
-}
-
-export const callerOf = ({
-  principal,
-  ip,
-  signal,
-}: {
-  readonly principal: Principal | undefined
-  readonly ip: string
-  readonly signal: AbortSignal
-}): Caller => ({ as: principal!, ip, signal })
 
 /** The results of `run` in the order of the items, so many of which are under way at a time. */
 async function inTurns<T, R>(

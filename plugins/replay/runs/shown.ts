@@ -1,7 +1,8 @@
 import type { z } from 'zod'
 import { type Completion, type Context, notFound, type Principal, TraceReader } from '#kernel'
 import { scopeOf } from '#kit'
-import { type EndedRun, type RunMaker, textOf } from './make.ts'
+import { textOf } from './figures.ts'
+import type { EndedRun, RunMaker } from './make.ts'
 import { itemOf, type RunRow, type runDetail } from './row.ts'
 import type { Runs } from './runs.ts'
 

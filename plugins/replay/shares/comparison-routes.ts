@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { badRequest, type Context } from '#kernel'
 import { listed, listOf, listQuery, pageAnswer, scopeOf, storedPage } from '#kit'
-import { demandReplays } from '../runs/replay-routes.ts'
+import { demandReplays } from '../runs/caller.ts'
 import type { ShownRuns } from '../runs/shown.ts'
 import { comparison, comparisonOf, customComparison, customInput, sharedComparison } from './comparison.ts'
 import { type Links, linkParams, ownShare } from './links.ts'

@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import type { Collection, Store } from '#kernel'
 
 export const shareKinds = ['comparison', 'playground'] as const
 export type ShareKind = (typeof shareKinds)[number]
 
 /** A share without what it shows. Its id in the store is the hash of its link, which is kept nowhere. */
-export const shareRow = z.object({
+const shareRow = z.object({
   /** To manage it by; knowing it opens nothing. */
   id: z.string(),
   hash: z.string(),
@@ -22,6 +23,30 @@ export const shareRow = z.object({
   expires_at: z.string(),
 })
 export type ShareRow = z.infer<typeof shareRow>
+
+/** Stands in the index for the shares of all. */
+export const everybody = ''
+/** Stands in the index for those of admins. */
+export const admins = 'admins'
+
+/** Shares by the hashes of their links. */
+export const sharesIn = (store: Store): Collection<ShareRow> =>
+  store.collection('shares', {
+    schema: shareRow,
+    indexes: {
+      owner: ({ user_id, id }) => [
+        [everybody, id],
+        [user_id ?? admins, id],
+      ],
+      id: ({ id }) => id,
+      user: ({ user_id, source_user_id }) => [...new Set([user_id, source_user_id])],
+      expires: ({ expires_at }) => expires_at,
+    },
+  })
+
+/** What shares show, as JSON that is sealed where that is asked for, by the same hashes. */
+export const contentsIn = (store: Store): Collection<{ body: string }> =>
+  store.collection('contents', { schema: z.object({ body: z.string() }) })
 
 const time = z.string().meta({ format: 'date-time' })
 

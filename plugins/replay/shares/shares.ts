@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import { z } from 'zod'
+import type { z } from 'zod'
 import {
   type Collection,
   type Context,
@@ -11,17 +10,12 @@ import {
   type Principal,
   Sealing,
   type Store,
-  secretToken,
 } from '#kernel'
 import { type BodySeals, bodySeals, type KeptOfUser, type Seal } from '#kit'
-import { type ShareKind, type ShareRow, shareRow } from './row.ts'
+import { admins, contentsIn, everybody, type ShareKind, type ShareRow, sharesIn } from './row.ts'
+import { hashOf, newSecret } from './secret-part.ts'
 
 const dayMs = 86_400_000
-
-/** Stands in the index for the shares of all. */
-const everybody = ''
-/** Stands in the index for those of admins. */
-const admins = 'admins'
 
 /** Shares of one user, and of all admins together. */
 const most = 100
@@ -58,19 +52,8 @@ export class Shares {
     this.#store = context.store
     this.#days = days
     this.#seals = bodySeals(context, () => context.use(Sealing))
-    this.#rows = context.store.collection('shares', {
-      schema: shareRow,
-      indexes: {
-        owner: ({ user_id, id }) => [
-          [everybody, id],
-          [user_id ?? admins, id],
-        ],
-        id: ({ id }) => id,
-        user: ({ user_id, source_user_id }) => [...new Set([user_id, source_user_id])],
-        expires: ({ expires_at }) => expires_at,
-      },
-    })
-    this.#bodies = context.store.collection('contents', { schema: z.object({ body: z.string() }) })
+    this.#rows = sharesIn(context.store)
+    this.#bodies = contentsIn(context.store)
     this.ofUsers = {
       count: (user) => this.#rows.count({ index: 'user', equals: user }),
       erase: (user) => this.#deleteAll({ index: 'user', equals: user }),
@@ -81,7 +64,7 @@ export class Shares {
   async add({ userId, tenant }: Principal, draft: Draft): Promise<{ row: ShareRow; secret: string }> {
     if ((await this.#rows.count({ index: 'owner', equals: [userId ?? admins] })) >= most)
       throw conflict(`There are ${most} shares already. Delete one first.`)
-    const secret = linkPrefix + secretToken()
+    const secret = newSecret()
     const hash = hashOf(secret)
     const now = Date.now()
     const seal = (await this.#seals.sealFor({ userId, tenant })) ?? unsealed
@@ -159,10 +142,6 @@ export class Shares {
   }
 }
 
-/** Logs and audit events mask what begins so. */
-const linkPrefix = 'sy_share_'
-
 const unsealed: Seal = (text) => text
-const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('hex')
 const isOver = ({ expires_at }: ShareRow): boolean => Date.parse(expires_at) <= Date.now()
 export const nothingThere = () => notFound('There is nothing shared here, or not any more.', { param: 'id' })
