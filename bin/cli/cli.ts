@@ -52,9 +52,37 @@ export function createCli(): Command {
     .option('--out <file>', 'file to write, instead of the data folder')
     .option('--json', 'for programs')
     .action(later(async () => (await import('./catalogue.ts')).updateCatalogue))
+  cli.addCommand(configCommand())
   cli.addCommand(licenseCommand())
   cli.addCommand(pluginCommand())
   return cli
+}
+
+/** What is set at runtime of a running gateway, as a document to keep in version control. */
+function configCommand(): Command {
+  const config = new Command('config').description('what is set at runtime: snapshots of a running gateway')
+  const command = (name: string, description: string): Command =>
+    config
+      .command(name)
+      .description(description)
+      .option('--url <url>', 'URL of the gateway; by default the command finds it')
+      .option('--key <key>', 'an admin key of the gateway; by default SERVICE_ADMIN_KEY')
+  command('export', 'print a snapshot')
+    .option('--sections <names>', 'names of sections with commas between them; all by default')
+    .action(later(async () => (await import('./snapshots.ts')).exportSnapshot))
+  command('diff', 'say how a snapshot differs from what is set; ends with 2 if it does')
+    .requiredOption('-f, --file <file>', 'a snapshot, as JSON or YAML')
+    .option('--json', 'for programs')
+    .action(later(async () => (await import('./snapshots.ts')).diffSnapshot))
+  command('apply', 'take a snapshot in, as one generation or not at all')
+    .requiredOption('-f, --file <file>', 'a snapshot, as JSON or YAML')
+    .option('--replace', 'clear what the sections of the snapshot do not have')
+    .option('--dry-run', 'check everything, and change nothing')
+    .option('--if-generation <n>', 'only if the configuration is at this generation', Number)
+    .option('--force', 'even if it shuts the caller out')
+    .option('--json', 'for programs')
+    .action(later(async () => (await import('./snapshots.ts')).applySnapshot))
+  return config
 }
 
 /** For whoever issues licenses to others, and for those who have one. */

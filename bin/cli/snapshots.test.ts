@@ -1,0 +1,53 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { stringify } from 'yaml'
+import { runHere } from '../../test/commands.ts'
+import { startGateway, type TestGateway } from '../../test/harness.ts'
+
+let gateway: TestGateway
+let file: string
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  file = path.join(gateway.dataDir, 'snapshot.yaml')
+})
+
+afterAll(() => gateway.close())
+
+const config = (...args: string[]) =>
+  runHere(gateway.dataDir, { SERVICE_ADMIN_KEY: gateway.adminKey }, 'config', ...args, '--url', gateway.url)
+const generation = async () => (await gateway.api('GET', '/api/config')).body.generation
+
+test('a snapshot is exported, edited, compared and applied', async () => {
+  const { out, code } = await config('export', '--sections', 'guardrails')
+  const snapshot = JSON.parse(out)
+  expect([code, snapshot.sections]).toEqual([0, { guardrails: {} }])
+  const sections = { guardrails: { gr_a: { name: 'a', words: ['x'], action: 'log' } } }
+  await writeFile(file, stringify({ ...snapshot, sections }))
+
+  const differs = await config('diff', '-f', file)
+  expect([differs.code, differs.out]).toEqual([2, expect.stringMatching(/^\+ guardrails\.gr_a: /)])
+  const before = await generation()
+  const tried = await config('apply', '-f', file, '--dry-run')
+  expect([tried.code, tried.out]).toEqual([0, expect.stringContaining('1 keys would change')])
+  expect(await generation()).toBe(before)
+  const made = await config('apply', '-f', file, '--json', '--if-generation', String(before))
+  expect([made.code, JSON.parse(made.out).applied]).toEqual([0, ['guardrails.gr_a']])
+
+  await writeFile(file, (await config('export')).out)
+  expect(await config('diff', '-f', file)).toMatchObject({ code: 0, out: 'Nothing differs.\n' })
+  expect(await readFile(file, 'utf8')).toContain('"gr_a"')
+  await writeFile(file, '{"version": 1, "sections": {"guardrails": {}}}')
+  expect((await config('apply', '-f', file, '--replace')).out).toContain('  guardrails.gr_a\n')
+})
+
+test('what the gateway refuses is said in a line, and ends with 1', async () => {
+  await writeFile(file, 'version: 1\nsections: { guardrails: { gr_a: { name: a } } }')
+  const refused = await config('apply', '-f', file)
+  expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/^guardrails\.gr_a: [^\n]+\n$/)])
+  const stale = await config('apply', '-f', file, '--if-generation', '0', '--json')
+  expect([stale.code, JSON.parse(stale.out).error]).toEqual([1, expect.stringContaining('generation')])
+  const absent = await config('diff', '-f', path.join(gateway.dataDir, 'absent'))
+  expect([absent.code, absent.err]).toEqual([1, expect.stringContaining('ENOENT')])
+})
