@@ -42,7 +42,7 @@ export function addApproveRoute({ route }: Pick<Context<unknown>, 'route'>, runs
         comment: comment ?? null,
         data: data ?? null,
       }
-      const text = await runs.write(run, output)
+      const text = await runs.texts.write(run, output)
       const decided = (step: StepRow): StepRow => ({
         ...step,
         output: text,
@@ -53,7 +53,7 @@ export function addApproveRoute({ route }: Pick<Context<unknown>, 'route'>, runs
       if (before && before.type !== 'human')
         throw conflict(`The step ${step_id} waits for no person.`, { param: 'step_id' })
       await runs.wake(id, await runs.store.steps.decide(id, step_id, decided))
-      return runs.detailOf(await findRun(runs, id, principal))
+      return runs.texts.detailOf(await findRun(runs, id, principal))
     },
   })
 }

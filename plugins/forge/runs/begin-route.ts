@@ -58,7 +58,7 @@ export function addBeginRoute(
       const added = await runs.add(workflow, steps.length, { principal: principal!, ip, project, input, key })
       await runs.waits.until(added.id, wait_ms, signal)
       const row = (await runs.store.runs.get(added.id)) ?? added
-      const detail = await runs.detailOf(row)
+      const detail = await runs.texts.detailOf(row)
       return isSettled(row) ? answer(200, detail) : answer(202, detail)
     },
   })

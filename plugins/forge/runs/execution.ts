@@ -8,6 +8,7 @@ import { type Scope, type Value, valued } from '../workflows/value.ts'
 import { type Ended, isFatal, scopeOf, skipped, together, waiting } from './ended.ts'
 import type { Journal } from './journal.ts'
 import { type Leaves, refused } from './leaves.ts'
+import { partsOf } from './parts.ts'
 import type { People } from './people.ts'
 
 /** A step, or a part of one. */
@@ -118,36 +119,10 @@ export class Execution {
       const { definition } = whole.nested[step.config.workflow]!
       return this.workflow(definition, valued(step.config.input, scope), `${path}/`, signal)
     }
-    if (step.type === 'parallel') {
-      const { steps } = step.config
-      const names = Object.keys(steps)
-      const parts = names.map((name) => ({ part: steps[name]!, path: `${path}.${name}`, scope }))
-      return this.#parts(place, parts, (outputs) =>
-        Object.fromEntries(outputs.map((output, n) => [names[n]!, output])),
-      )
-    }
-    const parts = this.#items(step.config.over, scope).map((item, index) => ({
-      part: step.config.step,
-      path: `${path}[${index}]`,
-      scope: { ...scope, item, index },
-    }))
-    return this.#parts(place, parts, (outputs) => outputs)
+    return this.#parts(place, partsOf(step, path, scope, this.#means.maxItems))
   }
 
-  #items(over: string, scope: Scope): Value[] {
-    const items = valued(over, scope)
-    const { maxItems } = this.#means
-    if (!Array.isArray(items)) throw new StepFault('not_a_list', 'What the step goes through is no list.')
-    if (items.length > maxItems)
-      throw new StepFault('too_large', `A step goes through ${maxItems} items at the most.`)
-    return items
-  }
-
-  async #parts(
-    { whole, signal }: Place,
-    parts: readonly { readonly part: Part; readonly path: string; readonly scope: Scope }[],
-    outputFrom: (outputs: Value[]) => Value,
-  ): Promise<Ended> {
+  async #parts({ whole, signal }: Place, { parts, outputFrom }: ReturnType<typeof partsOf>): Promise<Ended> {
     const ends: Ended[] = []
     const failed = await together(signal, (signal) =>
       parts.map(async ({ part, path, scope }, n) => {

@@ -45,7 +45,7 @@ export function addRunRoutes({ route }: Pick<Context<unknown>, 'route'>, runs: R
     params: byId,
     returns: runDetail,
     throws: [403, 404],
-    handle: async ({ params: { id }, principal }) => runs.detailOf(await findRun(runs, id, principal)),
+    handle: async ({ params: { id }, principal }) => runs.texts.detailOf(await findRun(runs, id, principal)),
   })
 
   route({
@@ -81,7 +81,7 @@ export function addRunRoutes({ route }: Pick<Context<unknown>, 'route'>, runs: R
     async handle({ params: { id }, principal }) {
       await findRun(runs, id, principal)
       await runs.cancel(id)
-      return runs.detailOf(await findRun(runs, id, principal))
+      return runs.texts.detailOf(await findRun(runs, id, principal))
     },
   })
 
@@ -99,7 +99,10 @@ export function addRunRoutes({ route }: Pick<Context<unknown>, 'route'>, runs: R
       const { items: rows, ...page } = await storedPage(query, (window) => store.steps.list(id, window))
       const items = await Promise.all(
         rows.map(async (row) =>
-          shownStep(run, row, { input: await runs.read(row.input), output: await runs.read(row.output) }),
+          shownStep(run, row, {
+            input: await runs.texts.read(row.input),
+            output: await runs.texts.read(row.output),
+          }),
         ),
       )
       return listed('steps', { ...page, items }, query)

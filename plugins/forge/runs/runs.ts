@@ -1,24 +1,16 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import {
-  type Context,
-  conflict,
-  type Job,
-  type JobQueue,
-  Jobs,
-  newId,
-  type Principal,
-  rateLimited,
-} from '#kernel'
+import { type Context, conflict, type JobQueue, Jobs, newId, type Principal, rateLimited } from '#kernel'
 import { canonicalJson, eraseWithJobs, storePrincipal } from '#kit'
 import { SealedJson } from '../sealed.ts'
 import type { Settings } from '../settings.ts'
 import type { WorkflowRow } from '../workflows/rows.ts'
 import type { Workflows } from '../workflows/workflows.ts'
-import { type End, goOn, type Means } from './attempt.ts'
-import { isOver, noSums, RunOver, type RunRow } from './rows.ts'
-import { type runDetail, shownRun } from './shown.ts'
+import type { End, Means } from './attempt.ts'
+import { perform } from './perform.ts'
+import { isOver, noSums, type RunRow } from './rows.ts'
 import { RunStore } from './store.ts'
+import { RunTexts } from './texts.ts'
 import { Waits } from './waits.ts'
 
 const dayMs = 86_400_000
@@ -39,7 +31,7 @@ export interface Asked {
 /** Runs: each is a row and a job, which are there together, and it ends once, also over restarts. */
 export class Runs {
   readonly store: RunStore
-  readonly #json: SealedJson
+  readonly texts: RunTexts
   readonly waits: Waits
   readonly #context: Context<Settings>
   readonly #means: Means
@@ -49,17 +41,17 @@ export class Runs {
     const { settings } = context
     this.#context = context
     this.store = new RunStore(context)
-    this.#json = new SealedJson(context)
+    this.texts = new RunTexts(this.store, new SealedJson(context))
     this.waits = new Waits(this.store.runs)
     context.own(() => this.waits.close())
-    this.#means = { context, store: this.store, json: this.#json, workflows }
+    this.#means = { context, store: this.store, json: this.texts.json, workflows }
     this.#queue = context.use(Jobs).define(context, 'run', {
       input: z.strictObject({ id: z.string(), user: z.string() }),
       concurrency: settings.concurrency,
       lane: ({ user }) => user,
       perLane: settings.per_user,
       timeoutMs: settings.timeout_s * 1000 + spareMs,
-      run: (job) => this.#perform(job),
+      run: (job) => perform(this.#means, job, (id, end, ranMs) => this.#finish(id, end, ranMs)),
       gaveUp: ({ input: { id } }) =>
         this.#finish(id, {
           status: 'failed',
@@ -97,7 +89,7 @@ export class Runs {
       ...(askedBy !== undefined && { asked_by: askedBy }),
       created_at: new Date().toISOString(),
     }
-    const text = await this.write(row, input)
+    const text = await this.texts.write(row, input)
     const same =
       askedBy === undefined ? undefined : { key: askedBy, sha256: hash('sha256', canonicalJson([of, input])) }
     const id = await this.store.add(row, text, same, (transaction) =>
@@ -131,26 +123,6 @@ export class Runs {
     for await (const [id] of this.store.runs.scan({ index: 'finished', to })) await this.delete(id)
   }
 
-  /** A text as it is stored for the owner of a run. */
-  write({ principal: { userId: user_id, tenant } }: RunRow, value: unknown): Promise<string> {
-    return this.#json.write({ user_id, tenant }, value)
-  }
-
-  /** The value of a stored text; null where there is none, or it cannot be opened any more. */
-  async read(stored: string | undefined): Promise<unknown> {
-    const opened = stored === undefined ? undefined : await this.#json.read(stored)
-    return opened?.value ?? null
-  }
-
-  /** A run with its input and its output. */
-  async detailOf(row: RunRow): Promise<z.infer<typeof runDetail>> {
-    const [input, output] = await Promise.all([
-      this.store.textOf(row.id, 'input'),
-      this.store.textOf(row.id, 'output'),
-    ])
-    return { ...shownRun(row), input: await this.read(input), output: await this.read(output) }
-  }
-
   countOf(user: string): Promise<number> {
     return this.store.runs.count({ index: 'user', equals: user })
   }
@@ -161,46 +133,14 @@ export class Runs {
     return eraseWithJobs(rows, this.#queue, user)
   }
 
-  async #perform({ input: { id }, signal, waitFor }: Job<{ id: string; user: string }>): Promise<void> {
-    for (;;) {
-      const run = await this.#change(id, begun)
-      const attempt = run && (await goOn(this.#means, run, signal).catch(unlessOver))
-      if (!run || !attempt) return
-      const { end, until = Number.POSITIVE_INFINITY, ranMs } = attempt
-      if (end) {
-        await this.#finish(id, end, ranMs)
-        return
-      }
-      if (!(await this.#change(id, (row) => ({ ...row, status: 'waiting_human', ran_ms: ranMs })))) return
-      await waitFor(`turn ${run.turn}`, Number.isFinite(until) ? { until } : {})
-      // The time was over before anybody decided: the next attempt finds what that means.
-      await this.#change(id, (row) => (row.turn === run.turn ? { ...row, turn: row.turn + 1 } : row))
-    }
-  }
-
-  /** Undefined where the run has ended meanwhile. */
-  #change(id: string, change: (row: RunRow) => RunRow): Promise<RunRow | undefined> {
-    return this.store.change(id, change).catch(unlessOver)
-  }
-
   async #finish(id: string, { status, output, error }: End, ranMs?: number): Promise<boolean> {
     const row = await this.store.runs.get(id)
     if (!row || isOver(row)) return false
-    const text = output === undefined ? undefined : await this.write(row, output)
+    const text = output === undefined ? undefined : await this.texts.write(row, output)
     return this.store.finish(
       id,
       (now) => ({ ...now, status, ran_ms: ranMs ?? now.ran_ms, ...(error && { error }) }),
       text,
     )
   }
-}
-
-const begun = (row: RunRow): RunRow => ({
-  ...row,
-  status: 'running',
-  started_at: row.started_at ?? new Date().toISOString(),
-})
-
-const unlessOver = (error: unknown): undefined => {
-  if (!(error instanceof RunOver)) throw error
 }

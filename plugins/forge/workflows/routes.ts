@@ -3,8 +3,7 @@ import { badRequest, type Context, conflict, newId, type Principal } from '#kern
 import { checkVisibility, listed, listOf, listQuery, pageOf, scopeOf } from '#kit'
 import { bySlug, ownerQuery, workflowsPath as path } from '../addressed.ts'
 import type { Runs } from '../runs/runs.ts'
-import { definition } from './definition.ts'
-import { changedRow, newWorkflow, slugOf, type WorkflowChange, workflowChange } from './input.ts'
+import { newWorkflow, slugOf, workflowChange } from './input.ts'
 import type { WorkflowRow } from './rows.ts'
 import { shownDetail, shownWorkflow, workflowDetail, workflowItem } from './shown.ts'
 import type { Workflows } from './workflows.ts'
@@ -96,7 +95,7 @@ export function addWorkflowRoutes(
       if (body.visibility !== undefined) checkVisibility(body.visibility, row, 'workflows')
       if (body.version !== undefined && body.version !== row.current_version)
         throw conflict(`Version ${row.current_version} is the newest one.`, { param: 'version' })
-      return detailOf(await save(row, body, principal!))
+      return detailOf(await workflows.change(row, body, authorOf(principal!)))
     },
   })
 
@@ -122,23 +121,7 @@ export function addWorkflowRoutes(
       return { deleted: true as const, id: row.id, versions: await shelf.delete(row) }
     },
   })
-
-  async function save(row: WorkflowRow, change: WorkflowChange, author: Principal): Promise<WorkflowRow> {
-    const { input_schema, steps, output, limits } = change
-    if ([input_schema, steps, output, limits].every((field) => field === undefined))
-      return shelf.change(row, (now) => changedRow(now, change))
-    const { nested: _, ...before } = await workflows.read(row, row.current_version)
-    const fields = { ...before, ...given({ input_schema, steps, output, limits }) }
-    const draft = await workflows.draft(row, definition.parse(withoutNull(fields)), authorOf(author))
-    return shelf.publish(row, row.current_version, draft, (now) => changedRow(now, change))
-  }
 }
-
-const given = (fields: object) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
-
-const withoutNull = (fields: object) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
 
 const authorOf = ({ userId, keyId }: Principal): string => userId ?? keyId
 

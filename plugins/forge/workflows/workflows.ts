@@ -3,7 +3,8 @@ import { type NewVersion, VersionedRows } from '#kit'
 import { SealedJson } from '../sealed.ts'
 import type { Settings } from '../settings.ts'
 import { checkedDefinition } from './check.ts'
-import type { Definition, Nested, Whole } from './definition.ts'
+import { type Definition, definition, type Nested, type Whole } from './definition.ts'
+import { changedRow, type WorkflowChange } from './input.ts'
 import { wrong } from './references.ts'
 import { type WorkflowRow, workflowRow } from './rows.ts'
 
@@ -46,6 +47,16 @@ export class Workflows {
     return { author, created_at, body: await this.#json.write(owner, whole) }
   }
 
+  /** Changes a workflow, and makes a version if the change is about what it does. */
+  async change(row: WorkflowRow, change: WorkflowChange, author: string): Promise<WorkflowRow> {
+    const { input_schema, steps, output, limits } = change
+    const said = without(undefined, { input_schema, steps, output, limits })
+    if (Object.keys(said).length === 0) return this.shelf.change(row, (now) => changedRow(now, change))
+    const { nested: _, ...before } = await this.read(row, row.current_version)
+    const draft = await this.draft(row, definition.parse(without(null, { ...before, ...said })), author)
+    return this.shelf.publish(row, row.current_version, draft, (now) => changedRow(now, change))
+  }
+
   async #nested(slug: string, at: string, owner: string | undefined): Promise<Nested> {
     const row = this.shelf.known.named(slug, owner)
     if (!row) throw wrong(at, `there is no workflow ${slug}`)
@@ -53,3 +64,7 @@ export class Workflows {
     return { id, version, definition: await this.read(row, version) }
   }
 }
+
+/** The fields that have another value than this one. */
+const without = (absent: null | undefined, fields: object) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== absent))

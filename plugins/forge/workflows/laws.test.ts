@@ -1,0 +1,143 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Budget, BudgetExceeded } from '../steps/budget.ts'
+import { StepFault } from '../steps/fault.ts'
+import { Places } from '../steps/places.ts'
+import { condition, holds } from './condition.ts'
+import { definition } from './definition.ts'
+import { checkReferences } from './references.ts'
+import { valued } from './value.ts'
+
+const never = new AbortController().signal
+
+/** Steps that wait for each other as the pairs of numbers say, by their tags or by what they say. */
+const steps = (count: number, waits: readonly (readonly [number, number, boolean])[]) =>
+  definition.parse({
+    steps: Array.from({ length: count }, (_, n) => {
+      const mine = waits.filter(([from]) => from === n)
+      return {
+        id: `s${n}`,
+        type: 'transform',
+        depends_on: mine.filter(([, , isSaid]) => isSaid).map(([, to]) => `s${to}`),
+        config: { value: mine.filter(([, , isSaid]) => !isSaid).map(([, to]) => `{{s${to}.output}}`) },
+      }
+    }),
+  })
+
+/** Whether steps can be taken away one by one, each when it waits for none that is left. */
+function ends(count: number, waits: readonly (readonly [number, number, boolean])[]): boolean {
+  let left = Array.from({ length: count }, (_, n) => n)
+  for (;;) {
+    const next = left.filter((n) => waits.some(([from, to]) => from === n && left.includes(to)))
+    if (next.length === left.length) return left.length === 0
+    left = next
+  }
+}
+
+test('a workflow is refused for a circle if and only if its steps could not all end', () => {
+  const number = fc.nat({ max: 7 })
+  fc.assert(
+    fc.property(fc.array(fc.tuple(number, number, fc.boolean()), { maxLength: 12 }), (waits) => {
+      const check = () => checkReferences(steps(8, waits))
+      if (ends(8, waits)) expect(check).not.toThrow()
+      else expect(check).toThrow(/wait for each other/)
+    }),
+  )
+})
+
+test('values pass as they are: what a tag shows is never read as a template', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.string(), (given, text) => {
+      const input = JSON.parse(JSON.stringify(given))
+      const scope = { input, text: `{{input}}${text}` }
+      fc.pre(input !== undefined)
+      expect(valued({ whole: ['{{input}}'], text: '<{{text}}>' }, scope)).toEqual({
+        whole: [input],
+        text: `<{{input}}${text}>`,
+      })
+    }),
+  )
+})
+
+test('a condition that is accepted holds or not, or lacks a value, whatever it is asked about', () => {
+  const op = fc.constantFrom('eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'contains')
+  const one = fc.record({ value: fc.constantFrom('{{input}}', '{{none}}', 3), op, than: fc.jsonValue() })
+  const any = fc.letrec((tie) => ({
+    question: fc.oneof(
+      { depthSize: 'small' },
+      one,
+      fc.constant('{{input}}'),
+      fc.record({ not: tie('question') }),
+      fc.record({ all: fc.array(tie('question'), { minLength: 1, maxLength: 3 }) }),
+      fc.record({ any: fc.array(tie('question'), { minLength: 1, maxLength: 3 }) }),
+    ),
+  })).question
+  fc.assert(
+    fc.property(any, fc.jsonValue(), (said, given) => {
+      const question = JSON.parse(JSON.stringify(said))
+      fc.pre(!/\{\{(?!input\}\}|none\}\})/.test(JSON.stringify(question)))
+      const asked = condition.parse(question)
+      const scope = { input: JSON.parse(JSON.stringify(given)) }
+      try {
+        const answer = holds(asked, scope)
+        expect(holds({ not: asked }, scope)).toBe(!answer)
+      } catch (error) {
+        expect(error).toBeInstanceOf(StepFault)
+      }
+    }),
+  )
+})
+
+test('calls of one price go above a budget by less than one of them, in whatever order they end', async () => {
+  const calls = fc.record({
+    price: fc.integer({ min: 1, max: 50 }),
+    most: fc.integer({ min: 1, max: 500 }),
+    count: fc.integer({ min: 1, max: 40 }),
+    order: fc.array(fc.nat(), { minLength: 40, maxLength: 40 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(calls, async ({ price, most, count, order }) => {
+      const budget = new Budget(most, 0)
+      let spent = 0
+      let refused = 0
+      const underWay: (() => void)[] = []
+      const all = Array.from({ length: count }, async () => {
+        try {
+          const settle = await budget.claim(never)
+          await new Promise<void>((resolve) => underWay.push(resolve))
+          spent += price
+          settle(price)
+        } catch (error) {
+          expect(error).toBeInstanceOf(BudgetExceeded)
+          refused += 1
+        }
+      })
+      const over = Promise.all(all)
+      for (let n = 0; ; n += 1) {
+        for (let turn = 0; turn < 10; turn += 1) await Promise.resolve()
+        if (underWay.length === 0) break
+        underWay.splice(order[n % order.length]! % underWay.length, 1)[0]!()
+      }
+      await over
+      expect(spent).toBeLessThan(most + price)
+      expect(refused === 0 || spent >= most).toBe(true)
+    }),
+  )
+})
+
+test('no more than so many have a place at a time, and all get one', async () => {
+  const places = new Places(3)
+  let now = 0
+  let most = 0
+  const use = async () => {
+    now += 1
+    most = Math.max(most, now)
+    await Promise.resolve()
+    now -= 1
+  }
+  await Promise.all(Array.from({ length: 20 }, () => places.use(never, use)))
+  expect(most).toBe(3)
+  const gone = AbortSignal.abort(new Error('over'))
+  await expect(places.use(gone, use)).rejects.toThrow('over')
+  await Promise.all(Array.from({ length: 4 }, () => places.use(never, use)))
+})
