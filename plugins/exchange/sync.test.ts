@@ -125,6 +125,39 @@ test('a push over what somebody else has changed there is 409, and passes once i
   expect((await sync('push')).body.changes).toEqual([])
 })
 
+test('a push whose answer was lost is recognised by the next one', async () => {
+  let isCut = true
+  const proxy = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const body = Buffer.concat(chunks).toString()
+    const { authorization = '' } = request.headers
+    const answer = await fetch(there.url + request.url, {
+      method: request.method!,
+      headers: { authorization, 'content-type': 'application/json' },
+      ...(body && { body }),
+    })
+    const text = await answer.text()
+    if (isCut && body.includes('"dry_run":false')) response.destroy()
+    else response.writeHead(answer.status).end(text)
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const { port } = proxy.address() as AddressInfo
+  await api('POST', 'environments', remote({ url: `http://127.0.0.1:${port}` }))
+  await patch(here, { guardrails: { gr_a: rule('a') } })
+  expect((await sync('push')).status).toBe(502)
+  expect((await stateOf(there)).hash).toBe((await stateOf(here)).hash)
+  expect(await lastSync()).toMatchObject({ status: 'failed' })
+  isCut = false
+  await patch(here, { guardrails: { gr_b: rule('b') } })
+  expect((await sync('push')).body).toMatchObject({
+    status: 'applied',
+    changes: [{ path: 'guardrails.gr_b' }],
+  })
+  proxy.closeAllConnections()
+  await new Promise((resolve) => proxy.close(resolve))
+})
+
 test('what an environment has of its own is set on top of a push', async () => {
   const config = { guardrails: { gr_a: rule('staging'), gr_own: rule('own') } }
   await api('POST', 'environments', remote({ config }))
