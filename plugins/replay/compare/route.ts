@@ -46,7 +46,7 @@ export function addCompareRoute({ route }: Pick<Context<unknown>, 'route'>, show
         winners: winnersOf(row),
         delta: deltaOf(row),
         quality,
-        diff: source === null || target === null ? null : wordDiff(source, target),
+        diff: source === null || target === null ? null : await wordDiff(source, target),
       }
     },
   })

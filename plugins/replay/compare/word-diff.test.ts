@@ -26,36 +26,36 @@ function fewest(a: readonly string[], b: readonly string[]): number {
 
 const words = fc.array(fc.constantFrom('a ', 'b ', 'c '), { maxLength: 30 })
 
-test('its parts add up to both texts, whatever is in them', () => {
+test('its parts add up to both texts, whatever is in them', async () => {
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
     words.map((all) => all.join('')),
   )
-  fc.assert(
-    fc.property(text, text, (before, after) => {
-      const parts = wordDiff(before, after)
+  await fc.assert(
+    fc.asyncProperty(text, text, async (before, after) => {
+      const parts = await wordDiff(before, after)
       expect([without(parts, 'added'), without(parts, 'removed')]).toEqual([before, after])
       expect(parts.every(({ text }) => text !== '')).toBe(true)
     }),
   )
 })
 
-test('it has the fewest edits that there are', () => {
-  fc.assert(
-    fc.property(words, words, (a, b) => {
-      expect(edits(wordDiff(a.join(''), b.join('')))).toBe(fewest(a, b))
+test('it has the fewest edits that there are', async () => {
+  await fc.assert(
+    fc.asyncProperty(words, words, async (a, b) => {
+      expect(edits(await wordDiff(a.join(''), b.join('')))).toBe(fewest(a, b))
     }),
   )
 })
 
-test('it marks words, not letters, and characters where no spaces are', () => {
-  expect(wordDiff('The sky is blue.', 'The sky is very grey.')).toEqual([
+test('it marks words, not letters, and characters where no spaces are', async () => {
+  expect(await wordDiff('The sky is blue.', 'The sky is very grey.')).toEqual([
     { kind: 'same', text: 'The sky is ' },
     { kind: 'removed', text: 'blue' },
     { kind: 'added', text: 'very grey' },
     { kind: 'same', text: '.' },
   ])
-  expect(wordDiff('空は青い', '空は赤い')).toEqual([
+  expect(await wordDiff('空は青い', '空は赤い')).toEqual([
     { kind: 'same', text: '空は' },
     { kind: 'removed', text: '青' },
     { kind: 'added', text: '赤' },
@@ -63,9 +63,14 @@ test('it marks words, not letters, and characters where no spaces are', () => {
   ])
 })
 
-test('a megabyte that differs everywhere is shown as replaced', () => {
+test('a megabyte that differs everywhere is shown as replaced, and others get their turns', async () => {
   const [before, after] = ['ab ', 'cd '].map((word) => word.repeat(350_000)) as [string, string]
-  const parts = wordDiff(before, after)
+  let turns = 0
+  const others = setInterval(() => {
+    turns += 1
+  }, 1)
+  const parts = await wordDiff(before, after).finally(() => clearInterval(others))
+  expect(turns).toBeGreaterThan(1)
   expect(parts.map(({ kind }) => kind)).toEqual(['removed', 'added'])
   expect([without(parts, 'added'), without(parts, 'removed')]).toEqual([before, after])
 })

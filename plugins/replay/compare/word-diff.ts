@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { takingTurns } from '#kit'
 
 export const diffPart = z.object({ kind: z.enum(['same', 'removed', 'added']), text: z.string() })
 export type DiffPart = z.infer<typeof diffPart>
@@ -7,33 +8,41 @@ export type DiffPart = z.infer<typeof diffPart>
 const mostWords = 100_000
 /** Edits that are looked for at the most: the search takes their square in time and memory. */
 const mostEdits = 1500
+/** Words between two looks at whether it is the turn of others. */
+const betweenTurns = 200
 
 /** A word with the space behind it; any other character, and each of a script without spaces, is one by itself. */
-const wordForm = /[[\p{L}\p{M}\p{N}_]--[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}]]+\s*|\S\s*|\s+/gv
+const wordForm =
+  /[[\p{L}\p{M}\p{N}_]--[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}]]{1,200}\s{0,20}|\S\s{0,20}|\s{1,200}/gv
+
+type Rest = ReturnType<typeof takingTurns>
 
 /**
  * How one text becomes another, word by word, with the fewest edits (Myers' algorithm). The parts that are not `added` make up the
- * first text, those that are not `removed` the second. It takes bounded time and memory: texts that differ too much, or are too
- * long, have their differing middle shown as replaced.
+ * first text, those that are not `removed` the second. Others get their turn meanwhile, and it takes bounded time and memory: texts
+ * that differ too much, or are too long, have their differing middle shown as replaced.
  */
-export function wordDiff(before: string, after: string): DiffPart[] {
-  const [a, b] = [wordsOf(before), wordsOf(after)]
+export async function wordDiff(before: string, after: string): Promise<DiffPart[]> {
+  const rest = takingTurns()
+  const a = await wordsOf(before, rest)
+  const b = await wordsOf(after, rest)
   const start = commonStart(a, b)
   const end = commonEnd(a, b, start)
   const [middleA, middleB] = [a.slice(start, a.length - end), b.slice(start, b.length - end)]
   const parts = new Parts()
   parts.add('same', a.slice(0, start))
-  editsInto(parts, middleA, middleB)
+  editsInto(parts, middleA, middleB, await searched(middleA, middleB, rest))
   parts.add('same', a.slice(a.length - end))
   return parts.all
 }
 
 /** The words of a text; the last one has the rest of a text that is too long. */
-function wordsOf(text: string): string[] {
+async function wordsOf(text: string, rest: Rest): Promise<string[]> {
   const words: string[] = []
   let length = 0
   for (const [word] of text.matchAll(wordForm)) {
     if (words.length === mostWords) break
+    if (words.length % betweenTurns === 0) await rest()
     words.push(word)
     length += word.length
   }
@@ -53,8 +62,9 @@ function commonEnd(a: readonly string[], b: readonly string[], start: number): n
   return n
 }
 
-function editsInto(parts: Parts, a: readonly string[], b: readonly string[]): void {
-  const steps = a.length === 0 || b.length === 0 ? undefined : searched(a, b)
+type Steps = readonly (readonly [x: number, y: number])[]
+
+function editsInto(parts: Parts, a: readonly string[], b: readonly string[], steps: Steps | undefined): void {
   if (!steps) {
     parts.add('removed', a)
     parts.add('added', b)
@@ -72,15 +82,14 @@ function editsInto(parts: Parts, a: readonly string[], b: readonly string[]): vo
 }
 
 /** The points after each edit and the equal words behind it, first to last; undefined where there are too many edits. */
-function searched(
-  a: readonly string[],
-  b: readonly string[],
-): readonly (readonly [number, number])[] | undefined {
+async function searched(a: readonly string[], b: readonly string[], rest: Rest): Promise<Steps | undefined> {
+  if (a.length === 0 || b.length === 0) return undefined
   const most = Math.min(mostEdits, a.length + b.length)
   const furthest = new Int32Array(2 * most + 3)
   const rounds: Int32Array[] = []
   const middle = most + 1
   for (let edits = 0; edits <= most; edits += 1) {
+    await rest()
     for (let k = -edits; k <= edits; k += 2) {
       let x = fromAbove(furthest, middle, k, edits)
         ? furthest[middle + k + 1]!

@@ -46,7 +46,7 @@ export function addComparisonShareRoutes(
           status: 422,
           param: 'replay_id',
         })
-      const content = comparisonOf(row, { source, target, request: include_prompt ? request : null })
+      const content = await comparisonOf(row, { source, target, request: include_prompt ? request : null })
       const draft = { kind: 'comparison', content, title, sourceUserId: row.source_user_id } as const
       secrets.check({ ...(title !== undefined && { title }), ...content })
       return links.of(pagePath, await shares.add(principal!, draft), input)
@@ -65,7 +65,7 @@ export function addComparisonShareRoutes(
     async handle({ body, principal, ...input }) {
       demandReplays(find, principal!)
       secrets.check(body)
-      const content = customComparison(body)
+      const content = await customComparison(body)
       const draft: Draft = { kind: 'comparison', content, title: body.title, sourceUserId: undefined }
       return links.of(pagePath, await shares.add(principal!, draft), input)
     },

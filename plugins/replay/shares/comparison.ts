@@ -60,7 +60,7 @@ export const customInput = z.strictObject({
 })
 
 /** A comparison of the caller's own. */
-export const customComparison = ({ prompt, left, right }: z.infer<typeof customInput>): Comparison =>
+export const customComparison = ({ prompt, left, right }: z.infer<typeof customInput>): Promise<Comparison> =>
   compared(
     prompt,
     left,
@@ -69,14 +69,14 @@ export const customComparison = ({ prompt, left, right }: z.infer<typeof customI
   )
 
 /** A run as a comparison. Throws 413 for one whose texts are too long to be shared. */
-export function comparisonOf(
+export async function comparisonOf(
   row: RunRow,
   {
     source,
     target,
     request,
   }: { readonly source: string; readonly target: string; readonly request: unknown },
-): Comparison {
+): Promise<Comparison> {
   const prompt = request === null ? null : promptOf(request as ModelRequest)
   for (const [name, said] of Object.entries({ prompt, 'left.response': source, 'right.response': target }))
     if (said !== null && said.length > longestText)
@@ -90,18 +90,18 @@ const shownSide = ({ trace_id: _, ...figures }: Side, response: string): SharedS
   response: response.toWellFormed(),
 })
 
-const compared = (
+const compared = async (
   prompt: string | null,
   left: SharedSide,
   right: SharedSide,
   figures: Parameters<typeof winnersOf>[0],
-): Comparison => ({
+): Promise<Comparison> => ({
   prompt,
   left,
   right,
   winners: winnersOf(figures),
   delta: deltaOf(figures),
-  diff: wordDiff(left.response, right.response),
+  diff: await wordDiff(left.response, right.response),
 })
 
 const figuresOf = (status: RunRow['status'], source: Side, target: Side) => ({

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { type DefaultTreeAdapterTypes, parse } from 'parse5'
 import { expect, test } from 'vitest'
-import { wordDiff } from '../compare/word-diff.ts'
 import type { Comparison } from './comparison.ts'
 import { comparisonPage } from './page.ts'
 import type { ShareRow } from './row.ts'
@@ -42,7 +41,11 @@ function pageOf(text: string) {
     right: { ...side, response: `${text} more` },
     winners: { cost: 'tie', speed: 'left', efficiency: null, quality: null, overall: 'left' },
     delta: none,
-    diff: wordDiff(text, `${text} more`),
+    diff: [
+      { kind: 'same', text },
+      { kind: 'removed', text },
+      { kind: 'added', text: ' more' },
+    ],
   }
   return comparisonPage({ row, title: text, content })
 }
