@@ -71,6 +71,11 @@ export class OwnedRows<T extends Owned> {
       .sort((a, b) => (a.id < b.id ? 1 : -1))
   }
 
+  /** The one of this id, whoever may see it. */
+  withId(id: string): T | undefined {
+    return Array.from(this.#known.values()).find((row) => row.id === id)
+  }
+
   /** Those of a user, or of the admins together. */
   of(user: string | undefined): T[] {
     return Array.from(this.#known.values()).filter(({ user_id }) => user_id === user)

@@ -4,11 +4,14 @@ import { addApproveRoute } from './runs/approve-route.ts'
 import { addBeginRoute } from './runs/begin-route.ts'
 import { addRunRoutes } from './runs/routes.ts'
 import { Runs } from './runs/runs.ts'
+import { SealedJson } from './sealed.ts'
 import { addMessageRoutes } from './sessions/message-routes.ts'
 import { addSessionRoutes } from './sessions/routes.ts'
 import { Talks } from './sessions/talks.ts'
 import { settings } from './settings.ts'
 import { addStatusRoute } from './status-route.ts'
+import { addToolRoutes } from './tools/routes.ts'
+import { Tools } from './tools/tools.ts'
 import { addWorkflowRoutes } from './workflows/routes.ts'
 import { Workflows } from './workflows/workflows.ts'
 
@@ -18,10 +21,11 @@ export default defineArea({
   settings,
 
   async setup(context) {
-    const workflows = new Workflows(context)
+    const tools = await Tools.open(context, new SealedJson(context))
+    const workflows = new Workflows(context, tools)
     const { shelf } = workflows
     context.own(await shelf.known.load())
-    const runs = new Runs(context, workflows)
+    const runs = new Runs(context, workflows, tools)
     const talks = new Talks(context)
     context.every(hourMs, async () => {
       await runs.prune()
@@ -30,9 +34,15 @@ export default defineArea({
     context.personal(
       personalOfUsers({
         count: async (user) =>
-          shelf.countOf(user) + (await runs.countOf(user)) + (await talks.store.count(user)),
+          shelf.countOf(user) +
+          tools.known.of(user).length +
+          (await runs.countOf(user)) +
+          (await talks.store.count(user)),
         erase: async (user) =>
-          (await runs.eraseOf(user)) + (await shelf.eraseOf(user)) + (await talks.store.eraseOf(user)),
+          (await runs.eraseOf(user)) +
+          (await shelf.eraseOf(user)) +
+          (await tools.eraseOf(user)) +
+          (await talks.store.eraseOf(user)),
       }),
     )
     addWorkflowRoutes(context, workflows, runs)
@@ -41,6 +51,7 @@ export default defineArea({
     addApproveRoute(context, runs)
     addSessionRoutes(context, talks)
     addMessageRoutes(context, talks)
-    addStatusRoute(context, { workflows, runs, talks })
+    addToolRoutes(context, tools)
+    addStatusRoute(context, { workflows, runs, tools, talks })
   },
 })

@@ -4,6 +4,7 @@ import { scopeOf } from '#kit'
 import { runStatuses } from './runs/rows.ts'
 import type { Runs } from './runs/runs.ts'
 import type { Talks } from './sessions/talks.ts'
+import type { Tools } from './tools/tools.ts'
 import type { Workflows } from './workflows/workflows.ts'
 
 const runCounts = z.object(
@@ -16,13 +17,14 @@ const runCounts = z.object(
 interface Parts {
   readonly workflows: Workflows
   readonly runs: Runs
+  readonly tools: Tools
   readonly talks: Talks
 }
 
 /** The state of the area, of what the caller may see. */
 export function addStatusRoute(
   { route }: Pick<Context<unknown>, 'route'>,
-  { workflows, runs, talks }: Parts,
+  { workflows, runs, tools, talks }: Parts,
 ): void {
   route({
     method: 'get',
@@ -33,6 +35,7 @@ export function addStatusRoute(
       status: z.literal('healthy'),
       workflows: z.object({ total: z.int(), enabled: z.int() }),
       runs: runCounts,
+      tools: z.object({ total: z.int() }),
       sessions: z.object({ total: z.int() }),
     }),
     throws: [403],
@@ -46,6 +49,7 @@ export function addStatusRoute(
         status: 'healthy' as const,
         workflows: { total: rows.length, enabled: rows.filter(({ enabled }) => enabled).length },
         runs: Object.fromEntries(counts) as z.infer<typeof runCounts>,
+        tools: { total: tools.known.seenBy(principal!).length },
         sessions: { total: await talks.store.count(user) },
       }
     },

@@ -4,6 +4,7 @@ import type { SealedJson } from '../sealed.ts'
 import type { Settings } from '../settings.ts'
 import { Budget, BudgetExceeded } from '../steps/budget.ts'
 import { type Problem, problemOf, StepFault } from '../steps/fault.ts'
+import type { Tools } from '../tools/tools.ts'
 import type { Whole } from '../workflows/definition.ts'
 import type { Value } from '../workflows/value.ts'
 import type { Workflows } from '../workflows/workflows.ts'
@@ -21,6 +22,7 @@ export interface Means {
   readonly store: RunStore
   readonly json: SealedJson
   readonly workflows: Workflows
+  readonly toolbox: Tools
 }
 
 /** The end of a run. */
@@ -57,7 +59,7 @@ export async function goOn(means: Means, run: RunRow, signal: AbortSignal): Prom
 }
 
 async function executed(
-  { context, store, json, workflows }: Means,
+  { context, store, json, workflows, toolbox }: Means,
   run: RunRow,
   people: People,
   ranMs: () => number,
@@ -70,9 +72,9 @@ async function executed(
   const { limits } = whole
   const most = limits.max_cost_usd === undefined ? Number.POSITIVE_INFINITY : nanoOf(limits.max_cost_usd)
   const journal = await Journal.open({ run, store, json, mostOfOne: mostBytes, ranMs })
-  const tools = { call, fetch, run, mostBytes, budget: new Budget(most, run.cost_nano) }
+  const tools = { call, fetch, run, mostBytes, toolbox, budget: new Budget(most, run.cost_nano) }
   const leaves = new Leaves(journal, tools, Math.min(limits.max_parallel ?? max_parallel, max_parallel))
-  const execution = new Execution({ journal, leaves, people, maxItems })
+  const execution = new Execution({ journal, leaves, people, toolbox, maxItems })
   return inTime(timeOf(whole, settings) - run.ran_ms, signal, (signal) =>
     execution.workflow(whole, input, '', signal),
   )

@@ -1,5 +1,6 @@
 import { ensure } from '#kit'
 import { problemOf, StepFault } from '../steps/fault.ts'
+import type { Tools } from '../tools/tools.ts'
 import { holds } from '../workflows/condition.ts'
 import type { Whole } from '../workflows/definition.ts'
 import { needsOf } from '../workflows/references.ts'
@@ -34,6 +35,7 @@ interface Means {
   readonly journal: Journal
   readonly leaves: Leaves
   readonly people: People
+  readonly toolbox: Pick<Tools, 'get'>
   readonly maxItems: number
 }
 
@@ -91,9 +93,28 @@ export class Execution {
         return this.#composite(made, place)
       case 'human':
         return this.#means.people.ask(this.#means.journal, made, place)
+      case 'tool':
+        return this.#tool(made, place)
       default:
         return this.#means.leaves.make(made, place)
     }
+  }
+
+  /** The use of a tool, which a person decides first where the tool says so. */
+  async #tool(step: Extract<Made, { type: 'tool' }>, place: Place): Promise<Ended> {
+    const { journal, people, leaves, toolbox } = this.#means
+    const { tool, arguments: args } = step.config
+    if (toolbox.get(place.whole.tools[tool]!)?.approval === 'always') {
+      const path = `${place.path}.approval`
+      const message = `Use the tool ${tool} with ${JSON.stringify(args)}?`
+      const decided =
+        (await journal.endOf(path, true)) ??
+        (await people.ask(journal, { type: 'human', config: { message } }, { path, scope: place.scope }))
+      if (decided.status === 'failed')
+        return journal.fail(await journal.begin(place.path, step.type, 1), decided.problem, isFatal(step))
+      if (decided.status !== 'completed') return decided
+    }
+    return leaves.make(step, place)
   }
 
   /** A step that others are a part of. Only these are kept, and after a restart it is put together from them. */

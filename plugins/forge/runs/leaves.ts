@@ -4,18 +4,17 @@ import { Usage } from '../steps/ask.ts'
 import { BudgetExceeded } from '../steps/budget.ts'
 import { mayPass, problemOf, StepFault } from '../steps/fault.ts'
 import { Places } from '../steps/places.ts'
-import { type Leaf, type Tools, workOf } from '../steps/work.ts'
+import { type Leaf, type LeafPlace, type Tools, workOf } from '../steps/work.ts'
 import type { Part, Step } from '../workflows/step.ts'
-import type { Scope, Value } from '../workflows/value.ts'
+import type { Value } from '../workflows/value.ts'
 import { type Ended, isFatal } from './ended.ts'
 import type { Journal } from './journal.ts'
 import { RunOver, type StepRow } from './rows.ts'
 
 type Retry = NonNullable<Extract<Leaf, { retry?: unknown }>['retry']>
 
-interface Place {
+interface Place extends LeafPlace {
   readonly path: string
-  readonly scope: Scope
   readonly signal: AbortSignal
 }
 
@@ -35,13 +34,14 @@ export class Leaves {
     return this.#places.use(place.signal, () => this.#attempts(leaf, place))
   }
 
-  async #attempts(leaf: Leaf, { path, scope, signal }: Place): Promise<Ended> {
+  async #attempts(leaf: Leaf, place: Place): Promise<Ended> {
+    const { path, signal } = place
     const usage = new Usage()
     let made = leaf
     let row: StepRow | undefined
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const { input, run } = workOf(made, scope, this.#tools, usage)
+        const { input, run } = workOf(made, place, this.#tools, usage)
         row = await this.#journal.begin(path, leaf.type, attempt, input)
         const output = await within('timeout_ms' in leaf ? leaf.timeout_ms : undefined, signal, run)
         if ('output_schema' in leaf && leaf.output_schema) checkOutput(leaf.output_schema, output)
@@ -67,7 +67,7 @@ export class Leaves {
 /** Enters a step that could not begin. Anything but a `StepFault` is thrown on. */
 export async function refused(
   journal: Journal,
-  step: Step | Part,
+  step: Pick<Step | Part, 'type' | 'on_error'>,
   path: string,
   error: unknown,
 ): Promise<Ended> {

@@ -4,7 +4,7 @@ import { type Ended, isFatal, waiting } from './ended.ts'
 import type { Journal } from './journal.ts'
 import { refused } from './leaves.ts'
 
-type Human = Extract<Step, { type: 'human' }>
+type Human = Pick<Extract<Step, { type: 'human' }>, 'type' | 'config' | 'on_error'>
 
 /** Steps that people decide. They wait on disk, whatever else the run does. */
 export class People {

@@ -4,6 +4,7 @@ import { type Context, conflict, type JobQueue, Jobs, newId, type Principal, rat
 import { canonicalJson, eraseWithJobs, storePrincipal } from '#kit'
 import { SealedJson } from '../sealed.ts'
 import type { Settings } from '../settings.ts'
+import type { Tools } from '../tools/tools.ts'
 import type { WorkflowRow } from '../workflows/rows.ts'
 import type { Workflows } from '../workflows/workflows.ts'
 import type { End, Means } from './attempt.ts'
@@ -37,14 +38,14 @@ export class Runs {
   readonly #means: Means
   readonly #queue: JobQueue<{ id: string; user: string }>
 
-  constructor(context: Context<Settings>, workflows: Workflows) {
+  constructor(context: Context<Settings>, workflows: Workflows, toolbox: Tools) {
     const { settings } = context
     this.#context = context
     this.store = new RunStore(context)
     this.texts = new RunTexts(this.store, new SealedJson(context))
     this.waits = new Waits(this.store.runs)
     context.own(() => this.waits.close())
-    this.#means = { context, store: this.store, json: this.texts.json, workflows }
+    this.#means = { context, store: this.store, json: this.texts.json, workflows, toolbox }
     this.#queue = context.use(Jobs).define(context, 'run', {
       input: z.strictObject({ id: z.string(), user: z.string() }),
       concurrency: settings.concurrency,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Context, conflict, newId, type Principal } from '#kernel'
 import { listed, listOf, listQuery, scopeOf, shown, storedPage } from '#kit'
+import { without } from '../fields.ts'
 import { newSession, sessionChange } from './input.ts'
 import type { SessionBody, SessionRow } from './rows.ts'
 import { sessionDetail, sessionDetailOf, sessionItem, shownSession } from './shown.ts'
@@ -101,7 +102,7 @@ export function addSessionRoutes({ route }: Pick<Context<unknown>, 'route'>, tal
       const session = await findSession(talks, id, principal)
       const { name, model, provider, memory, ...said } = body
       const before = ((await json.read(session.body))?.value ?? {}) as SessionBody
-      const text = await json.write(session, withoutNull({ ...before, ...said }))
+      const text = await json.write(session, without(null, { ...before, ...said }))
       const changed = await store.change(id, ({ provider: old, ...row }) => {
         const next = provider === undefined ? old : provider
         return {
@@ -140,6 +141,3 @@ export function addSessionRoutes({ route }: Pick<Context<unknown>, 'route'>, tal
     },
   })
 }
-
-const withoutNull = (fields: object) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined))

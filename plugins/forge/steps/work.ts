@@ -1,6 +1,8 @@
 import type { Context } from '#kernel'
 import type { RunRow } from '../runs/rows.ts'
+import type { Tools as Toolbox } from '../tools/tools.ts'
 import { holds } from '../workflows/condition.ts'
+import type { Whole } from '../workflows/definition.ts'
 import type { Part, Step } from '../workflows/step.ts'
 import { filled, parsed, type Scope, type Value, valued } from '../workflows/value.ts'
 import type { Usage } from './ask.ts'
@@ -16,8 +18,15 @@ export type Leaf = Exclude<Step | Part, { type: 'map' | 'parallel' | 'workflow' 
 export interface Tools extends Pick<Context<unknown>, 'call' | 'fetch'> {
   readonly run: RunRow
   readonly budget: Budget
+  readonly toolbox: Toolbox
   /** Bytes of an answer of a service. */
   readonly mostBytes: number
+}
+
+/** Where a step is made. */
+export interface LeafPlace {
+  readonly scope: Scope
+  readonly whole: Whole
 }
 
 /** What a step is about to do: what it does it with, for the log, and doing it. */
@@ -27,7 +36,8 @@ export interface Work {
 }
 
 /** The work of a step, with its tags filled. Throws a `StepFault` for tags that show nothing. */
-export function workOf(leaf: Leaf, scope: Scope, tools: Tools, usage: Usage): Work {
+export function workOf(leaf: Leaf, place: LeafPlace, tools: Tools, usage: Usage): Work {
+  const { scope } = place
   switch (leaf.type) {
     case 'llm': {
       const input = requestOf(leaf, scope)
@@ -42,6 +52,12 @@ export function workOf(leaf: Leaf, scope: Scope, tools: Tools, usage: Usage): Wo
       // Headers may hold credentials, and are not for the log.
       const { headers: _, ...input } = request
       return { input, run: (signal) => runHttp(tools.fetch, request, signal, tools.mostBytes) }
+    }
+    case 'tool': {
+      const { tool } = leaf.config
+      const args = valued(leaf.config.arguments, scope)
+      const id = place.whole.tools[tool]!
+      return { input: { tool, arguments: args }, run: (signal) => tools.toolbox.use(id, args, signal) }
     }
     case 'transform': {
       const { config } = leaf

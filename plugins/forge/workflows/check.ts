@@ -10,20 +10,30 @@ const deepest = 5
 /** Characters of a definition as JSON, with the workflows inside. */
 const longest = 500_000
 
-/** A definition that may be saved for the workflow of this id. `find` reads another workflow, as it is now. */
+/** What the names in a definition stand for. Both throw a bad request for the field `at` where there is nothing of the name. */
+export interface Found {
+  /** Reads another workflow, as it is now. */
+  readonly find: (slug: string, at: string) => Promise<Nested>
+  /** The id of a tool. */
+  readonly toolOf: (slug: string, at: string) => string
+}
+
+/** A definition that may be saved for the workflow of this id. */
 export async function checkedDefinition(
   definition: Definition,
   { id, slug }: { readonly id: string; readonly slug: string },
   settings: Settings,
-  find: (slug: string, at: string) => Promise<Nested>,
+  { find, toolOf }: Found,
 ): Promise<Whole> {
   checkLimits(definition, settings)
   checkReferences(definition)
   if (definition.input_schema) checkSchema(definition.input_schema, 'input_schema')
   const nested: Record<string, Nested> = {}
+  const tools: Record<string, string> = {}
   for (const [n, step] of definition.steps.entries()) {
     checkStep(step, `steps.${n}`)
-    for (const { slug: other, at } of workflowsOf(step, `steps.${n}.config`)) {
+    for (const { slug: tool, at } of namesIn(step, `steps.${n}`, 'tool')) tools[tool] ??= toolOf(tool, at)
+    for (const { slug: other, at } of namesIn(step, `steps.${n}`, 'workflow')) {
       if (other === slug) throw recursion(at, other)
       nested[other] ??= await find(other, at)
       if (contains(nested[other], id)) throw recursion(at, other)
@@ -31,7 +41,7 @@ export async function checkedDefinition(
         throw wrong(at, `more than ${deepest} workflows are inside each other`)
     }
   }
-  const whole = { ...definition, nested }
+  const whole = { ...definition, nested, tools }
   if (JSON.stringify(whole).length > longest)
     throw tooLarge(`A workflow may have ${longest} characters, with the workflows that it runs.`, {
       param: 'steps',
@@ -68,12 +78,14 @@ function partsOf(step: Step, at: string) {
   return Object.fromEntries(steps.map(([name, part]) => [`${at}.steps.${name}`, part]))
 }
 
-/** The workflows that a step runs, with the paths of their names. */
-function workflowsOf(step: Step, at: string): { slug: string; at: string }[] {
-  if (step.type === 'workflow') return [{ slug: step.config.workflow, at: `${at}.workflow` }]
-  return Object.entries(partsOf(step, at)).flatMap(([where, part]) =>
-    part.type === 'workflow' ? [{ slug: part.config.workflow, at: `${where}.config.workflow` }] : [],
-  )
+/** The workflows or tools that a step names, itself or in its parts, with the paths of the names. */
+function namesIn(step: Step, at: string, type: 'workflow' | 'tool'): { slug: string; at: string }[] {
+  const parts = Object.entries({ [at]: step, ...partsOf(step, `${at}.config`) })
+  return parts.flatMap(([where, part]) => {
+    if (part.type !== type) return []
+    const slug = part.type === 'tool' ? part.config.tool : part.config.workflow
+    return [{ slug, at: `${where}.config.${type}` }]
+  })
 }
 
 const contains = (nested: Nested, id: string): boolean =>

@@ -22,8 +22,12 @@ export const definition = z.strictObject({
 })
 export type Definition = z.infer<typeof definition>
 
-/** A definition with the workflows that its steps run, as they were when it was saved: no later change of theirs changes it. */
+/**
+ * A definition with the workflows that its steps run, as they were when it was saved: no later change of theirs changes it. Of tools
+ * it has the ids, as a tool is used as it is by then.
+ */
 export interface Whole extends Definition {
+  readonly tools: Readonly<Record<string, string>>
   readonly nested: Readonly<Record<string, Nested>>
 }
 

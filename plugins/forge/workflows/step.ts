@@ -72,12 +72,21 @@ const workflow = {
   config: z.strictObject({ workflow: slug, input: value.default({}) }),
 }
 
+const tool = {
+  type: z.literal('tool'),
+  config: z.strictObject({
+    tool: slug.meta({ description: 'The name of a tool of the owner, or of a shared one.' }),
+    arguments: value.default({}),
+  }),
+}
+
 /** Steps that can be a part of another one. */
 const part = z.discriminatedUnion('type', [
   z.strictObject({ ...llm, ...handling }),
   z.strictObject({ ...judge, ...handling }),
   z.strictObject({ ...transform, ...handling }),
   z.strictObject({ ...http, ...handling }),
+  z.strictObject({ ...tool, ...handling }),
   z.strictObject({ ...workflow, ...ending }),
 ])
 
@@ -125,6 +134,7 @@ export const step = z.discriminatedUnion('type', [
   z.strictObject({ ...place, ...judge, ...handling }),
   z.strictObject({ ...place, ...transform, ...handling }),
   z.strictObject({ ...place, ...http, ...handling }),
+  z.strictObject({ ...place, ...tool, ...handling }),
   z.strictObject({ ...place, ...workflow, ...ending }),
   z.strictObject({ ...place, ...map, ...ending }),
   z.strictObject({ ...place, ...parallel, ...ending }),

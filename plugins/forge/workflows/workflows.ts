@@ -1,7 +1,9 @@
 import { type Context, notFound } from '#kernel'
 import { type NewVersion, VersionedRows } from '#kit'
+import { without } from '../fields.ts'
 import { SealedJson } from '../sealed.ts'
 import type { Settings } from '../settings.ts'
+import type { Tools } from '../tools/tools.ts'
 import { checkedDefinition } from './check.ts'
 import { type Definition, definition, type Nested, type Whole } from './definition.ts'
 import { changedRow, type WorkflowChange } from './input.ts'
@@ -16,8 +18,10 @@ export class Workflows {
   readonly shelf: VersionedRows<WorkflowRow>
   readonly #json: SealedJson
   readonly #settings: Settings
+  readonly #tools: Tools
 
-  constructor(context: Context<Settings>) {
+  constructor(context: Context<Settings>, tools: Tools) {
+    this.#tools = tools
     const rows = context.store.collection('workflows', { schema: workflowRow })
     this.shelf = new VersionedRows(context.store, rows, { thing: 'workflow', most })
     this.#json = new SealedJson(context)
@@ -40,9 +44,10 @@ export class Workflows {
     definition: Definition,
     author: string,
   ): Promise<NewVersion> {
-    const whole = await checkedDefinition(definition, owner, this.#settings, (slug, at) =>
-      this.#nested(slug, at, owner.user_id),
-    )
+    const whole = await checkedDefinition(definition, owner, this.#settings, {
+      find: (slug, at) => this.#nested(slug, at, owner.user_id),
+      toolOf: (slug, at) => this.#toolOf(slug, at, owner.user_id),
+    })
     const created_at = new Date().toISOString()
     return { author, created_at, body: await this.#json.write(owner, whole) }
   }
@@ -52,9 +57,15 @@ export class Workflows {
     const { input_schema, steps, output, limits } = change
     const said = without(undefined, { input_schema, steps, output, limits })
     if (Object.keys(said).length === 0) return this.shelf.change(row, (now) => changedRow(now, change))
-    const { nested: _, ...before } = await this.read(row, row.current_version)
+    const { nested: _, tools: __, ...before } = await this.read(row, row.current_version)
     const draft = await this.draft(row, definition.parse(without(null, { ...before, ...said })), author)
     return this.shelf.publish(row, row.current_version, draft, (now) => changedRow(now, change))
+  }
+
+  #toolOf(slug: string, at: string, owner: string | undefined): string {
+    const row = this.#tools.known.named(slug, owner)
+    if (row) return row.id
+    throw wrong(at, `there is no tool ${slug}`)
   }
 
   async #nested(slug: string, at: string, owner: string | undefined): Promise<Nested> {
@@ -64,7 +75,3 @@ export class Workflows {
     return { id, version, definition: await this.read(row, version) }
   }
 }
-
-/** The fields that have another value than this one. */
-const without = (absent: null | undefined, fields: object) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== absent))

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startForge } from '../../../test/forge.ts'
+import { type Receiver, startReceiver } from '../../../test/receiver.ts'
+
+const forge = startForge({ egress: { allow: ['127.0.0.1'] } })
+const { api, run, steps } = forge
+const path = '/api/forge/tools'
+
+let service: Receiver
+
+beforeAll(async () => {
+  service = await startReceiver()
+})
+
+afterAll(() => service.close())
+
+const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
+
+async function register(name: string, more: object = {}, key?: string) {
+  const handler = { url: `${service.url}/${name}`, headers: { 'x-key': 'qxcredential' } }
+  const { status, body } = await api('POST', path, { name, schema, handler, ...more }, key)
+  expect([status, body.error]).toEqual([201, undefined])
+  return body
+}
+
+const use = (id: string, tool: string, more: object = {}) => ({
+  id,
+  type: 'tool',
+  config: { tool, arguments: { city: '{{input.city}}' } },
+  ...more,
+})
+
+test('a tool is registered, shown without its credentials, changed and deleted', async () => {
+  const made = await register('weather', { description: 'Of a city.', side_effects: 'read' })
+  expect(made).toMatchObject({
+    id: expect.stringMatching(/^tool_/),
+    name: 'weather',
+    type: 'http',
+    version: 1,
+    approval: 'never',
+    handler: { method: 'POST', header_names: ['x-key'] },
+    stats: { calls: 0, errors: 0, mean_ms: null },
+  })
+  expect((await api('GET', `${path}/${made.id}`)).body).toEqual(made)
+  const { body: changed } = await api('PUT', `${path}/${made.id}`, {
+    description: null,
+    handler: { method: 'GET' },
+  })
+  expect(changed).toMatchObject({
+    version: 2,
+    description: null,
+    handler: { method: 'GET', header_names: ['x-key'] },
+  })
+  const moved = await api('PUT', `${path}/${made.id}`, { handler: { url: 'https://elsewhere.example.com/' } })
+  expect([moved.status, moved.body.error.param]).toEqual([403, 'handler.headers'])
+  const { body: list } = await api('GET', path)
+  expect(list).toMatchObject({ total: 1, tools: [{ name: 'weather' }] })
+  expect(JSON.stringify([made, changed, list])).not.toContain('qxcredential')
+  expect((await api('DELETE', `${path}/${made.id}`)).status).toBe(200)
+  expect((await api('GET', `${path}/${made.id}`)).status).toBe(404)
+})
+
+test('a step uses a tool with arguments that match, and its credentials go to its address only', async () => {
+  const tool = await register('send')
+  await forge.make('uses', [use('send', 'send')])
+  expect((await run('uses', { city: 'Lima' })).body).toMatchObject({ status: 'completed', output: '' })
+  const [sent] = service.on('/send')
+  expect([sent!.body, sent!.headers['x-key']]).toEqual(['{"city":"Lima"}', 'qxcredential'])
+  const wrong = (await run('uses', { city: 3 })).body
+  expect(wrong.error).toMatchObject({ step_id: 'send', code: 'arguments_invalid' })
+  expect(JSON.stringify(await steps(wrong.id))).not.toContain('qxcredential')
+  service.answer('/send', { status: 302, headers: { location: `${service.url}/other` } })
+  expect((await run('uses', { city: 'Rome' })).body.error).toMatchObject({ code: 'http_status' })
+  expect(service.on('/other')).toEqual([])
+  const { body } = await api('GET', `${path}/${tool.id}`)
+  expect(body.stats).toMatchObject({ calls: 2, errors: 1, mean_ms: expect.any(Number) })
+  await api('PUT', `${path}/${tool.id}`, { enabled: false })
+  expect((await run('uses', { city: 'Rome' })).body.error).toMatchObject({ code: 'tool_missing' })
+})
+
+test('arguments go into the query where a tool is read', async () => {
+  await register('look', { handler: { url: `${service.url}/look?v=1`, method: 'GET' } })
+  await forge.make('looks', [use('look', 'look')])
+  expect((await run('looks', { city: 'São & Co' })).body.status).toBe('completed')
+  expect(new URL(service.received.at(-1)!.path, service.url).searchParams.get('city')).toBe('São & Co')
+})
+
+test('a person decides each use of a tool that says so', async () => {
+  await register('pay', { approval: 'always' })
+  await forge.make('pays', [
+    use('refused', 'pay', { on_error: { action: 'continue' } }),
+    use('pay', 'pay', { depends_on: ['refused'] }),
+  ])
+  const { body } = await run('pays', { city: 'Lima' })
+  expect(body.status).toBe('waiting_human')
+  const [asked] = await steps(body.id)
+  expect(asked).toMatchObject({
+    step_id: 'refused.approval',
+    status: 'pending',
+    input: { message: expect.stringContaining('Lima') },
+  })
+  expect(service.on('/pay')).toEqual([])
+  const decide = (step_id: string, approved: boolean) => async () =>
+    (await api('POST', `/api/forge/runs/${body.id}/approve`, { step_id, approved })).status
+  await expect.poll(decide('refused.approval', false)).toBe(200)
+  await expect.poll(decide('pay.approval', true), { timeout: 20_000 }).toBe(200)
+  await expect.poll(async () => (await forge.read(body.id)).status, { timeout: 20_000 }).toBe('completed')
+  expect(service.on('/pay')).toHaveLength(1)
+  expect(await forge.read(body.id)).toMatchObject({ steps_completed: 2 })
+})
+
+test('users have their own tools and use those that are shared', async () => {
+  const { gateway } = forge.parts
+  const ada = await gateway.signUp('ada-tools')
+  const bob = await gateway.signUp('bob-tools')
+  const shared = await register('everyone', { visibility: 'shared' })
+  const mine = await register('mine', {}, ada.key)
+  expect((await api('GET', `${path}/${mine.id}`, undefined, bob.key)).status).toBe(404)
+  expect((await api('DELETE', `${path}/${mine.id}`, undefined, bob.key)).status).toBe(404)
+  expect((await api('PUT', `${path}/${shared.id}`, { enabled: false }, bob.key)).status).toBe(403)
+  expect(
+    (await api('POST', path, { name: 'x', handler: { url: service.url }, visibility: 'shared' }, bob.key))
+      .status,
+  ).toBe(403)
+  expect((await forge.save('bobs', [use('a', 'everyone')], {}, bob.key)).status).toBe(201)
+  const foreign = await forge.save('bobs-2', [use('a', 'mine')], {}, bob.key)
+  expect([foreign.status, foreign.body.error.param]).toEqual([400, 'steps.0.config.tool'])
+  expect((await run('bobs', { city: 'Lima' }, {}, bob.key)).body.status).toBe('completed')
+  await gateway.api('DELETE', `/api/auth/users/${ada.userId}`)
+  expect((await api('GET', `${path}/${mine.id}`)).status).toBe(404)
+})
+
+test.each([
+  [{ handler: { url: 'file:///etc/passwd' } }, 'handler.url'],
+  [{ handler: { url: 'https://user:key@example.com' } }, 'handler.url'],
+  [{ schema: { type: 'thing' } }, 'schema'],
+  [{ handler: { url: 'https://example.com', headers: { 'x-a': 'a\r\nb: c' } } }, 'handler.headers.x-a'],
+  [{ type: 'function' }, 'type'],
+  [{ secret: 'x' }, 'secret'],
+])('what cannot be registered is refused with its field: %j', async (more, param) => {
+  const { status, body } = await api('POST', path, {
+    name: 'bad',
+    handler: { url: 'https://example.com' },
+    ...more,
+  })
+  expect([status, body.error.param]).toEqual([400, param])
+})
