@@ -21,7 +21,7 @@ afterAll(async () => {
 })
 
 const marker = 'MARKERSECRET'
-const secrets = [`sk-${marker}-1`, `${marker}-header`, `${marker}-option`, `${marker}pagerdutykey`]
+const secrets = [`sk-${marker}-1`, `${marker}-header`, `${marker}pagerdutykey`]
 
 const whole = async (gateway = here) => (await gateway.api('GET', '/api/config')).body
 const exported = async (gateway = here) => (await gateway.api('GET', '/api/config/export')).body
@@ -156,7 +156,7 @@ test('no secret is in a document, a difference, an answer, the history or the lo
     metric: 'error_rate',
     condition: '>',
     threshold: 0.5,
-    channels: [{ type: 'pagerduty', target: secrets[3] }],
+    channels: [{ type: 'pagerduty', target: secrets[2] }],
   })
   expect(key.status).toBe(201)
   const options = await patch({ providers: { mycorp: { api_key: `sk-${marker}-2`, org_id: 'o' } } })
@@ -189,6 +189,24 @@ test('a document without a secret leaves the one that is there, and other fields
   expect(after.secrets).toContain(`alerts.${id}.channels.0.target`)
   const elsewhere = await take(of({ alerts: { [id]: sections.alerts[id] } }), {}, there)
   expect([elsewhere.status, elsewhere.body.error.param]).toEqual([400, `alerts.${id}.channels.0.target`])
+})
+
+test('a document that leaves out defaults is no difference once it was taken in, and one that cannot be set is one', async () => {
+  const brief = of({
+    modules: { outputcap: { enabled: true, config: { default_max_tokens: 9 } }, idlekill: {} },
+    guardrails: { gr_brief: rule('brief') },
+    routes: { table: [{ match: 'a-*', provider: 'mycorp' }] },
+  })
+  const before = await exported()
+  expect((await compare(brief)).additions).toMatchObject([
+    { path: 'guardrails.gr_brief', value: { enabled: true } },
+  ])
+  expect((await take(brief)).status).toBe(200)
+  const { changes, additions } = await compare(brief)
+  expect([changes, additions]).toEqual([[], []])
+  const wrong = of({ guardrails: { gr_brief: { name: 'x', colour: 'red' } } })
+  expect((await compare(wrong)).additions).toEqual([{ path: 'guardrails.gr_brief.colour', value: 'red' }])
+  expect((await take(before, { mode: 'replace' })).body.hash).toBe(before.hash)
 })
 
 test('with one bad item of 200 nothing changes, and the answer names it', async () => {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Configuration, type Context, kernelServices } from '#kernel'
 import { differencesOf, riskOf, risks } from '../differences.ts'
+import { normalForms } from '../normal.ts'
 import { answerOf, appliedAnswer, changeFields } from '../shapes.ts'
 import { demandSize, importOf, modes, snapshot, warningsOf } from '../snapshot.ts'
 
@@ -79,7 +80,7 @@ export function addSnapshotRoutes({ route, use }: Context<unknown>, configuratio
     async handle({ body: { sections } }) {
       demandSize(sections)
       const now = await configuration.read(Object.keys(sections))
-      const found = differencesOf(now.sections, sections)
+      const found = differencesOf(now.sections, await normalForms(use(kernelServices.registry), sections))
       const risk = riskOf(found)
       return {
         identical: risk === 'none',
