@@ -24,10 +24,15 @@ const mostBytes = 32 * 1024 * 1024
 
 /**
  * Serves the files of a folder below a path, as they are now. The path has their hash, so that browsers keep them for
- * ever and a change is seen at once; files that name one another by relative paths find each other's same version.
+ * ever and a change is seen at once; files that name one another by relative paths find each other's same version. `more` has
+ * files from elsewhere, such as those of a package, by the names under which they are served.
  */
-export async function assets(folder: string, at: string): Promise<Assets> {
-  const files = await readAll(folder)
+export async function assets(
+  folder: string,
+  at: string,
+  more: ReadonlyMap<string, string> = new Map(),
+): Promise<Assets> {
+  const files = await readAll(folder, more)
   const digest = createHash('sha256')
   for (const [name, bytes] of files) digest.update(JSON.stringify([name, bytes.length])).update(bytes)
   const hash = digest.digest('hex').slice(0, 16)
@@ -54,17 +59,21 @@ export async function assets(folder: string, at: string): Promise<Assets> {
 }
 
 /** Files by their paths below the folder, in the order of these; those whose names begin with a dot are left out. */
-async function readAll(folder: string): Promise<ReadonlyMap<string, Buffer>> {
+async function readAll(
+  folder: string,
+  more: ReadonlyMap<string, string>,
+): Promise<ReadonlyMap<string, Buffer>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const names = entries
     .filter((entry) => entry.isFile())
     .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)).replaceAll(path.sep, '/'))
     .filter((name) => !/(^|\/)\./.test(name))
+    .concat(...more.keys())
     .sort()
   const files = new Map<string, Buffer>()
   let size = 0
   for (const name of names) {
-    const bytes = await readFile(path.join(folder, name))
+    const bytes = await readFile(more.get(name) ?? path.join(folder, name))
     size += bytes.length
     if (size > mostBytes) throw new Error(`The files in ${folder} have more than ${mostBytes} bytes.`)
     files.set(name, bytes)

@@ -13,6 +13,7 @@ export function greeting({ url, registry, newAdminKey, service }: Kernel, ms: nu
   return [
     `Switchyard listens on ${url} (${Math.round(ms)} ms)`,
     ...(newAdminKey ? [`Admin key, shown only once: ${newAdminKey}`] : []),
+    ...(registry.find('dashboard')?.instance ? [`Dashboard: ${url}/dashboard`] : []),
     `Modules: ${on.length} of ${modules.length} on.`,
     providersOf(directory),
     ...broken.map(({ id, problem }) => `Not running: ${id}: ${problem}`),

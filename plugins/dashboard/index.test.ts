@@ -1,0 +1,268 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { faultsOf, startBrowser } from '../../test/browser.ts'
+import { startGateway, type TestGateway } from '../../test/harness.ts'
+import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
+
+/** Markup that would run a script if it were taken for that. */
+const hostile = `<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>`
+
+let browser: Browser
+let upstream: Upstream
+let gateway: TestGateway
+let context: BrowserContext
+let page: Page
+let faults: string[]
+
+const at = (path: string): string => `${gateway.url}/dashboard${path}`
+
+/** Gives the browser a session, and shows it a page. */
+async function visit(path: string, key = gateway.adminKey): Promise<void> {
+  const response = await fetch(`${gateway.url}/api/auth/session`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: '{}',
+  })
+  const [, name, value] = /^([^=]+)=([^;]+)/.exec(response.headers.get('set-cookie')!)!
+  await context.addCookies([{ name: name!, value: value!, url: gateway.url }])
+  await page.goto(at(path))
+  await shown()
+}
+
+/** Resolves when the page shows what it has asked for. */
+async function shown(): Promise<void> {
+  await page.waitForSelector('h1')
+  await expect.poll(() => page.locator('.waiting').count()).toBe(0)
+}
+
+const call = (key: string, content: string) =>
+  fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content }] }),
+  }).then((response) => response.text())
+
+beforeAll(async () => {
+  upstream = await startUpstream()
+  gateway = await startGateway({ upstream })
+  browser = await startBrowser()
+})
+
+beforeEach(async () => {
+  context = await browser.newContext({ locale: 'en-US', viewport: { width: 1280, height: 900 } })
+  context.setDefaultTimeout(20_000)
+  page = await context.newPage()
+  faults = faultsOf(page)
+})
+
+afterEach(() => context.close())
+
+afterAll(async () => {
+  await browser.close()
+  await gateway.close()
+  await upstream.close()
+})
+
+test('a key signs in, its session ends with signing out, and the browser keeps no key', async () => {
+  await page.goto(at('/traces'))
+  await page.fill('#key', 'sy_live_wrong')
+  await page.click('button[type=submit]')
+  expect(await page.textContent('[role=alert]')).toMatch(/key/i)
+  await page.fill('#key', gateway.adminKey)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('h1:has-text("Traces")')
+  const kept = await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])')
+  expect(kept).toBe('[{},{},""]')
+  expect(page.url()).not.toContain('sy_')
+  await page.click('text=Sign out')
+  await page.waitForSelector('#key')
+  await page.reload()
+  await page.waitForSelector('#key')
+})
+
+test('a session that ended elsewhere asks for a key at the next request', async () => {
+  await visit('')
+  const { body } = await gateway.api('GET', '/api/auth/sessions')
+  for (const { id } of body.sessions) await gateway.api('DELETE', `/api/auth/sessions/${id}`)
+  await page.click('nav >> text=Modules')
+  await page.waitForSelector('#key')
+})
+
+describe('every page', () => {
+  beforeAll(async () => void (await call(gateway.adminKey, 'Hello')))
+
+  const paths = [
+    '',
+    '/traces',
+    '/costs',
+    '/modules',
+    '/modules/outputcap',
+    '/providers',
+    '/users',
+    '/keys',
+    '/status',
+  ]
+
+  test.each(paths)(
+    '/dashboard%s asks this origin only, breaks no policy, and fits narrow screens',
+    async (path) => {
+      await visit(path)
+      expect(faults).toEqual([])
+      await page.setViewportSize({ width: 360, height: 740 })
+      await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBe(360)
+    },
+  )
+
+  test('an unknown one says so', async () => {
+    await visit('/nothing')
+    expect(await page.textContent('h1')).toBe('Not found')
+  })
+})
+
+test('the figures and the chart of the overview are those of the API', async () => {
+  await call(gateway.adminKey, 'Hello')
+  await visit('')
+  const { body } = await gateway.api('GET', '/api/observe/overview')
+  const figure = page.locator('.figures li', { hasText: 'Requests today' }).locator('strong')
+  await expect.poll(() => figure.textContent()).toBe(String(body.today.total_requests))
+  const cells = page
+    .locator('figure', { hasText: 'Requests and errors' })
+    .locator('.unseen tbody td:nth-child(2)')
+  const sum = async () =>
+    (await cells.allTextContents()).map(Number).reduce((total, requests) => total + requests, 0)
+  await expect.poll(sum).toBe(body.total_requests)
+  expect(await page.locator('figure canvas').count()).toBe(4)
+})
+
+test('a call is found by a filter, which the address keeps, and shows what became of it', async () => {
+  await call(gateway.adminKey, 'a needle in a haystack')
+  await call(gateway.adminKey, 'hay')
+  await visit('/traces')
+  await page.fill('[name=q]', 'needle')
+  await page.click('button:has-text("Filter")')
+  await expect.poll(() => page.locator('tbody tr').count()).toBe(1)
+  expect(page.url()).toContain('q=needle')
+  await page.reload()
+  await expect.poll(() => page.locator('tbody tr').count()).toBe(1)
+  await page.click('tbody a')
+  await page.waitForSelector('text=a needle in a haystack')
+  expect(await page.locator('.steps li').count()).toBeGreaterThan(3)
+  await page.goBack()
+  await expect.poll(() => page.inputValue('[name=q]')).toBe('needle')
+  expect(faults).toEqual([])
+})
+
+test('foreign markup is text, in conversations, names, projects and models', async () => {
+  await gateway.api('POST', '/api/auth/users', { email: 'mallory@example.com', name: hostile })
+  upstream.reset()
+  upstream.reply({ content: hostile })
+  await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${gateway.adminKey}`,
+      'content-type': 'application/json',
+      'x-project': hostile,
+    },
+    body: JSON.stringify({ model: 'gpt-4o-mini', messages: [{ role: 'user', content: hostile }] }),
+  }).then((response) => response.text())
+  await visit('/users')
+  await page.waitForSelector('td:has-text("<img src=x")')
+  await page.goto(at('/traces'))
+  await page.waitForSelector('td:has-text("<img src=x")')
+  await page.click('tbody a')
+  await expect.poll(() => page.locator('.message .text:has-text("<script>")').count()).toBe(2)
+  await page.click('summary:has-text("The whole trace")')
+  await expect.poll(() => page.textContent('details[open] pre')).toContain('window.pwned')
+  await page.goto(at('/costs'))
+  await page.waitForSelector('.bars')
+  expect(await page.evaluate('window.pwned')).toBeUndefined()
+  expect(faults).toEqual([])
+})
+
+test('a module is switched on, set and watched only, and a wrong setting says which', async () => {
+  await visit('/modules')
+  await page.fill('[type=search]', 'outputcap')
+  await page.click('[role=switch]')
+  await page.waitForSelector('[role=switch][aria-checked=true]')
+  await page.click('text=Output cap')
+  await page.fill('#setting-default_max_tokens', '0')
+  await page.click('button:has-text("Save")')
+  await expect.poll(() => page.textContent('.problem')).toContain('default_max_tokens')
+  await page.fill('#setting-default_max_tokens', '7')
+  await page.fill('#setting-rules', 'no JSON')
+  await page.click('button:has-text("Save")')
+  await page.waitForSelector('.flaw')
+  await page.fill('#setting-rules', '[{"models":["gpt-*"],"max_tokens":5}]')
+  await page.click('button:has-text("Save")')
+  const state = async () => (await gateway.api('GET', '/api/proxy/modules/outputcap')).body
+  await expect
+    .poll(async () => (await state()).config)
+    .toEqual({
+      default_max_tokens: 7,
+      rules: [{ models: ['gpt-*'], max_tokens: 5 }],
+    })
+  await page.click('text=Only watch (shadow)')
+  await expect.poll(async () => (await state()).mode).toBe('shadow')
+  await page.click('button:has-text("Switch off")')
+  await expect.poll(async () => (await state()).enabled).toBe(false)
+  await page.fill('#setting-default_max_tokens', '')
+  await page.click('button:has-text("Save")')
+  await expect.poll(async () => (await state()).config.default_max_tokens).toBeUndefined()
+})
+
+test('a user sees what is its own: pages, calls and keys, of which a new one is shown once', async () => {
+  const { key } = await gateway.signUp('own')
+  await call(gateway.adminKey, 'of the admin')
+  await call(key, 'of the user')
+  await visit('', key)
+  expect(await page.locator('nav a').allTextContents()).toEqual([
+    'Overview',
+    'Traces',
+    'Costs',
+    'My keys',
+    'Status',
+  ])
+  await page.goto(at('/traces'))
+  await expect.poll(() => page.locator('tbody tr').count()).toBe(1)
+  await page.goto(at('/users'))
+  expect(await page.textContent('h1')).toBe('Not found')
+  await page.click('nav >> text=My keys')
+  await page.fill('form input', 'laptop')
+  await page.click('text=Make a key')
+  const made = await page.inputValue('.secret input')
+  expect((await gateway.api('GET', '/api/auth/me', undefined, made)).status).toBe(200)
+  await page.click('text=I have it')
+  expect(await page.content()).not.toContain(made)
+  const row = page.locator('tbody tr', { hasText: 'laptop' })
+  await row.locator('button:has-text("Revoke")').click()
+  await row.locator('button.danger').click()
+  await expect.poll(async () => (await gateway.api('GET', '/api/auth/me', undefined, made)).status).toBe(401)
+  expect(faults).toEqual([])
+})
+
+test('everything can be reached with the keyboard', async () => {
+  await page.goto(at(''))
+  await page.waitForSelector('#key')
+  await page.keyboard.press('Tab')
+  await page.keyboard.type(gateway.adminKey)
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('header.bar')
+  await page.keyboard.press('Tab')
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content')
+  for (let tabs = 0; tabs < 6; tabs += 1) {
+    await page.keyboard.press('Tab')
+    if ((await page.evaluate('document.activeElement.textContent')) === 'Traces') break
+  }
+  await page.keyboard.press('Enter')
+  await page.waitForSelector('h1:has-text("Traces")')
+})
+
+test('without the plugin there are no pages, and all else is there', async () => {
+  await gateway.kernel.registry.change('dashboard', { enabled: false })
+  try {
+    expect((await fetch(at(''))).status).toBe(404)
+    expect((await gateway.api('GET', '/api/status')).status).toBe(200)
+  } finally {
+    await gateway.kernel.registry.change('dashboard', { enabled: true })
+  }
+})
