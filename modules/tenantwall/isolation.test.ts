@@ -23,6 +23,7 @@ let bob: User
 beforeAll(async () => {
   upstream = await startUpstream()
   gateway = await startGateway({ upstream })
+  await gateway.kernel.registry.change('replay', { config: { reads_per_minute: 0 } })
   await everyModule()
   await gateway.module('cachelayer', { enabled: true, config: { ttl_s: 600, share: 'everyone' } })
   ada = await gateway.signUp('ada')

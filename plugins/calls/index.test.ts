@@ -297,7 +297,13 @@ describe('a helper call of a module', () => {
 
 test('while the area is off, a plugin that makes a call learns so, and clients are not concerned', async () => {
   const { registry } = gateway.kernel
-  await registry.change('calls', { enabled: false })
+  /** With what needs it, and what needs that. */
+  const switchOff = async (id: string): Promise<void> => {
+    for (const { id: other, instance, manifest } of registry.plugins)
+      if (instance && manifest?.requires.includes(id)) await switchOff(other)
+    await registry.change(id, { enabled: false })
+  }
+  await switchOff('calls')
   const authorization = { authorization: `Bearer ${user.key}` }
   const helped = await ask(gateway, { headers: authorization, body: { ...question(), user: 'gateway' } })
   const plain = await ask(gateway, { headers: authorization, body: question() })

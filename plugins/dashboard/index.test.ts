@@ -94,6 +94,7 @@ describe('every page', () => {
   const paths = [
     '',
     '/traces',
+    '/playground',
     '/costs',
     '/modules',
     '/modules/outputcap',
@@ -218,6 +219,7 @@ test('a user sees what is its own: pages, calls and keys, of which a new one is 
   expect(await page.locator('nav a').allTextContents()).toEqual([
     'Overview',
     'Traces',
+    'Playground',
     'Costs',
     'My keys',
     'Status',
@@ -237,6 +239,24 @@ test('a user sees what is its own: pages, calls and keys, of which a new one is 
   await row.locator('button:has-text("Revoke")').click()
   await row.locator('button.danger').click()
   await expect.poll(async () => (await gateway.api('GET', '/api/auth/me', undefined, made)).status).toBe(401)
+  expect(faults).toEqual([])
+})
+
+test('a prompt is answered as it comes, leads to its trace, and is shared by a link that works', async () => {
+  upstream.reset()
+  upstream.reply({ content: ['Two', ' and', ' two', ' are four.'] })
+  await visit('/playground')
+  await page.getByLabel('Model').fill('gpt-4o-mini')
+  await page.getByLabel('Prompt').fill('Two and two?')
+  await page.getByLabel('Maximum tokens').fill('50')
+  await page.click('text=Send')
+  await expect.poll(() => page.textContent('.answer')).toBe('Two and two are four.')
+  expect(upstream.requests.at(-1)!.body).toMatchObject({ max_tokens: 50, stream: true })
+  await page.click('text=Share by link')
+  const link = (await page.textContent('[role=status] code'))!
+  expect(await (await fetch(link)).json()).toMatchObject({ model: 'gpt-4o-mini' })
+  await page.click('text=Its trace')
+  await page.waitForSelector('.message:has-text("Two and two are four.")')
   expect(faults).toEqual([])
 })
 

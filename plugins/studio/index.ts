@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineArea, Templates } from '#kernel'
 import { personalOfUsers } from '#kit'
+import { addPlaygroundRoute } from './playground/route.ts'
 import { addRenderRoute } from './routes/render.ts'
 import { addStatusRoute } from './routes/status.ts'
 import { addTemplateRoutes } from './routes/templates.ts'
@@ -23,5 +24,6 @@ export default defineArea({
     addVersionRoutes(context, studio)
     addRenderRoute(context, studio)
     addStatusRoute(context, studio)
+    addPlaygroundRoute(context)
   },
 })

@@ -41,19 +41,29 @@ export async function ask(method, path, { body, query, key, signal } = {}) {
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(signal && { signal }),
   })
-  const answer = await response.json().catch(() => undefined)
-  if (response.ok) return answer
-  const { code = 'internal_error', message = response.statusText, param = null } = answer?.error ?? {}
-  if (response.status === 401 && key === undefined) onSignedOut()
-  const retryAfterS = Number(response.headers.get('retry-after') ?? 0)
-  throw new ApiError(response.status, code, message, param, retryAfterS)
+  if (!response.ok) throw await errorOf(response, key === undefined)
+  return response.json()
 }
 
 /**
+ * Why the gateway refused something.
+ * @param {Response} response
+ * @param {boolean} [bySession] whether the session was asked with, and not a key
+ */
+export async function errorOf(response, bySession = true) {
+  const answer = await response.json().catch(() => undefined)
+  const { code = 'internal_error', message = response.statusText, param = null } = answer?.error ?? {}
+  if (response.status === 401 && bySession) onSignedOut()
+  const retryAfterS = Number(response.headers.get('retry-after') ?? 0)
+  return new ApiError(response.status, code, message, param, retryAfterS)
+}
+
+/**
+ * Makes a request; rejects with an ApiError when the gateway cannot be reached.
  * @param {string} url
  * @param {RequestInit} init
  */
-async function send(url, init) {
+export async function send(url, init) {
   try {
     return await fetch(url, init)
   } catch (error) {

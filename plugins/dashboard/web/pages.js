@@ -3,6 +3,7 @@ import { Keys } from './pages/keys.js'
 import { Module } from './pages/module.js'
 import { Modules } from './pages/modules.js'
 import { Overview } from './pages/overview.js'
+import { Playground } from './pages/playground.js'
 import { Providers } from './pages/providers.js'
 import { Status } from './pages/status.js'
 import { Trace } from './pages/trace.js'
@@ -21,6 +22,7 @@ export const pages = [
   { at: '/', title: 'Overview', show: Overview },
   { at: '/traces', title: 'Traces', show: Traces },
   { at: '/traces/:id', show: Trace },
+  { at: '/playground', title: 'Playground', show: Playground },
   { at: '/costs', title: 'Costs', show: Costs },
   { at: '/modules', title: 'Modules', admin: true, show: Modules },
   { at: '/modules/:name', admin: true, show: Module },

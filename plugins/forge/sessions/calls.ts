@@ -1,9 +1,7 @@
-import type { Chunk, Completion, Context, MadeCall, Message, ModelRequest, Principal } from '#kernel'
-import { Assembler, collect, summarise } from '#kit'
-import { answerOf } from '../answer.ts'
+import type { Completion, Context, MadeCall, Message, ModelRequest, Principal } from '#kernel'
+import { answerText, collect, type MessageContent, summarise } from '#kit'
 import type { SealedJson } from '../sealed.ts'
 import type { Usage } from '../steps/ask.ts'
-import type { Content } from './input.ts'
 import type { Memory } from './memory.ts'
 import type { SessionBody, SessionRow } from './rows.ts'
 
@@ -34,7 +32,12 @@ export class SessionCalls {
   }
 
   /** The request for an answer to a message; `usage` gets what a summary costs. */
-  async request(session: SessionRow, content: Content, sender: Sender, usage: Usage): Promise<ModelRequest> {
+  async request(
+    session: SessionRow,
+    content: MessageContent,
+    sender: Sender,
+    usage: Usage,
+  ): Promise<ModelRequest> {
     const opened = await this.#json.read(session.body)
     const { system_prompt, params } = (opened?.value ?? {}) as SessionBody
     const earlier = await this.#memory.recall(session, (text, tokens) =>
@@ -72,30 +75,9 @@ export class SessionCalls {
 const modelOf = ({ model, provider }: SessionRow): string =>
   provider === undefined ? model : `${provider}/${model}`
 
-/** Reads an answer that comes in pieces; `said` is what has come so far. */
-export class Listening {
-  readonly #assembler = new Assembler()
-
-  /** The texts of some chunks. */
-  hear(chunks: readonly Chunk[]): string {
-    let text = ''
-    for (const { data } of chunks) {
-      this.#assembler.add(data)
-      const piece = data.choices[0]?.delta?.content
-      if (typeof piece === 'string') text += piece
-    }
-    return text
-  }
-
-  get said(): Said {
-    const completion = this.#assembler.completion()
-    return saidIn(completion)
-  }
-}
-
 /** What an answer says. */
 export const saidIn = (completion: Completion): Said => ({
-  text: answerOf(completion),
+  text: answerText(completion),
   model: completion.model || undefined,
   finishReason: completion.choices?.[0]?.finish_reason ?? undefined,
 })

@@ -1,19 +1,12 @@
 import { z } from 'zod'
-import { contentFields } from '#kit'
+import { callParams, messageContent } from '#kit'
 import { memory } from './rows.ts'
 
 const name = z.string().min(1).max(200)
 const model = z.string().min(1).max(256)
 const provider = z.string().min(1).max(100)
 const systemPrompt = z.string().min(1).max(50_000)
-const params = z
-  .record(z.string().max(100), z.unknown())
-  .refine(
-    (params) => [...contentFields, 'tools'].every((field) => !Object.hasOwn(params, field)),
-    `may hold anything but ${contentFields.join(', ')}, tools`,
-  )
-  .refine((params) => JSON.stringify(params).length <= 20_000, 'may have 20,000 characters')
-  .meta({ description: 'Parameters of the calls, such as temperature.' })
+const params = callParams.meta({ description: 'Parameters of the calls, such as temperature.' })
 const metadata = z
   .record(z.string().min(1).max(64), z.string().max(512))
   .refine((metadata) => Object.keys(metadata).length <= 16, 'may have 16 entries')
@@ -41,25 +34,4 @@ export const sessionChange = z
   })
   .partial()
 
-/** What a message says. */
-export const content = z.union([
-  z.string().min(1),
-  z
-    .array(
-      z.discriminatedUnion('type', [
-        z.strictObject({ type: z.literal('text'), text: z.string() }),
-        z.strictObject({
-          type: z.literal('image_url'),
-          image_url: z.strictObject({
-            url: z.string().min(1),
-            detail: z.enum(['auto', 'low', 'high']).optional(),
-          }),
-        }),
-      ]),
-    )
-    .min(1)
-    .max(100),
-])
-export type Content = z.infer<typeof content>
-
-export const newMessage = z.strictObject({ content, stream: z.boolean().default(false) })
+export const newMessage = z.strictObject({ content: messageContent, stream: z.boolean().default(false) })

@@ -1,7 +1,6 @@
 import type { Message } from '#kernel'
-import { messageTexts, roughTokens, summaryMessage } from '#kit'
+import { type MessageContent, messageTexts, roughTokens, summaryMessage } from '#kit'
 import type { SealedJson } from '../sealed.ts'
-import type { Content } from './input.ts'
 import type { MessageRow, SessionRow, Summary } from './rows.ts'
 import type { SessionStore } from './store.ts'
 
@@ -14,7 +13,7 @@ interface Remembered {
 }
 
 /** About how many tokens a message has. */
-export const sizeOf = (content: Content): number =>
+export const sizeOf = (content: MessageContent): number =>
   roughTokens({ messages: [{ role: 'user', content } as Message] })
 
 /** What the model gets of earlier messages. Those that got no answer are left out. */

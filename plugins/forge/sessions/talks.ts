@@ -1,8 +1,8 @@
 import { type Context, type MadeCall, newId } from '#kernel'
+import { Listening, type MessageContent } from '#kit'
 import { SealedJson } from '../sealed.ts'
 import { Usage } from '../steps/ask.ts'
-import { Listening, type Said, type Sender, SessionCalls, saidIn } from './calls.ts'
-import type { Content } from './input.ts'
+import { type Said, type Sender, SessionCalls, saidIn } from './calls.ts'
 import { Memory, sizeOf } from './memory.ts'
 import type { MessageRow, SessionRow } from './rows.ts'
 import { SessionStore, unknownSession } from './store.ts'
@@ -54,14 +54,14 @@ export class Talks {
   }
 
   /** Stores a message, asks the model and stores its answer. */
-  async say(id: string, content: Content, sender: Sender): Promise<Exchanged> {
+  async say(id: string, content: MessageContent, sender: Sender): Promise<Exchanged> {
     for await (const talk of this.talk(id, content, sender, false))
       if (talk.event === 'done') return talk.exchanged
     throw unknownSession(id)
   }
 
   /** The same as it happens. Who stops listening ends the call, and what was said by then is stored as a part. */
-  async *talk(id: string, content: Content, sender: Sender, stream: boolean): AsyncGenerator<Talk> {
+  async *talk(id: string, content: MessageContent, sender: Sender, stream: boolean): AsyncGenerator<Talk> {
     const release = await this.#turns.take(id, sender.signal)
     const ends = new AbortController()
     this.#ends.set(id, ends)
@@ -74,7 +74,12 @@ export class Talks {
     }
   }
 
-  async *#exchange(id: string, content: Content, sender: Sender, stream: boolean): AsyncGenerator<Talk> {
+  async *#exchange(
+    id: string,
+    content: MessageContent,
+    sender: Sender,
+    stream: boolean,
+  ): AsyncGenerator<Talk> {
     const session = await this.store.get(id)
     if (!session) throw unknownSession(id)
     const user = await this.store.ask(id, await this.#message(session, 'user', 'pending', content))
@@ -92,12 +97,12 @@ export class Talks {
           const text = listening.hear(chunks)
           if (text !== '') yield { event: 'delta', text }
         }
-      const said = reply.kind === 'stream' ? listening.said : saidIn(reply.body)
+      const said = reply.kind === 'stream' ? saidIn(listening.completion) : saidIn(reply.body)
       exchanged = await this.#settle({ session, user, usage, made, said, status: 'complete' })
       if (!exchanged) throw unknownSession(id)
       yield { event: 'done', exchanged }
     } finally {
-      const { said } = listening
+      const said = saidIn(listening.completion)
       const status = said.text === '' ? 'failed' : 'partial'
       if (!exchanged) await this.#settle({ session, user, usage, made, said, status })
     }
@@ -130,7 +135,7 @@ export class Talks {
     session: SessionRow,
     role: MessageRow['role'],
     status: MessageRow['status'],
-    content: Content,
+    content: MessageContent,
   ): Promise<Omit<MessageRow, 'seq'>> {
     return {
       id: newId('msg_'),

@@ -1,6 +1,5 @@
 import type { Context, ModelRequest, Outcome } from '#kernel'
-import { collect } from '#kit'
-import { answerOf } from '../answer.ts'
+import { answerText, collect } from '#kit'
 import type { RunRow } from '../runs/rows.ts'
 import type { Budget } from './budget.ts'
 import { StepFault } from './fault.ts'
@@ -57,7 +56,7 @@ export async function ask(
     })
     usage.trace_id = made.id
     try {
-      const text = answerOf(await collect(await made.reply))
+      const text = answerText(await collect(await made.reply))
       if (text === '') throw new StepFault('output_invalid', 'The model said nothing.', { mayPass: true })
       return text
     } finally {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { contentFields, webAddress } from '#kit'
+import { callParams, webAddress } from '#kit'
 import { condition } from './condition.ts'
-import { ending, handling, jsonSchema } from './handling.ts'
+import { ending, handling } from './handling.ts'
 import { text, value } from './value.ts'
 
 /** The names that tags have beside those of steps. */
@@ -20,13 +20,7 @@ const stepId = z
 const model = {
   model: z.string().min(1).max(256),
   provider: z.string().min(1).max(100).optional(),
-  params: jsonSchema
-    .refine(
-      (params) => [...contentFields, 'tools'].every((field) => !Object.hasOwn(params, field)),
-      `may hold anything but ${contentFields.join(', ')}, tools`,
-    )
-    .optional()
-    .meta({ description: 'Parameters of the call, such as temperature.' }),
+  params: callParams.optional().meta({ description: 'Parameters of the call, such as temperature.' }),
 }
 
 const llm = {

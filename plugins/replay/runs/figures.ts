@@ -1,10 +1,8 @@
 import type { Completion, ModelRequest, Outcome, TraceSummary } from '#kernel'
-import { answerTexts, similarity, usdOf } from '#kit'
+import { answerTexts, callFigures, similarity, usdOf } from '#kit'
 import type { Quality, Side } from './row.ts'
 
 const millis = (us: number): number => us / 1000
-/** To the microsecond, as traces have it. */
-const exact = (ms: number): number => millis(Math.round(ms * 1000))
 
 /** The figures of a past call. */
 export const sideOf = (trace: TraceSummary): Side => ({
@@ -31,20 +29,8 @@ export const unmade = (model: string): Side => ({
 })
 
 /** The figures of a call that was made again. */
-export function targetOf(trace_id: string, model: string, outcome: Outcome | undefined): Side {
-  if (!outcome) return unmade(model)
-  const { provider, usage, cost, latencyMs, ttftMs } = outcome
-  return {
-    trace_id,
-    model,
-    provider: provider ?? null,
-    tokens_in: usage.input,
-    tokens_out: usage.output,
-    cost_usd: cost ? usdOf(cost.totalNano) : null,
-    latency_ms: exact(latencyMs),
-    ttft_ms: ttftMs === undefined ? null : exact(ttftMs),
-  }
-}
+export const targetOf = (trace_id: string, model: string, outcome: Outcome | undefined): Side =>
+  outcome ? { trace_id, model, ...callFigures(outcome) } : unmade(model)
 
 /** How good the new answer is, as far as that is known without a judge. */
 export function qualityOf(request: ModelRequest, before: Completion, after: Completion | undefined): Quality {

@@ -1,0 +1,23 @@
+import type { Completion } from '../kernel/call/canonical.ts'
+import { Assembler } from '../kernel/stream/assemble.ts'
+import type { Chunk } from '../kernel/stream/chunk.ts'
+
+/** Reads an answer that comes in pieces; `completion` is what has come so far. */
+export class Listening {
+  readonly #assembler = new Assembler()
+
+  /** The texts of some chunks. */
+  hear(chunks: readonly Chunk[]): string {
+    let text = ''
+    for (const { data } of chunks) {
+      this.#assembler.add(data)
+      const piece = data.choices[0]?.delta?.content
+      if (typeof piece === 'string') text += piece
+    }
+    return text
+  }
+
+  get completion(): Completion {
+    return this.#assembler.completion()
+  }
+}
