@@ -15,7 +15,7 @@ import { entryOf, explain, idPattern, readManifest } from './manifest-file.ts'
 export { explain, idPattern }
 
 /** Version of the contract that plugins are written against. */
-export const apiVersion = '3.97.0'
+export const apiVersion = '3.98.0'
 
 const ids = z.array(z.string().regex(idPattern)).default([])
 
