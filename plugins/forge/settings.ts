@@ -4,6 +4,11 @@ const whole = (title: string, description: string, usual: number, most: number) 
   z.int().min(1).max(most).default(usual).meta({ title, description })
 
 export const settings = z.strictObject({
+  requests_by: z.enum(['admins', 'everybody']).default('admins').meta({
+    title: 'Who sends requests',
+    description:
+      'Who may save steps and tools that send HTTP requests: from the address of the gateway, also to what `egress.allow` names. All may run workflows that admins share.',
+  }),
   max_steps: whole('Steps', 'How many steps a workflow may have.', 20, 100),
   timeout_s: whole(
     'Time of a run',

@@ -3,6 +3,7 @@ import { answer, answers, badRequest, type Context, conflict, tooLarge } from '#
 import { schemaCheck } from '#kit'
 import { bySlug, ownerQuery, workflowsPath } from '../addressed.ts'
 import type { Settings } from '../settings.ts'
+import { checkRequests } from '../workflows/check.ts'
 import { value } from '../workflows/value.ts'
 import type { Workflows } from '../workflows/workflows.ts'
 import type { Runs } from './runs.ts'
@@ -53,6 +54,7 @@ export function addBeginRoute(
       if (Buffer.byteLength(JSON.stringify(input)) > settings.max_input_bytes)
         throw tooLarge(`An input may have ${settings.max_input_bytes} bytes.`, { param: 'input' })
       const { steps, input_schema: schema } = await workflows.read(workflow, workflow.current_version)
+      checkRequests({ steps }, workflow, settings)
       if (schema) checkInput(schema, input)
       const key = keyIn(headers['idempotency-key'])
       const added = await runs.add(workflow, steps.length, { principal: principal!, ip, project, input, key })

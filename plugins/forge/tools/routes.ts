@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { type Context, forbidden, newId } from '#kernel'
 import { checkVisibility, listed, listOf, listQuery, pageOf, schemaCheck, scopeOf } from '#kit'
 import { without } from '../fields.ts'
+import type { Settings } from '../settings.ts'
+import { mayRequest, onlyAdmins } from '../workflows/check.ts'
 import { newTool, toolChange } from './input.ts'
 import type { ToolRow } from './rows.ts'
 import { shownTool, shownToolDetail, toolDetail, toolItem } from './shown.ts'
@@ -11,7 +13,10 @@ const path = '/api/forge/tools'
 const byId = z.strictObject({ id: z.string().min(1).max(100) })
 
 /** Tools: users manage their own and see those that are shared, admins all. */
-export function addToolRoutes({ route }: Pick<Context<unknown>, 'route'>, tools: Tools): void {
+export function addToolRoutes(
+  { route, settings }: Pick<Context<Settings>, 'route' | 'settings'>,
+  tools: Tools,
+): void {
   const detailOf = async (row: ToolRow) => shownToolDetail(row, await tools.read(row), tools.stats(row))
 
   const findOwn = (id: string, principal: Parameters<Tools['find']>[1]): ToolRow => {
@@ -48,6 +53,7 @@ export function addToolRoutes({ route }: Pick<Context<unknown>, 'route'>, tools:
       checkSchemas({ schema, output_schema })
       const user_id = scopeOf(principal)
       const { tenant } = principal!
+      if (!mayRequest(user_id, settings)) throw onlyAdmins('type')
       const owner = { ...(user_id !== undefined && { user_id }), ...(tenant !== undefined && { tenant }) }
       checkVisibility(body.visibility, owner, 'tools')
       const { headers, ...sent } = handler
@@ -91,6 +97,7 @@ export function addToolRoutes({ route }: Pick<Context<unknown>, 'route'>, tools:
     throws: [403, 404],
     async handle({ params: { id }, body, principal }) {
       const row = findOwn(id, principal!)
+      if (body.handler && !mayRequest(scopeOf(principal), settings)) throw onlyAdmins('handler')
       if (body.visibility !== undefined) checkVisibility(body.visibility, row, 'tools')
       const { description, schema, output_schema, handler: { headers, ...sent } = {}, ...rest } = body
       checkSchemas({ schema, output_schema: output_schema ?? undefined })

@@ -109,8 +109,48 @@ test('a person decides each use of a tool that says so', async () => {
   expect(await forge.read(body.id)).toMatchObject({ steps_completed: 2 })
 })
 
+const requestsBy = (requests_by: 'admins' | 'everybody') =>
+  forge.parts.gateway.kernel.registry.change('forge', { config: { requests_by } })
+
+test('only what admins make sends requests, until an admin allows it to everybody', async () => {
+  const { key } = await forge.parts.gateway.signUp('sends')
+  const handler = { url: `${service.url}/inside` }
+  const fetching = [{ id: 'get', type: 'http', config: { url: handler.url } }]
+  const inside = [
+    {
+      id: 'all',
+      type: 'parallel',
+      config: { steps: { get: { type: 'http', config: { url: handler.url } } } },
+    },
+  ]
+  const refusals = [
+    await api('POST', path, { name: 'sends', handler }, key),
+    await forge.save('sends', fetching, {}, key),
+    await forge.save('sends', inside, {}, key),
+  ]
+  expect(refusals.map(({ status, body }) => [status, body.error.param])).toEqual([
+    [403, 'type'],
+    [403, 'steps.0.type'],
+    [403, 'steps.0.config.steps.get.type'],
+  ])
+  await forge.make('for-all', fetching, { visibility: 'shared' })
+  expect((await run('for-all', {}, {}, key)).body.status).toBe('completed')
+
+  await requestsBy('everybody')
+  const { body: tool } = await api('POST', path, { name: 'sends', handler }, key)
+  await forge.make('sends', fetching, {}, key)
+  await forge.make('uses', [{ id: 'a', type: 'tool', config: { tool: 'sends' } }], {}, key)
+  for (const slug of ['sends', 'uses']) expect((await run(slug, {}, {}, key)).body.status).toBe('completed')
+  await requestsBy('admins')
+  expect((await run('uses', {}, {}, key)).body.error).toMatchObject({ code: 'forbidden' })
+  expect((await run('sends', {}, {}, key)).status).toBe(403)
+  expect((await api('PUT', `${path}/${tool.id}`, { handler }, key)).status).toBe(403)
+  expect((await api('PUT', `${path}/${tool.id}`, { enabled: false }, key)).status).toBe(200)
+})
+
 test('users have their own tools and use those that are shared', async () => {
   const { gateway } = forge.parts
+  await requestsBy('everybody')
   const ada = await gateway.signUp('ada-tools')
   const bob = await gateway.signUp('bob-tools')
   const shared = await register('everyone', { visibility: 'shared' })

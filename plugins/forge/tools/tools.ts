@@ -4,6 +4,7 @@ import type { SealedJson } from '../sealed.ts'
 import type { Settings } from '../settings.ts'
 import { StepFault } from '../steps/fault.ts'
 import { runHttp } from '../steps/http.ts'
+import { mayRequest } from '../workflows/check.ts'
 import type { Value } from '../workflows/value.ts'
 import { type ToolBody, type ToolRow, toolRow } from './rows.ts'
 
@@ -100,6 +101,8 @@ export class Tools {
   async use(id: string, args: Value, signal: AbortSignal): Promise<Value> {
     const row = this.get(id)
     if (!row?.enabled) throw new StepFault('tool_missing', 'The tool is gone, or switched off.')
+    if (!mayRequest(row.user_id, this.#context.settings))
+      throw new StepFault('forbidden', 'Only tools of admins may send requests.')
     const body = await this.read(row)
     check(body.schema, args, 'arguments_invalid', 'The arguments do not match the schema of the tool')
     const began = performance.now()

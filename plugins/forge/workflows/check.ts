@@ -1,4 +1,4 @@
-import { tooLarge } from '#kernel'
+import { forbidden, tooLarge } from '#kernel'
 import { schemaCheck } from '#kit'
 import type { Settings } from '../settings.ts'
 import type { Definition, Nested, Whole } from './definition.ts'
@@ -21,11 +21,13 @@ export interface Found {
 /** A definition that may be saved for the workflow of this id. */
 export async function checkedDefinition(
   definition: Definition,
-  { id, slug }: { readonly id: string; readonly slug: string },
+  owner: { readonly id: string; readonly slug: string; readonly user_id?: string | undefined },
   settings: Settings,
   { find, toolOf }: Found,
 ): Promise<Whole> {
+  const { id, slug } = owner
   checkLimits(definition, settings)
+  checkRequests(definition, owner, settings)
   checkReferences(definition)
   if (definition.input_schema) checkSchema(definition.input_schema, 'input_schema')
   const nested: Record<string, Nested> = {}
@@ -56,6 +58,31 @@ function checkLimits({ steps, limits }: Definition, { max_steps, timeout_s, max_
     if (asked !== undefined && asked > most) throw wrong(`limits.${field}`, `may be ${most} at the most`)
   }
 }
+
+/** Throws a forbidden for a workflow of a user that sends requests, where only those of admins may. */
+export function checkRequests(
+  { steps }: Pick<Definition, 'steps'>,
+  { user_id }: { readonly user_id?: string | undefined },
+  settings: Settings,
+): void {
+  if (mayRequest(user_id, settings)) return
+  for (const [n, step] of steps.entries())
+    for (const [where, part] of Object.entries({
+      [`steps.${n}`]: step,
+      ...partsOf(step, `steps.${n}.config`),
+    }))
+      if (part.type === 'http') throw onlyAdmins(`${where}.type`)
+}
+
+/** Whether things of this user, of admins without one, may send requests. */
+export const mayRequest = (user: string | undefined, { requests_by }: Settings): boolean =>
+  user === undefined || requests_by === 'everybody'
+
+export const onlyAdmins = (param: string) =>
+  forbidden(
+    'Only what admins make may send HTTP requests; an admin can allow it to everybody (`requests_by` of `forge`).',
+    { param },
+  )
 
 function checkStep(step: Step, at: string): void {
   const parts = { [at]: step, ...partsOf(step, `${at}.config`) }
