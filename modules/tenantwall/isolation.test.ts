@@ -119,7 +119,10 @@ async function idsOfAda(): Promise<readonly string[]> {
 const ghostOf = (id: string): string =>
   `${id.slice(0, -8)}${[...id.slice(-8)].toReversed().join('')}0`.slice(0, id.length)
 
-test('the id of a thing of another tenant is to every route an id that nothing has', async () => {
+/** It asks every route for every kind of id, several times. */
+const patient = { timeout: 240_000 }
+
+test('the id of a thing of another tenant is to every route an id that nothing has', patient, async () => {
   const ids = await idsOfAda()
   expect(ids.map((id) => id.split('_')[0])).toEqual(
     expect.arrayContaining(['tr', 'key', 'usr', 'resp', 'tnt']),

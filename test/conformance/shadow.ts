@@ -89,7 +89,10 @@ async function witness(
     const headers = Object.fromEntries([...response.headers].filter(([name]) => !own.has(name)))
     return { status: response.status, headers, text: timeless(await response.text()) }
   })
-  return { answers, sent: callsTo(upstream).map(({ rawBody }) => rawBody) }
+  const sent = callsTo(upstream).map(({ rawBody }) => rawBody)
+  if (!example.at_once) return { answers, sent }
+  // Which of several calls at a time comes first is not promised.
+  return { answers: answers.toSorted((a, b) => (a.text < b.text ? -1 : 1)), sent: sent.toSorted() }
 }
 
 /** Headers that differ from call to call. */
