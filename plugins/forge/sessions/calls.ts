@@ -1,7 +1,7 @@
 import type { Completion, Context, MadeCall, Message, ModelRequest, Principal } from '#kernel'
 import { answerText, collect, type MessageContent, summarise } from '#kit'
 import type { SealedJson } from '../sealed.ts'
-import type { Usage } from '../steps/ask.ts'
+import { modelNamed, type Usage } from '../steps/ask.ts'
 import type { Memory } from './memory.ts'
 import type { SessionBody, SessionRow } from './rows.ts'
 
@@ -45,7 +45,11 @@ export class SessionCalls {
     )
     const system: Message[] = system_prompt === undefined ? [] : [{ role: 'system', content: system_prompt }]
     const question = { role: 'user', content } as Message
-    return { ...params, model: modelOf(session), messages: [...system, ...earlier, question] } as ModelRequest
+    return {
+      ...params,
+      model: modelNamed(session),
+      messages: [...system, ...earlier, question],
+    } as ModelRequest
   }
 
   make(session: SessionRow, request: ModelRequest, { principal, ip, signal }: Sender): MadeCall {
@@ -68,12 +72,9 @@ export class SessionCalls {
         if (outcome) usage.add(outcome)
       }
     }
-    return summarise(complete, { model: modelOf(session), tokens }, text, {})
+    return summarise(complete, { model: modelNamed(session), tokens }, text, {})
   }
 }
-
-const modelOf = ({ model, provider }: SessionRow): string =>
-  provider === undefined ? model : `${provider}/${model}`
 
 /** What an answer says. */
 export const saidIn = (completion: Completion): Said => ({

@@ -33,7 +33,7 @@ interface Model {
   readonly provider?: string | undefined
 }
 
-/** The model of a step by the name that a call gives it. */
+/** A model by the name that a call gives it. */
 export const modelNamed = ({ model, provider }: Model): string =>
   provider === undefined ? model : `${provider}/${model}`
 

@@ -3,7 +3,7 @@ import { schemaCheck } from '#kit'
 import type { Settings } from '../settings.ts'
 import type { Definition, Nested, Whole } from './definition.ts'
 import { checkReferences, wrong } from './references.ts'
-import type { Step } from './step.ts'
+import type { Part, Step } from './step.ts'
 
 /** Workflows inside each other. */
 const deepest = 5
@@ -67,10 +67,7 @@ export function checkRequests(
 ): void {
   if (mayRequest(user_id, settings)) return
   for (const [n, step] of steps.entries())
-    for (const [where, part] of Object.entries({
-      [`steps.${n}`]: step,
-      ...partsOf(step, `steps.${n}.config`),
-    }))
+    for (const [where, part] of partsOf(step, `steps.${n}`))
       if (part.type === 'http') throw onlyAdmins(`${where}.type`)
 }
 
@@ -85,8 +82,7 @@ export const onlyAdmins = (param: string) =>
   )
 
 function checkStep(step: Step, at: string): void {
-  const parts = { [at]: step, ...partsOf(step, `${at}.config`) }
-  for (const [where, part] of Object.entries(parts)) {
+  for (const [where, part] of partsOf(step, at)) {
     if (part.on_error?.action === 'fallback' && part.type !== 'llm' && part.type !== 'judge')
       throw wrong(`${where}.on_error.action`, `a step of the type ${part.type} asks no model`)
     if ('output_schema' in part && part.output_schema)
@@ -97,18 +93,21 @@ function checkStep(step: Step, at: string): void {
 const checkSchema = (schema: Record<string, unknown>, param: string) =>
   schemaCheck(schema as Parameters<typeof schemaCheck>[0], { param })
 
-/** The steps inside of a step, by their paths. */
-function partsOf(step: Step, at: string) {
-  if (step.type === 'map') return { [`${at}.step`]: step.config.step }
-  if (step.type !== 'parallel') return {}
-  const steps = Object.entries(step.config.steps)
-  return Object.fromEntries(steps.map(([name, part]) => [`${at}.steps.${name}`, part]))
+/** A step and those inside of it, with their paths. */
+function partsOf(step: Step, at: string): [path: string, part: Step | Part][] {
+  if (step.type === 'map')
+    return [
+      [at, step],
+      [`${at}.config.step`, step.config.step],
+    ]
+  if (step.type !== 'parallel') return [[at, step]]
+  const inside = Object.entries(step.config.steps)
+  return [[at, step], ...inside.map(([name, part]): [string, Part] => [`${at}.config.steps.${name}`, part])]
 }
 
 /** The workflows or tools that a step names, itself or in its parts, with the paths of the names. */
 function namesIn(step: Step, at: string, type: 'workflow' | 'tool'): { slug: string; at: string }[] {
-  const parts = Object.entries({ [at]: step, ...partsOf(step, `${at}.config`) })
-  return parts.flatMap(([where, part]) => {
+  return partsOf(step, at).flatMap(([where, part]) => {
     if (part.type !== type) return []
     const slug = part.type === 'tool' ? part.config.tool : part.config.workflow
     return [{ slug, at: `${where}.config.${type}` }]
