@@ -81,3 +81,5 @@ async function manifest(): Promise<object> {
   }
   return { name, version, license, type, engines, imports }
 }
+
+if (import.meta.main) await bundle(process.argv[2] as string)

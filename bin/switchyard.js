@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import module from 'node:module'
 import { homedir } from 'node:os'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 // Plain JavaScript that any Node reads, so that one that is too old is told so, and so that nothing has to be compiled
 // before what was compiled last time is at hand.
@@ -13,10 +13,19 @@ if (major < 24) {
   process.exitCode = 1
 } else {
   withOneArena()
-  keepCompiled()
-  // The package has no source; a repository may have files that were built from an older one.
-  const source = new URL('./main.ts', import.meta.url)
-  await import(existsSync(source) ? source.href : new URL('../dist/bin/main.js', import.meta.url).href)
+  const { main, cache } = await placesOf(fileURLToPath(new URL('..', import.meta.url)))
+  keepCompiled(path.join(cache, 'compiled'))
+  await import(pathToFileURL(main).href)
+}
+
+/** The file to run and where to keep things for it. The package has no sources; a checkout may have files built from older ones. */
+async function placesOf(root) {
+  const cache = path.join(root, 'node_modules/.cache')
+  if (!existsSync(path.join(root, 'bin/main.ts'))) return { main: path.join(root, 'dist/bin/main.js'), cache }
+  const { bundleOf } = await import('./checkout.js')
+  const bundle = bundleOf(root)
+  if (!bundle) return { main: path.join(root, 'bin/main.ts'), cache }
+  return { main: path.join(bundle, 'bin/main.js'), cache: bundle }
 }
 
 /**
@@ -32,13 +41,12 @@ function withOneArena() {
 }
 
 /**
- * Has Node keep what it compiles, which halves the time of a start: beside the packages, else in the user's cache. Threads
+ * Has Node keep what it compiles, which halves the time of a start: in this folder, else in the user's cache. Threads
  * and commands that are started find the folder by the variable. Only folders of whoever may change the code, or of the
  * user, will do, as what lies there is run.
  */
-function keepCompiled() {
+function keepCompiled(beside) {
   if (process.env.NODE_COMPILE_CACHE || process.env.NODE_DISABLE_COMPILE_CACHE) return
-  const beside = fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url))
   const caches = process.env.XDG_CACHE_HOME || path.join(homedir(), '.cache')
   const folder = [beside, path.join(caches, 'switchyard')].find(
     (folder) => module.enableCompileCache(folder).status === module.constants.compileCacheStatus.ENABLED,

@@ -15,7 +15,8 @@ import { z } from 'zod'
 import { z as same } from 'zod/v4'
 import { listQuery } from 'switchyard/kit'
 
-const from = (code) => (code.includes('${built}') ? 'built' : code.includes('${path.resolve('kernel')}/') ? 'sources' : 'nowhere')
+const places = { built: '${built}/', bundled: '${path.resolve('node_modules/.cache/bundles')}/', sources: '${path.resolve('kernel')}/' }
+const from = (code) => Object.keys(places).find((name) => code.includes(places[name])) ?? 'nowhere'
 
 export default {
   settings: z.strictObject({}),
@@ -60,6 +61,7 @@ async function tell(url: string): Promise<(string | null)[]> {
 test.each([
   ['sources', path.resolve('bin/main.ts')],
   ['built', main],
+  ['bundled', path.resolve('bin/switchyard.js')],
 ])('a process of the %s runs nothing else in its threads and workers', async (from, file) => {
   const gateway = await startProcess({ SERVICE_ADMIN_KEY: adminKey }, folder, file)
   try {

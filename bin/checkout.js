@@ -1,0 +1,75 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import path from 'node:path'
+
+/** Everything that decides what is bundled. */
+const inputs = [
+  ...[
+    'bin',
+    'config',
+    'contract',
+    'gateway',
+    'kernel',
+    'kit',
+    'modules',
+    'plugins',
+    'staging',
+    'storage',
+    'test',
+  ],
+  'package.json',
+  'package-lock.json',
+]
+
+/** Gateways that still run have the one that they were started with, and import parts of it when they first need them. */
+const keptBundles = 5
+
+/**
+ * The folder with the code of a checkout as it is now, bundled: that starts in half the time that the sources take, and in 25 MB less.
+ * Undefined where nothing is there to bundle it, or where that fails.
+ */
+export function bundleOf(root) {
+  if (!existsSync(path.join(root, 'node_modules/rolldown'))) return undefined
+  const folder = path.join(root, 'node_modules/.cache/bundles', String(lastChange(root)))
+  try {
+    if (!existsSync(folder)) bundleInto(folder, root)
+    return folder
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * When the sources last changed, in milliseconds: whatever adds, changes, renames or removes a file sets the time of the file or of
+ * its folder, and nothing can set it back. Files of tests are no part of a bundle.
+ */
+export function lastChange(root) {
+  let last = 0
+  const look = (file) => {
+    const found = statSync(file, { throwIfNoEntry: false })
+    if (!found) return
+    last = Math.max(last, found.ctimeMs)
+    if (!found.isDirectory()) return
+    for (const name of readdirSync(file)) if (!name.endsWith('.test.ts')) look(path.join(file, name))
+  }
+  for (const name of inputs) look(path.join(root, name))
+  return last
+}
+
+function bundleInto(folder, root) {
+  const bundles = path.dirname(folder)
+  mkdirSync(bundles, { recursive: true })
+  const unfinished = mkdtempSync(path.join(bundles, 'unfinished-'))
+  try {
+    // A process of its own, as it takes 500 MB.
+    execFileSync(process.execPath, [path.join(root, 'bin/bundle.ts'), unfinished], { stdio: 'ignore' })
+    renameSync(unfinished, folder)
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true })
+    // Another start may have been faster with the same.
+    if (!existsSync(folder)) throw error
+  }
+  const older = readdirSync(bundles).filter((name) => !name.startsWith('unfinished-'))
+  for (const name of older.sort((a, b) => Number(b) - Number(a)).slice(keptBundles))
+    rmSync(path.join(bundles, name), { recursive: true, force: true })
+}
