@@ -18,7 +18,7 @@ export default defineConfig({
     // Files share processes, so that the gateway is imported a few times and not once for each of them.
     isolate: false,
     setupFiles: ['test/suite/leftovers.ts', 'test/suite/runs.ts'],
-    globalSetup: ['test/suite/compiled.ts', 'test/suite/built.ts'],
+    globalSetup: ['test/suite/in-memory.ts', 'test/suite/compiled.ts', 'test/suite/built.ts'],
     env: { NODE_COMPILE_CACHE: compiled },
     sequence: { sequencer: LongestFirst },
     reporters: ['default', new Slowest(), new Failed()],
