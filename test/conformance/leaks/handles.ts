@@ -39,6 +39,8 @@ export class Handles {
         if (kind !== undefined) this.#made(id, kind, type === 'Timeout')
       },
       destroy: (id) => void this.#open.delete(id),
+      // None of these is a promise, of which a change makes thousands.
+      trackPromises: false,
     }).enable()
   }
 
