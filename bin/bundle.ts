@@ -35,7 +35,14 @@ export async function bundle(folder: string): Promise<void> {
     external: (name) => !/^(\.|#|\/|zod$)/.test(name),
     plugins: [keepPlaces],
   })
-  await bundled.write({ dir: folder, entryFileNames: '[name].js', chunkFileNames: 'chunks/[name].js' })
+  await bundled.write({
+    dir: folder,
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name].js',
+    // Node keeps the text of what it has loaded, with two bytes for each character where one of them needs that.
+    charset: 'ascii',
+    comments: { legal: true, annotation: true, jsdoc: false },
+  })
   await bundled.close()
   for (const name of withAssets) {
     const from = path.join(root, name)
