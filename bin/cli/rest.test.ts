@@ -7,8 +7,8 @@ import { release, releaseAtRest, savesMemory } from './rest.ts'
 const heap = (): number => getHeapStatistics().total_heap_size
 
 /** Makes the heap larger by garbage that has become old; V8 keeps the room for it. */
-function load(): number {
-  const garbage = Array.from({ length: 500_000 }, (_, index) => ({ index, text: [index] }))
+function load(objects = 800_000): number {
+  const garbage = Array.from({ length: objects }, (_, index) => ({ index, text: [index] }))
   return garbage.length && heap()
 }
 
@@ -27,6 +27,18 @@ test('does so when the process rests, and again after another load and a longer 
     for (const _ of ['after the start', 'after a load']) {
       const large = load()
       await expect.poll(heap, { timeout: 25_000 }).toBeLessThan(large - 20 * 2 ** 20)
+    }
+  } finally {
+    end()
+  }
+})
+
+test('gives back what the first calls have left as soon as the process rests', async () => {
+  const end = releaseAtRest({ everyMs: 200, restMs: Number.POSITIVE_INFINITY })
+  try {
+    for (const objects of [800_000, 200_000]) {
+      const large = load(objects)
+      await expect.poll(heap, { timeout: 25_000 }).toBeLessThan(large - 8 * 2 ** 20)
     }
   } finally {
     end()

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm'
 export interface RestOptions {
   /** How often the process looks whether it rests, milliseconds. */
   readonly everyMs?: number
-  /** How long it has to rest after a load; what the start has left goes as soon as it rests at all. Milliseconds. */
+  /** How long it has to rest after a load; what the start and the first calls have left goes as soon as it rests. Milliseconds. */
   readonly restMs?: number
 }
 
@@ -13,7 +13,10 @@ export interface RestOptions {
 const restingShare = 0.02
 
 /** Of how much more memory than after the last time it wants to be rid, bytes. */
-const worthBytes = 16 * 2 ** 20
+const worthBytes = 8 * 2 ** 20
+
+/** How much the first calls bring at most, with what is loaded for them; a load brings more. */
+const firstCallsBytes = 48 * 2 ** 20
 
 /** Percent by which a heap may grow before it is collected; an operator who gives Node less wants to save memory. */
 const savingPercent = 100
@@ -21,21 +24,26 @@ const savingPercent = 100
 type Collect = (options: { type: 'major'; flavor: 'last-resort' }) => void
 
 /**
- * Gives back to the system what the start has left, and what a load has left that is over for a minute: V8 waits with that for
- * garbage which an idle process does not make. A collection takes a tenth of a second, and calls cost up to a quarter more CPU from
- * then on, as the heap stays small. The returned function ends it.
+ * Gives back to the system what the start has left, what the first calls have left, and what a load has left that is over for a
+ * minute: V8 waits with that for garbage which an idle process does not make. A collection takes a tenth of a second. After a load,
+ * calls cost up to a quarter more CPU from then on, as the heap stays small. The returned function ends it.
  */
 export function releaseAtRest({ everyMs = 2_000, restMs = 60_000 }: RestOptions = {}): () => void {
   let kept = 0
+  // The start, and the first calls unless they are a load, after which calls would cost more CPU.
+  let beginnings = 2
   let rested = 0
   let before = process.cpuUsage()
   const timer = setInterval(() => {
     const { user, system } = process.cpuUsage(before)
     before = process.cpuUsage()
     rested = user + system < restingShare * everyMs * 1000 ? rested + everyMs : 0
-    if (rested < (kept ? restMs : everyMs) || process.memoryUsage.rss() - kept < worthBytes) return
+    const more = process.memoryUsage.rss() - kept
+    if (kept && more > firstCallsBytes) beginnings = 0
+    if (rested < (beginnings ? everyMs : restMs) || more < worthBytes) return
     release()
     kept = process.memoryUsage.rss()
+    beginnings = Math.max(0, beginnings - 1)
   }, everyMs)
   timer.unref()
   return () => clearInterval(timer)
