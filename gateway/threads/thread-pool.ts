@@ -15,12 +15,12 @@ import type { QueueStatus } from '../../kernel/queues.ts'
 import { type OtherThreads, ThreadEnded } from '../../kernel/threads/threads.ts'
 import { SupervisedWorker } from '../../kernel/workers/supervised-worker.ts'
 import { errors } from '../../kernel/workers/thrown.ts'
-import { youngMbOfCalls } from '../../kernel/workers/young-generation.ts'
 import type { Argument, Result } from '../../storage/shared/rpc-port.ts'
 import type { SharedEngine } from '../../storage/shared.ts'
 import { acceptForwarded, newForwardSecret } from './forward.ts'
 import type { FirstMethods, ThreadData, ThreadMethods } from './methods.ts'
 import type { FirstRelay, Relayed } from './relay.ts'
+import { youngMbOfCalls } from './young-generation.ts'
 
 interface ThreadPoolParts {
   readonly config: Config

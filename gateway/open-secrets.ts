@@ -2,7 +2,7 @@ import { randomBytes, scrypt } from 'node:crypto'
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { keyBytes, Secrets, SecretsError } from './secrets.ts'
+import { keyBytes, Secrets, SecretsError } from '../kernel/secrets/secrets.ts'
 
 /** scrypt as OWASP advises it for 32 MB of memory. A change makes everything under a passphrase unreadable. */
 const cost = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 }
