@@ -130,16 +130,6 @@ export { type Candidate, Routing, type TargetHooks } from '../kernel/contract/ro
 export type { Actor, Section } from '../kernel/contract/section.ts'
 export { type Session, Sessions } from '../kernel/contract/sessions.ts'
 export { Tenants } from '../kernel/contract/tenants.ts'
-export {
-  CallTraced,
-  type TraceBodies,
-  type TracedAttempt,
-  type TraceError,
-  type TracePlace,
-  type TraceQuery,
-  TraceReader,
-  type TraceSummary,
-} from '../kernel/contract/traces.ts'
 export { type Countdown, Countdowns } from '../kernel/countdown.ts'
 export type { Detection, Span, TextLocation } from '../kernel/detect/detect.ts'
 export type { UpstreamFault } from '../kernel/errors.ts'
@@ -314,5 +304,15 @@ export {
 } from './spend.ts'
 export { CallTaint, type Taint } from './taint.ts'
 export { type FoundTemplate, type TemplateChoice, Templates } from './templates.ts'
+export {
+  CallTraced,
+  type TraceBodies,
+  type TracedAttempt,
+  type TraceError,
+  type TracePlace,
+  type TraceQuery,
+  TraceReader,
+  type TraceSummary,
+} from './traces.ts'
 export { UsageRecords, type UsedSums } from './usage-records.ts'
 export { type WebhookDelivery, type WebhookReceiver, WebhookSender } from './webhooks.ts'

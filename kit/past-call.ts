@@ -1,7 +1,7 @@
+import type { TraceReader, TraceSummary } from '../contract/traces.ts'
 import type { Principal } from '../kernel/call/call.ts'
 import type { Completion, ModelRequest } from '../kernel/call/canonical.ts'
 import type { CallOptions, MadeCall } from '../kernel/contract/calls.ts'
-import type { TraceReader, TraceSummary } from '../kernel/contract/traces.ts'
 import { badRequest, notFound } from '../kernel/errors.ts'
 import { scopeOf } from './viewer.ts'
 

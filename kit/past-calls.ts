@@ -1,4 +1,4 @@
-import type { TraceQuery, TraceReader, TraceSummary } from '../kernel/contract/traces.ts'
+import type { TraceQuery, TraceReader, TraceSummary } from '../contract/traces.ts'
 import { takingTurns } from './turns.ts'
 
 export interface PastCallsOptions {

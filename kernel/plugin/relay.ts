@@ -1,5 +1,3 @@
-import { CallFirstContent, CallSettled, CallStarted } from '../call/outcome.ts'
-import { CallTraced } from '../contract/traces.ts'
 import type { EventType } from '../events.ts'
 
 /** Something that can be called here, and what ends its being there. */
@@ -33,7 +31,8 @@ export const oneThread: Relay = {
   bindEach: (_, run) => ({ call: run, release: () => {} }),
 }
 
-const ofCalls = new Set([CallStarted, CallFirstContent, CallSettled, CallTraced].map(({ name }) => name))
-
-/** Whether an event is of a call: listeners get those in the thread that has the call, and all others in the first one. */
-export const isOfCall = ({ name }: Pick<EventType<unknown>, 'name'>): boolean => ofCalls.has(name)
+/**
+ * Whether an event is of a call, as its name says: listeners get those in the thread that has the call, and all others in the
+ * first one.
+ */
+export const isOfCall = ({ name }: Pick<EventType<unknown>, 'name'>): boolean => name.startsWith('call.')
