@@ -1,7 +1,8 @@
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { discover } from '../gateway/discovery/read.ts'
 import { inOrder, reasonOf } from '../kernel/chain/order.ts'
-import { discover, type ModuleManifest } from '../kernel/discovery/manifest.ts'
+import type { ModuleManifest } from '../kernel/discovery/manifest.ts'
 
 /** The whole chain, outermost first. Order is behaviour: changing this list is a decision, not a repair. */
 const chain = [

@@ -2,10 +2,11 @@ import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Config } from '../../config/config.ts'
-import { type Discovered, discover } from '../../kernel/discovery/manifest.ts'
+import type { Discovered } from '../../kernel/discovery/manifest.ts'
 import type { Stage } from '../../staging/stage.ts'
 import { installedPackages } from './installed.ts'
 import { findPackage, foldersIn, readFolder } from './plugin-folder.ts'
+import { discover } from './read.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 

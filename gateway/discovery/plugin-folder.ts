@@ -5,11 +5,11 @@ import {
   explain,
   idPattern,
   type Manifest,
-  read,
   type Source,
 } from '../../kernel/discovery/manifest.ts'
-import { readManifest } from '../../kernel/discovery/manifest-file.ts'
 import type { Stage } from '../../staging/stage.ts'
+import { readManifest } from './manifest-file.ts'
+import { read } from './read.ts'
 
 /** Where a plugin from outside should be, and under which id. */
 export interface PluginFolder {

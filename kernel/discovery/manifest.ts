@@ -1,6 +1,3 @@
-import { readdir } from 'node:fs/promises'
-import path from 'node:path'
-import satisfies from 'semver/functions/satisfies.js'
 import valid from 'semver/functions/valid.js'
 import validRange from 'semver/ranges/valid.js'
 import { z } from 'zod'
@@ -10,9 +7,11 @@ import { findingTypes } from '../call/findings.ts'
 import { stages } from '../chain/hooks.ts'
 import { providerSpec } from '../contract/provider.ts'
 import { permission } from '../permissions/permissions.ts'
-import { entryOf, explain, idPattern, readManifest } from './manifest-file.ts'
+import { explain } from './explain.ts'
 
-export { explain, idPattern }
+export { explain }
+
+export const idPattern = /^[a-z][a-z0-9-]{0,63}$/
 
 /** Version of the contract that plugins are written against. */
 export const apiVersion = '3.98.0'
@@ -93,37 +92,4 @@ export interface Discovered {
   readonly installed?: true | undefined
   /** The copy that its code is imported from; the gateway's own plugins have none. */
   readonly staged?: Staged | undefined
-}
-
-/** Reads the manifest of every folder below `root`. A broken one is reported in its place and does not affect others. */
-export async function discover(root: string, source: Source): Promise<Discovered[]> {
-  const entries = await readdir(root, { withFileTypes: true }).catch(() => [])
-  const folders = entries.filter((entry) => entry.isDirectory() && !/^[._]/.test(entry.name))
-  return Promise.all(
-    folders
-      .map(({ name }) => name)
-      .sort()
-      .map((name) => read(path.join(root, name), source)),
-  )
-}
-
-/** Reads one plugin's folder; `id` is what its manifest must call it. */
-export async function read(folder: string, source: Source, id = path.basename(folder)): Promise<Discovered> {
-  const entry = await entryOf(folder)
-  const found = { id, folder, source, entry }
-  try {
-    const manifest = manifestSchema.parse(await readManifest(folder))
-    return { ...found, manifest, problem: mismatch(manifest, found) }
-  } catch (error) {
-    return { ...found, manifest: undefined, problem: `manifest.json: ${explain(error)}` }
-  }
-}
-
-function mismatch(manifest: Manifest, { id, entry }: Pick<Discovered, 'id' | 'entry'>): string | undefined {
-  if (manifest.id !== id) return `manifest.json: id is "${manifest.id}" but the folder is "${id}"`
-  if (!satisfies(apiVersion, manifest.api)) {
-    return `manifest.json: written for contract ${manifest.api}, this gateway has ${apiVersion}`
-  }
-  if (!entry && !(manifest.kind === 'provider' && manifest.provider)) return 'it has no index.ts or index.js'
-  return undefined
 }

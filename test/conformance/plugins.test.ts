@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { discover } from '../../kernel/discovery/manifest.ts'
+import { discover } from '../../gateway/discovery/read.ts'
 import { startGateway, type TestGateway } from '../harness.ts'
 import { startUpstream, type Upstream } from '../upstream/index.ts'
 import { checksFor } from './checks.ts'

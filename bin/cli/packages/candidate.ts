@@ -4,7 +4,8 @@ import path from 'node:path'
 import semver from 'semver'
 import { hashTree, type InstalledVersion, packagesFolder } from '../../../gateway/discovery/installed.ts'
 import { idOf, namePattern } from '../../../gateway/discovery/plugin-folder.ts'
-import { type Manifest, read } from '../../../kernel/discovery/manifest.ts'
+import { read } from '../../../gateway/discovery/read.ts'
+import type { Manifest } from '../../../kernel/discovery/manifest.ts'
 import { type Archive, install, pack } from './npm.ts'
 
 /** A package that was fetched and unpacked beside the installed ones, and is not one of them yet. */

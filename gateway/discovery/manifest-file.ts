@@ -1,8 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
 import path from 'node:path'
-import { z } from 'zod'
-
-export const idPattern = /^[a-z][a-z0-9-]{0,63}$/
 
 interface PackageJson {
   readonly name?: unknown
@@ -41,7 +38,7 @@ export async function entryOf(folder: string): Promise<string | undefined> {
 }
 
 /** A package.json, as far as it is an object; undefined when there is none. */
-export async function readPackage(folder: string): Promise<PackageJson | undefined> {
+async function readPackage(folder: string): Promise<PackageJson | undefined> {
   const text = await textOf(path.join(folder, 'package.json'))
   const value: unknown = text === undefined ? undefined : JSON.parse(text)
   return typeof value === 'object' && value !== null ? value : undefined
@@ -52,12 +49,6 @@ function exported(exports: unknown): unknown {
   if (typeof exports !== 'object' || exports === null) return exports
   const { '.': self, node, import: imported, default: other } = exports as Record<string, unknown>
   return [self, node, imported, other].filter((value) => value !== undefined).map(exported)[0]
-}
-
-/** One readable line for anything thrown. */
-export function explain(error: unknown): string {
-  if (error instanceof z.ZodError) return z.prettifyError(error).replaceAll(/\s*\n\s*/g, ' ')
-  return error instanceof Error ? error.message : String(error)
 }
 
 const defined = (values: Record<string, unknown>): Record<string, unknown> =>

@@ -1,0 +1,7 @@
+import { z } from 'zod'
+
+/** One readable line for anything thrown. */
+export function explain(error: unknown): string {
+  if (error instanceof z.ZodError) return z.prettifyError(error).replaceAll(/\s*\n\s*/g, ' ')
+  return error instanceof Error ? error.message : String(error)
+}
