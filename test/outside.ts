@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { compileSources } from '../bin/compile.ts'
 import { type GatewayProcess, listening } from './process.ts'
 
 /** How a command ended, with everything that it printed. */
@@ -45,6 +46,8 @@ export async function installOutside(): Promise<Outside> {
     if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}:\n${output}`)
     return output
   }
+  // So that the build before the packing finds them: `npm run check` looks for errors of types, which takes most of such a build.
+  await compileSources({ isChecked: true })
   await succeed(['npm', 'pack', '--pack-destination', folder], process.cwd())
   const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'))!
   const packed = (await succeed(['tar', 'tzf', tarball])).trim().split('\n')
