@@ -7,7 +7,15 @@ import type { Detection } from '../detect/detect.ts'
 import { occurrenceOf } from '../events/happening.ts'
 import type { Events, Occurrence } from '../events.ts'
 import { type Filter, filterStream } from '../stream/filter.ts'
-import type { Hooks, Next, Show } from './hooks.ts'
+import {
+  type Hooks,
+  type HookWrappers,
+  mapDetections,
+  type Next,
+  type Show,
+  type StreamHook,
+  wrapHooks,
+} from './hooks.ts'
 import { checkedFilter } from './returned.ts'
 
 /**
@@ -15,63 +23,25 @@ import { checkedFilter } from './returned.ts'
  * permissions and in shadow. The arguments are frozen in place and not copied, once for all hooks; a write throws, and so is a
  * failure of the hook.
  */
-export function readOnlyHooks(hooks: Hooks): Hooks {
-  const {
-    admit,
-    request,
-    around,
-    wraps,
-    varies,
-    eligible,
-    prefers,
-    detect,
-    attempt,
-    attempted,
-    attemptEnded,
-    reveal,
-    show,
-    settled,
-    reply,
-    stream,
-  } = hooks
-  return {
-    ...hooks,
-    ...(admit && { admit: (visit) => admit(deepFreeze(visit)) }),
-    ...(request && {
-      request(call) {
-        const step = request(call.readOnly)
-        return continueWith(step, (made) => taken(made, call))
-      },
-    }),
-    ...(around && { around: (call, next) => aroundReadOnly(around, call, next) }),
-    ...(wraps && { wraps: (call) => wraps(call.readOnly) }),
-    ...(varies && { varies: (call) => varies(call.readOnly) }),
-    ...(eligible && { eligible: (target, call) => eligible(Object.freeze(target), call.readOnly) }),
-    ...(prefers && { prefers: (target, call) => prefers(Object.freeze(target), call.readOnly) }),
-    ...(detect && {
-      detect: {
-        ...(detect.request && { request: readOnlyDetection(detect.request) }),
-        ...(detect.reply && { reply: readOnlyDetection(detect.reply) }),
-      },
-    }),
-    ...(reveal && { reveal: readOnlyDetection(reveal) }),
-    ...(show && { show: readOnlyShow(show) }),
-    ...(attempt && {
-      attempt: (made, call, headers) => attempt(readOnlyAttempt(made), call.readOnly, headers),
-    }),
-    ...(attempted && { attempted: (made, call) => attempted(readOnlyAttempt(made), call.readOnly) }),
-    ...(attemptEnded && {
-      attemptEnded: (made, call) => attemptEnded(readOnlyAttempt(made), call.readOnly),
-    }),
-    ...(settled && { settled: (outcome, call) => settled(readOnlyOutcome(outcome), call.readOnly) }),
-    ...(reply && { reply: (body, call) => reply(deepFreeze(body), call.readOnly) }),
-    ...(typeof stream === 'function' && {
-      stream(call) {
-        const filter = checkedFilter(stream(call.readOnly))
-        return filter && readOnlyFilter(filter)
-      },
-    }),
-  } as Hooks
+export const readOnlyHooks = (hooks: Hooks): Hooks => wrapHooks(hooks, readOnly)
+
+const readOnly: HookWrappers = {
+  admit: (admit) => (visit) => admit(deepFreeze(visit)),
+  request: (request) => (call) => continueWith(request(call.readOnly), (made) => taken(made, call)),
+  around: (around) => (call, next) => aroundReadOnly(around, call, next),
+  wraps: (wraps) => (call) => wraps(call.readOnly),
+  varies: (varies) => (call) => varies(call.readOnly),
+  eligible: (eligible) => (target, call) => eligible(Object.freeze(target), call.readOnly),
+  prefers: (prefers) => (target, call) => prefers(Object.freeze(target), call.readOnly),
+  detect: (detect) => mapDetections(detect, readOnlyDetection),
+  reveal: readOnlyDetection,
+  show: readOnlyShow,
+  attempt: (attempt) => (made, call, headers) => attempt(readOnlyAttempt(made), call.readOnly, headers),
+  attempted: (attempted) => (made, call) => attempted(readOnlyAttempt(made), call.readOnly),
+  attemptEnded: (attemptEnded) => (made, call) => attemptEnded(readOnlyAttempt(made), call.readOnly),
+  settled: (settled) => (outcome, call) => settled(readOnlyOutcome(outcome), call.readOnly),
+  reply: (reply) => (body, call) => reply(deepFreeze(body), call.readOnly),
+  stream: (stream) => (stream === 'buffer' ? stream : readOnlyStream(stream)),
 }
 
 /** The call that a hook returned, as the chain has it: with the trace that the kernel writes to. */
@@ -107,17 +77,21 @@ function readOnlyReply(reply: Reply): Reply {
   return shown
 }
 
-const readOnlyShow = ({ body, stream, error, headers }: Show): Show => ({
-  ...(body && { body: (shown, call) => body(deepFreeze(shown), call.readOnly) }),
-  ...(stream && {
-    stream(call) {
-      const filter = checkedFilter(stream(call.readOnly))
-      return filter && readOnlyFilter(filter)
-    },
-  }),
-  ...(error && { error: (shown, call) => error(deepFreeze(shown), call?.readOnly) }),
-  ...(headers && { headers: (shown, call) => headers(shown, call?.readOnly) }),
-})
+function readOnlyShow({ body, stream, error, headers }: Show): Show {
+  return {
+    ...(body && { body: (shown, call) => body(deepFreeze(shown), call.readOnly) }),
+    ...(stream && { stream: readOnlyStream(stream) }),
+    ...(error && { error: (shown, call) => error(deepFreeze(shown), call?.readOnly) }),
+    ...(headers && { headers: (shown, call) => headers(shown, call?.readOnly) }),
+  }
+}
+
+const readOnlyStream =
+  (stream: StreamHook): StreamHook =>
+  (call) => {
+    const filter = checkedFilter(stream(call.readOnly))
+    return filter && readOnlyFilter(filter)
+  }
 
 const readOnlyFilter = (filter: Filter): Filter => ({
   push: (chunk, out) => filter.push(chunk.seal(), out),

@@ -2,7 +2,7 @@ import type { Call } from '../call/call.ts'
 import { withoutBody } from '../call/outcome.ts'
 import { changedTexts, mergeParameters } from '../call/redacted.ts'
 import type { Reply } from '../call/reply.ts'
-import type { Hooks, Next } from '../chain/hooks.ts'
+import { type Hooks, mapDetections, type Next, wrapHooks } from '../chain/hooks.ts'
 import { checkedFilter, checkedStep } from '../chain/returned.ts'
 import { continueWith } from '../continue-with.ts'
 import type { Detection } from '../detect/detect.ts'
@@ -27,61 +27,47 @@ function blind(id: string, hooks: Hooks): Hooks {
   for (const hook of handed)
     if (hooks[hook] !== undefined)
       throw denied(id, `has the hook ${hook}, which is handed texts,`, 'body:read')
-  const { request, varies, eligible, prefers, attempt, attempted, attemptEnded, settled, ...rest } = hooks
-  return {
-    ...rest,
-    ...(request && {
-      request: (call) => {
-        const seen = call.redacted
-        return continueWith<unknown, Call | undefined>(request(seen), (returned) => {
-          const after = sameTexts(id, seen, checkedStep(returned, call))
-          return after && mergeParameters(call, seen, after)
-        })
-      },
-    }),
-    ...(varies && { varies: (call) => varies(call.redacted) }),
-    ...(eligible && { eligible: (target, call) => eligible(target, call.redacted) }),
-    ...(prefers && { prefers: (target, call) => prefers(target, call.redacted) }),
-    ...(attempt && { attempt: (made, call, headers) => attempt(made, call.redacted, headers) }),
-    ...(attempted && { attempted: (made, call) => attempted(made, call.redacted) }),
-    ...(attemptEnded && { attemptEnded: (made, call) => attemptEnded(made, call.redacted) }),
-    ...(settled && { settled: (outcome, call) => settled(withoutBody(outcome), call.redacted) }),
-  } as Hooks
+  return wrapHooks(hooks, {
+    request: (request) => (call) => {
+      const seen = call.redacted
+      return continueWith<unknown, Call | undefined>(request(seen), (returned) => {
+        const after = sameTexts(id, seen, checkedStep(returned, call))
+        return after && mergeParameters(call, seen, after)
+      })
+    },
+    varies: (varies) => (call) => varies(call.redacted),
+    eligible: (eligible) => (target, call) => eligible(target, call.redacted),
+    prefers: (prefers) => (target, call) => prefers(target, call.redacted),
+    attempt: (attempt) => (made, call, headers) => attempt(made, call.redacted, headers),
+    attempted: (attempted) => (made, call) => attempted(made, call.redacted),
+    attemptEnded: (attemptEnded) => (made, call) => attemptEnded(made, call.redacted),
+    settled: (settled) => (outcome, call) => settled(withoutBody(outcome), call.redacted),
+  })
 }
 
 function reading(id: string, hooks: Hooks): Hooks {
-  const { request, around, reply, stream, detect } = hooks
   for (const hook of ['reveal', 'show'] as const)
     if (hooks[hook]) throw denied(id, `has the hook ${hook}, which changes texts,`, 'body:write')
-  return {
-    ...hooks,
-    ...(request && {
-      request: (call) =>
-        continueWith<unknown, Call | undefined>(request(call), (returned) =>
-          sameTexts(id, call, checkedStep(returned, call)),
-        ),
-    }),
-    ...(around && { around: (call, next) => passingOn(id, around, call, next) }),
-    ...(reply && {
-      reply: async (body, call) => {
-        const after = (await reply(body, call)) ?? body
-        if (after !== body) throw denied(id, 'changes an answer', 'body:write')
-        return undefined
-      },
-    }),
-    ...(typeof stream === 'function' && {
-      stream: (call) => {
+  return wrapHooks(hooks, {
+    request: (request) => (call) =>
+      continueWith<unknown, Call | undefined>(request(call), (returned) =>
+        sameTexts(id, call, checkedStep(returned, call)),
+      ),
+    around: (around) => (call, next) => passingOn(id, around, call, next),
+    reply: (reply) => async (body, call) => {
+      const after = (await reply(body, call)) ?? body
+      if (after !== body) throw denied(id, 'changes an answer', 'body:write')
+      return undefined
+    },
+    stream: (stream) => {
+      if (stream === 'buffer') return stream
+      return (call) => {
         const filter = checkedFilter(stream(call))
         return filter && new ReadingFilter(id, filter)
-      },
-    }),
-    ...(detect && {
-      detect: {
-        ...(detect.request && { request: readingDetection(id, detect.request) }),
-        ...(detect.reply && { reply: readingDetection(id, detect.reply) }),
-      },
-    }),
-  } as Hooks
+      }
+    },
+    detect: (detect) => mapDetections(detect, (detection) => readingDetection(id, detection)),
+  })
 }
 
 /** Runs an `around` that may ask with other parameters, and gives no answer but one that it got. */
