@@ -9,7 +9,9 @@ import { Slowest } from './test/suite/slowest.ts'
 export default defineConfig({
   plugins: [builtWorkers],
   test: {
-    include: ['{bin,config,gateway,kernel,kit,staging,storage,modules,plugins,test,bench}/**/*.test.ts'],
+    include: [
+      '{bin,config,gateway,kernel,kit,staging,storage,workers,modules,plugins,test,bench}/**/*.test.ts',
+    ],
     execArgv: ['--expose-gc'],
     // Nobody waits for these: they end what hangs, also on machines where a process takes seconds to start.
     testTimeout: 60_000,

@@ -16,6 +16,7 @@ const inputs = [
     'staging',
     'storage',
     'test',
+    'workers',
   ],
   'package.json',
   'package-lock.json',

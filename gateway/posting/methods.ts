@@ -1,6 +1,6 @@
 import type { PostAnswer } from '../../kernel/contract/plugin.ts'
 import type { PluginPost } from '../../kernel/permissions/post.ts'
-import { errors } from '../../kernel/workers/thrown.ts'
+import { errors } from '../../kernel/threads/thrown.ts'
 import type { RpcOptions } from '../../storage/shared/rpc-port.ts'
 
 /** The data that the posting thread is started with. */

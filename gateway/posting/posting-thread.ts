@@ -1,5 +1,5 @@
 import type { PluginPost, Poster } from '../../kernel/permissions/post.ts'
-import { SupervisedWorker } from '../../kernel/workers/supervised-worker.ts'
+import { SupervisedWorker } from '../../workers/supervised-worker.ts'
 import { type PostingMethods, rpc } from './methods.ts'
 
 /** How long the thread may take to start, in milliseconds. */

@@ -1,5 +1,7 @@
 import { HostStore } from '../../storage/shared/host-store.ts'
 import type { Argument, Handlers, Result, RpcOptions } from '../../storage/shared/rpc-port.ts'
+import { SupervisedWorker } from '../../workers/supervised-worker.ts'
+import type { SupervisedOptions } from '../../workers/supervision.ts'
 import type { Call } from '../call/call.ts'
 import type { Outcome } from '../call/outcome.ts'
 import type { Entry } from '../chain/entry.ts'
@@ -9,9 +11,7 @@ import { tellContained } from '../contain.ts'
 import type { Context } from '../contract/plugin.ts'
 import { HookFault } from '../hook-fault.ts'
 import type { Grants } from '../permissions/permissions.ts'
-import { SupervisedWorker } from '../workers/supervised-worker.ts'
-import type { SupervisedOptions } from '../workers/supervision.ts'
-import { errorOf, errors } from '../workers/thrown.ts'
+import { errorOf, errors } from '../threads/thrown.ts'
 import { viewOfOutcome } from './call-view.ts'
 import type {
   Answered,

@@ -11,7 +11,7 @@ import { openLevel } from '../../storage/level.ts'
 import { GuestStore } from '../../storage/shared/guest-store.ts'
 import { HostStore } from '../../storage/shared/host-store.ts'
 import type { PartAsk } from '../../storage/shared/messages.ts'
-import { errorOf, thrownOf } from '../workers/thrown.ts'
+import { errorOf, thrownOf } from '../threads/thrown.ts'
 
 /** A store seen from a worker: everything that crosses is copied, and errors as they cross. */
 async function openFar(folder: string): Promise<Engine> {

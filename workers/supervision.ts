@@ -1,6 +1,6 @@
 import type { ResourceLimits, Transferable } from 'node:worker_threads'
-import type { Handlers, Methods, RpcOptions, RpcPort } from '../../storage/shared/rpc-port.ts'
-import { HookFault } from '../hook-fault.ts'
+import { HookFault } from '../kernel/hook-fault.ts'
+import type { Handlers, Methods, RpcOptions, RpcPort } from '../storage/shared/rpc-port.ts'
 
 /** The failure of a question to a worker that was lost. */
 export class WorkerLost extends HookFault {

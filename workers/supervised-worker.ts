@@ -1,13 +1,13 @@
 import path from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { contain, detach } from '../kernel/contain.ts'
 import {
   type Argument,
   type CallOptions,
   type Methods,
   type Result,
   RpcPort,
-} from '../../storage/shared/rpc-port.ts'
-import { contain, detach } from '../contain.ts'
+} from '../storage/shared/rpc-port.ts'
 import { reasonOf, resourceLimitsOf, type SupervisedOptions, WorkerLost } from './supervision.ts'
 
 const longestPauseMs = 60_000

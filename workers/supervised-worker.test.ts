@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import type { SupervisedMethods } from '../../test/fixtures/supervised.ts'
+import type { SupervisedMethods } from '../test/fixtures/supervised.ts'
 import { SupervisedWorker } from './supervised-worker.ts'
 import { type SupervisedOptions, WorkerLost } from './supervision.ts'
 
@@ -17,7 +17,7 @@ afterEach(async () => {
 
 function supervise({ limits, ...options }: Partial<Options> = {}): typeof worker {
   worker = new SupervisedWorker({
-    entry: ['../../test/fixtures/supervised', import.meta.url],
+    entry: ['../test/fixtures/supervised', import.meta.url],
     data: () => ({ value: 'this' }),
     env: {},
     limits: { startMs: 30_000, ...limits },
