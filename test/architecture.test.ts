@@ -165,7 +165,7 @@ const budgets: Readonly<Record<string, number>> = {
   '': 1_357,
   auth: 640,
   call: 2_074,
-  chain: 2_830,
+  chain: 2_827,
   contract: 960,
   detect: 561,
   discovery: 161,

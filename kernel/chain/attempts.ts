@@ -1,6 +1,8 @@
 import type { Call } from '../call/call.ts'
 import type { Attempt } from '../call/trace.ts'
-import { type Entry, handleFailure } from './entry.ts'
+import type { ChainHooks } from './batches.ts'
+import { applies, type Entry, handleFailure } from './entry.ts'
+import type { Meter } from './meter.ts'
 
 /** Runs something with one entry after the other; a promise only from where one of them takes its time. */
 export function inTurn(
@@ -21,29 +23,44 @@ export function askAttempt(
   call: Call,
   headers: Record<string, string>,
 ): void | Promise<void> {
-  const refuse = (error: unknown): void => {
-    call.cancel.check()
-    handleFailure(entry, 'attempt', error, call)
-  }
   try {
     const asked: unknown = entry.hooks.attempt!(attempt, call, headers)
-    if (asked instanceof Promise) return entry.meter.deadlines.within(asked).catch(refuse)
+    if (asked instanceof Promise) return awaitAnswer(entry, asked, call)
   } catch (error) {
-    refuse(error)
+    refuse(entry, error, call)
   }
 }
 
-/** Tells a module what happened; never throws. */
-export function notify(
-  { meter }: Entry,
-  hook: 'attempted' | 'attemptEnded' | 'settled',
-  tell: () => unknown,
-): void | Promise<void> {
-  const fail = (error: unknown): void => meter.fail(hook, error)
+/** Apart, as a function that holds a closure costs each call a context, also where nothing takes its time. */
+const awaitAnswer = (entry: Entry, asked: Promise<void>, call: Call): Promise<void> =>
+  entry.meter.deadlines.within(asked).catch((error) => refuse(entry, error, call))
+
+function refuse(entry: Entry, error: unknown, call: Call): void {
+  call.cancel.check()
+  handleFailure(entry, 'attempt', error, call)
+}
+
+type Telling = 'attempted' | 'attemptEnded' | 'settled'
+
+/** Tells all that have a hook what happened to a call. Failures are metered and go nowhere else. A promise as with `inTurn`. */
+export const tellAll = <H extends Telling>(
+  entries: readonly Entry[],
+  hook: H,
+  told: Parameters<NonNullable<ChainHooks[H]>>[0],
+  call: Call,
+): void | Promise<void> =>
+  inTurn(entries, (entry) => {
+    if (applies(entry, call)) return tell(entry, hook, told, call)
+  })
+
+function tell({ hooks, meter }: Entry, hook: Telling, told: unknown, call: Call): void | Promise<void> {
   try {
-    const heard = tell()
-    if (heard instanceof Promise) return meter.deadlines.within(heard).catch(fail)
+    const heard = (hooks[hook] as (told: unknown, call: Call) => unknown)(told, call)
+    if (heard instanceof Promise) return awaitHeard(meter, hook, heard)
   } catch (error) {
-    fail(error)
+    meter.fail(hook, error)
   }
 }
+
+const awaitHeard = (meter: Meter, hook: Telling, heard: Promise<void>): Promise<void> =>
+  meter.deadlines.within(heard).catch((error) => meter.fail(hook, error))

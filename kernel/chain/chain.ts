@@ -6,7 +6,7 @@ import type { AttemptHooks } from '../contract/delivery.ts'
 import type { TargetHooks } from '../contract/routing.ts'
 import { askAdmit, isLeftOut } from './admit.ts'
 import { runAround } from './around.ts'
-import { askAttempt, inTurn, notify } from './attempts.ts'
+import { askAttempt, inTurn, tellAll } from './attempts.ts'
 import { looksElsewhere } from './batches.ts'
 import { inspectorOf } from './brought.ts'
 import type { Entry } from './entry.ts'
@@ -59,7 +59,8 @@ export class Chain {
     this.#admits = entries.filter((entry) => entry.hooks.admit && !entry.when)
     this.#attempts = entries.filter((entry) => entry.hooks.attempt)
     this.#attempted = entries.filter((entry) => entry.hooks.attempted)
-    this.attemptEnded = attemptEndedOf(entries)
+    const ended = entries.filter((entry) => entry.hooks.attemptEnded)
+    if (ended.length > 0) this.attemptEnded = (attempt, call) => tellAll(ended, 'attemptEnded', attempt, call)
     this.#reveals = entries.filter((entry) => entry.hooks.reveal)
     this.#settles = entries.filter((entry) => entry.hooks.settled)
     this.#detects = entries.filter(
@@ -104,19 +105,12 @@ export class Chain {
 
   /** Reports to all modules how a try went. Failures are metered and go nowhere else. A promise as with `attempt`. */
   attempted(attempt: Attempt, call: Call): void | Promise<void> {
-    return inTurn(this.#attempted, (entry) => {
-      if (applies(entry, call)) return notify(entry, 'attempted', () => entry.hooks.attempted!(attempt, call))
-    })
+    return tellAll(this.#attempted, 'attempted', attempt, call)
   }
 
-  /**
-   * Reports to all modules how the call ended. Failures are metered and go nowhere else. A promise when a module takes its
-   * time.
-   */
+  /** Reports to all modules how the call ended, as with `attempted`. */
   settled(outcome: Outcome, call: Call): void | Promise<void> {
-    return inTurn(this.#settles, (entry) => {
-      if (applies(entry, call)) return notify(entry, 'settled', () => entry.hooks.settled!(outcome, call))
-    })
+    return tellAll(this.#settles, 'settled', outcome, call)
   }
 
   async #run(original: Call, index: number): Promise<Reply> {
@@ -161,17 +155,7 @@ export class Chain {
   }
 
   readonly #detectsAfter = (entry: Entry, call: Call): Entry[] =>
-    applying(this.#detects.slice(this.#detects.indexOf(entry) + 1), call)
-}
-
-function attemptEndedOf(all: readonly Entry[]): AttemptHooks['ended'] {
-  const entries = all.filter(({ hooks }) => hooks.attemptEnded)
-  if (entries.length === 0) return undefined
-  return (attempt, call) =>
-    inTurn(entries, (entry) => {
-      if (applies(entry, call))
-        return notify(entry, 'attemptEnded', () => entry.hooks.attemptEnded!(attempt, call))
-    })
+    this.#detects.slice(this.#detects.indexOf(entry) + 1).filter((later) => applies(later, call))
 }
 
 /** Whether the `around` of an entry has anything to do with a call; one that fails over the question has. */
@@ -182,10 +166,6 @@ function wraps(entry: Entry, call: Call): boolean {
     handleFailure(entry, 'wraps', error, call)
     return false
   }
-}
-
-function applying(entries: readonly Entry[], call: Call): Entry[] {
-  return entries.filter((entry) => applies(entry, call))
 }
 
 function segmented(entries: readonly Entry[]): Segment[] {

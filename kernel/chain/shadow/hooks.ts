@@ -1,5 +1,6 @@
 import type { Call } from '../../call/call.ts'
 import { type Reply, StreamReply, WholeReply } from '../../call/reply.ts'
+import type { Attempt } from '../../call/trace.ts'
 import { continueWith } from '../../continue-with.ts'
 import { conflict, isGatewayError } from '../../errors.ts'
 import type { Instance } from '../../plugin/instance.ts'
@@ -86,18 +87,8 @@ function hooksAside(inner: Entry, runOf: RunOf): Hooks {
         })
       },
     }),
-    ...(attempted && {
-      attempted(made, call) {
-        const run = runOf(call)
-        run?.run('attempted', () => attempted({ ...made }, run.view(call)))
-      },
-    }),
-    ...(attemptEnded && {
-      attemptEnded(made, call) {
-        const run = runOf(call)
-        run?.run('attemptEnded', () => attemptEnded({ ...made }, run.view(call)))
-      },
-    }),
+    ...(attempted && { attempted: tellAside('attempted', attempted, runOf) }),
+    ...(attemptEnded && { attemptEnded: tellAside('attemptEnded', attemptEnded, runOf) }),
     ...(rewrites && {
       reply(body, call) {
         const run = runOf(call)
@@ -119,6 +110,15 @@ function hooksAside(inner: Entry, runOf: RunOf): Hooks {
       await run.finish(() => inner.hooks.settled?.(outcome, run.view(call)))
     },
   } as Hooks
+}
+
+type Tell = (made: Attempt, call: Call) => void
+
+function tellAside(hook: string, tell: Tell, runOf: RunOf): Tell {
+  return (made, call) => {
+    const run = runOf(call)
+    run?.run(hook, () => tell({ ...made }, run.view(call)))
+  }
 }
 
 function inspectAside(run: ShadowRun, inner: Entry, call: Call): void | Promise<void> {
