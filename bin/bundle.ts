@@ -12,6 +12,7 @@ const entries = [
   'gateway/threads/thread.ts',
   'kernel/isolation/guest.ts',
   'plugins/models/tokens/worker.ts',
+  'plugins/trust/ledger/linking/worker.ts',
   '{contract,kit,plugins/upstream/kit}/index.ts',
   '{modules,plugins}/*/index.ts',
   'test/testing.ts',

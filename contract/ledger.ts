@@ -24,6 +24,12 @@ export interface LedgerDraft {
   readonly resource?: LedgerResource | undefined
   /** Facts that tell nothing of a person beyond ids, at most 60,000 characters as JSON. Use whole numbers: others can verify these in any language. */
   readonly detail?: Readonly<Record<string, unknown>>
+  /**
+   * JSON of which the detail has the SHA-256 under these names: that of its canonical form (RFC 8785), in hexadecimal. Half
+   * characters count as U+FFFD and numbers that are not finite as null, as such JSON has no canonical form. Hashes of an entry
+   * that is recorded are made off the call's path, those of many entries or long texts in another thread.
+   */
+  readonly digests?: Readonly<Record<string, string>>
   /** Facts about a person. The entry has commitments in their place, which nothing can be learned from after an erasure. */
   readonly personal?: { readonly of: Subject; readonly fields: Readonly<Record<string, string>> }
   readonly trace_id?: string | undefined
@@ -86,9 +92,9 @@ export interface Ledger {
    */
   prepare(draft: LedgerDraft): Promise<(transaction: Transaction) => LedgerEntry>
   /**
-   * Has an entry appended soon and returns at once, for what happens with calls. The entry is made and hashed off the call's
-   * path; a crash loses at most the last tenth of a second. At most 50,000 wait; beyond that, false, and the ledger counts it.
-   * A function is called when the entry is made, together with others, which takes less time than between the steps of calls.
+   * Has an entry appended soon and returns at once, for what happens with calls. The entry is hashed off the call's path; a
+   * crash loses at most the last tenth of a second. False for a draft that cannot be an entry, and when 50,000 entries or texts
+   * of 64 MB wait already; the ledger counts both. A function is called at once.
    */
   record(draft: LedgerDraft | (() => ImpersonalDraft)): boolean
   /** In their order. What was recorded before is read as well. */

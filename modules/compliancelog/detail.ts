@@ -1,5 +1,4 @@
 import type { Call, Outcome, TraceFinding } from '#kernel'
-import type { Hashes } from './hashes.ts'
 
 /** What an entry may tell of a call. */
 export const parts = [
@@ -28,12 +27,7 @@ export const word = (text: string): string => text.slice(0, longest).toWellForme
  * The facts of a call that an entry tells. They are set in the order of canonical JSON, and not spread together: both make the entry
  * cheaper.
  */
-export function detailOf(
-  outcome: Outcome,
-  call: Call,
-  told: ReadonlySet<Part>,
-  hashes: Hashes | undefined,
-): Record<string, unknown> {
+export function detailOf(outcome: Outcome, call: Call, told: ReadonlySet<Part>): Record<string, unknown> {
   const { trace, context, principal, request } = call
   const { error, usage, model } = outcome
   const detail: Record<string, unknown> = {}
@@ -47,7 +41,11 @@ export function detailOf(
   }
   if (told.has('project')) detail.project = word(context.project)
   if (told.has('models')) detail.provider = outcome.provider ?? null
-  if (hashes) Object.assign(detail, hashes)
+  if (told.has('hashes')) {
+    // Of bodies that are there, the ledger has the hashes in place of these.
+    detail.request_sha256 = null
+    detail.response_sha256 = null
+  }
   detail.source = context.source
   detail.status = outcome.status
   detail.stream = call.stream
@@ -57,6 +55,16 @@ export function detailOf(
     detail.tokens_out = usage.output
   }
   return detail
+}
+
+/** The bodies of a call as its trace shows them, of which the entry has the hashes. */
+export function digestsOf(outcome: Outcome, { trace }: Call): Record<string, string> {
+  const { request } = trace
+  const response = outcome.json()
+  return {
+    ...(request && { request_sha256: trace.json(request) }),
+    ...(response !== undefined && { response_sha256: response }),
+  }
 }
 
 const findingOf = ({

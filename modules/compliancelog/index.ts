@@ -1,16 +1,6 @@
 import { z } from 'zod'
-import {
-  type Call,
-  defineModule,
-  type ImpersonalDraft,
-  Ledger,
-  type LedgerActor,
-  type LedgerDraft,
-  type Outcome,
-} from '#kernel'
-import { detach } from '#kit'
-import { detailOf, type Part, parts, usual, word } from './detail.ts'
-import { bodiesOf, type Hashes, hashesElsewhere, hashesOf } from './hashes.ts'
+import { type Call, defineModule, Ledger, type LedgerActor, type LedgerDraft, type Outcome } from '#kernel'
+import { detailOf, digestsOf, type Part, parts, usual, word } from './detail.ts'
 
 export default defineModule({
   settings: z.strictObject({
@@ -33,35 +23,26 @@ export default defineModule({
     if (mode === 'shadow') return {}
     const told: ReadonlySet<Part> = new Set(settings.include)
 
-    const draftOf = (outcome: Outcome, call: Call, hashes?: Hashes): ImpersonalDraft => ({
+    const draftOf = (outcome: Outcome, call: Call): LedgerDraft => ({
       event_type: 'call.settled',
       actor: actorOf(call),
       action: call.operation,
       resource: { type: 'model', id: word(call.request.model) },
-      detail: detailOf(outcome, call, told, hashes),
+      detail: detailOf(outcome, call, told),
+      ...(told.has('hashes') && { digests: digestsOf(outcome, call) }),
+      ...(told.has('ip') && {
+        personal: { of: { kind: 'user', id: actorOf(call).id }, fields: { ip: call.context.ip } },
+      }),
       trace_id: call.id,
       verdict: outcome.ending,
     })
-
-    function enter(call: Call, draft: LedgerDraft | (() => ImpersonalDraft)): void {
-      call.trace.note(id, use(Ledger).record(draft) ? 'entered' : 'dropped')
-    }
 
     return {
       settled(outcome, call) {
         const { ending } = outcome
         if (!settings.on_refusals && (ending === 'refused' || ending === 'blocked')) return
-        const personal = told.has('ip') && {
-          of: { kind: 'user' as const, id: actorOf(call).id },
-          fields: { ip: call.context.ip },
-        }
-        const bodies = told.has('hashes') ? bodiesOf(outcome, call) : undefined
-        if (!bodies?.areLong && !personal)
-          return enter(call, () => draftOf(outcome, call, bodies && hashesOf(bodies)))
-        const enterWith = (hashes?: Hashes): void =>
-          enter(call, { ...draftOf(outcome, call, hashes), ...(personal && { personal }) })
-        if (!bodies) return enterWith()
-        detach('an entry of the ledger', hashesElsewhere(bodies).then(enterWith))
+        const isEntered = use(Ledger).record(draftOf(outcome, call))
+        call.trace.note(id, isEntered ? 'entered' : 'dropped')
       },
     }
   },

@@ -38,6 +38,7 @@ const workers: Readonly<Record<string, string>> = {
   'gateway/threads/thread-pool.ts': path.join(built, 'gateway/threads/thread.js'),
   'kernel/isolation/isolate.ts': path.resolve('test/suite/built-guest.ts'),
   'plugins/models/tokens/thread.ts': path.join(built, 'plugins/models/tokens/worker.js'),
+  'plugins/trust/ledger/linking/thread.ts': path.join(built, 'plugins/trust/ledger/linking/worker.js'),
 }
 
 /** Has workers run what is built, in half the time of the sources, also those of gateways in a test's own process. */

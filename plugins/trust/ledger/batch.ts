@@ -1,47 +1,54 @@
+import type { Found } from './columns.ts'
 import type { End } from './entry.ts'
-import { type Facts, type Placed, placed } from './facts.ts'
+import type { Facts, Made } from './facts.ts'
+import { type Linked, link } from './linking/link.ts'
 import { mostEntries, type Segment, segmentOf } from './segment.ts'
 
-/** Facts, or what makes them. */
-export type Draft = Facts | (() => Facts)
+/** Entries and characters from which on linking takes long enough to be worth another thread. */
+const many = 32
+const long = 131_072
+/** Characters that are enough for a batch. */
+const mostLength = 4 * 1024 * 1024
 
-/** Drafts that wait for their places in the chain, and get them together. */
+/** Facts that get their places in the chain together. */
 export class Batch {
-  #drafts: Draft[]
-  readonly #dropped: () => void
-  #facts: readonly Facts[] | undefined
+  readonly facts: Facts[] = []
+  readonly #found: Found[] = []
+  /** Characters of the facts. */
+  length = 0
+  #ahead: { readonly after: string; readonly linked: Linked } | undefined
 
-  /** `dropped` is called for each one that cannot be an entry. */
-  constructor(first: Draft, dropped: () => void) {
-    this.#drafts = [first]
-    this.#dropped = dropped
+  /** Returns how many characters these are. */
+  add({ facts, found }: Made): number {
+    this.facts.push(facts)
+    this.#found.push(found)
+    this.length += facts.length
+    return facts.length
   }
 
-  /** False when it takes no more. */
-  add(draft: Draft): boolean {
-    if (this.#facts || this.#drafts.length === mostEntries) return false
-    this.#drafts.push(draft)
-    return true
+  get isFull(): boolean {
+    return this.facts.length >= mostEntries || this.length >= mostLength
   }
 
-  /** The entries behind the end of a chain. It is made again when others were appended there first. */
-  segment(end: End | undefined): Segment {
-    this.#facts ??= this.#made()
-    const entries: Placed[] = []
-    for (const facts of this.#facts) entries.push(placed(facts, entries.at(-1) ?? end))
-    return segmentOf(entries)
+  get isLarge(): boolean {
+    return this.facts.length >= many || this.length >= long
   }
 
-  #made(): readonly Facts[] {
-    const made: Facts[] = []
-    for (const draft of this.#drafts) {
-      try {
-        made.push(typeof draft === 'function' ? draft() : draft)
-      } catch {
-        this.#dropped()
-      }
-    }
-    this.#drafts = []
-    return made
+  /** Keeps what was linked before its time, for the case that the chain still ends there. */
+  keep(after: End, linked: Linked): void {
+    this.#ahead = { after: after.hash, linked }
+  }
+
+  /** Whether its entries are known that follow this end. */
+  isAheadOf(end: End): boolean {
+    return this.#ahead?.after === end.hash
+  }
+
+  /** The segment behind the end of a chain, and how many of the facts could be no entries. Throws when none could. */
+  placed(end: End): { readonly segment: Segment; readonly dropped: number } {
+    const { entries, dropped } = this.isAheadOf(end) ? this.#ahead!.linked : link(this.facts, end)
+    if (!entries) throw new TypeError('None of these facts can be an entry.')
+    const found = dropped.length === 0 ? this.#found : this.#found.filter((_, at) => !dropped.includes(at))
+    return { segment: segmentOf(entries, found), dropped: dropped.length }
   }
 }

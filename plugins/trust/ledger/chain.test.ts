@@ -1,6 +1,8 @@
+import { hash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { kernelServices, Ledger, type LedgerDraft, type LedgerEntry } from '#kernel'
+import { canonicalJson } from '#kit'
 import type { Engine } from '../../../storage/index.ts'
 import { startGateway, type TestGateway } from '../../../test/harness.ts'
 import { hashOf } from './entry.ts'
@@ -41,20 +43,30 @@ test('what is recorded is there when it is next read, in its order', async () =>
   expect(found.map(({ resource }) => resource?.id)).toEqual(['x', 'y', 'z'])
 })
 
-test('a draft that is a function is made once and later, with the time at which it was recorded', async () => {
-  let made = 0
+test('what is recorded has the time at which it was recorded, whatever is appended first', async () => {
   const before = Date.now()
-  ledger().record(() => {
-    made += 1
-    return draft(`made-${Date.now()}`)
-  })
+  ledger().record(() => draft(`made-${before}`))
   const recorded = Date.now()
-  expect(made).toBe(0)
   while (Date.now() < recorded + 5) await ledger().append(draft('between'))
-  const found = (await entries({})).filter(({ resource }) => resource?.id.startsWith('made-'))
-  expect([made, found.length]).toEqual([1, 1])
-  expect(Date.parse(found[0]!.created_at)).toBeGreaterThanOrEqual(before)
-  expect(Number(found[0]!.resource!.id.slice('made-'.length))).toBeGreaterThanOrEqual(recorded)
+  const [entry, ...more] = await entries({ resource: `made-${before}` })
+  expect(more).toEqual([])
+  const at = Date.parse(entry!.created_at)
+  expect(at).toBeGreaterThanOrEqual(before)
+})
+
+test('an entry has the hashes of the canonical form of texts, among its details', async () => {
+  const body = { b: [1, 'ä'], a: { z: null, y: 1e21 } }
+  const sha256 = (value: unknown) => hash('sha256', canonicalJson(value))
+  const digests = { request: JSON.stringify(body), answer: ' { "n": 1.0 } ' }
+  const entry = await ledger().append({ ...draft('hashed'), detail: { model: 'm', z: 1 }, digests })
+  expect(entry.detail).toEqual({ answer: sha256({ n: 1 }), model: 'm', request: sha256(body), z: 1 })
+  expect(hashOf(entry)).toBe(entry.hash)
+  ledger().record({ ...draft('hashed-later'), digests: { half: '"\\ud83d"', huge: '[1e999]' } })
+  const [later] = await entries({ resource: 'hashed-later' })
+  expect(later!.detail).toEqual({ half: sha256('\ufffd'), huge: sha256([null]) })
+  await expect(ledger().append({ ...draft('hashed'), digests: { x: 'no JSON' } })).rejects.toThrow()
+  ledger().record({ ...draft('hashed-later'), digests: { x: 'no JSON' } })
+  expect((await entries({ resource: 'hashed-later' })).length).toBe(1)
 })
 
 test('an entry of a transaction exists exactly when its changes do', async () => {

@@ -11,63 +11,56 @@ import type {
   Store,
   Transaction,
 } from '#kernel'
-import { Batch, type Draft } from './batch.ts'
-import { type Facts, factsOf, placed } from './facts.ts'
+import type { End } from './entry.ts'
+import { digested, factsOf, type Made, newLedger, placed } from './facts.ts'
 import { matches } from './query.ts'
-import { entriesOf, mostEntries, type Segment, segmentOf, segmentSchema } from './segment.ts'
+import { Recorder } from './recorder.ts'
+import { entriesOf, joined, type Segment, segmentOf, segmentSchema } from './segment.ts'
 import { Segments } from './segments.ts'
 
 /** The purpose of commitments: those of other plugins to the same facts differ. */
 const purpose = 'ledger'
-/** Batches that may wait; what is recorded beyond them is dropped and counted. */
-const mostBatches = Math.ceil(50_000 / mostEntries)
-
 /** The chain of entries, in a sequence of the store: ordered and without gaps, whatever thread appends. */
 export class Chain implements Ledger {
   readonly segments: Segments
   readonly #sequence: Sequence<Segment>
   readonly #sealing: () => Sealing
-  #batch: Batch | undefined
-  #dropped = 0
+  readonly #recorder: Recorder
 
   constructor(store: Store, sealing: () => Sealing) {
     this.#sequence = store.sequence('ledger', segmentSchema)
-    this.segments = new Segments(this.#sequence)
+    this.#recorder = new Recorder(this.#sequence)
+    this.segments = new Segments(this.#sequence, () => this.#recorder.queue())
     this.#sealing = sealing
   }
 
   async append(draft: LedgerDraft, source: LedgerEntry['source'] = 'gateway'): Promise<LedgerEntry> {
-    const facts = await this.#factsOf(draft, source)
-    const segment = await this.#sequence.append((last) => segmentOf([placed(facts, last)]))
+    const made = await this.#digestedOf(draft, source)
+    const segment = await this.#sequence.append((last) => this.#segmentOf(made, last))
     return entriesOf(segment)[0]!
   }
 
   async prepare(draft: LedgerDraft): Promise<(transaction: Transaction) => LedgerEntry> {
-    const facts = await this.#factsOf(draft, 'gateway')
+    const made = await this.#digestedOf(draft, 'gateway')
     return (transaction) => {
-      const segment = segmentOf([placed(facts, transaction.end(this.#sequence).entry)])
+      const segment = this.#segmentOf(made, transaction.end(this.#sequence).entry)
       transaction.append(this.#sequence, () => segment)
       return entriesOf(segment)[0]!
     }
   }
 
   record(draft: LedgerDraft | (() => ImpersonalDraft)): boolean {
-    if (typeof draft === 'function') {
-      const at = Date.now()
-      return this.#queue(() => factsOf(draft(), 'gateway', at))
-    }
     try {
-      const facts = this.#factsOf(draft, 'gateway')
-      if (!(facts instanceof Promise)) return this.#queue(facts)
-      facts.then(
-        (known) => this.#queue(known),
-        () => this.#drop(),
+      const made = this.#factsOf(typeof draft === 'function' ? draft() : draft, 'gateway')
+      if (!(made instanceof Promise)) return this.#recorder.record(made)
+      made.then(
+        (known) => this.#recorder.record(known),
+        () => this.#recorder.drop(),
       )
       return true
     } catch {
       // No entry can hold these facts.
-      this.#drop()
-      return false
+      return this.#recorder.drop()
     }
   }
 
@@ -81,12 +74,18 @@ export class Chain implements Ledger {
 
   /** Entries that this thread has recorded and that are lost, since it started. */
   get dropped(): number {
-    return this.#dropped
+    return this.#recorder.dropped
   }
 
   /** Resolves when all that was recorded before is on disk. */
   flush(): Promise<void> {
+    this.#recorder.queue()
     return this.#sequence.flush()
+  }
+
+  /** Has what was recorded written with the queue of the sequence; resolves when no thread is left. */
+  close(): Promise<void> {
+    return this.#recorder.close()
   }
 
   async *#scan(query: LedgerQuery): AsyncGenerator<LedgerEntry> {
@@ -94,26 +93,22 @@ export class Chain implements Ledger {
       if (matches(entry, query)) yield entry
   }
 
-  /** Drafts that come together wait in one batch, which becomes one segment. */
-  #queue(draft: Draft): boolean {
-    if (this.#batch?.add(draft)) return true
-    const batch = new Batch(draft, () => this.#drop())
-    const isTaken =
-      this.#sequence.status().depth < mostBatches && this.#sequence.queue((last) => batch.segment(last))
-    if (isTaken) this.#batch = batch
-    else this.#drop()
-    return isTaken
+  async #digestedOf(draft: LedgerDraft, source: LedgerEntry['source']): Promise<Made> {
+    const { facts, found } = await this.#factsOf(draft, source)
+    return { facts: digested(facts), found }
   }
 
-  #drop(): void {
-    this.#dropped += 1
+  #segmentOf({ facts, found }: Made, last: End = newLedger()): Segment {
+    const segment = segmentOf(joined([placed(facts, last)]), [found])
+    this.#recorder.appended(segment)
+    return segment
   }
 
   /** A promise only while a person's salt is not in memory. */
-  #factsOf(draft: LedgerDraft, source: LedgerEntry['source']): Awaitable<Facts> {
+  #factsOf(draft: LedgerDraft, source: LedgerEntry['source']): Awaitable<Made> {
     const { personal } = draft
     if (!personal) return factsOf(draft, source)
-    const committed = (commit: (text: string) => string): Facts => {
+    const committed = (commit: (text: string) => string): Made => {
       const fields = Object.entries(personal.fields).map(([name, text]) => [name, commit(text)])
       return factsOf({ ...draft, detail: { ...draft.detail, ...Object.fromEntries(fields) } }, source)
     }

@@ -1,24 +1,31 @@
-import { hash } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { badRequest, type ImpersonalDraft, type LedgerEntry, newId } from '#kernel'
 import { canonicalJson } from '#kit'
 import type { Found } from './columns.ts'
+import { digestOf } from './digest.ts'
 import { type End, idOf, noHash } from './entry.ts'
+import { betweenFacts } from './linking/methods.ts'
 
 /** Characters of the canonical JSON of an entry. */
 const mostCharacters = 65_536
 /** At most what the place of an entry adds to its facts. */
 const placeCharacters = 300
+/** Between the pieces of facts. No JSON has it as it is. */
+const between = '\u0000'
+/** Stands for a hash that is not made yet. It is as long, and no other text has it, as nobody can know it. */
+const hole = randomBytes(32).toString('hex')
 
 /**
- * An entry before it has its place in the chain. It is text from the beginning, so that placing it is little work, and what waits is
- * little for the garbage collector to walk through.
+ * An entry before it has its place in the chain. It is one text, so that it crosses to another thread quickly, and what waits is little
+ * for the garbage collector to walk through: the milliseconds since the epoch, the canonical JSON of the entry in pieces, and the JSON
+ * whose hashes are in the detail. Between the pieces belong the time, those hashes, the id with the ledger and the hash before it, and
+ * the number.
  */
-export interface Facts {
-  /** Milliseconds since the epoch. */
-  readonly at: number
-  /** The canonical JSON of the entry, around what its place decides: the time, id, ledger and hash before it, and its number. */
-  readonly parts: readonly [before: string, beforeId: string, beforeSeq: string, rest: string]
-  /** What the entry is found by. */
+export type Facts = string
+
+/** What an entry is made of, and found by. */
+export interface Made {
+  readonly facts: Facts
   readonly found: Found
 }
 
@@ -26,47 +33,72 @@ export interface Facts {
 export interface Placed extends End {
   /** The entry as JSON: its canonical JSON with the hash as the last field. */
   readonly line: string
-  readonly found: Found
 }
 
-/** Throws a bad request for a detail that no entry can hold. */
-export function factsOf(draft: ImpersonalDraft, source: LedgerEntry['source'], at = Date.now()): Facts {
-  const { actor, action, event_type, resource, trace_id, verdict } = draft
-  const before = `{"action":${text(action)},"actor":{"id":${text(actor.id)},"type":${text(actor.type)}},"created_at":"`
-  const beforeId = `","detail":${detailText(draft.detail)},"event_type":${text(event_type)},"id":"`
+/** Throws a bad request for what no entry can hold. */
+export function factsOf(draft: ImpersonalDraft, source: LedgerEntry['source'], at = Date.now()): Made {
+  const { actor, action, event_type, resource, trace_id, verdict, digests } = draft
+  const detail = detailText(digests ? withHoles(draft) : draft.detail)
   const of = resource ? `{"id":${text(resource.id)},"type":${text(resource.type)}}` : 'null'
-  const beforeSeq = `","resource":${of},"seq":`
-  const rest = `,"source":"${source}","trace_id":${text(trace_id)},"verdict":${text(verdict)}}`
-  if (before.length + beforeId.length + beforeSeq.length + rest.length > mostCharacters - placeCharacters)
+  const json = `{"action":${text(action)},"actor":{"id":${text(actor.id)},"type":${text(actor.type)}},"created_at":"${between}","detail":${detail},"event_type":${text(event_type)},"id":"${between}","resource":${of},"seq":${between},"source":"${source}","trace_id":${text(trace_id)},"verdict":${text(verdict)}}`
+  if (json.length > mostCharacters - placeCharacters)
     throw badRequest(
       `body detail: is too long: an entry has at most ${mostCharacters} characters. Keep the rest elsewhere, and its SHA-256 here.`,
       { param: 'detail' },
     )
-  return {
-    at,
-    parts: [before, beforeId, beforeSeq, rest],
-    found: { event_type, actor: actor.id, resource: resource?.id },
-  }
+  const found = { event_type, actor: actor.id, resource: resource?.id }
+  const facts = `${at}${between}${json}`
+  if (!digests) return { facts, found }
+  return { facts: `${facts.replaceAll(hole, between)}${undigested(digests)}`, found }
 }
 
-const nothing: End = { ledger: '', seq: 0, hash: noHash, created_at: '' }
+function withHoles({ detail, digests }: ImpersonalDraft): Record<string, unknown> {
+  const filled: Record<string, unknown> = { ...detail }
+  for (const name in digests) filled[name] = hole
+  return filled
+}
 
-/**
- * The entry behind another, the first one where there is none. A clock that was set back leaves the times of entries in order.
- */
-export function placed(
-  { at, parts, found }: Facts,
-  end: End = { ...nothing, ledger: newId('ldg_') },
-): Placed {
-  const { ledger, hash: before } = end
-  const now = new Date(at).toISOString()
+/** In the order of their names, as the fields of canonical JSON are. */
+function undigested(digests: Readonly<Record<string, string>>): string {
+  let all = ''
+  for (const name of Object.keys(digests).sort()) {
+    const json = digests[name]!
+    if (json.includes(between) || json.includes(betweenFacts))
+      throw badRequest(`digests.${name}: must be JSON, which has no control characters.`, {
+        param: 'digests',
+      })
+    all += between + json
+  }
+  return all
+}
+
+/** The same facts with their hashes made. Throws for what is no JSON. */
+export function digested(facts: Facts): Facts {
+  const texts = facts.split(between)
+  const digests = texts.length / 2 - 2.5
+  if (digests === 0) return facts
+  const [at, before, first] = texts as [string, string, string]
+  const beforeId = texts
+    .slice(-digests)
+    .reduce((whole, json, index) => whole + digestOf(json) + texts[3 + index], first)
+  return [at, before, beforeId, ...texts.slice(3 + digests, 5 + digests)].join(between)
+}
+
+/** What the first entry of a new ledger follows. */
+export const newLedger = (): End => ({ ledger: newId('ldg_'), seq: 0, hash: noHash, created_at: '' })
+
+/** The entry of digested facts behind another entry. A clock that was set back leaves the times of entries in order. */
+export function placed(facts: Facts, end: End): Placed {
+  const [at, before, beforeId, beforeSeq, rest] = facts.split(between)
+  const { ledger, hash: last } = end
+  const now = new Date(Number(at)).toISOString()
   const created_at = end.created_at > now ? end.created_at : now
   const seq = end.seq + 1
   const id = idOf(ledger, seq)
   // An id, a hash and a time have no character that JSON would escape.
-  const canonical = `${parts[0]}${created_at}${parts[1]}${id}","ledger":"${ledger}","prev_hash":"${before}${parts[2]}${seq}${parts[3]}`
+  const canonical = `${before}${created_at}${beforeId}${id}","ledger":"${ledger}","prev_hash":"${last}${beforeSeq}${seq}${rest}`
   const own = hash('sha256', canonical)
-  return { ledger, seq, hash: own, created_at, line: `${canonical.slice(0, -1)},"hash":"${own}"}`, found }
+  return { ledger, seq, hash: own, created_at, line: `${canonical.slice(0, -1)},"hash":"${own}"}` }
 }
 
 function detailText(detail: ImpersonalDraft['detail'] = {}): string {

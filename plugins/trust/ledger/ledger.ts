@@ -48,8 +48,9 @@ type Settings = z.infer<z.ZodObject<typeof ledgerSettings>>
 
 /** The ledger: returns it, offers it to other plugins, enters changes, and shows and proves it to admins. */
 export function keepLedger(context: Context<Settings>): Chain {
-  const { store, use, provide, every, settings, log, post } = context
+  const { store, use, own, provide, every, settings, log, post } = context
   const chain = new Chain(store, () => use(Sealing))
+  own(() => chain.close())
   provide(Ledger, chain)
 
   const { checkpoint_file, checkpoint_url: url, checkpoint_entries: entries, checkpoint_minutes } = settings

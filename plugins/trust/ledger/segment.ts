@@ -5,14 +5,18 @@ import { type Columns, columnsOf, type Found, foundBy, rowsOf } from './columns.
 import type { End } from './entry.ts'
 import type { Placed } from './facts.ts'
 
-/** Entries that were written together, as the store has them. `seq`, `hash` and `created_at` are those of the last one. */
-export interface Segment extends End {
+/** Entries that were written together. `seq`, `hash` and `created_at` are those of the last one. */
+export interface Joined extends End {
   readonly first: number
   /**
    * The entries as JSON lines. Entries are much alike, so those of a segment of several are compressed with zstd, in base64, which
    * takes a fifth of the space.
    */
   readonly lines: string
+}
+
+/** The same as the store has them. */
+export interface Segment extends Joined {
   /** What its entries are found by, so that an index need not read them; absent where they are not compressed. */
   readonly columns?: Columns
 }
@@ -27,15 +31,17 @@ export const segmentSchema = z.custom<Segment>()
 
 const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 
-/** A segment of entries that follow each other, at least one. */
-export function segmentOf(entries: readonly Placed[]): Segment {
+/** Entries that follow each other, at least one, as a segment has them. */
+export function joined(entries: readonly Placed[]): Joined {
   const text = entries.map(({ line }) => line).join('\n')
   const { ledger, seq, hash, created_at } = entries.at(-1)!
-  const end = { first: seq - entries.length + 1, ledger, seq, hash, created_at }
-  if (entries.length < worthwhile) return { ...end, lines: text }
-  const columns = columnsOf(entries.map(({ found }) => found))
-  return { ...end, columns, lines: zstdCompressSync(text, fast).toString('base64') }
+  const lines = entries.length < worthwhile ? text : zstdCompressSync(text, fast).toString('base64')
+  return { first: seq - entries.length + 1, ledger, seq, hash, created_at, lines }
 }
+
+/** The segment of entries that are found by these facts. */
+export const segmentOf = (entries: Joined, found: readonly Found[]): Segment =>
+  found.length < worthwhile ? entries : { ...entries, columns: columnsOf(found) }
 
 /** Throws for a segment that cannot be read. */
 export function entriesOf({ lines }: Segment): LedgerEntry[] {

@@ -5,9 +5,12 @@ import { entriesOf, type Segment } from './segment.ts'
 /** Reads entries out of the segments of a sequence. */
 export class Segments {
   readonly #sequence: Sequence<Segment>
+  readonly #queue: () => void
 
-  constructor(sequence: Sequence<Segment>) {
+  /** `queue` is called before the sequence is read, for what waits to be queued there. */
+  constructor(sequence: Sequence<Segment>, queue: () => void) {
     this.#sequence = sequence
+    this.#queue = queue
   }
 
   async head(): Promise<LedgerHead> {
@@ -17,6 +20,7 @@ export class Segments {
 
   /** Undefined while the ledger is empty. */
   async end(): Promise<End | undefined> {
+    this.#queue()
     return this.#sequence.get(await this.#sequence.last())
   }
 
@@ -35,6 +39,7 @@ export class Segments {
 
   /** The segments from the one that has an entry on. */
   async *from(seq: number): AsyncGenerator<Segment> {
+    this.#queue()
     yield* this.#sequence.scan(seq <= 1 ? 1 : await this.#firstWhere((segment) => segment.seq >= seq))
   }
 
@@ -48,6 +53,7 @@ export class Segments {
 
   /** The number of the first segment for which a condition holds that holds for all behind it as well. */
   async #firstWhere(holds: (segment: Segment) => boolean): Promise<number> {
+    this.#queue()
     let [low, high] = [1, (await this.#sequence.last()) + 1]
     while (low < high) {
       const middle = Math.floor((low + high) / 2)

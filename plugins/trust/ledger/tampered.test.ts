@@ -6,8 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { LedgerEntry } from '#kernel'
 import { startGateway } from '../../../test/harness.ts'
 import type { End } from './entry.ts'
-import { factsOf, placed } from './facts.ts'
-import { entriesOf, type Segment, segmentOf } from './segment.ts'
+import { factsOf, newLedger, placed } from './facts.ts'
+import { entriesOf, joined, type Segment, segmentOf } from './segment.ts'
 
 /** A ledger of twenty entries with a checkpoint of the last, which each case changes while no gateway runs. */
 
@@ -161,9 +161,10 @@ class Stored {
     for (let seq = from; seq <= this.#keys.length; seq++) {
       const [entry] = entriesOf(this.get(seq)) as [LedgerEntry]
       const { action, created_at, detail, event_type, actor, source } = entry
-      const facts = factsOf({ actor, action: seq === from ? 'forge' : action, detail, event_type }, source)
-      const forged = placed({ ...facts, at: Date.parse(created_at) }, end)
-      await this.put(seq, segmentOf([forged]))
+      const draft = { actor, action: seq === from ? 'forge' : action, detail, event_type }
+      const { facts, found } = factsOf(draft, source, Date.parse(created_at))
+      const forged = placed(facts, end ?? newLedger())
+      await this.put(seq, segmentOf(joined([forged]), [found]))
       end = forged
     }
   }
