@@ -44,14 +44,21 @@ function develop(plugin: string) {
       .slice(0, -1)
       .map((line) => JSON.parse(line))
   let seen = 0
+  async function from<E extends News['event']>(
+    first: number,
+    event: E,
+  ): Promise<Extract<News, { event: E }>> {
+    const isNext = ({ event: it }: News, n: number): boolean => n >= first && it === event
+    await expect.poll(() => heard().some(isNext) || errors, patient).toBe(true)
+    const at = heard().findIndex(isNext)
+    seen = Math.max(seen, at + 1)
+    return heard()[at] as Extract<News, { event: E }>
+  }
   return {
     /** The next news of a kind, those of others left out. */
-    async next<E extends News['event']>(event: E): Promise<Extract<News, { event: E }>> {
-      const isNext = ({ event: it }: News, n: number): boolean => n >= seen && it === event
-      await expect.poll(() => heard().some(isNext) || errors, patient).toBe(true)
-      seen = heard().findIndex(isNext) + 1
-      return heard()[seen - 1] as Extract<News, { event: E }>
-    },
+    next: <E extends News['event']>(event: E) => from(seen, event),
+    /** The first news of a kind, also when others that go on beside it came later. */
+    first: <E extends News['event']>(event: E) => from(0, event),
     type: (line: string) => at.stdin.write(`${line}\n`),
     async end(): Promise<unknown> {
       const ended = once(at, 'exit')
@@ -91,7 +98,7 @@ test('a module is shown at work again at every save, and calls that are typed ar
     })
     expect(first.modes[mode]!.cost.us).toBeGreaterThan(0)
   }
-  const checks = await session.next('checks')
+  const checks = await session.first('checks')
   expect(checks.ok).toBe(true)
   expect(checks.changed).toHaveLength(checks.checks.length)
 
