@@ -44,10 +44,10 @@ export class Batch {
     return this.#ahead?.after === end.hash
   }
 
-  /** The segment behind the end of a chain, and how many of the facts could be no entries. Throws when none could. */
-  placed(end: End): { readonly segment: Segment; readonly dropped: number } {
+  /** The segment behind the end of a chain, undefined where no entry is left, and how many of the facts could be none. */
+  placed(end: End): { readonly segment: Segment | undefined; readonly dropped: number } {
     const { entries, dropped } = this.isAheadOf(end) ? this.#ahead!.linked : link(this.facts, end)
-    if (!entries) throw new TypeError('None of these facts can be an entry.')
+    if (!entries) return { segment: undefined, dropped: dropped.length }
     const found = dropped.length === 0 ? this.#found : this.#found.filter((_, at) => !dropped.includes(at))
     return { segment: segmentOf(entries, found), dropped: dropped.length }
   }

@@ -147,3 +147,11 @@ test('no more waits than memory can hold, and what is dropped is counted', async
   expect([(await chained()).length, chain.dropped]).toEqual([first, 90 - first])
   expect(chain.record(draftOf(0))).toBe(true)
 })
+
+test('those that can be no entries are counted, also where no other came with them', async () => {
+  for (let n = 0; n < 3; n++) chain.record(draftOf(n, 'no JSON'))
+  expect([(await chained()).length, chain.dropped]).toEqual([0, 3])
+  chain.record(draftOf(3))
+  chain.record(draftOf(4, 'no JSON'))
+  expect([numbersOf(await chained()), chain.dropped]).toEqual([[3], 4])
+})

@@ -132,6 +132,7 @@ export class Recorder {
     if (isFirst) this.#length -= batch.length
     const { segment, dropped } = batch.placed(last)
     if (isFirst) this.drop(dropped)
+    if (!segment) throw new TypeError('None of these facts can be an entry.')
     if (!isExpected) this.appended(segment)
     return segment
   }
