@@ -7,14 +7,16 @@ import { Scope } from '../kernel/plugin/scope.ts'
 import { Stage } from '../staging/stage.ts'
 import { configuredPlugins } from './configured.ts'
 import { discoverPlugins, missingFolders } from './discovery/discovery.ts'
+import { FolderReloader } from './discovery/folder-reloader.ts'
 import { DiskData } from './disk-data.ts'
 import { createLog } from './log.ts'
-import { openSecrets } from './open-secrets.ts'
 import { openStore, type ThreadParts } from './open-store.ts'
 import { PostingThread } from './posting/posting-thread.ts'
+import { openSecrets } from './secrets/open-secrets.ts'
 import { forwardTo } from './threads/forward.ts'
 import { relayEvents } from './threads/relay.ts'
 import { ThreadPool } from './threads/thread-pool.ts'
+import { packageVersion } from './version.ts'
 
 export interface GatewayOptions extends Pick<BootOptions, 'freezeAll'> {
   readonly config: Config
@@ -58,11 +60,16 @@ export async function openGateway({
       config,
       env,
       log,
+      version: packageVersion(),
       secrets,
       engine,
       relay,
       storeState: state,
-      source: { find: (again) => discoverPlugins(config, stage, again), settle: () => stage.settle() },
+      reloader: (registry) =>
+        new FolderReloader(registry, {
+          find: (again) => discoverPlugins(config, stage, again),
+          settle: () => stage.settle(),
+        }),
       found,
       configured: await configuredPlugins(config, found),
       pluginData,

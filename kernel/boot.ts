@@ -22,7 +22,7 @@ import { openJournal } from './plugin/journal.ts'
 import { storeOfPlugins } from './plugin/plugin-record.ts'
 import { Registry } from './plugin/registry.ts'
 import type { Relay } from './plugin/relay.ts'
-import { type PluginSource, Reloader } from './plugin/reloader.ts'
+import type { Reloader } from './plugin/reloader.ts'
 import { Scope } from './plugin/scope.ts'
 import { type SettingChange, storedSetting } from './plugin/setting.ts'
 import type { NumberedNews } from './plugin/transaction.ts'
@@ -32,7 +32,6 @@ import type { Secrets } from './secrets/secrets.ts'
 import { kernelServices, type PluginData, type StoreState } from './services.ts'
 import { type FirstKernel, type FurtherThread, type OtherThreads, Threads } from './threads/threads.ts'
 import type { Token } from './token.ts'
-import { packageVersion } from './version.ts'
 
 /** How long calls may go on with a generation that was replaced. */
 const retireMs = 30 * 60_000
@@ -55,12 +54,15 @@ export interface BootOptions {
   readonly config: Config
   readonly env: Readonly<Record<string, string | undefined>>
   readonly log: Log
+  /** Of the gateway. */
+  readonly version: string
   readonly secrets: Secrets
   /** The store, which the kernel leaves open. */
   readonly engine: Engine
   readonly storeState: StoreState
-  readonly source: PluginSource
-  /** What the source has found first. */
+  /** Makes what finds plugins that come, change or go. */
+  readonly reloader: (registry: Registry) => Reloader
+  /** The plugins that were found first. */
   readonly found: readonly Discovered[]
   /** The settings in the configuration file, by the ids of plugins; of a binding under `module/name`. */
   readonly configured: Readonly<Record<string, SettingChange>>
@@ -81,10 +83,11 @@ export async function boot({
   config,
   env,
   log,
+  version,
   secrets,
   engine,
   storeState,
-  source,
+  reloader: reloaderOf,
   found,
   configured,
   pluginData,
@@ -110,7 +113,7 @@ export async function boot({
     scope.own(() => container.dispose())
     const cohort = new Cohort()
     const runtime = {
-      version: packageVersion(),
+      version,
       startedAt: thread?.startedAt ?? Date.now(),
       thread: thread?.number ?? 1,
       isDraining: false,
@@ -135,7 +138,7 @@ export async function boot({
       ...(thread && { firstNumber: thread.generation }),
       ...(pool && { announce: (news: NumberedNews) => pool.tell(news) }),
     })
-    const reloader = new Reloader(registry, source)
+    const reloader = reloaderOf(registry)
     const queues = new Queues()
     const refusals = new Refusals()
     const threads = new Threads(queues)
@@ -166,7 +169,7 @@ export async function boot({
     scope.own(() => registry.close())
     scope.own(() => reloader.close())
     await registry.start(found)
-    await source.settle()
+    await reloader.settle()
     const wrong = registry.verify()
     if (wrong.length > 0) throw new ConfigError(wrong)
     if (!thread) {

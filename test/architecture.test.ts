@@ -162,7 +162,7 @@ test("the kernel's services are these", () => {
 
 /** Lines of each folder of the kernel without its tests; the files beside them are under ''. They may only fall. */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_357,
+  '': 1_342,
   auth: 640,
   call: 2_074,
   chain: 2_827,
@@ -175,8 +175,8 @@ const budgets: Readonly<Record<string, number>> = {
   kit: 255,
   log: 35,
   permissions: 439,
-  plugin: 2_523,
-  secrets: 110,
+  plugin: 2_421,
+  secrets: 34,
   stream: 586,
   threads: 139,
 }

@@ -1,6 +1,6 @@
 import type { Jobs, Store } from '../contract/index.ts'
 import { createLog } from '../gateway/log.ts'
-import { Secrets } from '../kernel/secrets/secrets.ts'
+import { AesSecrets } from '../gateway/secrets/aes-secrets.ts'
 import { Contents } from '../plugins/jobs/contents.ts'
 import { Scheduler } from '../plugins/jobs/scheduler.ts'
 import { JobsService } from '../plugins/jobs/service.ts'
@@ -50,7 +50,7 @@ export interface JobsProcess {
 
 /** The jobs of a store under a key that is always the same. */
 export const openTable = (store: Store, now: () => number): JobTable =>
-  new JobTable(store, now, new Contents(new Secrets(Buffer.alloc(32, 'key'))))
+  new JobTable(store, now, new Contents(new AesSecrets(Buffer.alloc(32, 'key'))))
 
 /** Opens jobs in a store as one process has it after another; `state` is what an instance left in the same process. */
 export async function openJobs(

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { packageVersion } from '../../kernel/version.ts'
+import { packageVersion } from '../../gateway/version.ts'
 import { later } from './later.ts'
 import { pluginCommand } from './plugin/command.ts'
 

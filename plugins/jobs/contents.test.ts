@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
-import { Secrets } from '../../kernel/secrets/secrets.ts'
+import { AesSecrets } from '../../gateway/secrets/aes-secrets.ts'
 import type { Engine } from '../../storage/index.ts'
 import { openLevel } from '../../storage/level.ts'
 import { Owner, openJobs, openTable } from '../../test/jobs.ts'
@@ -63,7 +63,7 @@ test('what a job gets, saves, returns and fails with is on disk, and in none of 
 test('a job of an earlier version is read as it is, and one under another key fails with the way to repair it', async () => {
   const table = openTable(engine, Date.now)
   const row = { kind: 'test.work', lane: '', status: 'waiting', attempts: 0, addedAt: 0, dueAt: 0 } as const
-  const foreign = new Contents(new Secrets(Buffer.alloc(32, 'other'))).seal({ text: 'b' })
+  const foreign = new Contents(new AesSecrets(Buffer.alloc(32, 'other'))).seal({ text: 'b' })
   await table.add({ ...row, id: 'test.work:plain', input: { text: 'a' } })
   await table.add({ ...row, id: 'test.work:foreign', input: foreign })
   const { jobs, close } = await openJobs(engine)

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Secrets } from '../../kernel/secrets/secrets.ts'
+import { AesSecrets } from '../../gateway/secrets/aes-secrets.ts'
 import type { TraceRow } from './row.ts'
 import { openedRow, sealedRow } from './trace-seals.ts'
 
-const secrets = new Secrets(randomBytes(32))
+const secrets = new AesSecrets(randomBytes(32))
 const seal = (text: string) => secrets.encrypt(text)
 const seals = {
   namesOf: (text: string) => secrets.names(text),

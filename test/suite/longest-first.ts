@@ -36,7 +36,7 @@ const longest = [
   'modules/tenantwall/isolation.test.ts',
   'test/conformance/handover.test.ts',
   'plugins/alerts/index.test.ts',
-  'kernel/plugin/reloader.test.ts',
+  'gateway/discovery/folder-reloader.test.ts',
   'kernel/chain/module-circuit.test.ts',
   'plugins/safety/crash.test.ts',
   'test/hostile.test.ts',

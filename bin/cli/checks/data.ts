@@ -1,7 +1,7 @@
 import { mkdtemp, rm, statfs } from 'node:fs/promises'
 import path from 'node:path'
 import type { Config } from '../../../config/config.ts'
-import { openSecrets } from '../../../gateway/open-secrets.ts'
+import { openSecrets } from '../../../gateway/secrets/open-secrets.ts'
 import { explain } from '../../../kernel/discovery/manifest.ts'
 import { exists, folderProblem } from '../data-folder.ts'
 import { type Check, failed, ok, warning } from './result.ts'

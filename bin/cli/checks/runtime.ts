@@ -1,5 +1,5 @@
 import semver from 'semver'
-import { runtimeRange } from '../../../kernel/version.ts'
+import { runtimeRange } from '../../../gateway/version.ts'
 import { type Check, failed, ok } from './result.ts'
 
 /** Whether this Node is one that the gateway runs on. */

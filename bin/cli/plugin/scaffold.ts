@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import mustache from 'mustache'
+import { packageVersion } from '../../../gateway/version.ts'
 import { apiVersion, type Manifest } from '../../../kernel/discovery/manifest.ts'
-import { packageVersion } from '../../../kernel/version.ts'
 
 export type Kind = Manifest['kind']
 

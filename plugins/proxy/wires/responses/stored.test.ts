@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createLog } from '../../../../gateway/log.ts'
-import { Secrets } from '../../../../kernel/secrets/secrets.ts'
+import { AesSecrets } from '../../../../gateway/secrets/aes-secrets.ts'
 import type { Engine } from '../../../../storage/index.ts'
 import { openLevel } from '../../../../storage/level.ts'
 import type { Kept } from './stored.ts'
@@ -22,7 +22,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const secrets = new Secrets(new Uint8Array(32))
+const secrets = new AesSecrets(new Uint8Array(32))
 const log = createLog({ level: 'silent', stream: { write: () => {} } })
 
 const stored = (name: string, limits: { days?: number; perUser?: number } = {}) =>

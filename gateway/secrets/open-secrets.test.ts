@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { Secrets } from '../kernel/secrets/secrets.ts'
+import { AesSecrets } from './aes-secrets.ts'
 import { openSecrets } from './open-secrets.ts'
 
 const codeOf = (action: () => unknown) => {
@@ -28,7 +28,7 @@ describe('openSecrets', () => {
   const inSecrets = (name = '') => path.join(dataDir, 'secrets', name)
 
   /** Waits until a start has begun to write, or is over. */
-  async function begun(started: Promise<Secrets>): Promise<void> {
+  async function begun(started: Promise<AesSecrets>): Promise<void> {
     let isOver = false
     const end = (): void => {
       isOver = true
@@ -64,7 +64,7 @@ describe('openSecrets', () => {
     const first = randomBytes(32)
     writeFileSync(inSecrets('encryption.key'), first.toString('base64'))
     const sealed = (await started).encrypt('x')
-    expect(new Secrets(first).decrypt(sealed)).toBe('x')
+    expect(new AesSecrets(first).decrypt(sealed)).toBe('x')
     expect(await readFile(inSecrets('encryption.key'), 'utf8')).toBe(first.toString('base64'))
     expect(await readdir(inSecrets())).toEqual(['encryption.key'])
   })
@@ -99,7 +99,7 @@ describe('openSecrets', () => {
     await mkdir(inSecrets())
     await writeFile(inSecrets('encryption.salt'), `${salt.toString('base64')}\n`)
     const key = scryptSync('c\u00e1se', salt, 32, { N: 32_768, r: 8, p: 3, maxmem: 2 ** 26 })
-    const stored = new Secrets(key).encrypt('stored')
+    const stored = new AesSecrets(key).encrypt('stored')
     // Systems compose letters in two ways, and the passphrase is the same.
     for (const passphrase of ['c\u00e1se', 'ca\u0301se'])
       expect((await openSecrets({ dataDir, passphrase })).decrypt(stored)).toBe('stored')

@@ -1,7 +1,7 @@
 import { hkdfSync, randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Secrets } from './secrets.ts'
+import { AesSecrets } from './aes-secrets.ts'
 
 const codeOf = (action: () => unknown) => {
   try {
@@ -12,8 +12,8 @@ const codeOf = (action: () => unknown) => {
   return undefined
 }
 
-describe('Secrets', () => {
-  const secrets = new Secrets(randomBytes(32))
+describe('AesSecrets', () => {
+  const secrets = new AesSecrets(randomBytes(32))
 
   it('gives back every text it encrypted', () => {
     fc.assert(
@@ -55,7 +55,7 @@ describe('Secrets', () => {
   })
 
   it('refuses a value of another key with an error that says what to do and holds no secret', () => {
-    const sealed = new Secrets(randomBytes(32)).encrypt('provider-key')
+    const sealed = new AesSecrets(randomBytes(32)).encrypt('provider-key')
     expect(codeOf(() => secrets.decrypt(sealed))).toBe('SECRET_UNREADABLE')
     expect(() => secrets.decrypt(sealed)).toThrow(/SERVICE_ENCRYPTION_KEY/)
     expect(() => secrets.decrypt(sealed)).not.toThrow(sealed.slice(4))
@@ -63,9 +63,9 @@ describe('Secrets', () => {
 
   it('reads values of a former key and encrypts under the present one', () => {
     const former = randomBytes(32)
-    const both = new Secrets(randomBytes(32), former)
-    expect(both.decrypt(new Secrets(former).encrypt('old'))).toBe('old')
-    expect(codeOf(() => new Secrets(former).decrypt(both.encrypt('new')))).toBe('SECRET_UNREADABLE')
+    const both = new AesSecrets(randomBytes(32), former)
+    expect(both.decrypt(new AesSecrets(former).encrypt('old'))).toBe('old')
+    expect(codeOf(() => new AesSecrets(former).decrypt(both.encrypt('new')))).toBe('SECRET_UNREADABLE')
   })
 
   it.each([
@@ -85,7 +85,7 @@ describe('Secrets', () => {
 })
 
 describe('secrets of a purpose', () => {
-  const root = new Secrets(randomBytes(32))
+  const root = new AesSecrets(randomBytes(32))
   const salt = randomBytes(32)
 
   it('open what they encrypted, made once or made again', () => {
@@ -98,7 +98,7 @@ describe('secrets of a purpose', () => {
     ['another purpose', () => root.derive('vaults', salt)],
     ['another salt', () => root.derive('vault', randomBytes(32))],
     ['no salt', () => root.derive('vault')],
-    ['another root', () => new Secrets(randomBytes(32)).derive('vault', salt)],
+    ['another root', () => new AesSecrets(randomBytes(32)).derive('vault', salt)],
   ])('are closed to %s', (_, other) => {
     const sealed = root.derive('vault', salt).encrypt('x')
     expect(codeOf(() => other().decrypt(sealed))).toBe('SECRET_UNREADABLE')
@@ -106,23 +106,23 @@ describe('secrets of a purpose', () => {
 
   it('read what was encrypted before the root had a passphrase', () => {
     const former = randomBytes(32)
-    const sealed = new Secrets(former).derive('vault', salt).encrypt('old')
-    expect(new Secrets(randomBytes(32), former).derive('vault', salt).decrypt(sealed)).toBe('old')
+    const sealed = new AesSecrets(former).derive('vault', salt).encrypt('old')
+    expect(new AesSecrets(randomBytes(32), former).derive('vault', salt).decrypt(sealed)).toBe('old')
   })
 
   it('name a text the same each time, and under each key that there was', () => {
     const former = randomBytes(32)
-    const [name, ...others] = new Secrets(former).names('a session')
+    const [name, ...others] = new AesSecrets(former).names('a session')
     expect([name?.length, others]).toEqual([43, []])
-    const [fresh, old] = new Secrets(randomBytes(32), former).names('a session')
+    const [fresh, old] = new AesSecrets(randomBytes(32), former).names('a session')
     expect([old, fresh === name]).toEqual([name, false])
-    expect(new Secrets(former).derive('other').names('a session')).not.toContain(name)
+    expect(new AesSecrets(former).derive('other').names('a session')).not.toContain(name)
   })
 
   it('derive their key in the one way that keeps what is stored readable', () => {
     const key = randomBytes(32)
     const derived = hkdfSync('sha256', key, salt, 'switchyard vault', 32)
-    const stored = new Secrets(new Uint8Array(derived)).encrypt('stored')
-    expect(new Secrets(key).derive('vault', salt).decrypt(stored)).toBe('stored')
+    const stored = new AesSecrets(new Uint8Array(derived)).encrypt('stored')
+    expect(new AesSecrets(key).derive('vault', salt).decrypt(stored)).toBe('stored')
   })
 })

@@ -2,7 +2,8 @@ import { randomBytes, scrypt } from 'node:crypto'
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { keyBytes, Secrets, SecretsError } from '../kernel/secrets/secrets.ts'
+import { SecretsError } from '../../kernel/secrets/secrets.ts'
+import { AesSecrets, keyBytes } from './aes-secrets.ts'
 
 /** scrypt as OWASP advises it for 32 MB of memory. A change makes everything under a passphrase unreadable. */
 const cost = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 }
@@ -20,16 +21,16 @@ export interface SecretsOptions {
  * from the time before the passphrase stay readable. Any number of processes may start at once: all get one key.
  * Throws SECRETS_STORAGE when the folder cannot be used or a kept key is damaged.
  */
-export async function openSecrets({ dataDir, passphrase }: SecretsOptions): Promise<Secrets> {
+export async function openSecrets({ dataDir, passphrase }: SecretsOptions): Promise<AesSecrets> {
   const folder = path.join(dataDir, 'secrets')
   const keyFile = path.join(folder, 'encryption.key')
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    if (!passphrase) return new Secrets(await keep(keyFile))
+    if (!passphrase) return new AesSecrets(await keep(keyFile))
     const salt = await keep(path.join(folder, 'encryption.salt'))
     const key = await stretch(passphrase.normalize('NFKC'), salt, keyBytes, cost)
     const generated = await read(keyFile)
-    return generated ? new Secrets(key, generated) : new Secrets(key)
+    return generated ? new AesSecrets(key, generated) : new AesSecrets(key)
   } catch (error) {
     if (error instanceof SecretsError) throw error
     const reason = error instanceof Error ? error.message : String(error)
