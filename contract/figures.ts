@@ -30,7 +30,8 @@ export interface FigureLine {
 
 /**
  * Sums over all calls through the gateway, whatever made them, from the roll-up that is written with their traces: it holds
- * over restarts and kills, and stays when traces are deleted. Traces that clients reported are in none of them.
+ * over restarts and kills, and stays when traces are deleted. Traces that clients reported are in none of them, and attacks of the red team in
+ * none of a user.
  */
 export interface Figures {
   /**

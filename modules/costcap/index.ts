@@ -46,7 +46,13 @@ export default defineModule({
       },
     })
 
+    /** Attacks of the red team have a budget of their own, and leave those of the user alone. */
     function capsOn(call: Call): readonly Cap[] {
+      const all = allCapsOn(call)
+      return call.context.source === 'redteam' ? all.filter(({ scope }) => scope !== 'user') : all
+    }
+
+    function allCapsOn(call: Call): readonly Cap[] {
       const { userId } = call.principal
       const ofUser = id === ofUsers && userId !== undefined ? use(Spend).capsOf(userId) : []
       const others = capsBySettings?.(call) ?? []

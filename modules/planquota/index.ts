@@ -33,8 +33,12 @@ export default defineModule({
     const own = settings.requests_per_month === undefined ? [] : [ownQuota(id, settings.requests_per_month)]
     if (!countsPlans && own.length === 0) return {}
 
-    const quotasOf = ({ principal }: Call): readonly Quota[] =>
-      countsPlans ? [...use(Plans).quotasOf(principal), ...own] : own
+    const quotasOf = ({ principal, context: { source } }: Call): readonly Quota[] => {
+      const ofPlans = countsPlans ? use(Plans).quotasOf(principal) : []
+      // Attacks of the red team have a budget of their own, and leave the user's alone.
+      const counted = source === 'redteam' ? ofPlans.filter(({ scope }) => scope !== 'user') : ofPlans
+      return [...counted, ...own]
+    }
     const budget = () => use(Counting).budget(planBudget)
     const stays = slot<{ answer?: Awaitable<Held | Refusal> }>(() => ({}))
     const notices = new Notices(settings.notify_at, (prompt) => use(Plans).suggest(prompt))

@@ -42,9 +42,9 @@ export class UsageMeter {
     this.#counters = counters
   }
 
-  /** Counts a call, unless it has no user or was refused before it reached a provider. */
-  add({ ending, usage, cost }: Outcome, { principal, trace }: Call): void {
-    if (principal.userId === undefined || ending === 'refused') return
+  /** Counts a call, unless it has no user, was refused before it reached a provider, or is an attack of the red team. */
+  add({ ending, usage, cost }: Outcome, { principal, trace, context }: Call): void {
+    if (principal.userId === undefined || ending === 'refused' || context.source === 'redteam') return
     const names = this.#namesOf(this.#periodAt(trace.startedAt), principal.userId)
     this.#counters.add(names.requests, 1)
     if (usage.input > 0) this.#counters.add(names.tokensIn, usage.input)

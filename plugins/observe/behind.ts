@@ -14,7 +14,7 @@ export async function raiseUsage(
 ): Promise<number> {
   const firstDay = dayOf(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()))
   const byUser = new Map<string, Tally>()
-  for (const source of [undefined, ...callSources]) {
+  for (const source of [undefined, ...callSources.filter((one) => one !== 'redteam')]) {
     const found = await traces.cells(undefined, source).byValue('user', firstDay, dayOf(now.getTime()))
     for (const [userId, tally] of found) byUser.set(userId, (byUser.get(userId) ?? new Tally()).merge(tally))
   }

@@ -16,7 +16,8 @@ import { Tally, type Totals } from './tally.ts'
  *   midnight somewhere else.
  *
  * Calls that the gateway itself starts have separate scopes, `*~replay` and `<user>~replay` by their source, so that figures have
- * them only on request. Cells by the quarter of an hour count calls of all sources.
+ * them only on request. Cells by the quarter of an hour count calls of all sources, but for a user's own, which leave out attacks of the red
+ * team.
  *
  * Quarters, hours, minutes and days are counted from the epoch, in UTC.
  */

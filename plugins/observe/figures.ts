@@ -12,13 +12,18 @@ import type { Traces } from './traces.ts'
 
 /** Clients' own calls, and those of every other source. */
 const sources = [undefined, ...callSources]
+const withoutAttacks = sources.filter((source) => source !== 'redteam')
+
+/** The sources that figures add up: attacks of the red team are nothing that a user has used. */
+const sourcesOf = (userId: string | undefined, dimension?: FigureDimension) =>
+  userId === undefined && dimension !== 'user' ? sources : withoutAttacks
 
 /** The sums of traces, over all sources, for other plugins. */
 export function figuresOf(traces: Pick<Traces, 'cells'>): Figures {
   async function overSources<K>(
     userId: string | undefined,
     read: (cells: Cells) => Promise<ReadonlyMap<K, Tally>>,
-    of: readonly (CallSource | undefined)[] = sources,
+    of: readonly (CallSource | undefined)[],
   ): Promise<Map<K, Tally>> {
     const all = new Map<K, Tally>()
     for (const found of await Promise.all(of.map((source) => read(traces.cells(userId, source)))))
@@ -41,17 +46,19 @@ export function figuresOf(traces: Pick<Traces, 'cells'>): Figures {
     since: async (dimension, value, from, to = Date.now()) =>
       sumsOf(await traces.cells(undefined).quarters(dimension, value, from, to)),
     async byValue(dimension, fromDay, toDay, userId) {
-      const all = await overSources(userId, (cells) => cells.byValue(dimension, fromDay, toDay))
+      const of = sourcesOf(userId, dimension)
+      const all = await overSources(userId, (cells) => cells.byValue(dimension, fromDay, toDay), of)
       return withoutTold(all, userId, () => traces.cells(userId, 'manual').byValue(dimension, fromDay, toDay))
     },
     async byDay(fromDay, toDay, userId, source) {
-      const of = source === undefined ? sources : [source === 'proxy' ? undefined : source]
+      const of = source === undefined ? sourcesOf(userId) : [source === 'proxy' ? undefined : source]
       const all = await overSources(userId, (cells) => cells.byDay(fromDay, toDay), of)
       const isTold = of.includes(undefined) ? userId : undefined
       return withoutTold(all, isTold, () => traces.cells(userId).byDay(fromDay, toDay, 'manual'))
     },
     async days(dimension, fromDay, toDay, userId) {
-      const all = await overSources(userId, (cells) => cells.byDayAndValue(dimension, fromDay, toDay))
+      const of = sourcesOf(userId, dimension)
+      const all = await overSources(userId, (cells) => cells.byDayAndValue(dimension, fromDay, toDay), of)
       const told = (): Promise<Map<string, Tally>> =>
         dimension === 'total'
           ? traces.cells(userId).byDayAndValue('manual', fromDay, toDay)

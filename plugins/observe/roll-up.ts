@@ -62,6 +62,8 @@ const projectOf = (project: string, tenant: string | undefined): string =>
 
 const noTags: readonly string[] = []
 
+const attacks = suffixOf('redteam')
+
 function namesOf(minute: number, row: TraceRow, values: Values, isTold: boolean, apart: string): CellNames {
   const { user_id: user, tenant } = row
   const hour = Math.floor((minute * minuteMs) / hourMs)
@@ -83,9 +85,11 @@ function namesOf(minute: number, row: TraceRow, values: Values, isTold: boolean,
     if (tenant !== undefined) holders.push(['tenant', tenant])
     for (const [dimension, value] of holders) cells.add(`d/${all}/${dimension}/${day}/${value}`)
     const quarter = Math.floor((minute * minuteMs) / quarterMs)
+    // Attacks of the red team are nothing that the user has spent, and quarters are not kept by source.
+    const spenders = apart === attacks ? holders.filter(([dimension]) => dimension !== 'user') : holders
     const others = values.filter(([dimension]) => dimension !== 'project')
     const project = ['project', projectOf(row.project, tenant)] as const
-    for (const [dimension, value] of [['total', ''] as const, ...holders, ...others, project])
+    for (const [dimension, value] of [['total', ''] as const, ...spenders, ...others, project])
       cells.add(`q/${day}/${dimension}/${value}/${quarter}`)
   }
   return {
