@@ -61,6 +61,15 @@ const causes: readonly (readonly [names: readonly string[], cause: () => Promise
     },
   ],
   [
+    ['upgrade.redteam_bypass_detected'],
+    async () => {
+      const system_prompt = Array.from({ length: 30 }, (_, n) => `word${n}`).join(' ')
+      upstream.reply({ content: system_prompt, times: 5 })
+      const { body } = await gateway.api('POST', '/api/redteam/quickscan', { system_prompt })
+      expect(body.bypassed).toBeGreaterThan(0)
+    },
+  ],
+  [
     ['rate_limit_hit'],
     async () => {
       const { key } = await gateway.signUp('hasty')
@@ -112,11 +121,7 @@ const causes: readonly (readonly [names: readonly string[], cause: () => Promise
 ]
 
 /** They can be subscribed to, and wait for the areas that will emit them. */
-const withoutEmitter = [
-  'upgrade.autoroute_cap_reached',
-  'upgrade.autoroute_savings_*',
-  'upgrade.redteam_bypass_detected',
-]
+const withoutEmitter = ['upgrade.autoroute_cap_reached', 'upgrade.autoroute_savings_*']
 
 test('every documented name brings its event, and the catalogue lists no type that none emits', async () => {
   const names = [...causes.flatMap(([caused]) => caused), ...withoutEmitter]
@@ -137,6 +142,6 @@ test('every documented name brings its event, and the catalogue lists no type th
   }
   const { events } = (await gateway.api('GET', '/api/events/catalogue')).body
   const declared = events.map(({ name }: { name: string }) => name)
-  expect(declared.filter((name: string) => /autoroute|redteam/.test(name))).toEqual([])
+  expect(declared.filter((name: string) => /autoroute/.test(name))).toEqual([])
   for (const name of withoutEmitter) expect(received(name)).toEqual([])
 }, 180_000)
