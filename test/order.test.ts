@@ -72,6 +72,7 @@ const chain = [
   'route: modelswitch',
   'route: abrouter',
   'route: canarydeploy',
+  'route: smartroute',
   'route: localsync',
   'route: regionroute',
   'route: tierdrop',

@@ -19,6 +19,7 @@ const descriptions: Readonly<Record<string, string>> = {
   trace_milestone_10000: 'There are 10,000 traces.',
   trace_milestone_100000: 'There are 100,000 traces.',
   trace_milestone_1000000: 'There are 1,000,000 traces.',
+  autoroute_cap_reached: 'Autopilot has routed as many calls of a user as the plan has in a day.',
   redteam_bypass_detected: 'Probes of a quick scan got through, where no campaigns are to be had.',
   error_rate_high: 'A tenth of the calls of the last hour failed.',
 }

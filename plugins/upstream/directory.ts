@@ -114,12 +114,14 @@ export class Directory {
   /**
    * Where a model may go, best first. `provider/model` says it outright; then the table of routes; then the providers
    * that name the model, or else those that the catalogue lists it for, in both cases those with a key first. Throws a
-   * not found when none does, with near names: those of models, and those that `others` gives.
+   * not found when none does, with what `advise` says of the model, or with near names: those of models, and those that `others`
+   * gives.
    */
   resolve(
     model: string,
     forced: string | undefined,
     others: () => readonly string[] = () => [],
+    advise: (model: string) => string | undefined = () => undefined,
   ): readonly Route[] {
     if (forced !== undefined) {
       const provider = this.get(forced)
@@ -135,13 +137,17 @@ export class Directory {
     }
     let routes = this.#resolved.get(model)
     if (!routes) {
-      routes = this.#look(model, others)
+      routes = this.#look(model, others, advise)
       this.#resolved.set(model, routes)
     }
     return routes
   }
 
-  #look(model: string, others: () => readonly string[]): readonly Route[] {
+  #look(
+    model: string,
+    others: () => readonly string[],
+    advise: (model: string) => string | undefined,
+  ): readonly Route[] {
     const slash = model.indexOf('/')
     const named = slash > 0 ? this.find(model.slice(0, slash)) : undefined
     if (named) return [{ provider: named, model: model.slice(slash + 1), reason: 'named in the model' }]
@@ -158,7 +164,7 @@ export class Directory {
       ...serving.filter(({ configured }) => !configured),
       ...this.#fallbacks(),
     ]
-    if (known.length === 0) throw this.#unknown(model, others())
+    if (known.length === 0) throw this.#unknown(model, others(), advise(model))
     return known.map((provider) => ({
       provider,
       model: this.served.nameAt(provider.name, model) ?? model,
@@ -189,13 +195,11 @@ export class Directory {
     return this.providers.filter(({ spec }) => spec.fallback)
   }
 
-  #unknown(model: string, others: readonly string[]): Error {
+  #unknown(model: string, others: readonly string[], advice: string | undefined): Error {
     const near = nearest(model, [...this.names, ...others])
-    const hint = near.length === 0 ? '' : ` Did you mean ${near.join(' or ')}?`
-    return notFound(
-      `No provider serves the model ${model}.${hint} Write provider/model to name the provider outright.`,
-      { param: 'model' },
-    )
+    const hint = near.length === 0 ? '' : `Did you mean ${near.join(' or ')}? `
+    const help = advice ?? `${hint}Write provider/model to name the provider outright.`
+    return notFound(`No provider serves the model ${model}. ${help}`, { param: 'model' })
   }
 
   /** Model names that are known exactly, of all providers. */

@@ -13,7 +13,7 @@ import {
 import type { Directory, Route } from '../directory.ts'
 import type { KeyStore } from '../keys/key-store.ts'
 import { keyAdvice } from '../kit/key-advice.ts'
-import { ModelAliases, type ModelNames } from '../kit/models.ts'
+import { ModelAdvice, ModelAliases, type ModelNames } from '../kit/models.ts'
 import { chosenRoute, usableRoutes } from './choice.ts'
 
 export interface Parts {
@@ -38,7 +38,9 @@ interface Chosen {
 export function destinationOf(call: Call, { directory, keys, on, ownKey }: Parts): Awaitable<Chosen> {
   const aliases = (): readonly string[] =>
     (on.services.get(ModelAliases) as ModelNames | undefined)?.names() ?? []
-  const routes = directory.resolve(call.request.model, call.context.provider, aliases)
+  const advice = (model: string): string | undefined =>
+    (on.services.get(ModelAdvice) as ModelAdvice | undefined)?.adviceFor(model)
+  const routes = directory.resolve(call.request.model, call.context.provider, aliases, advice)
   const user = call.principal.userId
   const use = (route: Route, own: Credential | undefined): Chosen | undefined =>
     own || route.provider.configured

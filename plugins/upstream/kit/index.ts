@@ -17,7 +17,7 @@ export {
 } from './health.ts'
 export { type KeyExchange, keyExchange, keyProblem, readyTarget } from './key-exchange.ts'
 export { KeySelection, type KeySelector } from './key-selection.ts'
-export { ModelAliases, type ModelNames, type ModelScope, ModelScopes } from './models.ts'
+export { ModelAdvice, ModelAliases, type ModelNames, type ModelScope, ModelScopes } from './models.ts'
 export { repliedWithToolNames, withToolNames } from './named-tools.ts'
 export { optionsReader, protocolError, quirksReader } from './provider-facts.ts'
 export { quoted } from './quoted.ts'

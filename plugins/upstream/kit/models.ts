@@ -16,3 +16,11 @@ export interface ModelScope {
 }
 
 export const ModelScopes = token<ModelScope>('model-scopes')
+
+/** Offered by a plugin that serves names of its own while it is set up for them. */
+export interface ModelAdvice {
+  /** What to do so that this name is served; undefined for names that are none of these. */
+  adviceFor(model: string): string | undefined
+}
+
+export const ModelAdvice = token<ModelAdvice>('model-advice')

@@ -1,0 +1,108 @@
+import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
+import { type Actor, badRequest, type Collection, type Context } from '#kernel'
+import { changed, followRows, rowSection } from '#kit'
+import { type Configuration, configuration, type fields } from './fields.ts'
+
+const key = 'config'
+
+const row = z.object({
+  id: z.string(),
+  created_at: z.string(),
+  updated_at: z.string(),
+  /** The fields that were set at runtime. */
+  set: z.record(z.string(), z.unknown()),
+})
+type Row = z.infer<typeof row>
+
+/** The configuration: what service.yaml says, and over it what was set at runtime, in memory of every thread. */
+export class Configured {
+  readonly #rows: Collection<Row>
+  readonly #set: ReturnType<Context<unknown>['section']>
+  readonly #file: object
+  #row: Row | undefined
+  #changing = 0
+  #told: (isForeign: boolean) => void = () => {}
+  #current: Configuration
+
+  constructor({ store, section }: Pick<Context<unknown>, 'store' | 'section'>, file: object) {
+    this.#file = file
+    this.#current = this.#with({})
+    this.#rows = store.collection('configuration', { schema: row })
+    this.#set = section(
+      rowSection<Row>({
+        name: 'autopilot',
+        rows: this.#rows,
+        most: 1,
+        fieldsOf: (form) => ({ set: this.#checked(form) }),
+        formOf: ({ set }) => set,
+      }),
+    ) as ReturnType<Context<unknown>['section']>
+  }
+
+  /**
+   * Takes in what is stored, and from then on every change. `told` is called after each, and learns whether it was made by another
+   * way than `change`, such as an import. Returns what ends that.
+   */
+  async load(told: (isForeign: boolean) => void): Promise<() => void> {
+    const end = await followRows(this.#rows, (_, row) => this.#take(row))
+    this.#told = told
+    return end
+  }
+
+  get current(): Configuration {
+    return this.#current
+  }
+
+  /** When it was changed at runtime. */
+  get updatedAt(): string | undefined {
+    return this.#row?.updated_at
+  }
+
+  /** Sets fields; null clears one, so that it is as service.yaml says. Resolves when it is on disk and holds here. */
+  async change(change: object, actor: Actor): Promise<Configuration> {
+    const now = new Date().toISOString()
+    const before = await this.#rows.get(key)
+    const set = changed(before?.set ?? {}, change, z.record(z.string(), z.unknown()))
+    const next = { id: key, set: this.#checked(set), created_at: before?.created_at ?? now, updated_at: now }
+    if (isDeepStrictEqual(next.set, before?.set ?? {})) return this.#current
+    this.#changing += 1
+    try {
+      await this.#set(key, next, actor)
+      this.#take(next)
+    } finally {
+      this.#changing -= 1
+    }
+    return this.#current
+  }
+
+  /** The fields of a form; throws a bad request that names the one that does not fit. */
+  #checked(form: object): Record<string, unknown> {
+    this.#with(form)
+    return Object.fromEntries(Object.entries(form).filter(([, value]) => value !== null))
+  }
+
+  #with(set: object): Configuration {
+    const known = changed(this.#file, set, configuration)
+    check(known)
+    return known
+  }
+
+  #take(row: Row | undefined): void {
+    this.#row = row
+    this.#current = this.#with(row?.set ?? {})
+    this.#told(this.#changing === 0)
+  }
+}
+
+/** Throws a bad request for fields that do not go together. */
+function check({ enabled, reference_model: reference, candidate_models: candidates, judge }: Configuration) {
+  const refuse = (field: keyof typeof fields | 'judge.model', why: string) =>
+    badRequest(`body ${field}: ${why}`, { param: field })
+  if (enabled && reference === null)
+    throw refuse('reference_model', 'Autopilot needs one, to answer where no other model qualifies.')
+  if (reference !== null && candidates.includes(reference))
+    throw refuse('candidate_models', `${reference} is the reference model, which needs no comparison.`)
+  if (judge.model !== null && (judge.model === reference || candidates.includes(judge.model)))
+    throw refuse('judge.model', `${judge.model} cannot judge its own answers. Name another model.`)
+}
