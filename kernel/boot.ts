@@ -30,7 +30,7 @@ import { Queues } from './queues.ts'
 import { Refusals } from './refusals.ts'
 import type { Secrets } from './secrets/secrets.ts'
 import { kernelServices, type PluginData, type StoreState } from './services.ts'
-import { type FirstKernel, type FurtherThread, type OtherThreads, Threads } from './threads/threads.ts'
+import { type FirstKernel, type FurtherThread, type OtherThreads, threadAlone } from './threads/threads.ts'
 import type { Token } from './token.ts'
 
 /** How long calls may go on with a generation that was replaced. */
@@ -118,7 +118,8 @@ export async function boot({
       thread: thread?.number ?? 1,
       isDraining: false,
     }
-    const pool = others?.({ events, startedAt: runtime.startedAt, registry: () => registry })
+    const queues = new Queues()
+    const pool = others?.({ events, queues, startedAt: runtime.startedAt, registry: () => registry })
     const registry: Registry = new Registry({
       container,
       events,
@@ -139,9 +140,7 @@ export async function boot({
       ...(pool && { announce: (news: NumberedNews) => pool.tell(news) }),
     })
     const reloader = reloaderOf(registry)
-    const queues = new Queues()
     const refusals = new Refusals()
-    const threads = new Threads(queues)
     const personal = personalOf(() => registry, log)
     const services = {
       accounts,
@@ -160,7 +159,7 @@ export async function boot({
       secrets,
       storage: engine,
       storeState,
-      threads,
+      threads: pool?.all ?? threadAlone(queues),
     }
     for (const [name, useValue] of Object.entries(services)) {
       container.register(kernelServices[name as keyof typeof services], { useValue })
@@ -207,10 +206,7 @@ export async function boot({
       runtime.isDraining = true
       return Promise.all([pool?.close(), server.close(config)])
     })
-    if (pool) {
-      await pool.start(address.port, (accept) => server.listenAside(accept))
-      threads.join(pool)
-    }
+    await pool?.start(address.port, (accept) => server.listenAside(accept))
     // The last step, so that a failed boot does not make a key that is never shown.
     const newAdminKey = config.adminKey || thread ? undefined : await firstAdminKey(accounts.keys)
     const host = address.family === 'IPv6' ? `[${address.address}]` : address.address

@@ -11,12 +11,13 @@ import type { HttpServer } from '../../kernel/http/server.ts'
 import type { Log } from '../../kernel/log.ts'
 import type { Registry } from '../../kernel/plugin/registry.ts'
 import type { NumberedNews } from '../../kernel/plugin/transaction.ts'
-import type { QueueStatus } from '../../kernel/queues.ts'
+import type { QueueStatus, Queues } from '../../kernel/queues.ts'
 import { type OtherThreads, ThreadEnded } from '../../kernel/threads/threads.ts'
 import { errors } from '../../kernel/threads/thrown.ts'
 import type { Argument, Result } from '../../storage/shared/rpc-port.ts'
 import type { SharedEngine } from '../../storage/shared.ts'
 import { SupervisedWorker } from '../../workers/supervised-worker.ts'
+import { AllThreads } from './all-threads.ts'
 import { acceptForwarded, newForwardSecret } from './forward.ts'
 import type { FirstMethods, ThreadData, ThreadMethods } from './methods.ts'
 import type { FirstRelay, Relayed } from './relay.ts'
@@ -28,6 +29,7 @@ interface ThreadPoolParts {
   readonly log: Log
   readonly shared: SharedEngine
   readonly events: Events
+  readonly queues: Queues
   readonly relay: FirstRelay
   readonly startedAt: number
   readonly registry: () => Registry
@@ -50,11 +52,13 @@ const patienceMs = 15_000
 
 /** The further threads of a process: the first one starts them, keeps them alike, and replaces those that end. */
 export class ThreadPool implements OtherThreads {
+  readonly all: AllThreads
   readonly #parts: ThreadPoolParts
   readonly #threads = new Map<number, ThreadHandle>()
 
   constructor(parts: ThreadPoolParts) {
     this.#parts = parts
+    this.all = new AllThreads(parts.queues, this)
     parts.relay.runInOthers = async (key) => void (await this.#ask('run', key))
   }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from 'zod'
-import { Meter, type MeterState } from '../chain/meter.ts'
+import type { Meter } from '../chain/meter.ts'
 import { defineEvent, type Events, type Occurrence } from '../events.ts'
 import type { HttpServer } from '../http/server.ts'
 import type { Plugin } from '../plugin/plugin-record.ts'
@@ -31,64 +31,37 @@ export interface FurtherThread {
 /** The parts of the first kernel of several that the further threads are kept alike by. */
 export interface FirstKernel {
   readonly events: Events
+  readonly queues: Queues
   readonly startedAt: number
   readonly registry: () => Registry
 }
 
+/** The measurements of all threads together, for routes that show them. */
+export interface Threads {
+  readonly count: number
+  /** The measurements of a plugin. */
+  meterOf(plugin: Pick<Plugin, 'id' | 'meter'>): Promise<Meter>
+  resetMeter(plugin: Pick<Plugin, 'id' | 'meter'>): Promise<void>
+  /** The queues by name. */
+  queues(): Promise<Record<string, QueueStatus>>
+}
+
 /** The other threads of the process, for the kernel of the first one. */
 export interface OtherThreads {
-  readonly count: number
+  /** They and this one. */
+  readonly all: Threads
   /** Starts them all, to listen on the first one's port and to forward to it. Rejects when one cannot. */
   start(port: number, listenAside: HttpServer['listenAside']): Promise<void>
   /** Resolves when a change of plugins holds in all of them. */
   tell(news: NumberedNews): Promise<void>
   /** Has all drain and end. */
   close(): Promise<void>
-  meters(id: string): Promise<readonly MeterState[]>
-  resetMeters(id: string): Promise<void>
-  queues(): Promise<readonly Record<string, QueueStatus>[]>
 }
 
-/** The measurements of all threads together, for routes that show them. */
-export class Threads {
-  readonly #queues: Queues
-  #others: OtherThreads | undefined
-
-  constructor(queues: Queues) {
-    this.#queues = queues
-  }
-
-  /** From now on there are others. */
-  join(others: OtherThreads): void {
-    this.#others = others
-  }
-
-  get count(): number {
-    return 1 + (this.#others?.count ?? 0)
-  }
-
-  /** The measurements of a plugin. */
-  async meterOf({ id, meter }: Pick<Plugin, 'id' | 'meter'>): Promise<Meter> {
-    if (!this.#others) return meter
-    const all = new Meter()
-    for (const state of [meter.state, ...(await this.#others.meters(id))]) all.include(state)
-    return all
-  }
-
-  async resetMeter({ id, meter }: Pick<Plugin, 'id' | 'meter'>): Promise<void> {
-    meter.reset()
-    await this.#others?.resetMeters(id)
-  }
-
-  /** The queues by name. */
-  async queues(): Promise<Record<string, QueueStatus>> {
-    const sums = this.#queues.read()
-    for (const other of (await this.#others?.queues()) ?? []) {
-      for (const [name, { depth, bytes, dropped }] of Object.entries(other)) {
-        const sum = sums[name] ?? { depth: 0, bytes: 0, dropped: 0 }
-        sums[name] = { depth: sum.depth + depth, bytes: sum.bytes + bytes, dropped: sum.dropped + dropped }
-      }
-    }
-    return sums
-  }
-}
+/** The measurements of a kernel that knows no other thread. */
+export const threadAlone = (queues: Queues): Threads => ({
+  count: 1,
+  meterOf: async ({ meter }) => meter,
+  resetMeter: async ({ meter }) => meter.reset(),
+  queues: async () => queues.read(),
+})
