@@ -25,8 +25,6 @@ type Parts = SetupParts &
     readonly journal?: Journal | undefined
   }
 
-export type ChangingParts = Omit<Parts, 'service' | 'current' | 'configure'> & TableParts
-
 /** A table whose plugins change one change at a time, each wholly or not at all, with an entry in the journal. */
 export class ChangingTable extends PluginTable {
   protected readonly parts: Parts
@@ -36,9 +34,9 @@ export class ChangingTable extends PluginTable {
   #last: Promise<unknown> = Promise.resolve()
   #expected: number | undefined
 
-  constructor(given: ChangingParts) {
+  constructor(given: Omit<Parts, 'service' | 'current' | 'configure'> & TableParts) {
     super(given)
-    this.records = new Records(given, (id) => this.find(id))
+    this.records = new Records(given, this)
     this.parts = {
       ...given,
       // Looked through one by one only while a change is made: some services are asked for with every call and never there.

@@ -9,6 +9,7 @@ import type { Events } from '../events.ts'
 import type { Log } from '../log.ts'
 import { Memory } from './memory.ts'
 import type { Binding, Plugin } from './plugin-record.ts'
+import type { PluginTable } from './plugin-table.ts'
 import { effective, type Setting, type SettingChange, type StoredSetting } from './setting.ts'
 
 /** The facts known of plugins before any of their code has run. */
@@ -31,11 +32,11 @@ export const bindingId = (module: string, name: string): string => `${module}/${
 /** Makes the records of plugins and bindings from what was found, configured and stored. */
 export class Records {
   readonly #parts: RecordParts
-  readonly #find: (id: string) => Plugin | undefined
+  readonly #table: Pick<PluginTable, 'find' | 'bindings'>
 
-  constructor(parts: RecordParts, find: (id: string) => Plugin | undefined) {
+  constructor(parts: RecordParts, table: Pick<PluginTable, 'find' | 'bindings'>) {
     this.#parts = parts
-    this.#find = find
+    this.#table = table
   }
 
   /** The records of what was found and of its bindings, in the order of their names. */
@@ -64,6 +65,39 @@ export class Records {
     return { ...plugin, stored, setting: this.#settingOf(plugin, stored, module), instance: undefined }
   }
 
+  /** The same with its bindings, which go by these settings as well. The bindings that still run keep their instances. */
+  withBindings(plugin: Plugin, stored: StoredSetting | undefined): Plugin[] {
+    const next = this.withSettings(plugin, stored)
+    const bindings = plugin.binding ? [] : this.#table.bindings(plugin.id)
+    const bound = bindings.map((binding) => {
+      const instance = next.setting?.enabled ? binding.instance : undefined
+      return { ...this.withSettings(binding, binding.stored, next.setting), instance }
+    })
+    return [next, ...bound]
+  }
+
+  /** The plugins and bindings that these rows lead to: modules first, as their bindings depend on them. */
+  restored(rows: ReadonlyMap<string, StoredSetting | undefined>): { put: Plugin[]; remove: Plugin[] } {
+    const put = new Map<string, Plugin>()
+    const remove: Plugin[] = []
+    const find = (id: string) => put.get(id) ?? this.#table.find(id)
+    for (const [id, stored] of [...rows].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+      const [module = '', name] = id.split('/')
+      const owner = find(module)
+      if (!owner?.manifest || owner.found.problem) continue
+      const known = find(id)
+      if (name === undefined) for (const one of this.withBindings(owner, stored)) put.set(one.id, one)
+      else if (stored || this.isConfigured(id)) {
+        const binding = known ?? this.binding(owner, name, stored)
+        put.set(id, this.withSettings(binding, stored, owner.setting))
+      } else if (known) {
+        put.delete(id)
+        remove.push(known)
+      }
+    }
+    return { put: [...put.values()], remove }
+  }
+
   /** Whether a plugin or a binding stands in the configuration file. */
   isConfigured(id: string): boolean {
     return this.#parts.configured[id] !== undefined
@@ -78,7 +112,7 @@ export class Records {
     module?: Setting,
   ): Plugin {
     const { manifest, problem } = found
-    const before = this.#find(id)
+    const before = this.#table.find(id)
     const kept = { memory: before?.memory ?? new Memory(), meter: before?.meter ?? this.#meter(id) }
     const own = { definition: undefined, instance: undefined, release: undefined }
     const base = { id, found, manifest, ...(binding && { binding }), stored, problem, ...kept, ...own }
@@ -97,7 +131,7 @@ export class Records {
   ): Setting {
     const file = this.#parts.configured[id]
     if (!binding) return effective(manifest!, found.installed && { enabled: true }, file, stored)
-    const above = module ?? this.#find(binding.module)!.setting!
+    const above = module ?? this.#table.find(binding.module)!.setting!
     const said = effective({ enabled: true, order: above.order }, file, stored)
     const isolation = said.isolation ?? above.isolation
     return { ...said, enabled: said.enabled && above.enabled, ...(isolation && { isolation }) }
@@ -106,7 +140,7 @@ export class Records {
   #meter(id: string): Meter {
     const meter: Meter = new Meter(
       new ModuleCircuit(this.#parts.circuit, (change) =>
-        announced(id, this.#find(id) ?? { manifest: undefined }, meter, change, this.#parts),
+        announced(id, this.#table.find(id) ?? { manifest: undefined }, meter, change, this.#parts),
       ),
     )
     return meter

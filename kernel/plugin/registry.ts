@@ -10,7 +10,6 @@ import { withOnce } from './once.ts'
 import type { Plugin } from './plugin-record.ts'
 import { liveOf } from './plugin-table.ts'
 import { bindingId } from './records.ts'
-import { restored } from './restored.ts'
 import { changed, type SettingChange, type StoredSetting } from './setting.ts'
 import { definitionOf } from './setup.ts'
 import type { Change } from './transaction.ts'
@@ -136,7 +135,7 @@ export class Registry extends ChangingTable {
       this.refuseStale(actor)
       const { rows, values, ...rest } = await plan()
       if (rows.size + values.length > 0 || rest.to !== undefined) {
-        const { put, remove } = this.#restored(rows)
+        const { put, remove } = this.records.restored(rows)
         const news = { set: [...put, ...remove].map(({ id }) => id) }
         const set = values.map(({ section, ...value }) => ({ section: this.section(section), ...value }))
         await this.make({ ...rest, put, remove, rows, values: set, actor, news })
@@ -150,7 +149,7 @@ export class Registry extends ChangingTable {
     return this.whileStill(async () => {
       const { settings } = this.parts
       const rows = new Map(await Promise.all(ids.map(async (id) => [id, await settings.get(id)] as const)))
-      if (ids.length > 0) await this.make({ ...this.#restored(rows), news: { set: ids } })
+      if (ids.length > 0) await this.make({ ...this.records.restored(rows), news: { set: ids } })
     })
   }
 
@@ -202,14 +201,6 @@ export class Registry extends ChangingTable {
     return sleepingOf(this.all, this.records, this.parts.engine)
   }
 
-  #restored(rows: Parameters<typeof restored>[0]): ReturnType<typeof restored> {
-    return restored(rows, {
-      records: this.records,
-      find: (id) => this.find(id),
-      withSettings: (plugin, stored) => this.#withSettings(plugin, stored),
-    })
-  }
-
   /** Has a plugin, and the bindings of a module, go by other settings, and stores these. */
   async #change(plugin: Plugin, change: SettingChange, actor: Actor | undefined): Promise<Plugin> {
     const { id, manifest } = plugin
@@ -219,19 +210,8 @@ export class Registry extends ChangingTable {
     }
     const had = change.config ? await migrate(plugin, this.parts.isolation).catch(refuse) : plugin.stored
     const stored = changed(had, change, { setting: plugin.setting, version: manifest.version })
-    const put = this.#withSettings(plugin, stored)
+    const put = this.records.withBindings(plugin, stored)
     await this.make({ put, rows: new Map([[id, stored]]), actor, news: { set: [id] } })
     return this.get(id)
-  }
-
-  /** The bindings that still run keep their instances. */
-  #withSettings(plugin: Plugin, stored: StoredSetting | undefined): Plugin[] {
-    const next = this.records.withSettings(plugin, stored)
-    const bindings = plugin.binding ? [] : this.bindings(plugin.id)
-    const bound = bindings.map((binding) => {
-      const instance = next.setting?.enabled ? binding.instance : undefined
-      return { ...this.records.withSettings(binding, binding.stored, next.setting), instance }
-    })
-    return [next, ...bound]
   }
 }
