@@ -162,7 +162,7 @@ test("the kernel's services are these", () => {
 
 /** Lines of each folder of the kernel without its tests; the files beside them are under ''. They may only fall. */
 const budgets: Readonly<Record<string, number>> = {
-  '': 1_342,
+  '': 1_332,
   auth: 640,
   call: 2_074,
   chain: 2_827,
@@ -170,15 +170,15 @@ const budgets: Readonly<Record<string, number>> = {
   detect: 561,
   discovery: 161,
   events: 344,
-  http: 1_484,
+  http: 1_452,
   isolation: 2_175,
   kit: 255,
   log: 35,
   permissions: 439,
-  plugin: 2_421,
+  plugin: 2_420,
   secrets: 34,
   stream: 586,
-  threads: 139,
+  threads: 112,
 }
 
 test('the kernel keeps its size', () => {

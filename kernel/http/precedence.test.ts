@@ -68,3 +68,14 @@ test('of paths that fit, the one with the most that stands fast from the left is
   expect(await found('/a/x.json')).toBe('/a/{b}.json')
   expect(await found('/a/x.min.json')).toBe('/a/{b}.min.json')
 })
+
+test('a path may end with a slash, and each method has the names of its own parameters', async () => {
+  served = await serveRoutes({ one: [told('get', '/a/{id}'), told('put', '/a/{name}'), told('get', '/b')] })
+  expect(await ask('get', '/b/')).toMatchObject({ status: 200, path: '/b' })
+  expect(await ask('get', '/a/1%2F2/')).toMatchObject({ status: 200, params: { id: '1/2' } })
+  expect(await ask('put', '/a/1')).toMatchObject({ status: 200, params: { name: '1' } })
+  expect(await ask('get', '/b//')).toMatchObject({ status: 404 })
+  expect(await ask('get', '/B')).toMatchObject({ status: 404 })
+  const head = await fetch(`${served.url}/a/1`, { method: 'HEAD' })
+  expect([head.status, await head.text()]).toEqual([200, ''])
+})
