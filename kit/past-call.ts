@@ -39,7 +39,7 @@ export async function pastCallOf(
 }
 
 /** Modules that answer from an answer of before, or of a call that runs at the moment. */
-const caches = ['playback', 'cachelayer', 'semanticcache', 'embedcache', 'inflight']
+export const answeringFromMemory = ['playback', 'cachelayer', 'semanticcache', 'embedcache', 'inflight']
 
 /** Makes a call of the past again, with this request: in the same project with the same tags, and past the caches. */
 export function repeatCall(
@@ -48,7 +48,7 @@ export function repeatCall(
   request: ModelRequest,
   caller: Pick<CallOptions, 'as' | 'ip' | 'signal'>,
 ): MadeCall {
-  return call(request, { ...caller, source: 'replay', parent, project, tags, skip: caches })
+  return call(request, { ...caller, source: 'replay', parent, project, tags, skip: answeringFromMemory })
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Call } from '#kernel'
 import { type Experiment, experimentSchema, variantOf } from './experiment.ts'
-import { Mean, shareOf } from './interval.ts'
 
 const callOf = (userId: string, sessionId?: string, id = 'call_1') =>
   ({ id, principal: { userId, keyId: 'key_1' }, context: { sessionId } }) as unknown as Call
@@ -63,21 +62,4 @@ test('sessions and calls are drawn by themselves, and experiments do not follow 
       variantOf('e', experimentOf(even), callOf(user)) === variantOf('f', experimentOf(even), callOf(user)),
   )
   expect(same.length / users.length).toBeCloseTo(0.5, 1)
-})
-
-test('intervals are those of the textbook', () => {
-  expect(shareOf(10, 100)).toMatchObject({
-    value: 0.1,
-    low: expect.closeTo(0.0552, 4),
-    high: expect.closeTo(0.1744, 4),
-  })
-  expect(shareOf(0, 10)).toMatchObject({ value: 0, low: 0, high: expect.closeTo(0.2775, 4) })
-  expect(shareOf(0, 0)).toEqual({ value: null, low: null, high: null })
-  const mean = new Mean()
-  for (const value of [2, 4, 4, 4, 5, 5, 7, 9]) mean.add(value)
-  expect(mean.estimate).toMatchObject({
-    value: 5,
-    low: expect.closeTo(5 - (1.959964 * 2.13809) / Math.sqrt(8), 4),
-    high: expect.closeTo(5 + (1.959964 * 2.13809) / Math.sqrt(8), 4),
-  })
 })

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { FeedbackRecord, TraceSummary } from '#kernel'
-import { factName, takingTurns, usdOf } from '#kit'
-import { estimate, Mean, shareOf } from './interval.ts'
+import { estimate, factName, Mean, shareOf, takingTurns, usdOf } from '#kit'
 
 /** Different variants that are summed up; older experiments may have had others. */
 const mostVariants = 1000

@@ -1,10 +1,9 @@
-import { defineArea } from '#kernel'
-import { personalOfUsers } from '#kit'
+import { defineArea, Sealing } from '#kernel'
+import { personalOfUsers, SealedJson } from '#kit'
 import { addApproveRoute } from './runs/approve-route.ts'
 import { addBeginRoute } from './runs/begin-route.ts'
 import { addRunRoutes } from './runs/routes.ts'
 import { Runs } from './runs/runs.ts'
-import { SealedJson } from './sealed.ts'
 import { addMessageRoutes } from './sessions/message-routes.ts'
 import { addSessionRoutes } from './sessions/routes.ts'
 import { Talks } from './sessions/talks.ts'
@@ -21,7 +20,7 @@ export default defineArea({
   settings,
 
   async setup(context) {
-    const tools = await Tools.open(context, new SealedJson(context))
+    const tools = await Tools.open(context, new SealedJson(context, () => context.use(Sealing)))
     const workflows = new Workflows(context, tools)
     const { shelf } = workflows
     context.own(await shelf.known.load())

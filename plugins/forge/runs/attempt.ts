@@ -1,8 +1,6 @@
 import { type Context, isGatewayError } from '#kernel'
-import { nanoOf } from '#kit'
-import type { SealedJson } from '../sealed.ts'
+import { BudgetExceeded, CallBudget, nanoOf, type SealedJson } from '#kit'
 import type { Settings } from '../settings.ts'
-import { Budget, BudgetExceeded } from '../steps/budget.ts'
 import { type Problem, problemOf, StepFault } from '../steps/fault.ts'
 import type { Tools } from '../tools/tools.ts'
 import type { Whole } from '../workflows/definition.ts'
@@ -72,7 +70,7 @@ async function executed(
   const { limits } = whole
   const most = limits.max_cost_usd === undefined ? Number.POSITIVE_INFINITY : nanoOf(limits.max_cost_usd)
   const journal = await Journal.open({ run, store, json, mostOfOne: mostBytes, ranMs })
-  const tools = { call, fetch, run, mostBytes, toolbox, budget: new Budget(most, run.cost_nano) }
+  const tools = { call, fetch, run, mostBytes, toolbox, budget: new CallBudget(most, run.cost_nano) }
   const leaves = new Leaves(journal, tools, Math.min(limits.max_parallel ?? max_parallel, max_parallel))
   const execution = new Execution({ journal, leaves, people, toolbox, maxItems })
   return inTime(timeOf(whole, settings) - run.ran_ms, signal, (signal) =>

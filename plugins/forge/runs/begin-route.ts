@@ -6,9 +6,9 @@ import type { Settings } from '../settings.ts'
 import { checkRequests } from '../workflows/check.ts'
 import { value } from '../workflows/value.ts'
 import type { Workflows } from '../workflows/workflows.ts'
+import { isSettled } from './rows.ts'
 import type { Runs } from './runs.ts'
 import { runDetail } from './shown.ts'
-import { isSettled } from './waits.ts'
 
 const body = z.strictObject({
   input: value.default({}),

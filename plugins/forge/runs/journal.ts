@@ -1,4 +1,4 @@
-import type { SealedJson } from '../sealed.ts'
+import type { SealedJson } from '#kit'
 import type { Usage } from '../steps/ask.ts'
 import { type Problem, StepFault } from '../steps/fault.ts'
 import type { Value } from '../workflows/value.ts'

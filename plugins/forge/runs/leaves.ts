@@ -1,7 +1,6 @@
 import { setTimeout as passes } from 'node:timers/promises'
-import { schemaCheck } from '#kit'
+import { BudgetExceeded, schemaCheck } from '#kit'
 import { Usage } from '../steps/ask.ts'
-import { BudgetExceeded } from '../steps/budget.ts'
 import { mayPass, problemOf, StepFault } from '../steps/fault.ts'
 import { Places } from '../steps/places.ts'
 import { type Leaf, type LeafPlace, type Tools, workOf } from '../steps/work.ts'

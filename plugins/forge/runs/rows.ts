@@ -72,6 +72,9 @@ export const noSums = { tokens_in: 0, tokens_out: 0, cost_nano: 0 }
 
 export const isOver = ({ finished_at }: Pick<RunRow, 'finished_at'>): boolean => finished_at !== undefined
 
+/** Whether a run does nothing by itself any more. */
+export const isSettled = (row: RunRow): boolean => isOver(row) || row.status === 'waiting_human'
+
 export const stepKey = (run: string, path: string): string => `${run} ${path}`
 
 /** Whether a step stands by itself in its workflow, and in no other step. */

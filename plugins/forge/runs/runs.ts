@@ -1,18 +1,25 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import { type Context, conflict, type JobQueue, Jobs, newId, type Principal, rateLimited } from '#kernel'
-import { canonicalJson, eraseWithJobs, storePrincipal } from '#kit'
-import { SealedJson } from '../sealed.ts'
+import {
+  type Context,
+  conflict,
+  type JobQueue,
+  Jobs,
+  newId,
+  type Principal,
+  rateLimited,
+  Sealing,
+} from '#kernel'
+import { canonicalJson, eraseWithJobs, RowWaits, SealedJson, storePrincipal } from '#kit'
 import type { Settings } from '../settings.ts'
 import type { Tools } from '../tools/tools.ts'
 import type { WorkflowRow } from '../workflows/rows.ts'
 import type { Workflows } from '../workflows/workflows.ts'
 import type { End, Means } from './attempt.ts'
 import { perform } from './perform.ts'
-import { isOver, noSums, type RunRow } from './rows.ts'
+import { isOver, isSettled, noSums, type RunRow } from './rows.ts'
 import { RunStore } from './store.ts'
 import { RunTexts } from './texts.ts'
-import { Waits } from './waits.ts'
 
 const dayMs = 86_400_000
 
@@ -33,7 +40,7 @@ export interface Asked {
 export class Runs {
   readonly store: RunStore
   readonly texts: RunTexts
-  readonly waits: Waits
+  readonly waits: RowWaits<RunRow>
   readonly #context: Context<Settings>
   readonly #means: Means
   readonly #queue: JobQueue<{ id: string; user: string }>
@@ -42,8 +49,8 @@ export class Runs {
     const { settings } = context
     this.#context = context
     this.store = new RunStore(context)
-    this.texts = new RunTexts(this.store, new SealedJson(context))
-    this.waits = new Waits(this.store.runs)
+    this.texts = new RunTexts(this.store, new SealedJson(context, () => context.use(Sealing)))
+    this.waits = new RowWaits(this.store.runs, isSettled)
     context.own(() => this.waits.close())
     this.#means = { context, store: this.store, json: this.texts.json, workflows, toolbox }
     this.#queue = context.use(Jobs).define(context, 'run', {

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { SealedJson } from '../sealed.ts'
+import type { SealedJson } from '#kit'
 import type { RunRow } from './rows.ts'
 import { type runDetail, shownRun } from './shown.ts'
 import type { RunStore } from './store.ts'

@@ -1,6 +1,5 @@
 import type { Completion, Context, MadeCall, Message, ModelRequest, Principal } from '#kernel'
-import { answerText, collect, type MessageContent, summarise } from '#kit'
-import type { SealedJson } from '../sealed.ts'
+import { answerText, collect, type MessageContent, type SealedJson, summarise } from '#kit'
 import { modelNamed, type Usage } from '../steps/ask.ts'
 import type { Memory } from './memory.ts'
 import type { SessionBody, SessionRow } from './rows.ts'

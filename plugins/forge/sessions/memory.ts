@@ -1,6 +1,5 @@
 import type { Message } from '#kernel'
-import { type MessageContent, messageTexts, roughTokens, summaryMessage } from '#kit'
-import type { SealedJson } from '../sealed.ts'
+import { type MessageContent, messageTexts, roughTokens, type SealedJson, summaryMessage } from '#kit'
 import type { MessageRow, SessionRow, Summary } from './rows.ts'
 import type { SessionStore } from './store.ts'
 

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { usdOf } from '#kit'
-import type { SealedJson } from '../sealed.ts'
+import { type SealedJson, usdOf } from '#kit'
 import { type MessageRow, memory, messageStatuses, type SessionBody, type SessionRow } from './rows.ts'
 
 const time = z.string().meta({ format: 'date-time' })

@@ -1,6 +1,5 @@
-import { type Context, type MadeCall, newId } from '#kernel'
-import { Listening, type MessageContent } from '#kit'
-import { SealedJson } from '../sealed.ts'
+import { type Context, type MadeCall, newId, Sealing } from '#kernel'
+import { Listening, type MessageContent, SealedJson } from '#kit'
 import { Usage } from '../steps/ask.ts'
 import { type Said, type Sender, SessionCalls, saidIn } from './calls.ts'
 import { Memory, sizeOf } from './memory.ts'
@@ -35,7 +34,7 @@ export class Talks {
 
   constructor(context: Context<unknown>) {
     this.store = new SessionStore(context)
-    this.json = new SealedJson(context)
+    this.json = new SealedJson(context, () => context.use(Sealing))
     this.#calls = new SessionCalls(context, this.json, new Memory(this.store, this.json))
   }
 

@@ -1,7 +1,6 @@
 import type { Context, ModelRequest, Outcome } from '#kernel'
-import { answerText, collect } from '#kit'
+import { answerText, type CallBudget, collect } from '#kit'
 import type { RunRow } from '../runs/rows.ts'
-import type { Budget } from './budget.ts'
 import { StepFault } from './fault.ts'
 
 /** What the calls of a step used, those that failed included. */
@@ -23,7 +22,7 @@ export class Usage {
 export interface Asking {
   readonly call: Context<unknown>['call']
   readonly run: RunRow
-  readonly budget: Budget
+  readonly budget: CallBudget
   readonly usage: Usage
   readonly signal: AbortSignal
 }
@@ -42,8 +41,9 @@ export async function ask(
   { call, run, budget, usage, signal }: Asking,
   request: ModelRequest,
 ): Promise<string> {
-  const settle = await budget.claim(signal)
+  const settle = await budget.claim(signal, request.model)
   const before = usage.cost_nano
+  let wasAnswered = false
   try {
     const made = call(request, {
       as: { userId: undefined, tenant: undefined, ...run.principal },
@@ -57,6 +57,7 @@ export async function ask(
     usage.trace_id = made.id
     try {
       const text = answerText(await collect(await made.reply))
+      wasAnswered = true
       if (text === '') throw new StepFault('output_invalid', 'The model said nothing.', { mayPass: true })
       return text
     } finally {
@@ -64,6 +65,6 @@ export async function ask(
       if (outcome) usage.add(outcome)
     }
   } finally {
-    settle(usage.cost_nano - before)
+    settle(usage.cost_nano - before, wasAnswered)
   }
 }

@@ -1,4 +1,5 @@
 import type { Context } from '#kernel'
+import type { CallBudget } from '#kit'
 import type { RunRow } from '../runs/rows.ts'
 import type { Tools as Toolbox } from '../tools/tools.ts'
 import { holds } from '../workflows/condition.ts'
@@ -6,9 +7,8 @@ import type { Whole } from '../workflows/definition.ts'
 import type { Part, Step } from '../workflows/step.ts'
 import { filled, parsed, type Scope, type Value, valued } from '../workflows/value.ts'
 import type { Usage } from './ask.ts'
-import type { Budget } from './budget.ts'
 import { httpRequestOf, runHttp } from './http.ts'
-import { runJudge, verdictRequest } from './judge.ts'
+import { judgeRequest, runJudge } from './judge.ts'
 import { requestOf, runLlm } from './llm.ts'
 
 /** A step that others are not a part of, and that no person decides. */
@@ -17,7 +17,7 @@ export type Leaf = Exclude<Step | Part, { type: 'map' | 'parallel' | 'workflow' 
 /** What steps work with. */
 export interface Tools extends Pick<Context<unknown>, 'call' | 'fetch'> {
   readonly run: RunRow
-  readonly budget: Budget
+  readonly budget: CallBudget
   readonly toolbox: Toolbox
   /** Bytes of an answer of a service. */
   readonly mostBytes: number
@@ -44,8 +44,12 @@ export function workOf(leaf: Leaf, place: LeafPlace, tools: Tools, usage: Usage)
       return { input, run: (signal) => runLlm({ ...tools, usage, signal }, leaf, input) }
     }
     case 'judge': {
-      const input = verdictRequest(leaf, scope)
-      return { input, run: (signal) => runJudge({ ...tools, usage, signal }, leaf, input) }
+      const input = judgeRequest(leaf, scope)
+      return {
+        input,
+        run: (signal) =>
+          runJudge({ ...tools, usage, signal }, leaf, input).then((verdict) => ({ ...verdict })),
+      }
     }
     case 'http': {
       const request = httpRequestOf(leaf, scope)

@@ -1,6 +1,5 @@
 import { type Collection, type Context, conflict, kernelServices, notFound, type Principal } from '#kernel'
-import { OwnedRows, ownedKey, schemaCheck } from '#kit'
-import type { SealedJson } from '../sealed.ts'
+import { OwnedRows, ownedKey, type SealedJson, schemaCheck } from '#kit'
 import type { Settings } from '../settings.ts'
 import { StepFault } from '../steps/fault.ts'
 import { runHttp } from '../steps/http.ts'

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Budget, BudgetExceeded } from '../steps/budget.ts'
 import { StepFault } from '../steps/fault.ts'
 import { Places } from '../steps/places.ts'
 import { condition, holds } from './condition.ts'
@@ -84,43 +83,6 @@ test('a condition that is accepted holds or not, or lacks a value, whatever it i
       } catch (error) {
         expect(error).toBeInstanceOf(StepFault)
       }
-    }),
-  )
-})
-
-test('calls of one price go above a budget by less than one of them, in whatever order they end', async () => {
-  const calls = fc.record({
-    price: fc.integer({ min: 1, max: 50 }),
-    most: fc.integer({ min: 1, max: 500 }),
-    count: fc.integer({ min: 1, max: 40 }),
-    order: fc.array(fc.nat(), { minLength: 40, maxLength: 40 }),
-  })
-  await fc.assert(
-    fc.asyncProperty(calls, async ({ price, most, count, order }) => {
-      const budget = new Budget(most, 0)
-      let spent = 0
-      let refused = 0
-      const underWay: (() => void)[] = []
-      const all = Array.from({ length: count }, async () => {
-        try {
-          const settle = await budget.claim(never)
-          await new Promise<void>((resolve) => underWay.push(resolve))
-          spent += price
-          settle(price)
-        } catch (error) {
-          expect(error).toBeInstanceOf(BudgetExceeded)
-          refused += 1
-        }
-      })
-      const over = Promise.all(all)
-      for (let n = 0; ; n += 1) {
-        for (let turn = 0; turn < 10; turn += 1) await Promise.resolve()
-        if (underWay.length === 0) break
-        underWay.splice(order[n % order.length]! % underWay.length, 1)[0]!()
-      }
-      await over
-      expect(spent).toBeLessThan(most + price)
-      expect(refused === 0 || spent >= most).toBe(true)
     }),
   )
 })

@@ -1,7 +1,6 @@
-import { type Context, notFound } from '#kernel'
-import { type NewVersion, VersionedRows } from '#kit'
+import { type Context, notFound, Sealing } from '#kernel'
+import { type NewVersion, SealedJson, VersionedRows } from '#kit'
 import { without } from '../fields.ts'
-import { SealedJson } from '../sealed.ts'
 import type { Settings } from '../settings.ts'
 import type { Tools } from '../tools/tools.ts'
 import { checkedDefinition } from './check.ts'
@@ -24,7 +23,7 @@ export class Workflows {
     this.#tools = tools
     const rows = context.store.collection('workflows', { schema: workflowRow })
     this.shelf = new VersionedRows(context.store, rows, { thing: 'workflow', most })
-    this.#json = new SealedJson(context)
+    this.#json = new SealedJson(context, () => context.use(Sealing))
     this.#settings = context.settings
   }
 

@@ -1,29 +1,31 @@
-import type { Collection } from '#kernel'
-import { isOver, type RunRow } from './rows.ts'
+import type { Collection } from '../storage/index.ts'
+import { ensure } from './ensure.ts'
 
-/** Clients that wait for a run to end, or to wait itself. */
-export class Waits {
+/** Clients that wait for rows to get as far as they ask, such as runs to end. */
+export class RowWaits<T> {
   readonly #waiting = new Map<string, Set<() => void>>()
-  readonly #rows: Collection<RunRow>
+  readonly #rows: Collection<T>
+  readonly #isSettled: (row: T) => boolean
   readonly close: () => void
 
-  constructor(rows: Collection<RunRow>) {
+  constructor(rows: Collection<T>, isSettled: (row: T) => boolean) {
     this.#rows = rows
+    this.#isSettled = isSettled
     this.close = rows.watch(({ id, row }) => {
       if (!row || isSettled(row)) for (const tell of this.#waiting.get(id) ?? []) tell()
     })
   }
 
-  /** Resolves when the run does nothing by itself any more, after so many milliseconds, or when the signal aborts. */
+  /** Resolves when the row is settled or gone, after so many milliseconds, or when the signal aborts. */
   async until(id: string, ms: number, signal: AbortSignal): Promise<void> {
     const settled = Promise.withResolvers<void>()
-    const tellers = this.#waiting.get(id) ?? new Set()
-    this.#waiting.set(id, tellers.add(settled.resolve))
+    const tellers = ensure(this.#waiting, id, () => new Set<() => void>())
+    tellers.add(settled.resolve)
     const time = setTimeout(settled.resolve, ms)
     signal.addEventListener('abort', () => settled.resolve(), { once: true })
     try {
       const row = await this.#rows.get(id)
-      if (row && !isSettled(row) && !signal.aborted) await settled.promise
+      if (row && !this.#isSettled(row) && !signal.aborted) await settled.promise
     } finally {
       clearTimeout(time)
       tellers.delete(settled.resolve)
@@ -31,5 +33,3 @@ export class Waits {
     }
   }
 }
-
-export const isSettled = (row: RunRow): boolean => isOver(row) || row.status === 'waiting_human'

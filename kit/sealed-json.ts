@@ -1,5 +1,6 @@
-import { type Context, Sealing } from '#kernel'
-import { type BodySeals, bodySeals } from '#kit'
+import type { Sealing } from '../contract/sealing.ts'
+import type { Context } from '../kernel/contract/plugin.ts'
+import { type BodySeals, bodySeals } from './body-seals.ts'
 
 /** Whose a text is. */
 export interface TextOwner {
@@ -11,8 +12,9 @@ export interface TextOwner {
 export class SealedJson {
   readonly #seals: BodySeals
 
-  constructor(context: Pick<Context<unknown>, 'id' | 'find' | 'use'>) {
-    this.#seals = bodySeals(context, () => context.use(Sealing))
+  /** A plugin hands in its `sealing`, which is asked for only where something is sealed. */
+  constructor(context: Pick<Context<unknown>, 'id' | 'find'>, sealing: () => Sealing) {
+    this.#seals = bodySeals(context, sealing)
   }
 
   async write({ user_id: userId, tenant }: TextOwner, value: unknown): Promise<string> {

@@ -24,13 +24,30 @@ export class Mean {
     this.#squares += before * (value - this.#mean)
   }
 
-  /** By the normal approximation: from two numbers on. */
+  /** By the distribution of Student (1908): from two numbers on. */
   get estimate(): Estimate {
     if (this.count === 0) return { value: null, low: null, high: null }
     if (this.count === 1) return { value: this.#mean, low: null, high: null }
-    const margin = z95 * Math.sqrt(this.#squares / (this.count - 1) / this.count)
+    const margin = wideness95(this.count - 1) * Math.sqrt(this.#squares / (this.count - 1) / this.count)
     return { value: this.#mean, low: this.#mean - margin, high: this.#mean + margin }
   }
+}
+
+/**
+ * Standard errors to each side that hold 95 % of Student's distribution with this many degrees of freedom: exact for one and two,
+ * and otherwise by its expansion (Abramowitz and Stegun 1964, 26.7.5), to two decimals.
+ */
+export function wideness95(freedom: number): number {
+  if (freedom === 1) return Math.tan(0.475 * Math.PI)
+  if (freedom === 2) return 0.95 * Math.sqrt(2 / (1 - 0.95 ** 2))
+  const z = z95
+  return (
+    z +
+    (z ** 3 + z) / (4 * freedom) +
+    (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * freedom ** 2) +
+    (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * freedom ** 3) +
+    (79 * z ** 9 + 776 * z ** 7 + 1482 * z ** 5 - 1920 * z ** 3 - 945 * z) / (92_160 * freedom ** 4)
+  )
 }
 
 /** A share of hits, with the interval of Wilson (1927), which also holds for few tries and for shares near 0 and 1. */

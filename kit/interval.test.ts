@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { Mean, shareOf, wideness95 } from './interval.ts'
+
+test('intervals are those of the textbook', () => {
+  expect(shareOf(10, 100)).toMatchObject({
+    value: 0.1,
+    low: expect.closeTo(0.0552, 4),
+    high: expect.closeTo(0.1744, 4),
+  })
+  expect(shareOf(0, 10)).toMatchObject({ value: 0, low: 0, high: expect.closeTo(0.2775, 4) })
+  expect(shareOf(0, 0)).toEqual({ value: null, low: null, high: null })
+  const mean = new Mean()
+  for (const value of [2, 4, 4, 4, 5, 5, 7, 9]) mean.add(value)
+  expect(mean.estimate).toMatchObject({
+    value: 5,
+    low: expect.closeTo(5 - (2.364624 * 2.13809) / Math.sqrt(8), 2),
+    high: expect.closeTo(5 + (2.364624 * 2.13809) / Math.sqrt(8), 2),
+  })
+})
+
+test('the wideness of Student is that of the tables', () => {
+  for (const [freedom, value] of [
+    [1, 12.7062],
+    [2, 4.3027],
+    [3, 3.1824],
+    [4, 2.7764],
+    [10, 2.2281],
+    [30, 2.0423],
+    [1000, 1.9623],
+  ] as const)
+    expect([freedom, wideness95(freedom)]).toEqual([freedom, expect.closeTo(value, 2)])
+})
