@@ -1,29 +1,61 @@
-import { z } from 'zod'
-import { defineArea, Templates } from '#kernel'
-import { personalOfUsers } from '#kit'
+import { type Awaitable, defineArea, Templates } from '#kernel'
+import { type KeptOfUser, personalOfUsers, rowsOfUsers } from '#kit'
+import { isDecided } from './experiments/decide.ts'
+import { Experiments } from './experiments/experiments.ts'
+import { addExperimentRoutes } from './experiments/routes.ts'
+import { addExperimentRunRoute } from './experiments/run-route.ts'
 import { addPlaygroundRoute } from './playground/route.ts'
 import { addRenderRoute } from './routes/render.ts'
 import { addStatusRoute } from './routes/status.ts'
 import { addTemplateRoutes } from './routes/templates.ts'
 import { addVersionRoutes } from './routes/versions.ts'
+import { Runs } from './runs/runs.ts'
+import { promptsOf } from './runs/templates.ts'
 import { templatesOf } from './service.ts'
+import { settings } from './settings.ts'
 import { Studio } from './studio.ts'
 
+const hourMs = 3_600_000
+
 export default defineArea({
-  settings: z.strictObject({}),
+  settings,
 
   async setup(context) {
     const studio = new Studio(context)
     const { shelf } = studio
     context.own(await shelf.known.load())
     context.provide(Templates, templatesOf(studio))
+    const runs = new Runs(context, { promptsOf: (plan) => promptsOf(studio, plan), isDecided })
+    const experiments = new Experiments(context, studio, runs)
+    const kept = [rowsOfUsers(experiments.things.rows)]
+    context.every(hourMs, () => runs.prune(({ of }) => experiments.things.rows.delete(of)))
     context.personal(
-      personalOfUsers({ count: (user) => shelf.countOf(user), erase: (user) => shelf.eraseOf(user) }),
+      personalOfUsers({
+        count: async (user) =>
+          (await shelf.countOf(user)) +
+          (await runs.countOf(user)) +
+          (await sumOf(kept, ({ count }) => count(user))),
+        erase: async (user) =>
+          (await runs.eraseOf(user)) +
+          (await sumOf(kept, ({ erase }) => erase(user))) +
+          (await shelf.eraseOf(user)),
+      }),
     )
     addTemplateRoutes(context, studio)
     addVersionRoutes(context, studio)
     addRenderRoute(context, studio)
     addStatusRoute(context, studio)
     addPlaygroundRoute(context)
+    addExperimentRoutes(context, experiments, runs)
+    addExperimentRunRoute(context, experiments, runs)
   },
 })
+
+async function sumOf(
+  all: readonly KeptOfUser[],
+  of: (kept: KeptOfUser) => Awaitable<number>,
+): Promise<number> {
+  let sum = 0
+  for (const kept of all) sum += await of(kept)
+  return sum
+}

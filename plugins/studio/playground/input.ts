@@ -4,7 +4,8 @@ import { callParams, messageContent } from '#kit'
 
 const text = z.string().min(1).max(1_000_000)
 
-const message = z.strictObject({
+/** A message of a client of the studio. */
+export const message = z.strictObject({
   role: z.enum(['system', 'developer', 'user', 'assistant']),
   content: messageContent,
 })

@@ -1,0 +1,55 @@
+import { badRequest, type Message, type ModelRequest } from '#kernel'
+import { Filling, instructionsAtStart, parseMustache } from '#kit'
+import type { Prompt } from '../prompt.ts'
+import type { Arm, Case } from './plan.ts'
+
+/** The prompts of templates that arms name, by arm. */
+export type Prompts = ReadonlyMap<Arm, Prompt>
+
+/**
+ * What an arm is asked of a case: instructions of the arm or else of the case, the messages of the template, and what the user
+ * says. Throws a bad request that names the field; `at` is where the case stands.
+ */
+export function requestOf(arm: Arm, one: Case, prompts: Prompts, at: string): ModelRequest {
+  const prompt = prompts.get(arm)
+  const system = arm.system ?? one.system
+  const messages = [
+    ...(system === undefined ? [] : [{ role: 'system', content: system }]),
+    ...(prompt ? prompt.fill(valuesFor(prompt, one), `${at}.variables`) : []),
+    ...saidIn(arm, one, at),
+  ] as Message[]
+  if (messages.length === 0)
+    throw badRequest(`body ${at}: the variant ${arm.id} has nothing to ask here; give it a \`prompt\`.`, {
+      param: at,
+    })
+  const { params, tools, response_format } = prompt?.body ?? {}
+  return {
+    ...params,
+    ...(tools && { tools }),
+    ...(response_format && { response_format }),
+    ...arm.params,
+    model: arm.provider === undefined ? arm.model : `${arm.provider}/${arm.model}`,
+    messages,
+  } as unknown as ModelRequest
+}
+
+/** The variables of a case for a template, which may also have one for the prompt itself: `input`. */
+function valuesFor({ body }: Prompt, { variables = {}, prompt }: Case): Readonly<Record<string, unknown>> {
+  const asksInput = prompt !== undefined && body.variables.some(({ name }) => name === 'input')
+  return asksInput ? { input: prompt, ...variables } : variables
+}
+
+function saidIn(arm: Arm, { prompt, messages, variables }: Case, at: string): readonly Message[] {
+  if (arm.prompt !== undefined) {
+    const filling = new Filling({ input: prompt, ...variables }, () => false, `${at}.variables`)
+    const content = filling.text(parseMustache(arm.prompt, 'prompt'))
+    if (filling.missing.size === 0) return [{ role: 'user', content }]
+    const missing = [...filling.missing].slice(0, 10).join(', ')
+    throw badRequest(`body ${at}.variables: the prompt of ${arm.id} needs ${missing}.`, {
+      param: `${at}.variables`,
+    })
+  }
+  if (messages === undefined) return prompt === undefined ? [] : [{ role: 'user', content: prompt }]
+  // Instructions of the arm take the place of those that the messages begin with.
+  return arm.system === undefined ? messages : messages.slice(instructionsAtStart(messages))
+}

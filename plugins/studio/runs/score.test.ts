@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import { type Assertion, assertion, checkAssertions } from './assertion.ts'
+import { type Check, passes, Scorers } from './score.ts'
+import { fromShortForm } from './short-form.ts'
+
+const scorers = new Scorers()
+const scoreOf = (one: object, answer: string, expected?: string) =>
+  scorers.score(assertion.parse(one) as Check, answer, expected)
+
+const refusal = (run: () => unknown) => {
+  try {
+    run()
+  } catch (error) {
+    return (error as { param?: string }).param
+  }
+  return undefined
+}
+
+test.each([
+  [{ type: 'equals', text: 'Yes' }, ' Yes\n', 1],
+  [{ type: 'equals', text: 'Yes' }, 'yes', 0],
+  [{ type: 'equals', text: 'Yes', ignore_case: true }, 'yes', 1],
+  [{ type: 'equals' }, 'expected', 1],
+  [{ type: 'contains', text: 'tea' }, 'A cup of tea.', 1],
+  [{ type: 'contains', text: 'Tea' }, 'A cup of tea.', 0],
+  [{ type: 'contains', text: 'Tea', ignore_case: true }, 'A cup of tea.', 1],
+  [{ type: 'regex', pattern: '^\\d{4}$' }, '2026', 1],
+  [{ type: 'regex', pattern: '^\\d{4}$' }, '20260', 0],
+  [{ type: 'length', min_chars: 2, max_chars: 3 }, 'abc', 1],
+  [{ type: 'length', min_chars: 2, max_chars: 3 }, 'abcd', 0],
+  [{ type: 'concise', max_words: 2 }, 'one two', 1],
+  [{ type: 'concise', max_words: 2 }, 'one two three four', 0.5],
+  [{ type: 'json' }, '{"a": 1}', 1],
+  [{ type: 'json' }, 'a', 0],
+  [{ type: 'json_schema', schema: { type: 'object', required: ['a'] } }, '{"a": 1}', 1],
+  [{ type: 'json_schema', schema: { type: 'object', required: ['a'] } }, '{"b": 1}', 0],
+  [{ type: 'json_schema', schema: { type: 'object' } }, 'no json', 0],
+  [{ type: 'similarity', text: 'the sky is blue' }, 'The sky is blue.', 1],
+])('%j gives %j a score of %d', (one, answer, score) => {
+  expect(scoreOf(one, answer, 'expected')).toBe(score)
+})
+
+test('an answer passes with its threshold, and without one only whole', () => {
+  const similar = assertion.parse({ type: 'similarity', text: 'a', threshold: 0.6 })
+  const concise = assertion.parse({ type: 'concise', max_words: 3 })
+  expect([passes(similar, 0.6), passes(similar, 0.59), passes(concise, 0.9), passes(concise, 1)]).toEqual([
+    true,
+    false,
+    false,
+    true,
+  ])
+})
+
+test('patterns that hang engines with backtracking are done at once, in assertions and in schemas', () => {
+  const answer = `${'a'.repeat(50_000)}!`
+  expect(scoreOf({ type: 'regex', pattern: '^(a+)+$' }, answer)).toBe(0)
+  const schema = { type: 'string', pattern: '^(a+)+$' }
+  expect(scoreOf({ type: 'json_schema', schema }, JSON.stringify(answer))).toBe(0)
+  expect(assertion.safeParse({ type: 'regex', pattern: '(?=a)' }).success).toBe(false)
+})
+
+test('what no answer could be held to is refused by its place', () => {
+  const check = (all: object[], expected: (string | undefined)[] = []) =>
+    refusal(() =>
+      checkAssertions(
+        all.map((one): Assertion => assertion.parse(one)),
+        expected,
+        'evaluators',
+      ),
+    )
+  expect(check([{ type: 'json' }, { type: 'json' }])).toBe('evaluators.1')
+  expect(check([{ type: 'json' }, { type: 'json', name: 'again' }])).toBeUndefined()
+  expect(check([{ type: 'json_schema', schema: { type: 'nothing' } }])).toBe('evaluators.0.schema')
+  expect(check([{ type: 'length', min_chars: 3, max_chars: 2 }])).toBe('evaluators.0')
+  expect(check([{ type: 'equals' }], ['a', undefined])).toBe('evaluators.0')
+  expect(check([{ type: 'equals' }], ['a'])).toBeUndefined()
+})
+
+test('the short form names an assertion and its argument', () => {
+  expect(fromShortForm('contains', 'tea', 'eval')).toMatchObject({ type: 'contains', text: 'tea' })
+  expect(fromShortForm('json', undefined, 'eval')).toMatchObject({ type: 'json' })
+  expect(fromShortForm('concise', 20, 'eval')).toMatchObject({ max_words: 20 })
+  expect(fromShortForm('json_schema', { type: 'object' }, 'eval')).toMatchObject({
+    schema: { type: 'object' },
+  })
+  expect(fromShortForm('judge', { model: 'm', criteria: 'Short.' }, 'eval')).toMatchObject({ model: 'm' })
+  expect(refusal(() => fromShortForm('guess', 'x', 'eval'))).toBe('eval')
+  expect(refusal(() => fromShortForm('regex', '(', 'eval'))).toBe('eval_arg')
+  expect(refusal(() => fromShortForm('regex', undefined, 'eval'))).toBe('eval_arg')
+})
