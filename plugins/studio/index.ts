@@ -1,5 +1,8 @@
 import { type Awaitable, defineArea, Templates } from '#kernel'
 import { type KeptOfUser, personalOfUsers, rowsOfUsers } from '#kit'
+import { Benchmarks } from './benchmarks/benchmarks.ts'
+import { addBenchmarkRoutes } from './benchmarks/routes.ts'
+import { addBenchmarkRunRoutes } from './benchmarks/run-routes.ts'
 import { isDecided } from './experiments/decide.ts'
 import { Experiments } from './experiments/experiments.ts'
 import { addExperimentRoutes } from './experiments/routes.ts'
@@ -27,7 +30,8 @@ export default defineArea({
     context.provide(Templates, templatesOf(studio))
     const runs = new Runs(context, { promptsOf: (plan) => promptsOf(studio, plan), isDecided })
     const experiments = new Experiments(context, studio, runs)
-    const kept = [rowsOfUsers(experiments.things.rows)]
+    const benchmarks = new Benchmarks(context, runs)
+    const kept = [rowsOfUsers(experiments.things.rows), rowsOfUsers(benchmarks.things.rows)]
     context.every(hourMs, () => runs.prune(({ of }) => experiments.things.rows.delete(of)))
     context.personal(
       personalOfUsers({
@@ -44,10 +48,12 @@ export default defineArea({
     addTemplateRoutes(context, studio)
     addVersionRoutes(context, studio)
     addRenderRoute(context, studio)
-    addStatusRoute(context, studio)
+    addStatusRoute(context, studio, { experiments: experiments.things, benchmarks: benchmarks.things })
     addPlaygroundRoute(context)
     addExperimentRoutes(context, experiments, runs)
     addExperimentRunRoute(context, experiments, runs)
+    addBenchmarkRoutes(context, benchmarks)
+    addBenchmarkRunRoutes(context, benchmarks, runs)
   },
 })
 

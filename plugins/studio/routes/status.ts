@@ -1,19 +1,31 @@
 import { z } from 'zod'
 import type { Context } from '#kernel'
 import { visibilities } from '#kit'
+import type { Thing, Things } from '../owned.ts'
 import { statuses } from '../rows.ts'
 import type { Studio } from '../studio.ts'
 
 const counts = <K extends string>(names: readonly K[]) =>
   z.object(Object.fromEntries(names.map((name) => [name, z.int()])) as Record<K, z.ZodInt>)
 
+const kinds = ['experiments', 'benchmarks'] as const
+
+const total = z.object({ total: z.int() })
+const totals = z.object({ experiments: total, benchmarks: total })
+
+type Counted = Pick<Things<Thing>, 'count'>
+
 /** The state of the area, of what the caller may see. */
-export function addStatusRoute({ route }: Pick<Context<unknown>, 'route'>, studio: Studio): void {
+export function addStatusRoute(
+  { route }: Pick<Context<unknown>, 'route'>,
+  studio: Studio,
+  things: Readonly<Record<(typeof kinds)[number], Counted>>,
+): void {
   route({
     method: 'get',
     path: '/api/studio/status',
     access: 'any',
-    summary: 'How many templates and versions the caller may see',
+    summary: 'How many templates and versions the caller may see, and what else is its own',
     returns: z.object({
       status: z.literal('healthy'),
       templates: z.object({
@@ -22,13 +34,18 @@ export function addStatusRoute({ route }: Pick<Context<unknown>, 'route'>, studi
         ...counts(visibilities).shape,
         ...counts(statuses).shape,
       }),
+      ...totals.shape,
     }),
-    handle({ principal }) {
+    throws: [403],
+    async handle({ principal }) {
       const rows = studio.shelf.known.seenBy(principal!)
       const count = <K extends string>(names: readonly K[], nameOf: (row: (typeof rows)[number]) => K) =>
         Object.fromEntries(
           names.map((name) => [name, rows.filter((row) => nameOf(row) === name).length]),
         ) as Record<K, number>
+      const others = await Promise.all(
+        kinds.map(async (kind) => [kind, { total: await things[kind].count(principal) }] as const),
+      )
       return {
         status: 'healthy' as const,
         templates: {
@@ -37,6 +54,7 @@ export function addStatusRoute({ route }: Pick<Context<unknown>, 'route'>, studi
           ...count(visibilities, ({ visibility }) => visibility),
           ...count(statuses, ({ status }) => status),
         },
+        ...(Object.fromEntries(others) as z.infer<typeof totals>),
       }
     },
   })

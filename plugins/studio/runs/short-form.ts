@@ -13,18 +13,21 @@ const argumentOf: Readonly<Record<string, string>> = {
   judge: 'criteria',
 }
 
-/** The assertion of a type and its one argument, or all its fields in an object. Throws a bad request that names `at`, or `at` with `_arg`. */
+/**
+ * The assertion of a type and its one argument, or all its fields in an object; `judge` has what a judge has without that. Throws a
+ * bad request that names `at`, or `at` with `_arg`.
+ */
 export function fromShortForm(
   type: string,
   argument: unknown,
   at: string,
-  more: Readonly<Record<string, unknown>> = {},
+  judge: Readonly<Record<string, unknown>> = {},
 ): Assertion {
   const field = argumentOf[type]
   const isWhole = type !== 'json_schema' && typeof argument === 'object' && argument !== null
   const given =
     argument === undefined || field === undefined ? {} : isWhole ? argument : { [field]: argument }
-  const { data, error } = assertion.safeParse({ type, ...given, ...(type === 'judge' && more) })
+  const { data, error } = assertion.safeParse({ type, ...(type === 'judge' && judge), ...given })
   if (data) return data
   const [issue] = error.issues
   const isType = issue?.path[0] === 'type'
