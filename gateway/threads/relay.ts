@@ -1,13 +1,11 @@
 import { ModuleChanged } from '../../kernel/chain/module-events.ts'
 import { contain } from '../../kernel/contain.ts'
-import { type Facts, factsOf } from '../../kernel/events/happening.ts'
-import type { EventType, Occurrence } from '../../kernel/events.ts'
+import { type SentEvent, sentOf } from '../../kernel/events/happening.ts'
+import type { Occurrence } from '../../kernel/events.ts'
 import { type Bound, isOfCall, type Relay } from '../../kernel/plugin/relay.ts'
 
 /** A message of another thread to the first one: data for a function, or an event. */
-export type Relayed =
-  | { readonly key: string; readonly data: unknown }
-  | { readonly event: Omit<EventType<unknown>, 'schema'>; readonly facts: Facts }
+export type Relayed = { readonly key: string; readonly data: unknown } | { readonly event: SentEvent }
 
 /** The functions under a key; of several, as while a plugin is replaced, the last one counts. */
 class Runs<Run> {
@@ -66,9 +64,8 @@ export class FirstRelay implements Relay {
 export const relayEvents =
   (relay: ThreadRelay) =>
   (occurrence: Occurrence): void => {
-    const { name, alias, description } = occurrence.type
-    if (isOfCall(occurrence.type) || name === ModuleChanged.name) return
-    relay.add({ event: { name, alias, description }, facts: factsOf(occurrence) })
+    if (isOfCall(occurrence.type) || occurrence.type.name === ModuleChanged.name) return
+    relay.add({ event: sentOf(occurrence) })
   }
 
 /** Milliseconds that something may wait for more. */

@@ -1,11 +1,10 @@
 import { MessageChannel } from 'node:worker_threads'
-import { z } from 'zod'
 import type { Config } from '../../config/config.ts'
 import type { MeterState } from '../../kernel/chain/meter.ts'
 import { detach } from '../../kernel/contain.ts'
 import { inTime } from '../../kernel/discovery/in-time.ts'
 import { explain } from '../../kernel/discovery/manifest.ts'
-import { occurrenceOf } from '../../kernel/events/happening.ts'
+import { receive } from '../../kernel/events/happening.ts'
 import type { Events } from '../../kernel/events.ts'
 import type { HttpServer } from '../../kernel/http/server.ts'
 import type { Log } from '../../kernel/log.ts'
@@ -182,10 +181,7 @@ export class ThreadPool implements OtherThreads {
     const { events, log, relay } = this.#parts
     try {
       if ('key' in relayed) relay.answer(relayed.key, relayed.data, from)
-      else {
-        const { event, facts } = relayed
-        void events.tell(occurrenceOf({ ...event, schema: z.unknown() }, facts, facts.data))
-      }
+      else void events.tell(receive(relayed.event))
     } catch (error) {
       log.error({ err: error }, 'a message of another thread could not be processed')
     }

@@ -48,8 +48,10 @@ export function actorOf({ cause, by }: Pick<EmitOptions, 'cause' | 'by'>): Event
   return { type, id: userId ?? keyId, keyId }
 }
 
-/** The part of an occurrence that crosses to another thread, a worker or the disk. */
-export type Facts<T = unknown> = Omit<Occurrence<T>, 'type'>
+/** An occurrence on its way to another thread, a worker or the disk. The schema of its type stays where it is. */
+export type SentEvent = Omit<Occurrence, 'type'> & Omit<EventType<unknown>, 'schema'>
+
+type Known = Pick<Occurrence, 'id' | 'timestamp' | 'actor' | 'cause'>
 
 /** An occurrence whose facts are formatted only when read, because some events happen with every call. */
 export class Happening<T> implements Occurrence<T> {
@@ -57,10 +59,10 @@ export class Happening<T> implements Occurrence<T> {
   readonly data: T
   readonly #at = Date.now()
   readonly #options: EmitOptions
-  readonly #known: Facts | undefined
+  readonly #known: Known | undefined
   #id: string | undefined
 
-  constructor(type: EventType<T>, data: T, options: EmitOptions, known?: Facts) {
+  constructor(type: EventType<T>, data: T, options: EmitOptions, known?: Known) {
     this.type = type
     this.data = data
     this.#options = options
@@ -87,14 +89,16 @@ export class Happening<T> implements Occurrence<T> {
   }
 }
 
-export const factsOf = <T>({ id, timestamp, actor, cause, data }: Facts<T>): Facts<T> => ({
-  id,
-  timestamp,
-  actor,
-  cause,
-  data,
-})
+/** An occurrence that is known, with other data. */
+export const occurrenceOf = <T>(type: EventType<T>, known: Known, data: T): Occurrence<T> =>
+  new Happening(type, data, noOptions, known)
 
-/** An occurrence that is known, from elsewhere or with other data. */
-export const occurrenceOf = <T>(type: EventType<T>, facts: Facts, data: T): Occurrence<T> =>
-  new Happening(type, data, noOptions, facts)
+/** An occurrence as it is sent. */
+export function sentOf({ type, id, timestamp, actor, cause, data }: Occurrence): SentEvent {
+  const { name, alias, description } = type
+  return { name, alias, description, id, timestamp, actor, cause, data }
+}
+
+/** The occurrence that was sent. */
+export const receive = ({ name, alias, description, data, ...known }: SentEvent): Occurrence =>
+  occurrenceOf({ name, alias, description, schema: z.unknown() }, known, data)

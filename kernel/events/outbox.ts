@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Collection, Store, Transaction } from '../../storage/index.ts'
 import { detach } from '../contain.ts'
-import type { EventType, Occurrence } from '../events.ts'
-import { eventActor, occurrenceOf } from './happening.ts'
+import type { Occurrence } from '../events.ts'
+import { eventActor, receive, sentOf } from './happening.ts'
 
 const row = z.object({
   name: z.string(),
@@ -61,21 +61,15 @@ export class Outbox {
 
   async #tell(
     id: string,
-    { name, alias, description, timestamp, actor, cause, data }: Row,
+    { alias, cause, ...stored }: Row,
     tell: (occurrence: Occurrence) => Promise<void> | undefined,
   ): Promise<void> {
-    const type: EventType<unknown> = { name, alias, description, schema: z.unknown() }
-    await tell(occurrenceOf(type, { id, timestamp, actor, cause, data }, data))
+    await tell(receive({ ...stored, id, alias, cause }))
     await this.#rows.delete(id)
   }
 }
 
-const rowOf = ({ type, timestamp, actor, cause, data }: Occurrence): Row => ({
-  name: type.name,
-  ...(type.alias !== undefined && { alias: type.alias }),
-  description: type.description,
-  timestamp,
-  actor,
-  ...(cause !== undefined && { cause }),
-  data,
-})
+function rowOf(occurrence: Occurrence): Row {
+  const { id: _, alias, cause, ...sent } = sentOf(occurrence)
+  return { ...sent, ...(alias !== undefined && { alias }), ...(cause !== undefined && { cause }) }
+}

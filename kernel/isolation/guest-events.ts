@@ -1,12 +1,10 @@
-import { z } from 'zod'
 import type { EventBus } from '../chain/read-only.ts'
-import { type EmitOptions, Happening, noOptions, occurrenceOf } from '../events/happening.ts'
+import { type EmitOptions, Happening, noOptions, receive, type SentEvent } from '../events/happening.ts'
 import { Events, type EventType, type Occurrence } from '../events.ts'
 import { HookFault } from '../hook-fault.ts'
 import { jsonSchemaOf } from '../kit/json-schema.ts'
 import type { Log } from '../log.ts'
 import type { Host } from './guest-calls.ts'
-import type { EventView } from './protocol.ts'
 
 type Listener<T> = (data: T, occurrence: Occurrence<T>) => unknown
 
@@ -49,8 +47,9 @@ export class GuestEvents implements EventBus {
   }
 
   /** Hears an event. One about a call arrives with the call, and what it ended in, which were left out of its data. */
-  async hear({ data, facts, ...kind }: EventView, about?: object): Promise<void> {
-    const type: EventType<unknown> = { ...kind, schema: z.unknown() }
-    await this.#heard.tell(occurrenceOf(type, facts!, about ? { ...(data as object), ...about } : data))
+  async hear(event: SentEvent, about?: object): Promise<void> {
+    await this.#heard.tell(
+      receive(about ? { ...event, data: { ...(event.data as object), ...about } } : event),
+    )
   }
 }

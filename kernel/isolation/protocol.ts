@@ -5,7 +5,7 @@ import type { Completion, ModelRequest } from '../call/canonical.ts'
 import type { Entry } from '../chain/entry.ts'
 import type { Stage, Visit } from '../chain/hooks.ts'
 import type { MeterEvent } from '../chain/meter.ts'
-import type { Cause, Facts } from '../events/happening.ts'
+import type { Cause, SentEvent } from '../events/happening.ts'
 import type { EventType } from '../events.ts'
 import type { Migrated, OlderSettings } from '../plugin/isolation.ts'
 import type { Thrown } from '../threads/thrown.ts'
@@ -74,7 +74,7 @@ export type CallHooks = {
   attempted(given: { readonly attempt: AttemptView }): void
   settled(given: { readonly outcome: OutcomeView }): void
   /** Of an event about the call, which is left out of its data. */
-  event(given: { readonly event: EventView; readonly outcome?: OutcomeView }): void
+  event(given: { readonly event: SentEvent; readonly outcome?: OutcomeView }): void
 }
 
 type CallMethods = {
@@ -107,7 +107,7 @@ export type GuestMethods = CallMethods & {
   /** The next batch of a stream that the module makes, undefined at its end; of a filter, of what it is fed. */
   read(stream: RunStream & { readonly fed: Fed | undefined }): Answered<ChunkItems | undefined, TraceMarks>
   /** An event about no call. */
-  hear(event: EventView): void
+  hear(event: SentEvent): void
   /** The news of the store. */
   news(news: StoreNews): unknown
   /** Tell what is to be remembered; `leave` gives everything back before. */
@@ -142,7 +142,7 @@ export type HostMethods = {
   /** It wants to hear events of this name, or all. */
   listen(name: string | undefined): void
   declare(kind: EventKind): void
-  emit(event: EventView): void
+  emit(event: EmittedEvent): void
   report(event: Pick<MeterEvent, 'kind' | 'detail'>): void
   log(line: LogLine): void
 }
@@ -157,11 +157,10 @@ export interface ReplyView {
   readonly wire?: string
 }
 
-/** An event without its schema, which stays where it is; with the facts that are known of it where it was delivered. */
-export interface EventView extends Omit<EventType<unknown>, 'schema'> {
+/** An event that a module emits; its schema stays there. */
+export interface EmittedEvent extends Omit<EventType<unknown>, 'schema'> {
   readonly data: unknown
-  readonly facts?: Facts | undefined
-  readonly cause?: Cause | undefined
+  readonly cause: Cause | undefined
 }
 
 /** A kind of event that a module emits, with its JSON Schema. */

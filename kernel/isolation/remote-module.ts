@@ -81,7 +81,6 @@ export class RemoteModule {
       begin: (worker) => worker.call('setUp', given()),
       lost: ({ message }) => {
         this.#clear()
-        this.#events.clear()
         meter.circuit.trip(message)
       },
     })
