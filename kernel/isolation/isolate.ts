@@ -59,9 +59,14 @@ async function setUpInWorker(
       isOnly: parts.relay?.isOnly ?? true,
     }),
   })
-  const remember = (): Promise<Remembered> => module.remembered()
+  const { worker, calls } = module
+  const remember = async (): Promise<Remembered> => {
+    await worker.start()
+    return worker.call('remember', undefined)
+  }
   context.own(() => memory.returned(remember, module.close()))
-  const shape = await module.start()
+  const shape = await worker.start()
+  calls.settles = shape.hooks.includes('settled')
   memory.source = remember
   return remoteHooks(module, shape)
 }

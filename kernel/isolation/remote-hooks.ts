@@ -6,6 +6,7 @@ import type { Next } from '../chain/hooks.ts'
 import { isGatewayError } from '../errors.ts'
 import { newId } from '../id.ts'
 import { replyWith } from '../stream/collect.ts'
+import { viewOfOutcome } from './call-view.ts'
 import { lostMidway } from './chunk-transit.ts'
 import type { Shape } from './protocol.ts'
 import type { RemoteModule } from './remote-module.ts'
@@ -17,7 +18,10 @@ import { viewOfAttempt } from './trace-sync.ts'
 export function remoteHooks(module: RemoteModule, shape: Shape): ChainHooks {
   const hooks: ChainHooks = {
     pure: true,
-    admit: (visit) => module.admit(visit),
+    async admit(visit) {
+      await module.worker.start()
+      await module.worker.call('admit', visit)
+    },
     request: (call) => request(module, call, shape),
     around: (call, next) => around(module, call, next),
     async attempt(attempt, call, headers) {
@@ -31,7 +35,11 @@ export function remoteHooks(module: RemoteModule, shape: Shape): ChainHooks {
     reply: (body, call) => rewriteWhole(module, body, call),
     stream: (call) => new RemoteFilter(module, call),
     reveal: new RemoteReveal(module),
-    settled: (outcome, call) => module.settled(outcome, call),
+    settled: (outcome, call) =>
+      module.run('settled', call, (known) => {
+        known.isSettled = true
+        return { outcome: viewOfOutcome(outcome, known, module.grants.reads) }
+      }),
   }
   const own = Object.entries(hooks).filter(([name]) => shape.hooks.includes(name))
   return {

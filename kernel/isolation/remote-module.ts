@@ -3,16 +3,13 @@ import type { Argument, Handlers, Result, RpcOptions } from '../../storage/share
 import { SupervisedWorker } from '../../workers/supervised-worker.ts'
 import type { SupervisedOptions } from '../../workers/supervision.ts'
 import type { Call } from '../call/call.ts'
-import type { Outcome } from '../call/outcome.ts'
 import type { Entry } from '../chain/entry.ts'
-import type { Visit } from '../chain/hooks.ts'
 import type { Meter } from '../chain/meter.ts'
 import { tellContained } from '../contain.ts'
 import type { Context } from '../contract/plugin.ts'
 import { HookFault } from '../hook-fault.ts'
 import type { Grants } from '../permissions/permissions.ts'
 import { errorOf, errors } from '../threads/thrown.ts'
-import { viewOfOutcome } from './call-view.ts'
 import type {
   Answered,
   CallHooks,
@@ -86,19 +83,6 @@ export class RemoteModule {
     })
   }
 
-  /** Resolves with what it does, when it is set up. */
-  async start(): Promise<Shape> {
-    const shape = await this.worker.start()
-    this.calls.settles = shape.hooks.includes('settled')
-    return shape
-  }
-
-  /** The memory of the module so far. */
-  async remembered(): Promise<Remembered> {
-    if (!this.worker.isReady) await this.worker.start()
-    return this.worker.call('remember', undefined)
-  }
-
   /** Ends its worker; resolves with what it wants remembered. */
   async close(): Promise<Remembered | undefined> {
     const remembered = await this.worker.close((worker) => worker.call('leave', undefined), leaveMs)
@@ -125,19 +109,6 @@ export class RemoteModule {
     } catch (error) {
       this.#meter.fail('start', error)
     }
-  }
-
-  async admit(visit: Visit): Promise<void> {
-    if (!this.worker.isReady) await this.worker.start()
-    await this.worker.call('admit', visit)
-  }
-
-  settled(outcome: Outcome, call: Call): Promise<void> {
-    const given = (known: RemoteCall) => {
-      known.isSettled = true
-      return { outcome: viewOfOutcome(outcome, known, this.grants.reads) }
-    }
-    return this.run('settled', call, given)
   }
 
   /** Has it do something for a call, which it is shown as it is now. */
