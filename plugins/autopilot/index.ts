@@ -2,6 +2,12 @@ import { z } from 'zod'
 import { Autopilot, type AutopilotRoute, defineArea } from '#kernel'
 import { detach, personalOfUsers, retained } from '#kit'
 import { ModelAdvice } from '#provider'
+import { Asking } from './calibration/asking.ts'
+import { Calibrations } from './calibration/calibrations.ts'
+import { Comparison } from './calibration/comparison.ts'
+import { Recalibration } from './calibration/recalibration.ts'
+import { addCalibrationRoutes } from './calibration/routes.ts'
+import type { AnswerRow } from './calibration/rows.ts'
 import { Cap } from './cap.ts'
 import { Configured } from './configuration/configured.ts'
 import { configuration, ownNames } from './configuration/fields.ts'
@@ -17,6 +23,8 @@ import { advice, Router } from './routing/router.ts'
 import { addScoreRoute } from './scores/route.ts'
 import { Scores } from './scores/scores.ts'
 
+const hourMs = 3_600_000
+
 export default defineArea({
   settings: z.strictObject({
     autopilot: configuration.prefault({}).meta({
@@ -26,7 +34,7 @@ export default defineArea({
   }),
 
   async setup(context) {
-    const { settings, own, find, personal, provide, whenLive, inFirstThread } = context
+    const { settings, own, find, use, every, personal, provide, whenLive, inFirstThread } = context
     const configured = new Configured(context, settings.autopilot)
     const scores = new Scores(context)
     const ranking = new Ranking(configured, scores)
@@ -34,8 +42,25 @@ export default defineArea({
     const decisions = new Decisions(context)
     const cap = new Cap(context)
 
+    const estimates = new Estimates(context)
+    const asking = new Asking(context, estimates)
+    const keep = (row: AnswerRow) => calibrations.answers.put(row.id, row)
+    const guard = () => configured.current.guard
+    const comparison = new Comparison({ context, asking, estimates, guard, keep })
+    const content = () => configured.current.content
+    const calibrations: Calibrations = new Calibrations(context, scores, { use, comparison, content })
+    const recalibration = new Recalibration(context, configured, calibrations)
+    every(hourMs, () => recalibration.check())
+    const suspended = (model: string) => detach('a calibration', recalibration.drifted(model))
+    const drift = new Drift(context, { configured, scores, suspended })
+
     const follow = inFirstThread('switch', () => detach('the switch of autopilot', power.follow()))
-    own(await scores.load(() => ranking.forget()))
+    own(
+      await scores.load((row) => {
+        ranking.forget()
+        if (row && !row.suspended) drift.forget(row.model)
+      }),
+    )
     own(
       await configured.load((isForeign) => {
         ranking.forget()
@@ -44,8 +69,7 @@ export default defineArea({
     )
     whenLive(() => follow(undefined))
 
-    const drift = new Drift(context, { configured, scores, suspended: () => {} })
-    const router = new Router({ find, configured, ranking, cap, estimates: new Estimates(context) })
+    const router = new Router({ find, configured, ranking, cap, estimates })
     provide(ModelAdvice, { adviceFor: (model) => (ownNames.includes(model) ? advice : undefined) })
     provide(Autopilot, {
       isPure: !cap.actsHere,
@@ -59,10 +83,16 @@ export default defineArea({
       },
     })
 
-    retained(context, { sweep: (ages) => decisions.prune(ages('traces').days) })
-    personal(personalOfUsers(decisions.ofUsers))
+    retained(context, {
+      sweep: async (ages) => {
+        await decisions.prune(ages('traces').days)
+        await calibrations.prune(ages('bodies').days)
+      },
+    })
+    for (const { ofUsers } of [decisions, calibrations]) personal(personalOfUsers(ofUsers))
     addConfigurationRoutes(context, { configured, ranking, power })
     addScoreRoute(context, ranking)
-    addDecisionRoutes(context, { decisions, cap, calibrationsRun: async () => 0 })
+    addDecisionRoutes(context, { decisions, cap, calibrationsRun: () => calibrations.countRun() })
+    addCalibrationRoutes(context, { configured, ranking, calibrations })
   },
 })

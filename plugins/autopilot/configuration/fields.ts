@@ -87,6 +87,22 @@ export const fields = {
       description:
         'Whose calls a calibration may repeat. Their contents go to the providers of all candidates and of the judge.',
     }),
+  auto_recalibrate: z
+    .strictObject({
+      every: z
+        .string()
+        .regex(/^[1-9]\d{0,3}[hd]$/, 'must be a number of hours or days, such as 12h or 7d')
+        .nullable()
+        .default(null)
+        .meta({ description: 'How long after the last calibration the next one begins.' }),
+      on_drift: z.boolean().default(false).meta({
+        description: 'Whether a model that is suspended is calibrated again at once.',
+      }),
+    })
+    .prefault({})
+    .meta({
+      description: 'When calibrations begin by themselves, in the name of the admin who began the last one.',
+    }),
 } as const
 
 export const configuration = z.strictObject(fields)

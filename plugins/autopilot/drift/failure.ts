@@ -12,13 +12,15 @@ const ofKey: ReadonlySet<number | undefined> = new Set([401, 402, 403, 429])
 export function failureOf(
   { trace }: Call,
   place: Place,
-  { outcome: { ending } }: Pick<AutopilotEnd, 'outcome'>,
+  { outcome: { ending }, fellBack }: AutopilotEnd,
   maxMs: number | null,
 ): boolean | undefined {
   const attempt = trace.attempts.find(
     ({ provider, model }) => provider === place.provider && model === place.model,
   )
-  if (!attempt || ending === 'client_abort' || ending === 'refused') return undefined
+  if (ending === 'client_abort' || ending === 'refused') return undefined
+  // Where nothing is sent to it any more, its circuit is open.
+  if (!attempt) return fellBack || undefined
   const { error, status, ownKey, latencyMs = 0 } = attempt
   if (isOfRequest(error?.providerStatus) || (ownKey && ofKey.has(status))) return undefined
   return error !== undefined || (maxMs !== null && latencyMs > maxMs)

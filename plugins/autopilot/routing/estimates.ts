@@ -1,4 +1,4 @@
-import { type Call, type Context, noUsage, Pricing, TokenCounting } from '#kernel'
+import { type Call, type Context, type ModelRequest, noUsage, Pricing, TokenCounting } from '#kernel'
 import { answerCount, tokenLimit } from '#kit'
 import type { ScoreRow } from '../scores/row.ts'
 import type { Place } from './route.ts'
@@ -14,17 +14,20 @@ export class Estimates {
     this.#find = find
   }
 
+  /** Tokens of a prompt. */
+  prompt(request: ModelRequest, model: string): number {
+    return this.#find(TokenCounting)?.estimate({ ...request, model }).tokens ?? 0
+  }
+
   /** Tokens of the prompt and of the longest answer that the call may get. */
   window({ request }: Call, model: string): number {
-    const prompt = this.#find(TokenCounting)?.estimate({ ...request, model }).tokens ?? 0
-    return prompt + (tokenLimit(request) ?? usualAnswer)
+    return this.prompt(request, model) + (tokenLimit(request) ?? usualAnswer)
   }
 
   /** The cost at a place, with an answer as long as this model's usually are; undefined where no price is known. */
   cost({ request }: Call, place: Place | undefined, score: ScoreRow | undefined): number | undefined {
-    const counting = this.#find(TokenCounting)
-    if (!place || !counting) return undefined
-    const input = counting.estimate({ ...request, model: place.model }).tokens
+    if (!place) return undefined
+    const input = this.prompt(request, place.model)
     const usual = Math.round(score?.tokens_out ?? usualAnswer)
     const output = Math.min(usual, tokenLimit(request) ?? usual) * answerCount(request)
     return this.price(place, { input, output })

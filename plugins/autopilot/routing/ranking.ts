@@ -54,8 +54,8 @@ export class Ranking {
     const scores = this.#scores.all.toSorted((a, b) => (a.model < b.model ? -1 : 1))
     const standings = scores.map((score) => standingOf(score, current))
     const reference = reference_model === null ? undefined : this.#scores.of(reference_model)
-    const weight = weighing(mode, reference)
-    const bound = reference && weight(reference)
+    const weight = weights[mode]
+    const bound = mode === 'balanced' ? 2 : 1
     const better = standings
       .filter(({ score, problem }) => problem === undefined && score.model !== reference_model)
       .flatMap((standing) => {
@@ -71,12 +71,10 @@ export class Ranking {
   }
 }
 
-/** What a mode weighs of a model: less is better; undefined where it is not known. */
-function weighing(mode: Mode, reference: ScoreRow | undefined): (score: ScoreRow) => number | undefined {
-  if (mode === 'cost') return ({ cost_nano }) => cost_nano
-  if (mode === 'speed') return ({ latency_ms }) => latency_ms
-  const { cost_nano: cost, latency_ms: latency } = reference ?? { cost_nano: undefined, latency_ms: 0 }
-  if (!cost || !latency) return () => undefined
-  return ({ cost_nano, latency_ms }) =>
-    cost_nano === undefined ? undefined : cost_nano / cost + latency_ms / latency
+/** What a mode weighs of a model, in proportion to the reference model: less is better. Undefined where it is not known. */
+const weights: Readonly<Record<Mode, (score: ScoreRow) => number | undefined>> = {
+  cost: ({ cost_ratio }) => cost_ratio,
+  speed: ({ latency_ratio }) => latency_ratio,
+  balanced: ({ cost_ratio: cost, latency_ratio: latency }) =>
+    cost === undefined || latency === undefined ? undefined : cost + latency,
 }

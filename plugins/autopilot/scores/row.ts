@@ -18,6 +18,9 @@ export const scoreRow = z.object({
   latency_ms: z.number(),
   p95_latency_ms: z.number(),
   tokens_out: z.number(),
+  /** What it takes for what the reference model takes, over the same calls; absent where that is not known. */
+  cost_ratio: z.number().optional(),
+  latency_ratio: z.number().optional(),
   calibration_id: z.string(),
   at: z.string(),
   /** Why it gets no calls until it is calibrated again. */

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { startGateway, type TestGateway } from '../../test/harness.ts'
+import { questionOf, simulate, simulationConfig } from '../../test/simulated-models.ts'
+import { startUpstream, type Upstream } from '../../test/upstream/index.ts'
+
+let upstream: Upstream
+let gateway: TestGateway
+let ada: { userId: string; key: string }
+
+const calls = 24
+const usual = {
+  ...{ enabled: true, reference_model: 'sim-reference', candidate_models: ['sim-good', 'sim-wrong'] },
+  ...{ judge: { model: 'sim-judge' }, max_cost_usd: 1 },
+}
+
+beforeAll(async () => {
+  upstream = await startUpstream()
+  gateway = await startGateway({ config: simulationConfig(upstream) })
+  ada = await gateway.signUp('calibration-ada')
+  simulate(upstream)
+  for (let n = 0; n < calls; n += 1) await ask(n)
+  const traces = async () => (await gateway.api('GET', '/api/observe/traces?limit=1')).body.total
+  await vi.waitUntil(async () => (await traces()) === calls, { timeout: 10_000 })
+}, 60_000)
+
+beforeEach(async () => {
+  upstream.reset()
+  simulate(upstream)
+  expect((await put({ ...usual, content: { projects: ['lab'] } })).status).toBe(200)
+})
+
+afterAll(async () => {
+  await gateway.close()
+  await upstream.close()
+})
+
+const put = (change: object) => gateway.api('PUT', '/api/autopilot', change)
+const calibrate = (fields: object = {}) =>
+  gateway.api('POST', '/api/autopilot/calibrate', { wait_ms: 60_000, ...fields })
+const log = async (id: string) =>
+  (await gateway.api('GET', `/api/autopilot/calibration-log?limit=500&calibration_id=${id}`)).body
+const models = () => upstream.requests.map(({ body }) => (body as { model: string }).model)
+
+async function ask(n: number): Promise<void> {
+  const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ada.key}`, 'content-type': 'application/json', 'x-project': 'lab' },
+    body: JSON.stringify({ model: 'sim-reference', messages: [{ role: 'user', content: questionOf(n) }] }),
+  })
+  await response.text()
+}
+
+describe('a calibration', () => {
+  test.each([
+    [{ reference_model: null, enabled: false }, {}, 'reference_model'],
+    [{ candidate_models: null }, {}, 'candidates'],
+    [{ judge: null }, {}, 'judge.model'],
+    [{ max_cost_usd: null }, {}, 'max_cost_usd'],
+    [{ content: null }, {}, 'content'],
+    [{}, { candidates: ['sim-judge'] }, 'candidates'],
+    [{}, { sample_size: 0 }, 'sample_size'],
+    [{}, { trace_filter: { model: 'a' } }, 'trace_filter'],
+  ])('is refused with the field that is missing: %j %j', async (change, fields, param) => {
+    await put(change)
+    const { status, body } = await calibrate(fields)
+    expect([status, body.error.message]).toEqual([400, expect.stringContaining(param)])
+    expect(upstream.requests).toHaveLength(0)
+  })
+
+  test('of calls that nobody has allowed is refused, and a dry run asks nobody', async () => {
+    await put({ content: { users: ['usr_other'] } })
+    expect((await calibrate()).status).toBe(422)
+    await put({ content: { users: [ada.userId] } })
+    const { status, body } = await calibrate({ dry_run: true, sample_size: 9 })
+    expect([status, body.status, body.traces_used]).toEqual([200, 'planned', 9])
+    expect((await calibrate({ dry_run: true, trace_filter: { project: 'other' } })).status).toBe(422)
+    expect(upstream.requests).toHaveLength(0)
+  })
+
+  test('gives half a hit where the judge prefers the answer that comes first', async () => {
+    upstream.reset()
+    simulate(upstream, { marking: () => ({ a: 1, b: 0 }) })
+    const { body } = await calibrate({ candidates: ['sim-good'] })
+    expect(body.scores['sim-good']).toMatchObject({ quality_score: 0.5, qualifies: false })
+  })
+
+  test('takes answers without marks for none, and calls that no judge has seen for no sample', async () => {
+    upstream.reset()
+    upstream.reply({ model: 'sim-judge' }, { content: 'Both are fine.', times: Number.POSITIVE_INFINITY })
+    simulate(upstream)
+    const { body } = await calibrate({ candidates: ['sim-good'], sample_size: 5 })
+    expect(body.scores['sim-good']).toMatchObject({ quality_score: null, samples: 0, qualifies: false })
+    expect((await log(body.calibration_id)).log[0]).toMatchObject({ status: 'unscored', score: null })
+  })
+
+  test('never spends more than its limit, whatever runs at a time', async () => {
+    const { body: whole } = await calibrate()
+    for (const share of [0.1, 0.35, 0.7]) {
+      const max_cost_usd = whole.cost_usd * share
+      const { body } = await calibrate({ max_cost_usd })
+      expect(body).toMatchObject({ status: 'completed', out_of_money: true })
+      expect(body.cost_usd).toBeLessThanOrEqual(max_cost_usd)
+    }
+    upstream.reset()
+    simulate(upstream)
+    const { body: nothing } = await calibrate({ max_cost_usd: 0.000001 })
+    expect(nothing).toMatchObject({ out_of_money: true, cost_usd: 0, models_scored: 0 })
+    expect(upstream.requests).toHaveLength(0)
+    // What was found before stays.
+    expect((await gateway.api('GET', '/api/autopilot')).body.models_scored).toBe(3)
+  }, 60_000)
+
+  test('that is cancelled asks no more, counts for nothing, and lets the next one begin', async () => {
+    const before = (await gateway.api('GET', '/api/autopilot/scores')).body.scores
+    const gate = Promise.withResolvers<void>()
+    upstream.reset()
+    simulate(upstream, {
+      script: (_, n) => (n < calls / 2 ? { content: 'It is', gate: { opened: gate.promise } } : undefined),
+    })
+    const { status, body } = await calibrate({ wait_ms: 0 })
+    expect([status, body.status]).toEqual([202, 'running'])
+    expect((await calibrate()).status).toBe(409)
+    const at = `/api/autopilot/calibrations/${body.calibration_id}`
+    const made = async () => (await log(body.calibration_id)).total
+    await expect.poll(made).toBeGreaterThan(0)
+    const cancelled = await gateway.api('POST', `${at}/cancel`)
+    expect([cancelled.status, cancelled.body.status]).toEqual([200, 'cancelled'])
+    expect((await gateway.api('POST', `${at}/cancel`)).status).toBe(409)
+    gate.resolve()
+    upstream.reset()
+    simulate(upstream)
+    expect((await calibrate({ candidates: ['sim-wrong'], sample_size: 3 })).body.status).toBe('completed')
+    // Three answers of one model, and two questions to the judge for each: nothing of the other one.
+    expect(models().filter((model) => model === 'sim-good')).toEqual([])
+    expect(upstream.requests).toHaveLength(9)
+    const { body: after } = await gateway.api('GET', '/api/autopilot/scores')
+    // biome-ignore lint/suspicious/noExplicitAny: scores of an answer
+    const good = (scores: any[]) => scores.find(({ model }) => model === 'sim-good')
+    expect(good(after.scores)).toEqual(good(before))
+    expect((await gateway.api('GET', at)).body).toMatchObject({ status: 'cancelled', scores: {} })
+  }, 60_000)
+
+  test('leaves nothing of a user whose data is erased but figures', async () => {
+    const { body } = await calibrate({ candidates: ['sim-good'], sample_size: 2 })
+    const before = await log(body.calibration_id)
+    expect(before.log[0].candidate_preview).toContain('It is')
+    expect((await gateway.api('DELETE', `/api/auth/users/${ada.userId}`)).status).toBe(200)
+    await expect.poll(async () => (await log(body.calibration_id)).log[0].candidate_preview).toBe(null)
+    const after = await log(body.calibration_id)
+    expect(after.log[0]).toMatchObject({ score: 1, reference_preview: null })
+    expect(after.total).toBe(before.total)
+  })
+})

@@ -1,0 +1,56 @@
+import type { Context, Principal } from '#kernel'
+import type { Configured } from '../configuration/configured.ts'
+import type { Calibrations } from './calibrations.ts'
+import { planOf } from './plan.ts'
+import type { CalibrationRow } from './rows.ts'
+
+const unitMs: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 }
+
+/** Begins calibrations by itself, in the name of the admin who began the last one. */
+export class Recalibration {
+  readonly #context: Pick<Context<unknown>, 'use' | 'log'>
+  readonly #configured: Configured
+  readonly #calibrations: Calibrations
+
+  constructor(
+    context: Pick<Context<unknown>, 'use' | 'log'>,
+    configured: Configured,
+    calibrations: Calibrations,
+  ) {
+    this.#context = context
+    this.#configured = configured
+    this.#calibrations = calibrations
+  }
+
+  /** Begins one if it is time for it. */
+  async check(now = Date.now()): Promise<void> {
+    const { enabled, auto_recalibrate } = this.#configured.current
+    const last = await this.#last()
+    if (!enabled || auto_recalibrate.every === null || !last || last.status === 'running') return
+    const every = Number.parseInt(auto_recalibrate.every, 10) * unitMs[auto_recalibrate.every.at(-1)!]!
+    if (now - Date.parse(last.created_at) >= every) await this.#begin(last)
+  }
+
+  /** Calibrates a model that was suspended. */
+  async drifted(model: string): Promise<void> {
+    const last = await this.#last()
+    if (this.#configured.current.auto_recalibrate.on_drift && last && last.status !== 'running')
+      await this.#begin(last, [model])
+  }
+
+  async #last(): Promise<CalibrationRow | undefined> {
+    return (await this.#calibrations.rows.list({ index: 'created', reverse: true, limit: 1 })).items[0]
+  }
+
+  async #begin(last: CalibrationRow, candidates?: readonly string[]): Promise<void> {
+    const principal: Principal = { userId: undefined, tenant: undefined, ...last.principal }
+    try {
+      const asked = { candidates }
+      await this.#calibrations.begin(
+        await planOf(this.#context, this.#configured, asked, { principal, ip: last.ip }),
+      )
+    } catch (error) {
+      this.#context.log.warn({ err: error }, 'a calibration of autopilot could not begin by itself')
+    }
+  }
+}
