@@ -1,5 +1,5 @@
 import type { Completion } from '#kernel'
-import { answerTexts, orderedJson, parseForeign, similarity } from '#kit'
+import { answerStructure, answerTexts, similarity } from '#kit'
 
 /** What two answers to the same request have in common. */
 export interface Comparison {
@@ -24,34 +24,7 @@ export function compare(source: Completion, mirror: Completion): Comparison {
 export const textOf = (body: Completion): string => answerTexts(body).join('\n')
 
 function structuresOf(source: Completion, mirror: Completion): Comparison['structure'] {
-  const [first, second] = [structureIn(source), structureIn(mirror)]
+  const [first, second] = [answerStructure(source), answerStructure(mirror)]
   if (first === undefined && second === undefined) return undefined
   return first === second ? 'same' : 'different'
-}
-
-/** The fields and types of an answer that is JSON or calls functions; undefined for prose. */
-function structureIn(body: Completion): string | undefined {
-  const calls = body.choices?.[0]?.message?.tool_calls ?? []
-  if (calls.length > 0) {
-    return orderedJson(calls.map(({ function: fn }) => [fn?.name, typeOf(valueIn(fn?.arguments ?? ''))]))
-  }
-  const value = valueIn(textOf(body).trim().replace(fence, '$1'))
-  return typeof value === 'object' && value !== null ? orderedJson(typeOf(value)) : undefined
-}
-
-const fence = /^```\w*\n([\s\S]*)\n```$/
-
-/** The type of a value: of an object its fields with their types, of a list the types that occur in it. */
-function typeOf(value: unknown): unknown {
-  if (Array.isArray(value)) return [...new Set(value.map((item) => orderedJson(typeOf(item))))].sort()
-  if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, typeOf(field)]))
-}
-
-function valueIn(json: string): unknown {
-  try {
-    return parseForeign(json)
-  } catch {
-    return undefined
-  }
 }

@@ -84,6 +84,7 @@ test('a template is made, shown, listed, changed and deleted', async () => {
     templates: { total: 1, versions: 1, private: 1, shared: 0, draft: 0, active: 1, archived: 0 },
     experiments: { total: 0 },
     benchmarks: { total: 0 },
+    snapshots: { total: 0 },
   })
   expect((await api('DELETE', '/greet')).body).toEqual({ deleted: true, id: made.id, versions: 1 })
   expect((await api('GET', '/greet')).status).toBe(404)

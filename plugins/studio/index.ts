@@ -16,6 +16,8 @@ import { Runs } from './runs/runs.ts'
 import { promptsOf } from './runs/templates.ts'
 import { templatesOf } from './service.ts'
 import { settings } from './settings.ts'
+import { addSnapshotRoutes } from './snapshots/routes.ts'
+import { Snapshots } from './snapshots/snapshots.ts'
 import { Studio } from './studio.ts'
 
 const hourMs = 3_600_000
@@ -31,7 +33,12 @@ export default defineArea({
     const runs = new Runs(context, { promptsOf: (plan) => promptsOf(studio, plan), isDecided })
     const experiments = new Experiments(context, studio, runs)
     const benchmarks = new Benchmarks(context, runs)
-    const kept = [rowsOfUsers(experiments.things.rows), rowsOfUsers(benchmarks.things.rows)]
+    const snapshots = new Snapshots(context, studio, runs)
+    const kept = [
+      rowsOfUsers(experiments.things.rows),
+      rowsOfUsers(benchmarks.things.rows),
+      rowsOfUsers(snapshots.things.rows),
+    ]
     context.every(hourMs, () => runs.prune(({ of }) => experiments.things.rows.delete(of)))
     context.personal(
       personalOfUsers({
@@ -48,12 +55,17 @@ export default defineArea({
     addTemplateRoutes(context, studio)
     addVersionRoutes(context, studio)
     addRenderRoute(context, studio)
-    addStatusRoute(context, studio, { experiments: experiments.things, benchmarks: benchmarks.things })
+    addStatusRoute(context, studio, {
+      experiments: experiments.things,
+      benchmarks: benchmarks.things,
+      snapshots: snapshots.things,
+    })
     addPlaygroundRoute(context)
     addExperimentRoutes(context, experiments, runs)
     addExperimentRunRoute(context, experiments, runs)
     addBenchmarkRoutes(context, benchmarks)
     addBenchmarkRunRoutes(context, benchmarks, runs)
+    addSnapshotRoutes(context, snapshots)
   },
 })
 

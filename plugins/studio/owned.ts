@@ -16,6 +16,8 @@ export interface Thing {
   readonly id: string
   /** Absent for one of the admins. */
   readonly user_id?: string | undefined
+  /** The user whose words it has where that is not its owner. */
+  readonly source_user_id?: string | undefined
   readonly visibility: (typeof visibilities)[number]
   readonly created_at: string
 }
@@ -46,7 +48,7 @@ export class Things<T extends Thing> {
             who,
             created_at,
           ]),
-        user: ({ user_id }) => user_id,
+        user: ({ user_id, source_user_id }) => [...new Set([user_id, source_user_id])],
       },
     })
   }

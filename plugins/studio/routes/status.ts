@@ -8,10 +8,10 @@ import type { Studio } from '../studio.ts'
 const counts = <K extends string>(names: readonly K[]) =>
   z.object(Object.fromEntries(names.map((name) => [name, z.int()])) as Record<K, z.ZodInt>)
 
-const kinds = ['experiments', 'benchmarks'] as const
+const kinds = ['experiments', 'benchmarks', 'snapshots'] as const
 
 const total = z.object({ total: z.int() })
-const totals = z.object({ experiments: total, benchmarks: total })
+const totals = z.object({ experiments: total, benchmarks: total, snapshots: total })
 
 type Counted = Pick<Things<Thing>, 'count'>
 

@@ -6,7 +6,9 @@ import type { RunRow } from './rows.ts'
 /** In whose name a run asks, on which account, and until when. */
 export interface Asking {
   readonly call: Context<unknown>['call']
-  readonly run: Pick<RunRow, 'id' | 'kind' | 'of' | 'principal' | 'ip' | 'project'>
+  readonly run: Pick<RunRow, 'id' | 'of' | 'principal' | 'ip' | 'project'> & {
+    readonly kind: RunRow['kind'] | 'snapshot'
+  }
   readonly budget: CallBudget
   readonly signal: AbortSignal
 }

@@ -8,19 +8,19 @@ export type Prompts = ReadonlyMap<Arm, Prompt>
 
 /**
  * What an arm is asked of a case: instructions of the arm or else of the case, the messages of the template, and what the user
- * says. Throws a bad request that names the field; `at` is where the case stands.
+ * says. Throws a bad request that names the field; `at` is where the case stands, empty for the body itself.
  */
 export function requestOf(arm: Arm, one: Case, prompts: Prompts, at: string): ModelRequest {
   const prompt = prompts.get(arm)
   const system = arm.system ?? one.system
   const messages = [
     ...(system === undefined ? [] : [{ role: 'system', content: system }]),
-    ...(prompt ? prompt.fill(valuesFor(prompt, one), `${at}.variables`) : []),
+    ...(prompt ? prompt.fill(valuesFor(prompt, one), variablesAt(at)) : []),
     ...saidIn(arm, one, at),
   ] as Message[]
   if (messages.length === 0)
-    throw badRequest(`body ${at}: the variant ${arm.id} has nothing to ask here; give it a \`prompt\`.`, {
-      param: at,
+    throw badRequest(`body ${at || 'prompt'}: ${arm.id} has nothing to ask here; give it a \`prompt\`.`, {
+      param: at || 'prompt',
     })
   const { params, tools, response_format } = prompt?.body ?? {}
   return {
@@ -33,6 +33,8 @@ export function requestOf(arm: Arm, one: Case, prompts: Prompts, at: string): Mo
   } as unknown as ModelRequest
 }
 
+const variablesAt = (at: string): string => (at === '' ? 'variables' : `${at}.variables`)
+
 /** The variables of a case for a template, which may also have one for the prompt itself: `input`. */
 function valuesFor({ body }: Prompt, { variables = {}, prompt }: Case): Readonly<Record<string, unknown>> {
   const asksInput = prompt !== undefined && body.variables.some(({ name }) => name === 'input')
@@ -41,12 +43,12 @@ function valuesFor({ body }: Prompt, { variables = {}, prompt }: Case): Readonly
 
 function saidIn(arm: Arm, { prompt, messages, variables }: Case, at: string): readonly Message[] {
   if (arm.prompt !== undefined) {
-    const filling = new Filling({ input: prompt, ...variables }, () => false, `${at}.variables`)
+    const filling = new Filling({ input: prompt, ...variables }, () => false, variablesAt(at))
     const content = filling.text(parseMustache(arm.prompt, 'prompt'))
     if (filling.missing.size === 0) return [{ role: 'user', content }]
     const missing = [...filling.missing].slice(0, 10).join(', ')
-    throw badRequest(`body ${at}.variables: the prompt of ${arm.id} needs ${missing}.`, {
-      param: `${at}.variables`,
+    throw badRequest(`body ${variablesAt(at)}: the prompt of ${arm.id} needs ${missing}.`, {
+      param: variablesAt(at),
     })
   }
   if (messages === undefined) return prompt === undefined ? [] : [{ role: 'user', content: prompt }]
