@@ -90,9 +90,6 @@ export {
   type Cost,
   capabilities,
   type Estimator,
-  type PriceDescription,
-  type PriceItem,
-  Pricing,
   type Rate,
   type Rates,
   type TokenCount,
@@ -288,6 +285,7 @@ export {
   type PolicySpan,
   TrustPolicies,
 } from './policies.ts'
+export { type PriceDescription, type PriceItem, Pricing } from './pricing.ts'
 export { type Age, type RecordClass, Retention, RetentionDue } from './retention.ts'
 export { SealedBodies, Sealing, type Signature, Signing, type SigningKey } from './sealing.ts'
 export {

@@ -185,21 +185,8 @@ export function toGatewayError(error: unknown): GatewayError {
   })
 }
 
-export interface ErrorBody {
-  readonly error: {
-    readonly code: ErrorCode
-    readonly message: string
-    readonly status: number
-    readonly type: string
-    readonly param: string | null
-    readonly request_id: string
-    readonly module?: string
-    readonly details?: Readonly<Record<string, unknown>>
-  }
-}
-
 /** The documented envelope, a superset of what OpenAI clients read. */
-export function envelope(error: GatewayError, requestId: string): ErrorBody {
+export function envelope(error: GatewayError, requestId: string) {
   return {
     error: {
       code: error.code,

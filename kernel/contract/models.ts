@@ -62,39 +62,13 @@ export interface Cost extends Amounts {
   readonly source: 'catalogue' | 'override' | 'provider'
 }
 
-export interface PriceDescription {
-  readonly priceId: string
-  readonly source: 'catalogue' | 'override'
-  /** USD per million tokens by class, at the time asked for. */
-  readonly rates: Rates
-  /** Where the figures are from: the price data and its version, or service.yaml. */
-  readonly origin: string
-  /** Tokens the model can take, where that is known. */
-  readonly contextWindow: number | undefined
-}
-
-/** One class of tokens on a bill. */
-export interface PriceItem {
-  readonly class: Exclude<keyof Usage, 'source'>
-  /** Tokens of this class alone: what is part of another class is counted there. */
-  readonly tokens: number
-  readonly costNano: number
-  /** For a million of them, as this call paid. */
-  readonly usdPerM: number
-}
-
+/** The costs of calls. `contract/pricing.ts` says what else plugins may ask. */
 export interface Pricing {
   /**
    * The cost of a usage. Undefined when no price for the model is known, or the usage itself is not: never a guess. `at`, in ms
    * since the epoch, matters for prices that depend on date or hour; now by default.
    */
   cost(provider: string, model: string, usage: Usage, at?: number): Cost | undefined
-  describe(provider: string, model: string, at?: number): PriceDescription | undefined
-  /**
-   * The classes that a usage has tokens of, each with its price; they and the price of the call itself add up to what
-   * `cost` says. Empty when there are tokens that the rates have no price for.
-   */
-  items(rates: Rates, usage: Usage): PriceItem[]
 }
 
 /** The kernel asks it what calls cost; while no plugin offers it, costs are not known. */

@@ -1,4 +1,3 @@
-import { contain } from '../contain.ts'
 import { inTime } from '../discovery/in-time.ts'
 
 type Release = () => unknown
@@ -8,7 +7,7 @@ export class Scope {
   readonly name: string
   readonly #limitMs: number | undefined
   readonly #controller = new AbortController()
-  #releases: Release[] = []
+  readonly #releases: Release[] = []
   #disposed: Promise<void> | undefined
 
   /** `limitMs`: how long each thing may take to be given back before the next one has its turn; for ever without it. */
@@ -35,19 +34,6 @@ export class Scope {
     this.#releases.push(release)
   }
 
-  /** Like `own`, for things that may be given back early: returns the function that does so. */
-  lend(release: Release): () => void {
-    let held = true
-    const once = (): unknown => {
-      if (!held) return
-      held = false
-      this.#releases = this.#releases.filter((other) => other !== once)
-      return release()
-    }
-    this.own(once)
-    return contain(`a release of ${this.name}`, once)
-  }
-
   /** Releases everything, last acquired first; failures are collected and thrown together at the end. */
   dispose(): Promise<void> {
     this.#disposed ??= this.#release()
@@ -57,7 +43,7 @@ export class Scope {
   async #release(): Promise<void> {
     this.#controller.abort(new Error(`${this.name} is disposed`))
     const failures: unknown[] = []
-    for (const release of this.#releases.toReversed()) {
+    for (const release of this.#releases.splice(0).reverse()) {
       try {
         const released = release()
         await (this.#limitMs === undefined ? released : inTime(released, this.#limitMs, 'its release'))
@@ -65,7 +51,6 @@ export class Scope {
         failures.push(error)
       }
     }
-    this.#releases = []
     if (failures.length > 0) throw new AggregateError(failures, `${this.name} could not release everything`)
   }
 }
